@@ -1,0 +1,58 @@
+"""The language of what a person reads. English is the source; catalogues are found beside the package.
+
+The choice falls once, at the first text: `choose()` (from `--lang`), else the locale's variables.
+gettext is imported only where another language than English is wanted.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+SUPPORTED = ("en", "ru", "zh_CN", "zh_TW")
+_CATALOGUES = Path(__file__).parent / "locales"
+_say: Callable[[str], str] | None = None
+_chosen = ""
+
+
+def choose(language: str | None = None) -> str:
+    """Fix the language of this process; None takes the locale's. Returns the code in force."""
+    global _say, _chosen
+    _chosen = _known(language or _from_locale())
+    _say = _translator(_chosen)
+    return _chosen
+
+
+def current() -> str:
+    """The code of the language in force: `en`, `ru`, `zh_CN` or `zh_TW`."""
+    return _chosen or choose()
+
+
+def _(text: str) -> str:
+    """The text in the language in force; what is not translated stays English."""
+    if _say is None:
+        choose()
+    return _say(text) if _say else text
+
+
+def _from_locale() -> str:
+    for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
+        if value := os.environ.get(name, ""):
+            return value.split(":")[0]
+    return "en"
+
+
+def _known(wanted: str) -> str:
+    """`zh_HK.UTF-8` reads Traditional Chinese, `ru_UA` Russian, what is not known English."""
+    code = wanted.split(".")[0].split("@")[0].replace("-", "_")
+    if code.lower().startswith("zh"):
+        traditional = any(mark in code.lower() for mark in ("tw", "hk", "mo", "hant"))
+        return "zh_TW" if traditional else "zh_CN"
+    return next((known for known in SUPPORTED if known == code.split("_")[0]), "en")
+
+
+def _translator(code: str) -> Callable[[str], str]:
+    if code == "en":
+        return str
+    import gettext
+
+    return gettext.translation("rigup", str(_CATALOGUES), languages=[code], fallback=True).gettext
