@@ -1,0 +1,193 @@
+"""The doctor's tables as typed rows: symptom signatures, speakers, causes, texts."""
+
+from typing import Any
+
+import msgspec
+
+from rigup.knowledge import tables
+
+
+class Signature(msgspec.Struct, frozen=True, kw_only=True):
+    """One symptom and how its message is recognised.
+
+    Attributes:
+        literal: must occur in the text; the regular expression is tried only near it.
+        regex: pattern with named groups, tried on `lines` lines around the literal.
+        scope: what the message speaks of: "process", "world" or "machine".
+        place: the place in which its program speaks, "" where the text does not tell.
+        means: the cause that this message alone decides, or "".
+        strength: "certain", "likely" or "possible".
+        params: values handed to the cause beside the named groups.
+        states: facts that the message states.
+        harmless: known to be without consequence.
+
+    """
+
+    id: str
+    program: str
+    literal: str
+    regex: str
+    lines: int = 1
+    scope: str = "process"
+    place: str = ""
+    means: str = ""
+    strength: str = "certain"
+    params: dict[str, Any] = {}
+    states: list[dict[str, str]] = []
+    harmless: bool = False
+    example: str = ""
+    near_miss: str = ""
+    source: str = ""
+    checked: str = ""
+    how: str = ""
+    family: str = ""
+
+
+class Speaker(msgspec.Struct, frozen=True, kw_only=True):
+    """A text by which the place of what follows is known (a unit name, a prompt, a file)."""
+
+    literal: str
+    regex: str
+    kind: str
+    name: str = ""
+    example: str = ""
+    source: str = ""
+    checked: str = ""
+    how: str = ""
+
+
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
+    """What may be wrong with a machine, as far as it is data.
+
+    Attributes:
+        layer: one of `layers()`.
+        severity: "error", "warning" or "note".
+        about: the kind of fact that it is about, "" for the machine as a whole.
+        explains: causes and symptoms that fold under this one.
+        fixes: steps, each a list of its kind and parameters.
+        family: name of the file that it stands in.
+
+    """
+
+    id: str
+    layer: str
+    severity: str = "error"
+    about: str = ""
+    explains: list[str] = []
+    fixes: list[list[str]] = []
+    family: str = ""
+    source: str = ""
+    checked: str = ""
+    how: str = ""
+
+
+class CauseText(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person reads about a cause, in one language.
+
+    Attributes:
+        title: templates, the fullest first.
+        language: the language that it is really in (English where not translated).
+
+    """
+
+    title: list[str] = []
+    meaning: str = ""
+    recognise: str = ""
+    mends: str = ""
+    in_vain: str = ""
+    sources: list[str] = []
+    language: str = ""
+
+
+@tables.remembered
+def signatures() -> tuple[Signature, ...]:
+    """All symptom signatures, in the order of their files.
+
+    Raises:
+        KnowledgeError: a signature file is malformed.
+
+    """
+    found: list[Signature] = []
+    for name in tables.names("signatures/"):
+        family = name.removeprefix("signatures/")
+        rows = tables.rows(name, "signature", Signature)
+        found += [msgspec.structs.replace(row, family=family) for row in rows]
+    return tuple(found)
+
+
+@tables.remembered
+def speakers() -> tuple[Speaker, ...]:
+    """All texts by which a place is known.
+
+    Raises:
+        KnowledgeError: a signature file is malformed.
+
+    """
+    families = tables.names("signatures/")
+    return tuple(row for name in families for row in tables.rows(name, "place", Speaker))
+
+
+@tables.remembered
+def causes() -> dict[str, Cause]:
+    """All causes by id.
+
+    Raises:
+        KnowledgeError: a cause file is malformed.
+
+    """
+    found: dict[str, Cause] = {}
+    for name in tables.names("causes/"):
+        family = name.removeprefix("causes/")
+        for row in tables.rows(name, "cause", Cause):
+            found[row.id] = msgspec.structs.replace(row, family=family)
+    return found
+
+
+@tables.remembered
+def layers() -> tuple[str, ...]:
+    """The layers of a machine, the deepest first.
+
+    Raises:
+        KnowledgeError: the table is missing or malformed.
+
+    """
+    return tuple(str(layer) for layer in tables.table("layers")["layers"])
+
+
+@tables.remembered
+def texts(language: str = "en") -> dict[str, CauseText]:
+    """The texts of all causes, in English where a language lacks one.
+
+    Args:
+        language: "ru", "zh_CN"; of "ru_RU" the country is dropped where only "ru" exists.
+
+    Raises:
+        KnowledgeError: a text file is malformed.
+
+    """
+    found = _texts_in("en")
+    for code in _variants(language):
+        found |= _texts_in(code)
+    return found
+
+
+def _variants(language: str) -> list[str]:
+    """A language code without its encoding, the weakest form first: ru, ru_RU."""
+    code = language.split(".", 1)[0].replace("-", "_")
+    return [code] if "_" not in code else [code.split("_", 1)[0], code]
+
+
+def _texts_in(code: str) -> dict[str, CauseText]:
+    found: dict[str, CauseText] = {}
+    for name in tables.names(f"texts/{code}/"):
+        for cause, row in tables.table(name).items():
+            if cause != "meta":
+                found[cause] = _text(name, cause, {**row, "language": code})
+    return found
+
+
+def _text(name: str, cause: str, row: dict[str, object]) -> CauseText:
+    try:
+        return msgspec.convert(row, CauseText)
+    except msgspec.ValidationError as error:
+        raise tables.KnowledgeError(f"{name}.toml", f"[{cause}]: {error}") from error

@@ -1,0 +1,306 @@
+"""Read the tables: the shipped ones, with an administrator's and a person's laid over.
+
+Only the table that is asked for is decoded.  Rows of an overlay replace the
+shipped row of the same key as a whole; ``[meta] keys`` of the shipped file
+names the key fields of each array.
+"""
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterable
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, cast
+
+import msgspec
+
+from rigup.knowledge import compile as compiling
+from rigup.knowledge.compile import KnowledgeError, Table
+
+Row = TypeVar("Row")
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+OVERLAY = "overlay"
+"""The field that tells, in a row of an overlay, which file it came from."""
+
+__all__ = ["OVERLAY", "KnowledgeError", "Store", "default_store", "explain", "forget"]
+__all__ += ["names", "overlay_folders", "problems", "remembered", "rows", "table", "table_date"]
+
+_forgets: list[Callable[[], None]] = []
+
+
+class _Compiled(msgspec.Struct):
+    format: int = 0
+    stamps: dict[str, tuple[int, int]] = {}
+    tables: dict[str, msgspec.Raw] = {}
+
+
+class Store:
+    """The tables of one data folder and its overlays; nothing is read before it is asked for.
+
+    Args:
+        data: folder of TOML sources.
+        compiled: the compiled file; rewritten when the sources are newer.
+        overlays: folders laid over the data, the strongest last.
+
+    """
+
+    def __init__(self, data: Path, compiled: Path, overlays: Iterable[Path] = ()) -> None:
+        self._data = data
+        self._file = compiled
+        self._overlays = tuple(overlays)
+        self._broken: dict[str, KnowledgeError] = {}
+        self._tables: dict[str, Table] = {}
+        self._arrays: dict[str, dict[str, msgspec.Raw]] = {}
+        self._rows: dict[tuple[str, str, object], tuple[Any, ...]] = {}
+
+    def table(self, name: str) -> Table:
+        """One table as plain values: ``{"meta": {...}, array: [row, ...]}``.
+
+        Raises:
+            KnowledgeError: no such table, or one of its files is malformed.
+
+        """
+        if name not in self._tables:
+            found = cast("Table", msgspec.msgpack.decode(self._raw(name)))
+            for path in self._above.get(name, ()):
+                found = _lay_over(found, _read_overlay(path), path)
+            self._tables[name] = found
+        return self._tables[name]
+
+    def rows(self, name: str, array: str, form: type[Row]) -> tuple[Row, ...]:
+        """The rows of one array as typed values; empty where the table has no such array.
+
+        Raises:
+            KnowledgeError: no such table, or a row does not fit the type.
+
+        """
+        key = (name, array, form)
+        if key not in self._rows:
+            self._rows[key] = tuple(self._typed(name, array, form))
+        return self._rows[key]
+
+    def names(self, prefix: str = "") -> list[str]:
+        """All table names that start with the prefix, sorted."""
+        known = {*self._compiled.tables, *self._broken, *self._above}
+        return sorted(name for name in known if name.startswith(prefix))
+
+    def table_date(self, name: str) -> str:
+        """The day up to which a table is known to be right (``2026-11-20``), or ``""``.
+
+        Raises:
+            KnowledgeError: no such table, or one of its files is malformed.
+
+        """
+        return str(self.table(name)["meta"].get("as_of", ""))
+
+    def problems(self) -> list[KnowledgeError]:
+        """What is wrong with any table or overlay; reads them all."""
+        found = []
+        for name in self.names():
+            try:
+                self.table(name)
+            except KnowledgeError as error:
+                found.append(error)
+        return found
+
+    def _typed(self, name: str, array: str, form: type[Row]) -> list[Row]:
+        try:
+            if name in self._above:
+                return msgspec.convert(self.table(name).get(array, []), list[form])  # type: ignore[valid-type]
+            raw = self._arrays_of(name).get(array)
+            return [] if raw is None else msgspec.msgpack.decode(raw, type=list[form])  # type: ignore[valid-type]
+        except msgspec.ValidationError as error:
+            raise self._misfit(name, array, form, error) from error
+
+    def _misfit(self, name: str, array: str, form: type[Row], error: msgspec.ValidationError) -> KnowledgeError:
+        """Name the file that the misfitting row came from."""
+        for row in self.table(name).get(array, ()):
+            try:
+                msgspec.convert(row, form)
+            except msgspec.ValidationError as cause:
+                path = row.get(OVERLAY) if isinstance(row, dict) else None
+                return KnowledgeError(path or self._source(name), f"[[{array}]]: {cause}")
+        return KnowledgeError(self._source(name), f"[[{array}]]: {error}")
+
+    def _arrays_of(self, name: str) -> dict[str, msgspec.Raw]:
+        if name not in self._arrays:
+            raw = self._raw(name)
+            self._arrays[name] = msgspec.msgpack.decode(raw, type=dict[str, msgspec.Raw])
+        return self._arrays[name]
+
+    def _raw(self, name: str) -> msgspec.Raw | bytes:
+        found = self._compiled.tables.get(name)
+        if found is not None:
+            return found
+        if name in self._broken:
+            raise self._broken[name]
+        if name in self._above:
+            return msgspec.msgpack.encode({"meta": {}})
+        raise KnowledgeError(self._source(name), "there is no such table")
+
+    def _source(self, name: str) -> Path:
+        return self._data / f"{name}.toml"
+
+    @cached_property
+    def _above(self) -> dict[str, tuple[Path, ...]]:
+        """The overlay files of each table, the strongest last."""
+        found: dict[str, tuple[Path, ...]] = {}
+        for folder in self._overlays:
+            if os.path.isdir(folder):
+                for name, path in compiling.sources(folder).items():
+                    found[name] = (*found.get(name, ()), path)
+        return found
+
+    @cached_property
+    def _compiled(self) -> _Compiled:
+        found = self._load()
+        if found is not None and self._fresh(found):
+            return found
+        content, self._broken = compiling.build(self._data)
+        if not self._broken:
+            # An installation that only root may write works as well, only slower.
+            with contextlib.suppress(OSError):
+                compiling.write(content, self._file)
+        return msgspec.msgpack.decode(content, type=_Compiled)
+
+    def _load(self) -> _Compiled | None:
+        try:
+            found = msgspec.msgpack.decode(self._file.read_bytes(), type=_Compiled)
+        except (OSError, msgspec.MsgspecError):
+            return None
+        return found if found.format == compiling.FORMAT else None
+
+    def _fresh(self, found: _Compiled) -> bool:
+        """Whether the compiled file still says what its sources say."""
+        paths = compiling.sources(self._data)
+        if not paths:
+            return True  # Installed without the sources.
+        if paths.keys() != found.stamps.keys():
+            return False
+        compiled_at = self._file.stat().st_mtime_ns
+        return all(_unchanged(path, found.stamps[name], compiled_at) for name, path in paths.items())
+
+
+def _unchanged(path: Path, stamp: compiling.Stamp, compiled_at: int) -> bool:
+    try:
+        status = path.stat()
+        if status.st_size != stamp[0]:
+            return False
+        # Installers write files in any order: a newer time alone does not mean other content.
+        return status.st_mtime_ns <= compiled_at or compiling.stamp(path.read_bytes()) == stamp
+    except OSError:
+        return False
+
+
+def _read_overlay(path: Path) -> Table:
+    found = compiling.parse(path, compiling.read_bytes(path))
+    for rows in found.values():
+        for row in rows if isinstance(rows, list) else ():
+            if isinstance(row, dict):
+                row[OVERLAY] = str(path)
+    return found
+
+
+def _lay_over(below: Table, above: Table, path: Path) -> Table:
+    """Join an overlay to what it lies on: rows by key, everything else by name."""
+    meta = {**below["meta"], **above["meta"]}
+    keys = {**_keys(below), **_keys(above)}
+    joined = {**below, **above, "meta": {**meta, "keys": keys}}
+    for array, rows in above.items():
+        if isinstance(below.get(array), list):
+            if not isinstance(rows, list):
+                raise KnowledgeError(path, f"{array} must be rows: [[{array}]]")
+            joined[array] = _join(below[array], rows, _fields(keys.get(array)))
+    return joined
+
+
+def _join(below: list[Any], above: list[Any], fields: list[str]) -> list[Any]:
+    replaced = {_key(row, fields): row for row in above} if fields else {}
+    kept = [replaced.pop(_key(row, fields), row) for row in below]
+    appended = list(replaced.values()) if fields else above
+    return kept + appended
+
+
+def _keys(found: Table) -> dict[str, Any]:
+    keys = found["meta"].get("keys")
+    return keys if isinstance(keys, dict) else {}
+
+
+def _fields(value: object) -> list[str]:
+    return [str(field) for field in value] if isinstance(value, list) else []
+
+
+def _key(row: object, fields: list[str]) -> str:
+    # repr, because a key field may hold a list.
+    return repr([row.get(field) for field in fields] if isinstance(row, dict) else row)
+
+
+def overlay_folders() -> tuple[Path, ...]:
+    """Where an administrator's and a person's own tables lie, the stronger last."""
+    if sys.platform in ("win32", "darwin"):
+        import platformdirs
+
+        site, user = platformdirs.site_config_path("rigup"), platformdirs.user_config_path("rigup")
+        return site / "knowledge", user / "knowledge"
+    # The same folders that platformdirs names, without its import.
+    site_dirs = os.getenv("XDG_CONFIG_DIRS", "").strip() or "/etc/xdg"
+    user_dir = os.getenv("XDG_CONFIG_HOME", "").strip() or os.path.expanduser("~/.config")
+    folders = (site_dirs.split(os.pathsep)[0], user_dir)
+    return tuple(Path(folder, "rigup", "knowledge") for folder in folders)
+
+
+def remembered(function: Callable[Given, Found]) -> Callable[Given, Found]:
+    """Like `functools.cache`, for what is worked out from tables: `forget` empties it."""
+    kept = cache(function)
+    _forgets.append(kept.cache_clear)
+    return cast("Callable[Given, Found]", kept)
+
+
+@remembered
+def default_store() -> Store:
+    """The shipped tables with this machine's overlays."""
+    return Store(compiling.DATA, compiling.COMPILED, overlay_folders())
+
+
+def forget() -> None:
+    """Drop all that was read (the overlays or the environment have changed)."""
+    for clear in _forgets:
+        clear()
+
+
+def table(name: str) -> Table:
+    """One table as plain values; see :meth:`Store.table`."""
+    return default_store().table(name)
+
+
+def rows(name: str, array: str, form: type[Row]) -> tuple[Row, ...]:
+    """The typed rows of one array; see :meth:`Store.rows`."""
+    return default_store().rows(name, array, form)
+
+
+def names(prefix: str = "") -> list[str]:
+    """All table names that start with the prefix, sorted."""
+    return default_store().names(prefix)
+
+
+def table_date(name: str) -> str:
+    """The day up to which a table is known to be right; see :meth:`Store.table_date`."""
+    return default_store().table_date(name)
+
+
+def problems() -> list[KnowledgeError]:
+    """What is wrong with any table or overlay; reads them all."""
+    return default_store().problems()
+
+
+def explain(error: KnowledgeError) -> str:
+    """What a person should read about a table that cannot be used, and what to do."""
+    from rigup.language import _
+
+    return _(
+        "The knowledge table {where} cannot be used: {problem}. "
+        "Correct that file or move it away; all other tables still work."
+    ).format(where=error.where, problem=error.problem)

@@ -1,0 +1,28 @@
+"""What all tests share: the reference material, where a checkout has it, and a quick doctor."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The reference material beside the checkout; a plain clone lacks it."""
+    if not SHARED.is_dir():
+        pytest.skip("the reference material is not beside this checkout")
+    return SHARED
+
+
+@pytest.fixture(autouse=True)
+def plain_surroundings(monkeypatch, tmp_path_factory):
+    """No test depends on the person's language, folders or terminal."""
+    for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))
+    assert "RIGUP_TEST" not in os.environ
