@@ -1,0 +1,113 @@
+"""What a reader is given: answers of a live or captured host, or pasted texts of its kind."""
+
+import itertools
+import posixpath
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from rigup.machine.facts import Fact, Look, Place
+from rigup.machine.host import Answer, Host
+from rigup.machine.kinds import PciDevice
+from rigup.machine.reader import Ask, File, Input, Listing, Reader, Run, shown
+from rigup.machine.sources import Source
+from rigup.machine.texts import Text
+
+_MOST_FILES = 4000  # of one glob
+
+
+def inputs(reader: Reader, source: Source, known: list[Fact], wake: bool) -> Iterator[Text | Look]:
+    """Texts for one reader from one source, and looks that found nothing or were refused."""
+    if source.host is not None:
+        for given in reader.inputs:
+            if isinstance(given, File | Run) and given.wakes and not wake and _asleep(given.wakes, known):
+                yield from _looks(reader, source.place, shown(given), Answer(None, "refused", "the device sleeps"))
+                continue
+            yield from _answered(reader, source.host, source.place, given, known)
+    for text in source.texts:
+        if any(text.spots(mark) for mark in reader.marks):
+            yield _as_kind(reader, text)
+
+
+def _asleep(vendor: str, known: list[Fact]) -> bool:
+    """Every card of that vendor is known to be suspended."""
+    cards = [fact for fact in known if isinstance(fact, PciDevice) and fact.get("vendor_id") == vendor]
+    return bool(cards) and all(card.get("power") == "suspended" for card in cards)
+
+
+def _answered(reader: Reader, host: Host, base: Place, given: Input, known: list[Fact]) -> Iterator[Text | Look]:
+    place = base._replace(process=base.process or reader.place.process)
+    for path, answer in _answers(host, given, known):
+        if answer.body is None:
+            yield from _looks(reader, place, path, answer)
+            continue
+        seen = place._replace(process=_owner(given, path)) if isinstance(given, File) and given.process else place
+        text = Text(path, answer.body, seen, whole=True, rank=reader.rank, exit_status=answer.exit)
+        text.fresh, text.asked = True, shown(given)
+        yield text
+
+
+def _answers(host: Host, given: Input, known: list[Fact]) -> Iterator[tuple[str, Answer]]:
+    if isinstance(given, Run):
+        yield shown(given), host.run(given.argv, given.seconds)
+    elif isinstance(given, Listing):
+        for path in braced(given.path):
+            yield "ls -l " + path, host.listing(path)
+    elif isinstance(given, Ask):
+        yield shown(given), host.variables() if given.about == "variables" else host.account()
+    else:
+        yield from _files(host, given, known)
+
+
+def _files(host: Host, given: File, known: list[Fact]) -> Iterator[tuple[str, Answer]]:
+    for path in (path for pattern in filled(given.path, known) for path in braced(pattern)):
+        found = host.find(path)[:_MOST_FILES] if any(mark in path for mark in "*?[") else [path]
+        for one in found:
+            yield one, host.read(one)
+        if not found:
+            yield path, Answer(None, "absent")
+
+
+def _looks(reader: Reader, place: Place, source: str, answer: Answer) -> Iterator[Look]:
+    """To find nothing is a whole look; to be refused is none; unseen means that nobody looked."""
+    if answer.state != "unseen":
+        coverage = "whole" if answer.state == "absent" else "refused"
+        for kind in reader.about:
+            yield Look(kind, place.at(kind.scope), source, coverage, answer.why)
+
+
+def _owner(given: File, path: str) -> str:
+    """Whose environment a file configures: `ollama.service.d/x.conf` speaks of ollama's unit."""
+    if given.process != "unit":
+        return given.process
+    unit = next((part for part in PurePosixPath(path).parts if ".service" in part), posixpath.basename(path))
+    return "unit:" + unit.partition(".service")[0]
+
+
+def _as_kind(reader: Reader, text: Text) -> Text:
+    """A pasted text as this reader sees it: with the reader's own place where the text tells none."""
+    whole = bool(reader.whole) and text.first(reader.whole) is not None
+    place = text.given
+    if reader.place.process and not place.process:
+        place = place._replace(process=reader.place.process)
+    return text.seen_as(place, whole, reader.rank)
+
+
+def braced(path: str) -> list[str]:
+    """{a,b} names both."""
+    parts = re.split(r"\{([^{}]*)\}", path)
+    choices = [part.split(",") if number % 2 else [part] for number, part in enumerate(parts)]
+    return ["".join(chosen) for chosen in itertools.product(*choices)]
+
+
+def filled(pattern: str, known: list[Fact]) -> list[str]:
+    """A pattern with {Kind.field} filled in from each fact that knows the field."""
+    wanted = re.search(r"\{(\w+)\.(\w+)\}", pattern)
+    if not wanted:
+        return [pattern]
+    values = {
+        fact.values()[wanted[2]]
+        for fact in known
+        if type(fact).__name__ == wanted[1] and isinstance(fact.values().get(wanted[2]), str | int)
+    }
+    return [path for value in sorted(values) for path in filled(pattern.replace(wanted[0], str(value)), known)]

@@ -1,0 +1,82 @@
+"""The frozen `machine` of --json, rendered from facts in the shape of CONTRACTS.md."""
+
+from typing import Any
+
+from rigup.machine.facts import Fact
+from rigup.machine.kinds import Driver, Gpu, KernelModule, PciDevice, Symptom
+from rigup.machine.store import Facts
+
+_ASIDE: tuple[type[Fact], ...] = (Gpu, PciDevice, Symptom)
+Device = dict[str, Any]
+
+
+def inventory(facts: Facts) -> dict[str, Any]:
+    """The machine as data: devices first, then every other fact by kind. What is unknown is left out."""
+    shown: dict[str, Any] = {}
+    if (devices := accelerators(facts)) is not None:
+        shown["accelerators"] = devices
+    shown["displays"] = displays(facts)
+    shown["drivers"] = [driver.values() for driver in facts.of(Driver)]
+    for fact in facts.all():
+        if not isinstance(fact, _ASIDE) and not isinstance(fact, Driver):
+            shown.setdefault(_plural(type(fact).__name__), []).append({**fact.values(), "place": str(fact.place)})
+    return shown
+
+
+def accelerators(facts: Facts) -> list[Device] | None:
+    """Devices in PCI address order; None where nobody looked and none is known."""
+    from rigup.knowledge.gpus import is_display_only
+
+    known = [gpu for gpu in facts.of(Gpu) if not _phantom(gpu, facts)]
+    found = [gpu for gpu in known if not is_display_only(*_ids(gpu))]
+    looked = any(look.kind in (Gpu, PciDevice) and look.coverage == "whole" for look in facts.looks)
+    if not found and not looked:
+        return None
+    ordered = sorted(found, key=lambda gpu: (gpu.place.node, gpu.get("pci_address", "~"), gpu.get("nvml_index", 0)))
+    return [_device(number, gpu, facts) for number, gpu in enumerate(ordered)]
+
+
+def _phantom(gpu: Gpu, facts: Facts) -> bool:
+    """A statement about some card that nobody could name, where cards are known."""
+    others = [other for other in facts.of(Gpu) if other is not gpu and (other.keyed() or other.knows("name"))]
+    return not gpu.keyed() and not gpu.knows("name") and bool(others)
+
+
+def _ids(gpu: Gpu) -> tuple[str, str]:
+    vendor, _, device = str(gpu.get("pci_id", ":")).partition(":")
+    return vendor, device
+
+
+def _device(index: int, gpu: Gpu, facts: Facts) -> Device:
+    plain = {name: gpu.get(name) for name in ("vendor", "name", "isa", "pci_id", "pci_address", "integrated", "uuid", "power")}
+    memory = {kind: gpu.get(kind) for kind in ("vram", "gtt", "unified") if gpu.get(kind) is not None}
+    device: Device = {"index": index, **{name: value for name, value in plain.items() if value is not None}}
+    if memory:
+        device["memory"] = memory
+    if driver := _driver(gpu, facts):
+        device["driver"] = driver
+    if gpu.knows("partitions"):
+        device["partitions"] = gpu.partitions
+    return device
+
+
+def _driver(gpu: Gpu, facts: Facts) -> Device:
+    """The kernel driver bound to a card and its version, as far as known."""
+    told = next((d for d in facts.of(Driver) if d.get("vendor") == gpu.get("vendor") and d.place.meet(gpu.place)), None)
+    name = gpu.get("driver") or next((m.name for m in facts.of(KernelModule) if told and m.get("name") == told.get("vendor")), None)
+    parts = {"name": name, "version": told and told.get("version"), "shown_cuda": told and told.get("cuda")}
+    return {key: value for key, value in parts.items() if value is not None}
+
+
+def displays(facts: Facts) -> list[Device]:
+    """Management and virtual displays: no accelerators."""
+    from rigup.knowledge.gpus import is_display_only
+
+    found = [device for device in facts.of(PciDevice) if device.knows("vendor_id", "device_id")]
+    return [d.values() for d in found if is_display_only(d.fields["vendor_id"].value, d.fields["device_id"].value)]
+
+
+def _plural(name: str) -> str:
+    """Kinds are shown as lists: `PythonEnv` as python_envs."""
+    snake = "".join("_" + letter.lower() if letter.isupper() else letter for letter in name).strip("_")
+    return snake[:-1] + "ies" if snake.endswith(("ry", "ty")) else snake + "es" if snake.endswith("ch") else snake + "s"

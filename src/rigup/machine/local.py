@@ -1,0 +1,147 @@
+"""This machine, through its own file system and programs."""
+
+import contextlib
+import glob
+import os
+import stat
+import subprocess
+import threading
+from pathlib import Path
+
+from rigup.machine.host import LIMIT, Answer, Recorded
+
+SETTLED = {"LC_ALL": "C", "LANG": "C", "LANGUAGE": "C"}
+TOOL_PATHS = ("/usr/sbin", "/sbin", "/usr/local/sbin", "/opt/rocm/bin", "/usr/local/cuda/bin", "/usr/lib/wsl/lib")
+
+
+class Local:
+    """A host whose file system lies at `root` and whose programs can be run."""
+
+    def __init__(self, root: str = "") -> None:
+        self.root = root
+
+    def find(self, pattern: str) -> list[str]:
+        """Paths that a glob pattern names, sorted."""
+        return sorted(path.removeprefix(self.root) for path in glob.glob(self.root + pattern))
+
+    def read(self, path: str, limit: int = LIMIT) -> Answer:
+        """A file's text; a pipe or a device is refused, for reading one could wait for ever."""
+        try:
+            flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+            handle = os.open(self.root + path, flags)
+            with os.fdopen(handle, "rb") as file:
+                if not stat.S_ISREG(os.fstat(handle).st_mode):
+                    return Answer(None, "refused", "not a regular file")
+                return Answer(file.read(limit).decode("utf-8", "replace"))
+        except (FileNotFoundError, NotADirectoryError):
+            return Answer(None, "absent")
+        except OSError as error:
+            return Answer(None, "refused", error.strerror or type(error).__name__)
+
+    def link(self, path: str) -> Answer:
+        """Where a link leads in the end."""
+        real = os.path.realpath(self.root + path)
+        return Answer(real.removeprefix(self.root)) if os.path.lexists(self.root + path) else Answer(None, "absent")
+
+    def run(self, argv: tuple[str, ...], seconds: float = 5.0) -> Answer:
+        """What a program prints under LC_ALL=C. It is ended, with its children, when the time is up."""
+        search = os.pathsep.join((os.environ.get("PATH", os.defpath), *TOOL_PATHS))
+        try:
+            process = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                env={**os.environ, **SETTLED, "PATH": search}, start_new_session=os.name == "posix",
+            )  # fmt: skip
+        except FileNotFoundError:
+            return Answer(None, "absent", exit=127)
+        except OSError as error:
+            return Answer(None, "refused", error.strerror or type(error).__name__, exit=126)
+        return _finish(process, seconds)
+
+    def listing(self, pattern: str) -> Answer:
+        """Lines as `ls -l` prints them, one for each path that the pattern names."""
+        lines = [line for path in self.find(pattern) if (line := self._line(path))]
+        return Answer("\n".join(lines)) if lines else Answer(None, "absent")
+
+    def _line(self, path: str) -> str:
+        with contextlib.suppress(OSError):
+            found = os.lstat(self.root + path)
+            arrow = " -> " + os.readlink(self.root + path) if stat.S_ISLNK(found.st_mode) else ""
+            return ls_line(found.st_mode, _user(found.st_uid), _group(found.st_gid), path + arrow)
+        return ""
+
+    def variables(self) -> Answer:
+        """The variables of the process that asks."""
+        return Answer("\n".join(name + "=" + value for name, value in os.environ.items()))
+
+    def account(self) -> Answer:
+        """The user of the process that asks, as `id` prints it."""
+        return self.run(("id",)) if os.name == "posix" else Answer(None, "unseen")
+
+    def recorded(self) -> list[Recorded]:
+        """A live machine keeps no commands."""
+        return []
+
+
+def _finish(process: "subprocess.Popen[bytes]", seconds: float) -> Answer:
+    """What it printed, as far as the limits let it: neither a hanging nor a chattering program holds us up."""
+    late = threading.Event()
+
+    def end_late() -> None:
+        late.set()
+        _end(process)
+
+    timer = threading.Timer(seconds, end_late)
+    timer.daemon = True
+    timer.start()
+    try:
+        said = process.stdout.read(LIMIT) if process.stdout else b""
+        if len(said) >= LIMIT:
+            _end(process)
+        process.wait(timeout=1)
+    except subprocess.TimeoutExpired:  # it closed its output and runs on
+        _end(process)
+        process.wait()
+    finally:
+        timer.cancel()
+        if process.stdout:
+            process.stdout.close()
+    if late.is_set():
+        return Answer(None, "refused", "no answer in " + str(seconds) + " s", exit=124)
+    return Answer(said.decode("utf-8", "replace"), exit=process.returncode or 0)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a program that we started, with its children."""
+    with contextlib.suppress(OSError):
+        if os.name == "posix":
+            os.killpg(process.pid, 9)
+        else:
+            process.kill()
+
+
+def ls_line(mode: int, owner: str, group: str, path: str) -> str:
+    """One line as `ls -l` prints it, without size and date."""
+    return " ".join((stat.filemode(mode), "1", owner, group, "0", path))
+
+
+def _user(uid: int) -> str:
+    try:
+        import pwd
+
+        return pwd.getpwuid(uid).pw_name
+    except (ImportError, KeyError):
+        return str(uid)
+
+
+def _group(gid: int) -> str:
+    try:
+        import grp
+
+        return grp.getgrgid(gid).gr_name
+    except (ImportError, KeyError):
+        return str(gid)
+
+
+def folder_of(path: str) -> str:
+    """The folder that a path or pattern lies in."""
+    return str(Path(path).parent)

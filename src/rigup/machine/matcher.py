@@ -1,0 +1,85 @@
+"""The one matcher: every literal that anybody waits for is found in one pass over a text."""
+
+import functools
+from collections.abc import Iterator
+
+from rigup.knowledge.doctor_tables import Signature, signatures, speakers
+from rigup.machine.facts import Fact, Reading, kinds
+from rigup.machine.kinds import Symptom
+from rigup.machine.texts import Hit, Text
+
+_SPOTS = 10_000  # of one literal in one text
+
+
+@functools.cache
+def _automaton() -> tuple[tuple[str, ...], object]:
+    import ahocorasick_rs
+
+    from rigup.machine.reader import marks
+
+    waited = {row.literal for row in (*signatures(), *speakers())} | marks()
+    literals = tuple(sorted(waited))
+    return literals, ahocorasick_rs.AhoCorasick(literals)
+
+
+def literals_in(body: str) -> dict[str, list[int]]:
+    """Where each literal occurs, in order."""
+    literals, automaton = _automaton()
+    found: dict[str, list[int]] = {}
+    matches = automaton.find_matches_as_indexes(body, overlapping=True)  # type: ignore[attr-defined]
+    for number, start, _ in matches:
+        spots = found.setdefault(literals[number], [])
+        if len(spots) < _SPOTS:
+            spots.append(start)
+    return found
+
+
+def match(text: Text) -> Iterator[tuple[Symptom, list[Fact]]]:
+    """Each message that a signature row knows: the symptom, and the facts that the message states."""
+    for row in signatures():
+        if spots := text.spots(row.literal):
+            for hit in text.near(row.regex, spots, row.lines):
+                yield _symptom(row, hit), [fact for said in row.states if (fact := _stated(said, row, hit)).fields]
+
+
+def _symptom(row: Signature, hit: Hit) -> Symptom:
+    symptom = hit.states(Symptom, id=row.id, **{name: value.strip() for name, value in hit.found().items()})
+    symptom.spread = row.scope
+    symptom.place = _told(row, hit).at(row.scope)
+    return symptom
+
+
+def _told(row: Signature, hit: Hit):  # type: ignore[no-untyped-def]
+    """The text tells the speaker; where it does not, the program has its own place."""
+    place = hit.place
+    kind, _, _ = row.place.partition(":")
+    if kind in ("host", "container", "windows"):
+        return place if place.world else place._replace(world=row.place)
+    return place if place.process or not row.place else place._replace(process=row.place)
+
+
+def _stated(said: dict[str, str], row: Signature, hit: Hit) -> Fact:
+    """Each field from its template; one whose group did not match stays unknown."""
+    kind = kinds()[said["fact"]]
+    fields = {}
+    for name, template in said.items():
+        if name != "fact" and (value := _filled(template, hit.found())) is not None:
+            group = next((g for g in hit.found() if "{" + g + "}" in template), "")
+            fields[name] = Reading(_converted(kind, name, value), hit.where(group), hit.text.rank)
+    return kind(_told(row, hit), fields)
+
+
+def _filled(template: str, groups: dict[str, str]) -> str | None:
+    try:
+        return template.format(**groups).strip()
+    except (KeyError, IndexError):
+        return None
+
+
+def _converted(kind: type[Fact], name: str, value: str) -> object:
+    annotation = str(kind.__annotations__[name])
+    if "list" in annotation:
+        return value.replace(",", " ").replace("'", " ").replace('"', " ").split()
+    if "bool" in annotation:
+        return value.lower() in ("true", "yes", "1", "enabled", "on")
+    return int(value) if "int" in annotation and value.lstrip("-").isdigit() else value

@@ -1,0 +1,35 @@
+"""Names of cards as tools write them, compared as a person would."""
+
+import functools
+import re
+
+_MAKERS = frozenset(
+    ("nvidia", "geforce", "amd", "ati", "radeon", "instinct", "graphics", "intel", "corporation", "inc", "gpu",
+     "advanced", "micro", "devices", "tesla", "quadro", "tm", "r", "apple", "device")
+)  # fmt: skip
+# Words that make another model of a number: without them "RTX 3090" would be its own "Ti".
+_MODELS = frozenset(
+    ("ti", "super", "xt", "xtx", "xl", "gre", "max", "pro", "ultra", "d", "m", "se", "le", "ada", "blackwell", "s")
+)  # fmt: skip
+_MARKS = re.compile(r"\((?:r|tm|c)\)", re.I)
+_WORDS = re.compile(r"[a-z0-9]+")
+
+
+@functools.lru_cache(4096)
+def words(name: str) -> tuple[frozenset[str], ...]:
+    """The words that tell a model, once for each name that the text offers.
+
+    Makers and marks are left out; of "Navi 31 [Radeon RX 7900 XT/7900 XTX]" the names in brackets count.
+    """
+    inner = re.search(r"\[([^\]]+)\]", name)
+    plain = _MARKS.sub(" ", inner[1] if inner else name).lower()
+    return tuple(frozenset(_WORDS.findall(part)) - _MAKERS for part in re.split(r" ?/ ?", plain))
+
+
+def same_name(one: str, two: str) -> bool:
+    """Whether two spellings may name one model: one's words hold all of the other's, and no suffix more."""
+    return any(_same(mine, theirs) for mine in words(one) for theirs in words(two))
+
+
+def _same(mine: frozenset[str], theirs: frozenset[str]) -> bool:
+    return (mine <= theirs or theirs <= mine) and not (mine ^ theirs) & _MODELS

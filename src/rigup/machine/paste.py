@@ -1,0 +1,69 @@
+"""Pasted text made plain: terminal colours out, one machine's lines together."""
+
+import re
+from collections import Counter, defaultdict
+
+from rigup.machine.facts import Place
+from rigup.machine.texts import Text
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r(?=\n)")
+_LABEL = re.compile(r"^(?P<node>[A-Za-z][\w-]*(?:\.[\w.-]+)?|\d{1,4}): ?(?P<rest>.*)$")
+_LEAST_LINES = 6  # of a label, before it counts as one
+_LEAST_SHARE = 0.8  # of the lines that carry a label
+
+
+def texts_of(source: str, body: str, place: Place = Place()) -> list[Text]:
+    """The texts in one file: one, or one a node where each line begins with a node's name (pdsh, srun -l)."""
+    plain = _ANSI.sub("", body).replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
+    labels = _labels(plain)
+    if len(labels) < 2:
+        return [Text(source, plain, place)]
+    return _by_node(source, plain, place, labels)
+
+
+def _labels(body: str) -> set[str]:
+    """Labels that nearly every line carries, each often: `node01: …` is a node, `Error: …` is not."""
+    sample = body[:200_000].splitlines()
+    counts = Counter(found["node"] for line in sample if (found := _LABEL.match(line)))
+    often = {label for label, count in counts.items() if count >= _LEAST_LINES}
+    alike = {re.sub(r"\d+", "#", label) for label in often}
+    covered = sum(counts[label] for label in often)
+    filled = sum(bool(line.strip()) for line in sample)
+    return often if len(alike) == 1 and covered >= _LEAST_SHARE * filled else set()
+
+
+def _by_node(source: str, body: str, place: Place, labels: set[str]) -> list[Text]:
+    lines: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for number, line in enumerate(body.splitlines(), 1):
+        found = _LABEL.match(line)
+        label = found["node"] if found and found["node"] in labels else ""
+        lines[label].append((number, found["rest"] if found and label else line))
+    return [
+        Text(source, "\n".join(text for _, text in told), _labelled(place, label), lines=[n for n, _ in told] + [0])
+        for label, told in lines.items()
+    ]
+
+
+def _labelled(place: Place, label: str) -> Place:
+    """srun -l labels tasks by number; names are nodes."""
+    if label.isdigit():
+        return place._replace(process="rank:" + label)
+    return place._replace(node=label) if label else place
+
+
+_HINTS = {
+    "host": Place(world="host"), "container": Place(world="container"), "docker": Place(world="container"),
+    "podman": Place(world="container"), "windows": Place(world="windows"), "service": Place(process="service"),
+    "before": Place(moment="before"), "after": Place(moment="after"), "shell": Place(process="shell"),
+}  # fmt: skip
+
+
+def hinted(name: str, base: Place = Place()) -> Place:
+    """A file or folder named after a place may hint at it, where the text itself does not tell."""
+    stem = name.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower()
+    kind, _, rest = stem.partition("-")
+    if kind == "node" and rest or re.fullmatch(r"(?:node|host|gpu|worker|compute|rank)\d+", stem):
+        return base._replace(process="rank:" + stem[4:]) if stem.startswith("rank") else base._replace(node=rest or stem)
+    hint = _HINTS.get(kind, Place())
+    named = hint._replace(**{part: value + ":" + rest for part, value in hint._asdict().items() if value and rest and part != "moment"})
+    return Place(*(mine or theirs for mine, theirs in zip(named, base, strict=True)))

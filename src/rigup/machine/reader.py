@@ -1,0 +1,113 @@
+"""How a reader is declared: what it reads, and how a pasted text of its kind is known."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, TypeVar
+
+from rigup.machine.facts import Fact, Place
+from rigup.machine.texts import Text
+
+T = TypeVar("T", bound=Fact)
+Statements = Iterator[Fact]
+
+
+class File(NamedTuple):
+    """A path or glob; `{Kind.field}` is filled in from facts read before. Braces list names: {a,b}."""
+
+    path: str
+    process: str = ""  # whose environment it configures: unit, shell
+    wakes: str = ""  # reading it would wake a suspended card of this vendor
+
+
+class Run(NamedTuple):
+    """A program; it is ended after `seconds`."""
+
+    argv: tuple[str, ...]
+    seconds: float = 5.0
+    wakes: str = ""
+
+
+class Listing(NamedTuple):
+    """Paths by a glob, as `ls -l` prints them."""
+
+    path: str
+
+
+class Ask(NamedTuple):
+    """What the asking process is: `variables` (as env prints) or `account` (as id prints)."""
+
+    about: str
+
+
+Input = File | Run | Listing | Ask
+
+
+class Reader(NamedTuple):
+    """One function from a text to statements, and where its texts come from."""
+
+    name: str
+    about: tuple[type[Fact], ...]
+    read: Callable[[Text], Statements]
+    inputs: tuple[Input, ...]
+    marks: tuple[str, ...]  # literals by which a pasted text is known to be of this kind
+    whole: str  # regex by which a pasted text is known to be complete
+    matched: bool  # symptoms may stand in its live answers
+    place: Place  # of what it states, where the text does not tell
+    rank: int
+
+
+class Derivation(NamedTuple):
+    """Statements that follow from a fact and from knowledge."""
+
+    name: str
+    source: type[Fact]
+    about: type[Fact]
+    derive: Callable[[Any], Statements]
+
+
+READERS: dict[str, Reader] = {}
+DERIVED: dict[str, Derivation] = {}
+
+
+def reads(
+    *about: type[Fact], inputs: Iterable[Input] = (), marks: tuple[str, ...] = (), whole: str = "",
+    matched: bool = False, process: str = "", rank: int = 1,
+) -> Callable[[Callable[[Text], Statements]], Callable[[Text], Statements]]:  # fmt: skip
+    """Register a reader. `about` are the kinds that it looks for: an absence of them is its to tell."""
+
+    def register(read: Callable[[Text], Statements]) -> Callable[[Text], Statements]:
+        place = Place(process=process)
+        READERS[read.__name__] = Reader(read.__name__, about, read, tuple(inputs), marks, whole, matched, place, rank)
+        return read
+
+    return register
+
+
+def derives(about: type[Fact]) -> Callable[[Callable[[T], Statements]], Callable[[T], Statements]]:
+    """Register a derivation; the kind it starts from is its parameter's annotation."""
+
+    def register(derive: Callable[[T], Statements]) -> Callable[[T], Statements]:
+        source = next(iter(derive.__annotations__.values()))
+        DERIVED[derive.__name__] = Derivation(derive.__name__, source, about, derive)
+        return derive
+
+    return register
+
+
+def marks() -> set[str]:
+    """All literals by which pasted texts are known."""
+    return {mark for reader in READERS.values() for mark in reader.marks}
+
+
+def inputs_about(kind: str) -> list[str]:
+    """What would have to be read to know more of a kind: the readers have declared it."""
+    about = [reader for reader in READERS.values() if any(k.__name__ == kind for k in reader.about)]
+    return list(dict.fromkeys(shown(given) for reader in about for given in reader.inputs))
+
+
+def shown(given: Input) -> str:
+    """An input as a person would type it."""
+    if isinstance(given, Run):
+        return " ".join(given.argv)
+    if isinstance(given, Listing):
+        return "ls -l " + given.path
+    return given.path if isinstance(given, File) else {"variables": "env", "account": "id"}[given.about]

@@ -1,0 +1,20 @@
+"""The kernel, its modules and its log."""
+
+from rigup.machine.kinds import Driver, KernelModule, Symptom
+from rigup.machine.reader import File, Run, Statements, reads
+from rigup.machine.texts import Text
+
+
+@reads(KernelModule, Driver, inputs=[File("/proc/driver/nvidia/version")], marks=("NVRM version:",), rank=2)
+def nvidia_module(text: Text) -> Statements:
+    """`NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.90.07 …`: the loaded module."""
+    for hit in text.each(r"NVRM version:.*?(?P<open>Open )?Kernel Module.*?\s(?P<version>\d+\.\d+(?:\.\d+)?)\s"):
+        yield hit.states(KernelModule, name="nvidia", loaded=True, version=hit["version"])
+        flavour = "open" if hit["open"] else "proprietary"
+        yield hit.states(Driver, vendor="nvidia", version=hit["version"], flavour=flavour)
+
+
+@reads(Symptom, inputs=[Run(("dmesg",)), Run(("journalctl", "-k", "-b", "--no-pager", "-n", "20000"), 8)], matched=True)
+def kernel_log(_: Text) -> Statements:
+    """Read for its symptoms alone."""
+    yield from ()

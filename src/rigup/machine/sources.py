@@ -1,0 +1,131 @@
+"""Where a diagnosis comes from: this machine, a captured tree, files that somebody sent, standard input."""
+
+import os
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from rigup.language import _
+from rigup.machine.facts import Place
+from rigup.machine.host import Host
+from rigup.machine.local import Local
+from rigup.machine.paste import hinted, texts_of
+from rigup.machine.texts import Text
+from rigup.machine.tree import Tree, is_tree
+
+_MOST_BYTES = 8_000_000  # of one file's head; as much again of its end
+_MOST_FILES = 500
+_NOT_TEXT = 0.02  # share of control characters from which on a file is no text
+
+
+class SourceError(Exception):
+    """A source that cannot be diagnosed; the text tells what and what to do."""
+
+
+class Source(NamedTuple):
+    """A host that can be asked, texts that can be read, or both."""
+
+    place: Place
+    host: Host | None = None
+    texts: tuple[Text, ...] = ()
+
+
+def open_source(path: str | None) -> list[Source]:
+    """The sources behind `--from PATH`; None is this machine. Raises SourceError."""
+    if path is None:
+        host = Local()
+        return [Source(Place(world=world_of(host)), host)]
+    if path == "-":
+        return [_pasted({"standard input": sys.stdin.buffer.read(2 * _MOST_BYTES)})]
+    if not os.path.lexists(path):
+        raise SourceError(_("{path} does not exist.").format(path=path))
+    try:
+        return _tree(path) if os.path.isdir(path) and is_tree(path) else [_pasted(_files(path))]
+    except PermissionError as error:
+        refused = _("{path} may not be read by you: ask its owner for read access.")
+        raise SourceError(refused.format(path=error.filename or path)) from error
+
+
+def world_of(host: Host) -> str:
+    """Whether a host is a container, by what every engine leaves inside."""
+    marks = (("/.dockerenv", "docker"), ("/run/.containerenv", "podman"), ("/.singularity.d/runscript", "apptainer"))
+    inside = any(host.read(path, 100).state in ("known", "refused") for path, _engine in marks)
+    return "container" if inside else "host"
+
+
+def _tree(folder: str) -> list[Source]:
+    sources = [_tree_at(folder, Place())]
+    places = Path(folder, "places")
+    if places.is_dir():
+        sources += [_tree_at(str(inner), hinted(inner.name)) for inner in sorted(places.iterdir()) if inner.is_dir()]
+    return sources
+
+
+def _tree_at(folder: str, place: Place) -> Source:
+    tree = Tree(folder)
+    if not place.world:
+        place = place._replace(world=world_of(tree))
+    told = [text for said in tree.recorded() for text in texts_of(" ".join(said.argv), said.output, place)]
+    for text in told:
+        text.whole = True
+    return Source(place, tree, tuple(told))
+
+
+def _files(path: str) -> dict[str, bytes]:
+    """The texts at a path. A folder's are named by their path inside it."""
+    if not os.path.isdir(path):
+        return {os.path.basename(path): _read(path)}
+    found = sorted(file for file in Path(path).rglob("*") if file.is_file() and not file.is_symlink())
+    if not found and not os.access(path, os.R_OK | os.X_OK):
+        raise PermissionError(13, "", path)
+    return {str(file.relative_to(path)): _read(str(file)) for file in found[:_MOST_FILES]}
+
+
+def _read(path: str) -> bytes:
+    """A file's head, and its end where it is long: a log's last lines are what it died of."""
+    if not os.path.isfile(path):
+        raise SourceError(_("{path} is not a file that can be read.").format(path=path))
+    with open(path, "rb") as file:
+        head = file.read(_MOST_BYTES)
+        size = os.fstat(file.fileno()).st_size
+        if size <= _MOST_BYTES:
+            return head
+        file.seek(max(size - _MOST_BYTES, _MOST_BYTES))
+        return head + b"\n" + file.read(_MOST_BYTES)
+
+
+def _pasted(files: dict[str, bytes]) -> Source:
+    told = {name: decoded(body) for name, body in files.items()}
+    readable = {name: body for name, body in told.items() if body and body.strip()}
+    if not readable:
+        raise SourceError(_why_nothing(told))
+    texts = [text for name, body in readable.items() for text in texts_of(name, body, _place_of(name))]
+    return Source(Place(), None, tuple(texts))
+
+
+def _place_of(name: str) -> Place:
+    place = Place()
+    for part in name.split("/"):
+        place = hinted(part, place)
+    return place
+
+
+def _why_nothing(told: dict[str, str | None]) -> str:
+    if not told:
+        return _("There is no file to read there. Give a report, a log, or a folder of them.")
+    if all(body is None for body in told.values()):
+        return _("{names} holds no text but binary data. Give the text that a program printed.").format(
+            names=", ".join(list(told)[:3])
+        )
+    return _("{names} is empty. Give the text that a program printed.").format(names=", ".join(list(told)[:3]))
+
+
+def decoded(body: bytes) -> str | None:
+    """Text in whatever form Windows or Linux wrote it; None where it is no text."""
+    if body[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return body.decode("utf-16", "replace")
+    sample = body[:65_536]
+    odd = sum(byte < 9 or 13 < byte < 27 or 27 < byte < 32 for byte in sample)
+    if odd > _NOT_TEXT * max(len(sample), 1):
+        return None
+    return body.decode("utf-8-sig", "replace")

@@ -1,0 +1,119 @@
+"""All facts of a look: statements come in, subjects come out."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from rigup.machine.facts import Fact, Look, Place, Reading
+from rigup.machine.kinds import Gpu, Symptom
+
+T = TypeVar("T", bound=Fact)
+
+
+class Facts:
+    """Facts by kind, the looks that were taken, and what went wrong on the way."""
+
+    def __init__(self) -> None:
+        self._by_kind: dict[type[Fact], list[Fact]] = defaultdict(list)
+        self._heard: dict[tuple[Any, ...], Symptom] = {}
+        self.looks: list[Look] = []
+        self.troubles: list[str] = []
+
+    def of(self, kind: type[T]) -> list[T]:
+        """Every fact of a kind, in the order in which they were first stated."""
+        return self._by_kind[kind]  # type: ignore[return-value]
+
+    def all(self) -> Iterable[Fact]:
+        """Every fact."""
+        return (fact for facts in self._by_kind.values() for fact in facts)
+
+    def state(self, new: Fact) -> Fact:
+        """Merge a statement into the fact that it speaks of; returns that fact."""
+        if isinstance(new, Symptom):
+            return self._heard.setdefault((new.place, tuple(new.values().items())), self._add(new))
+        there = [fact for fact in self._by_kind[type(new)] if _meet(fact, new)]
+        same = [fact for fact in there if new.same_as(fact)] or self._only_candidate(new, there)
+        exact = [fact for fact in same if fact.place == new.place]
+        same = exact or (same if len(same) == 1 else [])
+        return self._joined(same, new) if same else self._add(new)
+
+    def _add(self, new: Any) -> Any:
+        if not isinstance(new, Symptom) or (new.place, tuple(new.values().items())) not in self._heard:
+            self._by_kind[type(new)].append(new)
+        return new
+
+    def _only_candidate(self, new: Fact, there: list[Fact]) -> list[Fact]:
+        """"The GPU", where there is one: a statement without a key goes to it."""
+        fitting = [fact for fact in there if not new.contradicts(fact)]
+        nameless = not new.keyed() or (len(there) == 1 and not there[0].keyed())
+        return fitting if len(fitting) == 1 and new.keys and nameless else []
+
+    def _joined(self, same: list[Fact], new: Fact) -> Fact:
+        """One statement may show that two facts are one card: they become one."""
+        kept = same[0]
+        kept.absorb(new.fields)
+        for twin in same[1:]:
+            if not kept.contradicts(twin):
+                kept.absorb(twin.fields)
+                self._by_kind[type(kept)].remove(twin)
+        kept.place = kept.place.meet(new.place) or kept.place
+        return kept
+
+    def unite_gpus(self) -> None:
+        """Cards that two tools list under keys which the other does not know become one.
+
+        Unlike cards are told apart by name and maker. Of cards alike the n-th of one list is the n-th of
+        the other: NVML counts by PCI address, and so does CUDA among equals.
+        """
+        for place in {gpu.place for gpu in self.of(Gpu)}:
+            groups: dict[tuple[str, ...], list[Gpu]] = defaultdict(list)
+            for gpu in self.of(Gpu):
+                if gpu.place == place:
+                    groups[tuple(key for key in Gpu.keys if gpu.knows(key))].append(gpu)
+            ranked = sorted(groups, key=lambda keys: ("pci_address" in keys, len(keys)))
+            for keys in ranked[:-1]:
+                self._unite(groups[keys], place)
+
+    def _unite(self, group: list[Gpu], place: Place) -> None:
+        taken: list[Gpu] = []
+        for count, gpu in enumerate(sorted(group, key=_order)):
+            others = [other for other in self.of(Gpu) if other.place == place and other not in group]
+            fitting = sorted((other for other in others if _may_be(gpu, other)), key=_order)
+            free = [other for other in fitting if other not in taken]
+            if free and (len(fitting) == 1 or (gpu.keyed() and _all_alike(fitting))):
+                target = fitting[count] if count < len(fitting) and fitting[count] in free else free[0]
+                taken.append(target)
+                target.absorb(gpu.fields)
+                self.of(Gpu).remove(gpu)
+
+
+def _all_alike(gpus: list[Gpu]) -> bool:
+    return all(not gpus[0].knows("name") or gpu.get("name") == gpus[0].get("name") for gpu in gpus)
+
+
+def _meet(one: Fact, two: Fact) -> bool:
+    return one.place.meet(two.place) is not None
+
+
+def _may_be(one: Gpu, other: Gpu) -> bool:
+    """Not known to differ, and not both counted by the same tool."""
+    shared = [key for key in Gpu.keys if one.knows(key) and other.knows(key)]
+    return not shared and not one.contradicts(other)
+
+
+def _order(gpu: Gpu) -> tuple[str, int, int]:
+    numbers = (gpu.get("nvml_index", 99), gpu.get("runtime_index", 99))
+    return (str(gpu.get("pci_address", "~")), *numbers)
+
+
+def known(table: str, **values: Any) -> dict[str, Reading]:
+    """Fields that the knowledge adds; their source is the table. The lowest rank: what was seen counts."""
+    from rigup.machine.facts import Where
+
+    source = "knowledge/" + table
+    return {name: Reading(value, Where(source, None, str(value)), -1) for name, value in values.items()}
+
+
+def places(facts: Facts) -> set[Place]:
+    """All places that somebody spoke of."""
+    return {Place(), *(fact.place for fact in facts.all()), *(look.place for look in facts.looks)}

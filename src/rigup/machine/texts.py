@@ -1,0 +1,148 @@
+"""A piece of text with its place, and hits in it that know their line."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TypeVar
+
+from rigup.knowledge.doctor_tables import Speaker, speakers
+from rigup.machine.facts import Fact, Place, Reading, Where
+
+T = TypeVar("T", bound=Fact)
+_EXCERPT = 300  # characters of a line that evidence keeps
+_CACHE: dict[str, re.Pattern[str]] = {}
+
+
+def pattern(regex: str) -> re.Pattern[str]:
+    """A compiled pattern: ^ and $ are a line's. Compiled once, when first needed."""
+    if regex not in _CACHE:
+        _CACHE[regex] = re.compile(regex, re.M)
+    return _CACHE[regex]
+
+
+class Text:
+    """What one source says.
+
+    `whole` tells that it was read whole, so that what is not in it is absent. `rank` is how far it is
+    to be believed against another source. `lines` maps its lines to the source's, where it was cut out.
+    """
+
+    def __init__(
+        self, source: str, body: str, place: Place = Place(), whole: bool = False, rank: int = 0,
+        lines: list[int] | None = None, exit_status: int = 0,
+    ) -> None:  # fmt: skip
+        self.source, self.body, self.given, self.whole = source, body, place, whole
+        self.rank, self.lines, self.exit_status = rank, lines, exit_status
+        self.fresh = False  # read for one reader alone; a pasted text is seen by several
+        self.asked = ""  # the input that asked for it
+
+    def seen_as(self, place: Place, whole: bool, rank: int) -> "Text":
+        """The same text for one reader, sharing what was found out about it."""
+        twin = Text(self.source, self.body, place, whole, rank, self.lines, self.exit_status)
+        twin.__dict__["index"], twin.__dict__["starts"] = self.index, self.starts
+        return twin
+
+    def each(self, regex: str) -> Iterator["Hit"]:
+        """Every place where the pattern matches."""
+        return (Hit(self, match) for match in pattern(regex).finditer(self.body))
+
+    def first(self, regex: str) -> "Hit | None":
+        """The first place where it matches."""
+        return next(self.each(regex), None)
+
+    def near(self, regex: str, spots: list[int], lines: int = 1, most: int = 200) -> Iterator["Hit"]:
+        """Matches on the lines around each spot only, so that a long log costs what its finds cost."""
+        form, done, count = pattern(regex), 0, 0
+        for at in spots:
+            if at < done or count >= most:
+                continue
+            here = bisect_right(self.starts, at) - 1
+            start = self.starts[max(here - lines + 1, 0)]
+            end = self.starts[min(here + lines, len(self.starts) - 1)]
+            if match := form.search(self.body, max(start, done), end):
+                done, count = max(match.end(), done + 1), count + 1
+                yield Hit(self, match)
+
+    def where(self, at: int) -> Where:
+        """The line that an offset lies on."""
+        line = bisect_right(self.starts, at)
+        text = self.body[self.starts[line - 1] : self.starts[min(line, len(self.starts) - 1)]].strip()
+        return Where(self.source, self.lines[line - 1] if self.lines else line, text[:_EXCERPT])
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where lines begin, and where the text ends."""
+        return [0, *(match.end() for match in re.finditer("\n", self.body)), len(self.body) + 1]
+
+    @cached_property
+    def turns(self) -> list[tuple[int, Place]]:
+        """Where the speaker changes: a session that enters a container, a service's log."""
+        found = sorted(
+            (hit.start, number, hit)
+            for number, row in enumerate(speakers())
+            for hit in self.near(row.regex, self.spots(row.literal), most=2000)
+        )
+        place, turns = self.given, []
+        for start, number, hit in found:
+            place = _turned(place, speakers()[number], hit, self.given)
+            turns.append((start, place))
+        return turns
+
+    def spots(self, literal: str) -> list[int]:
+        """Where a literal that somebody declared occurs."""
+        return self.index.get(literal, [])
+
+    @cached_property
+    def index(self) -> dict[str, list[int]]:
+        """Where all known literals occur, found in one pass."""
+        from rigup.machine.matcher import literals_in
+
+        return literals_in(self.body)
+
+    def place(self, at: int) -> Place:
+        """Who speaks at an offset."""
+        where = bisect_right([start for start, _ in self.turns], at) - 1
+        return self.turns[where][1] if where >= 0 else self.given
+
+
+def _turned(place: Place, row: Speaker, hit: "Hit", given: Place) -> Place:
+    """The place after a turn. The name may come from the text: (?P<name>…)."""
+    name = hit.found().get("name", row.name)
+    full = row.kind + (":" + name if name else "")
+    if row.kind == "node":
+        return given._replace(node=name, world="", process="")
+    if row.kind in ("host", "container", "windows"):
+        return place._replace(world=full, process="")
+    if row.kind in ("before", "after"):
+        return place._replace(moment=row.kind)
+    return place._replace(process=full) if row.kind else given
+
+
+class Hit:
+    """A match in a text."""
+
+    def __init__(self, text: Text, match: re.Match[str]) -> None:
+        self.text, self.match, self.start = text, match, match.start()
+
+    def __getitem__(self, group: str) -> str:
+        return self.match[group] or ""
+
+    @property
+    def place(self) -> Place:
+        """Who speaks there."""
+        return self.text.place(self.start)
+
+    def found(self) -> dict[str, str]:
+        """The named groups that matched; the others stay unknown."""
+        return {name: value for name, value in self.match.groupdict().items() if value is not None}
+
+    def states(self, kind: type[T], **fields: object) -> T:
+        """A statement made here: each field's evidence is the group of its name, else the match."""
+        readings = {name: Reading(value, self.where(name), self.text.rank) for name, value in fields.items()}
+        return kind(self.place, readings)
+
+    def where(self, group: str = "") -> Where:
+        """Where a group, or the whole match, stands."""
+        told = group in self.match.groupdict() and self.match[group] is not None
+        return self.text.where(self.match.start(group) if told else self.start)

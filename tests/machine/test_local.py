@@ -1,0 +1,65 @@
+"""This machine: what hangs, chatters or is missing is an answer."""
+
+import os
+import sys
+import threading
+
+import pytest
+
+from rigup.machine.local import Local
+
+PYTHON = sys.executable
+HOST = Local()
+
+
+def test_a_missing_program_is_an_answer():
+    assert HOST.run(("no-such-program-anywhere",)).state == "absent"
+
+
+def test_an_odd_exit_status_keeps_the_output():
+    answer = HOST.run((PYTHON, "-c", "print('table'); raise SystemExit(14)"))
+    assert (answer.body, answer.exit) == ("table\n", 14)
+
+
+def test_a_hanging_program_is_ended():
+    answer = HOST.run((PYTHON, "-c", "import time; time.sleep(60)"), seconds=0.3)
+    assert (answer.body, answer.state, answer.exit) == (None, "refused", 124)
+
+
+def test_a_hanging_programs_child_is_ended_with_it():
+    child = "import subprocess, time; subprocess.Popen(['sleep', '60']); time.sleep(60)"
+    assert HOST.run((PYTHON, "-c", child), seconds=0.5).state == "refused"
+    assert threading.active_count() < 20
+
+
+def test_a_chattering_program_is_cut():
+    answer = HOST.run((PYTHON, "-c", "import sys\nwhile True: sys.stdout.write('y' * 65536)"), seconds=20)
+    assert answer.body is not None
+    assert len(answer.body) == 5_000_000
+
+
+def test_programs_speak_english_and_ask_nothing():
+    script = "import os, sys; print(os.environ['LC_ALL'], sys.stdin.read() == '')"
+    assert HOST.run((PYTHON, "-c", script)).body == "C True\n"
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert HOST.read(str(tmp_path / "pipe")).state == "refused"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_what_may_not_be_read_is_refused(tmp_path):
+    (tmp_path / "secret").write_text("x")
+    (tmp_path / "secret").chmod(0)
+    assert HOST.read(str(tmp_path / "secret")).state == "refused"
+
+
+def test_undecodable_bytes_do_no_harm(tmp_path):
+    (tmp_path / "odd").write_bytes(b"a\xff\xfeb")
+    assert HOST.read(str(tmp_path / "odd")).body == "a\ufffd\ufffdb"
+
+
+def test_what_is_not_there_is_absent():
+    assert HOST.read("/no/such/path").state == "absent"
+    assert HOST.listing("/no/such/*").state == "absent"

@@ -1,0 +1,53 @@
+"""Texts know their lines and speakers; the matcher finds messages at the cost of its finds."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rigup.knowledge.doctor_tables import signatures
+from rigup.machine import readers  # noqa: F401
+from rigup.machine.facts import Place
+from rigup.machine.matcher import literals_in, match
+from rigup.machine.texts import Text
+
+REFUSED = "Unable to open /dev/kfd read-write: Permission denied"
+
+
+def ids(body, **known):
+    return [symptom.values()["id"] for symptom, _ in match(Text("t", body, **known))]
+
+
+def test_a_message_is_found_with_its_line():
+    ((symptom, _),) = [found for found in match(Text("log", "one\ntwo\n" + REFUSED + "\nfour")) if found[0].id == "kfd-permission-denied"]
+    where = symptom.fields["id"].where
+    assert (where.source, where.line, where.text) == ("log", 3, REFUSED)
+
+
+def test_a_line_number_is_the_sources_where_a_text_was_cut_out():
+    text = Text("log", "a\nb\n", lines=[10, 20, 0])
+    assert [text.where(at).line for at in (0, 2)] == [10, 20]
+
+
+def test_a_message_said_a_thousand_times_is_one_symptom_and_few_tries():
+    found = ids((REFUSED + "\n") * 1000)
+    assert 1 <= found.count("kfd-permission-denied") <= 200
+
+
+def test_every_literal_is_found_in_one_pass():
+    row = signatures()[0]
+    assert row.literal in literals_in("x " + row.literal + " y")
+
+
+def test_a_text_without_any_literal_costs_no_regex(monkeypatch):
+    monkeypatch.setattr("rigup.machine.texts.pattern", lambda regex: pytest.fail(regex))
+    assert not ids("nothing of interest\n" * 100)
+
+
+@given(st.text(max_size=400))
+@settings(max_examples=60, deadline=None)
+def test_no_text_makes_the_matcher_fail(body):
+    assert isinstance(ids(body), list)
+
+
+def test_a_given_place_holds_where_the_text_does_not_turn():
+    assert Text("t", "abc", Place(world="host")).place(1) == Place(world="host")
