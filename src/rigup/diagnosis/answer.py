@@ -1,0 +1,126 @@
+"""The report of `rigup doctor`, as data in the shape of CONTRACTS.md. Nothing is printed here."""
+
+from typing import Any, NamedTuple
+
+from rigup.diagnosis import rules  # noqa: F401  (registers them)
+from rigup.diagnosis.findings import Finding, explained
+from rigup.diagnosis.judge import Skipped, judged, remedy
+from rigup.diagnosis.states import device_states
+from rigup.diagnosis.wording import filled, flat, fullest
+from rigup.knowledge.doctor_tables import signatures, texts
+from rigup.language import current
+from rigup.machine import readers  # noqa: F401  (registers them)
+from rigup.machine.facts import Fact
+from rigup.machine.inventory import inventory
+from rigup.machine.kinds import Platform, Symptom, Torch
+from rigup.machine.look import look
+from rigup.machine.reader import inputs_about
+from rigup.machine.sources import open_source
+from rigup.machine.store import Facts
+from rigup.steps import KINDS, StepError, make, parse
+
+Answer = dict[str, Any]
+SCHEMA = "rigup.doctor/1"
+
+
+class Diagnosis(NamedTuple):
+    """What was seen and what is wrong."""
+
+    facts: Facts
+    findings: list[Finding]
+    skipped: Skipped
+
+
+def diagnose(source: str | None = None, wake: bool = False) -> Answer:
+    """Look and judge. `source` as `--from` takes it; None is this machine. Raises SourceError."""
+    facts = look(open_source(source), wake)
+    findings, skipped = judged(facts)
+    return answer(Diagnosis(facts, findings, skipped))
+
+
+def answer(diagnosis: Diagnosis) -> Answer:
+    """The contract's object."""
+    facts, findings, skipped = diagnosis
+    shown = [show(finding, facts) for finding in findings]
+    machine = inventory(facts)
+    device_states(machine.get("accelerators", []), findings, facts)
+    return {
+        "schema": SCHEMA,
+        "verdict": verdict(findings, facts, machine),
+        "machine": machine,
+        "findings": shown,
+        "skipped": [_skipped(unknown, causes) for unknown, causes in sorted(skipped.items())],
+        "unexplained": unexplained(findings, shown, facts),
+        "troubles": facts.troubles,
+    }
+
+
+def verdict(findings: list[Finding], facts: Facts, machine: Answer) -> str:
+    """Healthy needs something seen that works; where too little was seen it is unknown."""
+    loud = {finding.severity for finding in findings}
+    if "error" in loud:
+        return "broken"
+    if "warning" in loud:
+        return "degraded"
+    works = any(torch.get("available") for torch in facts.of(Torch))
+    devices = machine.get("accelerators") or []
+    if works or any(device.get("state") in ("verified", "expected") for device in devices):
+        return "healthy"
+    return "healthy" if machine.get("accelerators") == [] else "unknown"
+
+
+def show(finding: Finding, facts: Facts) -> Answer:
+    """One finding in the contract's shape."""
+    params = {**finding.params, **remedy(finding, facts)}
+    text = texts(current()).get(finding.cause)
+    heard = {said.id for said in facts.of(Symptom)} & explained(finding.cause)
+    title = fullest(text.title if text else (), params) or finding.cause
+    return {
+        "cause": finding.cause,
+        "severity": finding.severity,
+        "title": title,
+        "subject": finding.subject.name or "machine",
+        "place": str(finding.place) if any(finding.place) else "",
+        "confidence": finding.confidence,
+        "because": (text and filled(text.meaning, params)) or "",
+        "in_vain": (text and filled(text.in_vain, params)) or "",
+        "evidence": finding.evidence,
+        "explains": sorted(finding.folds | heard),
+        "fixes": fixes(finding, params, facts),
+    }
+
+
+def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer]:
+    """Each fix whose steps can be filled in; the one that needs least first, as the row has them."""
+    wsl = any(platform.get("wsl") for platform in facts.of(Platform))
+    told, made = flat(params), []
+    for specs in finding.row.fixes:
+        try:
+            steps = [make(*parse(spec, told), KINDS, finding.place.world, wsl) for spec in specs]
+        except (KeyError, StepError):
+            continue
+        made.append({"title": "; ".join(step.title for step in steps), "steps": [step.json() for step in steps]})
+    return made
+
+
+def _skipped(unknown: str, causes: set[str]) -> Answer:
+    kind = unknown.partition(".")[0]
+    return {
+        "unknown": unknown,
+        "because": "nobody has seen it",
+        "would_decide": sorted(causes),
+        "would_tell": inputs_about(kind),
+    }
+
+
+def unexplained(findings: list[Finding], shown: list[Answer], facts: Facts) -> list[str]:
+    """Symptoms that no finding accounts for, and that are neither harmless nor mere statements."""
+    accounted = {name for finding in shown for name in finding["explains"]}
+    accounted |= {line["fact"].removeprefix("symptom ") for finding in findings for line in finding.evidence}
+    quiet = {row.id for row in signatures() if row.harmless or row.states}
+    return sorted({said.id for said in facts.of(Symptom)} - accounted - quiet)
+
+
+def named(fact: Fact | None) -> str:
+    """How a fact is called in a sentence."""
+    return fact.subject.name if fact else ""

@@ -1,0 +1,87 @@
+"""Findings: what rules came to, merged, folded and ordered."""
+
+import functools
+from typing import Any
+
+from rigup.diagnosis.rule import STRENGTHS
+from rigup.knowledge.doctor_tables import Cause, causes, layers
+from rigup.machine.facts import Place, Subject
+
+SEVERITIES = ("error", "warning", "note")
+OWN_FAILURE = "rigup-rule-failed"
+
+
+class Finding:
+    """One cause, of one subject, in one place, with why we think so."""
+
+    def __init__(
+        self, cause: str, subject: Subject, place: Place, confidence: str, evidence: list[dict[str, Any]],
+        params: dict[str, Any],
+    ) -> None:  # fmt: skip
+        self.cause, self.subject, self.place, self.confidence = cause, subject, place, confidence
+        self.evidence, self.params = evidence, params
+        self.folds: set[str] = set()
+        self.row = row_of(cause)
+        self.severity = str(params.get("severity", self.row.severity))
+
+    def rank(self) -> tuple[int, bool, int, bool, int]:
+        """Loud before quiet, grounded before guessed, the later state first, then the deeper layer."""
+        return (
+            SEVERITIES.index(self.severity),
+            self.confidence == "possible",
+            layers().index(self.row.layer),
+            self.place.moment == "before",
+            STRENGTHS.index(self.confidence),
+        )
+
+    def accounts_for(self, other: "Finding") -> bool:
+        """Whether this one is why the other is there. A guess never hides what is certain."""
+        same_machine = self.place.at("machine").meet(other.place.at("machine")) is not None
+        reached = other.cause in explained(self.cause) and same_machine and self.subject.touches(other.subject)
+        return reached and not (self.confidence == "possible" and other.confidence == "certain")
+
+
+def row_of(cause: str) -> Cause:
+    """The cause's row; a cause that has none yet is an error of the program."""
+    return causes().get(cause) or Cause(id=cause, layer="program")
+
+
+@functools.cache
+def explained(cause: str) -> frozenset[str]:
+    """Symptoms and causes that a cause accounts for, also those of the causes explained."""
+    row = causes().get(cause)
+    named = frozenset(row.explains) if row else frozenset()
+    return named.union(*map(explained, named)) if named else named
+
+
+def merged(found: list[Finding]) -> list[Finding]:
+    """Ways to know the same of one subject are one finding, as sure as the surest."""
+    kept: list[Finding] = []
+    for finding in sorted(found, key=lambda f: (not f.subject.name, STRENGTHS.index(f.confidence))):
+        twin = next((k for k in kept if _twins(k, finding)), None)
+        if twin is None:
+            kept.append(finding)
+        else:
+            _merge(twin, finding)
+    return kept
+
+
+def _twins(kept: Finding, new: Finding) -> bool:
+    same = kept.cause == new.cause and (kept.subject == new.subject or not new.subject.name)
+    return same and kept.place.at("machine").meet(new.place.at("machine")) is not None
+
+
+def _merge(twin: Finding, new: Finding) -> None:
+    twin.evidence += [line for line in new.evidence if line not in twin.evidence]
+    twin.params = {**new.params, **twin.params}
+    twin.confidence = min(twin.confidence, new.confidence, key=STRENGTHS.index)
+    twin.severity = min(twin.severity, new.severity, key=SEVERITIES.index)
+    twin.place = twin.place.meet(new.place) or twin.place
+
+
+def folded(found: list[Finding]) -> list[Finding]:
+    """Root causes in order, each with the ids of what it accounts for."""
+    roots = [f for f in found if not any(other.accounts_for(f) for other in found)]
+    for root in roots:
+        root.folds = {f.cause for f in found if root.accounts_for(f)}
+    return sorted(roots, key=Finding.rank)

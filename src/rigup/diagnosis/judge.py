@@ -1,0 +1,111 @@
+"""The runner: calls every rule for every way of choosing, and keeps evidence, confidence and unknowns."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from rigup.diagnosis.findings import OWN_FAILURE, Finding, folded, merged, row_of
+from rigup.diagnosis.join import bindings
+from rigup.diagnosis.rule import MENDS, RULES, Every, Rule, rules_of_table
+from rigup.machine.facts import Fact, Look, Place, Reading, Subject, Unknown
+from rigup.machine.store import Facts
+
+Log = list[tuple[str, Reading]]
+Skipped = dict[str, set[str]]
+
+
+def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
+    """All findings, root causes first, and what could not be judged: unknown field → causes."""
+    skipped: Skipped = defaultdict(set)
+    found = [finding for rule in (*RULES, *rules_of_table()) for finding in _findings(rule, facts, skipped)]
+    return folded(merged(found)), skipped
+
+
+def _findings(rule: Rule, facts: Facts, skipped: Skipped) -> Iterator[Finding]:
+    for given in bindings(rule, facts):
+        log: Log = []
+        try:
+            holds = rule.judge(*(part if part is None else part.watched(log) for part in given.values()))
+        except Unknown as missing:
+            skipped[str(missing)].add(rule.cause)
+        except Exception as error:  # a finding about rigup itself; the doctor goes on
+            params = {"rule": rule.name, "cause": rule.cause, "error": type(error).__name__ + ": " + str(error)[:200]}
+            yield Finding(OWN_FAILURE, Subject("Rule", rule.name), Place(), "certain", [], params)
+        else:
+            if holds:
+                worked_out = holds if isinstance(holds, dict) else {}
+                yield _finding(rule, given, {**given, **worked_out}, log)
+
+
+def _finding(rule: Rule, given: dict[str, Any], params: dict[str, Any], log: Log) -> Finding:
+    return Finding(
+        rule.cause, _subject(rule.cause, given), _place(given), _confidence(rule, given),
+        evidence(rule, given, log), params,
+    )  # fmt: skip
+
+
+def _place(given: dict[str, Any]) -> Place:
+    """Where the first part was seen, narrowed by what the others tell."""
+    parts = [part.place for part in given.values() if part is not None]
+    place: Place = parts[0]
+    for other in parts[1:]:
+        place = place.meet(other) or place
+    return place
+
+
+def _subject(cause: str, given: dict[str, Any]) -> Subject:
+    """The cause says what kind of thing it is about, so that all ways to know it agree."""
+    about = row_of(cause).about
+    told = (part.subject for part in given.values() if part is not None)
+    return next((subject for subject in told if about and subject.kind == about), Subject())
+
+
+def _confidence(rule: Rule, given: dict[str, Any]) -> str:
+    """What is missing from an excerpt is only possibly missing."""
+    groups = [part for part in given.values() if isinstance(part, Every)]
+    excerpt = any(part.look.coverage != "whole" for part in groups)
+    return "possible" if excerpt else rule.strength
+
+
+def evidence(rule: Rule, given: dict[str, Any], log: Log) -> list[dict[str, Any]]:
+    """What it asked to be there and what it read; and where something was looked for in vain."""
+    asked: Log = [
+        (type(part).__name__ + "." + name, part.fields[name])
+        for parameter, part in given.items()
+        if isinstance(part, Fact)
+        for name, _wanted in rule.needs[parameter].fields
+    ]
+    lines = [_line(name, reading) for name, reading in (*asked, *log) if _tells(name)]
+    lines += [_lack(part) for part in given.values() if isinstance(part, Every) and not part]
+    return list({tuple(line.values()): line for line in lines}.values())
+
+
+def _tells(name: str) -> bool:
+    """A symptom's groups stand in the line that its id already quotes."""
+    return not name.startswith("Symptom.") or name == "Symptom.id"
+
+
+def _line(name: str, reading: Reading) -> dict[str, Any]:
+    fact = "symptom " + str(reading.value) if name == "Symptom.id" else name
+    where = reading.where
+    return {"fact": fact, "value": where.text, "source": where.source, "line": where.line}
+
+
+def _lack(part: Every[Any]) -> dict[str, Any]:
+    look: Look = part.look
+    return {"fact": "no " + part.wanted, "value": None, "source": look.source, "line": None}
+
+
+def remedy(finding: Finding, facts: Facts) -> dict[str, Any]:
+    """What the fixes of a finding need beyond what its rule knew."""
+    rule = MENDS.get(finding.cause)
+    for given in bindings(rule, facts) if rule else ():
+        first = next((part for part in given.values() if part is not None), None)
+        if first is not None and not first.subject.touches(finding.subject):
+            continue
+        try:
+            if params := rule.judge(**given):  # type: ignore[union-attr]
+                return dict(params)
+        except Unknown:
+            continue
+    return {}

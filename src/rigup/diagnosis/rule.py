@@ -1,0 +1,158 @@
+"""How a rule is written.
+
+A rule is a conjunction: its parameters say what must be there, and it is called once for every way of
+choosing them that holds in one place. It returns whether it holds, or a dict of what it worked out for
+texts and fixes. Every field that it asked for or read is the evidence; it never handles unknowns.
+
+    gpu: Gpu                                 each GPU
+    gpu: Gpu | None = None                   each GPU, or None where nobody has seen one
+    error: Symptom = seen("id", at="…")      that symptom; `at` wants certain places
+    wish: Variable = one(name="X")           a fact with such fields
+    gpus: Every[Gpu] = every(Gpu)            all of them together, where a rule counts or compares
+    missing: Every[Variable] = lacks(Variable, name="X")   somebody looked, and it is not there
+"""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from types import UnionType
+from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_origin
+
+from rigup.machine.facts import Fact, Look, Place, Reading, Subject
+from rigup.machine.kinds import Symptom
+
+T = TypeVar("T", bound=Fact)
+STRENGTHS = ("certain", "likely", "possible")
+Verdict = bool | dict[str, Any] | None
+Params = dict[str, Any]
+ONE, MAYBE, EVERY, NONE = "one", "maybe", "every", "none"
+
+
+class Need(NamedTuple):
+    """What one parameter asks for."""
+
+    kind: type[Fact] = Fact  # Fact: the annotation tells which
+    at: tuple[str, ...] = ()
+    fields: tuple[tuple[str, Any], ...] = ()
+    mode: str = ONE
+
+    def fits(self, fact: Fact) -> bool:
+        """Whether a fact has the wanted fields; a tuple of values wants any of them."""
+        for name, wanted in self.fields:
+            held = fact.fields.get(name)
+            if held is None or not (held.value in wanted if isinstance(wanted, tuple) else held.value == wanted):
+                return False
+        return True
+
+
+class Every(tuple[T, ...], Generic[T]):
+    """All facts that fit in one place, with the look that vouches for it: an absence is evidence too."""
+
+    look: Look
+    wanted: str
+    subject = Subject()
+
+    @property
+    def place(self) -> Place:
+        """Where somebody looked."""
+        return self.look.place
+
+    def watched(self, log: list[tuple[str, Reading]]) -> "Every[T]":
+        """The same facts, noting what is read from them."""
+        return group((fact.watched(log) for fact in self), self.look, self.wanted)
+
+
+def group(facts: Iterable[T], look: Look, wanted: str) -> Every[T]:
+    """Facts together with the look that vouches for them."""
+    made = Every(facts)
+    made.look, made.wanted = look, wanted
+    return made
+
+
+class Rule(NamedTuple):
+    """One way to know a cause."""
+
+    cause: str
+    judge: Callable[..., Any]
+    needs: dict[str, Need]
+    strength: str = "certain"
+    name: str = ""
+
+
+RULES: list[Rule] = []
+MENDS: dict[str, Rule] = {}
+
+
+def seen(*ids: str, at: str = "", **fields: Any) -> Any:
+    """A symptom by its signature's id; several ids mean any of them."""
+    return Need(Symptom, tuple(at.split()), (("id", ids), *fields.items()))
+
+
+def one(at: str = "", **fields: Any) -> Any:
+    """A fact of the annotated kind with such fields."""
+    return Need(Fact, tuple(at.split()), tuple(fields.items()))
+
+
+def every(kind: type[T], at: str = "", **fields: Any) -> Any:
+    """All facts of a kind in one place that somebody looked at; there may be none."""
+    return Need(kind, tuple(at.split()), tuple(fields.items()), EVERY)
+
+
+def lacks(kind: type[T], at: str = "", **fields: Any) -> Any:
+    """Somebody looked for such a fact and there is none."""
+    return Need(kind, tuple(at.split()), tuple(fields.items()), NONE)
+
+
+def rule(cause: str, strength: str = "certain") -> Callable[[Callable[..., Verdict]], Callable[..., Verdict]]:
+    """Register a way to know a cause. Several rules may name one cause."""
+
+    def register(judge: Callable[..., Verdict]) -> Callable[..., Verdict]:
+        RULES.append(Rule(cause, judge, needs_of(judge), strength, judge.__name__))
+        return judge
+
+    return register
+
+
+def mends(*causes: str) -> Callable[[Callable[..., Params]], Callable[..., Params]]:
+    """Register what a fix needs beyond what the rule knew; shared by all ways to know the cause."""
+
+    def register(work_out: Callable[..., Params]) -> Callable[..., Params]:
+        MENDS.update({cause: Rule(cause, work_out, needs_of(work_out), name=work_out.__name__) for cause in causes})
+        return work_out
+
+    return register
+
+
+def needs_of(judge: Callable[..., Any]) -> dict[str, Need]:
+    """What a rule asks for, read from its signature."""
+    return {name: _need(given) for name, given in inspect.signature(judge).parameters.items()}
+
+
+def _need(given: inspect.Parameter) -> Need:
+    need = given.default if isinstance(given.default, Need) else Need()
+    annotation = given.annotation
+    if isinstance(annotation, UnionType):
+        return need._replace(kind=_kind(get_args(annotation)[0], need), mode=MAYBE)
+    return need._replace(kind=_kind(annotation, need))
+
+
+def _kind(annotation: Any, need: Need) -> type[Fact]:
+    if need.kind is not Fact or get_origin(annotation) is Every:
+        return need.kind
+    return annotation  # type: ignore[no-any-return]
+
+
+@functools.cache
+def rules_of_table() -> tuple[Rule, ...]:
+    """A message that decides alone needs no code: its signature's row names the cause."""
+    from rigup.knowledge.doctor_tables import signatures
+
+    return tuple(
+        Rule(row.means, functools.partial(_as_the_row_says, row.params), {"said": seen(row.id)}, row.strength, row.id)
+        for row in signatures()
+        if row.means
+    )
+
+
+def _as_the_row_says(params: Params, said: Symptom) -> Verdict:
+    return {**said.values(), **params}

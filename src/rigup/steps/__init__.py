@@ -1,0 +1,10 @@
+"""How one acts: the vocabulary of changes, pure. Findings, plans and containers all speak it.
+
+A fix names a kind and its parameters (`join-group group=render`); title, place, commands, needs and undo
+follow from the kind. Commands are argument vectors: a value from data is one argument, never shell text.
+"""
+
+from rigup.steps.step import Kind, Step, StepError, make, parse
+from rigup.steps.vocabulary import KINDS
+
+__all__ = ["KINDS", "Kind", "Step", "StepError", "make", "parse"]

@@ -1,0 +1,115 @@
+"""A step: a kind, its parameters, and what follows from them."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from rigup.language import _
+
+Commands = tuple[tuple[str, ...], ...]
+Where = Literal["here", "kernel", "host-of-container", "windows-host", "every-node", "by-hand"]
+Tag = Literal["safe", "caution", "destructive"]
+_HOLE = re.compile(r"\{(\w+)\}")
+
+
+class StepError(ValueError):
+    """A step that the vocabulary does not know, or one without a parameter that it needs."""
+
+
+class Kind(NamedTuple):
+    """A kind of change.
+
+    `title` and the command words are templates over the step's parameters; a command with a hole that
+    no parameter fills is left out. `where` "kernel" is the machine that owns the kernel: outside a
+    container, the Windows side of a WSL. `undo` None means that it cannot be taken back, because of
+    `undo_because`.
+    """
+
+    title: str
+    params: tuple[str, ...] = ()
+    where: Where = "here"
+    root: bool = False
+    network: bool = False
+    restart: bool = False
+    tag: Tag = "safe"
+    commands: Commands = ()
+    undo: Commands | None = None
+    undo_because: str = ""
+
+
+class Step(NamedTuple):
+    """One change, as CONTRACTS.md shapes it; `json()` gives that shape."""
+
+    kind: str
+    params: dict[str, str]
+    title: str
+    because: str
+    where: str
+    root: bool
+    network: bool
+    restart: bool
+    tag: str
+    commands: Commands
+    undo: Commands | None
+    undo_because: str
+
+    @property
+    def id(self) -> str:
+        """The same for the same change, whoever asks for it."""
+        return ":".join((self.kind, *self.params.values()))
+
+    def json(self) -> dict[str, Any]:
+        """The step as the contract has it."""
+        told = {**self._asdict(), "id": self.id, "commands": [list(argv) for argv in self.commands]}
+        told["undo"] = None if self.undo is None else [list(argv) for argv in self.undo]
+        return told
+
+
+def parse(spec: str, fill: Mapping[str, str] | None = None) -> tuple[str, dict[str, str]]:
+    """`kind name=value …` in parts. Holes are filled after the words are told apart: data adds no word.
+
+    Raises KeyError for a hole that `fill` does not know, StepError for a word that is no `name=value`.
+    """
+    kind, *words = spec.split()
+    params = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise StepError(_("{word} in the step {spec} is not name=value.").format(word=word, spec=spec))
+        params[name] = _HOLE.sub(lambda hole: (fill or {})[hole[1]], value)
+    return kind, params
+
+
+def make(
+    name: str, params: dict[str, str], kinds: Mapping[str, Kind], world: str = "", wsl: bool = False, because: str = ""
+) -> Step:
+    """A step of a kind. `world` and `wsl` tell from where it is seen: what is done to a kernel is done at its owner's.
+
+    Raises StepError for an unknown kind or a missing parameter.
+    """
+    kind = kinds.get(name)
+    if kind is None:
+        raise StepError(_("There is no step of the kind {name}.").format(name=name))
+    if missing := [param for param in kind.params if not params.get(param)]:
+        raise StepError(_("The step {name} needs {missing}.").format(name=name, missing=", ".join(missing)))
+    return Step(
+        name, params, _(kind.title).format_map(params), because, _where(kind.where, world, wsl), kind.root,
+        kind.network, kind.restart, kind.tag, _filled(kind.commands, params),
+        None if kind.undo is None else _filled(kind.undo, params), _(kind.undo_because) if kind.undo_because else "",
+    )  # fmt: skip
+
+
+def _where(where: str, world: str, wsl: bool) -> str:
+    if where != "kernel":
+        return where
+    if world.startswith("container"):
+        return "host-of-container"
+    return "windows-host" if wsl else "here"
+
+
+def _filled(commands: Commands, params: dict[str, str]) -> Commands:
+    return tuple(
+        tuple(_HOLE.sub(lambda hole: params[hole[1]], word) for word in argv)
+        for argv in commands
+        if all(hole in params for word in argv for hole in _HOLE.findall(word))
+    )
