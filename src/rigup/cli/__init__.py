@@ -1,0 +1,73 @@
+"""The command line: one file a command, loaded when it is called. Help works even where detection fails."""
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from rigup import __version__
+from rigup.language import _, choose
+
+# Name → (module, what it does): so that help names every command without importing one.
+COMMANDS = {
+    "doctor": ("rigup.cli.doctor", "Read this machine, or a report of another, and name the root cause."),
+    "explain": ("rigup.cli.explain", "Tell what a cause means, how it is recognised and what mends it."),
+    "knowledge": ("rigup.cli.knowledge", "Show a row of the tables of what is known, with its source."),
+    "completion": ("rigup.cli.completion", "Print the completion script of a shell."),
+}
+
+
+class Commands(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """All commands, in the order in which a person meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """One command, imported."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The list of commands, without importing them."""
+        with formatter.section(_("Commands")):
+            formatter.write_dl([(name, _(help_text)) for name, (_module, help_text) in COMMANDS.items()])
+
+
+def _language(_ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+    choose(value)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="rigup", message="%(prog)s %(version)s")
+@click.option(
+    "--lang", metavar="LANGUAGE", expose_value=False, is_eager=True, callback=_language,
+    help="Language of all texts: en, ru, zh_CN, zh_TW. By default your locale's.",
+)  # fmt: skip
+def main() -> None:
+    """Take a machine with any GPU, or none, to a deep-learning environment that is proven to work.
+
+    Start with `rigup doctor`. It changes nothing.
+    """
+
+
+def run(argv: list[str]) -> int:
+    """Run one command line. 0: all well; 1: a problem was found; 2: wrong usage or our own failure."""
+    try:
+        returned: Any = main.main(argv, prog_name="rigup", standalone_mode=False)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except click.Abort:
+        click.echo(_("Stopped; nothing was changed."), err=True)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    return returned if isinstance(returned, int) else 0

@@ -1,0 +1,90 @@
+"""`rigup explain`: what a cause means. The texts are tables; an error message finds its cause by signature."""
+
+import json
+from typing import Any
+
+import click
+
+from rigup.cli.layout import padded, wrapped
+from rigup.language import _, current
+
+
+@click.command("explain")
+@click.argument("words", nargs=-1, metavar="[CAUSE | ERROR TEXT]")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.explain/1).")
+def command(words: tuple[str, ...], as_json: bool) -> int:
+    """Tell what a cause means, how to recognise it, what mends it, and what is tried in vain.
+
+    Without an argument all causes are listed. Given an error message, the causes that it may mean are named.
+    """
+    asked = " ".join(words)
+    found = _all() if not asked else _found(asked)
+    if as_json:
+        click.echo(json.dumps({"schema": "rigup.explain/1", "asked": asked, "causes": found}, ensure_ascii=False, indent=1))
+    elif not found:
+        click.echo("\n".join(wrapped(_("No cause is named so, and no known message reads like this. `rigup explain` lists all causes; `rigup doctor --from FILE` reads a whole report."))), err=True)
+    else:
+        click.echo(_listing(found) if not asked else "\n\n".join(_told(cause) for cause in found))
+    return 0 if found else 1
+
+
+def _all() -> list[dict[str, Any]]:
+    from rigup.knowledge.doctor_tables import causes
+
+    return [_entry(cause) for cause in causes()]
+
+
+def _found(asked: str) -> list[dict[str, Any]]:
+    """The cause of that name; else causes that the message decides or is accounted for by."""
+    from rigup.knowledge.doctor_tables import causes
+
+    if asked.strip() in causes():
+        return [_entry(asked.strip())]
+    heard = _heard(asked)
+    meant = [row.means for row in heard if row.means]
+    explaining = [cause for cause, row in causes().items() if {said.id for said in heard} & set(row.explains)]
+    return [_entry(cause) for cause in dict.fromkeys([*meant, *explaining]) if cause in causes()]
+
+
+def _heard(asked: str) -> list[Any]:
+    from rigup.knowledge.doctor_tables import signatures
+    from rigup.machine import readers  # noqa: F401  (their marks are literals too)
+    from rigup.machine.matcher import match
+    from rigup.machine.texts import Text
+
+    ids = {symptom.values()["id"] for symptom, _told in match(Text("asked", asked))}
+    return [row for row in signatures() if row.id in ids]
+
+
+def _entry(cause: str) -> dict[str, Any]:
+    from rigup.knowledge.doctor_tables import causes, texts
+
+    row, text = causes()[cause], texts(current()).get(cause)
+    entry: dict[str, Any] = {"cause": cause, "family": row.family, "severity": row.severity, "layer": row.layer}
+    if text:
+        title = text.title[-1] if text.title else ""
+        entry |= {"title": title, "meaning": text.meaning, "recognise": text.recognise, "mends": text.mends}
+        entry |= {"in_vain": text.in_vain, "sources": list(text.sources)}
+    return entry
+
+
+def _told(entry: dict[str, Any]) -> str:
+    lines = [*wrapped(click.style(entry["cause"], bold=True) + "  " + entry.get("title", "")), ""]
+    labels = (("meaning", _("What it means")), ("recognise", _("How to recognise it")), ("mends", _("What mends it")),
+              ("in_vain", _("Tried in vain")))  # fmt: skip
+    for key, label in labels:
+        if entry.get(key):
+            lines += [click.style(label, bold=True), *wrapped(entry[key], "  ", "  "), ""]
+    if entry.get("sources"):
+        lines += [click.style(_("Sources"), bold=True), *("  " + source for source in entry["sources"])]
+    return "\n".join(lines).rstrip()
+
+
+def _listing(entries: list[dict[str, Any]]) -> str:
+    lines: list[str] = []
+    for family in dict.fromkeys(entry["family"] for entry in entries):
+        lines += ["", click.style(family, bold=True)] if lines else [click.style(family, bold=True)]
+        for entry in entries:
+            if entry["family"] == family:
+                lines += wrapped(entry.get("title", ""), "  " + padded(entry["cause"], 40) + " ")
+    return "\n".join(lines)

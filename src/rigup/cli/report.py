@@ -1,0 +1,182 @@
+"""The doctor's answer as a person reads it: verdict, root cause, the fix that needs least, devices, notes."""
+
+import shlex
+from typing import Any
+
+import click
+
+from rigup.cli.layout import columns, padded, width, wrapped
+from rigup.language import _
+
+Answer = dict[str, Any]
+_COLORS = {"error": "red", "warning": "yellow", "note": "cyan", "healthy": "green", "unknown": "yellow",
+           "broken": "red", "degraded": "yellow"}  # fmt: skip
+_STATES = {"verified": "green", "expected": "green", "on-trial": "yellow", "no": "red"}
+_MOST_EVIDENCE = 4  # lines, unless asked for more
+_LABEL = 9  # columns of "Why:" and its like
+
+
+def text(answer: Answer, verbose: int = 0, color: bool = False, here: bool = True) -> str:
+    """The whole report. `here`: about this machine, else about somebody's."""
+    parts = [
+        _head(answer, here),
+        *[finding(shown, verbose, number == 0) for number, shown in enumerate(_grouped(answer["findings"])) if _loud(shown)],
+        devices(answer, verbose),
+        _notes(answer, verbose),
+        _skipped(answer, verbose),
+        _facts(answer) if verbose > 1 else [],
+        _troubles(answer, verbose),
+    ]
+    told = "\n\n".join("\n".join(part) for part in parts if part)
+    return told if color else click.unstyle(told)
+
+
+def _loud(shown: Answer) -> bool:
+    return shown["severity"] != "note"
+
+
+def _head(answer: Answer, here: bool) -> list[str]:
+    verdict = answer["verdict"]
+    loud = [shown for shown in answer["findings"] if _loud(shown)]
+    said = {
+        "broken": _("Something keeps this from working."),
+        "degraded": _("It works, but less well than it could."),
+        "healthy": _("Nothing is wrong here."),
+        "unknown": _("Too little was seen to say that all is well; nothing wrong was found."),
+    }[verdict]
+    if verdict == "healthy" and not answer["machine"].get("accelerators"):
+        said = _("There is no GPU here, and nothing is wrong: programs run on the CPU.") if here else said
+    lines = wrapped(click.style(_(verdict).capitalize() + ".", fg=_COLORS[verdict], bold=True) + " " + said)
+    return lines if not loud or len(loud) == 1 else [*lines, _("The first cause below is the root; mend it first.")]
+
+
+def _grouped(findings: list[Answer]) -> list[Answer]:
+    """Equal causes of several devices are one entry."""
+    groups: dict[tuple[str, str], Answer] = {}
+    for shown in findings:
+        key = (shown["cause"], shown["severity"])
+        if key in groups:
+            groups[key]["subjects"].append(shown["subject"])
+        else:
+            groups[key] = {**shown, "subjects": [shown["subject"]]}
+    return list(groups.values())
+
+
+def finding(shown: Answer, verbose: int = 0, first: bool = True) -> list[str]:
+    """One cause: what, why, how to mend it."""
+    mark = click.style(_(shown["severity"]), fg=_COLORS[shown["severity"]], bold=first)
+    lines = wrapped(mark + "  " + click.style(shown["title"], bold=first), rest="       ")
+    about = [shown["cause"], _(shown["confidence"])] + [s for s in shown["subjects"] if s != "machine"]
+    lines += wrapped(click.style(" · ".join(about + ([shown["place"]] if shown["place"] else [])), dim=True), "  ", "  ")
+    if shown["because"]:
+        lines += wrapped(shown["because"], "  ", "  ")
+    lines += _evidence(shown["evidence"], verbose)
+    lines += _fixes(shown["fixes"], verbose)
+    if shown["in_vain"]:
+        lines += _labelled(_("In vain:"), shown["in_vain"])
+    return lines + _labelled(_("More:"), "rigup explain " + shown["cause"])
+
+
+def _labelled(label: str, told: str) -> list[str]:
+    return wrapped(told, "  " + padded(label, _LABEL))
+
+
+def _evidence(evidence: list[Answer], verbose: int) -> list[str]:
+    """The texts that decided, each once, with where they stand."""
+    seen = list(dict.fromkeys((line["value"], line["source"], line["line"]) for line in evidence))
+    shown = seen if verbose else seen[:_MOST_EVIDENCE]
+    lines: list[str] = []
+    for number, (value, source, line) in enumerate(shown):
+        told = value if value is not None else _("nothing such was found")
+        where = source + (":" + str(line) if line and not source.startswith("knowledge/") else "")
+        lines += wrapped(told + "  " + click.style("(" + where + ")", dim=True), "  " + padded(_("Why:") if number == 0 else "", _LABEL))
+    if len(seen) > len(shown):
+        lines += ["  " + padded("", _LABEL) + _("… {count} more with -v").format(count=len(seen) - len(shown))]
+    return lines
+
+
+def _fixes(fixes: list[Answer], verbose: int) -> list[str]:
+    lines: list[str] = []
+    for number, fix in enumerate(fixes if verbose else fixes[:2]):
+        label = _("Mend:") if number == 0 else _("or:")
+        for count, step in enumerate(fix["steps"]):
+            lines += wrapped(step["title"] + _where(step), "  " + padded(label if count == 0 else "", _LABEL))
+            lines += ["  " + " " * _LABEL + "  " + command for command in _commands(step)]
+    return lines
+
+
+def _where(step: Answer) -> str:
+    places = {
+        "host-of-container": _("on the container's host"), "windows-host": _("on the Windows side"),
+        "every-node": _("on every node"),
+    }  # fmt: skip
+    needs = [places.get(step["where"], ""), _("then restart the machine") if step["restart"] else ""]
+    told = ", ".join(need for need in needs if need)
+    return " (" + told + ")" if told else ""
+
+
+def _commands(step: Answer) -> list[str]:
+    return [("sudo " if step["root"] else "") + shlex.join(argv) for argv in step["commands"]]
+
+
+def devices(answer: Answer, verbose: int = 0) -> list[str]:
+    """Each device on a line: what it is, how much memory, whether it will work."""
+    found = answer["machine"].get("accelerators") or []
+    if not found:
+        return []
+    states = {"verified": _("verified"), "expected": _("expected to work"), "on-trial": _("on trial"), "no": _("will not work")}
+    names = [device.get("name") or device.get("vendor") or "GPU" for device in found]
+    room = min(max(map(columns, names)), width() // 2)
+    lines = [click.style(_("Devices"), bold=True)]
+    for device, name in zip(found, names, strict=True):
+        facts = [padded(name, room), padded(device.get("isa", ""), 8), padded(memory(device), 8)]
+        state = click.style(states[device["state"]], fg=_STATES[device["state"]])
+        lines += wrapped(state + ": " + device["because"], "  " + str(device["index"]) + "  " + "  ".join(facts) + "  ", "     ")
+        if verbose and device.get("next"):
+            lines += wrapped(device["next"], "     ")
+    return lines
+
+
+def memory(device: Answer) -> str:
+    """The memory that a person counts with, in GiB."""
+    pools = device.get("memory") or {}
+    size = pools.get("vram") if not device.get("integrated") else max(pools.values(), default=None)
+    return _("{size} GiB").format(size=round(size / 2**30)) if size else ""
+
+
+def _notes(answer: Answer, verbose: int) -> list[str]:
+    notes = [shown for shown in _grouped(answer["findings"]) if not _loud(shown)]
+    lines = [line for shown in notes for line in wrapped(shown["title"], "  - ", "    ")]
+    if answer["unexplained"]:
+        told = _("Messages that no cause here accounts for: {names}.").format(names=", ".join(answer["unexplained"]))
+        lines += wrapped(told, "  - ", "    ")
+    return [click.style(_("Notes"), bold=True), *lines] if lines else []
+
+
+def _skipped(answer: Answer, verbose: int) -> list[str]:
+    """What could not be judged; worth a word where it might decide, or where it is asked for."""
+    skipped = answer["skipped"] if verbose else answer["skipped"][:3] if answer["verdict"] == "unknown" else []
+    if not skipped:
+        return []
+    lines = [click.style(_("Not judged"), bold=True)]
+    for told in skipped:
+        tell = " | ".join(told["would_tell"][:3]) or _("a report that shows it")
+        sentence = _("{unknown} is not known; it would decide {causes}. To tell: {tell}")
+        lines += wrapped(sentence.format(unknown=told["unknown"], causes=", ".join(told["would_decide"][:4]), tell=tell), "  - ", "    ")
+    return lines
+
+
+def _facts(answer: Answer) -> list[str]:
+    lines = [click.style(_("Facts"), bold=True)]
+    for kind, facts in sorted(answer["machine"].items()):
+        for fact in facts if isinstance(facts, list) else []:
+            told = ", ".join(str(name) + " " + str(value) for name, value in fact.items() if value not in (None, "", []))
+            lines += wrapped(told, "  " + padded(kind, 16) + " ")
+    return lines
+
+
+def _troubles(answer: Answer, verbose: int) -> list[str]:
+    if not answer.get("troubles"):
+        return []
+    lines = [click.style(_("What could not be read"), bold=True)]
+    return lines + [line for told in answer["troubles"] for line in wrapped(told, "  - ", "    ")]
