@@ -1,0 +1,87 @@
+"""CONTRIBUTING's worked examples are true: each is laid over the package and tried."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BLOCK = re.compile(r"<!-- (file|case|label|rule|reader): ([^\n]+) -->\n```\w+\n(.*?)```", re.S)
+BLOCKS = {(kind, name): body for kind, name, body in BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text())}
+RULE = BLOCKS["rule", "launch-blocking-left-on"]
+READER = BLOCKS["reader", "transparent_huge_pages"]
+CASES = [name for kind, name in BLOCKS if kind == "case"]
+
+DIAGNOSE = """
+import json, sys
+from rigup.diagnosis.rule import Verdict, one, rule
+from rigup.machine.kinds import ModuleParameter, Variable
+from rigup.machine.reader import File, Statements, reads
+from rigup.machine.texts import Text
+from rigup.diagnosis.answer import diagnose
+exec(sys.argv[1])
+print(json.dumps(diagnose(sys.argv[2]), default=str))
+"""
+
+
+@pytest.fixture
+def laid_over(tmp_path):
+    """The examples' tables as a person would lay them over the shipped ones."""
+    for (kind, name), body in BLOCKS.items():
+        if kind == "file":
+            path = tmp_path / "config/rigup" / name.replace("knowledge/data/", "knowledge/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(body)
+    return {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "config"), "PYTHONPATH": str(ROOT / "src")}
+
+
+def diagnosed(code, text, environment, scratch):
+    import json
+
+    (scratch / "report.txt").write_text(text)
+    argv = [sys.executable, "-c", DIAGNOSE, code, str(scratch / "report.txt")]
+    done = subprocess.run(argv, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_case_is_judged_as_its_label_says(name, laid_over, tmp_path):
+    answer = diagnosed(RULE, BLOCKS["case", name], laid_over, tmp_path)
+    label = tomllib.loads(BLOCKS["label", name])
+    named = [finding["cause"] for finding in answer["findings"]]
+    assert named[:1] == ([] if label["expect"] == "healthy" else [label["expect"]])
+    assert not set(label.get("silent", ())) & set(named)
+
+
+def test_the_cause_by_message_says_what_the_message_told(laid_over, tmp_path):
+    answer = diagnosed("", BLOCKS["case", "by-message"], laid_over, tmp_path)
+    assert answer["findings"][0]["title"] == "There was no room for /tmp/pip-unpack-x1 while packages were installed"
+
+
+def test_the_near_miss_is_missed(laid_over, tmp_path):
+    row = tomllib.loads(BLOCKS["file", "knowledge/data/signatures/example.toml"])["signature"][0]
+    assert re.search(row["regex"], row["example"])
+    assert not diagnosed("", row["near_miss"], laid_over, tmp_path)["findings"]
+
+
+def test_the_rule_is_as_short_as_promised():
+    (function,) = ast.parse(RULE).body
+    assert len(RULE.strip().splitlines()) == 3
+    assert len(function.body) == 1
+
+
+def test_the_reader_reads(laid_over, tmp_path):
+    answer = diagnosed(READER, "always [madvise] never\n", laid_over, tmp_path)
+    assert [row["running"] for row in answer["machine"]["module_parameters"]] == ["madvise"]
+
+
+def test_the_table_row_is_known(laid_over):
+    script = "from rigup.knowledge.gpus import is_display_only as known; print(known('126f', '0750'), known('1a03', '2000'))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=laid_over, check=True)
+    assert done.stdout.split() == ["True", "True"]
