@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rigup.language import _
+from rigup.machine.archive import ArchiveError, is_archive, unpacked
 from rigup.machine.facts import Place
 from rigup.machine.host import Host
 from rigup.machine.local import Local
 from rigup.machine.paste import hinted, texts_of
 from rigup.machine.texts import Text
-from rigup.machine.tree import Tree, is_tree
+from rigup.machine.tree import Tree, is_tree, mount_of
 
 _MOST_BYTES = 8_000_000  # of one file's head; as much again of its end
 _MOST_FILES = 500
@@ -40,10 +41,23 @@ def open_source(path: str | None) -> list[Source]:
     if not os.path.lexists(path):
         raise SourceError(_("{path} does not exist.").format(path=path))
     try:
-        return _tree(path) if os.path.isdir(path) and is_tree(path) else [_pasted(_files(path))]
+        return _opened(path)
+    except ArchiveError as error:
+        raise SourceError(str(error)) from error
     except PermissionError as error:
         refused = _("{path} may not be read by you: ask its owner for read access.")
         raise SourceError(refused.format(path=error.filename or path)) from error
+
+
+def _opened(path: str) -> list[Source]:
+    """A captured machine, a part of one, an archive of either, or texts."""
+    if os.path.isfile(path) and is_archive(path):
+        path = unpacked(path)
+    if os.path.isdir(path) and is_tree(path):
+        return _tree(path)
+    if os.path.isdir(path) and (mount := mount_of(path)):
+        return [Source(Place(world="host"), Tree(path, mount))]
+    return [_pasted(_files(path))]
 
 
 def world_of(host: Host) -> str:

@@ -22,10 +22,13 @@ _TYPES = {"char": stat.S_IFCHR, "block": stat.S_IFBLK, "dir": stat.S_IFDIR}
 
 
 class Tree:
-    """A host that was captured into a folder."""
+    """A host that was captured into a folder.
 
-    def __init__(self, folder: str) -> None:
-        self.root = os.path.realpath(folder)
+    `mount` is the machine's path that the folder stands for, where only a part of the machine was copied.
+    """
+
+    def __init__(self, folder: str, mount: str = "") -> None:
+        self.root, self.mount = os.path.realpath(folder), mount
         nodes = _object(_load(self.root, "nodes.json"))
         self.nodes = {path: node for path, node in nodes.items() if isinstance(node, dict)}
         self.who: dict[str, Any] = _object(_load(self.root, "who.json"))
@@ -36,7 +39,9 @@ class Tree:
     # -- paths ---------------------------------------------------------------------------------------
     def _real(self, path: str) -> str | None:
         """Where a path of the machine lies on our disk, links followed inside the tree; None for a loop."""
-        parts, done, hops = [part for part in path.split("/") if part], "", 0
+        if self.mount and not (path + "/").startswith(self.mount + "/"):
+            return None
+        parts, done, hops = [part for part in path[len(self.mount) :].split("/") if part], "", 0
         while parts:
             part = parts.pop(0)
             if part == "..":
@@ -56,8 +61,12 @@ class Tree:
 
     def find(self, pattern: str) -> list[str]:
         """Paths that a glob pattern names, sorted; nodes that only nodes.json knows are among them."""
-        found = [""]
-        for part in (part for part in pattern.split("/") if part):
+        parts = [part for part in pattern.split("/") if part]
+        above = [part for part in self.mount.split("/") if part]
+        if not all(map(fnmatch.fnmatchcase, above, parts)) or len(parts) < len(above):
+            return []
+        found = [self.mount]
+        for part in parts[len(above) :]:
             found = [base + "/" + name for base in found for name in self._matching(base, part)][:_FIND_LIMIT]
         return sorted({*found, *(node for node in self.nodes if _path_match(node, pattern))})
 
@@ -103,7 +112,7 @@ class Tree:
         if parent is None or not os.path.lexists(parent + "/" + posixpath.basename(path)):
             return self._nothing_at(path)
         real = self._real(path)
-        return Answer(real.removeprefix(self.root)) if real else Answer(None, "refused", "a loop of links")
+        return Answer(self.mount + real.removeprefix(self.root)) if real else Answer(None, "refused", "a loop of links")
 
     def listing(self, pattern: str) -> Answer:
         """As `ls -l` would have printed it; owners and modes from nodes.json."""
@@ -154,6 +163,15 @@ class Tree:
 def is_tree(folder: str) -> bool:
     """Whether a folder holds a machine's file system, or what stands beside one."""
     return any(os.path.exists(os.path.join(folder, mark)) for mark in MARKS)
+
+
+def mount_of(folder: str) -> str | None:
+    """The machine's path that a folder is a copy of, where it is one of a part that is known by its form."""
+    if os.path.isdir(os.path.join(folder, "topology", "nodes")):
+        return "/sys/class/kfd/kfd"
+    if os.path.isdir(os.path.join(folder, "nodes")) and os.path.isfile(os.path.join(folder, "nodes", "0", "properties")):
+        return "/sys/class/kfd/kfd/topology"
+    return None
 
 
 def _path_match(path: str, pattern: str) -> bool:
