@@ -1,61 +1,85 @@
 """Each device's honest state: verified, expected to work, on trial, will not work; why, and what next."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from rigup.diagnosis.findings import Finding
 from rigup.knowledge.chips import runs_on
+from rigup.knowledge.torch_builds import index_url, newest_build
 from rigup.language import _
-from rigup.machine.kinds import Gpu, Torch, Variable
+from rigup.machine.kinds import Driver, Platform, Torch, Variable
 from rigup.machine.store import Facts
 
 OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
+Device = dict[str, Any]
+_RUNTIMES = {"nvidia": "cuda", "amd": "hip"}
+_NAMES = {"nvidia": "cuda", "amd": "cuda", "apple": "mps", "intel": "xpu"}  # torch's own names of devices
 
 
-def device_states(devices: list[dict[str, Any]], findings: list[Finding], facts: Facts) -> None:
+class State(NamedTuple):
+    """What may be expected of a device; `following` is the next action."""
+
+    state: str
+    because: str
+    following: str
+
+
+def device_states(devices: list[Device], findings: list[Finding], facts: Facts) -> None:
     """Add `state`, `because` and `next` to each device of the inventory."""
     for device in devices:
-        state, because, following = _state(device, findings, facts)
-        device.update(state=state, because=because, next=following)
+        told = _fault(device, findings) or _by_build(device, facts)
+        device.update(state=told.state, because=told.because, next=told.following)
 
 
-def _state(device: dict[str, Any], findings: list[Finding], facts: Facts) -> tuple[str, str, str]:
-    if fault := _fault(device, findings):
-        return "no", fault.cause, _("mend {cause}: rigup explain {cause}").format(cause=fault.cause)
-    builds = [torch for torch in facts.of(Torch) if torch.get("code")]
-    isa = device.get("isa")
-    if isa and builds and not any(runs_on(isa, torch.code) for torch in builds):
-        if _overridden(facts):
-            return "on-trial", _("it works by way of an override"), _("prove it: rigup verify")
-        return "no", _("no torch here has code for {isa}").format(isa=isa), _("choose a build: rigup plan torch")
-    if device.get("vendor") == "amd" and _overridden(facts):
-        return "on-trial", _("an override is set"), _("prove it: rigup verify")
-    if any(torch.get("available") for torch in facts.of(Torch)):
-        return "expected", _("torch says that it can use a GPU"), _("prove it: rigup verify")
-    return "expected", _("nothing speaks against it"), _("choose a build: rigup plan torch")
-
-
-def _fault(device: dict[str, Any], findings: list[Finding]) -> Finding | None:
+def _fault(device: Device, findings: list[Finding]) -> State | None:
     """A grounded error about this device, or about the whole machine."""
-    mine = {str(device.get(key)) for key in ("pci_address", "name", "uuid") if device.get(key)}
     for finding in findings:
-        about = finding.subject.kind != "Gpu" or finding.subject.name in mine
-        if finding.severity == "error" and finding.confidence != "possible" and about and _reaches(finding, device):
-            return finding
+        if finding.severity == "error" and finding.confidence != "possible" and _concerns(finding, device):
+            return State("no", finding.cause, _("Mend {cause} first.").format(cause=finding.cause))
     return None
 
 
-def _reaches(finding: Finding, device: dict[str, Any]) -> bool:
-    """A fault of one maker's driver does not stop another maker's card."""
-    vendor = finding.params.get("vendor") or getattr(finding.params.get("gpu"), "fields", {}).get("vendor")
-    told = vendor if isinstance(vendor, str) else getattr(vendor, "value", None)
-    named = "nvidia" if "nvidia" in finding.cause or "nvml" in finding.cause else None
-    return (told or named or device.get("vendor")) == device.get("vendor")
+def _concerns(finding: Finding, device: Device) -> bool:
+    """A card's fault is its own, and one maker's driver does not stop another maker's card."""
+    if finding.subject.kind == "Gpu" and finding.subject.name:
+        return finding.subject.name in {str(device.get(key)) for key in ("pci_address", "name", "uuid", "isa")}
+    makers = {gpu.fields["vendor"].value for gpu in finding.params.values() if hasattr(gpu, "fields") and "vendor" in gpu.fields}
+    makers |= {maker for maker in _NAMES if maker in finding.cause or finding.params.get("vendor") == maker}
+    makers |= {"nvidia"} if "nvml" in finding.cause else set()
+    return not makers or device.get("vendor") in makers
+
+
+def _by_build(device: Device, facts: Facts) -> State:
+    """As the torch builds that are here let it expect."""
+    vendor, isa = device.get("vendor", ""), device.get("isa")
+    runtime = _RUNTIMES.get(vendor, "")
+    builds = [torch for torch in facts.of(Torch) if runtime and torch.get(runtime) and torch.get("code")]
+    fitting = [torch for torch in builds if isa and runs_on(isa, torch.code)]
+    if vendor == "amd" and _overridden(facts):
+        return State("on-trial", _("an override tells the runtime that it is another chip"), _try_it(vendor))
+    if fitting or any(torch.get("available") for torch in facts.of(Torch)):
+        return State("expected", _("the torch that is here has code for it"), _try_it(vendor))
+    if builds and isa:
+        return State("no", _("no torch that is here has code for {isa}").format(isa=isa), _install(device, facts))
+    return State("expected", _("nothing speaks against it; no torch for it was seen"), _install(device, facts))
+
+
+def _try_it(vendor: str) -> str:
+    """A computation that a person can try; being available proves nothing."""
+    code = "import torch; print(torch.ones(3, device='" + _NAMES.get(vendor, "cuda") + "') * 2)"
+    return _("Try it: {command}").format(command='python -c "' + code + '"')
+
+
+def _install(device: Device, facts: Facts) -> str:
+    """The newest build for the device, as the tables know it."""
+    driver = next((d.get("version") for d in facts.of(Driver) if d.get("vendor") == device.get("vendor")), None)
+    platform = next(iter(facts.of(Platform)), None)
+    system = (platform and platform.get("system")) or "linux"
+    found = newest_build(device["isa"], driver=driver, system=system) if device.get("isa") else None
+    if found is None:
+        return ""
+    command = "pip install torch==" + found.torch + " --index-url " + index_url(found.variant)
+    return _("Install a build for it: {command}").format(command=command)
 
 
 def _overridden(facts: Facts) -> bool:
     return any(v.get("name", "").startswith(OVERRIDE) and v.get("value") for v in facts.of(Variable))
-
-
-def gpu_of(device: dict[str, Any], facts: Facts) -> Gpu | None:
-    """The fact behind a device of the inventory."""
-    return next((gpu for gpu in facts.of(Gpu) if gpu.get("pci_address") == device.get("pci_address")), None)
