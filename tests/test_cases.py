@@ -2,9 +2,11 @@
 
 `case.toml` tells: `expect` (a cause, or "healthy"), `top3` (the label among the first three is enough),
 `silent` (causes that must not be named), `fix` (kinds of steps that the first fix takes), `place`.
-The machine stands beside it: texts, or a `tree/`.
+The machine stands beside it: texts, or a `tree/`; or it is a *break*: `base` names a healthy machine under
+`tests/machines/`, of which `remove` takes paths away and over which `patch/` is laid.
 """
 
+import json
 import shutil
 import tomllib
 from pathlib import Path
@@ -13,33 +15,67 @@ import pytest
 
 from rigup.diagnosis.answer import diagnose
 
-CASES = Path(__file__).parent / "cases"
+HERE = Path(__file__).parent
+CASES, MACHINES = HERE / "cases", HERE / "machines"
 FOLDERS = sorted(found.parent for found in CASES.glob("**/case.toml"))
+HEALTHY = sorted(found for found in MACHINES.glob("*") if found.is_dir())
 LOUD = ("error", "warning")
 
 
-def machine_of(folder: Path, scratch: Path) -> str:
+def machine_of(folder: Path, case: dict, scratch: Path) -> str:
     """The machine without its label: the doctor must not read the answer."""
-    if (folder / "tree").is_dir():
-        return str(folder / "tree")
     plain = scratch / "machine"
-    shutil.copytree(folder, plain, ignore=shutil.ignore_patterns("case.toml"))
+    if "base" in case:
+        broken(MACHINES / case["base"], folder / "patch", case.get("remove", ()), plain)
+    elif (folder / "tree").is_dir():
+        return str(folder / "tree")
+    else:
+        shutil.copytree(folder, plain, ignore=shutil.ignore_patterns("case.toml"))
     return str(plain)
+
+
+def broken(base: Path, patch: Path, remove, plain: Path) -> None:
+    """A healthy machine with a small change: files replaced or gone, rows of the companions replaced."""
+    shutil.copytree(base, plain, symlinks=True)
+    for path in remove:
+        gone = plain / path
+        shutil.rmtree(gone) if gone.is_dir() and not gone.is_symlink() else gone.unlink()
+    for file in sorted(patch.rglob("*")):
+        target = plain / file.relative_to(patch)
+        if file.is_symlink() or file.is_file():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if file.name in ("commands.json", "nodes.json", "who.json") and target.exists():
+                target.write_text(json.dumps(merged(json.loads(target.read_text()), json.loads(file.read_text()))))
+            else:
+                target.unlink(missing_ok=True)
+                shutil.copy2(file, target, follow_symlinks=False)
+
+
+def merged(below, above):
+    """Rows of `above` replace those of one name; a row that is null takes one away."""
+    if isinstance(below, list):
+        rows = {json.dumps(row["argv"]): row for row in (*below, *above)}
+        return [row for row in rows.values() if row.get("stdout") is not None]
+    return {key: value for key, value in {**below, **above}.items() if value is not None}
+
+
+def loud(answer):
+    return [finding["cause"] for finding in answer["findings"] if finding["severity"] in LOUD]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(CASES)))
 def test_the_doctor_names_what_the_case_shows(folder, tmp_path):
     case = tomllib.loads((folder / "case.toml").read_text())
-    answer = diagnose(machine_of(folder, tmp_path))
+    machine = machine_of(folder, case, tmp_path)
+    answer = diagnose(machine)
     assert not answer["troubles"], answer["troubles"]
-    loud = [finding["cause"] for finding in answer["findings"] if finding["severity"] in LOUD]
     named = [finding["cause"] for finding in answer["findings"]]
     wanted = case["expect"]
     if wanted == "healthy":
-        assert not loud, loud
+        assert not loud(answer), loud(answer)
     else:
-        assert wanted in (loud[:3] if case.get("top3") else loud[:1] or named[:1]), named
-        check_evidence(answer, wanted, folder)
+        assert wanted in (loud(answer)[:3] if case.get("top3") else loud(answer)[:1] or named[:1]), named
+        check_evidence(answer, wanted, Path(machine))
     assert not set(case.get("silent", ())) & set(named), named
     if "fix" in case:
         first = next(finding for finding in answer["findings"] if finding["cause"] == wanted)
@@ -48,12 +84,21 @@ def test_the_doctor_names_what_the_case_shows(folder, tmp_path):
         assert case["place"] in next(f["place"] for f in answer["findings"] if f["cause"] == wanted)
 
 
-def check_evidence(answer, cause, folder):
+@pytest.mark.parametrize("base", HEALTHY, ids=lambda base: base.name)
+def test_a_healthy_machine_has_no_finding(base):
+    """Without the patch the doctor is silent: what the breaks of this machine show is the patch's doing."""
+    answer = diagnose(str(base))
+    assert not answer["troubles"], answer["troubles"]
+    assert not loud(answer), [(finding["cause"], finding["evidence"]) for finding in answer["findings"]]
+    assert answer["verdict"] in ("healthy", "unknown")
+
+
+def check_evidence(answer, cause, machine):
     """Each piece of evidence stands in the source that it names."""
     finding = next(finding for finding in answer["findings"] if finding["cause"] == cause)
     assert finding["evidence"]
     for line in finding["evidence"]:
-        path = folder / line["source"]
+        path = machine / line["source"].lstrip("/")
         if line["value"] is not None and path.is_file():
             assert line["value"] in path.read_text(errors="replace").replace("\r", "")
 
@@ -62,4 +107,4 @@ def test_every_case_has_a_label_and_a_machine():
     for folder in FOLDERS:
         case = tomllib.loads((folder / "case.toml").read_text())
         assert case.get("expect"), folder
-        assert [path for path in folder.iterdir() if path.name != "case.toml"], folder
+        assert case.get("base") or [path for path in folder.iterdir() if path.name != "case.toml"], folder

@@ -10,14 +10,15 @@ Run as ``python -m rigup.knowledge.compile`` it rewrites the compiled file.
 import os
 import re
 import sys
-import tempfile
-import tomllib
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+if TYPE_CHECKING:
+    import tomllib
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE / "data"
@@ -122,6 +123,8 @@ def parse(path: Path, content: bytes) -> Table:
         KnowledgeError: not UTF-8, not TOML, or an array that mixes rows and values.
 
     """
+    import tomllib  # reading compiled tables does without it
+
     try:
         found = tomllib.loads(content.decode())
     except UnicodeDecodeError as error:
@@ -141,7 +144,7 @@ def parse(path: Path, content: bytes) -> Table:
     return found
 
 
-def _line_of(error: tomllib.TOMLDecodeError) -> int | None:
+def _line_of(error: "tomllib.TOMLDecodeError") -> int | None:
     match = _AT_LINE.search(str(error))
     return int(match[1]) if match else None
 
@@ -199,6 +202,8 @@ def write(content: bytes, target: Path) -> None:
         OSError: the folder cannot be written.
 
     """
+    import tempfile  # as above
+
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rigup.language import _
-from rigup.machine.archive import ArchiveError, is_archive, unpacked
 from rigup.machine.facts import Place
 from rigup.machine.host import Host
 from rigup.machine.local import Local
@@ -42,8 +41,6 @@ def open_source(path: str | None) -> list[Source]:
         raise SourceError(_("{path} does not exist.").format(path=path))
     try:
         return _opened(path)
-    except ArchiveError as error:
-        raise SourceError(str(error)) from error
     except PermissionError as error:
         refused = _("{path} may not be read by you: ask its owner for read access.")
         raise SourceError(refused.format(path=error.filename or path)) from error
@@ -51,13 +48,23 @@ def open_source(path: str | None) -> list[Source]:
 
 def _opened(path: str) -> list[Source]:
     """A captured machine, a part of one, an archive of either, or texts."""
-    if os.path.isfile(path) and is_archive(path):
-        path = unpacked(path)
+    if os.path.isfile(path):
+        path = _unpacked(path)
     if os.path.isdir(path) and is_tree(path):
         return _tree(path)
     if os.path.isdir(path) and (mount := mount_of(path)):
         return [Source(Place(world="host"), Tree(path, mount))]
     return [_pasted(_files(path))]
+
+
+def _unpacked(path: str) -> str:
+    """The folder of an archive; a file that is none stays itself. What unpacks is loaded for this alone."""
+    from rigup.machine.archive import ArchiveError, is_archive, unpacked
+
+    try:
+        return unpacked(path) if is_archive(path) else path
+    except ArchiveError as error:
+        raise SourceError(str(error)) from error
 
 
 def world_of(host: Host) -> str:
