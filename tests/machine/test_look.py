@@ -140,7 +140,7 @@ def test_a_pasted_text_is_known_by_its_marks(only):
 
 def test_every_real_reader_tells_what_would_have_to_be_read():
     assert "env" in inputs_about("Variable")
-    assert all(made.about for made in READERS.values())
+    assert all(made.makes for made in READERS.values())
 
 
 def test_the_real_graph_has_no_circle():

@@ -51,7 +51,7 @@ def _answers(host: Host, given: Input, known: list[Fact]) -> Iterator[tuple[str,
     if isinstance(given, Run):
         yield shown(given), host.run(given.argv, given.seconds)
     elif isinstance(given, Listing):
-        for path in braced(given.path):
+        for path in _paths(given.path, known):
             yield "ls -l " + path, host.listing(path)
     elif isinstance(given, Ask):
         yield shown(given), host.variables() if given.about == "variables" else host.account()
@@ -60,12 +60,16 @@ def _answers(host: Host, given: Input, known: list[Fact]) -> Iterator[tuple[str,
 
 
 def _files(host: Host, given: File, known: list[Fact]) -> Iterator[tuple[str, Answer]]:
-    for path in (path for pattern in filled(given.path, known) for path in braced(pattern)):
+    for path in _paths(given.path, known):
         found = host.find(path)[:_MOST_FILES] if any(mark in path for mark in "*?[") else [path]
         for one in found:
             yield one, host.read(one)
         if not found:
-            yield path, Answer(None, "absent")
+            yield path, host.read(path)  # absent, or a folder that nobody copied
+
+
+def _paths(pattern: str, known: list[Fact]) -> list[str]:
+    return [path for told in filled(pattern, known) for path in braced(told)]
 
 
 def _looks(reader: Reader, place: Place, source: str, answer: Answer) -> Iterator[Look]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Driver, Gpu, KernelModule, PciDevice, Symptom
+from rigup.machine.names import CUT
 from rigup.machine.store import Facts
 
 _ASIDE: tuple[type[Fact], ...] = (Gpu, PciDevice, Symptom)
@@ -16,6 +17,8 @@ def inventory(facts: Facts) -> dict[str, Any]:
     if (devices := accelerators(facts)) is not None:
         shown["accelerators"] = devices
     shown["displays"] = displays(facts)
+    if units := npus(facts):
+        shown["npus"] = units
     shown["drivers"] = [driver.values() for driver in facts.of(Driver)]
     for fact in facts.all():
         if not isinstance(fact, _ASIDE) and not isinstance(fact, Driver):
@@ -27,7 +30,7 @@ def accelerators(facts: Facts) -> list[Device] | None:
     """Devices in PCI address order; None where nobody looked and none is known."""
     from rigup.knowledge.gpus import is_display_only
 
-    known = [gpu for gpu in facts.of(Gpu) if not _phantom(gpu, facts)]
+    known = [gpu for gpu in facts.of(Gpu) if not _phantom(gpu, facts) and not _stands_in(gpu, facts)]
     found = [gpu for gpu in known if not is_display_only(*_ids(gpu))]
     looked = any(look.kind in (Gpu, PciDevice) and look.coverage == "whole" for look in facts.looks)
     if not found and not looked:
@@ -42,6 +45,12 @@ def _phantom(gpu: Gpu, facts: Facts) -> bool:
     return not gpu.keyed() and not gpu.knows("name") and bool(others)
 
 
+def _stands_in(gpu: Gpu, facts: Facts) -> bool:
+    """What WSL shows on its bus is a stand-in for a card that the maker's tool may name."""
+    makers = {other.get("vendor") for other in facts.of(Gpu)} - {None, "microsoft"}
+    return gpu.get("vendor") == "microsoft" and bool(makers)
+
+
 def _ids(gpu: Gpu) -> tuple[str, str]:
     vendor, _, device = str(gpu.get("pci_id", ":")).partition(":")
     return vendor, device
@@ -49,6 +58,8 @@ def _ids(gpu: Gpu) -> tuple[str, str]:
 
 def _device(index: int, gpu: Gpu, facts: Facts) -> Device:
     plain = {name: gpu.get(name) for name in ("vendor", "name", "isa", "pci_id", "pci_address", "integrated", "uuid", "power")}
+    if plain["name"]:
+        plain["name"] = plain["name"].removesuffix(CUT).rstrip()  # a table had no room for the rest
     memory = {kind: gpu.get(kind) for kind in ("vram", "gtt", "unified") if gpu.get(kind) is not None}
     device: Device = {"index": index, **{name: value for name, value in plain.items() if value is not None}}
     if memory:
@@ -74,6 +85,13 @@ def displays(facts: Facts) -> list[Device]:
 
     found = [device for device in facts.of(PciDevice) if device.knows("vendor_id", "device_id")]
     return [d.values() for d in found if is_display_only(d.fields["vendor_id"].value, d.fields["device_id"].value)]
+
+
+def npus(facts: Facts) -> list[Device]:
+    """Processing accelerators that are no GPUs."""
+    cards = {gpu.get("pci_address") for gpu in facts.of(Gpu)}
+    found = [device for device in facts.of(PciDevice) if str(device.get("class_code", "")).startswith("12")]
+    return [device.values() for device in found if device.get("address") not in cards]
 
 
 def _plural(name: str) -> str:

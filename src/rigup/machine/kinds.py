@@ -65,20 +65,25 @@ class PciDevice(Fact, keys=("address",), scope=MACHINE):
     driver: str | None  # bound kernel driver
     modules: list[str]
     power: str  # active, suspended
+    atomics: bool  # the device may send PCIe atomics: the whole path to it routes them
+    bars: list[int]  # sizes of its windows into memory
 
 
-class Gpu(Fact, keys=("pci_address", "uuid", "nvml_index", "runtime_index", "kfd_node"), scope=MACHINE,
+class Gpu(Fact, keys=("pci_address", "uuid", "nvml_index", "runtime_index", "kfd_node", "adapter"), scope=MACHINE,
           title=("pci_address", "name", "uuid", "nvml_index", "runtime_index", "kfd_node", "isa")):
     """An accelerator: what the chip is, never what an override pretends."""
 
     pci_address: str
     uuid: str
-    nvml_index: int  # as nvidia-smi counts
+    nvml_index: int  # as its maker's smi counts
     runtime_index: int  # as CUDA, HIP or Vulkan counts in the program that spoke
     kfd_node: int
+    adapter: int  # as a list counts that knows none of these: Windows' adapters
     vendor: str
     name: str
     pci_id: str  # 10de:2204
+    revision: str  # of the PCI device: c1
+    subsystem: str  # vendor:device of the board
     isa: str
     shown_isa: str  # what a runtime says it is: an override may speak
     integrated: bool
@@ -92,6 +97,11 @@ class Gpu(Fact, keys=("pci_address", "uuid", "nvml_index", "runtime_index", "kfd
     mig: bool
     partitions: list[dict[str, Any]]
     ecc_errors: int
+    persistence: bool
+    driver_model: str  # Windows: WDDM, TCC, MCDM
+    fabric: str  # state of NVSwitch's fabric: Completed, In Progress …
+    recovery: str  # what the driver asks for: None, Reset, Reboot, Drain …
+    remap_pending: bool  # a row waits for a reset to be replaced
     seen_by: str  # a tool or runtime that listed it as usable
 
     def alike(self, name: str, one: Any, two: Any) -> bool:
@@ -105,14 +115,17 @@ class Gpu(Fact, keys=("pci_address", "uuid", "nvml_index", "runtime_index", "kfd
         return super().prefers(name, new, held)
 
     def contradicts(self, other: Fact) -> bool:
-        """Two makers or two models are two cards, whatever an index says."""
+        """Two makers or two models are two cards, whatever an index says; one address is one card."""
+        for key in ("pci_address", "uuid"):
+            if self.knows(key) and other.knows(key):
+                return bool(self.fields[key].value != other.fields[key].value)
         named = self.knows("name") and other.knows("name")
         makers = self.knows("vendor") and other.knows("vendor")
         return (
             super().contradicts(other)
             or (makers and self.fields["vendor"].value != other.fields["vendor"].value)
-            or (named and not same_name(self.fields["name"].value, other.fields["name"].value)
-                and not (self.knows("pci_address") and other.knows("pci_address")))
+            or (named and not same_name(self.fields["name"].value, other.fields["name"].value))
+            or (self.knows("pci_id") and other.knows("pci_id") and self.fields["pci_id"].value != other.fields["pci_id"].value)
         )
 
 
@@ -134,6 +147,34 @@ class KernelModule(Fact, keys=("name",), scope=MACHINE):
     version: str
     built_for: list[str]  # kernels for which a module file is there
     blacklisted: bool
+    built_in: bool  # part of the kernel itself
+
+    def absorb(self, fields: dict[str, Reading]) -> None:
+        """Each folder tells of its own kernels; they add up."""
+        held, new = self.fields.get("built_for"), fields.get("built_for")
+        if held and new and held.value != new.value:
+            both = Reading(sorted({*held.value, *new.value}), held.where, max(held.rank, new.rank))
+            self.fields["built_for"], fields = both, {**fields, "built_for": both}
+        super().absorb(fields)
+
+
+class UnloadedModule(Fact, keys=("name",), scope=MACHINE):
+    """A module that somebody looked for by name among the loaded ones, in vain."""
+
+    name: str
+
+
+class UnlistedVendor(Fact, keys=("vendor",), scope=MACHINE):
+    """A maker whose cards somebody looked for on the bus by name, in vain."""
+
+    vendor: str  # nvidia, amd
+
+
+class GraphicsSwitch(Fact, keys=("tool",), scope=MACHINE):
+    """A laptop's tool that gives the discrete card to the system or takes it away."""
+
+    tool: str  # prime-select, envycontrol, supergfxctl, system76-power, optimus-manager, bbswitch, udev
+    mode: str  # integrated, hybrid, nvidia
 
 
 class ModuleParameter(Fact, keys=("module", "name"), scope=MACHINE, title=("name",)):
@@ -145,7 +186,72 @@ class ModuleParameter(Fact, keys=("module", "name"), scope=MACHINE, title=("name
     configured: str
 
 
-class DriverLibrary(Fact, keys=("soname",)):
+class KernelParameter(Fact, keys=("name",), scope=MACHINE):
+    """A word of the kernel's command line: iommu=pt, nomodeset."""
+
+    name: str
+    running: str  # this boot's
+    configured: str  # the boot loader's, for the next one
+
+
+class DeadLine(Fact, keys=("path", "text"), scope=MACHINE, title=("text",)):
+    """A line of a configuration file that its reader ignores."""
+
+    path: str
+    text: str
+    module: str
+    name: str
+    because: str  # no-keyword
+
+
+class DkmsTree(Fact, keys=("module", "version"), scope=MACHINE, title=("module", "version")):
+    """A module that DKMS is to build."""
+
+    module: str
+    version: str
+    registered: bool
+    source: str | None  # folder with its dkms.conf
+
+
+class DkmsBuild(Fact, keys=("module", "version", "kernel"), scope=MACHINE, title=("module", "version", "kernel")):
+    """What DKMS made of a module for one kernel."""
+
+    module: str
+    version: str
+    kernel: str
+    status: str  # added, built, installed
+
+
+class Kernel(Fact, keys=("release",), scope=MACHINE):
+    """A kernel that is installed."""
+
+    release: str
+    headers: bool  # what is needed to build modules for it is there
+
+
+class KfdNode(Fact, keys=("node",), scope=MACHINE):
+    """A GPU as amdkfd lists it: a whole card, or one partition of it."""
+
+    node: int
+    pci_address: str
+    pci_id: str
+    isa: str
+    vram: int
+    gpu_id: int  # 0: not usable by this process
+    unique_id: str
+    is_cpu_too: bool  # one node holds processor and GPU: an APU
+
+
+class DrmCard(Fact, keys=("card",), scope=MACHINE):
+    """A card of the kernel's graphics layer."""
+
+    card: int
+    pci_address: str
+    vram: int
+    gtt: int
+
+
+class DriverLibrary(Fact, keys=("soname", "path")):
     """A user-space library of a GPU driver as installed in a world."""
 
     soname: str
@@ -160,6 +266,7 @@ class DeviceNode(Fact, keys=("path",)):
     mode: str  # as ls prints it: crw-rw----
     owner: str
     group: str
+    acl: bool  # single people may open it besides
 
 
 class Account(Fact, scope=PROCESS):
@@ -178,11 +285,52 @@ class Variable(Fact, keys=("name",), scope=PROCESS):
     value: str | None
 
 
+class Group(Fact, keys=("name",)):
+    """A group of the group file; its members count from their next login on."""
+
+    name: str
+    gid: int
+    members: list[str]
+
+
+class HomeFolder(Fact, keys=("path",)):
+    """A folder of the person who asks, in which environments and settings are looked for. Never another's home."""
+
+    path: str
+    role: str  # home, work
+
+
+class Folder(Fact, keys=("path",)):
+    """A folder and whose it is."""
+
+    path: str
+    owner: str
+
+
+class SearchPath(Fact, keys=("path", "variable"), scope=PROCESS, title=("path",)):
+    """A folder in which a process's loader looks before all others."""
+
+    path: str
+    variable: str
+
+
+class PathLibrary(Fact, keys=("path",)):
+    """A library that lies in a folder of a search path, or among a toolkit's stubs or compatibility libraries."""
+
+    path: str
+    folder: str
+    soname: str
+    version: str
+    stub: bool  # it can be linked against, and does not work
+    compat: bool  # NVIDIA's forward compatibility package
+
+
 class PythonEnv(Fact, keys=("prefix",)):
     """A Python environment."""
 
     prefix: str
-    kind: str  # venv, conda, system
+    kind: str  # venv, conda, system, user
+    base: str  # where its interpreter comes from
     version: str
     machine: str  # the architecture of the interpreter
     active: bool
@@ -209,13 +357,84 @@ class Torch(Fact, keys=("env",)):
     available: bool
     devices: int
     mps_built: bool
+    mps_available: bool
+    xpu_available: bool
     executable: str
+    platform: str  # linux-x86_64, linux-aarch64, macos-arm64, windows-x86_64: what it was built for
+    own_hsa: bool  # it brings an HSA runtime of its own
 
 
-class JupyterKernel(Fact, keys=("name",)):
+class SystemPackage(Fact, keys=("name",)):
+    """A package of the distribution (dpkg, rpm, pacman) that has to do with GPUs."""
+
+    name: str
+    version: str
+    state: str  # installed, removed (its configuration stays), broken (half installed)
+    manager: str  # dpkg, rpm, pacman
+
+
+class Toolkit(Fact, keys=("name", "path")):
+    """A toolkit on the disk: CUDA as nvcc tells its version, ROCm as its folder does."""
+
+    name: str  # cuda, rocm
+    version: str
+    path: str
+
+
+class TensorFlow(Fact, keys=("env",)):
+    """The TensorFlow of an environment, as its files or its own answers tell."""
+
+    env: str
+    version: str
+    built_with_cuda: bool
+    gpus: int  # that it sees
+
+
+class KernelLibrary(Fact, keys=("path",)):
+    """A folder of compiled kernels that a mathematical library of ROCm loads from."""
+
+    path: str
+    name: str  # rocblas, hipblaslt
+    code: list[str]  # targets that it has files for
+    owner: str  # rocm, torch, ollama: whose it is
+
+
+class Jetson(Fact, scope=MACHINE):
+    """That the machine is one of NVIDIA's modules, and what tells it."""
+
+    l4t: str  # release of its system
+    kernel: str
+    model: str
+    prompt: str  # a name that people give such machines
+
+
+class SharedMemory(Fact):
+    """/dev/shm of a world."""
+
+    total: int
+    free: int
+
+
+class ContainerEngine(Fact, keys=("name",), scope=MACHINE):
+    """What starts containers."""
+
+    name: str  # docker, podman
+    flavour: str  # engine, desktop, snap
+    rootless: bool
+
+
+class DeviceRules(Fact):
+    """What the control group of a container lets through."""
+
+    allowed: list[str]  # c 195:* rwm
+
+
+class JupyterKernel(Fact, keys=("name", "path"), title=("name",)):
     """A notebook kernel."""
 
     name: str
+    path: str  # of its kernel.json
+    shown: str  # the name that the menu shows
     python: str
     prefix: str
 
@@ -225,7 +444,11 @@ class Service(Fact, keys=("name",)):
 
     name: str
     user: str
+    groups: list[str]  # supplementary ones that its unit gives it
+    command: str
     running: bool
+    enabled: bool
+    version: str
 
 
 class LoaderEntry(Fact, keys=("soname",)):
@@ -244,6 +467,43 @@ class JobRequest(Fact, scope=PROCESS):
     nodes: int | None
     tasks: int | None
     tasks_per_node: int | None
+    asked: bool  # any GPU is asked for, in whatever way
+    given: list[int]  # GPUs that its nodes got, each
+    constraint: str  # features that its nodes must have
+    partition: str
+    name: str
+    binding: str  # how GPUs are bound to tasks: none, closest, single:1 …
+    launcher: str  # what starts the work inside: srun, torchrun, python …
+    interactive: bool  # a shell on a node, not a batch script
+
+
+class Launch(Fact, scope=PROCESS):
+    """What a program that starts one process a device was told, and what it says of its ranks."""
+
+    framework: str  # lightning, torchrun, accelerate …
+    accelerator: str
+    devices: int  # on each node
+    nodes: int
+    visible: int  # devices that one process was given
+    world: int  # processes that it counts on
+    ranks: list[int]  # that announced themselves, each time that one did
+
+
+class Mask(Fact, scope=PROCESS):
+    """A program's own setting of a variable that hides devices."""
+
+    variable: str
+    value: str
+    after: str  # what had touched the device before it
+
+
+class NetInterface(Fact, keys=("name",), scope=MACHINE):
+    """A network interface."""
+
+    name: str
+    up: bool
+    constraint: str | None  # what a node must have, in the cluster's own words
+    partition: str | None
 
 
 class Symptom(Fact, scope=PROCESS):

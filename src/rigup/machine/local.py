@@ -1,8 +1,10 @@
 """This machine, through its own file system and programs."""
 
 import contextlib
+import functools
 import glob
 import os
+import shutil
 import stat
 import subprocess
 import threading
@@ -34,9 +36,16 @@ class Local:
                     return Answer(None, "refused", "not a regular file")
                 return Answer(file.read(limit).decode("utf-8", "replace"))
         except (FileNotFoundError, NotADirectoryError):
-            return Answer(None, "absent")
+            return self._nothing_at(path)
         except OSError as error:
             return Answer(None, "refused", error.strerror or type(error).__name__)
+
+    def _nothing_at(self, path: str) -> Answer:
+        """Absent, unless its folder would not let us see."""
+        folder = self.root + os.path.dirname(path)
+        if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
+            return Answer(None, "refused", "the folder may not be read")
+        return Answer(None, "absent")
 
     def link(self, path: str) -> Answer:
         """Where a link leads in the end."""
@@ -46,6 +55,8 @@ class Local:
     def run(self, argv: tuple[str, ...], seconds: float = 5.0) -> Answer:
         """What a program prints under LC_ALL=C. It is ended, with its children, when the time is up."""
         search = os.pathsep.join((os.environ.get("PATH", os.defpath), *TOOL_PATHS))
+        if not shutil.which(argv[0], path=search):  # cheaper than a process that fails to start
+            return Answer(None, "absent", exit=127)
         try:
             process = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -124,6 +135,7 @@ def ls_line(mode: int, owner: str, group: str, path: str) -> str:
     return " ".join((stat.filemode(mode), "1", owner, group, "0", path))
 
 
+@functools.cache
 def _user(uid: int) -> str:
     try:
         import pwd
@@ -133,6 +145,7 @@ def _user(uid: int) -> str:
         return str(uid)
 
 
+@functools.cache
 def _group(gid: int) -> str:
     try:
         import grp

@@ -1,23 +1,19 @@
 """How facts come to be: readers (text to facts) and derivations (facts to facts), in graph order.
 
-Each reader runs in a thread of its own with a time limit, so programs run side by side and one that
-fails, hangs or meets nonsense costs its own facts only.
+Programs run side by side, and a reader that fails, hangs or meets nonsense costs its own facts only.
 """
 
 import graphlib
-import queue
 import re
-import threading
-import time
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from rigup.machine import feed
+from rigup.machine.crew import Crew, Done
 from rigup.machine.facts import Fact, Look, Place
-from rigup.machine.kinds import Gpu
+from rigup.machine.kinds import Gpu, Symptom
 from rigup.machine.matcher import match
-from rigup.machine.reader import DERIVED, READERS, File, Reader, Run
+from rigup.machine.reader import DERIVED, READERS, File, Listing, Reader, Run
 from rigup.machine.sources import Source
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
@@ -30,11 +26,9 @@ _HEARD = "what programs said"
 class Result(NamedTuple):
     """What one reader came to."""
 
-    name: str
     statements: list[Fact]
-    symptoms: list[tuple[Fact, list[Fact]]]
+    symptoms: list[tuple[Symptom, list[Fact]]]
     looks: list[Look]
-    trouble: str = ""
 
 
 def look(sources: list[Source], wake: bool = False) -> Facts:
@@ -47,7 +41,8 @@ def look(sources: list[Source], wake: bool = False) -> Facts:
 
 def needs(reader: Reader) -> set[str]:
     """Kinds that its inputs are built on."""
-    named = {kind for given in reader.inputs if isinstance(given, File) for kind in re.findall(r"\{(\w+)\.", given.path)}
+    paths = [given.path for given in reader.inputs if isinstance(given, File | Listing)]
+    named = {kind for path in paths for kind in re.findall(r"\{(\w+)\.\w+\}", path)}
     asleep = any(isinstance(given, File | Run) and given.wakes for given in reader.inputs)
     return named | ({"PciDevice"} if asleep else set())
 
@@ -56,28 +51,42 @@ def graph() -> dict[str, set[str]]:
     """Who waits for whom: a reader for the kinds named in its inputs, a derivation for its source's makers."""
     makers: dict[str, set[str]] = defaultdict(set)
     for reader in READERS.values():
-        for kind in reader.about:
+        for kind in reader.makes:
             makers[kind.__name__].add(reader.name)
     for made in DERIVED.values():
         if made.about is not made.source:
             makers[made.about.__name__].add(made.name)
-    waits = {made.name: makers[made.source.__name__] - {made.name} for made in DERIVED.values()}
+    waits: dict[str, set[str]] = {name: set() for name in (*READERS, *DERIVED, _HEARD)}
+    for made in DERIVED.values():
+        _wait(waits, made.name, makers, {kind.__name__ for kind in (made.source, *made.beside)})
     for reader in READERS.values():
-        first_hand = {maker for kind in needs(reader) for maker in makers[kind] if not needs_any(maker)}
-        waits[reader.name] = first_hand - {reader.name}
-    return {**waits, _HEARD: set()}
+        _wait(waits, reader.name, makers, needs(reader))
+    return waits
 
 
-def needs_any(name: str) -> bool:
-    """Whether a maker is of the second wave itself; waiting for it would close a circle."""
-    return name in READERS and bool(needs(READERS[name]))
+def _wait(waits: dict[str, set[str]], name: str, makers: dict[str, set[str]], kinds: set[str]) -> None:
+    """Wait for all who make these kinds, but for those who wait for us: somebody has to go first."""
+    for maker in sorted({maker for kind in kinds for maker in makers[kind]}):
+        if not _reaches(waits, maker, name):
+            waits[name].add(maker)
+
+
+def _reaches(waits: dict[str, set[str]], start: str, goal: str) -> bool:
+    """Whether one waits, by way of others, for another."""
+    open_, seen = [start], set[str]()
+    while open_:
+        if (name := open_.pop()) == goal:
+            return True
+        if name not in seen:
+            seen.add(name)
+            open_ += waits[name]
+    return False
 
 
 class _Runner:
     def __init__(self, facts: Facts, sources: list[Source], wake: bool) -> None:
         self.facts, self.sources, self.wake = facts, sources, wake
-        self.done: queue.Queue[Result] = queue.Queue()
-        self.waiting: dict[str, float] = {}  # deadlines of what runs
+        self.crew: Crew[Result] = Crew()
 
     def run(self) -> None:
         order = graphlib.TopologicalSorter(graph())
@@ -89,46 +98,33 @@ class _Runner:
                     order.done(name)
                 else:
                     self.start(name)
-            if self.waiting:
-                for name in self.collect():
-                    order.done(name)
+            if self.crew.busy:
+                for done in self.crew.finished():
+                    self.take(done)
+                    order.done(done.name)
+        self.crew.dismiss()
 
     def start(self, name: str) -> None:
-        seconds = max((given.seconds for given in READERS[name].inputs if isinstance(given, Run)), default=0.0) if name in READERS else 5.0
-        self.waiting[name] = time.monotonic() + seconds + _SLACK
-        known = {fact: fact.values() for fact in self.facts.all()} if name in READERS and needs(READERS[name]) else {}
-        threading.Thread(target=self.work, args=(name, list(known)), daemon=True, name="rigup " + name).start()
-
-    def work(self, name: str, known: list[Fact]) -> None:
-        try:
-            self.done.put(self.heard() if name == _HEARD else self.read(READERS[name], known))
-        except Exception as error:  # it costs its own facts only
-            self.done.put(Result(name, [], [], [], type(error).__name__ + ": " + str(error)[:200]))
-
-    def collect(self) -> Iterator[str]:
-        """Take one result, or give up on who is late."""
-        try:
-            result = self.done.get(timeout=max(0.01, min(self.waiting.values()) - time.monotonic()))
-        except queue.Empty:
-            for name in [name for name, limit in self.waiting.items() if limit <= time.monotonic()]:
-                self.facts.troubles.append(name + ": no answer in time")
-                del self.waiting[name]
-                yield name
+        if name == _HEARD:
+            self.crew.give(name, self.heard, _SLACK * 4, alone=False)
             return
-        if self.waiting.pop(result.name, None) is not None:  # one that came too late was given up
-            self.take(result)
-            yield result.name
+        reader = READERS[name]
+        known = list(self.facts.all()) if needs(reader) else []
+        seconds = max((given.seconds for given in reader.inputs if isinstance(given, Run)), default=0.0)
+        self.crew.give(name, lambda: self.read(reader, known), seconds + _SLACK, alone=seconds > 0)
 
-    def take(self, result: Result) -> None:
+    def take(self, done: Done[Result]) -> None:
+        if done.trouble:
+            self.facts.troubles.append(done.name + ": " + done.trouble)
+        if (result := done.value) is None:
+            return
         for fact in result.statements:
             self.facts.state(fact)
         for symptom, told in result.symptoms:
             stated = [self.facts.state(fact) for fact in told]
-            symptom.about = stated[0] if stated else None  # type: ignore[attr-defined]
+            symptom.about = stated[0] if stated else None
             self.facts.state(symptom)
         self.facts.looks += result.looks
-        if result.trouble:
-            self.facts.troubles.append(result.name + ": " + result.trouble)
 
     def derive(self, name: str) -> None:
         made = DERIVED[name]
@@ -136,13 +132,13 @@ class _Runner:
             self.facts.unite_gpus()
         for fact in list(self.facts.of(made.source)):
             try:
-                for new in made.derive(fact):
+                for new in made.derive(fact, self.facts) if made.beside else made.derive(fact):
                     self.facts.state(new) if new is not fact else None
             except Exception as error:  # as for readers
                 self.facts.troubles.append(name + ": " + type(error).__name__ + ": " + str(error)[:200])
 
     def read(self, reader: Reader, known: list[Fact]) -> Result:
-        result = Result(reader.name, [], [], [])
+        result = Result([], [], [])
         for source in self.sources:
             for told in feed.inputs(reader, source, known, self.wake):
                 if isinstance(told, Look):
@@ -154,7 +150,7 @@ class _Runner:
 
     def heard(self) -> Result:
         """The messages in all pasted and recorded texts."""
-        result = Result(_HEARD, [], [], [])
+        result = Result([], [], [])
         for source in self.sources:
             for text in source.texts:
                 result.symptoms.extend(match(text))

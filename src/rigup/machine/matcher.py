@@ -4,7 +4,7 @@ import functools
 from collections.abc import Iterator
 
 from rigup.knowledge.doctor_tables import Signature, signatures, speakers
-from rigup.machine.facts import Fact, Reading, kinds
+from rigup.machine.facts import Fact, Place, Reading, kinds
 from rigup.machine.kinds import Symptom
 from rigup.machine.texts import Hit, Text
 
@@ -39,23 +39,30 @@ def match(text: Text) -> Iterator[tuple[Symptom, list[Fact]]]:
     for row in signatures():
         if spots := text.spots(row.literal):
             for hit in text.near(row.regex, spots, row.lines):
-                yield _symptom(row, hit), [fact for said in row.states if (fact := _stated(said, row, hit)).fields]
+                yield _symptom(row, hit), [fact for said in row.states if _tells(said, fact := _stated(said, row, hit))]
 
 
 def _symptom(row: Signature, hit: Hit) -> Symptom:
-    symptom = hit.states(Symptom, id=row.id, **{name: value.strip() for name, value in hit.found().items()})
+    groups = {name: value.strip() for name, value in hit.found().items()}
+    symptom = hit.states(Symptom, **{**groups, "id": row.id})
     symptom.spread = row.scope
     symptom.place = _told(row, hit).at(row.scope)
     return symptom
 
 
-def _told(row: Signature, hit: Hit):  # type: ignore[no-untyped-def]
+def _told(row: Signature, hit: Hit) -> Place:
     """The text tells the speaker; where it does not, the program has its own place."""
     place = hit.place
     kind, _, _ = row.place.partition(":")
     if kind in ("host", "container", "windows"):
         return place if place.world else place._replace(world=row.place)
     return place if place.process or not row.place else place._replace(process=row.place)
+
+
+def _tells(said: dict[str, str], fact: Fact) -> bool:
+    """Fixed words beside holes that nothing filled say nothing of this message."""
+    holes = [name for name, template in said.items() if "{" in template]
+    return bool(fact.fields) and (not holes or any(name in fact.fields for name in holes))
 
 
 def _stated(said: dict[str, str], row: Signature, hit: Hit) -> Fact:

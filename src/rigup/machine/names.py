@@ -11,7 +11,8 @@ _MAKERS = frozenset(
 _MODELS = frozenset(
     ("ti", "super", "xt", "xtx", "xl", "gre", "max", "pro", "ultra", "d", "m", "se", "le", "ada", "blackwell", "s")
 )  # fmt: skip
-_MARKS = re.compile(r"\((?:r|tm|c)\)", re.I)
+CUT = "..."  # how nvidia-smi ends a name that its table has no room for
+_MARKS = re.compile(r"\((?:r|tm|c)\)", re.IGNORECASE)
 _WORDS = re.compile(r"[a-z0-9]+")
 
 
@@ -27,8 +28,20 @@ def words(name: str) -> tuple[frozenset[str], ...]:
 
 
 def same_name(one: str, two: str) -> bool:
-    """Whether two spellings may name one model: one's words hold all of the other's, and no suffix more."""
+    """Whether two spellings may name one model: one's words hold all of the other's, and no suffix more.
+
+    A table that is too narrow cuts a name and ends it with dots: what is left must begin the other.
+    """
+    for cut, whole in ((one, two), (two, one)):
+        if cut.endswith(CUT):
+            return _plain(whole).startswith(_plain(cut))
     return any(_same(mine, theirs) for mine in words(one) for theirs in words(two))
+
+
+def _plain(name: str) -> str:
+    """A name's letters and digits without its maker's."""
+    text = _MARKS.sub(" ", name.removesuffix(CUT)).lower().removeprefix("nvidia ")
+    return "".join(_WORDS.findall(text))
 
 
 def _same(mine: frozenset[str], theirs: frozenset[str]) -> bool:

@@ -1,13 +1,13 @@
 """How a reader is declared: what it reads, and how a pasted text of its kind is known."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from rigup.machine.facts import Fact, Place
 from rigup.machine.texts import Text
 
-T = TypeVar("T", bound=Fact)
 Statements = Iterator[Fact]
+Derive = TypeVar("Derive", bound=Callable[..., Statements])
 
 
 class File(NamedTuple):
@@ -27,7 +27,7 @@ class Run(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """Paths by a glob, as `ls -l` prints them."""
+    """Paths by a glob, as `ls -l` prints them; `{Kind.field}` is filled in."""
 
     path: str
 
@@ -53,6 +53,12 @@ class Reader(NamedTuple):
     matched: bool  # symptoms may stand in its live answers
     place: Place  # of what it states, where the text does not tell
     rank: int
+    adds: tuple[type[Fact], ...] = ()  # kinds of which it tells something, though not that one is absent
+
+    @property
+    def makes(self) -> tuple[type[Fact], ...]:
+        """All kinds that it states."""
+        return (*self.about, *self.adds)
 
 
 class Derivation(NamedTuple):
@@ -61,7 +67,8 @@ class Derivation(NamedTuple):
     name: str
     source: type[Fact]
     about: type[Fact]
-    derive: Callable[[Any], Statements]
+    derive: Callable[..., Statements]
+    beside: tuple[type[Fact], ...] = ()  # further kinds that it wants to know of; then it is given all facts
 
 
 READERS: dict[str, Reader] = {}
@@ -70,24 +77,31 @@ DERIVED: dict[str, Derivation] = {}
 
 def reads(
     *about: type[Fact], inputs: Iterable[Input] = (), marks: tuple[str, ...] = (), whole: str = "",
-    matched: bool = False, process: str = "", rank: int = 1,
+    matched: bool = False, process: str = "", rank: int = 1, adds: tuple[type[Fact], ...] = (),
 ) -> Callable[[Callable[[Text], Statements]], Callable[[Text], Statements]]:  # fmt: skip
-    """Register a reader. `about` are the kinds that it looks for: an absence of them is its to tell."""
+    """Register a reader. `about` are the kinds that it looks for: an absence of them is its to tell.
+
+    Of the kinds that it `adds` to it sees a part only: where it finds none there may still be some.
+    """
 
     def register(read: Callable[[Text], Statements]) -> Callable[[Text], Statements]:
         place = Place(process=process)
-        READERS[read.__name__] = Reader(read.__name__, about, read, tuple(inputs), marks, whole, matched, place, rank)
+        READERS[read.__name__] = Reader(read.__name__, about, read, tuple(inputs), marks, whole, matched, place, rank, adds)
         return read
 
     return register
 
 
-def derives(about: type[Fact]) -> Callable[[Callable[[T], Statements]], Callable[[T], Statements]]:
-    """Register a derivation; the kind it starts from is its parameter's annotation."""
+def derives(about: type[Fact], *beside: type[Fact]) -> Callable[[Derive], Derive]:
+    """Register a derivation; the kind it starts from is its first parameter's annotation.
 
-    def register(derive: Callable[[T], Statements]) -> Callable[[T], Statements]:
+    One that looks at other kinds `beside` is called with all facts as its second parameter. It may add to
+    the fact that it was given (`absorb`) and yield that one: a statement of its own kind would need a key.
+    """
+
+    def register(derive: Derive) -> Derive:
         source = next(iter(derive.__annotations__.values()))
-        DERIVED[derive.__name__] = Derivation(derive.__name__, source, about, derive)
+        DERIVED[derive.__name__] = Derivation(derive.__name__, source, about, derive, beside)
         return derive
 
     return register
@@ -100,7 +114,7 @@ def marks() -> set[str]:
 
 def inputs_about(kind: str) -> list[str]:
     """What would have to be read to know more of a kind: the readers have declared it."""
-    about = [reader for reader in READERS.values() if any(k.__name__ == kind for k in reader.about)]
+    about = [reader for reader in READERS.values() if any(k.__name__ == kind for k in reader.makes)]
     return list(dict.fromkeys(shown(given) for reader in about for given in reader.inputs))
 
 

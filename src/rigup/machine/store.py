@@ -76,15 +76,16 @@ class Facts:
 
     def _unite(self, group: list[Gpu], place: Place) -> None:
         taken: list[Gpu] = []
-        for count, gpu in enumerate(sorted(group, key=_order)):
+        for gpu in sorted(group, key=_order):
             others = [other for other in self.of(Gpu) if other.place == place and other not in group]
             fitting = sorted((other for other in others if _may_be(gpu, other)), key=_order)
             free = [other for other in fitting if other not in taken]
             if free and (len(fitting) == 1 or (gpu.keyed() and _all_alike(fitting))):
-                target = fitting[count] if count < len(fitting) and fitting[count] in free else free[0]
-                taken.append(target)
-                target.absorb(gpu.fields)
+                taken.append(free[0])  # the cards before it have found theirs
+                free[0].absorb(gpu.fields)
                 self.of(Gpu).remove(gpu)
+            elif len(fitting) > 1 and gpu.knows("name") and not gpu.keyed():
+                self.of(Gpu).remove(gpu)  # a name alone: one of these, and nobody can tell which
 
 
 def _all_alike(gpus: list[Gpu]) -> bool:

@@ -107,16 +107,21 @@ class Text:
 
 
 def _turned(place: Place, row: Speaker, hit: "Hit", given: Place) -> Place:
-    """The place after a turn. The name may come from the text: (?P<name>…)."""
+    """The place after a turn. The name may come from the text: (?P<name>…).
+
+    Node and moment stay until another is told; a plain prompt is back where the text itself stands. An
+    unnamed container inside a named one is that one: its own prompt does not know what it was called.
+    """
     name = hit.found().get("name", row.name)
     full = row.kind + (":" + name if name else "")
+    back = place._replace(world=given.world, process=given.process)
     if row.kind == "node":
-        return given._replace(node=name, world="", process="")
+        return back._replace(node=name)
     if row.kind in ("host", "container", "windows"):
-        return place._replace(world=full, process="")
+        return place._replace(world=place.world if place.world.startswith(full + ":") else full, process="")
     if row.kind in ("before", "after"):
-        return place._replace(moment=row.kind)
-    return place._replace(process=full) if row.kind else given
+        return back._replace(moment=row.kind)
+    return place._replace(process=full) if row.kind else back
 
 
 class Hit:
@@ -137,7 +142,7 @@ class Hit:
         """The named groups that matched; the others stay unknown."""
         return {name: value for name, value in self.match.groupdict().items() if value is not None}
 
-    def states(self, kind: type[T], **fields: object) -> T:
+    def states(self, kind: type[T], /, **fields: object) -> T:
         """A statement made here: each field's evidence is the group of its name, else the match."""
         readings = {name: Reading(value, self.where(name), self.text.rank) for name, value in fields.items()}
         return kind(self.place, readings)

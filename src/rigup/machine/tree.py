@@ -15,7 +15,7 @@ from typing import Any
 from rigup.machine.host import LIMIT, Answer, Recorded
 from rigup.machine.local import ls_line
 
-MARKS = ("commands.json", "nodes.json", "who.json", "proc", "sys", "dev", "etc", "usr", "opt", "home")
+MARKS = ("commands.json", "nodes.json", "who.json", "proc", "sys", "dev", "etc", "usr", "opt", "home", "lib", "var", "boot")
 _HOPS = 40
 _FIND_LIMIT = 20_000
 _TYPES = {"char": stat.S_IFCHR, "block": stat.S_IFBLK, "dir": stat.S_IFDIR}

@@ -3,7 +3,7 @@
 import re
 
 from rigup.machine.kinds import Account, DeviceNode, Variable
-from rigup.machine.reader import Ask, File, Listing, Statements, reads
+from rigup.machine.reader import Ask, Listing, Statements, reads
 from rigup.machine.texts import Text
 
 
@@ -14,24 +14,16 @@ def environment(text: Text) -> Statements:
         yield hit.states(Variable, **hit.found())
 
 
-@reads(Variable, inputs=[File("/etc/systemd/system/{*.service,*.service.d/*.conf}", process="unit")], marks=("[Service]",),
-       whole=r"^\[Install\]", process="unit")
-def unit(text: Text) -> Statements:
-    """A unit names every variable that its service will get."""
-    for hit in text.each(r"^Environment=\"?(?P<name>[A-Z_]+)=(?P<value>[^\"\n]*)"):
-        yield hit.states(Variable, **hit.found())
-
-
 @reads(Account, inputs=[Ask("account")], marks=("groups=",), process="shell")
 def account(text: Text) -> Statements:
     """`id` as it prints."""
     for hit in text.each(r"(?:uid=(?P<uid>\d+)\((?P<user>[^)]*)\).*?)?groups=(?P<groups>.*)"):
         known = {name: int(value) if name == "uid" else value for name, value in hit.found().items() if name != "groups"}
-        yield hit.states(Account, groups=re.findall(r"\(([^)]+)\)", hit["groups"]), **known)
+        yield hit.states(Account, groups=[name or number for number, name in re.findall(r"(\d+)(?:\(([^)]+)\))?", hit["groups"])], **known)
 
 
 @reads(DeviceNode, inputs=[Listing("/dev/{kfd,dxg,nvidia*,dri/*}")], marks=(" /dev/kfd", " /dev/nvidia", " /dev/dri/", " /dev/dxg"))
 def device_nodes(text: Text) -> Statements:
     """`ls -l` of device files: `crw-rw---- 1 root render 235, 0 Nov 1 10:00 /dev/kfd`."""
-    for hit in text.each(r"(?P<mode>[cb][rwxsStT-]{9})[+.@]? +\d+ +(?P<owner>\S+) +(?P<group>\S+) .*?(?P<path>/dev/\S+)"):
-        yield hit.states(DeviceNode, **hit.found())
+    for hit in text.each(r"(?P<mode>[cb][rwxsStT-]{9})(?P<acl>[+.@]?) +\d+ +(?P<owner>\S+) +(?P<group>\S+) .*?(?P<path>/dev/\S+)"):
+        yield hit.states(DeviceNode, **{**hit.found(), "acl": hit["acl"] == "+"})

@@ -1,0 +1,183 @@
+"""What follows from facts and from what is known: cards from the bus, their names and ISAs, folders from variables."""
+
+import re
+from typing import Any
+
+from rigup.knowledge import gpus as catalogue
+from rigup.machine.facts import Fact, Reading, Where
+from rigup.machine.kinds import (
+    Account,
+    DrmCard,
+    Gpu,
+    Group,
+    HomeFolder,
+    JupyterKernel,
+    KfdNode,
+    PciDevice,
+    Platform,
+    PythonEnv,
+    SearchPath,
+    Torch,
+    Variable,
+)
+from rigup.machine.reader import Statements, derives
+from rigup.machine.store import Facts
+
+# Who makes what bears a vendor id; the catalogue knows the first few in detail.
+_VENDORS = {**catalogue.VENDORS, "1d94": "hygon", "1ed5": "moorethreads", "1414": "microsoft", "1da3": "habana", "1e3e": "iluvatar",
+            "9999": "metax", "0731": "jingjia"}  # fmt: skip
+_PATH = re.compile(r"/[^\0\n]{0,400}|[A-Za-z]:[\\/][^\0\n]{0,400}")
+
+
+@derives(Gpu)
+def card_on_bus(device: PciDevice) -> Statements:
+    """A display or accelerator whose maker makes GPUs is a card; what only gives a picture is none."""
+    vendor, model = device.get("vendor_id"), device.get("device_id")
+    if vendor not in _VENDORS or (model and catalogue.is_display_only(vendor, model)) or not _is_gpu(device, vendor, model):
+        return
+    fields = {mine: device.fields[theirs] for mine, theirs in _TAKEN.items() if theirs in device.fields}
+    told = device.fields["vendor_id"]
+    fields["vendor"] = told._replace(value=_VENDORS[vendor])
+    if model:
+        fields["pci_id"] = device.fields["device_id"]._replace(value=vendor + ":" + model)
+    if device.get("name") and (name := _model(device.get("name"))):
+        fields["name"] = device.fields["name"]._replace(value=name, rank=-2)
+    yield Gpu(device.place, fields)
+
+
+_TAKEN = {"pci_address": "address", "driver": "driver", "power": "power", "revision": "revision", "subsystem": "subsystem"}
+
+
+def _is_gpu(device: PciDevice, vendor: str, model: str | None) -> bool:
+    """Among processing accelerators there are NPUs too: those that the catalogue does not know."""
+    if str(device.get("class_code", "")).startswith("03"):
+        return True
+    return _VENDORS[vendor] not in ("intel", "microsoft") or bool(model and catalogue.gpu_by_pci(vendor, model))
+
+
+def _model(name: str) -> str:
+    """`NVIDIA Corporation GM204 [GeForce GTX 970]`: what stands in the last brackets; else all but the maker's brackets."""
+    inner = [part for part in re.findall(r"\[([^\[\]]{2,100})\]", name) if part != "AMD/ATI"]
+    return str(inner[-1]) if inner else re.sub(r"^.{0,60}?(?:\[AMD/ATI\]|Corporation) ", "", name)
+
+
+@derives(Gpu, KfdNode)
+def card_of_kfd(node: KfdNode, facts: Facts) -> Statements:
+    """amdkfd lists a card once, or once for each partition: those at one address are one card."""
+    place = node.get("pci_address")
+    parts = [other for other in facts.of(KfdNode) if place and other.get("pci_address") == place] or [node]
+    if parts[0] is not node:
+        return
+    fields = {mine: node.fields[theirs] for mine, theirs in _OF_KFD.items() if theirs in node.fields}
+    vendor = node.get("pci_id", "1002:").partition(":")[0]
+    where = next(iter(node.fields.values()))
+    fields["vendor"] = where._replace(value=_VENDORS.get(vendor, "amd"))
+    if node.get("is_cpu_too"):
+        fields["integrated"] = node.fields["is_cpu_too"]
+    sizes = [part.get("vram") for part in parts]
+    if all(sizes) and not _shares_memory(node):
+        fields["vram"] = node.fields["vram"]._replace(value=sum(sizes))
+    if len(parts) > 1:
+        fields["partitions"] = where._replace(value=[_partition(part) for part in parts])
+    yield Gpu(node.place, fields)
+
+
+_OF_KFD = {"pci_address": "pci_address", "kfd_node": "node", "isa": "isa", "pci_id": "pci_id"}
+
+
+def _partition(part: KfdNode) -> dict[str, Any]:
+    told = {"name": "KFD node " + str(part.get("node", "")), "memory": part.get("vram")}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _shares_memory(node: KfdNode) -> bool:
+    """What amdkfd calls an APU's own memory is a part of the system's, which part depends on the kernel."""
+    vendor, _, model = node.get("pci_id", "").partition(":")
+    row = catalogue.gpu_by_pci(vendor, model) if model else None
+    return bool(node.get("is_cpu_too") or (row and row.integrated))
+
+
+@derives(Gpu)
+def card_of_graphics(card: DrmCard) -> Statements:
+    """The graphics layer numbers cards; its uevent tells the address."""
+    if card.knows("pci_address") and (card.knows("vram") or card.knows("gtt")):
+        yield Gpu(card.place, {name: card.fields[name] for name in ("pci_address", "vram", "gtt") if name in card.fields})
+
+
+@derives(Torch, Torch)
+def platform_of_torch(platform: Platform, facts: Facts) -> Statements:
+    """A torch of this machine was built for it, where its own files do not say for what."""
+    if not platform.knows("system", "architecture"):
+        return
+    where = platform.fields["architecture"]
+    for torch in facts.of(Torch):
+        if torch.place.meet(platform.place) and "-" not in torch.get("platform", ""):
+            name = str(platform.get("system")) + "-" + str(platform.get("architecture"))
+            torch.fields["platform"] = where._replace(value=name, rank=-1)
+    yield from ()
+
+
+@derives(SearchPath)
+def search_path(variable: Variable) -> Statements:
+    """Each folder of LD_LIBRARY_PATH."""
+    if variable.get("name") != "LD_LIBRARY_PATH" or not variable.get("value"):
+        return
+    where = variable.fields["value"]
+    for part in dict.fromkeys(str(where.value).split(":")):
+        if part.startswith("/") and "$" not in part and "*" not in part:
+            path = part.rstrip("/") or "/"
+            yield SearchPath(variable.place, {"path": where._replace(value=path), "variable": variable.fields["name"]})
+
+
+@derives(HomeFolder)
+def folder_of_variable(variable: Variable) -> Statements:
+    """Where the person who asks lives and works."""
+    role = {"HOME": "home", "USERPROFILE": "home", "PWD": "work"}.get(variable.get("name", ""))
+    value = variable.get("value")
+    if role and value and value != "/" and _PATH.fullmatch(value) and variable.place.kind != "unit":
+        yield _folder(variable, value.rstrip("/\\"), role, variable.fields["value"].where)
+
+
+@derives(HomeFolder)
+def folder_of_account(who: Account) -> Statements:
+    """The usual home, for a capture that does not tell the variables."""
+    user = who.get("user")
+    if user and re.fullmatch(r"[\w.@-]{1,60}", user):
+        yield _folder(who, "/root" if user == "root" else "/home/" + user, "home", who.fields["user"].where)
+
+
+def _folder(source: Fact, path: str, role: str, where: Where) -> HomeFolder:
+    return HomeFolder(source.place, {"path": Reading(path, where), "role": Reading(role, where)})
+
+
+@derives(PythonEnv, Variable)
+def environment_in_force(variable: Variable, facts: Facts) -> Statements:
+    """VIRTUAL_ENV and CONDA_PREFIX; with both the virtual environment is in front."""
+    kind = {"VIRTUAL_ENV": "venv", "CONDA_PREFIX": "conda"}.get(variable.get("name", ""))
+    value = variable.get("value")
+    if not kind or not value or not _PATH.fullmatch(value):
+        return
+    both = {other.get("name") for other in facts.of(Variable) if other.get("value") and other.place == variable.place}
+    where = variable.fields["value"]
+    active = kind == "venv" or "VIRTUAL_ENV" not in both
+    yield PythonEnv(variable.place, {"prefix": where._replace(value=value.rstrip("/\\")), "kind": where._replace(value=kind),
+                                     "active": where._replace(value=active)})
+
+
+@derives(PythonEnv)
+def environment_of_kernel(kernel: JupyterKernel) -> Statements:
+    """The environment that a notebook's kernel runs in."""
+    if kernel.get("prefix"):
+        yield PythonEnv(kernel.place, {"prefix": kernel.fields["prefix"]})
+
+
+@derives(Account, Group)
+def assigned_groups(who: Account, facts: Facts) -> Statements:
+    """Groups that the group file gives a person: they count from the next login on."""
+    user = who.get("user")
+    listed = [group for group in facts.of(Group) if group.place.meet(who.place)]
+    mine = [group for group in listed if user in group.get("members", ())]
+    if user and listed and not who.knows("assigned"):
+        where = (mine or listed)[0].fields["members"]
+        who.absorb({"assigned": where._replace(value=sorted(group.get("name") for group in mine))})
+    yield who

@@ -1,0 +1,274 @@
+"""What is asked of a Slurm scheduler, and what the launcher inside the job was told.
+
+`#SBATCH` lines, `srun`, `sbatch` and `salloc` as typed, lists of such options, `scontrol show job`, the
+job's own SLURM_* variables; Lightning's and torchrun's numbers, and what their ranks say of themselves.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rigup.machine.facts import Place, Reading
+from rigup.machine.kinds import JobRequest, Launch, Variable
+from rigup.machine.reader import Statements, derives, reads
+from rigup.machine.readers.values import Draft
+from rigup.machine.texts import Text
+
+_SHORT = {"N": "nodes", "n": "ntasks", "G": "gpus", "C": "constraint", "p": "partition", "J": "job-name"}
+# Options that take a value, as far as one must be told from the program behind them.
+_VALUED = re.compile(
+    r"(?:nodes|n?tasks(?:-per-\w{3,6})?|gpus(?:-per-\w{4,6})?|gres|gpu-bind|constraint|partition|job-name|time|account|qos|"
+    r"mem(?:-per-\w{3,4})?|cpus-per-\w{3,4}|nodelist|exclude|output|error|chdir|export|mail-\w{4}|hint|distribution|mpi|jobid|"
+    r"reservation|signal|begin|dependency|licenses|tres-per-\w{3,6}|cpu-bind|container-\w{4,8}|input|threads-per-core|array|comment)"
+)
+_GRES = re.compile(r"(?:gres[:/])?gpu(?::(?P<model>[A-Za-z][\w.-]{0,40}))?(?:[:=](?P<count>\d{1,4}))?(?:\([^)]{0,40}\))?")
+
+
+def _number(value: str) -> int | None:
+    """`4`, `2-4`, `a100:4`."""
+    found = re.fullmatch(r"(?:[A-Za-z][\w.-]{0,40}:)?(\d{1,6})(?:-\d{1,6})?", value)
+    return int(found[1]) if found else None
+
+
+def _gres(value: str) -> int | None:
+    """`gpu:a100:4,shard:2`: the GPUs of a list of generic resources; `gpu` alone is one."""
+    found = [part for part in (_GRES.fullmatch(one) for one in value.split(",")) if part]
+    return sum(int(part["count"] or 1) for part in found) if found else None
+
+
+_OPTIONS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "nodes": ("nodes", _number), "ntasks": ("tasks", _number), "tasks": ("tasks", _number),
+    "ntasks-per-node": ("tasks_per_node", _number), "tasks-per-node": ("tasks_per_node", _number),
+    "gpus": ("gpus", _number), "gpus-per-node": ("gpus_per_node", _number), "gpus-per-task": ("gpus_per_task", _number),
+    "gres": ("gpus_per_node", _gres), "gpu-bind": ("binding", str), "constraint": ("constraint", str),
+    "tres-per-task": ("gpus_per_task", _gres), "tres-per-node": ("gpus_per_node", _gres),
+    "partition": ("partition", str), "job-name": ("name", str),
+}  # fmt: skip
+_ASKS = re.compile(r"gpus?(?:-per-\w{4,6})?|gres|ntasks-per-gpu|tres-per-\w{4,6}")
+
+
+def options(words: list[str]) -> Iterator[tuple[str, str]]:
+    """Long names and values of a command's options, up to the program that it runs."""
+    left = list(words)
+    while left and left[0].startswith("-") and left[0] not in ("-", "--"):
+        word = left.pop(0)
+        name, equals, value = word.lstrip("-").partition("=")
+        if not word.startswith("--"):
+            name, value, equals = _SHORT.get(word[1:2], word[1:2]), word[2:].lstrip("="), "=" if word[2:] else ""
+        valued = bool(_VALUED.fullmatch(name)) or (not word.startswith("--") and name not in ("l", "u", "v", "Q", "K", "k", "s", "Z"))
+        if not equals and valued and left and not left[0].startswith("--"):
+            value = left.pop(0)
+        yield name.lower(), value.strip("\"'")
+
+
+def _words(line: str) -> list[str]:
+    return line.partition(" #")[0].replace("\\\n", " ").split()[:200]
+
+
+def _request(text: Text, at: int, line: str) -> Iterator[JobRequest]:
+    draft = Draft(text, JobRequest, at)
+    for name, value in options(_words(line)):
+        if name in _OPTIONS:
+            field, convert = _OPTIONS[name]
+            draft.add(field, convert(value) if value else None)
+        if _ASKS.fullmatch(name) and ("gpu" in name or "gpu" in value):
+            draft.add("asked", not re.fullmatch(r"(?:\S{0,60}:)?0", value))
+        if name == "pty":
+            draft.add("interactive", True)
+    yield from draft.facts()
+
+
+_MORE = r"(?:[^\n]{0,500}\\\n){0,12}[^\n]{0,1000}"  # a line and those that continue it
+_TYPED = r"^[^\n#]{0,200}?(?:^|[\s;&|(`$])(?P<command>srun|sbatch|salloc)[ \t]{1,8}(?P<options>-" + _MORE + ")"
+_COMMANDS = ("srun ", "sbatch ", "salloc ")
+_STARTS = (
+    ("srun", r"^[^\n#]{0,120}\bsrun\b"),
+    ("torchrun", r"^[^\n#]{0,200}\b(?:torchrun\b|torch\.distributed\.(?:run|launch)\b)"),
+    ("accelerate", r"^[^\n#]{0,200}\baccelerate launch\b"),
+    ("deepspeed", r"^[ \t]{0,8}deepspeed\b"),
+    ("mpirun", r"^[^\n#]{0,120}\bmpi(?:run|exec)\b"),
+    ("python", r"^[ \t]{0,8}(?:(?:time|exec|nohup|[A-Z_]{2,40}=\S{1,100})[ \t]{1,4}){0,4}(?:\S{0,200}/)?python[\d.]{0,5}[ \t]"),
+)  # fmt: skip
+
+
+@reads(adds=(JobRequest,), marks=("#SBATCH", "srun ", "sbatch ", "salloc "))
+def batch_script(text: Text) -> Statements:
+    """The header of a batch script, and srun, sbatch and salloc as they were typed."""
+    header = list(text.each(r"^[ \t]{0,4}#SBATCH[ \t]{1,8}(?P<options>-[^\n]{0,1000})"))
+    for line in header:
+        yield from _request(text, line.start, line["options"])
+    for line in text.near(_TYPED, sorted(spot for command in _COMMANDS for spot in text.spots(command)), lines=12, most=500):
+        yield from _request(text, line.match.start("command"), line["options"])
+        if line["command"] == "salloc":
+            yield line.states(JobRequest, interactive=True)
+    if header:
+        yield from _whole_script(text, header[0].start)
+    elif text.first(r"(?:^|[\s;&|$])srun[ \t]{1,8}(?:-\S{1,100}[ \t]{1,4}(?!--pty)){0,20}\S{0,200}python"):
+        yield from _starts(text)
+
+
+def _whole_script(text: Text, at: int) -> Iterator[JobRequest]:
+    """From its first line to a command: what such a script does not ask for, the job does not get."""
+    yield from _starts(text)
+    whole = text.body.lstrip().startswith("#!") and text.first(r"^[ \t]{0,8}[A-Za-z./~$][^\n]{2,500}$")
+    asks = text.first(r"(?:--gpus|--gres|[ \t]-G[ \t\d]|gpus[_-]per|--exclusive|--ntasks-per-gpu|--tres-per)")
+    if whole and not asks:
+        draft = Draft(text, JobRequest, at)
+        draft.add("asked", False, rank=-1)
+        yield from draft.facts()
+
+
+def _starts(text: Text) -> Iterator[JobRequest]:
+    """The outermost launcher: what srun starts is its task, whatever that starts again."""
+    for name, form in _STARTS:
+        if hit := text.first(form):
+            yield hit.states(JobRequest, launcher=name)
+            return
+
+
+@reads(adds=(JobRequest,), marks=("--gpus-per-task", "--gpus-per-node", "--ntasks-per-node", "--gres"))
+def option_lines(text: Text) -> Statements:
+    """Options alone, a line each or several: what a wrapper hands on. What continues a command is that command's."""
+    for line in text.each(r"^[ \t]{0,8}(?P<options>--?[A-Za-z][^\n]{1,500})$"):
+        if not text.body[max(line.start - 20, 0) : line.start].rstrip().endswith("\\"):
+            yield from _request(text, line.start, line["options"])
+
+
+_SHOWN: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "NumNodes": ("nodes", _number), "NumTasks": ("tasks", _number), "Partition": ("partition", str), "JobName": ("name", str),
+    "Features": ("constraint", str), "TresPerNode": ("gpus_per_node", _gres), "TresPerTask": ("gpus_per_task", _gres),
+    "TresPerJob": ("gpus", _gres), "Gres": ("gpus_per_node", _gres),
+}  # fmt: skip
+
+
+@reads(adds=(JobRequest,), marks=("JobId=",))
+def shown_job(text: Text) -> Statements:
+    """`scontrol show job`: of one job; a list of several does not tell whose program this is."""
+    jobs = list(text.each(r"^[ \t]{0,8}JobId=\d{1,12}\b"))
+    if len(jobs) != 1:
+        return
+    found = {hit["key"]: hit for hit in text.each(r"(?<!\S)(?P<key>[A-Z][A-Za-z/:]{2,30})=(?P<value>[^\s]{0,400})")}
+    for key, (field, convert) in _SHOWN.items():
+        value = convert(found[key]["value"]) if key in found and found[key]["value"] not in ("", "(null)") else None
+        if value is not None:
+            yield found[key].states(JobRequest, **{field: value})
+    if hit := text.first(r"NtasksPerN:B:S:C=(?P<tasks_per_node>[1-9]\d{0,4}):"):
+        yield hit.states(JobRequest, tasks_per_node=int(hit["tasks_per_node"]))
+    yield from _allotted(text)
+
+
+def _allotted(text: Text) -> Iterator[JobRequest]:
+    """Whether there is any GPU among the job's resources, and what each node gave (`scontrol show job -d`)."""
+    tres = text.first(r"(?<!\S)(?:Req|Alloc)?TRES=(?P<value>[^\s]{0,400})")
+    if tres:
+        held = text.first(r"gres[/:]gpu|GRES=gpu|TresPer\w{3,6}=[^\s]{0,200}gpu")
+        yield (held or tres).states(JobRequest, asked=held is not None)
+    given = list(text.each(r"^[ \t]{0,8}Nodes=(?P<nodes>\S{1,200})[^\n]{0,300}\bGRES=(?P<gres>gpu[^\s]{0,200})"))
+    counts = [count for hit in given for count in [_gres(re.sub(r"\([^)]*\)", "", hit["gres"]))] * _nodes_in(hit["nodes"]) if count]
+    if counts:
+        yield given[0].states(JobRequest, given=counts)
+
+
+def _nodes_in(names: str) -> int:
+    """node[01-03,07] is four nodes."""
+    inner = re.search(r"\[([\d,-]{1,200})\]", names)
+    if not inner:
+        return 1
+    spans = [part.partition("-") for part in inner[1].split(",") if part]
+    return min(sum(int(last or first) - int(first) + 1 for first, _, last in spans if first.isdigit()), 1000)
+
+
+_SET: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "SLURM_NNODES": ("nodes", _number), "SLURM_JOB_NUM_NODES": ("nodes", _number), "SLURM_NTASKS": ("tasks", _number),
+    "SLURM_NTASKS_PER_NODE": ("tasks_per_node", _number), "SLURM_GPUS": ("gpus", _number), "SLURM_JOB_NAME": ("name", str),
+    "SLURM_GPUS_PER_NODE": ("gpus_per_node", _number), "SLURM_GPUS_PER_TASK": ("gpus_per_task", _number),
+    "SLURM_GPU_BIND": ("binding", str), "SLURM_JOB_PARTITION": ("partition", str),
+    "SLURM_GPUS_ON_NODE": ("given", lambda value: [int(value)] if value.isdigit() and len(value) < 5 else None),
+    "SLURM_JOB_GPUS": ("asked", lambda value: bool(value) or None), "SLURM_STEP_GPUS": ("asked", lambda value: bool(value) or None),
+}  # fmt: skip
+
+
+@derives(JobRequest)
+def job_of_variables(variable: Variable) -> Iterator[JobRequest]:
+    """Inside a job its request stands in SLURM_* variables."""
+    name, value = variable.get("name", ""), variable.get("value")
+    if name in _SET and value:
+        field, convert = _SET[name]
+        told = convert(value)
+        if told is not None:
+            yield _told(variable.place, field, variable.fields["value"]._replace(value=told))
+
+
+def _told(place: Place, field: str, reading: Reading) -> JobRequest:
+    return JobRequest(place, {field: reading})
+
+
+# -- the launcher inside
+_TRAINER = r"\b(?:Trainer|Fabric)\((?P<inside>[^()]{0,2000}(?:\([^()]{0,300}\)[^()]{0,1000}){0,10})"
+_INSIDE = {
+    "devices": r"\b(?:devices|gpus)\s{0,4}=\s{0,4}(?P<value>\d{1,4}|\[[\d, ]{1,200}\])",
+    "nodes": r"\bnum_nodes\s{0,4}=\s{0,4}(?P<value>\d{1,5})\b",
+    "accelerator": r"\baccelerator\s{0,4}=\s{0,4}[\"'](?P<value>\w{2,12})[\"']",
+}  # fmt: skip
+
+
+def _count(value: str) -> int:
+    """`2`, or `[0, 1]`."""
+    return len(re.findall(r"\d+", value)) if value.startswith("[") else int(value)
+
+
+@reads(adds=(Launch,), marks=("Trainer(", "Fabric("))
+def trainer(text: Text) -> Statements:
+    """`Trainer(devices=2, num_nodes=2, accelerator="gpu")`."""
+    for hit in text.each(_TRAINER):
+        draft = Draft(text, Launch, hit.start)
+        draft.add("framework", "lightning")
+        for field, form in _INSIDE.items():
+            if found := re.search(form, hit["inside"]):
+                value = found["value"]
+                draft.add(field, value if field == "accelerator" else _count(value), hit.match.start("inside") + found.start())
+        yield from draft.facts("framework")
+
+
+_FLAGS = (
+    ("lightning", "devices", r"(?:--?|\s)(?:trainer\.)?(?:devices|gpus)[= ](?P<value>\d{1,4})(?=\s|$)"),
+    ("lightning", "nodes", r"(?:--?|\s)(?:trainer\.)?num[_-]nodes[= ](?P<value>\d{1,5})(?=\s|$)"),
+    ("torchrun", "devices", r"--nproc[_-]per[_-]node[= ](?P<value>\d{1,4})(?=\s|$)"),
+    ("torchrun", "nodes", r"--nnodes[= ](?P<value>\d{1,5})(?=\s|$)"),
+)
+
+
+_FLAGGED = ("devices=", "devices ", "--gpus", "num-nodes", "num_nodes", "nproc_per_node", "nproc-per-node", "gpus=")
+_STARTED = r"^[^\n#]{0,300}?\b(?:python[\d.]{0,5}|torchrun|torch\.distributed\.(?:run|launch)|lightning)[ \t]" + _MORE
+
+
+@reads(adds=(Launch,), marks=_FLAGGED)
+def launch_flags(text: Text) -> Statements:
+    """`python train.py --num-nodes 2 --gpus 4`, `trainer.devices=4`, `torchrun --nproc_per_node=8`."""
+    for line in text.near(_STARTED, sorted(spot for mark in _FLAGGED for spot in text.spots(mark)), lines=8):
+        for framework, field, form in _FLAGS:
+            if found := re.search(form, line.match[0]):
+                draft = Draft(text, Launch, line.start + found.start())
+                draft.add("framework", framework, rank=-1)
+                draft.add(field, int(found["value"]))
+                yield from draft.facts("framework")
+
+
+_ASKED_FOR = r"You requested (?:GPUs|gpus?|XPUs?|xpu): ?\[(?P<asked>[\d, ]{0,600})\](?:(?:\\n|\s){0,40}But your machine only has: ?\[(?P<seen>[\d, ]{0,600})\])?"
+_RANK = r"GLOBAL_RANK: ?(?P<rank>\d{1,5}), MEMBER: ?\d{1,5}/(?P<world>\d{1,5})"
+
+
+@reads(adds=(Launch,), marks=("You requested ", "GLOBAL_RANK:", "LOCAL_RANK:", "Trainer already configured", "pytorch_lightning", "lightning/"))
+def lightning_says(text: Text) -> Statements:
+    """Its complaint about devices, and the ranks that announce themselves."""
+    for hit in text.each(_ASKED_FOR):
+        known = {"visible": len(re.findall(r"\d+", hit["seen"]))} if hit.match["seen"] is not None else {}
+        yield hit.states(Launch, framework="lightning", devices=len(re.findall(r"\d+", hit["asked"])), **known)
+    announced = list(text.near(_RANK, text.spots("GLOBAL_RANK:"), most=5000))
+    if announced:
+        ranks = [int(hit["rank"]) for hit in announced]
+        yield announced[0].states(Launch, framework="lightning", world=int(announced[0]["world"]), ranks=ranks)
+    for hit in text.each(r"LOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: \[(?P<seen>[^\]\n]{1,400})\]"):
+        yield hit.states(Launch, framework="lightning", visible=hit["seen"].count(",") + 1)
+
+

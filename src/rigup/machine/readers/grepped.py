@@ -1,0 +1,51 @@
+"""What people look for by name, and do not find: `lsmod | grep nvidia` and nothing below it."""
+
+import re
+
+from rigup.machine.kinds import UnlistedVendor, UnloadedModule
+from rigup.machine.reader import Statements, reads
+from rigup.machine.texts import Text
+
+_GREP = r" *\| *(?:sudo )?[ez]?grep(?P<options>(?: +-{1,2}[\w=-]{1,20}){0,4}) +(?P<wish>'[^'\n]{1,100}'|\"[^\"\n]{1,100}\"|[^\s|'\"]{1,60})[ \t]*$"
+_MODULES = r"^[^\n|]{0,80}\blsmod" + _GREP
+_BUS = r"^[^\n|]{0,80}\blspci(?: +-{1,2}[\w=:-]{1,20}){0,4}" + _GREP
+_DEVICE = re.compile(r"[ \t]{0,8}(?:[0-9a-fA-F]{4}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7] |\t|--$|[ \t]+(?:Subsystem|Kernel|DeviceName)")
+_MAKERS = {"nvidia": "nvidia", "10de": "nvidia", "amd": "amd", "radeon": "amd", "1002": "amd", "ati": "amd"}
+_ROW = re.compile(r"[ \t]{0,8}[a-z][\w-]{1,60} +\d{3,10} +\d{1,6}(?:[ \t]|$)")
+_NAMES = ("nvidia", "amdgpu", "nouveau")
+_MOST_LINES = 200
+
+
+@reads(UnloadedModule, marks=("lsmod | grep", "lsmod |grep", "lsmod|grep", "lsmod | egrep"))
+def grepped_modules(text: Text) -> Statements:
+    """Each such question, with the rows below it as its answer."""
+    for hit in text.each(_MODULES):
+        words = re.split(r"\\?\|", hit["wish"].strip("'\"").lower())
+        answer = _answer(text.body, hit.match.end(), _ROW)
+        for name in _NAMES:
+            asked = any(word.strip("^$ ") and name.startswith(word.strip("^$ ")) for word in words)
+            if asked and answer is not None and not any(line.split()[0].startswith(name) for line in answer):
+                yield hit.states(UnloadedModule, name=name)
+
+
+@reads(UnlistedVendor, marks=("lspci | grep", "lspci |grep", "lspci|grep", "lspci -nn | grep", "lspci -k | grep", "lspci -nnk | grep"))
+def grepped_bus(text: Text) -> Statements:
+    """`lspci | grep -i nvidia` and no device below it. Without -i the maker is written NVIDIA there."""
+    for hit in text.each(_BUS):
+        words = [word.strip("^$ ") for word in re.split(r"\\?\|", hit["wish"].strip("'\""))]
+        makers = {_MAKERS.get(word.lower()) for word in words}
+        blind = words[0] != "NVIDIA" and "i" not in hit["options"]
+        answer = _answer(text.body, hit.match.end(), _DEVICE)
+        if len(makers) == 1 and None not in makers and not blind and answer == []:
+            yield hit.states(UnlistedVendor, vendor=makers.pop())
+
+
+def _answer(body: str, start: int, row: re.Pattern[str]) -> list[str] | None:
+    """Rows up to what is none; None where the text ends with the question: then the answer may be elsewhere."""
+    rows: list[str] = []
+    for line in body[start:].split("\n", _MOST_LINES)[1:_MOST_LINES]:
+        if row.match(line):
+            rows.append(line)
+        elif line.strip():
+            return rows
+    return rows or None

@@ -1,0 +1,77 @@
+"""Notebook kernels: which interpreter each one starts."""
+
+import json
+import posixpath
+import re
+
+from rigup.machine.kinds import JupyterKernel, Variable
+from rigup.machine.reader import File, Statements, reads
+from rigup.machine.readers.values import Draft
+from rigup.machine.texts import Text
+
+_KERNELS = "share/jupyter/kernels/*/kernel.json"
+_STRING = r'"(?P<value>(?:[^"\\\n]|\\.){0,400})"'
+
+
+@reads(
+    JupyterKernel,
+    inputs=[File("{HomeFolder.path}/.local/" + _KERNELS), File("{HomeFolder.path}/Library/Jupyter/kernels/*/kernel.json"),
+            File("{HomeFolder.path}/AppData/Roaming/jupyter/kernels/*/kernel.json"), File("/usr/{,local/}" + _KERNELS),
+            File("{PythonEnv.prefix}/" + _KERNELS)],
+    marks=('"ipykernel_launcher"', '"ipykernel"'),
+)  # fmt: skip
+def jupyter_kernel(text: Text) -> Statements:
+    """`{"argv": ["/home/ada/dl/bin/python", "-m", "ipykernel_launcher", …], "display_name": "dl"}`."""
+    for argv in text.each(r'"argv"\s{0,20}:\s{0,20}\[\s{0,40}' + _STRING):
+        draft = Draft(text, JupyterKernel, argv.start)
+        python = _plain(argv["value"])
+        folder = re.search(r"([^/\\]{1,100})[/\\]kernel\.json\Z", text.source)
+        shown = text.first(r'"display_name"\s{0,20}:\s{0,20}' + _STRING)
+        draft.add("name", folder[1] if folder else (_plain(shown["value"]) if shown else None))
+        draft.add("path", text.source if folder else None)
+        draft.add("shown", _plain(shown["value"]) if shown else None, shown.start if shown else None)
+        draft.add("python", python)
+        draft.add("prefix", _prefix(python, text.source))
+        yield from draft.facts()
+        yield from _variables(text, draft.get("name"))
+        return
+
+
+def _prefix(python: str, source: str) -> str | None:
+    """The environment of an interpreter; a bare `python` is the one of the environment that the kernel lies in."""
+    plain = python.replace("\\", "/")
+    if found := re.fullmatch(r"(.{1,300}?)/(?:bin/)?python[\w.]{0,12}", plain):
+        return found[1]
+    own = re.match(r"(/.{1,300}?)/share/jupyter/", source)
+    return own[1] if own and not plain.startswith("/") and not own[1].endswith("/.local") else None
+
+
+def _variables(text: Text, name: str | None) -> Statements:
+    """What the kernel's processes get beside what Jupyter has."""
+    env = text.first(r'"env"\s{0,20}:\s{0,20}\{(?P<inner>[^{}]{0,4000})\}')
+    for found in re.finditer(r'"([A-Za-z_]\w{1,60})"\s{0,20}:\s{0,20}"((?:[^"\\\n]|\\.){0,400})"', env["inner"] if env else ""):
+        draft = Draft(text, Variable, (env.match.start("inner") if env else 0) + found.start())
+        draft.add("name", found[1])
+        draft.add("value", _plain(found[2]))
+        for variable in draft.facts():
+            variable.place = text.given._replace(process="kernel:" + (name or ""))
+            yield variable
+
+
+def _plain(literal: str) -> str:
+    try:
+        return str(json.loads('"' + literal + '"'))
+    except ValueError:
+        return literal
+
+
+@reads(marks=("Available kernels:",), adds=(JupyterKernel,))
+def kernelspecs(text: Text) -> Statements:
+    """`jupyter kernelspec list`: a name and the folder of its kernel.json."""
+    for head in text.each(r"^Available kernels:\s*$"):
+        for line in re.finditer(r"^ {1,8}(\S{1,60}) {1,60}(\S{1,300})\s*$", text.body[head.match.end() : head.match.end() + 8000], re.MULTILINE):
+            at = head.match.end() + line.start()
+            draft = Draft(text, JupyterKernel, at)
+            draft.add("name", line[1])
+            draft.add("path", posixpath.join(line[2], "kernel.json"))
+            yield from draft.facts()

@@ -1,0 +1,96 @@
+"""What people write of their own machine beside what tools print: a card, a system, a release, a line each.
+
+Short lines of a known form only; what a tool says of the same counts more.
+"""
+
+import re
+from collections.abc import Iterator
+
+from rigup.knowledge.gpus import one_gpu
+from rigup.machine.kinds import Gpu, Jetson, Platform, Toolkit
+from rigup.machine.reader import Statements, reads
+from rigup.machine.readers.systems import os_of
+from rigup.machine.readers.values import Draft, vendor_of, wsl
+from rigup.machine.texts import Hit, Text
+
+_START = r"^[ \t>*•-]{0,8}"
+_KEY = r"(?:\*{1,2})?(?P<key>%s)(?:\*{1,2})?[ \t]{0,4}[:=][ \t]{0,8}(?:\*{1,2} ?)?"
+_CARD = _START + _KEY % r"GPUs?(?: ?\d| model| name)?|[Gg]raphics [Cc]ards?|[Vv]ideo [Cc]ards?|Graphics|dGPU|iGPU|eGPU" + r"(?:\d ?x )?(?P<name>[^\n()]{3,60}?)[ \t]*(?:\((?P<inner>[^)\n]{1,60})\))?[ \t.]*$"
+_BARE = _START + r"(?:GPU )?(?P<name>(?:(?:AMD|NVIDIA|Nvidia|Radeon|GeForce|RX|RTX|GTX|Instinct|Ryzen)\b[ -]?|(?=\d{4} ?XTX?\b))[\w +./-]{2,50}?)[ \t]*(?:\((?P<inner>gfx[0-9a-f]{3,4}[^)\n]{0,20})\))?(?:\+[^\n]{0,40})?[ \t.]*$"
+_PAIR = r"^[^\n]{0,40}?(?P<name>(?:R[Xx] ?)?\d{3,4} ?(?:XTX?|GRE|M|S)?(?: \d{1,3} ?GB)?)[ \t]*\((?P<inner>gfx[0-9a-f]{3,4})\)"
+_RELEASE = _START + r"(?:\*{1,2})?(?:ROCm|rocm|ROCM)(?:[- ](?:dev|core|libs))?(?: [Vv]ersion)?(?:\*{1,2})?[ \t]{0,4}[:=]?[ \t]{0,4}v?(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,3})?)(?:-\d{1,6})?\b[^\n]{0,40}$"
+_NAMED_JETSON = r"\b(?:Jetson (?P<model>(?:AGX |Orin |Xavier |TX|Nano|Thor)[\w ]{0,24})|NVIDIA (?P<board>Orin(?: Nano| NX)?|Jetson[\w ]{1,30}) (?:Developer Kit|Engineering))"
+
+
+@reads(marks=("GPU", "raphics", "ideo card", "gfx", "Radeon", "GeForce", "XT", "RX", "RTX"), adds=(Gpu,), rank=0)
+def cards_told(text: Text) -> Statements:
+    """`GPU: AMD Radeon RX 7900 XTX (gfx1100)`, `9060XT 16GB (gfx1200)`."""
+    told = set[str]()
+    for form in (_CARD, _BARE, _PAIR):
+        for hit in text.each(form):
+            if hit["name"] not in told:
+                told.add(hit["name"])
+                yield from _card(hit)
+
+
+def _card(hit: Hit) -> Iterator[Gpu]:
+    """A name that the catalogue knows, or one beside its own ISA."""
+    plain = re.sub(r"\b\d{1,3} ?GB\b|\bOC\b", "", hit["name"]).strip(" -,")
+    spaced = re.sub(r"(?<=\d)(?=X|GRE)|(?<=RX)(?=\d)", " ", plain)
+    isa = re.search(r"gfx[0-9a-f]{3,4}", hit["inner"])
+    known = next((row for name in (plain, spaced, "Radeon RX " + spaced.removeprefix("RX ").removeprefix("Radeon ")) if (row := one_gpu(name))), None)
+    if not known and not isa:
+        return
+    draft = Draft(hit.text, Gpu, hit.start)
+    draft.add("name", known.name if known else plain, hit.match.start("name"))
+    draft.add("vendor", known.vendor if known else "amd" if isa else vendor_of(plain))
+    draft.add("isa", isa[0] if isa else known.isa if known else None, hit.match.start("inner") if isa else None)
+    draft.add("integrated", known.integrated if known else None)
+    yield from draft.facts()
+
+
+@reads(marks=("ROCm", "rocm", "ROCM"), adds=(Toolkit,), rank=0)
+def rocm_told(text: Text) -> Statements:
+    """`ROCm 6.2.3`, `rocm6.4`."""
+    for hit in text.each(_RELEASE):
+        yield hit.states(Toolkit, name="rocm", version=hit["version"])
+
+
+@reads(marks=("WSL", "icrosoft", "wsl"), adds=(Platform,), rank=0)
+def wsl_told(text: Text) -> Statements:
+    """`WSL 2`, `WSL version: 2.4.13.0`, `Oracle Linux Server 9.4 (WSL2)`, a kernel of Microsoft's."""
+    for hit in text.each(r"\b(?P<release>\d{1,2}\.\d{1,3}\.\d{1,4}[\w.+-]{0,20}-[Mm]icrosoft(?:-standard[\w+.-]{0,20})?)"):
+        yield hit.states(Platform, system="linux", release=hit["release"], wsl=wsl(hit["release"]))
+    for hit in text.each(r"^(?:[^\n:]{0,60}[ (+])?WSL ?(?:[Vv]ersion ?)?[: ]{0,4}(?P<wsl>[12])(?:\.\d{1,3}){0,3}\)?(?![\w.])[^\n]{0,30}$"):
+        yield hit.states(Platform, wsl=int(hit["wsl"]))
+    for hit in text.each(r"^[* ] (?P<name>[\w.-]{1,40}) {2,60}(?:Running|Stopped) {2,20}(?P<wsl>[12])[ \t]*$"):
+        yield hit.states(Platform, wsl=int(hit["wsl"]))
+
+
+@reads(marks=("Linux", "Ubuntu", "Debian", "Fedora", "openSUSE", "Windows"), adds=(Platform,), rank=0)
+def system_told(text: Text) -> Statements:
+    """`Ubuntu 22.04.5`, `OS: Arch Linux`, `Oracle Linux Server 9.4 (WSL2)`: a line that says nothing else."""
+    form = _START + r"(?:\*{0,2}(?:OS|Distro|Distribution|System|Operating System)(?: version)?\*{0,2} ?[:=] ?)?(?P<value>(?:Ubuntu|Debian|Fedora|Oracle Linux|Rocky|Alma|CentOS|Red Hat|RHEL|openSUSE|Arch|Manjaro|Linux Mint|Pop!_OS)[\w !_.-]{0,40})(?:\([^)\n]{1,30}\))?[ \t.]*$"
+    for hit in text.each(form):
+        yield from os_of(text, hit.match.start("value"), hit["value"])
+
+
+@reads(marks=("_tegra_release", "R3", "etson", "L4T", "-tegra", "tegra-"), adds=(Jetson,))
+def jetson_told(text: Text) -> Statements:
+    """`# R32 (release), REVISION: 5.0, … BOARD: t210ref`, `5.15.148-tegra`, `NVIDIA Jetson Orin Nano`."""
+    for hit in text.each(r"^# R(?P<major>\d{2}) \(release\), REVISION: (?P<minor>[\d.]{1,8})"):
+        yield hit.states(Jetson, l4t=hit["major"] + "." + hit["minor"])
+    for hit in text.each(r"\bL4T[ :=]{1,4}(?:R)?(?P<l4t>\d{2}\.\d{1,2}(?:\.\d{1,2})?)"):
+        yield hit.states(Jetson, l4t=hit["l4t"])
+    for hit in text.each(r"\b(?P<release>\d\.\d{1,3}\.\d{1,4}(?:-[\w.]{1,20})?-tegra)\b"):
+        yield hit.states(Jetson, kernel=hit["release"])
+    for hit in text.each(_NAMED_JETSON):
+        yield hit.states(Jetson, model=(hit["model"] or hit["board"]).strip())
+
+
+@reads(marks=("@",), adds=(Jetson,), rank=0)
+def jetson_prompt(text: Text) -> Statements:
+    """`ada@agx-orin:~$`: who names a machine after its module speaks of a Jetson, though it proves little."""
+    for hit in text.each(r"^\[?[a-z_][\w.-]{0,31}@(?P<name>(?:[\w-]{0,20}-)?(?:jetson|orin|xavier|tegra)(?:-[\w-]{1,20})?)[: ]"):
+        yield hit.states(Jetson, prompt=hit["name"])
+

@@ -1,0 +1,288 @@
+"""nvidia-smi's long report (-q), the same as XML (-q -x), and its tables of chosen fields (--query-gpu)."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rigup.knowledge.chips import isa_of_capability
+from rigup.machine.kinds import Driver, Gpu
+from rigup.machine.reader import Statements, reads
+from rigup.machine.readers.values import (
+    Draft,
+    address,
+    keyed,
+    number,
+    pci_id,
+    size,
+    told,
+    truth,
+    uuid,
+    version,
+)
+from rigup.machine.texts import Text
+
+Convert = Callable[[str], Any]
+_MOST = 1024  # cards of one report
+
+
+def combined(value: str) -> str | None:
+    """0x233510DE: the device, then the vendor."""
+    found = re.fullmatch(r"(?:0x)?([0-9a-fA-F]{4})([0-9a-fA-F]{4})", value.strip())
+    return pci_id(found[2], found[1]) if found else None
+
+
+def mib(value: str) -> int | None:
+    """Sizes are MiB where csv leaves the unit out."""
+    return size(value, "m")
+
+
+def mode(value: str) -> bool | None:
+    """Enabled or not; a card that knows no such mode has it off."""
+    return False if value.strip("[] ") == "N/A" else truth(value)
+
+
+def compute(value: str) -> str | None:
+    """Exclusive_Process in one word, as the option that sets it."""
+    return told(value.replace(" ", "_"))
+
+
+def capability(value: str) -> str | None:
+    """8.6 is sm_86."""
+    return isa_of_capability(value.strip())
+
+
+# (section, key): of -q. XML tells the same in small letters with underscores.
+_FIELDS: dict[tuple[str, str], tuple[str, Convert]] = {
+    ("", "product name"): ("name", told),
+    ("", "gpu uuid"): ("uuid", uuid),
+    ("", "uuid"): ("uuid", uuid),
+    ("", "compute mode"): ("compute_mode", compute),
+    ("", "persistence mode"): ("persistence", mode),
+    ("", "gpu recovery action"): ("recovery", str.strip),
+    ("pci", "device id"): ("pci_id", combined),
+    ("pci", "pci device id"): ("pci_id", combined),
+    ("pci", "sub system id"): ("subsystem", combined),
+    ("pci", "pci sub system id"): ("subsystem", combined),
+    ("pci", "bus id"): ("pci_address", address),
+    ("pci", "pci bus id"): ("pci_address", address),
+    ("fb memory usage", "total"): ("vram", size),
+    ("fb memory usage", "used"): ("memory_used", size),
+    ("mig mode", "current"): ("mig", mode),
+    ("mig mode", "current mig"): ("mig", mode),
+    ("driver model", "current"): ("driver_model", told),
+    ("driver model", "current dm"): ("driver_model", told),
+    ("fabric", "state"): ("fabric", told),
+    ("remapped rows", "pending"): ("remap_pending", truth),
+    ("remapped rows", "remapped row pending"): ("remap_pending", truth),
+}
+_DRIVER = {
+    "driver version": "version", "kmd version": "version", "cuda version": "cuda", "cuda umd version": "cuda",
+}  # fmt: skip
+_HEAD = r"^[ \t]*GPU (?P<address>[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]) *$"
+
+
+@reads(adds=(Driver, Gpu), marks=("NVSMI LOG", "Product Name", "Attached GPUs"))
+def nvidia_report(text: Text) -> Statements:
+    """`nvidia-smi -q`, whole or in part; sections count by their head lines, as pasting may lose the indent."""
+    heads = list(text.each(_HEAD))[:_MOST]
+    for line in keyed(text, 0, heads[0].start if heads else len(text.body)):
+        yield from _driver(text, line.key.lower(), line.value, line.at)
+    count = next((number(hit["count"]) for hit in text.each(r"^Attached GPUs *: *(?P<count>\d{1,4})")), None)
+    all_there = count == len({hit["address"] for hit in heads})
+    order = list(dict.fromkeys(hit["address"] for hit in heads))
+    for at, hit in enumerate(heads):
+        end = heads[at + 1].start if at + 1 < len(heads) else min(hit.start + 60_000, len(text.body))
+        draft = Draft(text, Gpu, hit.start)
+        draft.add("vendor", "nvidia")
+        draft.add("pci_address", address(hit["address"]))
+        draft.add("nvml_index", order.index(hit["address"]) if all_there else None)
+        draft.add("seen_by", "nvidia-smi")
+        _fill(draft, _sections(text, hit.match.end(), end))
+        yield from draft.facts()
+
+
+def _driver(text: Text, key: str, value: str, at: int) -> Iterator[Driver]:
+    if key in _DRIVER and re.match(r"\d+\.\d", value):
+        draft = Draft(text, Driver, at)
+        draft.add("vendor", "nvidia")
+        draft.add(_DRIVER[key], version(value), at)
+        yield from draft.facts()
+
+
+Said = tuple[str, str, str, int]  # section, key, value, offset
+
+
+def _sections(text: Text, start: int, end: int) -> Iterator[Said]:
+    """Each line with the head line above it. A MIG device's own lines stand under `mig device`."""
+    section, mig, depth = "", False, 0
+    lines = re.compile(r"^([ \t]*)(\S[^:\n]{0,79}?)[ \t]*(?::[ \t]*(.*))?$", re.MULTILINE)
+    for found in lines.finditer(text.body, start, end):
+        indent, key = len(found[1]), found[2].lower().replace("_", " ")
+        if mig and (indent < depth or (indent == depth and key != "mig device") or key.startswith("accounting mode")):
+            mig = False
+        if found[3] is None:
+            section = key
+            if key == "mig device":
+                mig, depth = True, indent
+                yield "mig device", "", "", found.start()
+        else:
+            yield ("mig device/" + section if mig else section), key, found[3].strip(), found.start(3)
+
+
+def _fill(draft: Draft[Gpu], told_lines: Iterator[Said]) -> None:
+    """Fields of one card from its lines."""
+    parts: list[dict[str, Any]] = []
+    volatile: list[int] = []
+    for section, key, value, at in told_lines:
+        if section.startswith("mig device"):
+            _part(parts, section, key, value)
+            continue
+        field, convert = _FIELDS.get((section, key)) or _FIELDS.get(("", key)) or ("", told)
+        if field:
+            draft.add(field, convert(value), at)
+        if section.startswith("volatile") and "uncorrectable" in key and value.isdigit():
+            volatile.append(int(value))
+    if volatile:
+        draft.add("ecc_errors", sum(volatile))
+    if parts or draft.get("mig") is False:
+        draft.add("partitions", parts)
+
+
+def _part(parts: list[dict[str, Any]], section: str, key: str, value: str) -> None:
+    if not key or not parts:
+        parts.append({})
+    ids = {"index": "index", "gpu instance id": "gi", "compute instance id": "ci"}
+    if key in ids and value.isdigit():
+        parts[-1].setdefault(ids[key], int(value))
+        parts[-1]["name"] = f"GI {parts[-1].get('gi', '?')} CI {parts[-1].get('ci', '?')}"
+    elif section.endswith("fb memory usage") and key == "total":
+        parts[-1].setdefault("memory", size(value))
+
+
+_TAG = re.compile(r"<(/?)([A-Za-z_][\w.-]{0,60})([^<>]{0,300})>([^<]{0,400})")
+
+
+@reads(adds=(Driver, Gpu), marks=("<nvidia_smi_log", "<driver_version>", "<product_name>", "<gpu id="))
+def nvidia_xml(text: Text) -> Statements:
+    """`nvidia-smi -q -x`: tags are pulled one by one; entities and document types are of no interest."""
+    draft: Draft[Gpu] | None = None
+    said: list[Said] = []
+    path: list[str] = []
+    for found in _TAG.finditer(text.body):
+        closes, tag = found[1] == "/", found[2].lower()
+        if tag == "gpu":
+            yield from _closed(draft, said)
+            draft, said, path = (None if closes else _opened(text, found)), [], []
+        elif closes:
+            while path and path.pop() != tag:
+                continue
+        elif not found[3].endswith("/"):
+            path = [*path[-8:], tag]
+            value, key = found[4].strip(), tag.replace("_", " ")
+            if draft is None:
+                yield from _driver(text, key, value, found.start(4))
+            elif tag == "mig_device" or value:
+                said.append((_section(path[:-1]) if tag != "mig_device" else "mig device", key if value else "", value, found.start(4)))
+    yield from _closed(draft, said)
+
+
+def _opened(text: Text, found: re.Match[str]) -> Draft[Gpu]:
+    draft = Draft(text, Gpu, found.start())
+    draft.add("vendor", "nvidia")
+    draft.add("pci_address", address(found[3]))
+    draft.add("seen_by", "nvidia-smi")
+    return draft
+
+
+def _closed(draft: Draft[Gpu] | None, said: list[Said]) -> Iterator[Gpu]:
+    if draft is not None:
+        _fill(draft, iter(said))
+        if draft.has("name") or draft.has("uuid") or draft.has("pci_address"):
+            yield from draft.facts("vendor", "seen_by")
+
+
+def _section(path: list[str]) -> str:
+    """The tag above, as -q calls the section."""
+    mig = "mig device/" if "mig_device" in path else ""
+    last = path[-1].replace("_", " ") if path else ""
+    return mig + {"gpu": "", "fabric": "fabric"}.get(last, last)
+
+
+_COLUMNS: dict[str, tuple[str, Convert]] = {
+    "name": ("name", told),
+    "gpu_name": ("name", told),
+    "uuid": ("uuid", uuid),
+    "gpu_uuid": ("uuid", uuid),
+    "index": ("nvml_index", number),
+    "pci.bus_id": ("pci_address", address),
+    "gpu_bus_id": ("pci_address", address),
+    "pci.device_id": ("pci_id", combined),
+    "pci.sub_device_id": ("subsystem", combined),
+    "memory.total": ("vram", mib),
+    "memory.used": ("memory_used", mib),
+    "compute_mode": ("compute_mode", compute),
+    "compute_cap": ("isa", capability),
+    "mig.mode.current": ("mig", mode),
+    "persistence_mode": ("persistence", mode),
+    "driver_model.current": ("driver_model", told),
+    "fabric.state": ("fabric", told),
+    "remapped_rows.pending": ("remap_pending", truth),
+    "ecc.errors.uncorrected.volatile.total": ("ecc_errors", number),
+}
+_KNOWN = re.compile(r"(?:count|driver_version|timestamp|serial|vbios_version|(?:memory|pci|pcie|utilization|temperature|"
+                    r"power|clocks|fan|ecc|mig|pstate|display_|cuda_|compute)[\w.]*)")  # fmt: skip
+_HEADER = re.compile(r"^[> \t]*([a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?(?:, ?[a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?){0,400})[ \t]*$",
+                     re.MULTILINE)  # fmt: skip
+_ASKED = re.compile(r"--query-gpu[= ]\"?([a-z][\w.,]{2,8000})\"?[^\n]{0,200}?--format[= ]\"?csv([\w,]{0,40})")
+_AFTER = re.compile(r"--format[= ]\"?csv([\w,]{0,40})\"?[^\n]{0,200}?--query-gpu[= ]\"?([a-z][\w.,]{2,8000})")
+
+
+@reads(adds=(Driver, Gpu), marks=("--query-gpu", "driver_version", "memory.total", "compute_cap", "pci.bus_id", "name, "))
+def nvidia_csv(text: Text) -> Statements:
+    """`--query-gpu=… --format=csv`: by its head line, or, without one, by the command above it."""
+    for found in _HEADER.finditer(text.body):
+        columns = [re.sub(r" \[.*", "", cell.strip()) for cell in found[1].split(",")]
+        if _is_header(columns):
+            yield from _rows(text, columns, found.end())
+    for asked in (*_ASKED.finditer(text.body), *_AFTER.finditer(text.body)):
+        fields, options = (asked[1], asked[2]) if asked.re is _ASKED else (asked[2], asked[1])
+        if "noheader" in options:
+            end = text.body.find("\n", asked.end())
+            yield from _rows(text, fields.split(","), end) if end >= 0 else ()
+
+
+def _is_header(columns: list[str]) -> bool:
+    known = sum(name in _COLUMNS or _KNOWN.fullmatch(name) is not None for name in columns)
+    if len(columns) == 1:
+        return columns[0] in ("compute_cap", "driver_version", "gpu_name", "pci.bus_id", "memory.total")
+    return known >= 2 and known >= len(columns) // 3
+
+
+def _rows(text: Text, columns: list[str], at: int) -> Iterator[Gpu | Driver]:
+    """The lines that have as many cells as were asked for."""
+    for count, found in enumerate(re.finditer(r"\n([^\n]*)", text.body[at : at + 200_000])):
+        cells = found[1].split(", ") if ", " in found[1] else found[1].split(",")
+        if len(cells) != len(columns) or count > _MOST or not found[1].strip():
+            return
+        if cells[0].strip().lower() == columns[0]:  # a head line after the command that asks for none
+            continue
+        yield from _row(text, dict(zip(columns, cells, strict=True)), at + found.start(1))
+
+
+def _row(text: Text, row: dict[str, str], at: int) -> Iterator[Gpu | Driver]:
+    if re.match(r"\d+\.\d", driver := row.get("driver_version", "").strip()):
+        told_driver = Draft(text, Driver, at)
+        told_driver.add("vendor", "nvidia")
+        told_driver.add("version", version(driver))
+        yield from told_driver.facts()
+    draft = Draft(text, Gpu, at)
+    for column, cell in row.items():
+        if column in _COLUMNS:
+            field, convert = _COLUMNS[column]
+            draft.add(field, convert(cell))
+    if draft.get("mig") is False:
+        draft.add("partitions", [])
+    if draft.readings:
+        draft.add("vendor", "nvidia")
+        draft.add("seen_by", "nvidia-smi")
+    yield from draft.facts("vendor", "seen_by", "memory_used")

@@ -1,0 +1,60 @@
+"""What people's own programs set and ask: masks, devices by index, the device that they want."""
+
+import re
+
+from rigup.machine.kinds import Gpu, Launch, Mask
+from rigup.machine.reader import Statements, reads
+from rigup.machine.readers.values import vendor_of
+from rigup.machine.texts import Text
+
+_SET = (
+    r"os\.environ\[[ \t]*['\"](?P<name>(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES)['\"][ \t]*\][ \t]*=[ \t]*(?:str\([ \t]*)?['\"]?(?P<value>[\w,-]{0,200})",
+    r"os\.(?:environ\.(?:setdefault|update)|putenv)\([ \t]*\{?[ \t]*['\"](?P<name>(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES)['\"][ \t]*[,:][ \t]*['\"]?(?P<value>[\w,-]{0,200})",
+)
+# What starts CUDA in a process: from then on the variable is not read again.
+_TOUCHES = re.compile(
+    r"torch\.cuda\.(?:is_available|device_count|current_device|init|get_device_\w{3,20}|set_device|mem_get_info|synchronize|empty_cache)\(|"
+    r"\.(?:cuda\(|to\(['\"]cuda)|device=['\"]cuda|tf\.config\.(?:experimental\.)?list_(?:physical|logical)_devices\(|jax\.(?:local_)?devices\(|"
+    r"cupy\.cuda\.runtime\.getDeviceCount\("
+)
+
+
+@reads(adds=(Mask,), marks=("VISIBLE_DEVICES",))
+def masks_in_programs(text: Text) -> Statements:
+    """`os.environ["CUDA_VISIBLE_DEVICES"] = "1"`, and what had touched CUDA in that program before it."""
+    for form in _SET:
+        for hit in text.near(form, text.spots("VISIBLE_DEVICES")):
+            before = _same_program(text.body[max(hit.start - 4000, 0) : hit.start])
+            if touched := _TOUCHES.search(before):
+                yield hit.states(Mask, variable=hit["name"], value=hit["value"], after=touched[0].strip("."))
+            else:
+                yield hit.states(Mask, variable=hit["name"], value=hit["value"])
+
+
+def _same_program(before: str) -> str:
+    """A fresh interpreter, or a definition that only runs later, begins anew; comments do nothing."""
+    starts = [found.start() for found in re.finditer(r"^(?:Python \d\.\d|.{0,80}[$#] python|def |class |if __name__)", before, re.MULTILINE)]
+    return re.sub(r"#[^\n]*", "", before[starts[-1] if starts else 0 :])
+
+
+@reads(adds=(Gpu,), marks=("get_device_name(", "cuda:"), rank=0)
+def devices_by_index(text: Text) -> Statements:
+    """`torch.cuda.get_device_name(1)` and its answer, `cuda:1 NVIDIA …`: how CUDA numbers the cards."""
+    forms = (
+        r"get_device_name\([ \t]*(?P<index>\d{1,2})[ \t]*\)[^\n#'\"]{0,20}(?:[ \t]*(?:#|=>|->)[ \t]*|[ \t]*\n(?:[ \t]*\n)?[ \t]*(?:Out ?\[\d{1,4}\]: ?)?)['\"]?(?P<name>[A-Z][^'\"\n]{3,70}?)['\"]?[ \t]*$",
+        r"^[ \t>*-]{0,6}cuda:(?P<index>\d{1,2})[ \t]{0,4}[:=|-]{0,2}[ \t]{1,4}['\"(]?(?P<name>(?:NVIDIA|GeForce|Tesla|Quadro|TITAN|AMD)[^'\"\n)]{3,70}?)['\")]?[ \t]*$",
+    )
+    for form in forms:
+        for hit in text.each(form):
+            if maker := vendor_of(hit["name"]):
+                yield hit.states(Gpu, vendor=maker, name=hit["name"].strip(), runtime_index=int(hit["index"]))
+
+
+@reads(adds=(Launch,), marks=("Accelerator", "device", "accelerator"))
+def mps_wanted(text: Text) -> Statements:
+    """`torch.device("mps")`, `device="mps"`, `--device mps`: the program wants Apple's GPU."""
+    form = r"(?:torch\.device\([ \t]*['\"]mps['\"]|\bdevice[ \t]*=[ \t]*['\"]mps['\"]|--(?:device|accelerator)[ =]mps\b|accelerator[ \t]*=[ \t]*['\"]mps['\"]|\.to\(['\"]mps['\"])"
+    if hit := text.first(form):
+        yield hit.states(Launch, accelerator="mps")
+
+

@@ -1,0 +1,123 @@
+"""Services and what they are given; what login shells are given; groups."""
+
+import re
+import shlex
+from collections.abc import Iterator
+
+from rigup.machine.kinds import Group, Service, Variable
+from rigup.machine.reader import File, Listing, Statements, reads
+from rigup.machine.readers.values import Draft, says
+from rigup.machine.texts import Text
+
+# Services that have to do with GPUs, by their units' names.
+_NAMES = (
+    "ollama", "docker", "containerd", "podman", "jupyter", "jupyterhub", "jupyterlab", "code-server", "nvidia-fabricmanager",
+    "nvidia-persistenced", "nvidia-powerd", "nvidia-dcgm", "nvidia-suspend", "nvidia-resume", "nvidia-hibernate", "slurmd", "vllm",
+    "llama-server", "llamacpp", "comfyui", "open-webui", "localai", "text-generation-webui", "lightdm", "gdm", "switcheroo-control",
+)  # fmt: skip
+_NAMED = "{" + ",".join(_NAMES) + "}.service"
+_UNITS = ("/etc/systemd/system/", "/run/systemd/system/", "/usr/local/lib/systemd/system/", "{HomeFolder.path}/.config/systemd/user/")
+_DEFAULTS = "/etc/{default,sysconfig}/{ollama,docker,jupyter,jupyterhub,vllm,llama-server,slurmd}"
+_UNIT_NAME = re.compile(r"/(?P<name>[\w@.\\-]{1,80}?)\.service(?:\.d/[^/]{1,100})?\Z")
+_WORK = re.compile(r"python|conda|ollama|llama|vllm|jupyter|comfy|docker|podman|nvidia|cuda|rocm|hip|webui|triton|torch|slurm|stable-diffusion|kobold|lmstudio|lms\b")
+_RC = "{.bashrc,.bash_profile,.profile,.bash_login,.zshrc,.zshenv,.zprofile,.config/fish/config.fish}"
+
+
+@reads(
+    Variable, Service,
+    inputs=[*(File(folder + "{*.service,*.service.d/*.conf}", process="unit") for folder in _UNITS),
+            File("/{usr/,}lib/systemd/system/" + _NAMED, process="unit"),
+            File("/{usr/,}lib/systemd/system/{ollama,jupyterhub,docker}.service.d/*.conf", process="unit")],
+    marks=("[Service]", "\nExecStart="), whole=r"^\[Install\]", process="unit",
+)  # fmt: skip
+def unit(text: Text) -> Statements:
+    """A unit names every variable that its service will get, and who runs it."""
+    for hit in text.each(r"^[ \t]{0,8}Environment=(?P<words>(?:[^\\\n]|\\[\s\S]){1,8000})"):
+        yield from _assignments(text, hit.match.start("words"), hit["words"].replace("\\\n", "  "))
+    name = _UNIT_NAME.search(text.source)
+    fields = {"User": "user", "SupplementaryGroups": "groups", "ExecStart": "command"}
+    found = {hit["key"]: hit for hit in text.each(r"^[ \t]{0,8}(?P<key>User|SupplementaryGroups|ExecStart)=(?P<value>[^\n]{1,600})$")}
+    ours = name and (name["name"] in _NAMES or any(_WORK.search(hit["value"].lower()) for hit in found.values()))
+    if name and (ours or ".service.d/" in text.source):
+        draft = Draft(text, Service, next((hit.start for hit in found.values()), 0))
+        draft.add("name", name["name"])
+        for key, hit in found.items():
+            value = hit["value"].strip()
+            draft.add(fields[key], value.split() if key == "SupplementaryGroups" else value, hit.start)
+        yield from draft.facts()
+
+
+@reads(inputs=[File(_DEFAULTS, process="unit"), File("/etc/{ollama,vllm,llama}/{env,environment,ollama.env,vllm.env}", process="unit")],
+       adds=(Variable,), process="unit")
+def unit_environment(text: Text) -> Statements:
+    """A file that a unit takes its variables from: NAME=value, a line each."""
+    for hit in text.each(r"^(?:export )?(?P<name>[A-Za-z_]\w{1,60})=(?P<value>[^\n]{0,1000})$"):
+        yield hit.states(Variable, name=hit["name"], value=_unquoted(hit["value"]))
+
+
+def _assignments(text: Text, start: int, words: str) -> Iterator[Variable]:
+    """`"A=b c" D=e`: several to a line, each quoted or not."""
+    for found in re.finditer(r"\"(?P<double>(?:[^\"\\\n]|\\.){1,1000})\"|'(?P<single>[^'\n]{1,1000})'|(?P<bare>[^\s\"']\S{0,1000})", words):
+        told = found["double"] or found["single"] or found["bare"]
+        name, sign, value = told.partition("=")
+        if sign and re.fullmatch(r"[A-Za-z_]\w{0,60}", name):
+            yield from says(text, Variable, start + found.start(), name=name, value=value.strip("\"'"))
+
+
+@reads(inputs=[Listing("/sys/fs/cgroup/{,systemd/}system.slice/" + name + ".service") for name in _NAMES[:12]], adds=(Service,))
+def running(text: Text) -> Statements:
+    """A service has a control group for as long as it runs."""
+    for hit in text.each(r"/system\.slice/(?P<name>[\w@.-]{1,80}?)\.service$"):
+        yield hit.states(Service, name=hit["name"], running=True)
+
+
+@reads(inputs=[Listing("/etc/systemd/system/*.target.wants/" + _NAMED), Listing("/etc/systemd/system/*.service.requires/" + _NAMED)], adds=(Service,))
+def enabled(text: Text) -> Statements:
+    """A service that is started with the machine is linked from a target."""
+    for hit in text.each(r"/etc/systemd/system/[\w@.-]{1,80}/(?P<name>[\w@.-]{1,80}?)\.service(?: -> \S{1,200})?$"):
+        yield hit.states(Service, name=hit["name"], enabled=True)
+
+
+@reads(inputs=[File("{HomeFolder.path}/" + _RC, process="shell"), File("/etc/{profile,bash.bashrc,bashrc,zsh/zshenv}", process="shell"),
+               File("/etc/profile.d/*.sh", process="shell")], adds=(Variable,), process="shell", rank=0)
+def shell_files(text: Text) -> Statements:
+    """`export NAME=value`: what the next login shell gets. What is in force in this one counts more."""
+    for line in text.each(r"^[ \t]{0,16}(?:export|declare -x|typeset -x)[ \t]{1,4}(?P<words>[A-Za-z_]\w{0,60}=[^\n]{0,1000})$"):
+        for name, value in _exports(line["words"]):
+            yield line.states(Variable, name=name, value=value)
+    for line in text.each(r"^[ \t]{0,16}set (?:-[a-zA-Z]{1,4} |--\w{1,12} ){0,3}(?:-gx|-Ux|-x|-xg|-xU|--export) (?P<name>[A-Za-z_]\w{0,60}) (?P<value>[^\n]{0,600})$"):
+        yield line.states(Variable, name=line["name"], value=_unquoted(line["value"]))
+
+
+def _exports(words: str) -> Iterator[tuple[str, str]]:
+    """The assignments of one export, as far as a shell's rules for quotes and comments tell without running it."""
+    try:
+        told = shlex.split(words.partition(" #")[0].partition(";")[0], posix=True)
+    except ValueError:
+        told = words.split()
+    for word in told:
+        name, sign, value = word.partition("=")
+        if sign and re.fullmatch(r"[A-Za-z_]\w{0,60}", name) and "$(" not in value and "`" not in value:
+            yield name, value
+
+
+@reads(inputs=[File("/etc/environment", process="shell"), File("/etc/environment.d/*.conf", process="shell"),
+               File("{HomeFolder.path}/.config/environment.d/*.conf", process="shell")], adds=(Variable,), process="shell", rank=0)
+def login_environment(text: Text) -> Statements:
+    """NAME=value, for every login."""
+    for hit in text.each(r"^(?:export )?(?P<name>[A-Za-z_]\w{0,60})=(?P<value>[^\n]{0,1000})$"):
+        yield hit.states(Variable, name=hit["name"], value=_unquoted(hit["value"]))
+
+
+def _unquoted(value: str) -> str:
+    plain = value.strip()
+    return plain[1:-1] if len(plain) > 1 and plain[0] == plain[-1] and plain[0] in "\"'" else plain
+
+
+@reads(Group, inputs=[File("/etc/group")])
+def groups(text: Text) -> Statements:
+    """`render:x:993:ada,bob`: members count from their next login on."""
+    for hit in text.each(r"^(?P<name>[a-z_][\w.-]{0,40}):[^:\n]{0,20}:(?P<gid>\d{1,10}):(?P<members>[^\n]{0,2000})$"):
+        members = [name for name in hit["members"].strip().split(",") if name]
+        if members or hit["name"] in ("render", "video", "docker", "kvm", "root"):
+            yield hit.states(Group, name=hit["name"], gid=int(hit["gid"]), members=members)

@@ -1,0 +1,56 @@
+"""Variables as people set them in what they paste: a shell's line, PowerShell's, a program's, an engine's option."""
+
+import re
+from collections.abc import Iterator
+
+from rigup.machine.kinds import Account, Variable
+from rigup.machine.reader import Statements, reads
+from rigup.machine.texts import Hit, Text
+
+# Variables that decide how a GPU is found; their names tell that a text speaks of them.
+_MARKS = (
+    "HSA_OVERRIDE_GFX_VERSION", "_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_DEVICE_ORDER", "HSA_ENABLE_", "GPU_DEVICE_ORDINAL",
+    "NCCL_", "PYTORCH_", "TORCH_BLAS_PREFER", "ROCM_PATH", "MIOPEN_", "HSA_XNACK", "TORCH_CUDA_ARCH_LIST",
+)  # fmt: skip
+_NAME = r"(?P<name>(?:HSA|HIP|ROCR|CUDA|ROCM|NCCL|RCCL|PYTORCH|TORCH|MIOPEN|GPU|NVIDIA|AMD|OLLAMA|LD)_[A-Z0-9_]{2,60})"
+_VALUE = r"[\"']?(?P<value>[^\s\"'#;`\\]{0,400})[\"']?"
+_PROMPT = r"^(?:[^\n$#>%]{0,100}[$#>%❯➜] ?|[ \t>*-]{0,6})"
+_FORMS = (
+    _PROMPT + r"(?:export|declare -x|set -x|setenv|set -gx|sudo|env) {1,4}" + _NAME + r"[ =]" + _VALUE,  # a shell's own line
+    _PROMPT + _NAME + r"=" + _VALUE + r" {1,4}(?=[\w./~][^\n=]{0,200})",  # before a command
+    r"(?:^|[>\s])(?:set|setx) {1,4}\"?" + _NAME + r"[= ]" + _VALUE,  # cmd
+    r"\$env:" + _NAME + r" ?= ?" + _VALUE,  # PowerShell
+    r"os\.environ\[[\"']" + _NAME + r"[\"']\] ?= ?[\"'](?P<value>[^\"'\n]{0,200})[\"']",
+    r"os\.(?:putenv|environ\.setdefault)\([\"']" + _NAME + r"[\"'], ?[\"'](?P<value>[^\"'\n]{0,200})[\"']\)",
+    r"^[ \t]{0,12}ENV " + _NAME + r"[ =]" + _VALUE,  # a Dockerfile
+)
+_OPTION = r"(?: -e| --env)[ =]" + _NAME + r"=" + _VALUE
+
+
+@reads(marks=_MARKS, adds=(Variable,), process="shell")
+def typed_variables(text: Text) -> Statements:
+    """`export HSA_OVERRIDE_GFX_VERSION=10.3.0` and its kin."""
+    for form in _FORMS:
+        for hit in text.each(form):
+            yield hit.states(Variable, **hit.found())
+    for hit in text.each(r"^[^\n]{0,100}\b(?:docker|podman|nerdctl)\b[^\n]{0,40} run\b[^\n]{0,1500}"):
+        yield from _options(hit)
+    for hit in text.each(r"^(?:[^\n$#>%]{0,100}[$#>%❯➜] ?)?unset (?P<name>[A-Z_]{3,60})[ \t]*$"):
+        yield hit.states(Variable, name=hit["name"], value=None)
+
+
+def _options(command: Hit) -> Iterator[Variable]:
+    """`-e NAME=value`: what a container's programs get."""
+    for found in re.finditer(_OPTION, command.match[0]):
+        made = command.states(Variable, name=found["name"], value=found["value"])
+        made.place = made.place._replace(world=made.place.world or "container", process="")
+        yield made
+
+
+@reads(marks=("roups\n", "groups "), adds=(Account,), process="shell")
+def group_names(text: Text) -> Statements:
+    """`groups` and the line that it printed: names alone, the person's own before a colon."""
+    for hit in text.each(r"^(?:[^\n$#>%]{0,100}[$#>%❯➜] {0,3})groups[ \t]*\n(?P<names>[a-z_\[][^\n:]{1,500})$"):
+        yield hit.states(Account, groups=re.findall(r"[\w.-]+", hit["names"]))
+    for hit in text.each(r"^(?:[^\n$#>%]{0,100}[$#>%❯➜] {0,3})groups (?P<user>[\w.-]{1,32})[ \t]*\n(?P=user) : (?P<names>[^\n:]{1,500})$"):
+        yield hit.states(Account, user=hit["user"], groups=re.findall(r"[\w.-]+", hit["names"]))

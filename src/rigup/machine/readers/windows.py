@@ -1,0 +1,133 @@
+"""Windows: dxdiag, video controllers by CIM or wmic, systeminfo, the shell's banner.
+
+It speaks its user's language: what counts are ids, numbers and the form of a line.
+"""
+
+import re
+from collections.abc import Iterator
+
+from rigup.machine.facts import Fact
+from rigup.machine.kinds import Cpu, Distribution, Driver, Gpu, Platform
+from rigup.machine.reader import Run, Statements, derives, reads
+from rigup.machine.readers.systems import os_of
+from rigup.machine.readers.values import Draft, keyed, pci_id, size, told, vendor_of
+from rigup.machine.texts import Text
+
+
+@derives(Platform)
+def wsl_is_linux(platform: Platform) -> Iterator[Platform]:
+    """Where a WSL is spoken of, the work runs in its Linux, whatever the Windows around it said of itself."""
+    if platform.get("wsl") and platform.get("system") == "windows":
+        platform.fields["system"] = platform.fields["wsl"]._replace(value="linux")
+    yield platform
+
+
+_PNP = re.compile(r"VEN_([0-9A-Fa-f]{4})&(?:amp;)?DEV_([0-9A-Fa-f]{4})(?:&(?:amp;)?SUBSYS_([0-9A-Fa-f]{4})([0-9A-Fa-f]{4}))?(?:&(?:amp;)?REV_([0-9A-Fa-f]{2}))?")
+# Adapters that Windows makes up itself, or that remote desktops bring.
+_UNREAL = re.compile(r"(?i)basic (?:render|display)|remote|virtual|mirror|citrix|parsec|spacedesk|idd|vmware|virtualbox|qxl|hyper-v")
+_MOST = 64  # adapters of one report
+
+
+def nvidia_version(version: str) -> str:
+    """Windows' 31.0.15.2824 is NVIDIA's 528.24: the last five digits."""
+    digits = "".join(version.split(".")[-2:])[-5:]
+    return f"{digits[:3]}.{digits[3:]}" if re.fullmatch(r"\d{1,2}\.\d{1,2}\.\d{1,2}\.\d{4,5}", version) else version
+
+
+def _adapter(text: Text, at: int, said: dict[str, tuple[str, int]], index: int) -> Iterator[Fact]:
+    """One adapter from what is said of it: name, pnp, memory, driver."""
+    name = told(said["name"][0]) if "name" in said else None
+    if not name or _UNREAL.search(name):
+        return
+    ids = _PNP.search(said["pnp"][0]) if "pnp" in said else None
+    maker = {"10de": "nvidia", "1002": "amd", "8086": "intel"}.get(ids[1].lower()) if ids else None
+    maker = maker or vendor_of(name)
+    draft = Draft(text, Gpu, at)
+    draft.add("vendor", maker)
+    draft.add("name", name, said["name"][1])
+    draft.add("adapter", index)
+    if ids:
+        draft.add("pci_id", pci_id(ids[1], ids[2]), said["pnp"][1])
+        draft.add("subsystem", f"{ids[4]}:{ids[3]}".lower() if ids[3] else None, said["pnp"][1])
+        draft.add("revision", ids[5].lower() if ids[5] else None, said["pnp"][1])
+    if "memory" in said:
+        draft.add("vram", size(said["memory"][0], "m"), said["memory"][1], -1)
+    yield from draft.facts("vendor", "adapter")
+    if maker and "driver" in said and re.match(r"\d+\.\d", said["driver"][0]):
+        driver = Draft(text, Driver, said["driver"][1])
+        driver.add("vendor", maker)
+        driver.add("version", nvidia_version(said["driver"][0]) if maker == "nvidia" else said["driver"][0])
+        yield from driver.facts()
+
+
+_DXDIAG = {"Device Key": "pnp", "Dedicated Memory": "memory", "Driver Version": "driver", "Driver File Version": "driver"}
+
+
+@reads(adds=(Gpu, Driver, Platform, Distribution, Cpu), marks=("Card name:", "DirectX Version:", "Dedicated Memory:"))
+def dxdiag(text: Text) -> Statements:
+    """`Card name:` begins a display device; one card stands there for each of its screens."""
+    heads = list(text.each(r"^[> \t]*Card name: (?P<name>[^\n]{2,80})$"))[:_MOST]
+    seen: dict[tuple[str, str], int] = {}
+    for at, hit in enumerate(heads):
+        end = heads[at + 1].start if at + 1 < len(heads) else min(hit.start + 6000, len(text.body))
+        said = {"name": (hit["name"].strip(), hit.match.start("name"))}
+        for line in keyed(text, hit.match.end(), end):
+            if line.key in _DXDIAG:
+                said.setdefault(_DXDIAG[line.key], (line.value, line.at))
+        said["driver"] = (said["driver"][0].split(" ")[0], said["driver"][1]) if "driver" in said else ("", 0)
+        who = (hit["name"], said.get("pnp", ("", 0))[0])
+        if who not in seen:
+            seen[who] = len(seen)
+            yield from _adapter(text, hit.start, said, seen[who])
+    for hit in text.each(r"^[> \t]*Operating System: (?P<os>Windows [^\n]{2,40}?) 64-bit \((?P<major>\d{1,2}\.\d), Build (?P<build>\d{4,6})\)"):
+        yield from os_of(text, hit.start, hit["os"])
+        yield hit.states(Platform, system="windows", version=f"{hit['major']}.{hit['build']}")
+    for hit in text.each(r"^[> \t]*Processor: (?P<model>[^\n]{5,80}?)(?: \(\d{1,3} CPUs\)[^\n]{0,40})?$"):
+        yield hit.states(Cpu, model=hit["model"].strip())
+
+
+_CIM = {"Name": "name", "Caption": "name", "Description": "name", "PNPDeviceID": "pnp", "DriverVersion": "driver", "VideoProcessor": "other", "AdapterRAM": "other",
+        "AdapterCompatibility": "other", "AdapterDACType": "other"}  # fmt: skip
+
+
+@reads(adds=(Gpu, Driver), inputs=[Run(("powershell", "-NoProfile", "-Command", "Get-CimInstance Win32_VideoController | Format-List Name,PNPDeviceID,DriverVersion"), seconds=15)],
+       marks=("AdapterRAM", "PNPDeviceID", "DriverVersion", "VideoProcessor"))  # fmt: skip
+def video_controllers(text: Text) -> Statements:
+    """`Get-CimInstance Win32_VideoController` or `wmic … get … /format:list`: a block of lines for each adapter."""
+    count, said = 0, dict[str, tuple[str, int]]()
+    last = -1
+    for line in (*keyed(text), None):
+        gap = line is not None and last >= 0 and "\n\n" in text.body[last : line.start]
+        again = line is not None and _CIM.get(line.key) in said and _CIM.get(line.key) != "other" and line.key == "Name"
+        if line is None or gap or again:
+            if "name" in said and len(said) > 1:
+                yield from _adapter(text, said["name"][1], said, count)
+                count += 1
+            said = {}
+        if line is not None:
+            last = line.at
+            if key := _CIM.get(line.key):
+                said.setdefault(key, (line.value, line.at))
+
+
+@reads(adds=(Gpu,), marks=("VideoController", "videocontroller"))
+def wmic_table(text: Text) -> Statements:
+    """`wmic path win32_VideoController get name`: a head, then a name a line."""
+    for hit in text.each(r"(?i)win32_VideoController (?:get (?:name|caption)|\| select(?:-object)? (?:-expandproperty )?name)[^\n]{0,80}\n(?P<names>(?:[^\n]{0,120}\n){1,12})"):
+        count = 0
+        for found in re.finditer(r"[^\n]+", hit["names"]):
+            name = found[0].strip()
+            if not vendor_of(name) or re.search(r"[>$=:]", name):
+                continue
+            yield from _adapter(text, hit.match.start("names") + found.start(), {"name": (name, hit.match.start("names") + found.start())}, count)
+            count += 1
+
+
+@reads(adds=(Platform, Distribution), inputs=[Run(("cmd", "/c", "ver"))], marks=("Microsoft Windows [", "Microsoft Windows 1", "Microsoft Windows Server", "x64-based PC"))
+def windows_release(text: Text) -> Statements:
+    """The shell's banner in any language, and systeminfo's line that ends in the product's name."""
+    for hit in text.each(r"Microsoft Windows \[[^\d\]\n]{1,30} ?(?P<version>10\.0\.\d{4,6}(?:\.\d{1,6})?)\]"):
+        yield hit.states(Platform, system="windows", version=hit["version"])
+    for hit in text.each(r"^[^\n:]{2,40}: +(?P<name>Microsoft Windows (?:1[01]|Server)[^\n]{0,60})\n[^\n:]{2,40}: +(?P<version>10\.0\.\d{4,6})\b"):
+        yield from os_of(text, hit.match.start("name"), hit["name"])
+        yield hit.states(Platform, system="windows", version=hit["version"])
