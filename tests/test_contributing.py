@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(r"<!-- (file|case|label|rule|reader): ([^\n]+) -->\n```\w+\n(.*?)```", re.S)
+BLOCK = re.compile(r"<!-- (file|case|label|rule|reader): ([^\n]+) -->\n```\w+\n(.*?)```", re.DOTALL)
 BLOCKS = {(kind, name): body for kind, name, body in BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text())}
 RULE = BLOCKS["rule", "launch-blocking-left-on"]
 READER = BLOCKS["reader", "transparent_huge_pages"]

@@ -43,11 +43,11 @@ def _from_locale() -> str:
 
 def _known(wanted: str) -> str:
     """`zh_HK.UTF-8` reads Traditional Chinese, `ru_UA` Russian, what is not known English."""
-    code = wanted.split(".")[0].split("@")[0].replace("-", "_")
+    code = wanted.partition(".")[0].partition("@")[0].replace("-", "_")
     if code.lower().startswith("zh"):
         traditional = any(mark in code.lower() for mark in ("tw", "hk", "mo", "hant"))
         return "zh_TW" if traditional else "zh_CN"
-    return next((known for known in SUPPORTED if known == code.split("_")[0]), "en")
+    return next((known for known in SUPPORTED if known == code.partition("_")[0]), "en")
 
 
 def _translator(code: str) -> Callable[[str], str]:

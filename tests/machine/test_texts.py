@@ -51,3 +51,13 @@ def test_no_text_makes_the_matcher_fail(body):
 
 def test_a_given_place_holds_where_the_text_does_not_turn():
     assert Text("t", "abc", Place(world="host")).place(1) == Place(world="host")
+
+
+def test_a_line_without_end_is_searched_near_the_literal_only():
+    body = "/dev/kfd " * 50_000 + REFUSED + " x" * 50_000
+    assert ids(body).count("kfd-permission-denied") <= 1
+
+
+def test_evidence_of_a_long_line_shows_the_part_that_tells():
+    text = Text("log", "x " * 5000 + REFUSED + " y" * 5000)
+    assert REFUSED in text.where(10_000).text

@@ -22,17 +22,17 @@ def text(answer: Answer, verbose: int = 0, color: bool = False, here: bool = Tru
         _head(answer, here),
         *[finding(shown, verbose, number == 0) for number, shown in enumerate(_grouped(answer["findings"])) if _loud(shown)],
         devices(answer, verbose),
-        _notes(answer, verbose),
+        _notes(answer),
         _skipped(answer, verbose),
         _facts(answer) if verbose > 1 else [],
-        _troubles(answer, verbose),
+        _troubles(answer),
     ]
     told = "\n\n".join("\n".join(part) for part in parts if part)
     return told if color else click.unstyle(told)
 
 
 def _loud(shown: Answer) -> bool:
-    return shown["severity"] != "note"
+    return bool(shown["severity"] != "note")
 
 
 def _head(answer: Answer, here: bool) -> list[str]:
@@ -144,7 +144,7 @@ def memory(device: Answer) -> str:
     return _("{size} GiB").format(size=round(size / 2**30)) if size else ""
 
 
-def _notes(answer: Answer, verbose: int) -> list[str]:
+def _notes(answer: Answer) -> list[str]:
     notes = [shown for shown in _grouped(answer["findings"]) if not _loud(shown)]
     lines = [line for shown in notes for line in wrapped(shown["title"], "  - ", "    ")]
     if answer["unexplained"]:
@@ -175,7 +175,7 @@ def _facts(answer: Answer) -> list[str]:
     return lines
 
 
-def _troubles(answer: Answer, verbose: int) -> list[str]:
+def _troubles(answer: Answer) -> list[str]:
     if not answer.get("troubles"):
         return []
     lines = [click.style(_("What could not be read"), bold=True)]

@@ -12,7 +12,7 @@ from rigup.language import current
 from rigup.machine import readers  # noqa: F401  (registers them)
 from rigup.machine.facts import Fact
 from rigup.machine.inventory import inventory
-from rigup.machine.kinds import Platform, Symptom, Torch
+from rigup.machine.kinds import Distribution, Platform, Symptom, Torch
 from rigup.machine.look import look
 from rigup.machine.reader import inputs_about
 from rigup.machine.sources import open_source
@@ -93,14 +93,23 @@ def show(finding: Finding, facts: Facts) -> Answer:
 def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer]:
     """Each fix whose steps can be filled in; the one that needs least first, as the row has them."""
     wsl = any(platform.get("wsl") for platform in facts.of(Platform))
+    system = _distribution(finding, facts)
     told, made = flat(params), []
     for specs in finding.row.fixes:
         try:
-            steps = [make(*parse(spec, told), KINDS, finding.place.world, wsl) for spec in specs]
+            steps = [make(*parse(spec, told), KINDS, finding.place.world, wsl, distribution=system) for spec in specs]
         except (KeyError, StepError):
             continue
         made.append({"title": "; ".join(step.title for step in steps), "steps": [step.json() for step in steps]})
     return made
+
+
+def _distribution(finding: Finding, facts: Facts) -> str:
+    """Whose package manager a fix speaks to; nothing where worlds of several systems come into question."""
+    kernel = finding.place.world.startswith("container")
+    seen = [d for d in facts.of(Distribution) if d.get("id") and not (kernel and d.place.world.startswith("container"))]
+    known = {str(d.get("id")) for d in seen if d.place.node in ("", finding.place.node)}
+    return known.pop() if len(known) == 1 else ""
 
 
 def _skipped(unknown: str, causes: set[str]) -> Answer:

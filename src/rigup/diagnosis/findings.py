@@ -35,10 +35,10 @@ class Finding:
         )
 
     def accounts_for(self, other: "Finding") -> bool:
-        """Whether this one is why the other is there. A guess never hides what is certain."""
+        """Whether this one is why the other is there. A guess never hides what is grounded."""
         same_machine = self.place.at("machine").meet(other.place.at("machine")) is not None
         reached = other.cause in explained(self.cause) and same_machine and self.subject.touches(other.subject)
-        return reached and not (self.confidence == "possible" and other.confidence == "certain")
+        return reached and not (self.confidence == "possible" and other.confidence != "possible")
 
 
 def row_of(cause: str) -> Cause:

@@ -34,15 +34,15 @@ def _chosen(needs: list[Need], facts: Facts, place: Place) -> Iterator[tuple[Cho
         yield ()
         return
     need, rest = needs[0], needs[1:]
-    for candidate in _candidates(need, facts):
-        held = _seen_from(candidate.place, need, place)
-        met = place.meet(held)
-        if met is not None:
-            for others in _chosen(rest, facts, met):
-                yield (candidate.value, *others)
+    there = [(found.value, met) for found in _candidates(need, facts) if (met := place.meet(_seen_from(found.place, need))) is not None]
+    if not there and need.mode == MAYBE:  # what others have elsewhere is not ours
+        there = [(None, place)]
+    for value, met in there:
+        for others in _chosen(rest, facts, met):
+            yield (value, *others)
 
 
-def _seen_from(held: Place, need: Need, place: Place) -> Place:
+def _seen_from(held: Place, need: Need) -> Place:
     """A part that names its own place shares only the machine and the moment with the others."""
     return held._replace(world="", process="") if need.at else held
 

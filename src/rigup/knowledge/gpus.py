@@ -153,6 +153,21 @@ def _as_laptop(found: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
     return tuple(_replaced(gpu, memory_bytes=None, chip="") for gpu in found)
 
 
+def gpus_beginning(name: str) -> Gpu | None:
+    """What all products have in common whose names begin so; a narrow table cuts names.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    key = key_of(name)
+    for start in ("".join(key), "".join(key[:-1])):  # the last word may be the head of one that no key has
+        found = [gpus for other, gpus in _index().items() if has_number((start,)) and "".join(other).startswith(start)]
+        if found:
+            return _common(gpu for gpus in found for gpu in gpus)
+    return None
+
+
 def driver_branch_for(isa: str) -> str | None:
     """The last driver branch that drives a chip ("470", "580"); None while it is supported.
 

@@ -104,8 +104,8 @@ class _Bounded:
     def __init__(self, body: IO[bytes]) -> None:
         self.body, self.left = body, _MOST_OF_ONE
 
-    def read(self, size: int) -> bytes:
-        got = self.body.read(min(size, self.left))
+    def read(self, size: int = -1, /) -> bytes:
+        got = self.body.read(self.left if size < 0 else min(size, self.left))
         self.left -= len(got)
         return got
 

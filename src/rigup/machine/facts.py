@@ -30,7 +30,7 @@ class Place(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The nearest word for it: service, container, host …"""
+        """The nearest word for it: service, container, host and so on."""
         return (self.process or self.world).partition(":")[0]
 
     def at(self, scope: str) -> "Place":
@@ -175,11 +175,11 @@ class Fact:
                 loser = held if self.fields[name] is new else new
                 self.others.setdefault(name, []).append(loser)
 
-    def prefers(self, name: str, new: Reading, held: Reading) -> bool:
+    def prefers(self, name: str, new: Reading, held: Reading) -> bool:  # noqa: ARG002
         """Whether the new value takes the place of one that differs."""
         return new.rank > held.rank
 
-    def alike(self, name: str, one: Any, two: Any) -> bool:
+    def alike(self, name: str, one: Any, two: Any) -> bool:  # noqa: ARG002
         """Whether two values say the same; some fields are written in several ways."""
         return bool(one == two)
 

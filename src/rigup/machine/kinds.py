@@ -3,7 +3,7 @@
 A field annotated `| None` may be known to be absent; any field may be unknown.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rigup.machine.facts import MACHINE, PROCESS, Fact, Reading, Subject
 from rigup.machine.names import same_name
@@ -127,6 +127,16 @@ class Gpu(Fact, keys=("pci_address", "uuid", "nvml_index", "runtime_index", "kfd
             or (named and not same_name(self.fields["name"].value, other.fields["name"].value))
             or (self.knows("pci_id") and other.knows("pci_id") and self.fields["pci_id"].value != other.fields["pci_id"].value)
         )
+
+
+class CardCount(Fact, keys=("vendor",), scope=MACHINE):
+    """All cards of one maker that anybody saw on a machine, together: for rules that count."""
+
+    vendor: str
+    count: int
+    uuids: list[str]
+    usable: int  # that some tool or runtime listed
+    mig: bool  # some are cut into MIG devices
 
 
 class Driver(Fact, keys=("vendor",), scope=MACHINE):
@@ -451,6 +461,21 @@ class Service(Fact, keys=("name",)):
     version: str
 
 
+class UnitFile(Fact, keys=("unit", "path"), title=("path",)):
+    """A file that a service's unit takes variables from."""
+
+    unit: str
+    path: str
+
+
+class FileVariable(Fact, keys=("path", "name"), title=("name",)):
+    """A variable in such a file."""
+
+    path: str
+    name: str
+    value: str
+
+
 class LoaderEntry(Fact, keys=("soname",)):
     """What the loader's cache gives for a name."""
 
@@ -512,6 +537,11 @@ class Symptom(Fact, scope=PROCESS):
     id: str
     about: Fact | None = None  # the fact that the message states, if it does
     spread: str = PROCESS  # how far it holds
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """The named groups of the row's pattern."""
 
     @property
     def subject(self) -> Subject:

@@ -19,6 +19,7 @@ from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 
 _MOST_STATEMENTS = 20_000  # of one reader
+_MOST_MARKS = 20  # of one literal, that tell where a text stands
 _SLACK = 5.0  # seconds that a reader may take beyond its programs' limits
 _HEARD = "what programs said"
 
@@ -87,21 +88,23 @@ class _Runner:
     def __init__(self, facts: Facts, sources: list[Source], wake: bool) -> None:
         self.facts, self.sources, self.wake = facts, sources, wake
         self.crew: Crew[Result] = Crew()
+        self.rank = {name: number for number, name in enumerate((_HEARD, *READERS, *DERIVED))}
 
     def run(self) -> None:
+        """In waves: what a wave told is merged in one fixed order, whoever was done first."""
         order = graphlib.TopologicalSorter(graph())
         order.prepare()
         while order.is_active():
-            for name in order.get_ready():
-                if name in DERIVED:
-                    self.derive(name)
-                    order.done(name)
-                else:
+            ready = sorted(order.get_ready(), key=self.rank.__getitem__)
+            for name in ready:
+                if name not in DERIVED:
                     self.start(name)
-            if self.crew.busy:
-                for done in self.crew.finished():
-                    self.take(done)
-                    order.done(done.name)
+            told: dict[str, Done[Result]] = {}
+            while self.crew.busy:
+                told |= {done.name: done for done in self.crew.finished()}
+            for name in ready:
+                self.derive(name) if name in DERIVED else self.take(told[name])
+            order.done(*ready)
         self.crew.dismiss()
 
     def start(self, name: str) -> None:
@@ -167,9 +170,15 @@ def _read_text(reader: Reader, text: Text, result: Result) -> None:
         if len(stated) >= _MOST_STATEMENTS:
             break
     result.statements.extend(stated)
-    places = {fact.place for fact in stated} or {text.given}
     covered = "whole" if text.whole and not text.exit_status else "excerpt" if stated or not text.fresh else "refused"
     source = text.asked or text.source
     for kind in reader.about:
+        places = {fact.place for fact in stated if isinstance(fact, kind)} or _spoken(reader, text)
         result.looks.extend(Look(kind, place.at(kind.scope), source, covered) for place in places)
+
+
+def _spoken(reader: Reader, text: Text) -> set[Place]:
+    """Where a text of this kind stands that tells nothing of a fact: somebody looked there too."""
+    marked = () if text.fresh else (at for mark in reader.marks for at in text.spots(mark)[:_MOST_MARKS])
+    return {text.place(at) for at in marked} or {text.given}
 

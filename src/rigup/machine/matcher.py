@@ -17,7 +17,7 @@ def _automaton() -> tuple[tuple[str, ...], object]:
 
     from rigup.machine.reader import marks
 
-    waited = {row.literal for row in (*signatures(), *speakers())} | marks()
+    waited = {row.literal for row in signatures()} | {row.literal for row in speakers()} | marks()
     literals = tuple(sorted(waited))
     return literals, ahocorasick_rs.AhoCorasick(literals)
 

@@ -85,6 +85,8 @@ def reads(
     """
 
     def register(read: Callable[[Text], Statements]) -> Callable[[Text], Statements]:
+        if read.__name__ in READERS:  # it would replace the other without a word
+            raise ValueError("two readers are called " + read.__name__)
         place = Place(process=process)
         READERS[read.__name__] = Reader(read.__name__, about, read, tuple(inputs), marks, whole, matched, place, rank, adds)
         return read

@@ -84,8 +84,8 @@ class Facts:
                 taken.append(free[0])  # the cards before it have found theirs
                 free[0].absorb(gpu.fields)
                 self.of(Gpu).remove(gpu)
-            elif len(fitting) > 1 and gpu.knows("name") and not gpu.keyed():
-                self.of(Gpu).remove(gpu)  # a name alone: one of these, and nobody can tell which
+            elif len(fitting) > 1 and not gpu.keyed():
+                self.of(Gpu).remove(gpu)  # one of these, and nobody can tell which
 
 
 def _all_alike(gpus: list[Gpu]) -> bool:

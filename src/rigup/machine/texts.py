@@ -11,13 +11,15 @@ from rigup.machine.facts import Fact, Place, Reading, Where
 
 T = TypeVar("T", bound=Fact)
 _EXCERPT = 300  # characters of a line that evidence keeps
+_NEAR = 4000  # characters on either side of a literal in which its message may stand
+_MOST_SPOTS = 5000  # of one literal in one text
 _CACHE: dict[str, re.Pattern[str]] = {}
 
 
 def pattern(regex: str) -> re.Pattern[str]:
     """A compiled pattern: ^ and $ are a line's. Compiled once, when first needed."""
     if regex not in _CACHE:
-        _CACHE[regex] = re.compile(regex, re.M)
+        _CACHE[regex] = re.compile(regex, re.MULTILINE)
     return _CACHE[regex]
 
 
@@ -52,23 +54,34 @@ class Text:
         return next(self.each(regex), None)
 
     def near(self, regex: str, spots: list[int], lines: int = 1, most: int = 200) -> Iterator["Hit"]:
-        """Matches on the lines around each spot only, so that a long log costs what its finds cost."""
-        form, done, count = pattern(regex), 0, 0
-        for at in spots:
+        """Matches on the lines around each spot only, so that a long log costs what its finds cost.
+
+        Of a line without end only what is near counts, and a stretch that was searched in vain is not
+        searched again for the next spot on it.
+        """
+        form, done, count, vain = pattern(regex), 0, 0, (0, -1)
+        for at in spots[:_MOST_SPOTS]:
             if at < done or count >= most:
                 continue
             here = bisect_right(self.starts, at) - 1
-            start = self.starts[max(here - lines + 1, 0)]
-            end = self.starts[min(here + lines, len(self.starts) - 1)]
-            if match := form.search(self.body, max(start, done), end):
+            start = max(self.starts[max(here - lines + 1, 0)], at - _NEAR, done)
+            end = min(self.starts[min(here + lines, len(self.starts) - 1)], at + _NEAR)
+            if vain[0] <= start and end <= vain[1]:
+                continue
+            if match := form.search(self.body, start, end):
                 done, count = max(match.end(), done + 1), count + 1
                 yield Hit(self, match)
+            else:
+                vain = (start, end)
 
     def where(self, at: int) -> Where:
         """The line that an offset lies on."""
         line = bisect_right(self.starts, at)
-        text = self.body[self.starts[line - 1] : self.starts[min(line, len(self.starts) - 1)]].strip()
-        return Where(self.source, self.lines[line - 1] if self.lines else line, text[:_EXCERPT])
+        start, end = self.starts[line - 1], self.starts[min(line, len(self.starts) - 1)]
+        if at - start > _EXCERPT // 2:  # of a long line the part that tells
+            start = at - _EXCERPT // 4
+        text = self.body[start : min(end, start + _EXCERPT)].strip()
+        return Where(self.source, self.lines[line - 1] if self.lines else line, text)
 
     @cached_property
     def starts(self) -> list[int]:
@@ -89,6 +102,10 @@ class Text:
             turns.append((start, place))
         return turns
 
+    @cached_property
+    def _turned_at(self) -> list[int]:
+        return [start for start, _place in self.turns]
+
     def spots(self, literal: str) -> list[int]:
         """Where a literal that somebody declared occurs."""
         return self.index.get(literal, [])
@@ -102,7 +119,7 @@ class Text:
 
     def place(self, at: int) -> Place:
         """Who speaks at an offset."""
-        where = bisect_right([start for start, _ in self.turns], at) - 1
+        where = bisect_right(self._turned_at, at) - 1
         return self.turns[where][1] if where >= 0 else self.given
 
 

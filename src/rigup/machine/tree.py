@@ -133,7 +133,7 @@ class Tree:
         return line.replace(" ", acl + " ", 1)
 
     # -- programs and people -------------------------------------------------------------------------
-    def run(self, argv: tuple[str, ...], seconds: float = 5.0) -> Answer:
+    def run(self, argv: tuple[str, ...], seconds: float = 5.0) -> Answer:  # noqa: ARG002
         """What that very command printed when it was recorded; one that is not recorded was not run."""
         for said in self._commands:
             if said.argv and (posixpath.basename(said.argv[0]), *said.argv[1:]) == argv:

@@ -4,12 +4,14 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+from rigup.knowledge.package_managers import package_manager
 from rigup.language import _
 
 Commands = tuple[tuple[str, ...], ...]
 Where = Literal["here", "kernel", "host-of-container", "windows-host", "every-node", "by-hand"]
 Tag = Literal["safe", "caution", "destructive"]
 _HOLE = re.compile(r"\{(\w+)\}")
+_HOLES = re.compile(r"\{(\w+)\*?\}")
 
 
 class StepError(ValueError):
@@ -20,7 +22,8 @@ class Kind(NamedTuple):
     """A kind of change.
 
     `title` and the command words are templates over the step's parameters; a command with a hole that
-    no parameter fills is left out. `where` "kernel" is the machine that owns the kernel: outside a
+    no parameter fills is left out. A word that begins with @ (@install, @remove, @upgrade, @initramfs,
+    @headers) is the distribution's own; where that is not known, the command is left out. `where` "kernel" is the machine that owns the kernel: outside a
     container, the Windows side of a WSL. `undo` None means that it cannot be taken back, because of
     `undo_because`.
     """
@@ -81,10 +84,12 @@ def parse(spec: str, fill: Mapping[str, str] | None = None) -> tuple[str, dict[s
 
 
 def make(
-    name: str, params: dict[str, str], kinds: Mapping[str, Kind], world: str = "", wsl: bool = False, because: str = ""
-) -> Step:
+    name: str, params: dict[str, str], kinds: Mapping[str, Kind], world: str = "", wsl: bool = False, because: str = "",
+    distribution: str = "",
+) -> Step:  # fmt: skip
     """A step of a kind. `world` and `wsl` tell from where it is seen: what is done to a kernel is done at its owner's.
 
+    `distribution` is the ID of the os-release where it is done; it decides the system's own commands.
     Raises StepError for an unknown kind or a missing parameter.
     """
     kind = kinds.get(name)
@@ -94,8 +99,8 @@ def make(
         raise StepError(_("The step {name} needs {missing}.").format(name=name, missing=", ".join(missing)))
     return Step(
         name, params, _(kind.title).format_map(params), because, _where(kind.where, world, wsl), kind.root,
-        kind.network, kind.restart, kind.tag, _filled(kind.commands, params),
-        None if kind.undo is None else _filled(kind.undo, params), _(kind.undo_because) if kind.undo_because else "",
+        kind.network, kind.restart, kind.tag, _filled(kind.commands, params, distribution),
+        None if kind.undo is None else _filled(kind.undo, params, distribution), _(kind.undo_because) if kind.undo_because else "",
     )  # fmt: skip
 
 
@@ -107,9 +112,29 @@ def _where(where: str, world: str, wsl: bool) -> str:
     return "windows-host" if wsl else "here"
 
 
-def _filled(commands: Commands, params: dict[str, str]) -> Commands:
+def _filled(commands: Commands, params: dict[str, str], distribution: str) -> Commands:
+    """Commands with their holes filled; `{names*}` gives one argument for each name of a list."""
+    own = [_own_words(argv, distribution) for argv in commands]
     return tuple(
-        tuple(_HOLE.sub(lambda hole: params[hole[1]], word) for word in argv)
-        for argv in commands
-        if all(hole in params for word in argv for hole in _HOLE.findall(word))
+        tuple(told for word in argv for told in _words(word, params))
+        for argv in own
+        if argv and all(hole in params for word in argv for hole in _HOLES.findall(word))
     )
+
+
+def _own_words(argv: tuple[str, ...], distribution: str) -> tuple[str, ...]:
+    """The system's own words for @install and its like; nothing where they are not known."""
+    if not any(word.startswith("@") for word in argv):
+        return argv
+    system = package_manager(distribution)
+    if system is None:
+        return ()
+    own = {"@install": system.install, "@remove": system.remove, "@upgrade": system.upgrade,
+           "@initramfs": system.initramfs, "@headers": [system.headers]}  # fmt: skip
+    return tuple(told for word in argv for told in own.get(word, [word]))
+
+
+def _words(word: str, params: dict[str, str]) -> list[str]:
+    if word.endswith("*}"):
+        return [name.strip() for name in params[word[1:-2]].split(",") if name.strip()]
+    return [_HOLE.sub(lambda hole: params[hole[1]], word)]

@@ -1,6 +1,5 @@
 """Whatever a text says: no reader raises, and none says more than a report can hold."""
 
-import time
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
@@ -52,8 +51,7 @@ def test_reports_cut_and_spoilt(sample: str, start: int, end: int, noise: str) -
     assert all(fact.fields for fact in facts)
 
 
-def test_hostile_lines_take_no_minutes() -> None:
-    started = time.monotonic()
+def test_hostile_lines_end() -> None:
+    """A runaway pattern would never come back."""
     for body in HOSTILE:
         assert len(read(body)) <= 30_000
-    assert time.monotonic() - started < 120  # a runaway pattern would take hours; this is no measure of speed

@@ -1,5 +1,43 @@
 """One file a family. Causes that a message decides alone have no rule here: their signature row names them."""
 
-from rigup.diagnosis.rules import access
+from rigup.diagnosis.rules import (
+    access,
+    apple,
+    container,
+    directml,
+    driver,
+    driver_amd,
+    driver_guest,
+    framework,
+    hardware,
+    intel,
+    library,
+    memory,
+    program,
+    rocm,
+    rocm_stack,
+    scheduler,
+    wheels,
+    wsl,
+)
 
-__all__ = ["access"]
+__all__ = [
+    "access",
+    "apple",
+    "container",
+    "directml",
+    "driver",
+    "driver_amd",
+    "driver_guest",
+    "framework",
+    "hardware",
+    "intel",
+    "library",
+    "memory",
+    "program",
+    "rocm",
+    "rocm_stack",
+    "scheduler",
+    "wheels",
+    "wsl",
+]

@@ -1,16 +1,117 @@
-"""Who may open what."""
+"""Who may open what: the device nodes of GPUs, on a host and in a container."""
 
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule
-from rigup.machine.kinds import Account, DeviceNode
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.machine.facts import Fact
+from rigup.machine.kinds import Account, DeviceNode, Gpu, Group, Service, Symptom, Toolkit, Torch, World
+
+_KFD = "/dev/kfd"
+_NOBODY = ("nobody", "nogroup", "nfsnobody", "65534")  # whom a user namespace does not know
+
+
+def inside(fact: Fact) -> bool:
+    """Whether something was seen in a container; so is a service that runs in one."""
+    return fact.place.world.partition(":")[0] == "container"
+
+
+def closed(node: DeviceNode, who: Account) -> bool:
+    """The node opens for its owner and its group only, and this account is neither."""
+    if node.mode[8:9] == "w" or node.get("acl"):
+        return False
+    owner = node.owner not in _NOBODY and (who.get("uid") == 0 or node.owner == who.get("user"))
+    return not owner and node.group not in who.groups
 
 
 @rule("render-group-missing")
-def account_not_in_the_nodes_group(node: DeviceNode = one(path="/dev/kfd", at="host"), who: Account = one(at="shell")) -> Verdict:
-    """The node opens for its group, and this account is not in it."""
-    return node.group not in who.groups and node.mode[8:9] != "w" and who.get("uid") != 0
+def account_not_in_the_nodes_group(
+    who: Account, node: DeviceNode = one(path=_KFD), other: Gpu | None = one(vendor="nvidia"),
+    mine: Gpu | None = one(vendor="amd", integrated=False), rocm: Toolkit | None = one(name="rocm"), torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """Beside an NVIDIA card the graphics of an AMD processor are not meant for computing, unless ROCm is here."""
+    meant = not other or mine or rocm or (torch and torch.get("hip"))
+    return bool(meant) and not inside(node) and not inside(who) and closed(node, who)
+
+
+@rule("render-group-missing")
+def account_may_not_open_render_nodes(
+    who: Account, node: DeviceNode, _card: Gpu = one(vendor=("intel", "amd"), integrated=False), other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """A discrete Intel or AMD card without any other maker's beside it: the render node is its."""
+    return not other and "/renderD" in node.path and not inside(node) and not inside(who) and closed(node, who)
+
+
+@rule("render-group-missing")
+def service_not_in_the_nodes_group(service: Service, group: Group, node: DeviceNode = one(path=_KFD)) -> Verdict:
+    """The group file gives the service's user no way to the node, nor does its unit."""
+    if inside(node) or node.mode[8:9] == "w" or group.name != node.group or service.user in ("root", *group.members):
+        return False
+    return service.name in _COMPUTING and node.group not in (service.get("groups") or ()) and {"user": service.user}
+
+
+# Services that compute on GPUs, by their units' names.
+_COMPUTING = ("ollama", "vllm", "llama-server", "llamacpp", "comfyui", "localai", "jupyterhub", "jupyterlab", "text-generation-webui")
+
+
+@rule("render-group-missing", strength="likely")
+def opening_was_refused(
+    error: Symptom = seen("kfd-permission-denied", "kfd-permission-denied-errno", "ollama-amd-permissions", "kfd-group-not-held"),
+    world: World | None = None,
+) -> Verdict:  # fmt: skip
+    """The program says so itself; where its place is not known it is taken for the host's."""
+    return not inside(error) and not (world and world.get("container"))
+
+
+@rule("render-group-missing", strength="likely")
+def render_node_was_refused(
+    _card: Gpu = one(vendor=("intel", "amd")), error: Symptom = seen("render-node-permission-denied"), other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """Beside an NVIDIA card such a refusal may be a desktop program's, and nothing to do with computing."""
+    return not inside(error) and not other
 
 
 @mends("render-group-missing")
-def the_group_to_join(node: DeviceNode = one(path="/dev/kfd"), who: Account | None = one(at="shell")) -> Params:
+def the_group_to_join(
+    node: DeviceNode | None = one(path=_KFD), who: Account | None = one(at="shell"), error: Symptom | None = seen("kfd-group-not-held"),
+) -> Params:  # fmt: skip
     """Which group, and who."""
-    return {"group": node.group, "user": (who and who.get("user")) or "$USER"}
+    group = (node and node.get("group")) or (error and error.get("group")) or "render"
+    return {"group": "render" if group == "root" else group, "user": (who and who.get("user")) or "$USER"}
+
+
+@rule("device-node-permissions")
+def nvidia_node_is_closed(who: Account, node: DeviceNode) -> Verdict:
+    """NVIDIA's nodes open for all, unless a module option or a rule says otherwise."""
+    name = node.path.removeprefix("/dev/nvidia")
+    return name != node.path and (name in ("ctl", "-uvm") or name.isdigit()) and closed(node, who)
+
+
+@mends("device-node-permissions")
+def the_nodes_group(node: DeviceNode, who: Account | None = one(at="shell")) -> Params:
+    """The group that the node opens for, where it is one that a person can join."""
+    known = node.path.startswith("/dev/nvidia") and node.group not in ("root", *_NOBODY)
+    return {"group": node.group, "user": (who and who.get("user")) or "$USER"} if known else {}
+
+
+@rule("container-render-group-mismatch")
+def refused_inside(
+    error: Symptom = seen("kfd-permission-denied", "kfd-permission-denied-errno", "ollama-amd-permissions", "kfd-group-not-held",
+                          "render-node-permission-denied"),
+    world: World | None = None,
+) -> Verdict:  # fmt: skip
+    """The node is there and does not open."""
+    return inside(error) or bool(world and world.get("container"))
+
+
+@rule("container-render-group-mismatch")
+def number_not_held_inside(who: Account, node: DeviceNode) -> Verdict:
+    """Groups are numbers: the one that owns the node outside may have no name, or another, inside."""
+    ours = node.path == _KFD or "/renderD" in node.path
+    return ours and inside(node) and inside(who) and closed(node, who)
+
+
+@mends("container-render-group-mismatch")
+def the_number_to_add(world: World | None = None, group: Group | None = one(name="render")) -> Params:
+    """podman can keep the person's own groups; others want the host's number."""
+    if world and world.get("container") == "podman":
+        return {"option": "--group-add=keep-groups"}
+    number = group.get("gid") if group and not inside(group) else None
+    return {"option": f"--group-add={number}" if number else "--group-add=NUMBER (what `stat -c %g /dev/kfd` prints on the host)"}

@@ -85,7 +85,7 @@ def _hardware(text: Text, chip: str, memory: str, at: int = 0) -> Iterator[Fact]
 @reads(adds=(Gpu, Cpu, Memory), marks=("Chipset Model:", "Hardware Overview", "Model Identifier:"))
 def profiler_text(text: Text) -> Statements:
     """`system_profiler SPDisplaysDataType SPHardwareDataType` as it prints."""
-    heads = list(text.each(r"^[> \t]*Chipset Model: (?P<name>[^\n]{2,80})$"))[:64]
+    heads = list(text.each(r"^[> \t]{0,40}Chipset Model: (?P<name>[^\n]{2,80})$"))[:64]
     for at, hit in enumerate(heads):
         end = heads[at + 1].start if at + 1 < len(heads) else min(hit.start + 1500, len(text.body))
         said = {line.key: line.value for line in keyed(text, hit.match.end(), end)}
@@ -107,7 +107,7 @@ def profiler_text(text: Text) -> Statements:
 @reads(adds=(Platform,), inputs=[Run(("sw_vers",))], marks=("ProductVersion:",))
 def sw_vers(text: Text) -> Statements:
     """`ProductName: macOS`, `ProductVersion: 14.4.1`."""
-    for hit in text.each(r"^[> \t]*ProductVersion:[ \t]{0,20}(?P<version>\d{2}(?:\.\d{1,3}){0,2})"):
+    for hit in text.each(r"^[> \t]{0,40}ProductVersion:[ \t]{0,20}(?P<version>\d{2}(?:\.\d{1,3}){0,2})"):
         yield hit.states(Platform, system="macos", version=hit["version"])
 
 

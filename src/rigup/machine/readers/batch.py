@@ -82,6 +82,7 @@ _MORE = r"(?:[^\n]{0,500}\\\n){0,12}[^\n]{0,1000}"  # a line and those that cont
 _TYPED = r"^[^\n#]{0,200}?(?:^|[\s;&|(`$])(?P<command>srun|sbatch|salloc)[ \t]{1,8}(?P<options>-" + _MORE + ")"
 _COMMANDS = ("srun ", "sbatch ", "salloc ")
 _STARTS = (
+    ("ssh", r"^[^\n#]{0,120}\b(?:ssh|pdsh|clush|parallel-ssh)[ \t]"),
     ("srun", r"^[^\n#]{0,120}\bsrun\b"),
     ("torchrun", r"^[^\n#]{0,200}\b(?:torchrun\b|torch\.distributed\.(?:run|launch)\b)"),
     ("accelerate", r"^[^\n#]{0,200}\baccelerate launch\b"),
@@ -186,6 +187,28 @@ _SET: dict[str, tuple[str, Callable[[str], Any]]] = {
     "SLURM_GPUS_ON_NODE": ("given", lambda value: [int(value)] if value.isdigit() and len(value) < 5 else None),
     "SLURM_JOB_GPUS": ("asked", lambda value: bool(value) or None), "SLURM_STEP_GPUS": ("asked", lambda value: bool(value) or None),
 }  # fmt: skip
+
+
+_QUOTED = r"[\"']?(?:=|: ?)[\"']?(?P<value>[^\n\"']{0,400}?)[\"']?,?[ \t}]*$"
+_IN_JOB = r"^[ \t{]{0,8}[\"']?(?P<name>SLURMD?_[A-Z0-9_]{2,60})" + _QUOTED
+_MASKS = r"^[ \t{]{0,8}[\"']?(?P<name>(?:CUDA|ROCR|HIP)_VISIBLE_DEVICES)" + _QUOTED
+
+
+@reads(adds=(Variable, JobRequest), marks=("SLURM_", "_VISIBLE_DEVICES"), process="shell", rank=0)
+def variables_of_the_job(text: Text) -> Statements:
+    """`env | grep SLURM`, or os.environ as Python prints it. Where all of a job's variables stand, one of GPUs would too."""
+    found = [*text.near(_IN_JOB, text.spots("SLURM_"), most=500), *text.near(_MASKS, text.spots("_VISIBLE_DEVICES"))]
+    names = {hit["name"] for hit in found}
+    for hit in found:
+        yield hit.states(Variable, name=hit["name"], value=hit["value"].strip())
+    listed = names & {"SLURM_JOB_ID", "SLURM_JOBID"} and names & {"SLURM_JOB_NODELIST", "SLURM_NODELIST"} and len(names) > _LISTED
+    if listed and not any("GPU" in name or "VISIBLE" in name for name in names):
+        draft = Draft(text, JobRequest, found[0].start)
+        draft.add("asked", False, rank=-1)
+        yield from draft.facts()
+
+
+_LISTED = 8  # variables of a job, before they count as all
 
 
 @derives(JobRequest)

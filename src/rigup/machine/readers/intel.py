@@ -14,7 +14,7 @@ from rigup.machine.texts import Hit, Text
 # "[level_zero:gpu][level_zero:0] Intel(R) Level-Zero, Intel(R) Arc(TM) A770 Graphics 1.3 [1.3.26918]", and the older
 # "[ext_oneapi_level_zero:gpu:0] Intel(R) Level-Zero, …"
 _SYCL = (
-    r"^[> \t]*\[(?P<api>[a-z_]{3,30}):gpu(?:\]\[[a-z_]{3,30})?:(?P<index>\d{1,3})\] (?P<platform>[^,\n]{2,80}), "
+    r"^[> \t]{0,40}\[(?P<api>[a-z_]{3,30}):gpu(?:\]\[[a-z_]{3,30})?:(?P<index>\d{1,3})\] (?P<platform>[^,\n]{2,80}), "
     r"(?P<name>[^\n\[]{2,120}?)[ \t]*(?:\[[^\]\n]{0,80}\])?[ \t]*$"
 )
 _TAIL = re.compile(r"(?: OpenCL \d\.\d[^\n]*| \d{1,3}(?:\.\d{1,6}){1,3}| gfx\w{3,60}(?::\S{1,40})?)(?: NEO)?\s*$")
@@ -48,7 +48,7 @@ def _maker(hit: Hit) -> str | None:
     return vendor_of(hit["name"]) or vendor_of(hit["platform"])
 
 
-_GGML_ROW = r"^[> \t]*\| *(?P<index>\d{1,2}) *\| *\[level_zero:gpu:\d{1,2}\] *\| *(?P<name>[^|\n]{3,80}?) *\|(?:[^|\n]{0,20}\|){4} *(?P<memory>\d{1,9}[MG]) *\|"
+_GGML_ROW = r"^[> \t]{0,40}\| *(?P<index>\d{1,2}) *\| *\[level_zero:gpu:\d{1,2}\] *\| *(?P<name>[^|\n]{3,80}?) *\|(?:[^|\n]{0,20}\|){4} *(?P<memory>\d{1,9}[MG]) *\|"
 
 
 @reads(adds=(Gpu,), marks=("[level_zero:gpu:",))
@@ -89,5 +89,5 @@ def _xpu_device(text: Text, found: re.Match[str]) -> Iterator[Gpu]:
 @reads(adds=(Gpu,), marks=("pci:vendor=8086",))
 def intel_gpu_top(text: Text) -> Statements:
     """`intel_gpu_top -L`: `card1 Intel Dg2 (Gen12) pci:vendor=8086,device=56A0,card=0`."""
-    for hit in text.each(r"^[> \t]*card(?P<card>\d{1,3}) [^\n]{0,100}pci:vendor=8086,device=(?P<device>[0-9A-Fa-f]{4})"):
+    for hit in text.each(r"^[> \t]{0,40}card(?P<card>\d{1,3}) [^\n]{0,100}pci:vendor=8086,device=(?P<device>[0-9A-Fa-f]{4})"):
         yield hit.states(Gpu, vendor="intel", pci_id="8086:" + hit["device"].lower(), adapter=int(hit["card"]))

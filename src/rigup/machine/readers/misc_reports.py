@@ -19,7 +19,7 @@ _MOST = 1024  # devices of one report
 @reads(adds=(Gpu, Driver), marks=("CUDA Capability Major/Minor", "CUDA Device Query"))
 def device_query(text: Text) -> Statements:
     """CUDA's deviceQuery. What CUDA may use of the memory is less than the card has."""
-    heads = list(text.each(r"^[> \t]*Device (?P<index>\d{1,3}): \"(?P<name>[^\"\n]{2,80})\""))[:_MOST]
+    heads = list(text.each(r"^[> \t]{0,40}Device (?P<index>\d{1,3}): \"(?P<name>[^\"\n]{2,80})\""))[:_MOST]
     for at, hit in enumerate(heads):
         end = heads[at + 1].start if at + 1 < len(heads) else min(hit.start + 8000, len(text.body))
         draft = Draft(text, Gpu, hit.start)
@@ -142,7 +142,7 @@ def torch_properties(text: Text) -> Statements:
         yield from draft.facts()
 
 
-_GPUSTAT = r"^[> \t]*\[(?P<index>\d{1,3})\] (?P<name>[^|\n]{3,60}?) *\| *\d{1,3}.{1,2}[CF], [^|\n]{1,40}\| *(?P<used>\d{1,9}) / *(?P<total>\d{1,9}) MB"
+_GPUSTAT = r"^[> \t]{0,40}\[(?P<index>\d{1,3})\] (?P<name>[^|\n]{3,60}?) *\| *\d{1,3}.{1,2}[CF], [^|\n]{1,40}\| *(?P<used>\d{1,9}) / *(?P<total>\d{1,9}) MB"
 
 
 @reads(adds=(Gpu,), marks=(" MB |", " MB\n"))

@@ -231,7 +231,7 @@ _COLUMNS: dict[str, tuple[str, Convert]] = {
 }
 _KNOWN = re.compile(r"(?:count|driver_version|timestamp|serial|vbios_version|(?:memory|pci|pcie|utilization|temperature|"
                     r"power|clocks|fan|ecc|mig|pstate|display_|cuda_|compute)[\w.]*)")  # fmt: skip
-_HEADER = re.compile(r"^[> \t]*([a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?(?:, ?[a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?){0,400})[ \t]*$",
+_HEADER = re.compile(r"^[> \t]{0,40}([a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?(?:, ?[a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?){0,400})[ \t]*$",
                      re.MULTILINE)  # fmt: skip
 _ASKED = re.compile(r"--query-gpu[= ]\"?([a-z][\w.,]{2,8000})\"?[^\n]{0,200}?--format[= ]\"?csv([\w,]{0,40})")
 _AFTER = re.compile(r"--format[= ]\"?csv([\w,]{0,40})\"?[^\n]{0,200}?--query-gpu[= ]\"?([a-z][\w.,]{2,8000})")

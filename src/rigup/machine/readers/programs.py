@@ -1,10 +1,12 @@
 """What people's own programs set and ask: masks, devices by index, the device that they want."""
 
 import re
+from collections.abc import Iterator
 
-from rigup.machine.kinds import Gpu, Launch, Mask
-from rigup.machine.reader import Statements, reads
+from rigup.machine.kinds import CardCount, Gpu, Launch, Mask
+from rigup.machine.reader import Statements, derives, reads
 from rigup.machine.readers.values import vendor_of
+from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 
 _SET = (
@@ -58,3 +60,18 @@ def mps_wanted(text: Text) -> Statements:
         yield hit.states(Launch, accelerator="mps")
 
 
+
+
+@derives(CardCount, Gpu)
+def cards_of_a_maker(gpu: Gpu, facts: Facts) -> Iterator[CardCount]:
+    """How many cards of a card's maker there are; statements about some card that nobody could tell apart do not count."""
+    maker = gpu.get("vendor")
+    mine = [one for one in facts.of(Gpu) if one.get("vendor") == maker and one.place.meet(gpu.place) is not None]
+    told = [one for one in mine if one.keyed()] or mine
+    reading = gpu.fields.get("pci_address") or gpu.fields.get("name") or gpu.fields.get("vendor")
+    if not maker or reading is None:
+        return
+    uuids = [one.uuid for one in told if one.knows("uuid")]
+    values = {"vendor": maker, "count": len(told), "uuids": uuids, "usable": sum(one.knows("seen_by") for one in told),
+              "mig": any(one.get("mig") or one.get("partitions") for one in told)}  # fmt: skip
+    yield CardCount(gpu.place, {name: reading._replace(value=value) for name, value in values.items()})

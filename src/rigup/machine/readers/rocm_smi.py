@@ -63,7 +63,7 @@ def fill(draft: Draft[Gpu], key: str, value: str, at: int) -> None:
         draft.add(field, convert(value), at, _FAMILY if family else 0)
 
 
-_LINE = r"^[> \t]*GPU\[(?P<index>\d{1,3})\][ \t]{0,20}: (?P<key>[^:\n]{2,60}):[ \t]{0,20}(?P<value>[^\n]{1,200})$"
+_LINE = r"^[> \t]{0,40}GPU\[(?P<index>\d{1,3})\][ \t]{0,20}: (?P<key>[^:\n]{2,60}):[ \t]{0,20}(?P<value>[^\n]{1,200})$"
 
 
 @reads(adds=(Driver, Gpu), marks=("GPU[", "ROCm System Management", "[Model : Revision]"))
@@ -77,7 +77,7 @@ def rocm_smi(text: Text) -> Statements:
             fill(drafts[hit["index"]], hit["key"], hit["value"], hit.match.start("value"))
     for draft in drafts.values():
         yield from draft.facts("vendor", "nvml_index", "seen_by")
-    for hit in text.each(r"^[> \t]*Driver version: +(?P<version>\d\S{2,60})$"):
+    for hit in text.each(r"^[> \t]{0,40}Driver version: +(?P<version>\d\S{2,60})$"):
         yield hit.states(Driver, vendor="amd", version=hit["version"])
     yield from _table(text)
 
@@ -91,10 +91,10 @@ def _card(text: Text, at: int, index: int | None, maker: str = "amd", tool: str 
 
 
 _MODEL_ROW = (
-    r"^[> \t]*(?P<index>\d{1,3}) +\[(?P<model>0x[0-9a-f]{2,4}) : 0x(?P<rev>[0-9a-f]{1,2})\][^\n]{0,200}\n"
+    r"^[> \t]{0,40}(?P<index>\d{1,3}) +\[(?P<model>0x[0-9a-f]{2,4}) : 0x(?P<rev>[0-9a-f]{1,2})\][^\n]{0,200}\n"
     r"[> \t]{0,40}(?P<name>[^\n=]{3,40}?) *$"
 )
-_ID_ROW = r"^[> \t]*(?P<index>\d{1,3}) +(?P<node>\d{1,3}) +(?P<did>0x[0-9a-f]{2,4}), +(?P<guid>\d{1,6}) "
+_ID_ROW = r"^[> \t]{0,40}(?P<index>\d{1,3}) +(?P<node>\d{1,3}) +(?P<did>0x[0-9a-f]{2,4}), +(?P<guid>\d{1,6}) "
 
 
 def _table(text: Text) -> Iterator[Gpu]:
@@ -185,7 +185,7 @@ VENDORS = {"1002": "amd", "1d94": "hygon"}
 @reads(adds=(Driver, Gpu), marks=("MARKET_NAME", "BDF: ", "TOTAL_VRAM", "TARGET_GRAPHICS_VERSION", "AMD-SMI "))
 def amd_smi(text: Text) -> Statements:
     """`amd-smi static`, `list` and `metric`: a block for each GPU, in sections; and the table."""
-    heads = list(text.each(r"^[> \t]*GPU: (?P<index>\d{1,3})[ \t]*$"))[:_MOST]
+    heads = list(text.each(r"^[> \t]{0,40}GPU: (?P<index>\d{1,3})[ \t]*$"))[:_MOST]
     for at, hit in enumerate(heads):
         end = heads[at + 1].start if at + 1 < len(heads) else min(hit.start + 30_000, len(text.body))
         yield from _block(text, hit.start, hit.match.end(), end, int(hit["index"]))
@@ -195,7 +195,7 @@ def amd_smi(text: Text) -> Statements:
 def _block(text: Text, at: int, start: int, end: int, index: int) -> Iterator[Gpu | Driver]:
     said: list[tuple[str, str, str, int]] = []
     section = ""
-    for found in re.finditer(r"^[> \t]*([A-Z][A-Z0-9_]{1,40}):[ \t]*(.*)$", text.body[start:end], re.MULTILINE):
+    for found in re.finditer(r"^[> \t]{0,40}([A-Z][A-Z0-9_]{1,40}):[ \t]*(.*)$", text.body[start:end], re.MULTILINE):
         if not found[2]:
             section = found[1].lower()
         said.append((section, found[1].lower(), found[2].strip(), start + found.start(2)))
@@ -222,8 +222,8 @@ def _told_of(text: Text, at: int, index: int | None, said: list[tuple[str, str, 
 
 
 _AMD_CARD = (
-    r"^[> \t]*\| +(?P<address>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) +(?P<name>[^|\n]{3,40}?) *\|[^\n]*\n"
-    r"[> \t]*\| +(?P<index>\d{1,3}) +[^|\n]{1,60}\|[^|\n]{0,40}? (?P<used>\d{1,9})/(?P<total>\d{1,9}) MB"
+    r"^[> \t]{0,40}\| +(?P<address>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) +(?P<name>[^|\n]{3,40}?) *\|[^\n]*\n"
+    r"[> \t]{0,40}\| +(?P<index>\d{1,3}) +[^|\n]{1,60}\|[^|\n]{0,40}? (?P<used>\d{1,9})/(?P<total>\d{1,9}) MB"
 )
 
 

@@ -17,14 +17,14 @@ from rigup.machine.readers.values import Draft, Line, address, keyed, number, pc
 from rigup.machine.texts import Text
 
 _MOST = 1024  # devices of one report
-_AGENT = r"^[> \t]*Agent (?P<number>\d{1,4})[ \t]*$"
+_AGENT = r"^[> \t]{0,40}Agent (?P<number>\d{1,4})[ \t]*$"
 
 
 @reads(adds=(Gpu, KernelModule, Driver), inputs=[Run(("rocminfo",), seconds=8, wakes="1002")],
-       marks=("HSA Agents", "Marketing Name:", "ROCk module", "hycu module", "amdgcn-amd-amdhsa--"), matched=True)  # fmt: skip
+       marks=("HSA Agents", "Marketing Name:", "ROCk module", "hycu module", "amdgcn-amd-amdhsa--", " gfx"), matched=True)  # fmt: skip
 def rocminfo(text: Text) -> Statements:
     """Agents in KFD order; CPUs are agents too."""
-    for hit in text.each(r"^[> \t]*ROCk module (?:version (?P<version>\d\S{1,40}) )?is loaded"):
+    for hit in text.each(r"^[> \t]{0,40}ROCk module (?:version (?P<version>\d\S{1,40}) )?is loaded"):
         yield hit.states(KernelModule, name="amdgpu", loaded=True)
         if hit["version"]:
             yield hit.states(Driver, vendor="amd", version=hit["version"])
@@ -91,12 +91,12 @@ def _identity(draft: Draft[Gpu], first: dict[str, Line]) -> None:
 
 def _grepped(text: Text) -> Iterator[Gpu]:
     """`rocminfo | grep gfx`: what is left of an agent are its name lines."""
-    for hit in text.each(r"^[> \t]*Name: +(?P<shown>gfx[0-9a-f]{3,5}) *$"):
+    for hit in text.each(r"^[> \t]{0,40}Name: +(?P<shown>gfx[0-9a-f]{3,5}) *$"):
         yield hit.states(Gpu, vendor="amd", shown_isa=hit["shown"])
 
 
 _BANDWIDTH = (
-    r"^[> \t]*Device(?: Index)?: +(?P<index>\d{1,3}), +(?P<name>[^,\n]{2,80}), +(?P<uuid>GPU-\w{1,40}), +"
+    r"^[> \t]{0,40}Device(?: Index)?: +(?P<index>\d{1,3}), +(?P<name>[^,\n]{2,80}), +(?P<uuid>GPU-\w{1,40}), +"
     r"(?P<pci>[0-9a-fA-F:]{4,10}\.[0-7])"
 )
 
@@ -155,7 +155,7 @@ def _hip_device(text: Text, at: int, index: int, said: dict[str, tuple[str, int]
     yield from draft.facts("vendor", "runtime_index")
 
 
-_CL = re.compile(r"^[> \t]*(?P<key>[A-Z][\w()/-]*(?: [\w()/-]+){0,6})(?::[ \t]*|[ \t]{2,}|\t)(?P<value>\S.*)$", re.MULTILINE)
+_CL = re.compile(r"^[> \t]{0,40}(?P<key>[A-Z][\w()/-]*(?: [\w()/-]+){0,6})(?::[ \t]*|[ \t]{2,}|\t)(?P<value>\S.*)$", re.MULTILINE)
 _CL_KEYS = {
     "Device Name": "name", "Name": "name", "Device Board Name (AMD)": "board", "Board name": "board",
     "Device Type": "type", "Device Vendor ID": "vendor", "Vendor ID": "vendor", "Device PCI-e ID (AMD)": "pci",

@@ -61,9 +61,9 @@ _ROWS = (
     Row(Driver, _BULLET + r"ROCM Driver Version *: *(?P<version>\d+\.[\d.]{1,12})", {"vendor": "amd"}),
     Row(Toolkit, _BULLET + r"NVCC *: .{0,60}release \d+\.\d+, V(?P<version>[\d.]{3,12})", {"name": "cuda"}),
     # detectron2's table
-    Row(Torch, r"^[> \t]*PyTorch {2,60}" + _VERSION),
-    Row(Torch, r"^[> \t]*GPU available {2,60}(?P<available>True|False|Yes|No)\b"),
-    Row(Driver, r"^[> \t]*Driver version {2,60}(?P<version>\d{3}\.[\d.]{1,12})", {"vendor": "nvidia"}),
+    Row(Torch, r"^[> \t]{0,40}PyTorch {2,60}" + _VERSION),
+    Row(Torch, r"^[> \t]{0,40}GPU available {2,60}(?P<available>True|False|Yes|No)\b"),
+    Row(Driver, r"^[> \t]{0,40}Driver version {2,60}(?P<version>\d{3}\.[\d.]{1,12})", {"vendor": "nvidia"}),
     # Lightning
     Row(Torch, r"^[> \t*-]{0,40}torch: {2,60}" + _VERSION),
     # ComfyUI, unsloth
@@ -90,7 +90,7 @@ def torch_report(text: Text) -> Statements:
     for hit in text.each(_BULLET + r"OS *: *(?P<value>[^\n]{3,120})$"):
         yield from os_of(text, hit.match.start("value"), hit["value"])
         yield from _built_for(hit, hit["value"])
-    for hit in text.each(r"^[> \t]*CPU:[ \t]*\n[> \t]*(?P<model>Apple [^\n]{2,40}?)[ \t]*$"):
+    for hit in text.each(r"^[> \t]{0,40}CPU:[ \t]*\n[> \t]{0,40}(?P<model>Apple [^\n]{2,40}?)[ \t]*$"):
         yield hit.states(Cpu, model=hit["model"])
     yield from _gpus(text)
     yield from _lightning(text)
@@ -130,11 +130,11 @@ def _built_for(hit: Hit, value: str) -> Iterator[Torch]:
 
 
 _MANY = r"(?P<index>\d{1,3}(?:, ?\d{1,3}){0,64})"
-_GPU_LINE = r"^[> \t]*(?:GPU models and configuration *: *)?GPU (?P<index>\d{1,3}) ?[:：] *(?P<name>[^\n(:]{3,70}?(?: \(nvgpu\))?) *$"
+_GPU_LINE = r"^[> \t]{0,40}(?:GPU models and configuration *: *)?GPU (?P<index>\d{1,3}) ?[:：] *(?P<name>[^\n(:]{3,70}?(?: \(nvgpu\))?) *$"
 _GPU_OF_HIP = r"GPU models and configuration *: *(?!GPU \d)(?P<name>[^\n(]{3,70}?) *\((?P<shown>gfx[0-9a-f]{3,4})[^)\n]{0,40}\)"
-_GPU_MANY = r"^[> \t]*GPU " + _MANY + r" *: *(?P<name>(?!Compute)[^\n(]{3,70}?) *$"
-_GPU_TABLE = r"^[> \t]*GPU " + _MANY + r" {2,60}(?P<name>[^\n(]{3,70}?)(?: \(arch=(?P<capability>\d+\.\d)\))? *$"
-_GPU_CAPABILITY = r"^[> \t]*GPU " + _MANY + r" Compute Capability *: *(?P<capability>\d+\.\d) *$"
+_GPU_MANY = r"^[> \t]{0,40}GPU " + _MANY + r" *: *(?P<name>(?!Compute)[^\n(]{3,70}?) *$"
+_GPU_TABLE = r"^[> \t]{0,40}GPU " + _MANY + r" {2,60}(?P<name>[^\n(]{3,70}?)(?: \(arch=(?P<capability>\d+\.\d)\))? *$"
+_GPU_CAPABILITY = r"^[> \t]{0,40}GPU " + _MANY + r" Compute Capability *: *(?P<capability>\d+\.\d) *$"
 _GPU_TYPE = _BULLET + r"(?:GPU type|Accelerator|Using GPU in script\?) *: *(?P<name>(?:NVIDIA|AMD|Tesla|GeForce|Quadro|Radeon|Intel)[^\n,]{3,70})(?:, (?P<mib>\d{3,7}) MiB)?"
 _COMFY = r"Device: (?:cuda|xpu):(?P<index>\d{1,2}) (?P<name>[^\n:]{3,70}?)(?: : \w{3,20})? *$"
 
@@ -175,7 +175,7 @@ def _gpu(hit: Hit, key: str, index: int, maker: str = "") -> Iterator[Gpu]:
         yield from draft.facts("vendor", "seen_by", key)
 
 
-_LIGHTNING = r"^[> \t]*\* ?CUDA:[ \t]*\n(?P<block>(?:[> \t]*-[^\n]{0,200}\n?|[> \t]*\n){1,80})"
+_LIGHTNING = r"^[> \t]{0,40}\* ?CUDA:[ \t]*\n(?P<block>(?:[> \t]{0,40}-[^\n]{0,200}\n?|[> \t]{0,40}\n){1,80})"
 
 
 def _lightning(text: Text) -> Iterator[Fact]:
@@ -198,9 +198,9 @@ def _lightning(text: Text) -> Iterator[Fact]:
 
 def _variables(text: Text) -> Iterator[Variable]:
     """vllm lists variables at its end."""
-    start = next((hit.start for hit in text.each(r"^[> \t]*(?:vLLM Version|vLLM Build Flags|Environment Variables)\b")), None)
+    start = next((hit.start for hit in text.each(r"^[> \t]{0,40}(?:vLLM Version|vLLM Build Flags|Environment Variables)\b")), None)
     if start is None:
         return
-    for hit in text.each(r"^[> \t]*(?P<name>[A-Z][A-Z0-9_]{2,60})=(?P<value>[^\n]{0,2000})$"):
+    for hit in text.each(r"^[> \t]{0,40}(?P<name>[A-Z][A-Z0-9_]{2,60})=(?P<value>[^\n]{0,2000})$"):
         if hit.start > start:
             yield hit.states(Variable, **hit.found())

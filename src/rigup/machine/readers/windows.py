@@ -66,7 +66,7 @@ _DXDIAG = {"Device Key": "pnp", "Dedicated Memory": "memory", "Driver Version": 
 @reads(adds=(Gpu, Driver, Platform, Distribution, Cpu), marks=("Card name:", "DirectX Version:", "Dedicated Memory:"))
 def dxdiag(text: Text) -> Statements:
     """`Card name:` begins a display device; one card stands there for each of its screens."""
-    heads = list(text.each(r"^[> \t]*Card name: (?P<name>[^\n]{2,80})$"))[:_MOST]
+    heads = list(text.each(r"^[> \t]{0,40}Card name: (?P<name>[^\n]{2,80})$"))[:_MOST]
     seen: dict[tuple[str, str], int] = {}
     for at, hit in enumerate(heads):
         end = heads[at + 1].start if at + 1 < len(heads) else min(hit.start + 6000, len(text.body))
@@ -79,10 +79,10 @@ def dxdiag(text: Text) -> Statements:
         if who not in seen:
             seen[who] = len(seen)
             yield from _adapter(text, hit.start, said, seen[who])
-    for hit in text.each(r"^[> \t]*Operating System: (?P<os>Windows [^\n]{2,40}?) 64-bit \((?P<major>\d{1,2}\.\d), Build (?P<build>\d{4,6})\)"):
+    for hit in text.each(r"^[> \t]{0,40}Operating System: (?P<os>Windows [^\n]{2,40}?) 64-bit \((?P<major>\d{1,2}\.\d), Build (?P<build>\d{4,6})\)"):
         yield from os_of(text, hit.start, hit["os"])
         yield hit.states(Platform, system="windows", version=f"{hit['major']}.{hit['build']}")
-    for hit in text.each(r"^[> \t]*Processor: (?P<model>[^\n]{5,80}?)(?: \(\d{1,3} CPUs\)[^\n]{0,40})?$"):
+    for hit in text.each(r"^[> \t]{0,40}Processor: (?P<model>[^\n]{5,80}?)(?: \(\d{1,3} CPUs\)[^\n]{0,40})?$"):
         yield hit.states(Cpu, model=hit["model"].strip())
 
 

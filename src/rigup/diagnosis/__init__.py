@@ -1,0 +1,1 @@
+"""What is wrong: rules, causes, folding, and the answer as data."""

@@ -1,0 +1,169 @@
+"""Macs: the system that torch asks for, the Python that runs, and what keeps a process from the GPU."""
+
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.knowledge.apple import is_older, mps_minimum
+from rigup.machine.kinds import Cpu, Gpu, Launch, Platform, PythonEnv, Symptom, Torch, Variable
+
+_WANTS = ("mps-wants-newer-macos", "mps-version-or-device", "mps-bfloat16-wants-macos")
+_INTEL, _ARM = "x86_64", "arm64"
+_MAC_CONTAINERS = ("linuxkit", "orbstack")  # kernels of the virtual machines in which a Mac's containers run
+
+
+# -- the system
+@rule("mps-macos-too-old")
+def system_older_than_the_build_asks(torch: Torch = one(mps_built=True, mps_available=False), platform: Platform = one(system="macos")) -> Verdict:
+    """Built in, not offered, and the table knows the lowest system for this release."""
+    minimum = mps_minimum(torch.version)
+    return minimum is not None and is_older(platform.version, minimum) and {"minimum": minimum}
+
+
+@rule("mps-macos-too-old")
+def system_older_than_the_message_says(said: Symptom = seen(*_WANTS), platform: Platform = one(system="macos")) -> Verdict:
+    """The message names a version, and the system is below it."""
+    want = str(said.get("want"))
+    return is_older(platform.version, want) and {"minimum": want}
+
+
+@rule("mps-macos-too-old")
+def system_older_than_the_installed_build(
+    env: PythonEnv, platform: Platform = one(system="macos", architecture=_ARM), torch: Torch = one(hip=None, cuda=None)
+) -> Verdict:
+    """A torch for Apple's chips in an environment of a system that it does not serve."""
+    minimum = mps_minimum(torch.version)
+    ours = env.get("machine", _ARM) == _ARM and torch.get("platform", "macos").startswith("macos")
+    old = minimum is not None and is_older(platform.version, minimum)
+    return ours and old and not torch.get("mps_available") and {"minimum": minimum}
+
+
+@rule("mps-macos-too-old", "likely")
+def message_of_an_old_system(said: Symptom = seen("mps-wants-newer-macos"), platform: Platform | None = one(system="macos")) -> Verdict:
+    """Only the message is there; mostly it says the truth."""
+    return (platform is None or not platform.knows("version")) and {"minimum": said.get("want")}
+
+
+# -- the Python
+@rule("mps-x86-python-under-rosetta")
+def torch_for_intel_on_an_apple_chip(
+    torch: Torch = one(platform="macos-x86_64"), chip: Gpu = one(vendor="apple")
+) -> Verdict:
+    """The report names both."""
+    return {"chip": chip.get("name"), "seen": torch.platform}
+
+
+@rule("mps-x86-python-under-rosetta")
+def python_for_intel_on_an_apple_chip(env: PythonEnv = one(machine=_INTEL), chip: Gpu = one(vendor="apple")) -> Verdict:
+    """An interpreter for Intel's processors, and Apple's GPU."""
+    return {"chip": chip.get("name"), "seen": env.machine}
+
+
+@rule("mps-x86-python-under-rosetta")
+def python_for_intel_on_an_arm_system(env: PythonEnv = one(machine=_INTEL), platform: Platform = one(system="macos", architecture=_ARM)) -> Verdict:
+    """The kernel is Apple's own, the interpreter is not for it."""
+    return {"chip": None, "seen": (env.machine, platform.architecture)}
+
+
+@rule("mps-x86-python-under-rosetta")
+def installed_torch_for_intel_on_an_arm_system(
+    torch: Torch = one(platform="macos-x86_64"), platform: Platform = one(system="macos", architecture=_ARM)
+) -> Verdict:
+    """Its wheel's tag tells."""
+    return {"chip": None, "seen": (torch.platform, platform.architecture)}
+
+
+@rule("mps-x86-python-under-rosetta", "likely")
+def library_says_so(_said: Symptom = seen("avx-missing-under-rosetta"), cpu: Cpu | None = None) -> Verdict:
+    """jaxlib's own words, where nothing speaks of an Intel processor."""
+    return cpu is None or "Intel" not in cpu.get("model", "")
+
+
+@rule("mps-x86-python-under-rosetta", "likely")
+def parts_for_two_processors(mixed: Symptom = seen("mixed-architecture", need=_INTEL)) -> Verdict:
+    """A process for Intel's processors loads a library for Apple's: only a Mac with Rosetta can try."""
+    return str(mixed.get("have")).startswith(_ARM)
+
+
+# -- containers and sandboxes
+@rule("mps-inside-linux-container")
+def container_and_a_program_that_wants_it(
+    platform: Platform = one(system="linux"), said: Symptom = seen("mps-not-built", "mps-not-linked", "mps-version-or-device", "lightning-mps-unavailable")
+) -> Verdict:
+    """A Mac's container, and a message about MPS."""
+    return _in_mac_container(platform) and {"said": said.id}
+
+
+@rule("mps-inside-linux-container")
+def container_and_torch_without_it(platform: Platform = one(system="linux"), torch: Torch = one(mps_available=False)) -> Verdict:
+    """Somebody asked torch whether it has MPS there."""
+    return _in_mac_container(platform) and not torch.get("available")
+
+
+@rule("mps-inside-linux-container")
+def container_and_a_wish(platform: Platform = one(system="linux"), want: Launch = one(accelerator="mps")) -> Verdict:
+    """The program names the device."""
+    return _in_mac_container(platform) and {"wish": want.accelerator}
+
+
+@rule("mps-inside-linux-container", "likely")
+def container_without_any_gpu(platform: Platform = one(system="linux"), torch: Torch = one(available=False)) -> Verdict:
+    """No more than worth knowing, where nobody asked for a GPU."""
+    return _in_mac_container(platform) and torch.get("cuda") is None and {"severity": "note"}
+
+
+def _in_mac_container(platform: Platform) -> bool:
+    release = platform.get("release") or ""
+    return any(word in release for word in _MAC_CONTAINERS) and platform.get("architecture", "aarch64") in ("aarch64", _ARM)
+
+
+@rule("mps-blocked-by-sandbox", "likely")
+def message_asks_for_what_is_there(said: Symptom = seen(*_WANTS), platform: Platform = one(system="macos"), env: PythonEnv | None = None) -> Verdict:
+    """It names a version, and the system has it: something else hides the device."""
+    want = str(said.get("want"))
+    native = (env is None or env.get("machine", _ARM) == _ARM) and platform.get("architecture", _ARM) == _ARM
+    fulfilled = not is_older(platform.version, want) and not platform.version.startswith("10.")
+    return native and fulfilled and {"want": want}
+
+
+@rule("mps-blocked-by-sandbox", "likely")
+def sandbox_and_no_device(
+    _box: Symptom = seen("sandbox-named"), torch: Torch = one(mps_available=False), platform: Platform = one(system="macos")
+) -> Verdict:
+    """The text speaks of a sandbox, and the system is new enough."""
+    minimum = mps_minimum(torch.version) if torch.knows("version") else None
+    return minimum is None or not is_older(platform.version, minimum)
+
+
+@rule("mps-blocked-by-sandbox")
+def sandbox_variable_and_no_device(
+    box: Variable = one(name=("CODEX_SANDBOX", "APP_SANDBOX_CONTAINER_ID", "SANDBOX_RUNTIME")), torch: Torch = one(mps_available=False)
+) -> Verdict:
+    """The process runs in a sandbox, and says so itself."""
+    return bool(box.value) and {"seen": torch.mps_available}
+
+
+@rule("mps-blocked-by-sandbox", "possible")
+def built_new_enough_and_not_offered(
+    torch: Torch = one(mps_built=True, mps_available=False), platform: Platform = one(system="macos", architecture=_ARM),
+    env: PythonEnv | None = None,
+) -> Verdict:
+    """All that torch asks for is there."""
+    minimum = mps_minimum(torch.version)
+    native = env is None or env.get("machine", _ARM) == _ARM
+    return native and minimum is not None and not is_older(platform.version, minimum) and {"want": minimum}
+
+
+# -- memory
+@mends("mps-oom-watermark")
+def what_to_shrink(said: Symptom = seen("mps-out-of-memory", "metal-out-of-memory")) -> Params:
+    """More is held by others, or by this program itself."""
+    mine, others = (_bytes(said.get(name, "")) for name in ("allocated", "beside"))
+    closing = "close other programs, then a smaller batch or model"
+    return {"how": closing if others > mine else "a smaller batch, input or model"}
+
+
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+def _bytes(size: str) -> float:
+    """`7.42 GB`."""
+    number, _, unit = size.partition(" ")
+    return float(number) * _UNITS.get(unit[:1], 1) if number.replace(".", "", 1).isdigit() else 0.0

@@ -1,0 +1,248 @@
+"""Containers, notebooks and Jetsons: what was not given, and what was lost."""
+
+from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
+from rigup.diagnosis.rules.access import inside
+from rigup.knowledge.branches import branch_carrying
+from rigup.machine.kinds import (
+    Account,
+    ContainerEngine,
+    DeviceNode,
+    DeviceRules,
+    Driver,
+    Folder,
+    Gpu,
+    Jetson,
+    JupyterKernel,
+    KernelModule,
+    PciDevice,
+    Platform,
+    PythonEnv,
+    SharedMemory,
+    Symptom,
+    Torch,
+    Variable,
+    World,
+)
+
+_NO_GPU = ("nvidia-smi-not-installed", "nvidia-nodes-not-there", "torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device-constant", "cuda-no-device", "nvml-driver-not-loaded")
+_DRIVERS = {"nvidia": "nvidia", "amdgpu": "amd"}
+_WISHES = ("NVIDIA_VISIBLE_DEVICES", "NVIDIA_REQUIRE_CUDA", "NV_CUDA_LIB_VERSION", "CUDA_VERSION", "ROCM_VERSION", "ROCM_PATH")  # of images
+_ENGINE_DEFAULT = 64 * 2**20  # what docker and podman give /dev/shm
+
+
+# -- started without GPUs
+@rule("container-without-gpu")
+def no_nodes_inside(
+    nodes: Every[DeviceNode] = every(DeviceNode, at="container"), card: PciDevice = one(driver=tuple(_DRIVERS)),
+    torch: Torch | None = one(at="container"), wish: Variable | None = one(name=_WISHES, at="container"),
+    error: Symptom | None = seen(*_NO_GPU, "kfd-not-there", at="container"),
+) -> Verdict:  # fmt: skip
+    """The kernel drives a card, and a container that is made for one has no way to it. A data base needs none."""
+    wanted = "/dev/kfd" if card.driver == "amdgpu" else "/dev/nvidia"
+    built = torch is not None and bool(torch.get("hip") if card.driver == "amdgpu" else torch.get("cuda"))
+    meant = built or error is not None or (wish is not None and wish.get("value") not in ("", "none", "void", None))
+    return meant and not any(node.path.startswith(wanted) for node in nodes) and {"vendor": _DRIVERS[card.driver or ""]}
+
+
+@rule("container-without-gpu")
+def not_asked_for(error: Symptom = seen(*_NO_GPU, "image-found-no-driver", "kfd-not-there"), world: World = one(gpu_requested=False)) -> Verdict:
+    """The command that started it names no GPU."""
+    return bool(world.get("container")) and (not error.place.world or inside(error))
+
+
+@rule("container-without-gpu")
+def host_has_what_is_missing_inside(driver: Driver = one(vendor="nvidia"), _error: Symptom = seen(*_NO_GPU, at="container")) -> Verdict:
+    """The driver answers elsewhere on this machine."""
+    return bool(driver.version) and {"vendor": "nvidia"}
+
+
+@rule("container-without-gpu")
+def no_kfd_inside(_error: Symptom = seen("kfd-not-there", at="container")) -> Verdict:
+    """"No such file", not "permission denied": the node was not passed in."""
+    return {"vendor": "amd"}
+
+
+@rule("container-without-gpu", strength="likely")
+def ollama_finds_no_kfd(error: Symptom = seen("ollama-kfd-not-loaded"), module: KernelModule | None = one(name="amdgpu")) -> Verdict:
+    """On a host the same words mean that the module is not loaded."""
+    gone = module is not None and module.get("loaded") is False
+    return not gone and error.place.world != "host" and {"vendor": "amd"}
+
+
+@mends("container-without-gpu")
+def how_gpus_are_asked_for(card: Gpu | None = None, world: World | None = None, error: Symptom | None = seen("kfd-not-there", "ollama-kfd-not-loaded")) -> Params:
+    """Each engine has its own word for it."""
+    amd = bool(error) or (card is not None and card.get("vendor") == "amd")
+    engine = (world and world.get("container")) or ""
+    options = {"apptainer": "--nv", "singularity": "--nv", "podman": "--device=nvidia.com/gpu=all"}
+    ours = {"apptainer": "--rocm", "singularity": "--rocm"}
+    return {"option": ours.get(engine, "--device=/dev/kfd --device=/dev/dri") if amd else options.get(engine, "--gpus=all")}
+
+
+# -- the engine cannot
+@mends("container-toolkit-missing")
+def engine_to_set_up(engine: ContainerEngine | None = None) -> Params:
+    """Whose runtime it is."""
+    return {"engine": (engine and engine.get("name")) or "docker"}
+
+
+@rule("docker-flavour-without-gpu")
+def engine_in_its_own_world(_engine: ContainerEngine = one(flavour=("desktop", "snap")),
+                            error: Symptom = seen("container-cli-no-nvml-library", "docker-no-kfd", "docker-no-device-driver"),
+                            platform: Platform | None = one(system="windows")) -> Verdict:  # fmt: skip
+    """Docker Desktop on Linux and the snap cannot reach the host's driver."""
+    return error.id != "docker-no-device-driver" or platform is None
+
+
+@rule("docker-flavour-without-gpu", strength="likely")
+def no_driver_where_the_engine_runs(_error: Symptom = seen("container-cli-no-nvml-library"), absent: Symptom | None = seen("nvidia-smi-not-installed", at="host")) -> Verdict:
+    """The driver's library is not there for the engine; on the host it mostly is."""
+    return absent is None
+
+
+@rule("docker-flavour-without-gpu", strength="likely")
+def no_kfd_where_the_engine_runs(_error: Symptom = seen("docker-no-kfd"), module: KernelModule | None = one(name="amdgpu", loaded=False)) -> Verdict:
+    """A virtual machine that Docker runs in has no amdgpu."""
+    return module is None
+
+
+@mends("container-requires-newer-driver")
+def driver_for_the_image(error: Symptom = seen("container-cli-cuda-condition", "image-built-for-newer-driver")) -> Params:
+    """The oldest branch that carries the image's CUDA."""
+    cuda = error.get("what") == "cuda"
+    branch = branch_carrying(error.get("want")) if cuda else str(error.get("want")).partition(".")[0]
+    return {"vendor": "nvidia", "branch": branch, "older": f"for a CUDA below {error.get('want')}" if cuda else "made for this driver"}
+
+
+@mends("cuda-compat-libs-on-unsupported-gpu")
+def what_the_driver_carries(driver: Driver = one(vendor="nvidia")) -> Params:
+    """An image of that CUDA needs no compatibility package."""
+    carried = driver.get("cuda")
+    return {"older": f"for CUDA {carried} or older, which this driver carries by itself"} if carried else {}
+
+
+@mends("container-wrong-architecture")
+def architecture_of_the_host(error: Symptom = seen("image-platform-differs", "image-no-manifest", "apptainer-wrong-architecture")) -> Params:
+    """What the host is."""
+    return {"whose": f"for {error.get('want')}"}
+
+
+# -- lost while it ran
+@rule("container-lost-gpu-after-daemon-reload")
+def host_still_sees_it(card: Gpu = one(vendor="nvidia"), _error: Symptom = seen("nvml-unknown-error", at="container")) -> Verdict:
+    """The same card answers on the host."""
+    return card.get("seen_by") is not None
+
+
+@rule("container-lost-gpu-after-daemon-reload", strength="likely")
+def nvml_lost_inside(_error: Symptom = seen("nvml-unknown-error", at="container")) -> Verdict:
+    """NVML finds its nodes and may not use them."""
+    return True
+
+
+@rule("container-lost-gpu-after-daemon-reload")
+def both_interfaces_refused(error: Symptom = seen("nvml-unknown-error"), _refused: Symptom = seen("cuda-800", "cuda-800-constant")) -> Verdict:
+    """Not permitted, for CUDA and NVML alike: the control group no longer lets them."""
+    return error.place.world != "host"
+
+
+@rule("container-lost-gpu-after-daemon-reload", strength="possible")
+def nvml_lost_somewhere(error: Symptom = seen("nvml-unknown-error")) -> Verdict:
+    """The words fit; that it is a container nobody says."""
+    return not error.place.world
+
+
+@rule("container-lost-gpu-after-daemon-reload")
+def rules_without_the_nodes(rules: DeviceRules, node: DeviceNode) -> Verdict:
+    """The nodes are there, and the control group does not list them."""
+    open_ = any(rule_.startswith(("a *:* rw", "c *:* rw", "c 195:")) for rule_ in rules.allowed)
+    return not open_ and inside(node) and node.path.startswith("/dev/nvidia")
+
+
+# -- shared memory
+@rule("shm-too-small")
+def engines_default_and_a_crash(shared: SharedMemory, _error: Symptom = seen("dataloader-bus-error", "shm-segment-failed", "torch-shm-file-failed")) -> Verdict:
+    """The size tells why."""
+    return (shared.total <= _ENGINE_DEFAULT or shared.get("free") == 0) and {"size": f"{shared.total // 2**20} MiB"}
+
+
+# -- Jetson
+@rule("container-runtime-without-jetson-support")
+def no_desktop_libraries_on_a_jetson(_jetson: Jetson, _error: Symptom = seen("apptainer-no-nv-files")) -> Verdict:
+    """What --nv looks for are a desktop driver's files."""
+    return True
+
+
+@rule("jetson-generic-wheel")
+def wheel_is_not_nvidias(jetson: Jetson, torch: Torch) -> Verdict:
+    """NVIDIA's own builds are named after their release: nv23.05."""
+    return jetson.knows("l4t") | jetson.knows("kernel") | jetson.knows("model") and _generic(torch)
+
+
+@rule("jetson-generic-wheel", strength="likely")
+def wheel_is_not_nvidias_by_the_prompt(jetson: Jetson, torch: Torch) -> Verdict:
+    """The machine is named after a module."""
+    return jetson.knows("prompt") and _generic(torch)
+
+
+def _generic(torch: Torch) -> bool:
+    none = (torch.knows("cuda") and torch.cuda is None) or torch.get("available") is False
+    return none and torch.get("available") is not True and ".nv" not in torch.version
+
+
+@mends("jetson-generic-wheel")
+def build_of_nvidia(jetson: Jetson) -> Params:
+    """Wheels go by the release of the module's system."""
+    release = jetson.get("l4t")
+    return {"build": "torch as NVIDIA builds it for " + (f"L4T {release}" if release else "this JetPack")}
+
+
+# -- files and notebooks
+@rule("container-files-root-owned", strength="likely")
+def refused_in_its_own_home(error: Symptom = seen("permission-denied-in-home"), world: World | None = None) -> Verdict:
+    """The path is the user's, and it is not."""
+    return inside(error) or bool(world and world.get("container")) or str(error.get("path")).startswith("/home/jovyan")
+
+
+@rule("container-files-root-owned")
+def home_belongs_to_root(folder: Folder = one(owner="root"), who: Account | None = None) -> Verdict:
+    """A mounted folder that did not exist is made by root."""
+    return inside(folder) and who is not None and who.get("uid") != 0 and folder.path == "/home/" + who.user
+
+
+@mends("container-files-root-owned")
+def user_of_the_files(error: Symptom | None = seen("permission-denied-in-home"), folder: Folder | None = one(owner="root")) -> Params:
+    """The person's own numbers, or the folder given away."""
+    path = (folder and folder.get("path")) or (error and error.get("path"))
+    return {"user": "$(id -u):$(id -g)", "folder": path}
+
+
+@rule("jupyter-kernel-other-env")
+def kernel_named_after_another(kernel: JupyterKernel, env: PythonEnv, torch: Torch) -> Verdict:
+    """It bears an environment's name, and starts another environment's Python."""
+    named = env.prefix.rstrip("/").rpartition("/")[2] in (kernel.get("shown"), kernel.get("name"))
+    return named and torch.env == env.prefix and kernel.prefix not in (env.prefix, None)
+
+
+@rule("jupyter-kernel-other-env", strength="likely")
+def no_kernel_has_the_framework(kernels: Every[JupyterKernel] = every(JupyterKernel), torches: Every[Torch] = every(Torch)) -> Verdict:
+    """A person registered kernels, and none of them is in an environment that has torch."""
+    own = [kernel for kernel in kernels if kernel.get("prefix") and "/.local/share/" in str(kernel.get("path", ""))]
+    envs = {torch.env for torch in torches if torch.knows("env")}
+    lost = [kernel for kernel in own if kernel.prefix not in envs]
+    return bool(envs and own) and len(lost) == len(own) and {"kernel": lost[0], "python": min(envs) + "/bin/python"}
+
+
+@rule("jupyter-kernel-other-env")
+def notebook_runs_another_python(kernel: JupyterKernel, env: PythonEnv = one(active=True), error: Symptom | None = seen("module-not-found")) -> Verdict:
+    """What the shell has is not what the notebook has."""
+    return error is not None and bool(kernel.prefix) and kernel.prefix != env.prefix
+
+
+@mends("jupyter-kernel-other-env")
+def the_environment_to_register(env: PythonEnv, torch: Torch | None = None) -> Params:
+    """The environment that has what the notebook wants."""
+    wanted = env.get("active") or (torch is not None and torch.get("env") == env.prefix)
+    windows = ":\\" in env.prefix
+    python = env.prefix + ("\\python.exe" if windows else "/bin/python")
+    return {"python": python, "name": env.prefix.replace("\\", "/").rstrip("/").rpartition("/")[2] or "work"} if wanted else {}

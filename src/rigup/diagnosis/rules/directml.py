@@ -1,0 +1,72 @@
+"""DirectML: whether its package is there, which adapter it takes, and what it leaves to the processor."""
+
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.knowledge.gpus import one_gpu
+from rigup.machine.kinds import Gpu, Symptom, Torch
+from rigup.machine.names import same_name, words
+
+
+@rule("directml-module-missing")
+def chosen_and_found_nothing(
+    _chosen: Symptom = seen("directml-chosen"), _nothing: Symptom = seen("sdnext-no-cuda"), loaded: Symptom | None = seen("directml-loaded")
+) -> Verdict:
+    """The launcher chose it, and what it prints where the module loads is not there."""
+    return loaded is None
+
+
+@rule("directml-module-missing", "likely")
+def chosen_and_torch_for_the_processor(
+    _chosen: Symptom = seen("directml-chosen"),
+    _failed: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-linked-with-cuda"),
+    loaded: Symptom | None = seen("directml-loaded"),
+    torch: Torch | None = None,
+) -> Verdict:
+    """The program fell back to CUDA, of which this torch has none."""
+    return loaded is None and (torch is None or not torch.get("cuda"))
+
+
+@mends("directml-module-missing")
+def which_package(_chosen: Symptom = seen("directml-chosen", "directml-no-module")) -> Params:
+    """torch's module; a message of another runtime names its own."""
+    return {"package": "torch-directml"}
+
+
+@rule("directml-wrong-adapter", "likely")
+def integrated_is_used_beside_a_card(used: Symptom = seen("directml-device-used", "directml-adapter-listed"), other: Gpu = one()) -> Verdict:
+    """The adapter in use has no memory of its own, and a card is there that has. Of a list the first is used."""
+    if used.get("index", "0") != "0":
+        return False
+    name = str(used.get("name")).strip()
+    better = other.name if other.knows("name") else ""
+    apart = bool(better) and (not any(words(name)) or not same_name(better, name))  # "AMD Radeon Graphics" tells no model
+    return apart and small(name) and not other.get("integrated", small(better)) and {"used": name, "better": better}
+
+
+def small(name: str) -> bool:
+    """Whether a name is that of graphics inside a processor: by the catalogue, else by how makers call those."""
+    row = one_gpu(name)
+    if row is not None:
+        return bool(row.integrated)
+    low = name.lower().replace("(r)", "").replace("(tm)", "")
+    return any(word in low for word in _INSIDE) or low.split("[")[0].strip() in ("amd radeon graphics", "radeon graphics")
+
+
+_INSIDE = ("uhd graphics", "hd graphics", "iris", "radeon vega", "basic render")
+
+
+@mends("directml-wrong-adapter")
+def index_of_the_card(card: Gpu = one(integrated=False)) -> Params:
+    """Where a list tells it; else the one after the first."""
+    return {"index": card.get("runtime_index") or card.get("adapter") or 1}
+
+
+@rule("directml-op-cpu-fallback")
+def falls_back_and_fails(missing: Symptom = seen("directml-falls-back"), failed: Symptom = seen("directml-operator-not-run")) -> Verdict:
+    """The processor has no such operation either: the program ends."""
+    return {"operator": missing.get("operator"), "failed": failed.id, "severity": "error"}
+
+
+@mends("directml-op-cpu-fallback")
+def way_around(missing: Symptom = seen("directml-falls-back")) -> Params:
+    """An optimizer's own operations have plain forms."""
+    return {"option": "foreach=False"} if "_foreach_" in str(missing.get("operator")) else {}

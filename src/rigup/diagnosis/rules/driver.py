@@ -1,0 +1,338 @@
+"""NVIDIA's kernel side: whether a module is there, is let in, gets the card, and fits the card and its libraries."""
+
+from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.driver_faults import production_branch
+from rigup.knowledge.gpus import driver_branch_for, open_module
+from rigup.machine.facts import Fact
+from rigup.machine.kinds import (
+    DkmsBuild,
+    DkmsTree,
+    Driver,
+    DriverLibrary,
+    Gpu,
+    GraphicsSwitch,
+    KernelModule,
+    LoaderEntry,
+    PathLibrary,
+    PciDevice,
+    Platform,
+    SearchPath,
+    Symptom,
+    SystemPackage,
+    UnloadedModule,
+)
+
+NVIDIA = "10de"
+SILENT = (
+    "nvidia-smi-cannot-communicate", "nvml-driver-not-loaded", "nvml-driver-not-loaded-lower", "nvml-driver-not-loaded-constant",
+    "nvidia-settings-not-loaded",
+)  # fmt: skip
+NO_CUDA = ("torch-found-no-driver", "cuda-no-device", "cuda-no-device-constant", "torch-no-cuda-gpus", "vllm-no-device-type")
+_NOVA = ("nova_core", "nova-core", "NovaCore")
+_USER_SPACE = ("nvidia-utils", "libnvidia-compute", "nvidia-driver", "nvidia-compute-utils", "libnvidia-ml1", "xorg-x11-drv-nvidia")
+
+
+def inside(part: Fact | Every) -> bool:  # type: ignore[type-arg]
+    """Whether it was seen from a container: there the host's driver is not to be judged."""
+    return part.place.world.startswith("container")
+
+
+def same_version(one_version: str, other: str) -> bool:
+    """Equal as far as both are told: 570.124 may be cut from 570.124.06."""
+    return version_key(one_version)[: len(version_key(other))] == version_key(other)[: len(version_key(one_version))]
+
+
+# -- kernel and user space of different versions
+@rule("nvml-driver-library-mismatch")
+def module_and_library_differ(
+    module: KernelModule = one(name="nvidia"), libraries: Every[DriverLibrary] = every(DriverLibrary, soname="libnvidia-ml.so.1")
+) -> Verdict:
+    """No library of the system is the loaded module's."""
+    told = [library.version for library in libraries if library.knows("version")]
+    fits = any(same_version(module.version, version) for version in told)
+    return bool(told) and not fits and not inside(libraries) and {"library_version": told[0]}
+
+
+@rule("nvml-driver-library-mismatch", "likely")
+def module_and_package_differ(package: SystemPackage = one(state="installed"), module: KernelModule = one(name="nvidia")) -> Verdict:
+    """The package manager has another driver than the one that is loaded."""
+    mine = package.name.startswith(_USER_SPACE) and not inside(package)
+    version = package.get("version", "").rpartition(":")[2].partition("-")[0]
+    return mine and version.count(".") > 0 and not same_version(module.version, version) and {"library_version": version}
+
+
+@rule("libcuda-differs-from-kernel-driver")
+def container_brings_its_own_libcuda(
+    module: KernelModule = one(name="nvidia"),
+    libraries: Every[DriverLibrary] = every(DriverLibrary, at="container", soname="libcuda.so.1"),
+) -> Verdict:
+    """Inside, no libcuda is the one of the module that all containers share."""
+    foreign = [library for library in libraries if library.knows("version") and not same_version(module.version, library.version)]
+    return len(foreign) == len(libraries) > 0 and {"path": foreign[0].path}
+
+
+@rule("libcuda-differs-from-kernel-driver", "likely")
+def another_libcuda_stands_first(
+    entry: LoaderEntry = one(soname="libcuda.so.1"), library: DriverLibrary = one(soname="libcuda.so.1"),
+    module: KernelModule = one(name="nvidia"), fitting: Every[DriverLibrary] = every(DriverLibrary, soname="libcuda.so.1"),
+) -> Verdict:  # fmt: skip
+    """Two drivers lie side by side, and the loader takes the one that does not belong to the module."""
+    own = any(same_version(module.version, other.version) for other in fitting if other.knows("version"))
+    return own and entry.path == library.path and not same_version(module.version, library.version) and {"path": library.path}
+
+
+# -- the toolkit's stub
+@rule("libcuda-stub-loaded")
+def loader_gives_the_stub(entry: LoaderEntry = one(soname=("libcuda.so.1", "libcuda.so"))) -> Verdict:
+    """The loader's cache leads into a toolkit."""
+    return "/stubs/" in entry.path and {"path": entry.path, "folder": entry.path.rpartition("/")[0]}
+
+
+@rule("libcuda-stub-loaded", "likely")
+def stub_on_the_search_path(folder: SearchPath, stub: PathLibrary = one(stub=True)) -> Verdict:
+    """A folder of stubs is searched before the driver's own."""
+    return stub.folder == folder.path and stub.soname.startswith("libcuda.so") and {"folder": folder.path}
+
+
+@rule("libcuda-stub-loaded", "likely")
+def stubs_searched_and_no_gpu(
+    folder: SearchPath, _error: Symptom = seen(*NO_CUDA, "cuda-999", "cuda-999-constant", "cuda-999-runtime")
+) -> Verdict:
+    """Nobody listed the folder, but its name tells, and CUDA fails."""
+    return folder.path.endswith("/stubs") and {"folder": folder.path}
+
+
+@mends("libcuda-stub-loaded")
+def folder_of_the_stub(said: Symptom = seen("libcuda-from-stubs")) -> Params:
+    """The folder that the message names."""
+    path = said.get("path") or said.get("opened") or ""
+    return {"folder": path.rpartition("/")[0]} if path else {}
+
+
+# -- no module for this kernel
+@rule("kernel-module-not-built")
+def built_for_other_kernels(
+    platform: Platform, module: KernelModule = one(name="nvidia"), card: PciDevice | None = one(driver="nvidia")
+) -> Verdict:
+    """There are module files, none of them for the kernel that runs."""
+    gone = bool(module.built_for) and platform.release not in module.built_for
+    works = module.get("loaded") or card is not None or platform.get("wsl")
+    return gone and not works and {"kernel": platform.release, "built": module.built_for[-1]}
+
+
+@rule("kernel-module-not-built")
+def dkms_has_nvidia_for_other_kernels(
+    platform: Platform, tree: DkmsTree = one(registered=True), builds: Every[DkmsBuild] = every(DkmsBuild),
+    loaded: KernelModule | None = one(name="nvidia", loaded=True),
+) -> Verdict:  # fmt: skip
+    """DKMS is to build the module and has not done so for this kernel."""
+    return tree.module.startswith("nvidia") and loaded is None and _unbuilt(tree, builds, platform)
+
+
+@rule("kernel-module-not-built")
+def dkms_has_amdgpu_for_other_kernels(
+    platform: Platform, tree: DkmsTree = one(registered=True, module="amdgpu"), builds: Every[DkmsBuild] = every(DkmsBuild),
+    loaded: KernelModule | None = one(name="amdgpu", loaded=True),
+) -> Verdict:  # fmt: skip
+    """As above; where the kernel's own amdgpu runs instead, nothing is missing."""
+    return tree.module == "amdgpu" and loaded is None and _unbuilt(tree, builds, platform)
+
+
+def _unbuilt(tree: DkmsTree, builds: Every[DkmsBuild], platform: Platform) -> Verdict:
+    mine = [build for build in builds if build.module == tree.module and build.kernel == platform.release]
+    ready = any(build.get("status", "installed") in ("installed", "built") for build in mine)
+    return not ready and {"kernel": platform.release}
+
+
+@rule("kernel-module-not-built", "likely")
+def modprobe_finds_no_module(
+    said: Symptom = seen("modprobe-module-not-found"), _smi: Symptom = seen(*SILENT, "dkms-headers-missing"),
+    ready: KernelModule | None = one(name="nvidia", loaded=True),
+) -> Verdict:  # fmt: skip
+    """The driver's programs are there, and its module is not."""
+    return said.get("module", "").startswith("nvidia") and ready is None and {"kernel": said.get("kernel")}
+
+
+@rule("kernel-module-not-built", "likely")
+def modprobe_finds_none_though_installed(said: Symptom = seen("modprobe-module-not-found"), package: SystemPackage = one(state="installed")) -> Verdict:
+    """As above, where a list of packages tells that the driver is installed."""
+    return said.get("module", "").startswith("nvidia") and package.name.startswith(_USER_SPACE) and {"kernel": said.get("kernel")}
+
+
+@rule("kernel-module-not-built", "likely")
+def some_build_failed_and_no_driver_answers(
+    said: Symptom = seen("dkms-build-failed-unnamed", "dkms-headers-missing"), _smi: Symptom = seen(*SILENT, "dkms-package-failed")
+) -> Verdict:
+    """DKMS does not say for which module it failed; that the driver is silent tells."""
+    return {"kernel": said.get("kernel")}
+
+
+# -- a module that is not let in
+@rule("secure-boot-module-unsigned", "likely")
+def kernel_refuses_some_module(
+    _refused: Symptom = seen("module-key-unavailable", "lockdown-unsigned-module"), _smi: Symptom = seen(*SILENT, *NO_CUDA, "rock-module-not-loaded")
+) -> Verdict:
+    """The kernel's log names no module; that the driver is silent tells."""
+    return True
+
+
+@rule("secure-boot-module-unsigned", "likely")
+def module_is_there_and_secure_boot_is_on(
+    platform: Platform = one(secure_boot=True), _card: PciDevice = one(vendor_id=NVIDIA, driver=None),
+    module: KernelModule = one(name="nvidia"), tree: DkmsTree = one(registered=True), loaded: KernelModule | None = one(name="nvidia", loaded=True),
+) -> Verdict:  # fmt: skip
+    """Built here for this kernel, kept out by nobody else, and not loaded. A distribution signs what it builds itself."""
+    built = platform.release in module.built_for and tree.module.startswith("nvidia")
+    return built and loaded is None and not module.get("blacklisted")
+
+
+@rule("secure-boot-module-unsigned", "likely")
+def driver_silent_under_secure_boot(
+    platform: Platform = one(secure_boot=True), smi: Symptom = seen(*SILENT), module: KernelModule | None = one(name="nvidia"),
+    loaded: KernelModule | None = one(name="nvidia", loaded=True), other: PciDevice | None = one(vendor_id=NVIDIA, driver=("nouveau", "vfio-pci", *_NOVA)),
+    switch: GraphicsSwitch | None = one(mode="integrated"),
+) -> Verdict:  # fmt: skip
+    """Secure Boot is on and the driver's module does not answer; a module that was not built is another matter."""
+    release = platform.get("release")
+    missing = module and release and module.get("built_for") and release not in module.get("built_for")
+    hidden = missing or other is not None or switch is not None
+    return loaded is None and not hidden and not inside(smi) and not platform.get("wsl")
+
+
+# -- another driver holds the card
+@rule("nouveau-bound")
+def nouveau_holds_the_card(
+    card: PciDevice = one(vendor_id=NVIDIA, driver="nouveau"), compute: Gpu | None = one(vendor="amd", integrated=False),
+    wish: Symptom | None = seen(*SILENT, *NO_CUDA), module: KernelModule | None = one(name="nvidia"),
+) -> Verdict:  # fmt: skip
+    """Beside another card that computes, one that only draws the desktop may keep nouveau."""
+    wanted = wish is not None or (module and module.get("built_for")) or "nvidia" in card.get("modules", ())
+    return bool(wanted) or compute is None
+
+
+@rule("nouveau-bound", "likely")
+def nvidia_was_not_asked(
+    _said: Symptom = seen("nvrm-probe-not-called"), other: Symptom | None = seen("nvrm-bound-to-vfio", "nvrm-bound-to-nova"),
+    given_away: PciDevice | None = one(driver="vfio-pci"),
+) -> Verdict:  # fmt: skip
+    """NVIDIA's module was not asked: another driver was first, mostly nouveau."""
+    return other is None and given_away is None
+
+
+@rule("nouveau-bound", "likely")
+def nouveau_is_loaded_and_nvidia_is_not(
+    _nouveau: KernelModule = one(name="nouveau", loaded=True), _smi: Symptom = seen(*SILENT),
+    loaded: KernelModule | None = one(name="nvidia", loaded=True),
+) -> Verdict:  # fmt: skip
+    """Of the two modules the wrong one is in the kernel."""
+    return loaded is None
+
+
+@rule("nova-core-bound")
+def nova_holds_the_card(_card: PciDevice = one(vendor_id=NVIDIA, driver=_NOVA)) -> Verdict:
+    """The kernel's new driver, which does not compute."""
+    return True
+
+
+# -- the module does not fit the card
+@rule("open-module-on-pre-turing-gpu")
+def open_module_cannot_drive_it(gpu: Gpu = one(vendor="nvidia"), _driver: Driver = one(vendor="nvidia", flavour="open")) -> Verdict:
+    """The chip has no GSP, without which the open module does nothing."""
+    return open_module(gpu.isa) == "impossible" and not gpu.get("seen_by")
+
+
+@rule("proprietary-module-on-open-only-gpu")
+def only_the_open_module_drives_it(gpu: Gpu = one(vendor="nvidia"), _driver: Driver = one(vendor="nvidia", flavour="proprietary")) -> Verdict:
+    """The chip is younger than the closed module."""
+    return open_module(gpu.isa) == "only" and not gpu.get("seen_by")
+
+
+@rule("gpu-needs-legacy-driver")
+def driver_has_dropped_it(gpu: Gpu = one(vendor="nvidia"), driver: Driver = one(vendor="nvidia")) -> Verdict:
+    """The driver is of a later branch than the last one for this chip."""
+    last = driver_branch_for(gpu.isa)
+    return bool(last) and version_key(driver.version)[:1] > version_key(last or "") and not gpu.get("seen_by") and {"branch": last}
+
+
+@mends("open-module-on-pre-turing-gpu", "gpu-needs-legacy-driver")
+def last_branch_for_it(gpu: Gpu) -> Params:
+    """The last branch that drives the chip, if there is one."""
+    last = driver_branch_for(gpu.isa)
+    return {"branch": last} if last else {}
+
+
+# -- switched off on purpose, not loaded, not installed
+@rule("hybrid-laptop-gpu-powered-off")
+def tool_took_the_card_away(
+    switch: GraphicsSwitch = one(mode="integrated"), loaded: KernelModule | None = one(name="nvidia", loaded=True)
+) -> Verdict:
+    """What switches the graphics is set to the integrated one."""
+    return loaded is None and {"tool": switch.tool}
+
+
+@rule("hybrid-laptop-gpu-powered-off")
+def bbswitch_turned_it_off(
+    _said: Symptom = seen("bbswitch-off", "bbswitch-card-off"), _lost: Symptom = seen("gpu-fallen-off", "xid-79", "gpu-d3cold-inaccessible", *SILENT)
+) -> Verdict:
+    """The card is gone because bbswitch cut its power."""
+    return {"tool": "bbswitch"}
+
+
+@rule("nvidia-module-not-loaded", "likely")
+def no_module_answers(
+    smi: Symptom = seen(*SILENT), loaded: KernelModule | None = one(name="nvidia", loaded=True), platform: Platform | None = None
+) -> Verdict:
+    """nvidia-smi is installed and finds no driver in the kernel."""
+    return loaded is None and not inside(smi) and not (platform and platform.get("wsl"))
+
+
+@rule("nvidia-module-not-loaded", "likely")
+def looked_for_in_vain(
+    _module: UnloadedModule = one(name="nvidia"), _wish: Symptom = seen(*NO_CUDA, "nvidia-smi-no-devices"),
+    loaded: KernelModule | None = one(name="nvidia", loaded=True),
+) -> Verdict:  # fmt: skip
+    """A program wants CUDA, and the list of modules has no nvidia."""
+    return loaded is None
+
+
+@rule("nvidia-module-not-loaded")
+def module_lies_there(
+    platform: Platform, _card: PciDevice = one(vendor_id=NVIDIA, driver=None), module: KernelModule = one(name="nvidia"),
+    modules: Every[KernelModule] = every(KernelModule),
+) -> Verdict:  # fmt: skip
+    """The module is built for this kernel, no driver has the card, and the module is not among the loaded ones."""
+    loaded = any(other.name == "nvidia" and other.get("loaded") for other in modules)
+    return platform.release in module.built_for and not loaded and not platform.get("wsl")
+
+
+@rule("nvidia-driver-missing")
+def nothing_of_a_driver_is_there(
+    card: PciDevice = one(vendor_id=NVIDIA, driver=None), modules: Every[KernelModule] = every(KernelModule, name="nvidia"),
+    libraries: Every[DriverLibrary] = lacks(DriverLibrary), platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """A card, no driver that has it, no module, no library."""
+    offered = any(name.startswith("nvidia") and name != "nvidiafb" for name in card.get("modules", ()))
+    there = any(module.get("built_for") or module.get("loaded") for module in modules)
+    return _draws(card) and not offered and not there and not inside(libraries) and not (platform and platform.get("wsl"))
+
+
+@rule("nvidia-driver-missing", "likely")
+def card_without_driver_or_tool(
+    card: PciDevice = one(vendor_id=NVIDIA, driver=None), said: Symptom = seen("nvidia-smi-not-installed"), module: KernelModule | None = one(name="nvidia"),
+    platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """A card, no driver that has it, and no nvidia-smi."""
+    offered = any(name.startswith("nvidia") and name != "nvidiafb" for name in card.get("modules", ()))
+    there = module and (module.get("built_for") or module.get("loaded"))
+    return _draws(card) and not offered and not there and not inside(said) and not (platform and platform.get("wsl"))
+
+
+def _draws(card: PciDevice) -> bool:
+    return str(card.get("class_code", "03")).startswith("03")
+
+
+@mends("nvidia-driver-missing")
+def branch_to_install(gpu: Gpu = one(vendor="nvidia")) -> Params:
+    """The last branch that drives the chip, or the long-lived one of today."""
+    return {"branch": (gpu.get("isa") and driver_branch_for(gpu.isa)) or production_branch()}

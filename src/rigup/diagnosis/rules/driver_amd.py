@@ -1,0 +1,156 @@
+"""AMD's kernel side: amdgpu and amdkfd, the path to the card, and firmware."""
+
+from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
+from rigup.diagnosis.rules.driver import inside
+from rigup.knowledge.driver_faults import firmware_fault
+from rigup.machine.kinds import (
+    DeviceNode,
+    DkmsTree,
+    Gpu,
+    KernelModule,
+    KfdNode,
+    PciDevice,
+    Platform,
+    Symptom,
+    SystemPackage,
+    UnloadedModule,
+)
+
+_AMD = "1002"
+_SILENT = ("rock-module-not-loaded", "rocm-smi-amdgpu-not-found", "amd-smi-no-driver")
+
+
+# -- the module
+@rule("amdgpu-not-loaded")
+def nobody_has_the_card(
+    card: PciDevice = one(vendor_id=_AMD, driver=None), loaded: KernelModule | None = one(name="amdgpu", loaded=True), platform: Platform | None = None
+) -> Verdict:
+    """A card on the bus without a driver, and amdgpu is not loaded."""
+    draws = str(card.get("class_code", "03"))[:2] in ("03", "12")
+    return draws and loaded is None and not (platform and platform.get("wsl"))
+
+
+@rule("amdgpu-not-loaded", "likely")
+def rocm_finds_no_module(
+    said: Symptom = seen(*_SILENT), loaded: KernelModule | None = one(name="amdgpu", loaded=True), kfd: KfdNode | None = None,
+    node: DeviceNode | None = one(path="/dev/kfd"), platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """ROCm's tools look for the module and do not find it, and nothing else shows that it is there."""
+    there = loaded is not None or kfd is not None or node is not None
+    return not there and not inside(said) and not (platform and platform.get("wsl"))
+
+
+@rule("amdgpu-not-loaded", "likely")
+def looked_for_in_vain(_module: UnloadedModule = one(name="amdgpu"), nvidia: Gpu | None = one(vendor="nvidia")) -> Verdict:
+    """Somebody looked for amdgpu among the loaded modules and shows that it is not there."""
+    return nvidia is None
+
+
+@rule("amdgpu-not-loaded", "likely")
+def modprobe_finds_none(said: Symptom = seen("modprobe-module-not-found")) -> Verdict:
+    """The module does not exist for this kernel."""
+    return bool(said.get("module") == "amdgpu")
+
+
+@rule("rocminfo-builtin-module")
+def module_is_part_of_the_kernel(_said: Symptom = seen("rock-module-not-loaded"), _module: KernelModule = one(name="amdgpu", built_in=True)) -> Verdict:
+    """An old rocminfo looks for a file that only a loadable module has."""
+    return True
+
+
+@rule("rocminfo-builtin-module", "likely")
+def amdkfd_is_there_all_the_same(node: KfdNode, _said: Symptom = seen("rock-module-not-loaded")) -> Verdict:
+    """amdkfd lists a GPU, so the module cannot be missing."""
+    return node.knows("node") and not inside(node)
+
+
+@rule("rocminfo-builtin-module", "likely")
+def its_node_is_there_all_the_same(
+    said: Symptom = seen("rock-module-not-loaded"), _node: DeviceNode = one(path="/dev/kfd"), platform: Platform | None = None
+) -> Verdict:
+    """/dev/kfd exists, so the module cannot be missing."""
+    return not inside(said) and not (platform and platform.get("wsl"))
+
+
+@rule("rocminfo-builtin-module", "likely")
+def kernel_added_the_card(_said: Symptom = seen("rock-module-not-loaded"), _added: Symptom = seen("kfd-added-device")) -> Verdict:
+    """The kernel's log says that amdkfd took the card."""
+    return True
+
+
+@rule("dkms-stale-tree", "likely")
+def registered_without_sources(stale: DkmsTree = one(registered=True, module=("amdgpu", "nvidia")), trees: Every[DkmsTree] = every(DkmsTree)) -> Verdict:
+    """Other versions of the module have their sources, this one has none."""
+    others = [tree for tree in trees if tree.get("module") == stale.module and tree.get("version") != stale.version]
+    return not stale.get("source") and any(tree.get("source") for tree in others) and {"module": stale.module, "version": stale.version}
+
+
+# -- what amdkfd refuses
+@rule("kfd-gpu-not-supported")
+def amdkfd_refuses_the_chip(
+    said: Symptom = seen("kfd-chip-not-supported"), other: Gpu | None = one(vendor="nvidia"), served: Symptom | None = seen("kfd-added-device"),
+    node: KfdNode | None = None,
+) -> Verdict:  # fmt: skip
+    """Beside another card that computes, one that only draws may well be refused."""
+    alone = other is None and served is None and node is None
+    return alone and {"chip": said.get("chip")}
+
+
+# -- the path to the card
+@rule("pcie-atomics-missing", "likely")
+def driver_finds_no_atomics(
+    said: Symptom = seen("amdgpu-atomics-unsupported"), other: Gpu | None = one(vendor="nvidia"), integrated: Gpu | None = one(vendor="amd", integrated=True)
+) -> Verdict:
+    """amdgpu says so of a card; an integrated GPU has no slot."""
+    own = integrated is not None and integrated.get("pci_address") == said.get("address", "")
+    return other is None and not own
+
+
+@rule("pcie-atomics-missing", "likely")
+def card_may_not_send_them(
+    card: PciDevice = one(vendor_id=_AMD, atomics=False, driver="amdgpu"), gpu: Gpu = one(vendor="amd")
+) -> Verdict:
+    """amdgpu asks for atomics at every start: where they stay off, a bridge above does not route them."""
+    return gpu.pci_address == card.address and not gpu.integrated
+
+
+@rule("pcie-atomics-missing", "likely")
+def excerpt_shows_them_off(
+    _off: Symptom = seen("lspci-atomics-off"), _offered: Symptom = seen("lspci-atomics-offered"), device: PciDevice | None = None
+) -> Verdict:
+    """A few lines of lspci without their head: a device that offers what AMD's cards offer, and may not send it."""
+    return device is None
+
+
+# -- firmware
+@rule("amd-firmware-regression")
+def firmware_known_bad(_hang: Symptom = seen("mes-no-answer"), told: Symptom = seen("amd-firmware-version"), gpu: Gpu | None = one(vendor="amd")) -> Verdict:
+    """The scheduler of the card hangs, and its firmware is on the list."""
+    component, version = told.get("component", ""), told.get("version", "")
+    return firmware_fault(component, version, isa=gpu.get("isa") if gpu else None) and {"firmware": component + " " + version}
+
+
+@rule("amd-firmware-regression", "likely")
+def package_known_bad(_hang: Symptom = seen("mes-no-answer"), package: SystemPackage = one(state="installed"), gpu: Gpu | None = one(vendor="amd")) -> Verdict:
+    """The scheduler of the card hangs, and the package of firmware is on the list."""
+    firmware = "firmware" in package.name
+    return firmware and firmware_fault(package=package.version, isa=gpu.get("isa") if gpu else None) and {"firmware": package.version}
+
+
+@rule("amd-firmware-regression", "likely")
+def bad_firmware_is_loaded(told: Symptom = seen("amd-firmware-version"), gpu: Gpu = one(vendor="amd"), hang: Symptom | None = seen("mes-no-answer")) -> Verdict:
+    """The firmware of this chip is on the list; nobody has shown a hang yet."""
+    bad = firmware_fault(told.get("component", ""), told.get("version", ""), isa=gpu.isa)
+    return hang is None and bad and {"firmware": told.get("component", "") + " " + told.get("version", ""), "severity": "warning"}
+
+
+@rule("amd-firmware-regression", "possible")
+def scheduler_hangs(_hang: Symptom = seen("mes-no-answer")) -> Verdict:
+    """The scheduler of the card does not answer: often its firmware, not always."""
+    return True
+
+
+@mends("amd-firmware-regression")
+def firmware_in_force(package: SystemPackage = one(name=("linux-firmware", "amd-gpu-firmware", "linux-firmware-amdgpu"))) -> Params:
+    """Which package to change."""
+    return {"firmware": package.version}

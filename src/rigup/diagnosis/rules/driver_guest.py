@@ -1,0 +1,228 @@
+"""Cards that are not there, not mapped, or given to a guest by halves; and the memory manager beside the driver."""
+
+from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
+from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, inside
+from rigup.knowledge.driver_faults import branch_has, virtual_display
+from rigup.knowledge.gpus import is_display_only
+from rigup.knowledge.torch_builds import index_url
+from rigup.machine.kinds import (
+    DeviceNode,
+    Driver,
+    Gpu,
+    KernelModule,
+    ModuleParameter,
+    PciDevice,
+    Platform,
+    Symptom,
+    Torch,
+    UnlistedVendor,
+    World,
+)
+
+_UNKNOWN_ERROR = ("cuda-999", "cuda-999-constant", "cuda-999-runtime")
+_EXPECTED = (*SILENT, *NO_CUDA, "rock-module-not-loaded", "hip-no-device", "nvidia-smi-not-installed", "nvidia-smi-no-devices", "amd-smi-no-driver")
+_NOT_INITIALISED = ("cuda-not-initialized", "cuinit-returns-3")
+_UVM = "/dev/nvidia-uvm"
+
+
+# -- no card
+@rule("no-gpu-present")
+def expected_and_not_on_the_bus(
+    wish: Symptom = seen(*_EXPECTED), devices: Every[PciDevice] = every(PciDevice), gpu: Gpu | None = None, platform: Platform | None = None
+) -> Verdict:
+    """A program wanted a GPU, and the whole bus was looked at."""
+    none = gpu is None and not any(_may_compute(device) for device in devices)
+    return none and not inside(wish) and not (platform and platform.get("wsl")) and {"severity": "error"}
+
+
+@rule("no-gpu-present", "likely")
+def only_the_processors_own_picture(
+    wish: Symptom = seen(*SILENT, "torch-found-no-driver", "cuda-no-device"), devices: Every[PciDevice] = every(PciDevice),
+    other: Gpu | None = one(vendor=("nvidia", "amd")), platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """CUDA was wanted, and the bus holds only what draws the desktop."""
+    drawn = bool(devices) and all(device.get("vendor_id") not in (NVIDIA, "1002", None) for device in devices)
+    return drawn and other is None and not inside(wish) and not (platform and platform.get("wsl")) and {"severity": "error"}
+
+
+@rule("no-gpu-present", "likely")
+def looked_for_on_the_bus(
+    _maker: UnlistedVendor = one(vendor="nvidia"), wish: Symptom = seen(*SILENT, *NO_CUDA), card: PciDevice | None = one(vendor_id=NVIDIA),
+    platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """CUDA was wanted, and lspci was asked for NVIDIA by name."""
+    return card is None and not inside(wish) and not (platform and platform.get("wsl")) and {"severity": "error"}
+
+
+@rule("no-gpu-present", "possible")
+def nothing_of_nvidia_was_found(
+    _report: Symptom = seen("collect-env-no-cuda"), _wish: Symptom = seen(*SILENT, *NO_CUDA), gpu: Gpu | None = None, card: PciDevice | None = None
+) -> Verdict:
+    """A report that looked for driver, cards and toolkit found none of them, and a program wanted one."""
+    return gpu is None and card is None and {"severity": "error"}
+
+
+@rule("no-gpu-present", "likely")
+def container_was_asked_for_one(world: World = one(gpu_requested=True), devices: Every[PciDevice] = lacks(PciDevice), gpu: Gpu | None = None) -> Verdict:
+    """The engine was asked for GPUs on a machine whose bus has none."""
+    return gpu is None and world.gpu_requested and not inside(devices) and {"severity": "error"}
+
+
+def _may_compute(device: PciDevice) -> bool:
+    """What is not known to be a display alone may be a GPU."""
+    vendor = device.get("vendor_id")
+    return not (virtual_display(vendor, device.get("driver")) or (vendor and is_display_only(vendor, device.get("device_id", ""))))
+
+
+@mends("no-gpu-present", "vm-without-gpu-passthrough")
+def build_for_the_processor(_torch: Torch | None = None) -> Params:
+    """Where to get a build that needs no GPU."""
+    return {"cpu": "pip install torch --index-url " + index_url("cpu")}
+
+
+@rule("vm-without-gpu-passthrough")
+def guest_has_a_picture_only(
+    screen: PciDevice, _wish: Symptom = seen(*_EXPECTED), gpu: Gpu | None = None,
+) -> Verdict:  # fmt: skip
+    """The only display is one that a hypervisor makes up."""
+    return gpu is None and virtual_display(screen.get("vendor_id"), screen.get("driver"))
+
+
+@rule("vm-without-gpu-passthrough")
+def guest_shows_its_display(_shown: Symptom = seen("virtual-display"), _wish: Symptom = seen(*_EXPECTED), gpu: Gpu | None = None) -> Verdict:
+    """As above, told by another tool than lspci."""
+    return gpu is None
+
+
+# -- windows into the card's memory
+@rule("bios-bar-settings", "likely")
+def window_of_no_size(said: Symptom = seen("nvrm-bar-invalid"), guest: Platform | None = None) -> Verdict:
+    """The firmware gave the card no window; in a guest it is the hypervisor's doing."""
+    return not _virtual(guest) and said.get("size", "0") == "0"
+
+
+@rule("bios-bar-settings", "likely")
+def no_room_for_the_window(
+    said: Symptom = seen("pci-bar-no-space"), _failed: Symptom = seen("nvrm-init-adapter-failed", "nvidia-smi-no-devices", *SILENT, "amdgpu-init-fatal"),
+    guest: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """The kernel found no room for a large window, and the driver then failed."""
+    size = said.get("size") or said.get("size2")
+    return not _virtual(guest) and size is not None and int(size, 16) >= _LARGE
+
+
+_LARGE = 1 << 28
+
+
+@rule("bios-bar-settings", "possible")
+def adapter_not_initialised(
+    said: Symptom = seen("nvrm-init-adapter-failed"), guest: Platform | None = None, gone: Symptom | None = seen("xid-79", "gpu-fallen-off")
+) -> Verdict:
+    """The same code has several reasons; this is one that the log would not show."""
+    return said.get("code") == "0x22:0x56" and not _virtual(guest) and gone is None
+
+
+def _virtual(platform: Platform | None) -> bool:
+    return bool(platform and platform.get("hypervisor") and not platform.get("wsl"))
+
+
+@rule("vm-passthrough-misconfigured", "likely")
+def guest_cannot_take_the_card(
+    _said: Symptom = seen("nvidia-smi-no-handle", "nvrm-bar-invalid"), guest: Platform | None = None,
+    lost: Symptom | None = seen("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost"),
+) -> Verdict:  # fmt: skip
+    """In a guest the driver finds the card and cannot use it."""
+    return _virtual(guest) and lost is None
+
+
+@rule("vm-passthrough-misconfigured", "possible")
+def guest_cannot_start_the_card(
+    _said: Symptom = seen("nvrm-init-adapter-failed", "amdgpu-init-fatal"), guest: Platform | None = None,
+    lost: Symptom | None = seen("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost"),
+) -> Verdict:  # fmt: skip
+    """As above; a fault of the card itself would look the same."""
+    return _virtual(guest) and lost is None
+
+
+# -- unified memory
+@rule("uvm-broken-after-suspend", "likely")
+def unknown_error_after_sleep(
+    _error: Symptom = seen(*_UNKNOWN_ERROR), _slept: Symptom = seen("suspend-happened", "suspend-finished-systemd"), silent: Symptom | None = seen(*SILENT)
+) -> Verdict:
+    """The machine slept, the driver answers, and CUDA does not start."""
+    return silent is None
+
+
+@rule("uvm-broken-after-suspend", "possible")
+def unknown_error_and_no_word_of_why(
+    error: Symptom = seen(*_UNKNOWN_ERROR), silent: Symptom | None = seen(*SILENT), platform: Platform | None = None
+) -> Verdict:
+    """CUDA does not start, and nobody says that the driver is away: mostly after a suspend."""
+    elsewhere = platform and (platform.get("wsl") or platform.get("system") in ("windows", "macos"))
+    return silent is None and not inside(error) and not elsewhere
+
+
+@rule("uvm-broken-after-suspend", "possible")
+def ollama_cannot_start_cuda(failed: Symptom = seen("ollama-driver-init-failed"), driver: Driver | None = one(vendor="nvidia")) -> Verdict:
+    """ollama prints the driver's own number: 3 and 999 are what a broken memory manager gives."""
+    broken = failed.get("code") in ("3", "999")
+    return broken and not (driver and driver.knows("version") and branch_has("uvm-hmm", driver.version))
+
+
+@rule("uvm-hmm-init-failure", "likely")
+def driver_of_a_faulty_branch(
+    error: Symptom = seen(*_NOT_INITIALISED, "ollama-driver-init-failed"), driver: Driver = one(vendor="nvidia"),
+    off: ModuleParameter | None = one(module="nvidia_uvm", name="uvm_disable_hmm", running=("Y", "1")),
+) -> Verdict:  # fmt: skip
+    """CUDA is "not initialised", and the driver is of a branch that is known for it."""
+    return off is None and error.get("code", "3") == "3" and branch_has("uvm-hmm", driver.version)
+
+
+@rule("uvm-hmm-init-failure", "possible")
+def initialisation_fails_on_a_faulty_branch(
+    _error: Symptom = seen("cuda-initialization-error"), driver: Driver = one(vendor="nvidia"),
+    off: ModuleParameter | None = one(module="nvidia_uvm", name="uvm_disable_hmm", running=("Y", "1")),
+    forked: Symptom | None = seen("cuda-fork", "cuda-initialised-before-fork", "cannot-reinitialize-cuda"),
+) -> Verdict:  # fmt: skip
+    """The same number in words; a forked process says so too."""
+    return off is None and forked is None and branch_has("uvm-hmm", driver.version)
+
+
+@rule("uvm-device-missing", "likely")
+def somebody_finds_no_node(_said: Symptom = seen("uvm-node-missing"), silent: Symptom | None = seen(*SILENT, "modprobe-module-not-found")) -> Verdict:
+    """The node was asked for by name; where no driver is loaded that is another matter."""
+    return silent is None
+
+
+@rule("uvm-device-missing")
+def container_got_the_others(
+    _card: DeviceNode = one(path="/dev/nvidiactl", at="container"), nodes: Every[DeviceNode] = lacks(DeviceNode, at="container", path=_UVM)
+) -> Verdict:
+    """The card's nodes were passed in, and this one was not; a container cannot make it."""
+    return not nodes
+
+
+@rule("uvm-device-missing", "likely")
+def cuda_fails_without_the_node(
+    _card: DeviceNode = one(path="/dev/nvidiactl"), nodes: Every[DeviceNode] = lacks(DeviceNode, path=_UVM),
+    _error: Symptom = seen(*_UNKNOWN_ERROR, *NO_CUDA, *_NOT_INITIALISED, "cuda-initialization-error", "ollama-driver-init-failed", "cuda-init-failed-no-gpu"),
+) -> Verdict:  # fmt: skip
+    """The driver's nodes are there but this one, and CUDA does not start."""
+    return not nodes
+
+
+@rule("uvm-device-missing", "likely")
+def torch_sees_nothing_without_the_node(
+    _card: DeviceNode = one(path="/dev/nvidiactl"), nodes: Every[DeviceNode] = lacks(DeviceNode, path=_UVM), torch: Torch = one(available=False)
+) -> Verdict:
+    """As above, where torch reports that it sees no GPU."""
+    return not nodes and bool(torch.get("cuda"))
+
+
+@rule("uvm-device-missing", "likely")
+def module_is_loaded_without_its_node(
+    _card: DeviceNode = one(path="/dev/nvidiactl"), nodes: Every[DeviceNode] = lacks(DeviceNode, path=_UVM),
+    _uvm: KernelModule = one(name="nvidia_uvm", loaded=True),
+) -> Verdict:  # fmt: skip
+    """A machine makes the node when it is first needed; with the module loaded it should be there."""
+    return not nodes and not inside(nodes)

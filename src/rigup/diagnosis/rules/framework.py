@@ -1,0 +1,353 @@
+"""Whether the build of a framework serves the card and the driver that are there."""
+
+from typing import Any
+
+from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
+from rigup.diagnosis.rules.told import Told
+from rigup.knowledge.chips import isa_of_capability, isa_order, runs_on, why_not
+from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
+from rigup.knowledge.gpus import gpu_by_pci
+from rigup.knowledge.rocm import override_for
+from rigup.knowledge.torch_builds import (
+    TorchBuild,
+    build,
+    builds,
+    companions,
+    index_url,
+    newest_build,
+    variant_for_pypi,
+)
+from rigup.machine.kinds import Driver, Gpu, Package, PciDevice, Platform, PythonEnv, Symptom, Torch
+
+_GPU_MAKERS = ("nvidia", "amd")
+_NVIDIA = "10de"
+_NEWER = ("newer-chip", "not-compiled")
+
+
+def _todays_code() -> list[str]:
+    """What PyPI's newest build was compiled for."""
+    return next(row.code for row in builds() if row.pypi and row.code)
+
+
+def _of_today(isa: str) -> bool:
+    return runs_on(isa, _todays_code())
+
+
+# -- no code for any GPU
+@rule("cpu-only-torch")
+def its_own_report_has_no_toolkit(torch: Torch = one(available=False), gpu: Gpu = one(vendor=_GPU_MAKERS)) -> Verdict:
+    """torch ran, found no GPU, and was built without any toolkit, beside a card that it could use."""
+    return _for_cpu(torch) and _worth_a_build(gpu)
+
+
+@rule("cpu-only-torch")
+def its_files_have_no_toolkit(
+    torch: Torch, gpu: Gpu = one(vendor=_GPU_MAKERS), cuda: Torch | None = one(cuda=Told(bool)), hip: Torch | None = one(hip=Told(bool)),
+) -> Verdict:  # fmt: skip
+    """The files of an environment tell of no toolkit. Where another environment has one it matters less."""
+    if torch.knows("available") or not _for_cpu(torch) or _for_the_screen(gpu) or not _worth_a_build(gpu):
+        return False
+    return {"severity": "warning"} if cuda or hip else True
+
+
+@rule("cpu-only-torch", "possible")
+def somebody_asked_it_and_shows_nothing_else(torch: Torch = one(available=False), gpu: Gpu | None = None, platform: Platform | None = None) -> Verdict:
+    """A session in which torch says no, and whose version says why; whether there is a card is not told."""
+    return gpu is None and platform is None and _for_cpu(torch)
+
+
+@rule("cpu-only-torch", "likely")
+def a_program_found_no_gpu_code(
+    _said: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-linked-with-cuda"), platform: Platform | None = None,
+    torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """torch says so itself. On a Mac there is no such build, and a build for Intel has another device."""
+    if platform and platform.get("system") == "macos":
+        return False
+    return not (torch and (torch.get("cuda") or torch.get("mps_built") or "+xpu" in str(torch.get("version"))))
+
+
+@rule("cpu-only-torch")
+def conda_chose_the_cpu_build(
+    package: Package = one(manager="conda", name=("cpuonly", "pytorch", "pytorch-cpu", "pytorch-mutex", "libtorch")),
+    gpu: Gpu = one(vendor=_GPU_MAKERS), torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """conda names the variant in the build string; here it is known that a card is there."""
+    works = torch and (torch.get("available") or torch.get("cuda"))
+    return _cpu_variant(package) and _worth_a_build(gpu) and not works
+
+
+@rule("cpu-only-torch", "likely")
+def pypis_wheel_for_windows(
+    package: Package = one(manager="pip", name="torch"), platform: Platform = one(system="windows"), gpu: Gpu = one(vendor="nvidia"), torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """Without a local version it is PyPI's, and what PyPI has for Windows the table knows."""
+    if "+" in package.version or platform.get("wsl") or (torch and (torch.get("available") or torch.get("cuda") or torch.get("hip"))):
+        return False
+    return variant_for_pypi(package.version, "windows") == "cpu" and _worth_a_build(gpu)
+
+
+@rule("cpu-only-torch", "likely")
+def somebody_shows_a_list_of_cpu_builds(
+    package: Package = one(manager="conda", name=("cpuonly", "pytorch", "pytorch-cpu", "pytorch-mutex", "libtorch")),
+    platform: Platform | None = None, gpu: Gpu | None = None, torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """A list of packages is all that there is to see: who shows it looks for the GPU in it."""
+    return _cpu_variant(package) and platform is None and gpu is None and not (torch and torch.knows("available"))
+
+
+@rule("cpu-only-torch", "possible")
+def nothing_but_conda_forge_was_asked(
+    _asked: Symptom = seen("conda-forge-alone"), torch: Torch = one(available=False), gpu: Gpu | None = None,
+) -> Verdict:  # fmt: skip
+    """Solved on a channel that gives CPU builds where it sees no driver; the version line alone would settle it."""
+    return not torch.get("cuda") and not torch.get("hip") and (gpu is None or _worth_a_build(gpu))
+
+
+def _for_cpu(torch: Torch) -> bool:
+    return torch.cuda is None and torch.get("hip") is None and "+xpu" not in str(torch.get("version"))
+
+
+def _cpu_variant(package: Package) -> bool:
+    """`py3.8_cpu_0`, `cpu_generic_py311`, and the package whose name says it."""
+    return package.name in ("cpuonly", "pytorch-cpu") or "cpu" in str(package.get("build") or "")
+
+
+def _for_the_screen(gpu: Gpu) -> bool:
+    """Graphics that came with a processor is mostly there for the screen."""
+    return gpu.vendor == "amd" and gpu.get("integrated") is not False
+
+
+def _worth_a_build(gpu: Gpu) -> bool:
+    """Whether some build would serve the card; a guest's card is not ours."""
+    isa = gpu.get("isa")
+    if gpu.get("driver") == "vfio-pci":
+        return False
+    return newest_build(isa) is not None if isa else gpu.vendor == "nvidia"
+
+
+# -- code for other cards
+@rule("gpu-arch-newer-than-wheel")
+def card_newer_than_the_code(gpu: Gpu = one(vendor="nvidia"), torch: Torch = one()) -> Verdict:
+    """No machine code for the card, and nothing that could be compiled for it."""
+    return _unserved(gpu, torch) in _NEWER
+
+
+@rule("gpu-arch-older-than-wheel")
+def card_older_than_the_code(
+    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), said: Symptom = seen("torch-cannot-serve-card", "no-kernel-image"),
+) -> Verdict:  # fmt: skip
+    """All code is for newer cards, and the program came to feel it."""
+    return _unserved(gpu, torch) == "older-chip" and (said.get("isa") in (None, gpu.isa))
+
+
+@rule("gpu-arch-older-than-wheel")
+def old_card_that_nobody_used_yet(gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), bus: Every[PciDevice] = every(PciDevice, vendor_id=_NVIDIA)) -> Verdict:
+    """The same, where nothing failed. Beside a card that is served an old one is there for the screen."""
+    if _unserved(gpu, torch) != "older-chip":
+        return False
+    rows = [gpu_by_pci(device.vendor_id, device.get("device_id") or "") for device in bus]
+    return {"severity": "note"} if any(row and row.isa and runs_on(row.isa, torch.code) for row in rows) else True
+
+
+@rule("gpu-arch-older-than-wheel")
+def old_card_in_a_report(
+    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(available=True), newer: Gpu | None = one(vendor="nvidia", isa=Told(_of_today)),
+) -> Verdict:  # fmt: skip
+    """A report lists the card and says that torch is available, which proves nothing."""
+    if _unserved(gpu, torch) != "older-chip":
+        return False
+    return {"severity": "note"} if newer and runs_on(newer.isa, torch.code) else True
+
+
+@rule("gpu-arch-older-than-wheel")
+def torch_dropped_the_card(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-dropped-card")) -> Verdict:
+    """torch names the card and the lowest capability that it was built for."""
+    return gpu.isa == _told_isa(said)
+
+
+@rule("gpu-arch-older-than-wheel")
+def below_the_range(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-capability-range")) -> Verdict:
+    """Below the lowest that torch was built for."""
+    return gpu.isa == _told_isa(said) and isa_order(gpu.isa) < isa_order(isa_of_capability(said.low) or "")
+
+
+@rule("gpu-arch-newer-than-wheel")
+def above_the_range(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-capability-range")) -> Verdict:
+    """Above the highest, and of another major: within one major newer cards run older code."""
+    return gpu.isa == _told_isa(said) and isa_order(gpu.isa)[:1] > isa_order(isa_of_capability(said.high) or "")[:1]
+
+
+@rule("gpu-arch-newer-than-wheel")
+def torch_refuses_a_newer_card(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-cannot-serve-card")) -> Verdict:
+    """torch counts machine code alone: what it could compile from PTX it does not trust."""
+    return gpu.isa == said.isa and _refused(said) in _NEWER
+
+
+@rule("gpu-arch-older-than-wheel")
+def torch_refuses_an_older_card(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-cannot-serve-card")) -> Verdict:
+    """Every number in torch's list is above the card's."""
+    return gpu.isa == said.isa and _refused(said) == "older-chip"
+
+
+@rule("gpu-arch-older-than-wheel", "likely")
+def no_image_for_a_dropped_card(
+    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image"),
+    torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """Nothing tells what torch was built for, and no build of today serves the card."""
+    unknown = torch is None or not torch.knows("code")
+    return unknown and library is None and isa_order(gpu.isa) < min(isa_order(code) for code in _todays_code())
+
+
+# -- torch serves the card, something else does not
+@rule("binary-arch-missing")
+def torch_has_what_another_lacks(gpu: Gpu, torch: Torch, _said: Symptom = seen("no-kernel-image")) -> Verdict:
+    """No kernel image, though torch's own list serves every card that is known."""
+    return runs_on(gpu.isa, torch.code, torch.get("cuda"))
+
+
+@rule("binary-arch-missing", "likely")
+def the_last_frame_is_a_library(said: Symptom = seen("no-kernel-image-in-library"), gpu: Gpu | None = None, torch: Torch | None = None) -> Verdict:
+    """The error rose from a library with kernels of its own; torch's own list may still be to blame."""
+    blame = gpu and torch and gpu.knows("isa") and torch.knows("code") and not runs_on(gpu.isa, torch.code)
+    return False if blame else {"package": said.package} if said.get("package") else True
+
+
+@rule("binary-arch-missing", "likely")
+def tensorflow_cannot_compile_for_it(_jit: Symptom = seen("tf-jit-from-ptx"), _failed: Symptom = seen("ptx-invalid")) -> Verdict:
+    """No machine code for the card, and what was to be compiled for it is refused."""
+    return {"package": "tensorflow"}
+
+
+def _unserved(gpu: Gpu, torch: Torch) -> str | None:
+    """Why this build has nothing for that card, in a word; None where it has."""
+    if torch.get("hip"):
+        return None
+    why = why_not(gpu.isa, torch.code, torch.get("cuda"))
+    return why.kind if why else None
+
+
+def _refused(said: Symptom) -> str:
+    """Why torch's list has nothing for the card. Where the list is cut off, today's builds tell whether it is old."""
+    listed = [code for code in str(said.get("code") or "").replace(",", " ").split() if code.startswith("sm_")]
+    if not listed:
+        return "newer-chip" if _of_today(said.isa) else "older-chip"
+    why = why_not(said.isa, listed)
+    return why.kind if why else ""
+
+
+def _told_isa(said: Symptom) -> str:
+    told: Any = said
+    return "sm_" + str(told.major) + str(told.minor)
+
+
+# -- the driver
+@rule("driver-too-old-for-wheel")
+def driver_below_the_builds_minimum(torch: Torch = one(), driver: Driver = one(vendor="nvidia"), platform: Platform | None = None) -> Verdict:
+    """The driver does not carry the toolkit's major (before 11: its very version)."""
+    if torch.get("available") or torch.get("hip") or torch.cuda is None:
+        return False
+    if driver_carries(driver.version, torch.cuda, _system(platform)) is not False:
+        return False
+    return {"have": driver.version, "cuda": torch.cuda, "branch": driver_minimum(torch.cuda, _system(platform))}
+
+
+@rule("driver-too-old-for-wheel", "likely")
+def asked_for_more_than_the_driver_carries(
+    asked: Symptom = seen("conda-wants-cuda", "pip-wants-cuda"), driver: Driver = one(vendor="nvidia"), torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """What was installed is known from the command alone."""
+    want = asked.get("want") or f"{asked.get('major')}.{asked.get('minor')}"
+    if (torch and (torch.get("available") or torch.get("cuda"))) or driver_carries(driver.version, want) is not False:
+        return False
+    return {"have": driver.version, "cuda": want, "branch": driver_minimum(want)}
+
+
+@rule("driver-too-old-for-wheel", "likely")
+def pypis_build_wants_more(torch: Torch = one(available=False), driver: Driver = one(vendor="nvidia"), platform: Platform | None = None) -> Verdict:
+    """A plain version is mostly PyPI's build; which CUDA that has, the table knows."""
+    if torch.knows("cuda") or "+" in torch.version or _system(platform) != "linux":
+        return False
+    row = build(torch.version)
+    if row is None or row.extrapolated or not row.cuda or driver_carries(driver.version, row.cuda) is not False:
+        return False
+    return {"have": driver.version, "cuda": row.cuda, "branch": driver_minimum(row.cuda)}
+
+
+def _system(platform: Platform | None) -> str:
+    """Of WSL the Linux side counts."""
+    return "windows" if platform and platform.get("system") == "windows" else "linux"
+
+
+# -- what the fixes need
+@mends("cpu-only-torch", "gpu-arch-newer-than-wheel", "gpu-arch-older-than-wheel")
+def a_build_that_serves_the_card(
+    gpu: Gpu, driver: Driver | None = one(vendor="nvidia"), python: PythonEnv | None = None, platform: Platform | None = None,
+) -> Params:  # fmt: skip
+    """The newest one that runs on the card, with this driver and this Python if it can be had for them."""
+    system, version = _system(platform), driver.get("version") if driver and gpu.get("vendor") == "nvidia" else None
+    return _told(_newest(gpu.isa, version, _minor(python), system))
+
+
+@mends("driver-too-old-for-wheel")
+def an_older_build_or_a_newer_driver(
+    said: Symptom | None = seen("torch-driver-too-old"), driver: Driver | None = one(vendor="nvidia"), gpu: Gpu | None = None,
+    python: PythonEnv | None = None, torch: Torch | None = None,
+) -> Params:  # fmt: skip
+    """A build for what the driver carries; a driver for what the build wants."""
+    carried = _carried(said, driver)
+    isa = gpu.get("isa") if gpu else None
+    fitting = [row for row in builds() if row.cuda and carried and _within(row.cuda, carried) and (not isa or runs_on(isa, row.code))]
+    wanted = [row for row in fitting if not python or _minor(python) in (None, *row.python)] or fitting
+    branch = driver_minimum(str(torch.get("cuda"))) if torch and torch.get("cuda") else _next_branch(carried)
+    return {**_told(wanted[0] if wanted else None), "branch": branch, "carried": carried}
+
+
+def _carried(said: Symptom | None, driver: Driver | None) -> str | None:
+    """`found version 11040` is CUDA 11.4."""
+    if said and said.get("found"):
+        number = int(str(said.get("found")))
+        return f"{number // 1000}.{number % 1000 // 10}"
+    version = driver.get("version") if driver else None
+    return cuda_of_driver(version) if version else None
+
+
+def _within(cuda: str, carried: str) -> bool:
+    mine, theirs = version_key(cuda), version_key(carried)
+    return mine[0] <= theirs[0] if theirs[0] >= 11 else mine <= theirs
+
+
+def _next_branch(carried: str | None) -> str | None:
+    return driver_minimum(str(version_key(carried)[0] + 1)) if carried else None
+
+
+def _newest(isa: str, driver: str | None, python: str | None, system: str) -> TorchBuild | None:
+    """Wishes are let go one by one where no build meets them all: the Python can be changed, then the driver."""
+    wishes = ((driver, python), (driver, None), (None, python), (None, None))
+    return next((row for wish in wishes if (row := newest_build(isa, driver=wish[0], python=wish[1], system=system))), None)
+
+
+def _minor(python: PythonEnv | None) -> str | None:
+    version = python.get("version") if python else None
+    return ".".join(str(version).split(".")[:2]) if version else None
+
+
+def _told(row: TorchBuild | None) -> Params:
+    if row is None:
+        return {}
+    friends = companions(row.torch)
+    pins = {"torchvision": friends.torchvision} if friends and friends.torchvision else {}
+    return {"release": row.torch, "variant": row.variant, "index": row.index or index_url(row.variant), **pins}
+
+
+@mends("binary-arch-missing")
+def how_to_build_it(gpu: Gpu) -> Params:
+    """For which architecture; on AMD, what a sibling's code could do."""
+    isa = gpu.isa
+    if isa.startswith("sm_"):
+        return {"capability": isa[3:-1] + "." + isa[-1], "isa": isa}
+    sibling = override_for(isa)
+    return {"isa": isa, **({"override": sibling.value} if sibling else {})}
+
+

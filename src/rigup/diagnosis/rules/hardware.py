@@ -1,0 +1,181 @@
+"""Cards that fail, and cards that somebody else has."""
+
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.diagnosis.rules.driver import SILENT
+from rigup.machine.kinds import DeviceNode, Driver, Gpu, Platform, Service, Symptom, SystemPackage, Variable
+
+_LOST = ("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost", "nvml-gpu-lost-constant")
+_NOT_READY = ("cuda-802", "cuda-802-constant", "cuda-802-runtime")
+_BUSY = ("cuda-46", "cuda-46-constant")
+_EXCLUSIVE = ("Exclusive_Process", "Exclusive_Thread", "Prohibited")
+_MANAGER = "nvidia-fabricmanager"
+_NO_MIG = ("cuda-init-failed-no-gpu", "torch-no-cuda-gpus", "cuda-no-device", "cuda-no-device-constant", "cuda-not-initialized")
+_MASKS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
+
+
+# -- the bus and the card's own firmware
+@rule("gpu-fell-off-bus", "possible")
+def tool_gets_no_handle(
+    said: Symptom = seen("nvidia-smi-no-handle"), platform: Platform | None = None, known: Symptom | None = seen(*_LOST, "xid-119", "gsp-rpc-timeout")
+) -> Verdict:
+    """On a machine of its own, a card without a handle has mostly left the bus."""
+    elsewhere = platform and (platform.get("hypervisor") or platform.get("wsl"))
+    return "Unknown Error" in said.get("why", "") and not elsewhere and known is None
+
+
+@rule("gpu-fell-off-bus", "likely")
+def card_reads_all_ones(_said: Symptom = seen("lspci-card-silent"), _wish: Symptom = seen(*SILENT, *_NO_MIG, "nvidia-smi-no-devices", "nvidia-smi-no-handle")) -> Verdict:
+    """lspci reads 0xff from the card's registers, and the driver does not find it."""
+    return True
+
+
+@rule("gpu-hardware-init-failure", "likely")
+def its_firmware_does_not_come_up(said: Symptom = seen("nvrm-init-adapter-failed"), _gsp: Symptom | None = seen("xid-119")) -> Verdict:
+    """The code says that the card's own processor did not start."""
+    return str(said.get("code", "")).startswith("0x62:")
+
+
+@rule("gpu-hardware-init-failure", "possible")
+def adapter_does_not_start(
+    said: Symptom = seen("nvrm-init-adapter-failed"), platform: Platform | None = None, other: Symptom | None = seen(*_LOST, "nvrm-bar-invalid")
+) -> Verdict:
+    """The driver could not start the card, and the log does not tell more."""
+    code = said.get("code", "")
+    guest = platform and platform.get("hypervisor")
+    return code != "0x22:0x56" and not code.startswith("0x62:") and other is None and not guest
+
+
+@rule("gpu-hardware-init-failure", "possible")
+def amdgpu_gives_up(
+    _said: Symptom = seen("amdgpu-init-fatal"), file: Symptom | None = seen("amdgpu-firmware-file-missing"), platform: Platform | None = None
+) -> Verdict:
+    """amdgpu could not start the card; where a firmware file is missing, that is why."""
+    return file is None and not (platform and platform.get("hypervisor"))
+
+
+# -- the card's memory
+@rule("gpu-memory-ecc-error", "likely")
+def uncorrected_errors_are_counted(gpu: Gpu) -> Verdict:
+    """The driver counts errors since it was loaded."""
+    return gpu.ecc_errors > 0 and _at(gpu)
+
+
+@rule("gpu-memory-ecc-error", "likely")
+def row_waits_for_its_replacement(gpu: Gpu) -> Verdict:
+    """A row was found bad, and is replaced at the next reset."""
+    return gpu.remap_pending and _at(gpu)
+
+
+def _at(gpu: Gpu) -> Params:
+    return {"index": gpu.get("nvml_index")} if gpu.get("nvml_index") is not None else {"gpu": gpu}
+
+
+@mends("gpu-memory-ecc-error", "compute-mode-exclusive")
+def index_of_the_card(gpu: Gpu) -> Params:
+    """As nvidia-smi counts."""
+    return {"index": gpu.nvml_index}
+
+
+# -- NVSwitch
+@rule("fabric-manager-not-running", "likely")
+def system_not_ready(_error: Symptom = seen(*_NOT_READY), gpu: Gpu | None = one(vendor="nvidia")) -> Verdict:
+    """CUDA waits for the fabric; on a card for desktops there is none."""
+    return gpu is None or not gpu.knows("name") or _on_board(gpu) or "GeForce" not in gpu.name
+
+
+@rule("fabric-manager-not-running")
+def system_not_ready_on_such_a_board(_error: Symptom = seen(*_NOT_READY), gpu: Gpu = one(vendor="nvidia")) -> Verdict:
+    """As above, and the card is of a board with NVSwitch."""
+    return _on_board(gpu)
+
+
+def _on_board(gpu: Gpu) -> bool:
+    """Modules on a board, not cards in a slot."""
+    return any(word in gpu.get("name", "") for word in ("SXM", "HBM3", "HGX", "B200", "B300", "H20"))
+
+
+@rule("fabric-manager-not-running")
+def switches_without_their_manager(
+    _error: Symptom = seen(*_NOT_READY, "nvidia-smi-no-devices"), _unit: Symptom = seen("fabric-manager-unit-failed", "fabric-manager-unit-inactive")
+) -> Verdict:
+    """The service is shown to be down, and CUDA does not start."""
+    return True
+
+
+@rule("fabric-manager-not-running")
+def fabric_is_not_complete(
+    gpu: Gpu = one(fabric=("In Progress", "Not Started", "Not Supported by fabric manager")),
+    _unit: Symptom = seen("fabric-manager-unit-failed", "fabric-manager-unit-inactive"),
+) -> Verdict:
+    """The card itself says that it has not joined, and the service is down."""
+    return gpu.knows("fabric")
+
+
+@rule("fabric-manager-not-running", "likely")
+def card_waits_for_the_fabric(gpu: Gpu = one(fabric=("In Progress", "Not Started"))) -> Verdict:
+    """The card itself says that it has not joined."""
+    return _on_board(gpu)
+
+
+@rule("fabric-manager-not-running")
+def service_is_down(switch: DeviceNode, service: Service = one(name=_MANAGER)) -> Verdict:
+    """The machine has switches, and the service that sets them up does not run."""
+    return switch.path.startswith("/dev/nvidia-nvswitch") and service.running is False
+
+
+@rule("fabric-manager-not-running")
+def manager_of_another_version(switch: DeviceNode, package: SystemPackage = one(state="installed"), driver: Driver = one(vendor="nvidia")) -> Verdict:
+    """It works with exactly its own driver."""
+    mine = switch.path.startswith("/dev/nvidia-nvswitch") and package.name.startswith(_MANAGER)
+    return mine and not package.version.rpartition(":")[2].startswith(driver.version)
+
+
+@mends("fabric-manager-not-running")
+def version_of_the_driver(driver: Driver = one(vendor="nvidia")) -> Params:
+    """The manager must be of exactly this version."""
+    return {"version": driver.version}
+
+
+# -- who may use the card
+@rule("compute-mode-exclusive")
+def another_process_has_it(_error: Symptom = seen(*_BUSY, "ollama-driver-init-failed"), gpu: Gpu = one(compute_mode=_EXCLUSIVE)) -> Verdict:
+    """One process at a time may use the card, and another one does."""
+    return (_error.get("code", "46") == "46") and _at(gpu)
+
+
+@rule("compute-mode-exclusive", "possible")
+def card_is_busy(error: Symptom = seen(*_BUSY, "ollama-driver-init-failed"), gpu: Gpu | None = None) -> Verdict:
+    """A card that is shared by default is seldom busy; nobody has shown its mode."""
+    return error.get("code", "46") == "46" and not (gpu and gpu.knows("compute_mode"))
+
+
+# -- parts of a card
+@rule("mig-enabled-without-instance")
+def no_part_to_compute_on(gpu: Gpu = one(mig=True)) -> Verdict:
+    """MIG is on, and the card has no parts."""
+    return gpu.partitions == [] and _at(gpu)
+
+
+@rule("mig-enabled-without-instance", "likely")
+def no_part_is_shown(gpu: Gpu = one(mig=True), _error: Symptom = seen(*_NO_MIG)) -> Verdict:
+    """MIG is on, no part is shown, and CUDA finds no device."""
+    return not gpu.get("partitions") and _at(gpu)
+
+
+@rule("mig-device-misaddressed", "likely")
+def named_in_the_old_form(mask: Variable = one(name=_MASKS), gpu: Gpu = one(mig=True)) -> Verdict:
+    """Parts have UUIDs of their own here, and the variable names one by its card and number."""
+    old = [name for name in (mask.value or "").split(",") if name.startswith("MIG-GPU-")]
+    return bool(old and _uuids(gpu)) and {"named": old[0]}
+
+
+@mends("mig-device-misaddressed")
+def uuid_of_a_part(gpu: Gpu = one(mig=True)) -> Params:
+    """A UUID that nvidia-smi -L lists."""
+    uuids = _uuids(gpu)
+    return {"uuid": uuids[0]} if uuids else {}
+
+
+def _uuids(gpu: Gpu) -> list[str]:
+    told = [str(part.get("uuid", "")) for part in gpu.get("partitions") or ()]
+    return [uuid for uuid in told if uuid.startswith("MIG-")]

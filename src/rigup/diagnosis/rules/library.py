@@ -1,0 +1,194 @@
+"""Libraries: another one in a library's place, or none at all."""
+
+import re
+
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.diagnosis.rules.told import Told
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.cuda_libraries import library_of, overwrite
+from rigup.knowledge.torch_builds import build, companions, index_url
+from rigup.machine.kinds import Driver, Gpu, Package, PathLibrary, Symptom, Torch, Variable
+
+_CLASH = ("cuda-symbol-undefined", "cuda-symbol-not-defined-at-link-time", "cudnn-differs-from-built", "cudnn-older-than-compiled", "cudnn-parts-differ")
+_SYMBOL = ("cuda-symbol-undefined", "cuda-symbol-not-defined-at-link-time")
+_CUDNN = ("cudnn-differs-from-built", "cudnn-older-than-compiled", "cudnn-parts-differ")
+_FOREIGN = re.compile(r"cuda|cudnn|nccl|nvidia|conda|tensorrt|/apps/|/sw/|nvhpc|hpc_sdk", re.IGNORECASE)
+
+
+def _is_of_a_major(name: str) -> bool:
+    return re.fullmatch(r"nvidia-[a-z-]{3,40}-cu\d{2}", name) is not None
+
+
+_NAMED = Told(_is_of_a_major)
+
+
+# -- another library in its place
+@rule("library-clash-ld-library-path")
+def the_variable_leads_to_another(said: Symptom = seen(*_CLASH), path: Variable = one(name="LD_LIBRARY_PATH")) -> Verdict:
+    """A library of another version was loaded, and LD_LIBRARY_PATH names folders that hold such."""
+    folders = [folder for folder in str(path.value or "").split(":") if _FOREIGN.search(folder)]
+    return bool(folders) and {"folder": folders[0], "lib": said.get("lib"), "symbol": said.get("symbol")}
+
+
+@rule("library-clash-ld-library-path")
+def a_library_lies_on_the_path(said: Symptom = seen(*_CLASH), there: PathLibrary = one()) -> Verdict:
+    """The very library that the message speaks of lies in a folder that the loader asks first."""
+    name = str(said.get("lib") or said.get("symbol") or "cudnn")
+    stem = re.sub(r"^(?:lib|_+)|\.so.*$", "", name).lower()[:4]
+    return stem in there.soname.lower() and {"folder": there.folder, "lib": there.soname}
+
+
+@rule("library-clash-ld-library-path")
+def ldd_shows_another(said: Symptom = seen(*_CLASH), shown: Symptom = seen("ldd-cuda-library")) -> Verdict:
+    """ldd resolves the library outside torch's own folders."""
+    return {"folder": shown.path, "lib": shown.lib, "symbol": said.get("symbol")}
+
+
+@rule("library-clash-ld-library-path", "likely")
+def torch_says_that_it_is_the_variable(_said: Symptom = seen("cudnn-on-ld-library-path")) -> Verdict:
+    """torch looked into LD_LIBRARY_PATH itself."""
+    return True
+
+
+@rule("library-clash-ld-library-path", "likely")
+def a_symbol_of_another_release(said: Symptom = seen(*_SYMBOL)) -> Verdict:
+    """A library of NVIDIA's was found, and is of another release than the one that was linked against."""
+    return {"lib": said.get("lib"), "symbol": said.symbol}
+
+
+# -- packages that overwrite one another
+@rule("pip-cuda-mix")
+def two_packages_write_one_file(
+    one_of: Package = one(name=_NAMED), other: Package = one(name=_NAMED), said: Symptom | None = seen(*_CLASH, "cuda-library-not-found"), works: Torch | None = one(available=True),
+) -> Verdict:  # fmt: skip
+    """`nvidia-nccl-cu11` and `-cu12` put one file into one folder. Before anything fails it is a warning; where torch works, a note."""
+    if one_of.get("env") != other.get("env") or one_of.name >= other.name:
+        return False
+    if not overwrite(one_of.name, one_of.get("version", ""), other.name, other.get("version", "")):
+        return False
+    return {"one": one_of.name, "other": other.name, **({} if said else {"severity": "note" if works else "warning"})}
+
+
+@rule("pip-cuda-mix", "likely")
+def one_library_for_two_majors(
+    one_of: Package = one(name=_NAMED), other: Package = one(name=_NAMED), said: Symptom | None = seen(*_SYMBOL, "cuda-library-not-found"), works: Torch | None = one(available=True),
+) -> Verdict:  # fmt: skip
+    """Where their files bear different numbers, headers and what asks by the plain name are mixed all the same."""
+    same = one_of.name[:-2] == other.name[:-2] and one_of.name < other.name
+    if not same or one_of.get("env") != other.get("env"):
+        return False
+    return {"one": one_of.name, "other": other.name, **({} if said else {"severity": "note" if works else "warning"})}
+
+
+@rule("pip-cuda-mix", "likely")
+def packages_for_two_majors(one_of: Package = one(name=_NAMED), other: Package = one(name=_NAMED), _said: Symptom = seen(*_SYMBOL)) -> Verdict:
+    """A symbol is missing, and packages for two CUDA majors stand in one environment."""
+    majors = (one_of.name[-2:], other.name[-2:])
+    return one_of.get("env") == other.get("env") and majors[0] < majors[1] and {"one": one_of.name, "other": other.name}
+
+
+@rule("pip-cuda-mix")
+def a_linker_older_than_what_it_links(package: Package = one(name=_NAMED), said: Symptom = seen("cuda-symbol-undefined")) -> Verdict:
+    """`__nvJitLinkComplete_12_4` wants nvJitLink 12.4 or newer, and an older package is installed."""
+    wanted = re.search(r"_(\d{2})_(\d{1,2})$", said.symbol)
+    if not wanted or "nvjitlink" not in package.name or "nvJitLink" not in said.symbol:
+        return False
+    older = version_key(package.version)[:2] < (int(wanted[1]), int(wanted[2]))
+    return older and {"one": package.name}
+
+
+@mends("pip-cuda-mix")
+def torch_again(torch: Torch) -> Params:
+    """The same torch again, with all that it brings."""
+    release, _, local = str(torch.version).partition("+")
+    friends, row = companions(release), build(torch.version)
+    variant = local or (row.variant if row else "")
+    return {"release": release, "index": index_url(variant), **({"torchvision": friends.torchvision} if friends else {})}
+
+
+# -- cuDNN
+@rule("cudnn-version-incompatible")
+def cudnn_older_than_built_for(said: Symptom = seen("cudnn-differs-from-built", "cudnn-older-than-compiled")) -> Verdict:
+    """The message gives both; nothing tells by which way it came."""
+    return {"built": _dotted(said.built), "found": _dotted(said.found)}
+
+
+@rule("cudnn-version-incompatible", "likely")
+def parts_of_two_cudnns(_said: Symptom = seen("cudnn-parts-differ")) -> Verdict:
+    """cuDNN's own parts are of two versions."""
+    return True
+
+
+@rule("cudnn-version-incompatible")
+def jax_wants_a_newer_cudnn(said: Symptom = seen("jax-library-older")) -> Verdict:
+    """jax compares what it was built against with what it finds."""
+    return said.library == "cuDNN" and {"built": said.built, "found": said.found}
+
+
+@rule("library-clash-ld-library-path", "possible")
+def jax_wants_another_library(said: Symptom = seen("jax-library-older")) -> Verdict:
+    """An older library than jax's own packages bring was found first."""
+    return said.library != "cuDNN" and {"lib": said.library}
+
+
+@mends("cudnn-version-incompatible")
+def the_cudnn_of_its_toolkit(torch: Torch) -> Params:
+    """Its package carries the CUDA major in the name."""
+    return {"package": "nvidia-cudnn-cu" + str(torch.cuda).partition(".")[0]}
+
+
+def _dotted(version: str) -> str:
+    return re.sub(r",\s*", ".", version)
+
+
+# -- nothing of that name
+@rule("cuda-runtime-library-missing")
+def the_loader_finds_none(said: Symptom = seen("cuda-library-not-found")) -> Verdict:
+    """The loader looked for a file of that name and there is none."""
+    return {"lib": said.lib}
+
+
+@rule("cuda-runtime-library-missing")
+def tensorflow_finds_a_card_and_not_a_library(said: Symptom = seen("tf-library-not-loaded"), gpu: Gpu = one(vendor="nvidia")) -> Verdict:
+    """On a machine without a GPU the same line is only noise."""
+    return bool(gpu.fields) and {"lib": said.lib, "program": "tensorflow"}
+
+
+@rule("cuda-runtime-library-missing")
+def tensorflow_skips_its_gpus(said: Symptom = seen("tf-library-not-loaded"), _skips: Symptom = seen("tf-skips-gpus")) -> Verdict:
+    """There were GPUs to be skipped."""
+    return {"lib": said.lib, "program": "tensorflow"}
+
+
+@rule("cuda-runtime-library-missing", "likely")
+def tensorflow_beside_a_driver(said: Symptom = seen("tf-library-not-loaded"), driver: Driver = one(vendor="nvidia")) -> Verdict:
+    """The driver is there."""
+    return bool(driver.get("version")) and {"lib": said.lib, "program": "tensorflow"}
+
+
+@mends("cuda-runtime-library-missing")
+def what_brings_the_library(
+    said: Symptom = seen("cuda-library-not-found", "cuda-library-not-loaded", "cudnn-none-of-these", "cudnn-not-located", "cudnn-part-not-loaded",
+                         "cupy-library-not-loaded", "tf-library-not-loaded"), torch: Torch | None = None,
+) -> Params:  # fmt: skip
+    """The package of PyPI that brings it, and the folder that it puts it into."""
+    found = library_of(said.lib)
+    if not found:
+        return {"lib": said.lib}
+    row, number = found
+    major = _major(number) if not row.suffix_from else str(version_key(str(torch.get("cuda") or ""))[0]) if torch and torch.get("cuda") else ""
+    named = {"package": f"{row.package}-cu{major}"} if major else {}
+    return {"lib": said.lib, "folder": f"site-packages/nvidia/{row.folder}/lib", **named}
+
+
+def _major(number: str) -> str:
+    """DLLs carry the minor too: cudart64_101 is of 10.1, cudart64_12 of 12."""
+    return number[:2]
+
+
+# -- compiling
+@mends("nvcc-differs-from-torch-cuda")
+def the_compiler_that_fits(said: Symptom | None = seen("nvcc-mismatches-torch", "apex-nvcc-mismatch", "deepspeed-nvcc-mismatch"), torch: Torch | None = None) -> Params:
+    """The CUDA that torch was built with."""
+    want = (said.get("want") if said else None) or (torch.get("cuda") if torch else None)
+    return {"want": ".".join(str(want).split(".")[:2])} if want else {}

@@ -1,0 +1,205 @@
+"""Memory that does not suffice: whose it is, whether it lies in pieces, and how much an integrated GPU really has."""
+
+import re
+
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.machine.kinds import DeadLine, Gpu, Memory, ModuleParameter, Platform, Symptom, Torch
+
+GIB = 1 << 30
+_UNITS = {"bytes": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": GIB, "t": 1 << 40}
+_OUT = ("torch-out-of-memory", "torch-out-of-memory-figures")
+_OVERHEAD = 1.5 * GIB  # what a context and its libraries hold beside the allocator
+_PAGE = 4096
+
+
+def size(text: str | None) -> float | None:
+    """`7.13 GiB` in bytes."""
+    found = re.match(r"([\d.]{1,16}) ?(bytes|[KMGTkmgt]?)", text or "")
+    try:
+        return float(found[1]) * _UNITS[found[2].lower() or "b"] if found else None
+    except ValueError:
+        return None
+
+
+class Figures:
+    """What one message says of a card's memory, in bytes; None where it does not tell."""
+
+    def __init__(self, said: Symptom) -> None:
+        self.wanted, self.total, self.free = (size(said.get(name)) for name in ("wanted", "total", "free"))
+        self.allocated, self.slack, self.mine = (size(said.get(name)) for name in ("allocated", "slack", "mine"))
+        reserved = size(said.get("reserved"))
+        if self.slack is None and reserved is not None and self.allocated is not None:
+            self.slack = max(reserved - self.allocated, 0.0)
+
+    @property
+    def told(self) -> bool:
+        """Whether the message has figures at all."""
+        return None not in (self.wanted, self.total, self.free, self.allocated, self.slack)
+
+    @property
+    def others(self) -> float:
+        """What neither is free nor belongs to the process that failed."""
+        own = self.mine if self.mine is not None else (self.allocated or 0) + (self.slack or 0) + _OVERHEAD
+        return max((self.total or 0) - (self.free or 0) - own, 0.0)
+
+    @property
+    def taken(self) -> bool:
+        """Others hold more than was asked for, and a good part of the card."""
+        return self.told and self.others > (self.wanted or 0) and self.others > 0.2 * (self.total or 0)
+
+    @property
+    def in_pieces(self) -> bool:
+        """What is reserved and not used would do, and is not a mere rest."""
+        slack = self.slack or 0
+        return self.told and slack >= (self.wanted or 0) and slack >= 0.08 * (self.total or 0)
+
+
+@rule("gpu-memory-held-by-others")
+def others_hold_what_it_wants(said: Symptom = seen(*_OUT)) -> Verdict:
+    """Without the others the request would have been met."""
+    return Figures(said).taken and {"severity": "error"}
+
+
+@rule("gpu-memory-held-by-others", "likely")
+def message_names_the_holder(said: Symptom = seen(*_OUT), other: Symptom = seen("other-process-holds-memory")) -> Verdict:
+    """The message names another process with more memory than was asked for."""
+    held, wanted, total = size(other.get("held")), size(said.get("wanted")), size(said.get("total"))
+    return bool(held and wanted and held > wanted and held > 0.2 * (total or 0)) and {"severity": "error"}
+
+
+@rule("gpu-memory-held-by-others")
+def used_by_nobody_that_is_listed(
+    _list: Symptom = seen("nvidia-smi-no-processes"), gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None,
+    parts: Gpu | None = one(mig=True),
+) -> Verdict:  # fmt: skip
+    """Much is used, and the list of processes is empty. On Windows and in a WSL it always is."""
+    listed = gpu.get("driver_model") is None and not (platform and (platform.get("wsl") or platform.get("system") == "windows"))
+    return listed and parts is None and gpu.memory_used > max(GIB, gpu.vram / 4)
+
+
+@rule("gpu-memory-held-by-others", "likely")
+def card_is_full_before_it_starts(gpu: Gpu, said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "ggml-out-of-memory", "xla-out-of-memory")) -> Verdict:
+    """The message has no figures of use; nvidia-smi shows that most of the card is taken."""
+    return gpu.memory_used > 0.8 * gpu.vram and _wants(said) < gpu.vram and {"severity": "error"}
+
+
+def _wants(said: Symptom) -> float:
+    return size(said.get("wanted")) or 0.0
+
+
+@rule("oom-fragmentation")
+def reserved_in_pieces(said: Symptom = seen(*_OUT)) -> Verdict:
+    """Enough is reserved and unused, and no piece of it is long enough."""
+    figures = Figures(said)
+    return figures.in_pieces and not figures.taken
+
+
+@rule("oom-model-too-large")
+def work_fills_the_card(said: Symptom = seen(*_OUT)) -> Verdict:
+    """Nearly all is in use by the work itself."""
+    figures = Figures(said)
+    return figures.told and not figures.taken and not figures.in_pieces
+
+
+@rule("oom-model-too-large", "possible")
+def out_of_memory_without_figures(said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant"), known: Symptom | None = seen(*_OUT)) -> Verdict:
+    """What the message says; it does not tell whose the memory is."""
+    return known is None and said.knows("id")
+
+
+@mends("oom-fragmentation")
+def allocator_setting(said: Symptom = seen(*_OUT)) -> Params:
+    """The allocator's variable has its runtime's name; older releases know another setting."""
+    runtime = "HIP" if said.get("runtime") == "HIP" else "CUDA"
+    old = said.get("reserved") is not None
+    return {"variable": f"PYTORCH_{runtime}_ALLOC_CONF", "setting": "max_split_size_mb:512" if old else "expandable_segments:True"}
+
+
+# -- memory that processor and GPU share
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def carve_out_starves_torch(gpu: Gpu = one(integrated=True), said: Symptom = seen(*_OUT, "hip-memory-figures")) -> Verdict:
+    """torch has the system's half only, and the larger half lies in a carve-out that it does not use."""
+    total = size(said.get("total") or said.get("total2"))
+    return bool(total) and abs((total or 0) - gpu.gtt) < 0.1 * gpu.gtt and gpu.vram > gpu.gtt / 2
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def large_carve_out_with_torch(gpu: Gpu = one(integrated=True, vendor="amd"), torch: Torch | None = None) -> Verdict:
+    """A carve-out larger than all that the GPU may map besides, where a torch for ROCm is to run."""
+    return bool(torch and torch.get("hip")) and gpu.vram >= 8 * GIB and gpu.vram > gpu.gtt
+
+
+@rule("apu-gtt-limit-not-applied")
+def wished_and_not_in_force(limit: ModuleParameter = one(module=("ttm", "amdttm", "amdgpu"), name=("pages_limit", "gttsize"))) -> Verdict:
+    """The configured limit is not the one that runs."""
+    wished, running = limit.configured, limit.running
+    return wished.isdigit() and running.lstrip("-").isdigit() and int(wished) != int(running) and not _auto(limit.name, running)
+
+
+def _auto(name: str, running: str) -> bool:
+    return name == "gttsize" and running == "-1"
+
+
+@rule("apu-gtt-limit-not-applied")
+def no_such_parameter(wish: ModuleParameter = one(module="amdgpu", name=("gtt_size", "gtt", "gttsize_mb", "pages_limit", "vram_size"))) -> Verdict:
+    """amdgpu has no parameter of this name, and ignores it."""
+    return not wish.knows("running") and bool(wish.configured) and {"name": wish.name}
+
+
+@rule("apu-gtt-limit-not-applied")
+def wished_and_the_ceiling_is_lower(
+    gpu: Gpu = one(integrated=True, vendor="amd"), limit: ModuleParameter = one(module=("ttm", "amdttm"), name="pages_limit")
+) -> Verdict:
+    """More pages were configured than the GPU may map."""
+    wished = limit.configured
+    return wished.isdigit() and int(wished) * _PAGE > 1.1 * gpu.gtt
+
+
+@rule("apu-gtt-limit-not-applied", "likely")
+def line_that_nobody_reads(line: DeadLine = one(module=("amdgpu", "ttm", "amdttm"))) -> Verdict:
+    """The line lacks its keyword, so that it sets nothing."""
+    return line.name in ("pages_limit", "gttsize", "page_pool_size") and {"name": line.name}
+
+
+@mends("apu-gtt-limit-not-applied", "apu-vram-carveout-vs-gtt")
+def pages_to_allow(memory: Memory) -> Params:
+    """Nearly all of the memory, in pages, with room for the system."""
+    pages = int((memory.total / GIB - 8) * 0.95) * (GIB // _PAGE)
+    return {"pages": pages} if pages > 0 else {}
+
+
+@rule("apu-memory-miscount")
+def more_free_than_there_is(said: Symptom = seen("hip-memory-figures", "hip-memory-tuple")) -> Verdict:
+    """A total below what is free counts another pool than the free one."""
+    free, total = size(said.get("free") or said.get("free2")), size(said.get("total") or said.get("total2"))
+    return bool(free and total and free > 1.05 * total)
+
+
+@rule("apu-memory-miscount", "likely")
+def pools_were_added(said: Symptom = seen("ollama-compute"), gpu: Gpu = one(vendor="amd")) -> Verdict:
+    """The program's total is carve-out and mapped memory together, which the machine does not have at once."""
+    total = size(said.get("total"))
+    return gpu.get("integrated") is not False and bool(total) and gpu.vram > 0 and abs((total or 0) - gpu.vram - gpu.gtt) < 0.02 * (total or 0) and gpu.gtt > gpu.vram
+
+
+@rule("apu-memory-miscount")
+def more_than_the_machine_has(memory: Memory, gpu: Gpu = one(integrated=True), said: Symptom = seen("ollama-compute")) -> Verdict:
+    """The program's total is more than the memory that is there, carve-out included."""
+    total = size(said.get("total"))
+    return bool(total) and (total or 0) > memory.total + gpu.get("vram", 0) + GIB
+
+
+@rule("igpu-vram-counted-without-gtt", "likely")
+def carve_out_alone_was_counted(said: Symptom = seen("ollama-compute"), gpu: Gpu = one(integrated=True, vendor="amd")) -> Verdict:
+    """The program's total is the carve-out, beside which the GPU may map much more."""
+    total = size(said.get("total"))
+    return bool(total) and abs((total or 0) - gpu.vram) < 0.05 * gpu.vram and gpu.gtt > 1.5 * gpu.vram
+
+
+@rule("igpu-vram-counted-without-gtt", "possible")
+def little_memory_for_an_integrated_gpu(
+    said: Symptom = seen("ollama-compute"), _short: Symptom = seen("ollama-too-little-vram"), gpu: Gpu = one(integrated=True, vendor="amd")
+) -> Verdict:
+    """The program calls a few gigabytes too little; an integrated GPU may map the system's memory."""
+    total = size(said.get("total"))
+    return bool(total) and (total or 0) <= 8 * GIB and not gpu.knows("gtt")

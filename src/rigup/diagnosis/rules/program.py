@@ -1,0 +1,208 @@
+"""Programs: which devices they let themselves see, in which order, and how their ranks reach each other."""
+
+from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
+from rigup.machine.kinds import CardCount, Gpu, JobRequest, KernelParameter, Mask, NetInterface, Symptom, Variable
+
+NO_DEVICE = (
+    "cuda-no-device", "cuda-no-device-constant", "torch-no-cuda-gpus", "torch-found-no-driver", "hip-no-device", "vllm-no-device-type",
+    "lightning-no-gpu-backend",
+)  # fmt: skip
+CUDA_MASK = "CUDA_VISIBLE_DEVICES"
+MASKS = (CUDA_MASK, "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+_NONE = ("", "-1", "none", "None")
+
+
+def chosen(value: str) -> list[str]:
+    """The devices that a mask names, one by one."""
+    return [part.strip() for part in value.split(",")]
+
+
+def counted(mask: Variable, cards: CardCount) -> bool:
+    """Whether a mask counts these cards: CUDA's NVIDIA's, the others AMD's."""
+    return bool(cards.vendor == ("nvidia" if mask.name == CUDA_MASK else "amd"))
+
+
+# -- masks
+@rule("cuda-visible-devices-wrong")
+def mask_names_a_device_that_is_not_there(mask: Variable = one(name=MASKS), cards: CardCount = one(mig=False)) -> Verdict:
+    """Of 0-based indices one lies beyond the last card: that card and all behind it are hidden."""
+    parts = chosen(mask.value or "")
+    beyond = [part for part in parts if part.isdigit() and int(part) >= cards.count]
+    shown = ",".join(str(index) for index in range(cards.count))
+    severity = "error" if parts[0] in beyond else "warning"
+    return bool(beyond) and counted(mask, cards) and {"name": mask.name, "count": cards.count, "valid": shown, "severity": severity}
+
+
+@rule("cuda-visible-devices-wrong")
+def mask_names_an_unknown_uuid(mask: Variable = one(name=MASKS), cards: CardCount = one(mig=False)) -> Verdict:
+    """A UUID, or its beginning, that no card has."""
+    first = chosen(mask.value or "")[0]
+    unknown = first.startswith("GPU-") and not any(uuid.startswith(first) for uuid in cards.uuids)
+    known = counted(mask, cards) and bool(cards.uuids) and len(cards.uuids) == cards.count
+    return unknown and known and {"name": mask.name, "valid": cards.uuids[0]}
+
+
+@rule("cuda-visible-devices-wrong")
+def mask_hides_all_and_the_program_finds_none(
+    _nothing: Symptom = seen(*NO_DEVICE), mask: Variable = one(name=MASKS, value=_NONE), card: Gpu | None = None
+) -> Verdict:
+    """An empty mask, or -1, and a program that wanted a GPU."""
+    return {"name": mask.name, "value": mask.value, "seen": card is not None}
+
+
+@rule("cuda-visible-devices-wrong")
+def mask_hides_all_cards(
+    mask: Variable = one(name=MASKS, value=_NONE, at="shell service unit kernel"), card: Gpu = one(vendor=("nvidia", "amd")),
+    own: Mask | None = None,
+) -> Verdict:
+    """What every program of that place gets; a program that hides the GPUs from itself means to."""
+    maker = "nvidia" if mask.name == CUDA_MASK else "amd"
+    return card.vendor == maker and own is None and {"name": mask.name, "value": mask.value}
+
+
+@rule("cuda-visible-devices-wrong", "possible")
+def mask_of_unseen_cards(
+    _nothing: Symptom = seen(*NO_DEVICE), mask: Variable = one(name=MASKS), card: Gpu | None = None
+) -> Verdict:
+    """An index above the first, and no device; how many there are, nobody has seen."""
+    first = chosen(mask.value or "")[0]
+    return card is None and first.isdigit() and int(first) > 0 and {"name": mask.name, "valid": "0"}
+
+
+@rule("cuda-visible-devices-set-too-late", "likely")
+def mask_set_after_cuda_started(mask: Mask) -> Verdict:
+    """The program's own order of things."""
+    return bool(mask.get("after")) and {"name": mask.variable, "after": mask.after.rstrip("(")}
+
+
+@rule("cuda-visible-devices-set-too-late", "likely")
+def device_count_and_mask_disagree(_wrong: Symptom = seen("torch-device-beyond-count"), mask: Mask | None = None) -> Verdict:
+    """torch counts by the variable as it is now, CUDA as it was."""
+    return mask is not None and {"name": mask.variable}
+
+
+@rule("cuda-initialised-before-fork", "likely")
+def worker_cannot_start_cuda(
+    _worker: Symptom = seen("worker-process-failed"),
+    _refused: Symptom = seen("cuda-initialization-error", "cupy-forked-after-cuda", "cuda-not-initialized", "cuinit-returns-3"),
+) -> Verdict:
+    """In the parent CUDA works; in a copy of it it does not."""
+    return True
+
+
+@rule("cuda-device-order-differs")
+def two_cards_change_places(
+    gpu: Gpu, other: Gpu, order: Variable | None = one(name="CUDA_DEVICE_ORDER"), mask: Variable | None = one(name=CUDA_MASK)
+) -> Verdict:
+    """One comes first in one list and second in the other; a mask of one's own may well reorder."""
+    if gpu is other or (order and order.value == "PCI_BUS_ID") or (mask and mask.value and not _ascending(mask.value)):
+        return False
+    crossed = gpu.nvml_index < other.nvml_index and gpu.runtime_index > other.runtime_index
+    return crossed and gpu.name != other.name
+
+
+def _ascending(mask: str) -> bool:
+    parts = chosen(mask)
+    return all(part.isdigit() for part in parts) and [int(part) for part in parts] == sorted(int(part) for part in parts)
+
+
+# -- direct traffic between GPUs
+_HUNG = ("nccl-collective-timeout", "p2p-data-wrong", "iommu-page-fault")
+
+
+@rule("nccl-p2p-blocked-by-acs-iommu")
+def redirected_and_hung(acs: Symptom = seen("acs-redirects"), _hung: Symptom = seen(*_HUNG)) -> Verdict:
+    """ACS is on, and what it breaks is broken."""
+    return bool(acs.get("redirect"))
+
+
+@rule("nccl-p2p-blocked-by-acs-iommu", "likely")
+def validated_and_hung(_acs: Symptom = seen("acs-redirects"), _hung: Symptom = seen(*_HUNG)) -> Verdict:
+    """ACS is on in part."""
+    return True
+
+
+@rule("nccl-p2p-blocked-by-acs-iommu", "likely")
+def redirected_and_avoided(_acs: Symptom = seen("acs-redirects"), _around: Variable = one(name="NCCL_P2P_DISABLE", value="1")) -> Verdict:
+    """ACS is on, and somebody goes around direct traffic already."""
+    return True
+
+
+@rule("nccl-p2p-blocked-by-acs-iommu", "possible")
+def only_acs_is_shown(_acs: Symptom = seen("acs-redirects"), card: Gpu | None = None) -> Verdict:
+    """Somebody shows these lines alone, out of a long list: they are what he asks about."""
+    return card is None
+
+
+@rule("nccl-p2p-blocked-by-acs-iommu", "likely")
+def warned_and_hung(_warned: Symptom = seen("rccl-wants-iommu-pt"), _hung: Symptom = seen(*_HUNG)) -> Verdict:
+    """RCCL warns of an IOMMU without pass-through; alone that is no fault."""
+    return True
+
+
+@rule("nccl-p2p-blocked-by-acs-iommu", "likely")
+def warned_and_avoided(_warned: Symptom = seen("rccl-wants-iommu-pt"), _around: Variable = one(name="NCCL_P2P_DISABLE", value="1")) -> Verdict:
+    """The same, and somebody goes around direct traffic."""
+    return True
+
+
+@rule("nccl-p2p-blocked-by-acs-iommu", "likely")
+def first_collective_hangs_behind_an_iommu(
+    hung: Symptom = seen("nccl-collective-timeout", number="1"), iommu: KernelParameter = one(name=("amd_iommu", "intel_iommu")),
+    pass_through: KernelParameter | None = one(name="iommu"), cards: CardCount | None = None,
+) -> Verdict:
+    """The very first one, with an IOMMU that is switched on and translates, and several cards in the machine."""
+    through = pass_through is not None and pass_through.get("running") == "pt"
+    return iommu.running == "on" and not through and (cards is None or cards.count > 1) and {"number": hung.get("number")}
+
+
+@rule("nccl-p2p-blocked-by-acs-iommu", "likely")
+def translated_and_wrong(
+    hung: Symptom = seen("p2p-data-wrong", "iommu-page-fault"), broken: Symptom = seen("nccl-collective-timeout", "p2p-data-wrong"),
+    pass_through: KernelParameter | None = one(name="iommu"),
+) -> Verdict:
+    """The IOMMU reports faults, or direct copies arrive wrong, while the kernel lets it translate."""
+    through = pass_through is not None and pass_through.get("running") == "pt"
+    return not through and hung.id != broken.id
+
+
+# -- between nodes
+_IFNAME = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME")
+_INNER = ("lo", "docker", "virbr", "br-", "cni")
+
+
+@rule("multinode-wrong-interface", "likely")
+def inner_interface_refused(used: Symptom = seen("nccl-uses-inner-interface"), _refused: Symptom = seen("nccl-connection-refused")) -> Verdict:
+    """Loopback or a bridge is in use, and a peer turns us away."""
+    return {"address": used.get("address")}
+
+
+@rule("multinode-wrong-interface")
+def named_interface_is_not_there(wish: Variable = one(name=_IFNAME), there: Every[NetInterface] = every(NetInterface)) -> Verdict:
+    """A name begins an interface's; after "=" it is one's whole name; after "^" it is to be avoided."""
+    value = wish.value or ""
+    names = [interface.name for interface in there]
+    if not names or not value or value.startswith("^"):
+        return False
+    exact = value.startswith("=") or wish.name.startswith("GLOO")
+    wanted = [part for part in value.removeprefix("=").split(",") if part]
+    found = [name for name in names for part in wanted if (name == part if exact else name.startswith(part.partition(":")[0]))]
+    return not found and {"wanted": value}
+
+
+@rule("multinode-wrong-interface", "likely")
+def inner_interface_is_named_and_fails(
+    wish: Variable = one(name=_IFNAME), _failed: Symptom = seen("nccl-connection-refused", "nccl-collective-timeout", "rendezvous-timed-out"),
+    job: JobRequest | None = None,
+) -> Verdict:
+    """The ranks are told to speak through loopback or a bridge, and do not meet."""
+    value = (wish.value or "").removeprefix("=")
+    several = job is None or (job.get("nodes") or 2) > 1
+    return value.startswith(_INNER) and several and {"address": value}
+
+
+@mends("multinode-wrong-interface")
+def an_interface_that_is_there(there: Every[NetInterface] = every(NetInterface)) -> Params:
+    """The one that is no loopback and no bridge, where there is only one."""
+    outer = [interface.name for interface in there if not interface.name.startswith((*_INNER, "veth"))]
+    return {"interface": outer[0]} if len(outer) == 1 else {}

@@ -1,0 +1,236 @@
+"""AMD chips: who has code for them, and what an override makes of them."""
+
+from typing import Any
+
+from rigup.diagnosis.rule import Every, Params, Verdict, lacks, mends, one, rule, seen
+from rigup.knowledge.chips import gfx_base, gfx_of_decimal, isa_order, runs_on
+from rigup.knowledge.lifecycle import ended
+from rigup.knowledge.rocm import override_facts, override_for
+from rigup.knowledge.torch_builds import companions, index_url, newest_build
+from rigup.machine.kinds import Gpu, KernelLibrary, Platform, Symptom, Toolkit, Torch, Variable
+
+OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
+MASKS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
+_BLAS = ("rocblas-without-arch", "rocblas-no-library-for-chip", "ollama-gfx-refused")
+_NO_CODE = ("hip-invalid-device-function", "hip-invalid-device-function-constant", "hip-no-binary", "hip-no-kernel-image")
+_CRASHES = ("segfault-in-hip",)
+# Services that compute on GPUs; "" is a unit whose name the text does not tell.
+_COMPUTING = ("", "ollama", "vllm", "llama-server", "llamacpp", "comfyui", "localai", "jupyterhub", "jupyterlab", "text-generation-webui")
+
+
+def left(isa: str) -> bool:
+    """ROCm once had the chip, has left it, and no sibling's code runs on it."""
+    return ended(isa) is not None and override_for(isa) is None
+
+
+def helps(isa: str, value: str | None) -> bool:
+    """Whether that override is one that is known to help the chip."""
+    row = override_for(isa)
+    return bool(row and value) and value in (row.value, *(other.value for other in row.alternatives))  # type: ignore[union-attr]
+
+
+def fits(isa: str, value: str | None) -> bool:
+    """Under that override the chip is itself, or one whose code it runs."""
+    return bool(value) and (gfx_of_decimal(value or "") == gfx_base(isa) or helps(isa, value))
+
+
+def harms(isa: str, value: str | None) -> bool:
+    """The override names a chip of another kind, or one that is known to break this one."""
+    other, row = gfx_of_decimal(value or ""), override_facts(isa)
+    if other is None or not isa_order(isa) or fits(isa, value):
+        return False
+    return isa_order(other)[:1] != isa_order(isa)[:1] or bool(row and (value in row.bad_values or row.value is None))
+
+
+# -- libraries without code for the chip
+@rule("gfx-not-in-rocblas")
+def library_has_no_kernels(error: Symptom = seen(*_BLAS)) -> Verdict:
+    """It says for which chip it looked in vain."""
+    return not left(str(error.get("gfx"))) and {"gfx": error.get("gfx")}
+
+
+@rule("gfx-not-in-rocblas", strength="likely")
+def installed_library_has_no_kernels(
+    library: KernelLibrary = one(name="rocblas", owner=("ollama", "torch")), card: Gpu = one(vendor="amd"),
+    override: Variable | None = one(name=OVERRIDE), other: Gpu | None = one(vendor="amd", integrated=False), torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """Graphics in the processor beside a card of its own are not meant."""
+    spared = bool(override and override.get("value")) or bool(card.get("integrated") and other) or bool(torch and torch.get("available"))
+    return not spared and not runs_on(card.isa, library.code) and not left(card.isa) and {"gfx": card.isa}
+
+
+@rule("rocm-dropped-arch")
+def once_had_kernels(error: Symptom = seen(*_BLAS)) -> Verdict:
+    """Older releases had the chip."""
+    return left(str(error.get("gfx"))) and {"gfx": error.get("gfx")}
+
+
+@rule("rocm-dropped-arch", strength="likely")
+def once_had_code(card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_NO_CODE, *_CRASHES)) -> Verdict:
+    """No code for a chip that older releases had."""
+    return left(card.isa) and {"gfx": card.isa}
+
+
+@rule("rocm-dropped-arch")
+def build_without_an_old_chip(torch: Torch, card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="amd", integrated=False)) -> Verdict:
+    """This torch was compiled after ROCm had left the chip."""
+    spared = card.get("integrated") and other
+    return not spared and bool(torch.hip) and bool(torch.code) and left(card.isa) and not runs_on(card.isa, torch.code) and {"gfx": card.isa}
+
+
+@rule("gfx-not-in-torch-wheel")
+def build_without_the_chip(
+    torch: Torch, card: Gpu = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"),
+    other: Gpu | None = one(vendor="amd", integrated=False),
+) -> Verdict:  # fmt: skip
+    """Neither the chip's own code nor, by an override, a sibling's."""
+    if (card.get("integrated") and other) or (override and override.get("value")) or not torch.hip or not torch.code:
+        return False
+    return not left(card.isa) and not runs_on(card.isa, torch.code) and {"gfx": card.isa}
+
+
+@rule("gfx-not-in-torch-wheel", strength="likely")
+def function_is_not_there(error: Symptom = seen(*_NO_CODE), card: Gpu | None = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"),
+                          program: Symptom | None = seen("ggml-device-failed"), torch: Torch | None = None) -> Verdict:  # fmt: skip
+    """HIP found no code for the device, in a program that is torch's."""
+    isa = (card and card.get("isa")) or ""
+    had = bool(isa and torch and torch.get("code")) and runs_on(isa, torch.code)  # type: ignore[union-attr]
+    overridden = bool(override and isa and helps(isa, override.get("value")))
+    return not program and not had and not overridden and not left(isa) and {"gfx": isa or None, "why": error.id}
+
+
+@rule("gfx-not-in-torch-wheel", strength="likely")
+def crash_on_an_unlisted_chip(card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_CRASHES), override: Variable | None = one(name=OVERRIDE, at="shell container")) -> Verdict:
+    """HIP crashes on a chip for which nobody builds."""
+    return override is None and override_for(card.isa) is not None and {"gfx": card.isa}
+
+
+@mends("gfx-not-in-rocblas", "gfx-not-in-torch-wheel", "rocm-dropped-arch")
+def code_that_runs_there(card: Gpu = one(vendor="amd"), platform: Platform | None = None) -> Params:
+    """An override where one helps (on Windows none does), and the newest build that has the chip."""
+    row, build = override_for(card.isa), newest_build(card.isa)
+    params: dict[str, Any] = {}
+    if row and row.value and not (platform and platform.get("system") == "windows"):
+        params |= {"name": OVERRIDE, "value": row.value, "sibling": row.sibling}
+    if build and build.rocm:
+        beside = companions(build.torch)
+        params |= {"torch": build.torch, "index": index_url(build.variant), "torchvision": beside and beside.torchvision}
+    return {**params, "backend": "Vulkan"}
+
+
+# -- overrides
+@rule("wrong-hsa-override")
+def runtime_shows_a_foreign_chip(override: Variable = one(name=OVERRIDE), card: Gpu = one(vendor="amd")) -> Verdict:
+    """What the runtime shows is what the override says, and not what the card is."""
+    shown = gfx_base(card.shown_isa)
+    return shown != gfx_base(card.isa) and gfx_of_decimal(override.value or "") == shown and not helps(card.isa, override.value)
+
+
+@rule("wrong-hsa-override")
+def override_of_another_kind(override: Variable = one(name=OVERRIDE), card: Gpu = one(vendor="amd"),
+                             other: Gpu | None = one(vendor="amd", integrated=False), mask: Variable | None = one(name=MASKS[:2], at="shell container")) -> Verdict:  # fmt: skip
+    """A processor's graphics may suffer for the card that the override is meant for; which card a mask hides is not asked."""
+    meant = card.get("integrated") and other and other.knows("isa") and fits(other.isa, override.value)
+    hidden = mask is not None and bool(mask.get("value"))
+    return not meant and not hidden and harms(card.isa, override.value)
+
+
+@rule("wrong-hsa-override")
+def override_cannot_be_read(override: Variable = one(name=OVERRIDE)) -> Verdict:
+    """Three numbers with dots; anything else leaves no GPU at all."""
+    return bool(override.value) and "$" not in str(override.value) and gfx_of_decimal(override.value or "") is None
+
+
+@rule("wrong-hsa-override", strength="likely")
+def shown_chip_contradicts_the_name(card: Gpu = one(vendor="amd")) -> Verdict:
+    """Another generation than the card's name means: something pretends."""
+    shown, real = gfx_base(card.shown_isa), gfx_base(card.isa)
+    return isa_order(shown)[:1] != isa_order(real)[:1] and bool(shown and real)
+
+
+@rule("mixed-gfx-single-override")
+def helps_one_and_harms_another(
+    override: Variable = one(name=OVERRIDE), needy: Gpu = one(vendor="amd"), harmed: Gpu = one(vendor="amd"),
+    mask: Variable | None = one(name=MASKS[:2], at="shell container"),
+) -> Verdict:  # fmt: skip
+    """The plain variable renames every card; one that is hidden does not mind."""
+    value = override.value
+    mixed = helps(needy.isa, value) and gfx_of_decimal(value or "") != gfx_base(needy.isa) and harms(harmed.isa, value)
+    hidden = mask is not None and bool(mask.get("value"))
+    return mixed and not hidden and {"value": value, "severity": "warning" if harmed.get("integrated") else "error"}
+
+
+@mends("mixed-gfx-single-override")
+def override_by_node(override: Variable = one(name=OVERRIDE), needy: Gpu = one(vendor="amd")) -> Params:
+    """The runtime counts the processor's nodes first."""
+    node = needy.get("kfd_node")
+    return {"name": f"{OVERRIDE}_{node if node is not None else 1}", "value": override.value, "plain": OVERRIDE} if helps(needy.isa, override.value) else {}
+
+
+# -- services
+@rule("override-not-in-service")
+def set_in_the_shell_only(
+    missing: Every[Variable] = lacks(Variable, at="service unit", name=OVERRIDE), elsewhere: Variable = one(at="shell", name=OVERRIDE),
+    card: Gpu | None = one(vendor="amd"), told: Variable | None = one(at="service unit"),
+) -> Verdict:  # fmt: skip
+    """A service does not read a shell's files. One that nobody needs is not missed; nor is one of a unit that is not there."""
+    name = missing.place.process.partition(":")[2]
+    wanted = bool(elsewhere.value) and (card is None or helps(card.get("isa") or "", elsewhere.value))
+    ours = name in _COMPUTING and (bool(name) or told is not None)
+    return wanted and ours and {"service": name or "ollama", "value": elsewhere.value, "name": OVERRIDE}
+
+
+@rule("override-not-in-service")
+def runs_without_what_is_configured(running: Variable = one(at="service", name=OVERRIDE, value=None), elsewhere: Variable = one(at="shell unit", name=OVERRIDE),
+                                    card: Gpu | None = one(vendor="amd")) -> Verdict:  # fmt: skip
+    """The server's own line shows the variable empty."""
+    wanted = bool(elsewhere.value) and (card is None or helps(card.get("isa") or "", elsewhere.value))
+    return wanted and {"service": _service(running.place.process), "value": elsewhere.value, "name": OVERRIDE}
+
+
+@rule("override-not-in-service", strength="likely")
+def refused_though_a_sibling_is_listed(error: Symptom = seen("ollama-gfx-refused"), override: Variable | None = one(at="service", name=OVERRIDE)) -> Verdict:
+    """With the override in force the server would not have looked at the list; on Windows there is none."""
+    row = override_for(str(error.get("gfx")))
+    listed = str(error.get("listed") or "").split()
+    useful = row is not None and row.sibling in listed and "\\" not in str(error.get("library"))
+    unset = override is None or not override.get("value")
+    return useful and unset and {"service": _service(error.place.process), "value": row and row.value, "name": OVERRIDE}
+
+
+def _service(process: str) -> str:
+    return process.partition(":")[2] or "ollama"
+
+
+# -- two devices where one is meant
+@rule("igpu-visible-beside-dgpu")
+def integrated_one_fails(error: Symptom = seen("ggml-device-failed"), igpu: Gpu = one(integrated=True, vendor="amd"),
+                         dgpu: Gpu = one(integrated=False, vendor="amd")) -> Verdict:  # fmt: skip
+    """The device that failed is the processor's own."""
+    return str(error.get("index")) == str(igpu.runtime_index) and {"device": dgpu.get("runtime_index", 0), "severity": "error"}
+
+
+@rule("igpu-visible-beside-dgpu", strength="likely")
+def integrated_one_is_used(buffer: Symptom = seen("ggml-buffer-on-device"), igpu: Gpu = one(integrated=True, vendor="amd"),
+                           dgpu: Gpu = one(integrated=False, vendor="amd")) -> Verdict:  # fmt: skip
+    """A part of the work lies on the slow one."""
+    return str(buffer.get("index")) == str(igpu.runtime_index) and {"device": dgpu.get("runtime_index", 0)}
+
+
+@rule("igpu-visible-beside-dgpu", strength="likely")
+def both_are_offered(
+    _missing: Every[Variable] = lacks(Variable, at="shell", name=MASKS), igpu: Gpu = one(integrated=True, vendor="amd"),
+    dgpu: Gpu = one(integrated=False, vendor="amd"), torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm"),
+) -> Verdict:  # fmt: skip
+    """Both are nodes of the kernel's compute driver, and ROCm is in use."""
+    used = rocm is not None or bool(torch and torch.get("hip"))
+    return used and igpu.kfd_node is not None and dgpu.kfd_node is not None and {"device": max(dgpu.kfd_node - 1, 0) if dgpu.kfd_node < igpu.kfd_node else 1}
+
+
+@rule("double-visibility-mask")
+def second_mask_names_what_the_first_took(outer: Variable = one(name="ROCR_VISIBLE_DEVICES"), inner: Variable = one(name=MASKS[1:3])) -> Verdict:
+    """The second counts what the first has left, from nought."""
+    if not outer.value or not inner.value:
+        return False
+    count = len([part for part in str(outer.value).split(",") if part.strip()])
+    return any(part.strip().isdigit() and int(part) >= count for part in str(inner.value).split(",")) and {"name": inner.name}

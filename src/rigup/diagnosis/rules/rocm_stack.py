@@ -1,0 +1,99 @@
+"""ROCm's libraries and the builds that stand on them: of one release, for this maker, whole."""
+
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.knowledge.torch_builds import companions, index_url, newest_build
+from rigup.machine.kinds import Gpu, Symptom, Toolkit, Torch, Variable
+
+_HIP = "libamdhip64"  # its number is ROCm's own
+_AMD_ONLY = ("HSA_", "ROCR_", "HIP_", "MIOPEN_", "ROCM_", "PYTORCH_HIP_", "PYTORCH_ROCM_", "TORCH_BLAS_PREFER_HIPBLASLT", "AMD_")
+_NO_NVIDIA = ("torch-found-no-driver",)
+
+
+def _major(version: str | None) -> str:
+    return str(version or "").partition(".")[0]
+
+
+@rule("rocm-abi-mismatch")
+def library_of_another_major(torch: Torch, error: Symptom = seen("rocm-library-not-loaded")) -> Verdict:
+    """Something was built for another ROCm than torch."""
+    return error.get("lib") == _HIP and bool(torch.hip) and _major(torch.hip) != error.get("want") and {"have": _major(torch.hip)}
+
+
+@rule("rocm-abi-mismatch", strength="likely")
+def library_of_another_release(rocm: Toolkit = one(name="rocm"), error: Symptom = seen("rocm-library-not-loaded"), torch: Torch | None = None) -> Verdict:
+    """Something was built for another ROCm than is installed."""
+    unlike = error.get("lib") == _HIP and _major(rocm.version) != error.get("want")
+    return unlike and not (torch and torch.get("hip")) and {"have": _major(rocm.version)}
+
+
+@rule("rocm-abi-mismatch", strength="likely")
+def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: Symptom | None = seen("torch-import-lacks-library"),
+                         torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm")) -> Verdict:  # fmt: skip
+    """An extension wants a library of some ROCm; what is there is not told."""
+    told = error.get("lib") == _HIP and bool((torch and torch.get("hip")) or rocm)
+    return not told and not (own and str(own.get("lib")).startswith(str(error.get("lib"))))
+
+
+@rule("rocm-abi-mismatch", strength="likely")
+def kernels_of_another_rocblas(error: Symptom = seen("rocblas-loads-from-system")) -> Verdict:
+    """A file that is there and cannot be read was written for another rocBLAS than the one that runs."""
+    return bool(error.get("path"))
+
+
+@rule("broken-wheel-missing-library", strength="likely")
+def torch_itself_lacks_a_library(error: Symptom = seen("torch-import-lacks-library"), torch: Torch | None = None) -> Verdict:
+    """Its own import fails on a library that the wheel does not bring."""
+    lib = str(error.get("lib"))
+    want = lib.partition(".so.")[2].partition(".")[0]
+    other = lib.startswith(_HIP) and bool(torch and torch.get("hip")) and _major(torch.hip) != want  # type: ignore[union-attr]
+    return not other and {"lib": lib}
+
+
+@mends("broken-wheel-missing-library", "rocm-abi-mismatch")
+def a_release_that_is_whole(card: Gpu | None = one(vendor="amd")) -> Params:
+    """The newest release for the card."""
+    build = newest_build(card.isa) if card and card.get("isa") else None
+    beside = companions(build.torch) if build else None
+    return {"torch": build.torch, "index": index_url(build.variant), "torchvision": beside and beside.torchvision} if build else {}
+
+
+@rule("cuda-torch-on-amd")
+def build_for_the_other_maker(torch: Torch, card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"),
+                              rocm: Toolkit | None = one(name="rocm"), error: Symptom | None = seen(*_NO_NVIDIA)) -> Verdict:  # fmt: skip
+    """Graphics in a processor count only where somebody wanted to compute on them."""
+    meant = card.get("integrated") is False or rocm is not None or error is not None
+    return meant and other is None and bool(torch.cuda) and torch.get("hip") is None and torch.get("available") is not True
+
+
+@rule("cuda-torch-on-amd")
+def it_looks_for_nvidia(card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_NO_NVIDIA), other: Gpu | None = one(vendor="nvidia"),
+                        torch: Torch | None = None) -> Verdict:  # fmt: skip
+    """A torch that asks for NVIDIA's driver on a machine of AMD's."""
+    return other is None and not (torch and torch.get("hip")) and card.get("vendor") == "amd"
+
+
+@rule("cuda-torch-on-amd", strength="likely")
+def it_looks_for_nvidia_among_amds_variables(wish: Variable, _error: Symptom = seen(*_NO_NVIDIA), other: Gpu | None = one(vendor="nvidia")) -> Verdict:
+    """Somebody set what only ROCm reads."""
+    return other is None and wish.name.startswith(_AMD_ONLY) and bool(wish.get("value"))
+
+
+@mends("cuda-torch-on-amd")
+def build_for_this_maker(card: Gpu | None = one(vendor="amd")) -> Params:
+    """The newest build with the card's code; without a card the newest of all."""
+    build = newest_build(card.isa) if card and card.get("isa") else None
+    beside = companions(build.torch) if build else None
+    return {"torch": build.torch, "index": index_url(build.variant), "torchvision": beside and beside.torchvision} if build and build.rocm else {}
+
+
+@rule("pip-index-url-hides-pypi")
+def asked_one_index_for_all(index: Symptom = seen("pip-single-index", "index-url-of-torch"),
+                            missing: Symptom = seen("pip-no-match-for-plain-package", "uv-no-match-on-single-index")) -> Verdict:  # fmt: skip
+    """An index of torch's builds has nothing else."""
+    return {"index": index.get("index"), "package": missing.get("package")}
+
+
+@rule("garbage-output-on-gfx", strength="possible")
+def not_numbers(error: Symptom = seen("image-of-nans", "image-cast-invalid"), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia")) -> Verdict:
+    """The same words come of a model in too low a precision; a computation against the processor's settles it."""
+    return other is None and bool(error.id) and card.get("vendor") == "amd"

@@ -1,0 +1,254 @@
+"""Wheels that do not fit: the Python, the libc, the processor, the system, and packages that belong together."""
+
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.pythons import pythons, supported, tensorflow_on_windows
+from rigup.knowledge.torch_builds import build, builds, companions, index_url
+from rigup.machine.kinds import Cpu, Distribution, Driver, Gpu, Package, Platform, PythonEnv, Symptom, TensorFlow, Torch
+
+_UNREACHABLE = ("pip-connection-broken", "pip-could-not-fetch")
+_TENSORFLOWS = ("tensorflow", "tensorflow-intel", "tensorflow-gpu", "tensorflow-cpu")
+_ILLEGAL = ("illegal-instruction", "illegal-instruction-signal", "kernel-invalid-opcode")
+_FAULT = ("segmentation-fault", "segmentation-fault-signal")
+
+
+# -- the Python
+@rule("python-version-without-wheels")
+def no_wheel_for_this_python(
+    said: Symptom = seen("pip-no-version"), python: PythonEnv = one(), platform: Platform | None = None, offline: Symptom | None = seen(*_UNREACHABLE),
+    index: Symptom | None = seen("pip-looks-in"),
+) -> Verdict:  # fmt: skip
+    """The index was reached, and the table knows that this Python has no wheel there."""
+    alone = str(index.get("variant")) if index else ""
+    wanting = supported(said.name, python.version, _release(said), _system(platform), alone) is False
+    return offline is None and wanting and {"name": said.name, "have": python.version}
+
+
+@rule("python-version-without-wheels", "possible")
+def no_wheel_and_nobody_tells_the_python(
+    said: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(*_UNREACHABLE),
+) -> Verdict:  # fmt: skip
+    """Nothing was offered of a package whose wheels are made for certain Pythons."""
+    nothing = said.offered in ("none", "")
+    return nothing and python is None and offline is None and bool(pythons(said.name)) and {"name": said.name}
+
+
+@rule("python-version-without-wheels", "likely")
+def the_release_is_older_than_all_offered(
+    said: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(*_UNREACHABLE),
+) -> Verdict:  # fmt: skip
+    """The index holds newer releases only: the one that was asked for has no wheel for this Python."""
+    offered, asked = said.offered.split(","), _release(said)
+    older = offline is None and bool(asked) and version_key(asked) < version_key(offered[0])
+    known = bool(pythons(said.name, asked)) and said.offered not in ("none", "")
+    return older and known and (python is None or supported(said.name, python.version, asked) is not True)
+
+
+@rule("python-version-without-wheels")
+def wheel_of_another_python(said: Symptom = seen("wheel-tag-refused"), python: PythonEnv = one()) -> Verdict:
+    """`cp310` in a wheel's name is Python 3.10 and no other."""
+    major, minor = (*version_key(python.version), 0)[:2]
+    return said.tag.startswith("cp") and said.abi != "abi3" and said.tag.split(".")[0] != f"cp{major}{minor}" and {"name": said.name, "have": python.version}
+
+
+def _release(said: Symptom) -> str:
+    """`==1.13.1` asks for one release."""
+    asked = str(said.get("asked") or "")
+    return asked.lstrip("= ") if asked.startswith("==") and "," not in asked else ""
+
+
+def _system(platform: Platform | None) -> str:
+    return str(platform.get("system") or "linux") if platform else "linux"
+
+
+@mends("python-version-without-wheels")
+def a_python_that_has_wheels(
+    said: Symptom = seen("pip-no-version", "wheel-tag-refused", "uv-no-abi-tag", "uv-other-abi-only"), platform: Platform | None = None,
+) -> Params:  # fmt: skip
+    """The newest of those that the package has wheels for."""
+    release = _release(said) or (str(said.get("version") or "").partition("+")[0] if said.knows("abi") else "")
+    found = pythons(said.name, release, _system(platform)) or pythons(said.name)
+    return {"python": found[0], "package": said.name} if found else {"package": said.name}
+
+
+# -- torch and what belongs to it
+@rule("torch-torchvision-mismatch")
+def versions_of_two_releases(torch: Package = one(name=("torch", "pytorch")), vision: Package = one(name="torchvision")) -> Verdict:
+    """torchvision is made for one release of torch."""
+    friends = companions(torch.version)
+    if torch.get("env") != vision.get("env") or not friends or friends.extrapolated or _unreleased(torch, vision):
+        return False
+    apart = version_key(friends.torchvision)[:2] != version_key(vision.version)[:2]
+    return apart and {"have": torch.version, "other": vision.version, "companion": "torchvision", "env": torch.get("env")}
+
+
+@rule("torch-torchvision-mismatch")
+def builds_for_two_toolkits(torch: Package = one(name="torch"), vision: Package = one(name=("torchvision", "torchaudio"))) -> Verdict:
+    """`+cu121` beside `+cpu`."""
+    mine, theirs = torch.version.partition("+")[2], vision.version.partition("+")[2]
+    plain = all(local.startswith(("cu", "cpu", "rocm")) and "." not in local[:4] for local in (mine, theirs))
+    apart = torch.get("env") == vision.get("env") and plain and mine != theirs
+    return apart and {"have": torch.version, "other": vision.version, "companion": vision.name}
+
+
+def _unreleased(*packages: Package) -> bool:
+    """Nightlies, and builds of NVIDIA's own, pair otherwise."""
+    return any(mark in str(package.version) for package in packages for mark in ("a0", "dev", "rc", "nv", "git"))
+
+
+@mends("torch-torchvision-mismatch")
+def the_pair(torch: Torch) -> Params:
+    """What belongs to the torch that is there, from the index that it came from."""
+    release, _, local = str(torch.version).partition("+")
+    friends, row = companions(release), build(torch.version)
+    variant = local or (row.variant if row and row.pypi else "")
+    told = {"release": release, "index": index_url(variant)} if friends and not friends.extrapolated else {}
+    return {**told, "torchvision": friends.torchvision} if told and friends else {}
+
+
+# -- tensorflow
+@rule("tensorflow-windows-no-gpu")
+def tensorflow_package_on_windows(package: Package = one(name=_TENSORFLOWS), platform: Platform = one(system="windows"), _gpu: Gpu = one(vendor="nvidia")) -> Verdict:
+    """From this release on there is no CUDA in TensorFlow's wheels for Windows."""
+    return platform.get("wsl") is None and tensorflow_on_windows(package.version) is False and {"version": package.version}
+
+
+@rule("tensorflow-windows-no-gpu")
+def tensorflow_says_so_on_windows(
+    answered: TensorFlow = one(), platform: Platform = one(system="windows"), gpu: Gpu | None = one(vendor="nvidia"), torch: Torch | None = one(available=True),
+) -> Verdict:  # fmt: skip
+    """Its version, or its own answer, where something else shows that a GPU is there."""
+    without = answered.get("built_with_cuda") is False or tensorflow_on_windows(str(answered.get("version") or "")) is False
+    return without and platform.get("wsl") is None and bool(gpu or torch)
+
+
+@rule("tensorflow-windows-no-gpu", "likely")
+def built_without_cuda_beside_a_torch_that_works(
+    _answered: TensorFlow = one(built_with_cuda=False), _torch: Torch = one(available=True), platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """On Linux the plain package always says True; where the system is not told, this is how Windows looks."""
+    return platform is None or not platform.knows("system")
+
+
+@rule("tensorflow-cpu-build")
+def built_without_cuda_on_linux(answered: TensorFlow = one(built_with_cuda=False), _platform: Platform = one(system="linux"), _gpu: Gpu = one(vendor="nvidia")) -> Verdict:
+    """The package for the CPU, on a machine with a card."""
+    return {"version": answered.get("version")}
+
+
+@rule("tensorflow-cpu-build")
+def the_package_for_the_cpu(
+    package: Package = one(name="tensorflow-cpu"), _gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None,
+    _driver: Driver = one(vendor="nvidia"), other: Package | None = one(name=("tensorflow", "tensorflow-gpu")),
+) -> Verdict:  # fmt: skip
+    """Its name says it."""
+    return other is None and _system(platform) == "linux" and {"version": package.version}
+
+
+@rule("tensorflow-cpu-build", "likely")
+def libraries_of_its_extra_are_not_there(
+    _said: Symptom = seen("tf-no-cuda-libraries", "tf-cannot-dlopen"), driver: Driver = one(vendor="nvidia"), platform: Platform | None = None,
+    named: Symptom | None = seen("tf-library-not-loaded"),
+) -> Verdict:  # fmt: skip
+    """The driver is there, and TensorFlow finds no CUDA library beside it."""
+    return named is None and _system(platform) != "windows" and bool(driver.get("version"))
+
+
+@rule("tensorflow-cpu-build", "likely")
+def it_sees_no_gpu_beside_a_driver(
+    answered: TensorFlow = one(gpus=0), _driver: Driver = one(vendor="nvidia"), platform: Platform | None = None, named: Symptom | None = seen("tf-library-not-loaded"),
+) -> Verdict:  # fmt: skip
+    """It lists no GPU where the driver is there, and names no library that it misses."""
+    return named is None and _system(platform) == "linux" and {"version": answered.get("version")}
+
+
+@rule("tensorflow-cpu-build")
+def conda_chose_tensorflow_for_the_cpu(package: Package = one(manager="conda", name=("tensorflow", "tensorflow-base")), _gpu: Gpu = one(vendor="nvidia")) -> Verdict:
+    """conda names the variant in the build string."""
+    return str(package.get("build") or "").startswith(("mkl_", "eigen_", "cpu_")) and {"version": package.version}
+
+
+# -- the libc
+@rule("glibc-too-old-for-wheel")
+def platform_tag_above_the_libc(said: Symptom = seen("uv-other-platform-only")) -> Verdict:
+    """manylinux_2_28 is offered to a system that is manylinux_2_17."""
+    have, wanted = _manylinux(said.have), [tag for tag in map(_manylinux, said.offered.replace("`", " ").replace(",", " ").split()) if tag]
+    if not have or not wanted or any(tag[1] == have[1] and tag[0] <= have[0] for tag in wanted):
+        return False
+    same = sorted(tag[0] for tag in wanted if tag[1] == have[1])
+    return bool(same) and {"want": f"2.{same[0]}", "have": f"2.{have[0]}", "file": said.name}
+
+
+def _manylinux(tag: str) -> tuple[int, str] | None:
+    """`manylinux_2_28_x86_64` is (28, x86_64); the old names too."""
+    old = {"manylinux1": 5, "manylinux2010": 12, "manylinux2014": 17}
+    name, _, machine = tag.partition("_")
+    if name in old:
+        return old[name], machine
+    parts = tag.split("_", 3)
+    return (int(parts[2]), parts[3]) if parts[:2] == ["manylinux", "2"] and len(parts) > 3 and parts[2].isdigit() else None
+
+
+@rule("glibc-too-old-for-wheel", "likely")
+def no_wheel_for_this_libc(
+    said: Symptom = seen("pip-no-version"), system: Distribution = one(), python: PythonEnv | None = None, offline: Symptom | None = seen(*_UNREACHABLE),
+) -> Verdict:  # fmt: skip
+    """The Python would do, and every wheel wants a newer glibc, or there is none at all (musl)."""
+    rows = [row for row in builds() if said.name == "torch" and row.glibc and (not _release(said) or row.torch == _release(said))]
+    fits = python is None or supported(said.name, python.version, _release(said)) is True
+    least = min((row.glibc for row in rows), key=version_key, default="")
+    lacking = system.get("id") == "alpine" or (bool(least) and version_key(system.glibc or "") < version_key(least))
+    return bool(rows) and offline is None and fits and lacking and {"want": least}
+
+
+@rule("glibc-too-old-for-wheel", "likely")
+def installed_wheel_wants_a_newer_libc(torch: Torch, system: Distribution = one()) -> Verdict:
+    """The table tells what the release was linked against."""
+    row = build(torch.version) if "+" in torch.version and not torch.get("available") else None
+    return bool(row and not row.extrapolated and row.glibc) and version_key(system.glibc or "") < version_key(row.glibc if row else "") and {"want": row and row.glibc}
+
+
+# -- the processor
+@rule("cpu-instruction-set-missing")
+def processor_lacks_what_wheels_use(_said: Symptom = seen(*_ILLEGAL), cpu: Cpu = one()) -> Verdict:
+    """No AVX or AVX2: what today's wheels are compiled for."""
+    missing = [name for name in ("avx", "avx2") if name not in cpu.flags]
+    return "sse2" in cpu.flags and bool(missing) and {"want": ", ".join(missing).upper()}
+
+
+@rule("cpu-instruction-set-missing", "likely")
+def killed_by_an_instruction(_said: Symptom = seen(*_ILLEGAL), cpu: Cpu | None = None, tile: Symptom | None = seen("amx-tile-load", "amx-frame")) -> Verdict:
+    """The processor refused an instruction; which ones it has is not told."""
+    return tile is None and (cpu is None or not cpu.knows("flags"))
+
+
+@rule("amx-build-broken")
+def crash_at_a_tile_instruction(_where: Symptom = seen("amx-tile-load", "amx-frame"), _fault: Symptom = seen(*_FAULT, *_ILLEGAL)) -> Verdict:
+    """The fault lies in AMX code."""
+    return True
+
+
+@rule("amx-build-broken", "likely")
+def crash_after_repacking_for_amx(_buffer: Symptom = seen("amx-buffer"), _fault: Symptom = seen(*_FAULT, *_ILLEGAL), cpu: Cpu | None = None) -> Verdict:
+    """Weights were repacked for AMX, then it crashed."""
+    return cpu is None or not cpu.knows("flags") or "amx_tile" in cpu.flags
+
+
+# -- the system
+@rule("extension-without-platform-build")
+def wheels_for_other_systems_only(said: Symptom = seen("uv-other-platform-only")) -> Verdict:
+    """Nothing among what is offered is for this system."""
+    mark = {"windows": "win_", "linux": "linux", "macos": "macosx"}.get(said.system.lower(), "")
+    return bool(mark) and mark not in said.offered and {"name": said.name}
+
+
+@rule("extension-without-platform-build", "likely")
+def triton_is_for_linux(_said: Symptom = seen("no-working-triton"), platform: Platform = one(system="windows")) -> Verdict:
+    """torch.compile wants Triton, which has no wheels of its makers for Windows."""
+    return platform.get("wsl") is None and {"name": "triton"}
+
+
+@rule("extension-without-platform-build", "likely")
+def a_package_for_linux_alone(said: Symptom = seen("pip-linux-only-package"), platform: Platform = one(system=("windows", "macos"))) -> Verdict:
+    """The package has wheels for Linux only."""
+    return platform.get("wsl") is None and {"name": said.name}

@@ -1,0 +1,170 @@
+"""Linux inside Windows: what it borrows from there, and what gets in its way."""
+
+from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
+from rigup.diagnosis.rules.access import inside
+from rigup.knowledge import wsl
+from rigup.machine.kinds import (
+    DeviceNode,
+    Distribution,
+    DriverLibrary,
+    Gpu,
+    LoaderEntry,
+    Platform,
+    Symptom,
+    SystemPackage,
+    Toolkit,
+    Torch,
+)
+
+_WSL = (1, 2)
+
+
+@rule("wsl-gpu-in-tcc-mode")
+def a_card_computes_only(_platform: Platform = one(wsl=_WSL), card: Gpu = one(driver_model="TCC")) -> Verdict:
+    """Windows keeps such a card to itself, and one is enough to stop them all."""
+    return bool(card.get("vendor", "nvidia") == "nvidia")
+
+
+@rule("wsl-gpu-in-tcc-mode", strength="likely")
+def no_handle_inside(_platform: Platform = one(wsl=_WSL), error: Symptom = seen("nvidia-smi-no-handle", "wsl-access-blocked")) -> Verdict:
+    """What the driver's Windows side refuses."""
+    return error.id == "wsl-access-blocked" or str(error.get("why")).startswith("Unknown Error")
+
+
+@rule("wsl-linux-driver-inside")
+def driver_package_inside(_platform: Platform = one(wsl=_WSL), package: SystemPackage = one(state="installed")) -> Verdict:
+    """A package of a Linux driver, in the distribution itself."""
+    return wsl.shadows(package.name) and not inside(package) and {"packages": package.name}
+
+
+@rule("wsl-linux-driver-inside")
+def another_libcuda_first(_platform: Platform = one(wsl=_WSL), entry: LoaderEntry = one(soname="libcuda.so.1")) -> Verdict:
+    """The loader takes one that is not Windows's."""
+    return not entry.path.startswith(wsl.library_folder()) and not inside(entry) and {"path": entry.path}
+
+
+@rule("wsl-linux-driver-inside", strength="likely")
+def another_libcuda_lies_there(_platform: Platform = one(wsl=_WSL), library: DriverLibrary = one(soname=("libcuda.so.1", "libnvidia-ml.so.1"))) -> Verdict:
+    """A driver's library outside the folder that Windows shows."""
+    foreign = not library.path.startswith(wsl.library_folder()) and not any(part in library.path for part in ("/compat", "/stubs", "/wsl/"))
+    return foreign and not inside(library) and {"path": library.path}
+
+
+@mends("wsl-linux-driver-inside")
+def packages_to_remove(package: SystemPackage = one(state="installed")) -> Params:
+    """The first of them; the others go with it or are named the next time."""
+    return {"packages": package.name} if wsl.shadows(package.name) else {}
+
+
+@rule("wsl-libcuda-link")
+def plain_name_wanted(_platform: Platform = one(wsl=_WSL), _error: Symptom = seen("libcuda-plain-name-missing")) -> Verdict:
+    """A program opens the name without a number."""
+    return {"path": wsl.library_folder()}
+
+
+@rule("wsl-libcuda-link")
+def plain_name_not_in_the_cache(missing: Every[LoaderEntry] = lacks(LoaderEntry, soname="libcuda.so"),
+                                entry: LoaderEntry = one(soname="libcuda.so.1")) -> Verdict:  # fmt: skip
+    """Most distributions in WSL are so, and most programs do not mind: it counts where somebody went looking for that name."""
+    asked = missing.look.coverage != "whole"
+    return asked and entry.path.startswith(wsl.library_folder()) and {"path": wsl.library_folder()}
+
+
+@mends("wsl-libcuda-link")
+def where_to_link() -> Params:
+    """A place that loaders and compilers look at."""
+    return {"path": wsl.library_folder(), "link": "/usr/local/lib/libcuda.so"}
+
+
+@rule("wsl-windows-too-old")
+def windows_or_its_kernel_is_old(platform: Platform = one(wsl=_WSL)) -> Verdict:
+    """GPUs came with a certain build of Windows and a certain kernel; the version is Windows's where it tells one."""
+    version = platform.get("version")
+    old = wsl.too_old(version if version and version.startswith("10.") else None, platform.get("release"))
+    build, kernel = wsl.minimum()
+    return old is not None and {"minimum": "Windows build " + build if old == "windows" else "kernel " + kernel}
+
+
+@rule("wsl-windows-too-old")
+def first_generation(platform: Platform = one(wsl=1)) -> Verdict:
+    """WSL 1 has no kernel of its own, and no GPU."""
+    return platform.wsl == 1 and {"distribution": "Ubuntu", "minimum": "WSL 2"}
+
+
+@rule("wsl-windows-too-old", strength="likely")
+def no_device_of_windows(_platform: Platform = one(wsl=2), nodes: Every[DeviceNode] = every(DeviceNode, at="host")) -> Verdict:
+    """Windows shows its GPUs as one device."""
+    whole = nodes.look.coverage == "whole"
+    return whole and not any(node.path in ("/dev/dxg", "/dev/kfd") or node.path.startswith("/dev/nvidia") for node in nodes) and {"minimum": "/dev/dxg"}
+
+
+@rule("wsl-gpu-not-supported", strength="likely")
+def chip_before_the_first_generation(_platform: Platform = one(wsl=_WSL), card: Gpu = one(vendor="amd"),
+                                     _error: Symptom = seen("hsa-out-of-resources", "hip-no-device", "torch-no-cuda-gpus")) -> Verdict:  # fmt: skip
+    """ROCm in WSL began with a later generation."""
+    return wsl.chip_without_wsl(card.isa)
+
+
+@mends("wsl-gpu-not-supported")
+def what_else_runs_there() -> Params:
+    """Windows's own ways to the card."""
+    return {"backend": "native Linux, or on Windows Vulkan, DirectML or AMD's Windows builds"}
+
+
+@rule("wsl-rocm-release-not-supported", strength="likely")
+def release_not_made_for_wsl(rocm: Toolkit = one(name="rocm"), card: Gpu = one(vendor="amd"),
+                             _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen("hsa-out-of-resources")) -> Verdict:  # fmt: skip
+    """The runtime of this release looks for a kernel driver that WSL has not."""
+    return wsl.rocm_supported(rocm.version) is False and not wsl.chip_without_wsl(card.get("isa") or "")
+
+
+@rule("wsl-rocm-release-not-supported", strength="likely")
+def distribution_not_made_for(place: Distribution, card: Gpu = one(vendor="amd"),
+                              _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen("hsa-out-of-resources")) -> Verdict:  # fmt: skip
+    """AMD makes its WSL packages for Ubuntu."""
+    return place.id != "ubuntu" and not wsl.chip_without_wsl(card.get("isa") or "")
+
+
+@rule("wsl-rocm-release-not-supported", strength="possible")
+def runtime_finds_nothing(card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen("hsa-out-of-resources")) -> Verdict:
+    """The card is one that WSL may have, and the runtime does not get through to it."""
+    return not wsl.chip_without_wsl(card.get("isa") or "")
+
+
+@rule("wsl-rocm-release-not-supported", strength="likely")
+def release_installed_in_wsl(_platform: Platform = one(wsl=2), rocm: Toolkit = one(name="rocm"), torch: Torch | None = None) -> Verdict:
+    """Known not to have been made for WSL, whatever runs on it."""
+    return wsl.rocm_supported(rocm.version) is False and not (torch and torch.get("available"))
+
+
+@mends("wsl-rocm-release-not-supported")
+def release_to_install() -> Params:
+    """The newest that is known to speak to WSL."""
+    return {"version": wsl.newest_rocm(), "usecase": "wsl,rocm"}
+
+
+@rule("wsl-wheel-bundled-hsa-runtime")
+def wheel_brings_its_own(_platform: Platform = one(wsl=2), torch: Torch = one(own_hsa=True)) -> Verdict:
+    """The wheel's runtime is found before the one that was made for WSL."""
+    return bool(torch.hip) and not wsl.runtime_knows_wsl(torch.hip or "") and torch.get("available") is not True and {"path": _runtime(torch)}
+
+
+@rule("wsl-wheel-bundled-hsa-runtime")
+def rocminfo_sees_what_torch_does_not(_platform: Platform = one(wsl=2), torch: Torch = one(available=False),
+                                      listed: Symptom | None = seen("rocminfo-names-chip"), card: Gpu | None = one(vendor="amd")) -> Verdict:  # fmt: skip
+    """The system's runtime lists the card."""
+    works = listed is not None or (card is not None and (card.knows("shown_isa") or card.get("seen_by") == "rocminfo"))
+    return works and bool(torch.hip) and not wsl.runtime_knows_wsl(torch.hip or "")
+
+
+def _runtime(torch: Torch) -> str:
+    reading = torch.fields.get("own_hsa")
+    text = reading.where.text if reading else ""
+    path = text[text.find("/") :].split(" ")[0] if "/" in text else ""
+    return path.partition(".so")[0] + ".so" if path else "torch/lib/libhsa-runtime64.so"
+
+
+@mends("wsl-wheel-bundled-hsa-runtime")
+def what_to_set_aside(torch: Torch) -> Params:
+    """The wheel's copies of the runtime."""
+    return {"path": _runtime(torch)} if torch.get("hip") else {}

@@ -1,0 +1,73 @@
+"""What torch asks of macOS."""
+
+import re
+
+import msgspec
+
+from rigup.knowledge import tables
+from rigup.knowledge.cuda import version_key
+
+
+class MacTorch(msgspec.Struct, frozen=True, kw_only=True):
+    """What the releases of a range of torch need on a Mac.
+
+    Attributes:
+        torch: "2.2.x", "2.3-2.8".
+        macos_min_mps: lowest macOS on which MPS works, with what is said beside it.
+        x86_64: there are wheels for Intel's processors.
+
+    """
+
+    torch: str
+    macos_min_wheel: str = ""
+    macos_min_mps: str = ""
+    python: str = ""
+    x86_64: bool = False
+    note: str = ""
+    source: str = ""
+    checked: str = ""
+    how: str = ""
+
+
+def mps_minimum(torch: str) -> str | None:
+    """Tell the lowest macOS on which a torch release offers MPS ("12.3").
+
+    A release newer than the table is taken for its newest; one older than all has no MPS.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    asked = version_key(torch)[:2]
+    found = None
+    for row in tables.rows("apple", "torch", MacTorch):
+        first, _, _last = row.torch.partition("-")
+        if asked and version_key(first.removesuffix(".x"))[:2] <= asked:
+            found = row
+    told = re.match(r"\d+(?:\.\d+)?", found.macos_min_mps) if found else None
+    return told[0] if told else None
+
+
+def is_older(version: str, minimum: str) -> bool:
+    """Whether a macOS is older than another. 10.16 is what a program built for old systems is told of any newer one."""
+    return _padded(version) < _padded(minimum) and not version.startswith("10.16")
+
+
+def _padded(version: str) -> tuple[int, ...]:
+    """14 is 14.0."""
+    return (*version_key(version), 0, 0)[:3]
+
+
+def mps_torch_for(macos: str) -> str | None:
+    """Tell the newest range of torch releases whose MPS works on a macOS; None where there is none.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    fitting = [
+        row.torch
+        for row in tables.rows("apple", "torch", MacTorch)
+        if (told := re.match(r"\d+(?:\.\d+)?", row.macos_min_mps)) and not is_older(macos, told[0])
+    ]
+    return fitting[-1] if fitting else None

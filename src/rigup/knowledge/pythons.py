@@ -1,0 +1,103 @@
+"""For which Pythons a compiled package has wheels."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from rigup.knowledge import tables
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.torch_builds import builds, companions
+
+_TABLES = {
+    "tensorflow": ("tensorflow_jax", "tensorflow", "version"),
+    "tensorflow-cpu": ("tensorflow_jax", "tensorflow", "version"),
+    "vllm": ("tensorflow_jax", "vllm", "version"),
+    "onnxruntime-gpu": ("tensorflow_jax", "onnxruntime_gpu", "version"),
+    "torch-directml": ("directml", "release", "torch_directml"),
+}
+_OF_TORCH = ("torch", "torchvision", "torchaudio", "pytorch")
+_MOST_MINORS = 30
+
+
+def supported(package: str, python: str, version: str = "", system: str = "linux", variant: str = "") -> bool | None:
+    """Tell whether a package has wheels for a Python.
+
+    Args:
+        package: as pip names it.
+        python: "3.13", "3.13.1".
+        version: of the package, where one was asked for; "" any.
+        system: "linux", "windows" or "macos".
+        variant: of torch's indexes, where only that one was asked ("cu117"); "" any.
+
+    Returns:
+        None where the tables do not know the package, the release or the Python.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    asked = version_key(python)[:2]
+    known = pythons(package, version, system, variant)
+    return asked in {version_key(one)[:2] for one in known} if known and len(asked) > 1 else None
+
+
+def pythons(package: str, version: str = "", system: str = "linux", variant: str = "") -> list[str]:
+    """List the Pythons with wheels of a package ("3.12"), the newest first; [] where nobody knows.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    name = re.sub(r"[-_.]+", "-", package).lower()
+    found = _of_torch(name, version, system, variant) if name in _OF_TORCH else _of_table(name, version)
+    plain = {one for one in found if one.replace(".", "").isdigit()}
+    return sorted(plain, key=version_key, reverse=True)
+
+
+def tensorflow_on_windows(version: str) -> bool | None:
+    """Tell whether TensorFlow's own wheel of a release drives a GPU on native Windows; None for no version.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows: list[dict[str, Any]] = tables.table("tensorflow_jax").get("tensorflow_fact", [])
+    last = next((str(row["until"]) for row in rows if row.get("id") == "windows-gpu"), "")
+    asked = version_key(version)[:2]
+    return asked <= version_key(last) if asked and last else None
+
+
+def _of_torch(name: str, version: str, system: str, variant: str) -> Iterable[str]:
+    rows = [row for row in builds(system) if variant in ("", row.variant) and (not version or _same(version, _release(name, row.torch)))]
+    return {python for row in rows for python in row.python}
+
+
+def _release(name: str, torch: str) -> str:
+    friends = companions(torch) if name.startswith("torch") and name != "torch" else None
+    return str(getattr(friends, name, "")) if friends else torch
+
+
+def _of_table(name: str, version: str) -> Iterable[str]:
+    if name not in _TABLES:
+        return ()
+    table, array, key = _TABLES[name]
+    rows: list[dict[str, Any]] = tables.table(table).get(array, [])
+    chosen = [row for row in rows if not version or _same(version, str(row.get(key, "")))]
+    return {python for row in chosen for python in _spelt_out(str(row.get("python", "")))}
+
+
+def _same(asked: str, held: str) -> bool:
+    mine = version_key(asked)[:3]
+    return bool(mine) and version_key(held)[: len(mine)] == mine
+
+
+def _spelt_out(told: str) -> Iterable[str]:
+    """`3.9-3.12` and `<3.14,>=3.10` as single Pythons; an open end is left open by nobody knowing it."""
+    if found := re.fullmatch(r"3\.(\d{1,2})-3\.(\d{1,2})", told.strip()):
+        first, last = int(found[1]), int(found[2])
+    else:
+        least, most = re.search(r">=3\.(\d{1,2})", told), re.search(r"<3\.(\d{1,2})", told)
+        if not least or not most:
+            return []
+        first, last = int(least[1]), int(most[1]) - 1
+    return [f"3.{minor}" for minor in range(first, min(last, first + _MOST_MINORS) + 1)]

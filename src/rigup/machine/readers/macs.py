@@ -1,0 +1,53 @@
+"""What torch answers about MPS, and which kind of Mac it runs on."""
+
+from rigup.machine.kinds import Cpu, Platform, PythonEnv, Torch, World
+from rigup.machine.reader import Statements, reads
+from rigup.machine.texts import Text
+
+# The answer stands behind the question on its line, or on the next one.
+_ANSWER = r"[^\n]{0,12}?(?:[:=?#>]|[)\"'}]|\n[^\n]{0,20}?|[ \t]){1,8}[ \t]{0,8}(?P<value>True|False)\b"
+_QUESTIONS = {
+    "mps_built": r"(?:mps\.is_built\(\)|\bMPS[^\n]{0,50}\b(?:built|compiled)|\bmps[_ ](?:is_)?built)",
+    "mps_available": r"(?:mps\.is_available\(\)|\b(?:MPS|mps)[^\n]{0,30}\bavailable|\bmps_is_available|\bmps[_ ]available)",
+}
+
+
+@reads(adds=(Torch,), marks=("mps", "MPS"), rank=0)
+def mps_answers(text: Text) -> Statements:
+    """`torch.backends.mps.is_available()` and its answer, also as people print it: `MPS available: False`."""
+    spots = sorted(spot for mark in ("mps", "MPS") for spot in text.spots(mark))
+    for field, question in _QUESTIONS.items():
+        for hit in text.near(question + _ANSWER, spots, lines=2):
+            line = hit.where().text
+            if not ("is_built" in line and "is_available" in line):  # two questions in one line have two answers in the next
+                yield hit.states(Torch, **{field: hit["value"] == "True"})
+
+
+@reads(adds=(Platform,), marks=("macOS",), rank=0)
+def system_as_written(text: Text) -> Statements:
+    """`- macOS 14.5`, "OS: `macOS 26.2`": a line of somebody's own list. What a message asks for (14.0+) is not what is there."""
+    for hit in text.near(r"^[ \t>*|•-]{0,8}(?:(?:OS|System|Operating [Ss]ystem|Platform|macOS [Vv]ersion)[ *`]{0,4}:)?[ *`]{0,4}macOS[ :*`]{1,4}(?P<version>\d{2}\.\d{1,2}(?:\.\d{1,2})?)(?![\d+]|\.\d)", text.spots("macOS")):
+        yield hit.states(Platform, system="macos", version=hit["version"])
+
+
+@reads(adds=(Cpu,), marks=("CPU:\n", "CPU: Apple", "chip: Apple", "Processor: Apple"), rank=0)
+def chip_of_report(text: Text) -> Statements:
+    """collect_env on a Mac: `CPU:` and the chip's name on the next line."""
+    for hit in text.each(r"^[> \t]{0,8}(?:CPU|[Cc]hip|Processor):[ \t]{0,8}\n?[> \t]{0,8}(?P<model>Apple M\d{1,2}(?: (?:Pro|Max|Ultra))?)[ \t]*$"):
+        yield hit.states(Cpu, model=hit["model"])
+
+
+@reads(adds=(PythonEnv,), marks=("osx-64", "osx-arm64", "macosx_", "platform.machine()"), rank=0)
+def python_of_conda(text: Text) -> Statements:
+    """`platform : osx-64` of `conda info`; `platform.machine()` and its answer."""
+    for hit in text.each(r"^[ \t]{0,30}platform : osx-(?P<machine>64|arm64)[ \t]*$"):
+        yield hit.states(PythonEnv, machine="x86_64" if hit["machine"] == "64" else "arm64")
+    for hit in text.each(r"platform\.machine\(\)[^\n]{0,12}[ \t]*\n?[ \t]{0,8}(?:Out ?\[\d{1,4}\]: ?)?['\"]?(?P<machine>x86_64|arm64)['\"]?[ \t]*$"):
+        yield hit.states(PythonEnv, machine=hit["machine"])
+
+
+@reads(adds=(World,), marks=("linuxkit", "orbstack"), rank=0)
+def container_of_kernel(text: Text) -> Statements:
+    """The kernels of Docker Desktop's and OrbStack's virtual machines: what runs on them is in a container."""
+    for hit in text.each(r"\b\d{1,2}\.\d{1,3}\.\d{1,3}[\w.-]{0,40}?-(?:linuxkit|orbstack)\b"):
+        yield hit.states(World, container="docker")

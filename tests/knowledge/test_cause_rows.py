@@ -1,0 +1,82 @@
+"""Every cause row, of every family: it is explained in words, its fixes can be made, and its precedence has no circle."""
+
+import graphlib
+import re
+
+import pytest
+
+import rigup.diagnosis.rules  # noqa: F401  (registers them)
+from rigup.diagnosis.findings import SEVERITIES
+from rigup.diagnosis.rule import MENDS, RULES
+from rigup.diagnosis.wording import holes
+from rigup.knowledge.doctor_tables import causes, layers, signatures, texts
+from rigup.machine.facts import kinds
+from rigup.steps import KINDS, parse
+
+CAUSES = causes()
+SYMPTOMS = {row.id for row in signatures()}
+HOLE = re.compile(r"\{(\w+)\}")
+BLANK = {word: "x" for row in CAUSES.values() for specs in row.fixes for spec in specs for word in HOLE.findall(spec)}
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_a_row_is_whole(cause):
+    row = CAUSES[cause]
+    assert row.layer in layers()
+    assert row.severity in SEVERITIES
+    assert row.about == "" or row.about in kinds(), row.about
+    unknown = set(row.explains) - set(CAUSES) - SYMPTOMS
+    assert not unknown, unknown
+    assert row.fixes, "a cause without a fix"
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_a_person_can_read_about_it(cause):
+    text = texts("en").get(cause)
+    assert text is not None, "no text"
+    assert text.title
+    assert not holes(text.title[-1]), "the plainest title can always be said"
+    for part in (text.meaning, text.recognise, text.mends, text.in_vain):
+        assert part.strip()
+        assert "\n" not in part.strip()
+    assert not holes(text.meaning)
+    assert text.sources
+    assert all(source.startswith("http") for source in text.sources)
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_every_fix_is_a_list_of_known_steps(cause):
+    for specs in CAUSES[cause].fixes:
+        assert isinstance(specs, list)
+        assert specs
+        for spec in specs:
+            kind, params = parse(spec, BLANK)
+            assert kind in KINDS, kind
+            missing = set(KINDS[kind].params) - set(params)
+            assert not missing, (spec, missing)
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_some_fix_can_always_be_told(cause):
+    """What a fix needs may be unknown: then another that needs nothing, or a work-out beside the rules."""
+    plain = any(not HOLE.search(spec) for specs in CAUSES[cause].fixes for spec in specs)
+    assert plain or cause in MENDS or any(rule.cause == cause for rule in RULES) or any(row.means == cause for row in signatures())
+
+
+def test_texts_belong_to_causes():
+    assert set(texts("en")) <= set(CAUSES), set(texts("en")) - set(CAUSES)
+
+
+def test_what_explains_has_no_circle():
+    graph = {name: [other for other in row.explains if other in CAUSES] for name, row in CAUSES.items()}
+    assert list(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_every_cause_can_be_found():
+    """By a rule, or by a message that decides alone."""
+    ways = {rule.cause for rule in RULES} | {row.means for row in signatures()}
+    assert set(CAUSES) <= ways, set(CAUSES) - ways
+
+
+def test_rules_and_work_outs_speak_of_known_causes():
+    assert {rule.cause for rule in RULES} | set(MENDS) <= set(CAUSES)

@@ -1,0 +1,79 @@
+"""Steps: a vocabulary whose commands are argument vectors, never text made from data."""
+
+import pytest
+
+from rigup.steps import KINDS, StepError, make, parse
+
+
+def test_a_step_takes_its_shape_from_its_kind():
+    step = make(*parse("join-group user=ada group=render"), KINDS)
+    assert step.commands == (("usermod", "-aG", "render", "ada"),)
+    assert step.undo == (("gpasswd", "-d", "ada", "render"),)
+    assert (step.root, step.where, step.tag, step.id) == (True, "here", "safe", "join-group:ada:render")
+
+
+@pytest.mark.parametrize(("world", "wsl", "where"), [("host", False, "here"), ("container", False, "host-of-container"), ("container:x", True, "host-of-container"), ("host", True, "windows-host")])
+def test_what_is_done_to_a_kernel_is_done_at_its_owners(world, wsl, where):
+    assert make("load-module", {"module": "nvidia"}, KINDS, world, wsl).where == where
+
+
+@pytest.mark.parametrize("evil", ["x; rm -rf /", "$(id)", "a b", "`id`", "'", "\n", "--flag", "{group}"])
+def test_a_value_from_data_is_one_argument_and_adds_no_word(evil):
+    kind, params = parse("join-group user={name} group=render", {"name": evil})
+    assert params == {"user": evil, "group": "render"}
+    assert make(kind, params, KINDS).commands == (("usermod", "-aG", "render", evil),)
+
+
+def test_a_list_gives_one_argument_each():
+    step = make("remove-packages", {"packages": "nvidia-nccl-cu11, nvidia-nccl-cu12"}, KINDS)
+    assert step.commands[0][-2:] == ("nvidia-nccl-cu11", "nvidia-nccl-cu12")
+
+
+def test_a_command_that_cannot_be_filled_is_left_out():
+    assert make("find-out", {"about": "why"}, KINDS).commands == (("dkms", "status"), ("mokutil", "--sb-state"), ("dmesg",))
+
+
+def test_what_is_missing_or_unknown_is_named():
+    with pytest.raises(StepError, match="group"):
+        make("join-group", {"user": "ada"}, KINDS)
+    with pytest.raises(StepError, match="nonsense"):
+        make("nonsense", {}, KINDS)
+    with pytest.raises(StepError, match="name=value"):
+        parse("join-group ada")
+    with pytest.raises(KeyError):
+        parse("join-group user={nobody}", {})
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_can_be_made_and_says_whether_it_can_be_undone(name):
+    kind = KINDS[name]
+    step = make(name, dict.fromkeys(kind.params, "x"), KINDS)
+    assert "{" not in step.title
+    assert all("{" not in word for argv in step.commands for word in argv if not word.startswith("printf"))
+    assert kind.undo is not None or kind.undo_because
+    assert step.json()["commands"] == [list(argv) for argv in step.commands]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_no_shell_text_is_made_from_data(name):
+    """A shell script may stand in a command only without holes: its values come as arguments."""
+    for argv in (*KINDS[name].commands, *(KINDS[name].undo or ())):
+        if argv[:2] in (("sh", "-c"), ("bash", "-c")):
+            assert not [name for name in KINDS[name].params if "{" + name + "}" in argv[2]]
+
+
+@pytest.mark.parametrize(
+    ("distribution", "first"),
+    [("ubuntu", ("update-initramfs", "-u", "-k", "all")), ("rocky", ("dracut", "--force", "--regenerate-all")), ("arch", ("mkinitcpio", "-P"))],
+)
+def test_a_distribution_has_its_own_words(distribution, first):
+    step = make("blacklist-module", {"module": "nouveau"}, KINDS, distribution=distribution)
+    assert first in step.commands
+    assert first in step.undo
+
+
+def test_where_the_distribution_is_not_known_its_command_is_left_out():
+    step = make("rebuild-modules", {"kernel": "6.8.0-49-generic"}, KINDS)
+    assert step.commands == (("dkms", "autoinstall", "-k", "6.8.0-49-generic"),)
+    known = make("rebuild-modules", {"kernel": "6.8.0-49-generic"}, KINDS, distribution="debian")
+    assert known.commands[0] == ("apt-get", "install", "linux-headers-6.8.0-49-generic")
