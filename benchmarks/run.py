@@ -53,7 +53,13 @@ def commands(peers: str | None, scratch: Path) -> dict[str, list[str]]:
 
 def has(python: str, module: str) -> bool:
     """Whether that Python can import a module."""
-    return subprocess.run([python, "-c", "import importlib.util, sys; sys.exit(not importlib.util.find_spec('" + module + "'))"], check=False).returncode == 0
+    return (
+        subprocess.run(
+            [python, "-c", "import importlib.util, sys; sys.exit(not importlib.util.find_spec('" + module + "'))"],
+            check=False,
+        ).returncode
+        == 0
+    )
 
 
 def long_log(size: int) -> str:
@@ -76,7 +82,9 @@ def matcher(scratch: Path) -> float:
         "from rigup.machine.texts import Text; body = pathlib.Path(sys.argv[1]).read_text(); list(match(Text('w', 'x')));"
         "t = time.perf_counter(); list(match(Text('log', body))); print(time.perf_counter() - t)"
     )
-    done = subprocess.run([sys.executable, "-c", script, str(scratch / "long.log")], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(scratch / "long.log")], capture_output=True, text=True, check=True
+    )
     return float(done.stdout)
 
 
@@ -90,7 +98,9 @@ def judged(times: dict[str, list[float]]) -> list[tuple[str, float, float]]:
         ("the matcher on a 5 MB log", middle["the matcher on a 5 MB log"], 0.300),
     ]
     if "torch.utils.collect_env" in middle:
-        budgets.append(("rigup doctor, a tenth of collect_env", middle["rigup doctor"], middle["torch.utils.collect_env"] / 10))
+        budgets.append(
+            ("rigup doctor, a tenth of collect_env", middle["rigup doctor"], middle["torch.utils.collect_env"] / 10)
+        )
     return budgets
 
 
@@ -98,7 +108,9 @@ def measure(runs: int, peers: str | None) -> dict[str, list[float]]:
     """Times of every command, in turn."""
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
-        timed: dict[str, Callable[[], float]] = {name: lambda argv=argv: seconds(argv) for name, argv in commands(peers, scratch).items()}
+        timed: dict[str, Callable[[], float]] = {
+            name: lambda argv=argv: seconds(argv) for name, argv in commands(peers, scratch).items()
+        }
         timed["the matcher on a 5 MB log"] = lambda: matcher(scratch)
         times: dict[str, list[float]] = {name: [] for name in timed}
         for _ in range(runs):
@@ -117,7 +129,9 @@ def main() -> int:
     args = ask.parse_args()
     times = measure(1 if args.once else args.runs, args.peers)
     for name, runs in times.items():
-        print(f"{name:34} {1000 * statistics.median(runs):8.0f} ms   ({1000 * min(runs):.0f} to {1000 * max(runs):.0f})")
+        print(
+            f"{name:34} {1000 * statistics.median(runs):8.0f} ms   ({1000 * min(runs):.0f} to {1000 * max(runs):.0f})"
+        )
     if args.json:
         args.json.write_text(json.dumps(times, indent=1))
     if args.once:

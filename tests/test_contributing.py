@@ -82,6 +82,8 @@ def test_the_reader_reads(laid_over, tmp_path):
 
 
 def test_the_table_row_is_known(laid_over):
-    script = "from rigup.knowledge.gpus import is_display_only as known; print(known('126f', '0750'), known('1a03', '2000'))"
+    script = (
+        "from rigup.knowledge.gpus import is_display_only as known; print(known('126f', '0750'), known('1a03', '2000'))"
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=laid_over, check=True)
     assert done.stdout.split() == ["True", "True"]

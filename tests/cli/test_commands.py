@@ -34,9 +34,24 @@ def test_json_is_one_object_in_the_contracts_shape(broken, capsys):
     assert answer["schema"] == "rigup.doctor/1"
     assert answer["verdict"] == "broken"
     found = answer["findings"][0]
-    assert {"cause", "severity", "title", "subject", "place", "confidence", "evidence", "explains", "fixes"} <= set(found)
+    assert {"cause", "severity", "title", "subject", "place", "confidence", "evidence", "explains", "fixes"} <= set(
+        found
+    )
     for step in found["fixes"][0]["steps"]:
-        assert {"kind", "id", "params", "title", "because", "commands", "where", "root", "network", "restart", "tag", "undo"} <= set(step)
+        assert {
+            "kind",
+            "id",
+            "params",
+            "title",
+            "because",
+            "commands",
+            "where",
+            "root",
+            "network",
+            "restart",
+            "tag",
+            "undo",
+        } <= set(step)
 
 
 def test_json_is_the_same_in_every_language(broken, capsys):

@@ -83,7 +83,10 @@ def test_parts_are_joined_in_one_place(judge):
     def both(node: DeviceNode, who: Account):
         return node.group not in who.groups
 
-    facts = gathered(said(DeviceNode, HOST, path="/dev/kfd", group="render"), said(Account, Place(world="container:c", process="shell"), groups=[]))
+    facts = gathered(
+        said(DeviceNode, HOST, path="/dev/kfd", group="render"),
+        said(Account, Place(world="container:c", process="shell"), groups=[]),
+    )
     assert not judge(facts, both)[0]
     facts.state(said(Account, SHELL, groups=["video"]))
     assert len(judge(facts, both)[0]) == 1
@@ -102,7 +105,10 @@ def test_at_names_another_place_of_the_same_machine(judge):
 
     facts = gathered(said(Symptom, SERVICE, id="refused"), said(Variable, SHELL, name="X", value="1"))
     assert judge(facts, elsewhere)[0]
-    facts = gathered(said(Symptom, SERVICE._replace(node="a"), id="refused"), said(Variable, SHELL._replace(node="b"), name="X", value="1"))
+    facts = gathered(
+        said(Symptom, SERVICE._replace(node="a"), id="refused"),
+        said(Variable, SHELL._replace(node="b"), name="X", value="1"),
+    )
     assert not judge(facts, elsewhere)[0]
 
 
@@ -111,7 +117,9 @@ def test_before_and_after_are_not_mixed(judge):
         return node.group not in who.groups
 
     before, after = HOST._replace(moment="before"), SHELL._replace(moment="after")
-    assert not judge(gathered(said(DeviceNode, before, path="/dev/kfd", group="render"), said(Account, after, groups=[])), both)[0]
+    assert not judge(
+        gathered(said(DeviceNode, before, path="/dev/kfd", group="render"), said(Account, after, groups=[])), both
+    )[0]
 
 
 def test_an_optional_part_is_none_where_nobody_has_seen_one(judge):
@@ -120,6 +128,16 @@ def test_an_optional_part_is_none_where_nobody_has_seen_one(judge):
 
     assert judge(gathered(said(Torch, env="a")), maybe)[0]
     assert not judge(gathered(said(Torch, env="a"), said(Gpu, nvml_index=0)), maybe)[0]
+
+
+def test_an_optional_part_of_another_place_is_none_here(judge):
+    def maybe(error: Symptom = seen("refused"), wish: Variable | None = one(name="X")):
+        return wish is None
+
+    facts = gathered(said(Symptom, SERVICE, id="refused"), said(Variable, SHELL, name="X", value="1"))
+    assert judge(facts, maybe)[0]
+    facts.state(said(Variable, SERVICE, name="X", value="1"))
+    assert not judge(facts, maybe)[0]
 
 
 def test_a_lack_needs_somebody_who_looked(judge):
@@ -155,7 +173,9 @@ def test_all_of_a_kind_are_counted_where_somebody_looked(judge):
     def too_many(mask: Variable = one(name="M"), gpus: Every[Gpu] = every(Gpu)):
         return int(mask.value) >= len(gpus)
 
-    facts = gathered(said(Variable, SHELL, name="M", value="1"), said(Gpu, nvml_index=0), looks=[Look(Gpu, Place(), "smi")])
+    facts = gathered(
+        said(Variable, SHELL, name="M", value="1"), said(Gpu, nvml_index=0), looks=[Look(Gpu, Place(), "smi")]
+    )
     assert judge(facts, too_many)[0]
     facts.state(said(Gpu, nvml_index=1))
     assert not judge(facts, too_many)[0]

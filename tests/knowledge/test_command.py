@@ -1,7 +1,7 @@
 """`rigup knowledge` as a person and a program use it; and what it costs to import the package."""
 
 import json
-import subprocess  # noqa: TID251  (a fresh interpreter shows what an import costs)
+import subprocess
 import sys
 from pathlib import Path
 

@@ -36,7 +36,9 @@ def test_a_captured_tree_is_played_from_its_archive(tmp_path):
 def test_a_part_of_a_machine_is_known_by_its_form(tmp_path):
     path = packed(tmp_path / "a.tar.gz", ("topology/nodes/0/properties", b"cpu_cores_count 8\n"))
     (source,) = open_source(path)
-    assert source.host.find("/sys/class/kfd/kfd/topology/nodes/*/properties") == ["/sys/class/kfd/kfd/topology/nodes/0/properties"]
+    assert source.host.find("/sys/class/kfd/kfd/topology/nodes/*/properties") == [
+        "/sys/class/kfd/kfd/topology/nodes/0/properties"
+    ]
     assert source.host.read("/sys/class/kfd/kfd/topology/nodes/0/properties").body == "cpu_cores_count 8\n"
     assert source.host.read("/proc/version").state == "unseen"
 

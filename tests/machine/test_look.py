@@ -126,7 +126,10 @@ def test_sleeping_cards_are_not_woken(only):
     from rigup.machine.kinds import PciDevice
 
     host = Made({"/bus": "power suspended"}, {("vendor-tool",): Answer("X=1")})
-    only(reader("bus", bus, File("/bus"), about=(PciDevice,)), reader("tool", states, Run(("vendor-tool",), wakes="10de")))
+    only(
+        reader("bus", bus, File("/bus"), about=(PciDevice,)),
+        reader("tool", states, Run(("vendor-tool",), wakes="10de")),
+    )
     assert not look([Source(Place(), host)]).of(Variable)
     assert ("vendor-tool",) not in host.asked
     assert look([Source(Place(), host)], wake=True).of(Variable)

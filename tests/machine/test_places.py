@@ -1,7 +1,6 @@
 """Who speaks: prompts, commands that lead elsewhere, log prefixes, headings."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -73,11 +72,17 @@ def test_a_container_inside_a_host():
 
 
 def test_a_named_container_keeps_its_name_at_its_own_prompt():
-    assert places("$ docker exec -it ollama bash\nroot@0f3a9c1b2d4e:/# nvidia-smi\n$ date") == ["container:ollama", "container:ollama", "here"]
+    assert places("$ docker exec -it ollama bash\nroot@0f3a9c1b2d4e:/# nvidia-smi\n$ date") == [
+        "container:ollama",
+        "container:ollama",
+        "here",
+    ]
 
 
 def test_the_engine_speaks_on_the_host():
-    said = places("$ docker run --gpus all ubuntu nvidia-smi\ndocker: Error response from daemon: could not select device driver")
+    said = places(
+        "$ docker run --gpus all ubuntu nvidia-smi\ndocker: Error response from daemon: could not select device driver"
+    )
     assert said == ["container", "host"]
 
 
@@ -86,12 +91,17 @@ def test_what_is_started_in_the_background_does_not_speak():
 
 
 def test_a_service_inside_a_container():
-    said = places('$ docker logs ollama\ntime=2024-09-10T21:53:24.695Z level=INFO source=gpu.go:347 msg="no GPU"\nrocBLAS error: x\n$ id')
+    said = places(
+        '$ docker logs ollama\ntime=2024-09-10T21:53:24.695Z level=INFO source=gpu.go:347 msg="no GPU"\nrocBLAS error: x\n$ id'
+    )
     assert said == ["container:ollama", "container:ollama/service:ollama", "container:ollama/service:ollama", "here"]
 
 
 def test_a_journal_tells_the_service():
-    assert places("Jul 28 15:11:48 box ollama[3074]: starting\nJul 28 15:11:49 box ollama[3074]: x") == ["service:ollama"] * 2
+    assert (
+        places("Jul 28 15:11:48 box ollama[3074]: starting\nJul 28 15:11:49 box ollama[3074]: x")
+        == ["service:ollama"] * 2
+    )
 
 
 def test_systemctl_cat_names_the_unit():
@@ -100,8 +110,18 @@ def test_systemctl_cat_names_the_unit():
 
 def test_several_nodes():
     assert places("node01$ nvidia-smi\nfine\nnode02$ nvidia-smi\nbroken") == ["node01", "node01", "node02", "node02"]
-    assert places("=== node01 ===\n$ nvidia-smi\n=== node02 ===\n$ nvidia-smi") == ["node01", "node01", "node02", "node02"]
-    assert places("gpu-07 | CHANGED | rc=0 >>\nfine\ngpu-08 | FAILED | rc=9 >>\nbroken") == ["gpu-07", "gpu-07", "gpu-08", "gpu-08"]
+    assert places("=== node01 ===\n$ nvidia-smi\n=== node02 ===\n$ nvidia-smi") == [
+        "node01",
+        "node01",
+        "node02",
+        "node02",
+    ]
+    assert places("gpu-07 | CHANGED | rc=0 >>\nfine\ngpu-08 | FAILED | rc=9 >>\nbroken") == [
+        "gpu-07",
+        "gpu-07",
+        "gpu-08",
+        "gpu-08",
+    ]
 
 
 def test_nccl_lines_tell_the_node():
@@ -110,15 +130,30 @@ def test_nccl_lines_tell_the_node():
 
 
 def test_before_and_after():
-    assert places("## Before the update\n$ nvidia-smi\nfine\n## After the update\n$ nvidia-smi\nbroken") == ["before"] * 3 + ["after"] * 3
+    assert (
+        places("## Before the update\n$ nvidia-smi\nfine\n## After the update\n$ nvidia-smi\nbroken")
+        == ["before"] * 3 + ["after"] * 3
+    )
 
 
 def test_headings_of_host_and_container():
-    assert places("On the host:\nfine\nInside the container:\nbroken\n**Host:**\nfine") == ["host", "host", "container", "container", "host", "host"]
+    assert places("On the host:\nfine\nInside the container:\nbroken\n**Host:**\nfine") == [
+        "host",
+        "host",
+        "container",
+        "container",
+        "host",
+        "host",
+    ]
 
 
 def test_windows_beside_wsl():
-    assert places("PS C:\\Users\\ada> nvidia-smi\nfine\nada@DESKTOP-1:/mnt/c$ nvidia-smi\nbroken") == ["windows", "windows", "here", "here"]
+    assert places("PS C:\\Users\\ada> nvidia-smi\nfine\nada@DESKTOP-1:/mnt/c$ nvidia-smi\nbroken") == [
+        "windows",
+        "windows",
+        "here",
+        "here",
+    ]
 
 
 def test_the_text_beats_the_name_of_its_file():

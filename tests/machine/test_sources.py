@@ -30,7 +30,10 @@ def test_colours_are_taken_out(tmp_path):
     assert bodies(tmp_path / "a") == ["ERROR x"]
 
 
-@pytest.mark.parametrize(("content", "word"), [(b"", "empty"), (b"  \n", "empty"), (os.urandom(5000), "binary"), (b"\x00\x01\x02" * 99, "binary")])
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [(b"", "empty"), (b"  \n", "empty"), (os.urandom(5000), "binary"), (b"\x00\x01\x02" * 99, "binary")],
+)
 def test_what_is_no_text_gets_a_clear_word(tmp_path, content, word):
     (tmp_path / "odd").write_bytes(content)
     with pytest.raises(SourceError, match=word):
@@ -56,8 +59,7 @@ def test_a_pipe_in_a_folder_is_passed_by(tmp_path):
 def test_a_long_file_gives_its_head_and_its_end(tmp_path):
     with open(tmp_path / "long.log", "w") as file:
         file.write("first\n")
-        for _ in range(300):
-            file.write("noise " * 20_000 + "\n")
+        file.writelines("noise " * 20_000 + "\n" for _ in range(300))
         file.write("last\n")
     (body,) = bodies(tmp_path / "long.log")
     assert body.startswith("first")

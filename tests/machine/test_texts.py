@@ -18,7 +18,11 @@ def ids(body, **known):
 
 
 def test_a_message_is_found_with_its_line():
-    ((symptom, _),) = [found for found in match(Text("log", "one\ntwo\n" + REFUSED + "\nfour")) if found[0].id == "kfd-permission-denied"]
+    ((symptom, _),) = [
+        found
+        for found in match(Text("log", "one\ntwo\n" + REFUSED + "\nfour"))
+        if found[0].id == "kfd-permission-denied"
+    ]
     where = symptom.fields["id"].where
     assert (where.source, where.line, where.text) == ("log", 3, REFUSED)
 

@@ -12,7 +12,15 @@ def test_a_step_takes_its_shape_from_its_kind():
     assert (step.root, step.where, step.tag, step.id) == (True, "here", "safe", "join-group:ada:render")
 
 
-@pytest.mark.parametrize(("world", "wsl", "where"), [("host", False, "here"), ("container", False, "host-of-container"), ("container:x", True, "host-of-container"), ("host", True, "windows-host")])
+@pytest.mark.parametrize(
+    ("world", "wsl", "where"),
+    [
+        ("host", False, "here"),
+        ("container", False, "host-of-container"),
+        ("container:x", True, "host-of-container"),
+        ("host", True, "windows-host"),
+    ],
+)
 def test_what_is_done_to_a_kernel_is_done_at_its_owners(world, wsl, where):
     assert make("load-module", {"module": "nvidia"}, KINDS, world, wsl).where == where
 
@@ -30,7 +38,11 @@ def test_a_list_gives_one_argument_each():
 
 
 def test_a_command_that_cannot_be_filled_is_left_out():
-    assert make("find-out", {"about": "why"}, KINDS).commands == (("dkms", "status"), ("mokutil", "--sb-state"), ("dmesg",))
+    assert make("find-out", {"about": "why"}, KINDS).commands == (
+        ("dkms", "status"),
+        ("mokutil", "--sb-state"),
+        ("dmesg",),
+    )
 
 
 def test_what_is_missing_or_unknown_is_named():
@@ -64,7 +76,11 @@ def test_no_shell_text_is_made_from_data(name):
 
 @pytest.mark.parametrize(
     ("distribution", "first"),
-    [("ubuntu", ("update-initramfs", "-u", "-k", "all")), ("rocky", ("dracut", "--force", "--regenerate-all")), ("arch", ("mkinitcpio", "-P"))],
+    [
+        ("ubuntu", ("update-initramfs", "-u", "-k", "all")),
+        ("rocky", ("dracut", "--force", "--regenerate-all")),
+        ("arch", ("mkinitcpio", "-P")),
+    ],
 )
 def test_a_distribution_has_its_own_words(distribution, first):
     step = make("blacklist-module", {"module": "nouveau"}, KINDS, distribution=distribution)

@@ -10,7 +10,12 @@ from rigup.language import _
 
 
 @click.command("doctor")
-@click.option("--from", "source", metavar="PATH", help="A report, a log, a folder of them or a captured tree; - reads standard input.")
+@click.option(
+    "--from",
+    "source",
+    metavar="PATH",
+    help="A report, a log, a folder of them or a captured tree; - reads standard input.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.doctor/1).")
 @click.option("-v", "--verbose", count=True, help="-v: all evidence with its sources; -vv: every fact.")
 @click.option("--show-access", is_flag=True, help="Print exactly what is read on this machine, and read nothing.")

@@ -20,9 +20,20 @@ def command(words: tuple[str, ...], as_json: bool) -> int:
     asked = " ".join(words)
     found = _all() if not asked else _found(asked)
     if as_json:
-        click.echo(json.dumps({"schema": "rigup.explain/1", "asked": asked, "causes": found}, ensure_ascii=False, indent=1))
+        click.echo(
+            json.dumps({"schema": "rigup.explain/1", "asked": asked, "causes": found}, ensure_ascii=False, indent=1)
+        )
     elif not found:
-        click.echo("\n".join(wrapped(_("No cause is named so, and no known message reads like this. `rigup explain` lists all causes; `rigup doctor --from FILE` reads a whole report."))), err=True)
+        click.echo(
+            "\n".join(
+                wrapped(
+                    _(
+                        "No cause is named so, and no known message reads like this. `rigup explain` lists all causes; `rigup doctor --from FILE` reads a whole report."
+                    )
+                )
+            ),
+            err=True,
+        )
     else:
         click.echo(_listing(found) if not asked else "\n\n".join(_told(cause) for cause in found))
     return 0 if found else 1

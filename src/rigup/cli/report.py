@@ -20,7 +20,11 @@ def text(answer: Answer, verbose: int = 0, color: bool = False, here: bool = Tru
     """The whole report. `here`: about this machine, else about somebody's."""
     parts = [
         _head(answer, here),
-        *[finding(shown, verbose, number == 0) for number, shown in enumerate(_grouped(answer["findings"])) if _loud(shown)],
+        *[
+            finding(shown, verbose, number == 0)
+            for number, shown in enumerate(_grouped(answer["findings"]))
+            if _loud(shown)
+        ],
         devices(answer, verbose),
         _notes(answer),
         _skipped(answer, verbose),
@@ -45,9 +49,19 @@ def _head(answer: Answer, here: bool) -> list[str]:
         "unknown": _("Too little was seen to say that all is well; nothing wrong was found."),
     }[verdict]
     if verdict == "healthy" and not answer["machine"].get("accelerators"):
-        said = _("There is no GPU here, and nothing is wrong: programs run on the CPU.") if here else said
+        said = (
+            _("There is no GPU here, and nothing is wrong: programs run on the CPU.")
+            if here
+            else _no_gpu_there(answer, said)
+        )
     lines = wrapped(click.style(_(verdict).capitalize() + ".", fg=_COLORS[verdict], bold=True) + " " + said)
     return lines if not loud or len(loud) == 1 else [*lines, _("The first cause below is the root; mend it first.")]
+
+
+def _no_gpu_there(answer: Answer, said: str) -> str:
+    """Only somebody who looked for cards can say that there is none."""
+    known = answer["machine"].get("accelerators") == []
+    return _("There is no GPU in this machine, and nothing is wrong: programs run on the CPU.") if known else said
 
 
 def _grouped(findings: list[Answer]) -> list[Answer]:
@@ -67,7 +81,9 @@ def finding(shown: Answer, verbose: int = 0, first: bool = True) -> list[str]:
     mark = click.style(_(shown["severity"]), fg=_COLORS[shown["severity"]], bold=first)
     lines = wrapped(mark + "  " + click.style(shown["title"], bold=first), rest="       ")
     about = [shown["cause"], _(shown["confidence"])] + [s for s in shown["subjects"] if s != "machine"]
-    lines += wrapped(click.style(" · ".join(about + ([shown["place"]] if shown["place"] else [])), dim=True), "  ", "  ")
+    lines += wrapped(
+        click.style(" · ".join(about + ([shown["place"]] if shown["place"] else [])), dim=True), "  ", "  "
+    )
     if shown["because"]:
         lines += wrapped(shown["because"], "  ", "  ")
     lines += _evidence(shown["evidence"], verbose)
@@ -89,7 +105,10 @@ def _evidence(evidence: list[Answer], verbose: int) -> list[str]:
     for number, (value, source, line) in enumerate(shown):
         told = value if value is not None else _("nothing such was found")
         where = source + (":" + str(line) if line and not source.startswith("knowledge/") else "")
-        lines += wrapped(told + "  " + click.style("(" + where + ")", dim=True), "  " + padded(_("Why:") if number == 0 else "", _LABEL))
+        lines += wrapped(
+            told + "  " + click.style("(" + where + ")", dim=True),
+            "  " + padded(_("Why:") if number == 0 else "", _LABEL),
+        )
     if len(seen) > len(shown):
         lines += ["  " + padded("", _LABEL) + _("… {count} more with -v").format(count=len(seen) - len(shown))]
     return lines
@@ -124,16 +143,22 @@ def devices(answer: Answer, verbose: int = 0) -> list[str]:
     found = answer["machine"].get("accelerators") or []
     if not found:
         return []
-    states = {"verified": _("verified"), "expected": _("expected to work"), "on-trial": _("on trial"), "no": _("will not work")}
+    states = {
+        "verified": _("verified"),
+        "expected": _("expected to work"),
+        "on-trial": _("on trial"),
+        "no": _("will not work"),
+    }
     names = [device.get("name") or device.get("vendor") or "GPU" for device in found]
     room = min(max(map(columns, names)), width() // 2)
     lines = [click.style(_("Devices"), bold=True)]
     for device, name in zip(found, names, strict=True):
         facts = [padded(name, room), padded(device.get("isa", ""), 8), padded(memory(device), 8)]
+        lines += ["  " + str(device["index"]) + "  " + "  ".join(facts).rstrip()]
         state = click.style(states[device["state"]], fg=_STATES[device["state"]])
-        lines += wrapped(state + ": " + device["because"], "  " + str(device["index"]) + "  " + "  ".join(facts) + "  ", "     ")
+        lines += wrapped(state + ": " + device["because"], "     ", "     ")
         if verbose and device.get("next"):
-            lines += wrapped(device["next"], "     ")
+            lines += wrapped(device["next"], "     ", "     ")
     return lines
 
 
@@ -162,7 +187,11 @@ def _skipped(answer: Answer, verbose: int) -> list[str]:
     for told in skipped:
         tell = " | ".join(told["would_tell"][:3]) or _("a report that shows it")
         sentence = _("{unknown} is not known; it would decide {causes}. To tell: {tell}")
-        lines += wrapped(sentence.format(unknown=told["unknown"], causes=", ".join(told["would_decide"][:4]), tell=tell), "  - ", "    ")
+        lines += wrapped(
+            sentence.format(unknown=told["unknown"], causes=", ".join(told["would_decide"][:4]), tell=tell),
+            "  - ",
+            "    ",
+        )
     return lines
 
 
@@ -170,7 +199,9 @@ def _facts(answer: Answer) -> list[str]:
     lines = [click.style(_("Facts"), bold=True)]
     for kind, facts in sorted(answer["machine"].items()):
         for fact in facts if isinstance(facts, list) else []:
-            told = ", ".join(str(name) + " " + str(value) for name, value in fact.items() if value not in (None, "", []))
+            told = ", ".join(
+                str(name) + " " + str(value) for name, value in fact.items() if value not in (None, "", [])
+            )
             lines += wrapped(told, "  " + padded(kind, 16) + " ")
     return lines
 

@@ -64,7 +64,7 @@ def verdict(findings: list[Finding], facts: Facts, machine: Answer) -> str:
         return "degraded"
     works = any(torch.get("available") for torch in facts.of(Torch))
     devices = machine.get("accelerators") or []
-    if works or any(device.get("state") in ("verified", "expected") for device in devices):
+    if works or any(device.get("state") in ("verified", "expected", "on-trial") for device in devices):
         return "healthy"
     return "healthy" if machine.get("accelerators") == [] else "unknown"
 
@@ -96,6 +96,8 @@ def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer
     system = _distribution(finding, facts)
     told, made = flat(params), []
     for specs in finding.row.fixes:
+        if made and all(spec.startswith("choose-build ") for spec in specs):
+            continue  # said only where nothing more exact can be
         try:
             steps = [make(*parse(spec, told), KINDS, finding.place.world, wsl, distribution=system) for spec in specs]
         except (KeyError, StepError):

@@ -29,17 +29,17 @@ def bindings(rule: Rule, facts: Facts) -> Iterator[dict[str, Any]]:
 
 
 def _chosen(needs: list[Need], facts: Facts, place: Place) -> Iterator[tuple[Chosen, ...]]:
-    """Choose the first, and the rest where it leaves us. Absences are chosen last: they hold where the others are."""
+    """Choose the first part, and the others where it leaves us."""
     if not needs:
         yield ()
         return
     need, rest = needs[0], needs[1:]
-    there = [(found.value, met) for found in _candidates(need, facts) if (met := place.meet(_seen_from(found.place, need))) is not None]
-    if not there and need.mode == MAYBE:  # what others have elsewhere is not ours
-        there = [(None, place)]
-    for value, met in there:
+    fitting = [(found, met) for found in _candidates(need, facts) if (met := place.meet(_seen_from(found.place, need)))]
+    if not fitting and need.mode == MAYBE:  # nobody has seen one here; elsewhere is another matter
+        fitting = [(Candidate(None, Place()), place)]
+    for candidate, met in fitting:
         for others in _chosen(rest, facts, met):
-            yield (value, *others)
+            yield (candidate.value, *others)
 
 
 def _seen_from(held: Place, need: Need) -> Place:
@@ -52,10 +52,7 @@ def _candidates(need: Need, facts: Facts) -> Iterator[Candidate]:
     if need.mode in (EVERY, NONE):
         yield from _groups(need, found, facts)
         return
-    if found or need.mode != MAYBE:
-        yield from (Candidate(fact, fact.place) for fact in found)
-        return
-    yield Candidate(None, Place())
+    yield from (Candidate(fact, fact.place) for fact in found)
 
 
 def _at(place: Place, need: Need) -> bool:
@@ -71,8 +68,15 @@ def _groups(need: Need, found: list[Fact], facts: Facts) -> Iterator[Candidate]:
             held = best.get(look.place)
             if held is None or (held.coverage != "whole" and look.coverage == "whole"):
                 best[look.place] = look
+    if need.mode == EVERY:
+        best = {**_as_far_as_seen(found), **best}
     wanted = " ".join([need.kind.__name__, *(str(value) for _, value in need.fields)])
     for place, look in best.items():
         there = [fact for fact in found if fact.place.meet(place) is not None]
         if need.mode == EVERY or not there:
             yield Candidate(group(there, look, wanted), place)
+
+
+def _as_far_as_seen(found: list[Fact]) -> dict[Place, Look]:
+    """Where facts are known and nobody says that these are all: an excerpt."""
+    return {fact.place: Look(type(fact), fact.place, "what was seen", "excerpt") for fact in found}

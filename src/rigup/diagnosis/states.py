@@ -42,7 +42,11 @@ def _concerns(finding: Finding, device: Device) -> bool:
     """A card's fault is its own, and one maker's driver does not stop another maker's card."""
     if finding.subject.kind == "Gpu" and finding.subject.name:
         return finding.subject.name in {str(device.get(key)) for key in ("pci_address", "name", "uuid", "isa")}
-    makers = {gpu.fields["vendor"].value for gpu in finding.params.values() if hasattr(gpu, "fields") and "vendor" in gpu.fields}
+    makers = {
+        gpu.fields["vendor"].value
+        for gpu in finding.params.values()
+        if hasattr(gpu, "fields") and "vendor" in gpu.fields
+    }
     makers |= {maker for maker in _NAMES if maker in finding.cause or finding.params.get("vendor") == maker}
     makers |= {"nvidia"} if "nvml" in finding.cause else set()
     return not makers or device.get("vendor") in makers
@@ -51,16 +55,28 @@ def _concerns(finding: Finding, device: Device) -> bool:
 def _by_build(device: Device, facts: Facts) -> State:
     """As the torch builds that are here let it expect."""
     vendor, isa = device.get("vendor", ""), device.get("isa")
-    runtime = _RUNTIMES.get(vendor, "")
-    builds = [torch for torch in facts.of(Torch) if runtime and torch.get(runtime) and torch.get("code")]
-    fitting = [torch for torch in builds if isa and runs_on(isa, torch.code)]
+    builds = [torch for torch in facts.of(Torch) if _made_for(torch, vendor, facts)]
+    coded = [torch for torch in builds if torch.get("code")]
+    fitting = [torch for torch in coded if isa and runs_on(isa, torch.code)]
     if vendor == "amd" and _overridden(facts):
         return State("on-trial", _("an override tells the runtime that it is another chip"), _try_it(vendor))
-    if fitting or any(torch.get("available") for torch in facts.of(Torch)):
+    if fitting or any(torch.get("available") for torch in builds):
         return State("expected", _("the torch that is here has code for it"), _try_it(vendor))
-    if builds and isa:
+    if builds and not coded:
+        return State("expected", _("a torch for it is here"), _try_it(vendor))
+    if coded and isa:
         return State("no", _("no torch that is here has code for {isa}").format(isa=isa), _install(device, facts))
-    return State("expected", _("nothing speaks against it; no torch for it was seen"), _install(device, facts))
+    return State("expected", _("nothing speaks against it; no torch was seen"), _install(device, facts))
+
+
+def _made_for(torch: Torch, vendor: str, facts: Facts) -> bool:
+    """Whether a build has a backend for this maker's cards, as far as its version and fields tell."""
+    if vendor in _RUNTIMES:
+        return bool(torch.get(_RUNTIMES[vendor]))
+    if vendor == "intel":
+        return "+xpu" in str(torch.get("version", ""))
+    mac = any(platform.get("system") == "macos" for platform in facts.of(Platform))
+    return vendor == "apple" and mac and torch.knows("version")
 
 
 def _try_it(vendor: str) -> str:

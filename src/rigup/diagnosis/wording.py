@@ -49,5 +49,7 @@ def flat(params: dict[str, Any]) -> dict[str, str]:
     told = {name: text for name in params if (text := value(name, None, params)) is not None}
     for name, held in params.items():
         if isinstance(held, Fact):
-            told |= {name + "_" + field: text for field in held.fields if (text := value(name, field, params)) is not None}
+            told |= {
+                name + "_" + field: text for field in held.fields if (text := value(name, field, params)) is not None
+            }
     return told

@@ -7,7 +7,9 @@ import msgspec
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
 
-_FILE = re.compile(r"(?:lib)?(?P<stem>[A-Za-z]{3,12}?)(?:_\w{2,30}?)?(?:64)?(?:_(?P<dll>\d{1,4})(?:_\d{1,2})?\.dll|\.so(?:\.(?P<so>\d{1,3}))?[\d.]{0,12})")
+_FILE = re.compile(
+    r"(?:lib)?(?P<stem>[A-Za-z]{3,12}?)(?:_\w{2,30}?)?(?:64)?(?:_(?P<dll>\d{1,4})(?:_\d{1,2})?\.dll|\.so(?:\.(?P<so>\d{1,3}))?[\d.]{0,12})"
+)
 _PACKAGE = re.compile(r"(?P<base>nvidia-[a-z-]{3,30}?)-cu(?P<major>\d{2})")
 
 
@@ -83,5 +85,3 @@ def overwrite(one: str, its_version: str, other: str, other_version: str) -> boo
     shares = {row.shares for row in libraries() if row.package == mine["base"]}
     same = version_key(its_version)[:1] == version_key(other_version)[:1]
     return "always" in shares or ("same-version" in shares and same)
-
-

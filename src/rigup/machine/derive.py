@@ -13,6 +13,7 @@ from rigup.machine.kinds import (
     HomeFolder,
     JupyterKernel,
     KfdNode,
+    Memory,
     PciDevice,
     Platform,
     PythonEnv,
@@ -33,7 +34,11 @@ _PATH = re.compile(r"/[^\0\n]{0,400}|[A-Za-z]:[\\/][^\0\n]{0,400}")
 def card_on_bus(device: PciDevice) -> Statements:
     """A display or accelerator whose maker makes GPUs is a card; what only gives a picture is none."""
     vendor, model = device.get("vendor_id"), device.get("device_id")
-    if vendor not in _VENDORS or (model and catalogue.is_display_only(vendor, model)) or not _is_gpu(device, vendor, model):
+    if (
+        vendor not in _VENDORS
+        or (model and catalogue.is_display_only(vendor, model))
+        or not _is_gpu(device, vendor, model)
+    ):
         return
     fields = {mine: device.fields[theirs] for mine, theirs in _TAKEN.items() if theirs in device.fields}
     told = device.fields["vendor_id"]
@@ -45,7 +50,13 @@ def card_on_bus(device: PciDevice) -> Statements:
     yield Gpu(device.place, fields)
 
 
-_TAKEN = {"pci_address": "address", "driver": "driver", "power": "power", "revision": "revision", "subsystem": "subsystem"}
+_TAKEN = {
+    "pci_address": "address",
+    "driver": "driver",
+    "power": "power",
+    "revision": "revision",
+    "subsystem": "subsystem",
+}
 
 
 def _is_gpu(device: PciDevice, vendor: str, model: str | None) -> bool:
@@ -101,7 +112,9 @@ def _shares_memory(node: KfdNode) -> bool:
 def card_of_graphics(card: DrmCard) -> Statements:
     """The graphics layer numbers cards; its uevent tells the address."""
     if card.knows("pci_address") and (card.knows("vram") or card.knows("gtt")):
-        yield Gpu(card.place, {name: card.fields[name] for name in ("pci_address", "vram", "gtt") if name in card.fields})
+        yield Gpu(
+            card.place, {name: card.fields[name] for name in ("pci_address", "vram", "gtt") if name in card.fields}
+        )
 
 
 @derives(Torch, Torch)
@@ -160,8 +173,14 @@ def environment_in_force(variable: Variable, facts: Facts) -> Statements:
     both = {other.get("name") for other in facts.of(Variable) if other.get("value") and other.place == variable.place}
     where = variable.fields["value"]
     active = kind == "venv" or "VIRTUAL_ENV" not in both
-    yield PythonEnv(variable.place, {"prefix": where._replace(value=value.rstrip("/\\")), "kind": where._replace(value=kind),
-                                     "active": where._replace(value=active)})
+    yield PythonEnv(
+        variable.place,
+        {
+            "prefix": where._replace(value=value.rstrip("/\\")),
+            "kind": where._replace(value=kind),
+            "active": where._replace(value=active),
+        },
+    )
 
 
 @derives(PythonEnv)
@@ -181,3 +200,12 @@ def assigned_groups(who: Account, facts: Facts) -> Statements:
         where = (mine or listed)[0].fields["members"]
         who.absorb({"assigned": where._replace(value=sorted(group.get("name") for group in mine))})
     yield who
+
+
+@derives(Gpu, Memory)
+def shared_memory_of_a_mac(gpu: Gpu, facts: Facts) -> Statements:
+    """An Apple GPU's memory is the machine's: it has no other."""
+    memory = next((m for m in facts.of(Memory) if m.knows("total") and m.place.meet(gpu.place) is not None), None)
+    if gpu.get("vendor") == "apple" and memory and not gpu.knows("unified"):
+        gpu.absorb({"unified": memory.fields["total"]})
+        yield gpu

@@ -104,9 +104,7 @@ class Fact:
     scope: ClassVar[str] = WORLD
     title: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(
-        cls, keys: tuple[str, ...] = (), scope: str = WORLD, title: tuple[str, ...] = ()
-    ) -> None:
+    def __init_subclass__(cls, keys: tuple[str, ...] = (), scope: str = WORLD, title: tuple[str, ...] = ()) -> None:
         cls.keys, cls.scope, cls.title = keys, scope, title or keys
 
     def __init__(self, place: Place, fields: dict[str, Reading]) -> None:

@@ -49,7 +49,8 @@ def _answered(reader: Reader, host: Host, base: Place, given: Input, known: list
 
 def _answers(host: Host, given: Input, known: list[Fact]) -> Iterator[tuple[str, Answer]]:
     if isinstance(given, Run):
-        yield shown(given), host.run(given.argv, given.seconds)
+        if not given.given or host.find(given.given):
+            yield shown(given), host.run(given.argv, given.seconds)
     elif isinstance(given, Listing):
         for path in _paths(given.path, known):
             yield "ls -l " + path, host.listing(path)

@@ -57,7 +57,10 @@ def _ids(gpu: Gpu) -> tuple[str, str]:
 
 
 def _device(index: int, gpu: Gpu, facts: Facts) -> Device:
-    plain = {name: gpu.get(name) for name in ("vendor", "name", "isa", "pci_id", "pci_address", "integrated", "uuid", "power")}
+    plain = {
+        name: gpu.get(name)
+        for name in ("vendor", "name", "isa", "pci_id", "pci_address", "integrated", "uuid", "power")
+    }
     if plain["name"]:
         plain["name"] = plain["name"].removesuffix(CUT).rstrip()  # a table had no room for the rest
     memory = {kind: gpu.get(kind) for kind in ("vram", "gtt", "unified") if gpu.get(kind) is not None}
@@ -74,8 +77,12 @@ def _device(index: int, gpu: Gpu, facts: Facts) -> Device:
 def _driver(gpu: Gpu, facts: Facts) -> Device:
     """The kernel driver bound to a card and its version, as far as known."""
     told = next((d for d in facts.of(Driver) if d.get("vendor") == gpu.get("vendor") and d.place.meet(gpu.place)), None)
-    name = gpu.get("driver") or next((m.name for m in facts.of(KernelModule) if told and m.get("name") == told.get("vendor")), None)
-    parts = {"name": name, "version": told and told.get("version"), "shown_cuda": told and told.get("cuda")}
+    name = gpu.get("driver") or next(
+        (m.name for m in facts.of(KernelModule) if told and m.get("name") == told.get("vendor")), None
+    )
+    module = next((m for m in facts.of(KernelModule) if name and m.get("name") == name), None)
+    version = (told and told.get("version")) or (module and module.get("version"))
+    parts = {"name": name, "version": version, "shown_cuda": told and told.get("cuda")}
     return {key: value for key, value in parts.items() if value is not None}
 
 

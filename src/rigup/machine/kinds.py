@@ -69,8 +69,12 @@ class PciDevice(Fact, keys=("address",), scope=MACHINE):
     bars: list[int]  # sizes of its windows into memory
 
 
-class Gpu(Fact, keys=("pci_address", "uuid", "nvml_index", "runtime_index", "kfd_node", "adapter"), scope=MACHINE,
-          title=("pci_address", "name", "uuid", "nvml_index", "runtime_index", "kfd_node", "isa")):
+class Gpu(
+    Fact,
+    keys=("pci_address", "uuid", "nvml_index", "runtime_index", "kfd_node", "adapter"),
+    scope=MACHINE,
+    title=("pci_address", "name", "uuid", "nvml_index", "runtime_index", "kfd_node", "isa"),
+):
     """An accelerator: what the chip is, never what an override pretends."""
 
     pci_address: str
@@ -125,7 +129,11 @@ class Gpu(Fact, keys=("pci_address", "uuid", "nvml_index", "runtime_index", "kfd
             super().contradicts(other)
             or (makers and self.fields["vendor"].value != other.fields["vendor"].value)
             or (named and not same_name(self.fields["name"].value, other.fields["name"].value))
-            or (self.knows("pci_id") and other.knows("pci_id") and self.fields["pci_id"].value != other.fields["pci_id"].value)
+            or (
+                self.knows("pci_id")
+                and other.knows("pci_id")
+                and self.fields["pci_id"].value != other.fields["pci_id"].value
+            )
         )
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rigup.machine import feed
 from rigup.machine.crew import Crew, Done
 from rigup.machine.facts import Fact, Look, Place
-from rigup.machine.kinds import Gpu, Symptom
+from rigup.machine.kinds import Symptom
 from rigup.machine.matcher import match
 from rigup.machine.reader import DERIVED, READERS, File, Listing, Reader, Run
 from rigup.machine.sources import Source
@@ -36,7 +36,7 @@ def look(sources: list[Source], wake: bool = False) -> Facts:
     """Everything that the sources tell. `wake` lets readers touch cards that are asleep."""
     facts = Facts()
     _Runner(facts, sources, wake).run()
-    facts.unite_gpus()
+    facts.unite_gpus()  # last, when the catalogue has named those that are known by their ids alone
     return facts
 
 
@@ -131,8 +131,6 @@ class _Runner:
 
     def derive(self, name: str) -> None:
         made = DERIVED[name]
-        if made.source is Gpu:
-            self.facts.unite_gpus()
         for fact in list(self.facts.of(made.source)):
             try:
                 for new in made.derive(fact, self.facts) if made.beside else made.derive(fact):
@@ -181,4 +179,3 @@ def _spoken(reader: Reader, text: Text) -> set[Place]:
     """Where a text of this kind stands that tells nothing of a fact: somebody looked there too."""
     marked = () if text.fresh else (at for mark in reader.marks for at in text.spots(mark)[:_MOST_MARKS])
     return {text.place(at) for at in marked} or {text.given}
-

@@ -63,7 +63,11 @@ def hinted(name: str, base: Place = Place()) -> Place:
     stem = name.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower()
     kind, _, rest = stem.partition("-")
     if (kind == "node" and rest) or re.fullmatch(r"(?:node|host|gpu|worker|compute|rank)\d+", stem):
-        return base._replace(process="rank:" + stem[4:]) if stem.startswith("rank") else base._replace(node=rest or stem)
+        return (
+            base._replace(process="rank:" + stem[4:]) if stem.startswith("rank") else base._replace(node=rest or stem)
+        )
     hint = _HINTS.get(kind, Place())
-    named = hint._replace(**{part: value + ":" + rest for part, value in hint._asdict().items() if value and rest and part != "moment"})
+    named = hint._replace(
+        **{part: value + ":" + rest for part, value in hint._asdict().items() if value and rest and part != "moment"}
+    )
     return Place(*(mine or theirs for mine, theirs in zip(named, base, strict=True)))

@@ -19,11 +19,12 @@ class File(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A program; it is ended after `seconds`."""
+    """A program; it is ended after `seconds`. `given` is a path without which it is not worth running."""
 
     argv: tuple[str, ...]
     seconds: float = 5.0
     wakes: str = ""
+    given: str = ""
 
 
 class Listing(NamedTuple):
@@ -88,7 +89,9 @@ def reads(
         if read.__name__ in READERS:  # it would replace the other without a word
             raise ValueError("two readers are called " + read.__name__)
         place = Place(process=process)
-        READERS[read.__name__] = Reader(read.__name__, about, read, tuple(inputs), marks, whole, matched, place, rank, adds)
+        READERS[read.__name__] = Reader(
+            read.__name__, about, read, tuple(inputs), marks, whole, matched, place, rank, adds
+        )
         return read
 
     return register

@@ -43,7 +43,7 @@ class Facts:
         return new
 
     def _only_candidate(self, new: Fact, there: list[Fact]) -> list[Fact]:
-        """"The GPU", where there is one: a statement without a key goes to it."""
+        """ "The GPU", where there is one: a statement without a key goes to it."""
         fitting = [fact for fact in there if not new.contradicts(fact)]
         nameless = not new.keyed() or (len(there) == 1 and not there[0].keyed())
         return fitting if len(fitting) == 1 and new.keys and nameless else []
@@ -78,7 +78,7 @@ class Facts:
         taken: list[Gpu] = []
         for gpu in sorted(group, key=_order):
             others = [other for other in self.of(Gpu) if other.place == place and other not in group]
-            fitting = sorted((other for other in others if _may_be(gpu, other)), key=_order)
+            fitting = _namesakes(gpu, sorted((other for other in others if _may_be(gpu, other)), key=_order))
             free = [other for other in fitting if other not in taken]
             if free and (len(fitting) == 1 or (gpu.keyed() and _all_alike(fitting))):
                 taken.append(free[0])  # the cards before it have found theirs
@@ -86,6 +86,12 @@ class Facts:
                 self.of(Gpu).remove(gpu)
             elif len(fitting) > 1 and not gpu.keyed():
                 self.of(Gpu).remove(gpu)  # one of these, and nobody can tell which
+
+
+def _namesakes(gpu: Gpu, fitting: list[Gpu]) -> list[Gpu]:
+    """A card that bears the name goes before one of which no name is known."""
+    named = [other for other in fitting if other.knows("name")]
+    return named if named and gpu.knows("name") else fitting
 
 
 def _all_alike(gpus: list[Gpu]) -> bool:

@@ -15,7 +15,21 @@ from typing import Any
 from rigup.machine.host import LIMIT, Answer, Recorded
 from rigup.machine.local import ls_line
 
-MARKS = ("commands.json", "nodes.json", "who.json", "proc", "sys", "dev", "etc", "usr", "opt", "home", "lib", "var", "boot")
+MARKS = (
+    "commands.json",
+    "nodes.json",
+    "who.json",
+    "proc",
+    "sys",
+    "dev",
+    "etc",
+    "usr",
+    "opt",
+    "home",
+    "lib",
+    "var",
+    "boot",
+)
 _HOPS = 40
 _FIND_LIMIT = 20_000
 _TYPES = {"char": stat.S_IFCHR, "block": stat.S_IFBLK, "dir": stat.S_IFDIR}
@@ -169,7 +183,9 @@ def mount_of(folder: str) -> str | None:
     """The machine's path that a folder is a copy of, where it is one of a part that is known by its form."""
     if os.path.isdir(os.path.join(folder, "topology", "nodes")):
         return "/sys/class/kfd/kfd"
-    if os.path.isdir(os.path.join(folder, "nodes")) and os.path.isfile(os.path.join(folder, "nodes", "0", "properties")):
+    if os.path.isdir(os.path.join(folder, "nodes")) and os.path.isfile(
+        os.path.join(folder, "nodes", "0", "properties")
+    ):
         return "/sys/class/kfd/kfd/topology"
     return None
 

@@ -24,7 +24,12 @@ def test_a_processor_is_no_card_and_a_card_has_its_address(tree):
         NODES + "0/mem_banks/0/properties": bank(64_000_000_000, heap=0),
     })  # fmt: skip
     (card,) = accelerators(facts)
-    assert (card["isa"], card["pci_address"], card["pci_id"], card["memory"]) == ("gfx1030", "0000:03:00.0", "1002:73bf", {"vram": 17163091968})
+    assert (card["isa"], card["pci_address"], card["pci_id"], card["memory"]) == (
+        "gfx1030",
+        "0000:03:00.0",
+        "1002:73bf",
+        {"vram": 17163091968},
+    )
 
 
 def test_partitions_at_one_address_are_one_card(tree):
@@ -44,7 +49,9 @@ def test_an_old_kernel_tells_no_target_and_the_catalogue_does(tree):
 
 
 def test_an_apu_shares_memory_and_its_bank_is_not_its_own(tree):
-    facts = tree({NODES + "1/properties": node(0xC400, 110501, 0x1586), NODES + "1/mem_banks/0/properties": bank(2**36)})
+    facts = tree(
+        {NODES + "1/properties": node(0xC400, 110501, 0x1586), NODES + "1/mem_banks/0/properties": bank(2**36)}
+    )
     (card,) = accelerators(facts)
     assert card["integrated"] is True
     assert "memory" not in card
@@ -89,7 +96,9 @@ def test_versions_and_parameters_in_force(tree):
         "/sys/module/amdgpu/version": "6.12.12\n", "/sys/module/amdgpu/parameters/gttsize": "-1\n",
         "/sys/module/ttm/parameters/pages_limit": "27648000\n", "/opt/rocm-6.4.1/.info/version": "6.4.1-83\n",
     })  # fmt: skip
-    assert [(m.name, m.version, m.loaded) for m in facts.of(KernelModule) if m.knows("version")] == [("amdgpu", "6.12.12", True)]
+    assert [(m.name, m.version, m.loaded) for m in facts.of(KernelModule) if m.knows("version")] == [
+        ("amdgpu", "6.12.12", True)
+    ]
     running = {(p.module, p.name): p.running for p in facts.of(ModuleParameter)}
     assert running == {("amdgpu", "gttsize"): "-1", ("ttm", "pages_limit"): "27648000"}
     assert [(kit.name, kit.version, kit.path) for kit in facts.of(Toolkit)] == [("rocm", "6.4.1", "/opt/rocm-6.4.1")]

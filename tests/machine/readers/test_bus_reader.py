@@ -12,7 +12,8 @@ def nvidia(driver="nvidia", power="active"):
     bound = f"DRIVER={driver}\n" if driver else ""
     return {
         NVIDIA + "class": "0x030000\n",
-        NVIDIA + "uevent": f"{bound}PCI_CLASS=30000\nPCI_ID=10DE:2204\nPCI_SUBSYS_ID=1043:87B3\nPCI_SLOT_NAME=0000:01:00.0\n",
+        NVIDIA
+        + "uevent": f"{bound}PCI_CLASS=30000\nPCI_ID=10DE:2204\nPCI_SUBSYS_ID=1043:87B3\nPCI_SLOT_NAME=0000:01:00.0\n",
         NVIDIA + "revision": "0xa1\n",
         NVIDIA + "power/runtime_status": power + "\n",
         "/sys/bus/pci/devices/0000:00:1f.3/class": "0x040300\n",
@@ -30,7 +31,12 @@ def test_a_display_is_read_and_all_else_is_left_alone(tree):
 
 def test_a_card_follows_from_its_device(tree):
     (card,) = accelerators(tree(nvidia()))
-    assert (card["vendor"], card["isa"], card["pci_id"], card["pci_address"]) == ("nvidia", "sm_86", "10de:2204", "0000:01:00.0")
+    assert (card["vendor"], card["isa"], card["pci_id"], card["pci_address"]) == (
+        "nvidia",
+        "sm_86",
+        "10de:2204",
+        "0000:01:00.0",
+    )
     assert "3090" in card["name"]
     assert card["driver"] == {"name": "nvidia"}
 
@@ -47,7 +53,12 @@ def test_without_uevent_the_files_and_the_link_tell(tree):
         AMD + "driver": "-> ../../../../bus/pci/drivers/amdgpu",
     })  # fmt: skip
     (card,) = accelerators(facts)
-    assert (card["vendor"], card["isa"], card["integrated"], card["driver"]) == ("amd", "gfx1151", True, {"name": "amdgpu"})
+    assert (card["vendor"], card["isa"], card["integrated"], card["driver"]) == (
+        "amd",
+        "gfx1151",
+        True,
+        {"name": "amdgpu"},
+    )
 
 
 def test_a_bus_without_displays_is_a_machine_without_cards(tree):
@@ -77,7 +88,13 @@ def test_the_stand_in_of_wsl_gives_way_to_the_card_it_stands_for(tree):
     base = "/sys/bus/pci/devices/8a2c:00:00.0/"
     files = {base + "class": "0x030200\n", base + "vendor": "0x1414\n", base + "device": "0x008e\n"}
     assert [card["vendor"] for card in accelerators(tree(files))] == ["microsoft"]
-    listed = [{"argv": ["nvidia-smi", "-L"], "exit": 0, "stdout": "GPU 0: NVIDIA GeForce RTX 3080 (UUID: GPU-11111111-2222-3333-4444-555555555555)\n"}]
+    listed = [
+        {
+            "argv": ["nvidia-smi", "-L"],
+            "exit": 0,
+            "stdout": "GPU 0: NVIDIA GeForce RTX 3080 (UUID: GPU-11111111-2222-3333-4444-555555555555)\n",
+        }
+    ]
     assert [card["vendor"] for card in accelerators(tree({}, commands=listed))] == ["nvidia"]
 
 
@@ -88,7 +105,11 @@ def test_a_graphics_layer_alone_tells_the_device(tree):
         card + "mem_info_vram_total": "25753026560\n", card + "mem_info_gtt_total": "33000000000\n",
     })  # fmt: skip
     (shown,) = accelerators(facts)
-    assert (shown["isa"], shown["pci_address"], shown["memory"]) == ("gfx1100", "0000:0c:00.0", {"vram": 25753026560, "gtt": 33000000000})
+    assert (shown["isa"], shown["pci_address"], shown["memory"]) == (
+        "gfx1100",
+        "0000:0c:00.0",
+        {"vram": 25753026560, "gtt": 33000000000},
+    )
 
 
 LSPCI = """00:02.0 VGA compatible controller [0300]: Intel Corporation Alder Lake-P GT2 [Iris Xe Graphics] [8086:46a6] (rev 0c)
@@ -113,14 +134,26 @@ def test_lspci_tells_who_holds_what_and_that_nobody_does(pasted):
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("01:00.0 VGA compatible controller: NVIDIA Corporation GM204 [GeForce GTX 970] (rev a1) (prog-if 00 [VGA controller])",
-         {"vendor": "nvidia", "isa": "sm_52", "pci_address": "0000:01:00.0"}),
-        ("0001:00:00.0 3D controller: NVIDIA Corporation Device 2330 (rev a1)", {"pci_id": "10de:2330", "isa": "sm_90", "pci_address": "0001:00:00.0"}),
-        ("0000:c1:00.0 Display controller [0380]: Advanced Micro Devices, Inc. [AMD/ATI] Aldebaran/MI200 [Instinct MI210] [1002:740f] (rev 02)",
-         {"vendor": "amd", "isa": "gfx90a"}),
-        ("c1:00.0 Processing accelerators [1200]: Advanced Micro Devices, Inc. [AMD/ATI] Aqua Vanjaram [Instinct MI300X] [1002:74a1]",
-         {"vendor": "amd", "isa": "gfx942"}),
-        ("VGA compatible controller: Advanced Micro Devices, Inc. [AMD/ATI] Barcelo (rev c1)", {"vendor": "amd", "isa": "gfx90c"}),
+        (
+            "01:00.0 VGA compatible controller: NVIDIA Corporation GM204 [GeForce GTX 970] (rev a1) (prog-if 00 [VGA controller])",
+            {"vendor": "nvidia", "isa": "sm_52", "pci_address": "0000:01:00.0"},
+        ),
+        (
+            "0001:00:00.0 3D controller: NVIDIA Corporation Device 2330 (rev a1)",
+            {"pci_id": "10de:2330", "isa": "sm_90", "pci_address": "0001:00:00.0"},
+        ),
+        (
+            "0000:c1:00.0 Display controller [0380]: Advanced Micro Devices, Inc. [AMD/ATI] Aldebaran/MI200 [Instinct MI210] [1002:740f] (rev 02)",
+            {"vendor": "amd", "isa": "gfx90a"},
+        ),
+        (
+            "c1:00.0 Processing accelerators [1200]: Advanced Micro Devices, Inc. [AMD/ATI] Aqua Vanjaram [Instinct MI300X] [1002:74a1]",
+            {"vendor": "amd", "isa": "gfx942"},
+        ),
+        (
+            "VGA compatible controller: Advanced Micro Devices, Inc. [AMD/ATI] Barcelo (rev c1)",
+            {"vendor": "amd", "isa": "gfx90c"},
+        ),
         ("01:00.0 0302: 10de:2236 (rev a1)", {"pci_id": "10de:2236", "isa": "sm_86"}),
     ],
 )
@@ -130,7 +163,14 @@ def test_every_form_of_lspci(pasted, line, expected):
 
 
 def test_a_whole_lspci_without_displays_shows_that_there_is_none(pasted):
-    assert accelerators(pasted("00:00.0 Host bridge: Intel Corporation 440FX (rev 02)\n00:01.0 ISA bridge: Intel Corporation PIIX3\n")) == []
+    assert (
+        accelerators(
+            pasted(
+                "00:00.0 Host bridge: Intel Corporation 440FX (rev 02)\n00:01.0 ISA bridge: Intel Corporation PIIX3\n"
+            )
+        )
+        == []
+    )
 
 
 def test_atomics_and_windows_of_a_verbose_lspci(pasted):

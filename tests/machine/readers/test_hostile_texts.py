@@ -8,7 +8,10 @@ from rigup.machine import readers
 from rigup.machine.reader import READERS
 from rigup.machine.texts import Text
 
-OURS = {getattr(readers, name).__name__ for name in ("amd", "bus", "installed", "jupyter", "loader", "modules", "nvidia", "python", "services", "system")}
+OURS = {
+    getattr(readers, name).__name__
+    for name in ("amd", "bus", "installed", "jupyter", "loader", "modules", "nvidia", "python", "services", "system")
+}
 MINE = sorted(name for name, reader in READERS.items() if reader.read.__module__ in OURS)
 PATHS = (
     "text", "", "/", "/sys/bus/pci/devices/0000:01:00.0/uevent", "/sys/bus/pci/devices/0000:01:00.0/vendor", "/sys/class/drm/card0/device/uevent",

@@ -16,8 +16,14 @@ def modules(facts):
 
 
 def test_loaded_modules_of_a_tree_and_of_lsmod(tree, pasted):
-    live = tree({"/proc/modules": "nvidia_uvm 4657152 0 - Live 0x0\nnvidia 54321152 12 nvidia_uvm, Live 0x0 (POE)\next4 1130496 1 - Live 0x0\n"})
-    said = pasted("Module                  Size  Used by\nnvidia              56320000  3 nvidia_uvm\nnvidia-uvm           4657152  0\nsnd_hda_intel 61440 4\n")
+    live = tree(
+        {
+            "/proc/modules": "nvidia_uvm 4657152 0 - Live 0x0\nnvidia 54321152 12 nvidia_uvm, Live 0x0 (POE)\next4 1130496 1 - Live 0x0\n"
+        }
+    )
+    said = pasted(
+        "Module                  Size  Used by\nnvidia              56320000  3 nvidia_uvm\nnvidia-uvm           4657152  0\nsnd_hda_intel 61440 4\n"
+    )
     for facts in (live, said):
         assert {name for name, module in modules(facts).items() if module.loaded} == {"nvidia", "nvidia_uvm"}
 
@@ -31,17 +37,34 @@ def test_for_which_kernels_there_is_a_module(tree):
     found = modules(facts)
     assert found["nvidia"].built_for == ["5.14.0-427.el9.x86_64", "6.8.0-40-generic"]
     assert found["amdgpu"].built_for == ["6.8.0-45-generic"]
-    assert {kernel.release for kernel in facts.of(Kernel)} == {"5.14.0-427.el9.x86_64", "6.8.0-40-generic", "6.8.0-45-generic"}
+    assert {kernel.release for kernel in facts.of(Kernel)} == {
+        "5.14.0-427.el9.x86_64",
+        "6.8.0-40-generic",
+        "6.8.0-45-generic",
+    }
 
 
 def test_a_module_that_is_part_of_the_kernel(tree):
-    facts = tree({"/proc/version": "Linux version 6.6.1 (x) #1 SMP\n", "/lib/modules/6.6.1/modules.builtin": "kernel/drivers/gpu/drm/amd/amdgpu/amdgpu.ko\n"})
+    facts = tree(
+        {
+            "/proc/version": "Linux version 6.6.1 (x) #1 SMP\n",
+            "/lib/modules/6.6.1/modules.builtin": "kernel/drivers/gpu/drm/amd/amdgpu/amdgpu.ko\n",
+        }
+    )
     assert modules(facts)["amdgpu"].built_in is True
 
 
 def test_headers_tell_for_which_kernel_a_module_can_be_built(tree):
-    facts = tree({"/lib/modules/6.8.0-40-generic/build": "-> /usr/src/linux-headers-6.8.0-40-generic", "/lib/modules/6.8.0-45-generic/modules.dep": ""})
-    assert {kernel.release: kernel.get("headers") for kernel in facts.of(Kernel)} == {"6.8.0-40-generic": True, "6.8.0-45-generic": None}
+    facts = tree(
+        {
+            "/lib/modules/6.8.0-40-generic/build": "-> /usr/src/linux-headers-6.8.0-40-generic",
+            "/lib/modules/6.8.0-45-generic/modules.dep": "",
+        }
+    )
+    assert {kernel.release: kernel.get("headers") for kernel in facts.of(Kernel)} == {
+        "6.8.0-40-generic": True,
+        "6.8.0-45-generic": None,
+    }
 
 
 def test_the_command_line_of_this_boot_and_of_the_next(tree):
@@ -51,7 +74,10 @@ def test_the_command_line_of_this_boot_and_of_the_next(tree):
     })  # fmt: skip
     (iommu,) = facts.of(KernelParameter)
     assert (iommu.name, iommu.running, iommu.configured) == ("iommu", "pt", "off")
-    assert {(p.module, p.name, p.configured) for p in facts.of(ModuleParameter)} == {("amdgpu", "gttsize", "131072"), ("ttm", "pages_limit", "27648000")}
+    assert {(p.module, p.name, p.configured) for p in facts.of(ModuleParameter)} == {
+        ("amdgpu", "gttsize", "131072"),
+        ("ttm", "pages_limit", "27648000"),
+    }
     assert {name for name, module in modules(facts).items() if module.get("blacklisted")} == {"nouveau", "nova_core"}
 
 
@@ -60,7 +86,10 @@ def test_what_modprobe_is_told_and_what_it_ignores(tree):
         "/etc/modprobe.d/gpu.conf": "# comment\noptions amdgpu gttsize=122800 noretry=0\nblacklist nouveau\ninstall nova_core /bin/false\namdgpu gttsize=1\n",
         "/etc/modprobe.d/sound.conf": "options snd_hda_intel power_save=0\n",
     })  # fmt: skip
-    assert {(p.module, p.name): p.configured for p in facts.of(ModuleParameter)} == {("amdgpu", "gttsize"): "122800", ("amdgpu", "noretry"): "0"}
+    assert {(p.module, p.name): p.configured for p in facts.of(ModuleParameter)} == {
+        ("amdgpu", "gttsize"): "122800",
+        ("amdgpu", "noretry"): "0",
+    }
     assert {name for name, module in modules(facts).items() if module.blacklisted} == {"nouveau", "nova_core"}
     (dead,) = facts.of(DeadLine)
     assert (dead.path, dead.text, dead.because) == ("/etc/modprobe.d/gpu.conf", "amdgpu gttsize=1", "no-keyword")
@@ -92,7 +121,12 @@ def test_dkms_on_the_disk_with_and_without_its_source(tree):
 
 def test_a_whole_list_shows_what_is_not_loaded(tree):
     found = modules(tree({"/proc/modules": "i915 3000000 1 - Live 0x0\next4 1130496 1 - Live 0x0\n"}))
-    assert {name: module.loaded for name, module in found.items()} == {"i915": True, "nvidia": False, "amdgpu": False, "nouveau": False}
+    assert {name: module.loaded for name, module in found.items()} == {
+        "i915": True,
+        "nvidia": False,
+        "amdgpu": False,
+        "nouveau": False,
+    }
 
 
 def test_a_module_in_the_kernel_itself_is_at_work_though_no_list_names_it(tree):

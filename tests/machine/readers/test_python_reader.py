@@ -4,7 +4,12 @@ import pytest
 
 from rigup.machine.kinds import Account, HomeFolder, JupyterKernel, Package, PythonEnv, Torch, Variable
 
-ADA = {"user": "ada", "uid": 1000, "groups": ["ada"], "environment": {"HOME": "/home/ada", "VIRTUAL_ENV": "/home/ada/dl", "PATH": "/usr/bin"}}
+ADA = {
+    "user": "ada",
+    "uid": 1000,
+    "groups": ["ada"],
+    "environment": {"HOME": "/home/ada", "VIRTUAL_ENV": "/home/ada/dl", "PATH": "/usr/bin"},
+}
 SITE = "/home/ada/dl/lib/python3.11/site-packages/"
 VERSION = "from typing import Optional\n\n__all__ = ['__version__', 'debug', 'cuda', 'git_version', 'hip']\n__version__ = '{}'\ndebug = False\ncuda: Optional[str] = {}\ngit_version = 'abc'\nhip: Optional[str] = {}\n"
 GPU = VERSION.format("2.6.0+cu124", "'12.4'", "None")
@@ -17,10 +22,26 @@ def test_the_environment_in_force_its_torch_and_its_packages(tree):
         SITE + "torch/_C.cpython-311-x86_64-linux-gnu.so": "",
     }, who=ADA)  # fmt: skip
     (env,) = facts.of(PythonEnv)
-    assert (env.prefix, env.kind, env.version, env.base, env.active, env.machine) == ("/home/ada/dl", "venv", "3.11.4", "/usr", True, "x86_64")
+    assert (env.prefix, env.kind, env.version, env.base, env.active, env.machine) == (
+        "/home/ada/dl",
+        "venv",
+        "3.11.4",
+        "/usr",
+        True,
+        "x86_64",
+    )
     (torch,) = facts.of(Torch)
-    assert (torch.env, torch.version, torch.cuda, torch.hip, torch.platform) == ("/home/ada/dl", "2.6.0+cu124", "12.4", None, "linux-x86_64")
-    assert {(package.name, package.version) for package in facts.of(Package)} == {("torch", "2.6.0+cu124"), ("nvidia-cudnn-cu12", "9.1.0.70")}
+    assert (torch.env, torch.version, torch.cuda, torch.hip, torch.platform) == (
+        "/home/ada/dl",
+        "2.6.0+cu124",
+        "12.4",
+        None,
+        "linux-x86_64",
+    )
+    assert {(package.name, package.version) for package in facts.of(Package)} == {
+        ("torch", "2.6.0+cu124"),
+        ("nvidia-cudnn-cu12", "9.1.0.70"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -29,7 +50,11 @@ def test_the_environment_in_force_its_torch_and_its_packages(tree):
         (VERSION.format("2.7.1+cpu", "None", "None"), None, None),
         (VERSION.format("2.7.1+rocm6.3", "None", "'6.3.42134-a9a80e791'"), None, "6.3.42134-a9a80e791"),
         ("__version__ = '1.6.0'\ndebug = False\ncuda = '10.2'\ngit_version = 'b31f58'\n", "10.2", None),
-        ("__version__ = '2.8.0+cu128'\ncuda: str | None = '12.8'\nhip: str | None = None\nxpu: str | None = None\n", "12.8", None),
+        (
+            "__version__ = '2.8.0+cu128'\ncuda: str | None = '12.8'\nhip: str | None = None\nxpu: str | None = None\n",
+            "12.8",
+            None,
+        ),
     ],
 )
 def test_what_a_build_says_of_itself(tree, body, cuda, hip):
@@ -46,7 +71,12 @@ def test_an_environment_of_conda(tree):
     env = next(env for env in facts.of(PythonEnv) if env.prefix.endswith("/dl"))
     assert (env.kind, env.version) == ("conda", "3.10.14")
     (package,) = facts.of(Package)
-    assert (package.name, package.version, package.build, package.manager) == ("pytorch", "2.5.1", "py3.10_cuda12.4_cudnn9.1.0_0", "conda")
+    assert (package.name, package.version, package.build, package.manager) == (
+        "pytorch",
+        "2.5.1",
+        "py3.10_cuda12.4_cudnn9.1.0_0",
+        "conda",
+    )
     assert [(torch.version, torch.cuda) for torch in facts.of(Torch)] == [("2.5.1", "12.4")]
 
 
@@ -56,25 +86,45 @@ def test_a_kernel_of_another_environment_leads_to_its_torch(tree):
         "/opt/other/lib/python3.10/site-packages/torch/version.py": VERSION.format("2.7.1+cpu", "None", "None"),
     }, who=ADA)  # fmt: skip
     (kernel,) = facts.of(JupyterKernel)
-    assert (kernel.name, kernel.shown, kernel.python, kernel.prefix) == ("py", "other", "/opt/other/bin/python", "/opt/other")
+    assert (kernel.name, kernel.shown, kernel.python, kernel.prefix) == (
+        "py",
+        "other",
+        "/opt/other/bin/python",
+        "/opt/other",
+    )
     assert [torch.version for torch in facts.of(Torch) if torch.env == "/opt/other"] == ["2.7.1+cpu"]
-    assert [(v.name, v.value) for v in facts.of(Variable) if v.place.process == "kernel:py"] == [("CUDA_VISIBLE_DEVICES", "1")]
+    assert [(v.name, v.value) for v in facts.of(Variable) if v.place.process == "kernel:py"] == [
+        ("CUDA_VISIBLE_DEVICES", "1")
+    ]
 
 
 def test_a_kernel_with_a_bare_python_is_of_the_environment_it_lies_in(tree):
-    facts = tree({"/home/ada/dl/share/jupyter/kernels/python3/kernel.json": '{"argv": ["python", "-m", "ipykernel_launcher"], "display_name": "Python 3"}'}, who=ADA)
+    facts = tree(
+        {
+            "/home/ada/dl/share/jupyter/kernels/python3/kernel.json": '{"argv": ["python", "-m", "ipykernel_launcher"], "display_name": "Python 3"}'
+        },
+        who=ADA,
+    )
     (kernel,) = facts.of(JupyterKernel)
     assert kernel.prefix == "/home/ada/dl"
 
 
 def test_several_kernels_of_one_name_stay_apart(tree):
     body = '{"argv": ["python"], "display_name": "Python 3"}'
-    facts = tree({"/usr/share/jupyter/kernels/python3/kernel.json": body, "/home/ada/dl/share/jupyter/kernels/python3/kernel.json": body}, who=ADA)
+    facts = tree(
+        {
+            "/usr/share/jupyter/kernels/python3/kernel.json": body,
+            "/home/ada/dl/share/jupyter/kernels/python3/kernel.json": body,
+        },
+        who=ADA,
+    )
     assert {kernel.prefix for kernel in facts.of(JupyterKernel)} == {"/usr", "/home/ada/dl"}
 
 
 def test_kernels_as_jupyter_lists_them(pasted):
-    facts = pasted("Available kernels:\n  dl         /home/ada/.local/share/jupyter/kernels/dl\n  python3    /usr/share/jupyter/kernels/python3\n")
+    facts = pasted(
+        "Available kernels:\n  dl         /home/ada/.local/share/jupyter/kernels/dl\n  python3    /usr/share/jupyter/kernels/python3\n"
+    )
     assert {kernel.name: kernel.path for kernel in facts.of(JupyterKernel)} == {
         "dl": "/home/ada/.local/share/jupyter/kernels/dl/kernel.json", "python3": "/usr/share/jupyter/kernels/python3/kernel.json",
     }  # fmt: skip
@@ -92,7 +142,10 @@ def test_the_only_home_of_a_capture_that_tells_nobody(tree):
 
 def test_virtual_environments_win_over_conda(tree):
     who = {"user": "ada", "groups": [], "environment": {"VIRTUAL_ENV": "/home/ada/dl", "CONDA_PREFIX": "/opt/conda"}}
-    assert {env.prefix: env.active for env in tree({}, who=who).of(PythonEnv)} == {"/home/ada/dl": True, "/opt/conda": False}
+    assert {env.prefix: env.active for env in tree({}, who=who).of(PythonEnv)} == {
+        "/home/ada/dl": True,
+        "/opt/conda": False,
+    }
 
 
 def test_groups_that_count_from_the_next_login_on(tree):

@@ -2,7 +2,12 @@
 
 from rigup.machine.kinds import LoaderEntry, PathLibrary, SearchPath, Service, Variable
 
-ADA = {"user": "ada", "uid": 1000, "groups": ["ada"], "environment": {"PATH": "/usr/bin", "LD_LIBRARY_PATH": "/usr/local/cuda/lib64:/opt/x/:/usr/local/cuda/lib64"}}
+ADA = {
+    "user": "ada",
+    "uid": 1000,
+    "groups": ["ada"],
+    "environment": {"PATH": "/usr/bin", "LD_LIBRARY_PATH": "/usr/local/cuda/lib64:/opt/x/:/usr/local/cuda/lib64"},
+}
 UNIT = """[Unit]
 Description=Ollama Service
 
@@ -30,7 +35,13 @@ def test_a_unit_names_what_its_service_gets(tree):
         "/etc/systemd/system/default.target.wants/ollama.service": "-> /etc/systemd/system/ollama.service",
     })  # fmt: skip
     (service,) = facts.of(Service)
-    assert (service.name, service.user, service.groups, service.running, service.enabled) == ("ollama", "ollama", ["render", "video"], True, True)
+    assert (service.name, service.user, service.groups, service.running, service.enabled) == (
+        "ollama",
+        "ollama",
+        ["render", "video"],
+        True,
+        True,
+    )
     assert variables(facts, "unit:ollama") == {
         "PATH": "/usr/local/bin:/usr/bin", "HSA_OVERRIDE_GFX_VERSION": "10.3.0", "OLLAMA_HOST": "0.0.0.0", "OLLAMA_DEBUG": "1",
         "ROCR_VISIBLE_DEVICES": "0", "OLLAMA_KEEP_ALIVE": "-1", "OLLAMA_MODELS": "/models",
@@ -56,7 +67,14 @@ def test_what_a_login_shell_gets(tree):
 
 
 def test_libraries_on_a_search_path_are_looked_for(tree):
-    facts = tree({"/usr/local/cuda/lib64/libcudnn.so.8": "-> libcudnn.so.8.0.3", "/usr/local/cuda/lib64/libcudnn.so.8.0.3": "", "/usr/local/cuda/lib64/libother.so": ""}, who=ADA)
+    facts = tree(
+        {
+            "/usr/local/cuda/lib64/libcudnn.so.8": "-> libcudnn.so.8.0.3",
+            "/usr/local/cuda/lib64/libcudnn.so.8.0.3": "",
+            "/usr/local/cuda/lib64/libother.so": "",
+        },
+        who=ADA,
+    )
     assert {path.path for path in facts.of(SearchPath)} == {"/usr/local/cuda/lib64", "/opt/x"}
     assert {(library.soname, library.version, library.folder) for library in facts.of(PathLibrary)} == {
         ("libcudnn.so.8", "8.0.3", "/usr/local/cuda/lib64"), ("libcudnn.so.8.0.3", "8.0.3", "/usr/local/cuda/lib64"),
@@ -68,4 +86,6 @@ def test_the_loaders_cache_takes_the_first_of_its_width(pasted):
         "3 libs found in cache `/etc/ld.so.cache'\n\tlibcuda.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libcuda.so.1\n"
         "\tlibcuda.so.1 (libc6) => /lib/i386-linux-gnu/libcuda.so.1\n\tlibz.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libz.so.1\n"
     )
-    assert [(entry.soname, entry.path) for entry in facts.of(LoaderEntry)] == [("libcuda.so.1", "/lib/x86_64-linux-gnu/libcuda.so.1")]
+    assert [(entry.soname, entry.path) for entry in facts.of(LoaderEntry)] == [
+        ("libcuda.so.1", "/lib/x86_64-linux-gnu/libcuda.so.1")
+    ]

@@ -10,7 +10,19 @@ from rigup.machine.facts import Fact
 from rigup.machine.reader import READERS
 from rigup.machine.texts import Text
 
-MODULES = ("apple", "batch", "intel", "misc_reports", "nvidia_query", "nvidia_smi", "packages", "rocm_smi", "rocm_tools", "torch_report", "windows")
+MODULES = (
+    "apple",
+    "batch",
+    "intel",
+    "misc_reports",
+    "nvidia_query",
+    "nvidia_smi",
+    "packages",
+    "rocm_smi",
+    "rocm_tools",
+    "torch_report",
+    "windows",
+)
 MINE = [reader for reader in READERS.values() if reader.read.__module__.rsplit(".", 1)[-1] in MODULES]
 SAMPLES = [path.read_text("utf-8") for path in sorted(Path(__file__).parent.glob("samples/*.txt"))]
 PIECES = [line for sample in SAMPLES for line in sample.splitlines()]

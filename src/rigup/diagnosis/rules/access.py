@@ -48,7 +48,17 @@ def service_not_in_the_nodes_group(service: Service, group: Group, node: DeviceN
 
 
 # Services that compute on GPUs, by their units' names.
-_COMPUTING = ("ollama", "vllm", "llama-server", "llamacpp", "comfyui", "localai", "jupyterhub", "jupyterlab", "text-generation-webui")
+_COMPUTING = (
+    "ollama",
+    "vllm",
+    "llama-server",
+    "llamacpp",
+    "comfyui",
+    "localai",
+    "jupyterhub",
+    "jupyterlab",
+    "text-generation-webui",
+)
 
 
 @rule("render-group-missing", strength="likely")
@@ -114,4 +124,8 @@ def the_number_to_add(world: World | None = None, group: Group | None = one(name
     if world and world.get("container") == "podman":
         return {"option": "--group-add=keep-groups"}
     number = group.get("gid") if group and not inside(group) else None
-    return {"option": f"--group-add={number}" if number else "--group-add=NUMBER (what `stat -c %g /dev/kfd` prints on the host)"}
+    return {
+        "option": f"--group-add={number}"
+        if number
+        else "--group-add=NUMBER (what `stat -c %g /dev/kfd` prints on the host)"
+    }

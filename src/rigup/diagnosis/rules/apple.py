@@ -11,14 +11,18 @@ _MAC_CONTAINERS = ("linuxkit", "orbstack")  # kernels of the virtual machines in
 
 # -- the system
 @rule("mps-macos-too-old")
-def system_older_than_the_build_asks(torch: Torch = one(mps_built=True, mps_available=False), platform: Platform = one(system="macos")) -> Verdict:
+def system_older_than_the_build_asks(
+    torch: Torch = one(mps_built=True, mps_available=False), platform: Platform = one(system="macos")
+) -> Verdict:
     """Built in, not offered, and the table knows the lowest system for this release."""
     minimum = mps_minimum(torch.version)
     return minimum is not None and is_older(platform.version, minimum) and {"minimum": minimum}
 
 
 @rule("mps-macos-too-old")
-def system_older_than_the_message_says(said: Symptom = seen(*_WANTS), platform: Platform = one(system="macos")) -> Verdict:
+def system_older_than_the_message_says(
+    said: Symptom = seen(*_WANTS), platform: Platform = one(system="macos")
+) -> Verdict:
     """The message names a version, and the system is below it."""
     want = str(said.get("want"))
     return is_older(platform.version, want) and {"minimum": want}
@@ -36,7 +40,9 @@ def system_older_than_the_installed_build(
 
 
 @rule("mps-macos-too-old", "likely")
-def message_of_an_old_system(said: Symptom = seen("mps-wants-newer-macos"), platform: Platform | None = one(system="macos")) -> Verdict:
+def message_of_an_old_system(
+    said: Symptom = seen("mps-wants-newer-macos"), platform: Platform | None = one(system="macos")
+) -> Verdict:
     """Only the message is there; mostly it says the truth."""
     return (platform is None or not platform.knows("version")) and {"minimum": said.get("want")}
 
@@ -57,7 +63,9 @@ def python_for_intel_on_an_apple_chip(env: PythonEnv = one(machine=_INTEL), chip
 
 
 @rule("mps-x86-python-under-rosetta")
-def python_for_intel_on_an_arm_system(env: PythonEnv = one(machine=_INTEL), platform: Platform = one(system="macos", architecture=_ARM)) -> Verdict:
+def python_for_intel_on_an_arm_system(
+    env: PythonEnv = one(machine=_INTEL), platform: Platform = one(system="macos", architecture=_ARM)
+) -> Verdict:
     """The kernel is Apple's own, the interpreter is not for it."""
     return {"chip": None, "seen": (env.machine, platform.architecture)}
 
@@ -85,14 +93,17 @@ def parts_for_two_processors(mixed: Symptom = seen("mixed-architecture", need=_I
 # -- containers and sandboxes
 @rule("mps-inside-linux-container")
 def container_and_a_program_that_wants_it(
-    platform: Platform = one(system="linux"), said: Symptom = seen("mps-not-built", "mps-not-linked", "mps-version-or-device", "lightning-mps-unavailable")
+    platform: Platform = one(system="linux"),
+    said: Symptom = seen("mps-not-built", "mps-not-linked", "mps-version-or-device", "lightning-mps-unavailable"),
 ) -> Verdict:
     """A Mac's container, and a message about MPS."""
     return _in_mac_container(platform) and {"said": said.id}
 
 
 @rule("mps-inside-linux-container")
-def container_and_torch_without_it(platform: Platform = one(system="linux"), torch: Torch = one(mps_available=False)) -> Verdict:
+def container_and_torch_without_it(
+    platform: Platform = one(system="linux"), torch: Torch = one(mps_available=False)
+) -> Verdict:
     """Somebody asked torch whether it has MPS there."""
     return _in_mac_container(platform) and not torch.get("available")
 
@@ -111,11 +122,16 @@ def container_without_any_gpu(platform: Platform = one(system="linux"), torch: T
 
 def _in_mac_container(platform: Platform) -> bool:
     release = platform.get("release") or ""
-    return any(word in release for word in _MAC_CONTAINERS) and platform.get("architecture", "aarch64") in ("aarch64", _ARM)
+    return any(word in release for word in _MAC_CONTAINERS) and platform.get("architecture", "aarch64") in (
+        "aarch64",
+        _ARM,
+    )
 
 
 @rule("mps-blocked-by-sandbox", "likely")
-def message_asks_for_what_is_there(said: Symptom = seen(*_WANTS), platform: Platform = one(system="macos"), env: PythonEnv | None = None) -> Verdict:
+def message_asks_for_what_is_there(
+    said: Symptom = seen(*_WANTS), platform: Platform = one(system="macos"), env: PythonEnv | None = None
+) -> Verdict:
     """It names a version, and the system has it: something else hides the device."""
     want = str(said.get("want"))
     native = (env is None or env.get("machine", _ARM) == _ARM) and platform.get("architecture", _ARM) == _ARM
@@ -125,7 +141,9 @@ def message_asks_for_what_is_there(said: Symptom = seen(*_WANTS), platform: Plat
 
 @rule("mps-blocked-by-sandbox", "likely")
 def sandbox_and_no_device(
-    _box: Symptom = seen("sandbox-named"), torch: Torch = one(mps_available=False), platform: Platform = one(system="macos")
+    _box: Symptom = seen("sandbox-named"),
+    torch: Torch = one(mps_available=False),
+    platform: Platform = one(system="macos"),
 ) -> Verdict:
     """The text speaks of a sandbox, and the system is new enough."""
     minimum = mps_minimum(torch.version) if torch.knows("version") else None
@@ -134,7 +152,8 @@ def sandbox_and_no_device(
 
 @rule("mps-blocked-by-sandbox")
 def sandbox_variable_and_no_device(
-    box: Variable = one(name=("CODEX_SANDBOX", "APP_SANDBOX_CONTAINER_ID", "SANDBOX_RUNTIME")), torch: Torch = one(mps_available=False)
+    box: Variable = one(name=("CODEX_SANDBOX", "APP_SANDBOX_CONTAINER_ID", "SANDBOX_RUNTIME")),
+    torch: Torch = one(mps_available=False),
 ) -> Verdict:
     """The process runs in a sandbox, and says so itself."""
     return bool(box.value) and {"seen": torch.mps_available}
@@ -142,7 +161,8 @@ def sandbox_variable_and_no_device(
 
 @rule("mps-blocked-by-sandbox", "possible")
 def built_new_enough_and_not_offered(
-    torch: Torch = one(mps_built=True, mps_available=False), platform: Platform = one(system="macos", architecture=_ARM),
+    torch: Torch = one(mps_built=True, mps_available=False),
+    platform: Platform = one(system="macos", architecture=_ARM),
     env: PythonEnv | None = None,
 ) -> Verdict:
     """All that torch asks for is there."""

@@ -24,9 +24,24 @@ from rigup.machine.kinds import (
     World,
 )
 
-_NO_GPU = ("nvidia-smi-not-installed", "nvidia-nodes-not-there", "torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device-constant", "cuda-no-device", "nvml-driver-not-loaded")
+_NO_GPU = (
+    "nvidia-smi-not-installed",
+    "nvidia-nodes-not-there",
+    "torch-found-no-driver",
+    "torch-no-cuda-gpus",
+    "cuda-no-device-constant",
+    "cuda-no-device",
+    "nvml-driver-not-loaded",
+)
 _DRIVERS = {"nvidia": "nvidia", "amdgpu": "amd"}
-_WISHES = ("NVIDIA_VISIBLE_DEVICES", "NVIDIA_REQUIRE_CUDA", "NV_CUDA_LIB_VERSION", "CUDA_VERSION", "ROCM_VERSION", "ROCM_PATH")  # of images
+_WISHES = (
+    "NVIDIA_VISIBLE_DEVICES",
+    "NVIDIA_REQUIRE_CUDA",
+    "NV_CUDA_LIB_VERSION",
+    "CUDA_VERSION",
+    "ROCM_VERSION",
+    "ROCM_PATH",
+)  # of images
 _ENGINE_DEFAULT = 64 * 2**20  # what docker and podman give /dev/shm
 
 
@@ -45,38 +60,50 @@ def no_nodes_inside(
 
 
 @rule("container-without-gpu")
-def not_asked_for(error: Symptom = seen(*_NO_GPU, "image-found-no-driver", "kfd-not-there"), world: World = one(gpu_requested=False)) -> Verdict:
+def not_asked_for(
+    error: Symptom = seen(*_NO_GPU, "image-found-no-driver", "kfd-not-there"), world: World = one(gpu_requested=False)
+) -> Verdict:
     """The command that started it names no GPU."""
     return bool(world.get("container")) and (not error.place.world or inside(error))
 
 
 @rule("container-without-gpu")
-def host_has_what_is_missing_inside(driver: Driver = one(vendor="nvidia"), _error: Symptom = seen(*_NO_GPU, at="container")) -> Verdict:
+def host_has_what_is_missing_inside(
+    driver: Driver = one(vendor="nvidia"), _error: Symptom = seen(*_NO_GPU, at="container")
+) -> Verdict:
     """The driver answers elsewhere on this machine."""
     return bool(driver.version) and {"vendor": "nvidia"}
 
 
 @rule("container-without-gpu")
 def no_kfd_inside(_error: Symptom = seen("kfd-not-there", at="container")) -> Verdict:
-    """"No such file", not "permission denied": the node was not passed in."""
+    """ "No such file", not "permission denied": the node was not passed in."""
     return {"vendor": "amd"}
 
 
 @rule("container-without-gpu", strength="likely")
-def ollama_finds_no_kfd(error: Symptom = seen("ollama-kfd-not-loaded"), module: KernelModule | None = one(name="amdgpu")) -> Verdict:
+def ollama_finds_no_kfd(
+    error: Symptom = seen("ollama-kfd-not-loaded"), module: KernelModule | None = one(name="amdgpu")
+) -> Verdict:
     """On a host the same words mean that the module is not loaded."""
     gone = module is not None and module.get("loaded") is False
     return not gone and error.place.world != "host" and {"vendor": "amd"}
 
 
 @mends("container-without-gpu")
-def how_gpus_are_asked_for(card: Gpu | None = None, world: World | None = None, error: Symptom | None = seen("kfd-not-there", "ollama-kfd-not-loaded")) -> Params:
+def how_gpus_are_asked_for(
+    card: Gpu | None = None,
+    world: World | None = None,
+    error: Symptom | None = seen("kfd-not-there", "ollama-kfd-not-loaded"),
+) -> Params:
     """Each engine has its own word for it."""
     amd = bool(error) or (card is not None and card.get("vendor") == "amd")
     engine = (world and world.get("container")) or ""
     options = {"apptainer": "--nv", "singularity": "--nv", "podman": "--device=nvidia.com/gpu=all"}
     ours = {"apptainer": "--rocm", "singularity": "--rocm"}
-    return {"option": ours.get(engine, "--device=/dev/kfd --device=/dev/dri") if amd else options.get(engine, "--gpus=all")}
+    return {
+        "option": ours.get(engine, "--device=/dev/kfd --device=/dev/dri") if amd else options.get(engine, "--gpus=all")
+    }
 
 
 # -- the engine cannot
@@ -95,23 +122,34 @@ def engine_in_its_own_world(_engine: ContainerEngine = one(flavour=("desktop", "
 
 
 @rule("docker-flavour-without-gpu", strength="likely")
-def no_driver_where_the_engine_runs(_error: Symptom = seen("container-cli-no-nvml-library"), absent: Symptom | None = seen("nvidia-smi-not-installed", at="host")) -> Verdict:
+def no_driver_where_the_engine_runs(
+    _error: Symptom = seen("container-cli-no-nvml-library"),
+    absent: Symptom | None = seen("nvidia-smi-not-installed", at="host"),
+) -> Verdict:
     """The driver's library is not there for the engine; on the host it mostly is."""
     return absent is None
 
 
 @rule("docker-flavour-without-gpu", strength="likely")
-def no_kfd_where_the_engine_runs(_error: Symptom = seen("docker-no-kfd"), module: KernelModule | None = one(name="amdgpu", loaded=False)) -> Verdict:
+def no_kfd_where_the_engine_runs(
+    _error: Symptom = seen("docker-no-kfd"), module: KernelModule | None = one(name="amdgpu", loaded=False)
+) -> Verdict:
     """A virtual machine that Docker runs in has no amdgpu."""
     return module is None
 
 
 @mends("container-requires-newer-driver")
-def driver_for_the_image(error: Symptom = seen("container-cli-cuda-condition", "image-built-for-newer-driver")) -> Params:
+def driver_for_the_image(
+    error: Symptom = seen("container-cli-cuda-condition", "image-built-for-newer-driver"),
+) -> Params:
     """The oldest branch that carries the image's CUDA."""
     cuda = error.get("what") == "cuda"
     branch = branch_carrying(error.get("want")) if cuda else str(error.get("want")).partition(".")[0]
-    return {"vendor": "nvidia", "branch": branch, "older": f"for a CUDA below {error.get('want')}" if cuda else "made for this driver"}
+    return {
+        "vendor": "nvidia",
+        "branch": branch,
+        "older": f"for a CUDA below {error.get('want')}" if cuda else "made for this driver",
+    }
 
 
 @mends("cuda-compat-libs-on-unsupported-gpu")
@@ -122,14 +160,18 @@ def what_the_driver_carries(driver: Driver = one(vendor="nvidia")) -> Params:
 
 
 @mends("container-wrong-architecture")
-def architecture_of_the_host(error: Symptom = seen("image-platform-differs", "image-no-manifest", "apptainer-wrong-architecture")) -> Params:
+def architecture_of_the_host(
+    error: Symptom = seen("image-platform-differs", "image-no-manifest", "apptainer-wrong-architecture"),
+) -> Params:
     """What the host is."""
     return {"whose": f"for {error.get('want')}"}
 
 
 # -- lost while it ran
 @rule("container-lost-gpu-after-daemon-reload")
-def host_still_sees_it(card: Gpu = one(vendor="nvidia"), _error: Symptom = seen("nvml-unknown-error", at="container")) -> Verdict:
+def host_still_sees_it(
+    card: Gpu = one(vendor="nvidia"), _error: Symptom = seen("nvml-unknown-error", at="container")
+) -> Verdict:
     """The same card answers on the host."""
     return card.get("seen_by") is not None
 
@@ -141,7 +183,9 @@ def nvml_lost_inside(_error: Symptom = seen("nvml-unknown-error", at="container"
 
 
 @rule("container-lost-gpu-after-daemon-reload")
-def both_interfaces_refused(error: Symptom = seen("nvml-unknown-error"), _refused: Symptom = seen("cuda-800", "cuda-800-constant")) -> Verdict:
+def both_interfaces_refused(
+    error: Symptom = seen("nvml-unknown-error"), _refused: Symptom = seen("cuda-800", "cuda-800-constant")
+) -> Verdict:
     """Not permitted, for CUDA and NVML alike: the control group no longer lets them."""
     return error.place.world != "host"
 
@@ -161,7 +205,9 @@ def rules_without_the_nodes(rules: DeviceRules, node: DeviceNode) -> Verdict:
 
 # -- shared memory
 @rule("shm-too-small")
-def engines_default_and_a_crash(shared: SharedMemory, _error: Symptom = seen("dataloader-bus-error", "shm-segment-failed", "torch-shm-file-failed")) -> Verdict:
+def engines_default_and_a_crash(
+    shared: SharedMemory, _error: Symptom = seen("dataloader-bus-error", "shm-segment-failed", "torch-shm-file-failed")
+) -> Verdict:
     """The size tells why."""
     return (shared.total <= _ENGINE_DEFAULT or shared.get("free") == 0) and {"size": f"{shared.total // 2**20} MiB"}
 
@@ -211,7 +257,9 @@ def home_belongs_to_root(folder: Folder = one(owner="root"), who: Account | None
 
 
 @mends("container-files-root-owned")
-def user_of_the_files(error: Symptom | None = seen("permission-denied-in-home"), folder: Folder | None = one(owner="root")) -> Params:
+def user_of_the_files(
+    error: Symptom | None = seen("permission-denied-in-home"), folder: Folder | None = one(owner="root")
+) -> Params:
     """The person's own numbers, or the folder given away."""
     path = (folder and folder.get("path")) or (error and error.get("path"))
     return {"user": "$(id -u):$(id -g)", "folder": path}
@@ -225,7 +273,9 @@ def kernel_named_after_another(kernel: JupyterKernel, env: PythonEnv, torch: Tor
 
 
 @rule("jupyter-kernel-other-env", strength="likely")
-def no_kernel_has_the_framework(kernels: Every[JupyterKernel] = every(JupyterKernel), torches: Every[Torch] = every(Torch)) -> Verdict:
+def no_kernel_has_the_framework(
+    kernels: Every[JupyterKernel] = every(JupyterKernel), torches: Every[Torch] = every(Torch)
+) -> Verdict:
     """A person registered kernels, and none of them is in an environment that has torch."""
     own = [kernel for kernel in kernels if kernel.get("prefix") and "/.local/share/" in str(kernel.get("path", ""))]
     envs = {torch.env for torch in torches if torch.knows("env")}
@@ -234,7 +284,9 @@ def no_kernel_has_the_framework(kernels: Every[JupyterKernel] = every(JupyterKer
 
 
 @rule("jupyter-kernel-other-env")
-def notebook_runs_another_python(kernel: JupyterKernel, env: PythonEnv = one(active=True), error: Symptom | None = seen("module-not-found")) -> Verdict:
+def notebook_runs_another_python(
+    kernel: JupyterKernel, env: PythonEnv = one(active=True), error: Symptom | None = seen("module-not-found")
+) -> Verdict:
     """What the shell has is not what the notebook has."""
     return error is not None and bool(kernel.prefix) and kernel.prefix != env.prefix
 
@@ -245,4 +297,8 @@ def the_environment_to_register(env: PythonEnv, torch: Torch | None = None) -> P
     wanted = env.get("active") or (torch is not None and torch.get("env") == env.prefix)
     windows = ":\\" in env.prefix
     python = env.prefix + ("\\python.exe" if windows else "/bin/python")
-    return {"python": python, "name": env.prefix.replace("\\", "/").rstrip("/").rpartition("/")[2] or "work"} if wanted else {}
+    return (
+        {"python": python, "name": env.prefix.replace("\\", "/").rstrip("/").rpartition("/")[2] or "work"}
+        if wanted
+        else {}
+    )

@@ -5,10 +5,15 @@ from rigup.knowledge.gpus import one_gpu
 from rigup.machine.kinds import Gpu, Symptom, Torch
 from rigup.machine.names import same_name, words
 
+_CHOSEN = ("directml-chosen", "directml-option")
+_USED = ("directml-device-used", "directml-default-device", "directml-device-asked")
+
 
 @rule("directml-module-missing")
 def chosen_and_found_nothing(
-    _chosen: Symptom = seen("directml-chosen"), _nothing: Symptom = seen("sdnext-no-cuda"), loaded: Symptom | None = seen("directml-loaded")
+    _chosen: Symptom = seen(*_CHOSEN),
+    _nothing: Symptom = seen("sdnext-no-cuda"),
+    loaded: Symptom | None = seen("directml-loaded", *_USED),
 ) -> Verdict:
     """The launcher chose it, and what it prints where the module loads is not there."""
     return loaded is None
@@ -16,9 +21,9 @@ def chosen_and_found_nothing(
 
 @rule("directml-module-missing", "likely")
 def chosen_and_torch_for_the_processor(
-    _chosen: Symptom = seen("directml-chosen"),
+    _chosen: Symptom = seen(*_CHOSEN),
     _failed: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-linked-with-cuda"),
-    loaded: Symptom | None = seen("directml-loaded"),
+    loaded: Symptom | None = seen("directml-loaded", *_USED),
     torch: Torch | None = None,
 ) -> Verdict:
     """The program fell back to CUDA, of which this torch has none."""
@@ -26,19 +31,23 @@ def chosen_and_torch_for_the_processor(
 
 
 @mends("directml-module-missing")
-def which_package(_chosen: Symptom = seen("directml-chosen", "directml-no-module")) -> Params:
+def which_package(_chosen: Symptom = seen(*_CHOSEN, "directml-no-module")) -> Params:
     """torch's module; a message of another runtime names its own."""
     return {"package": "torch-directml"}
 
 
 @rule("directml-wrong-adapter", "likely")
-def integrated_is_used_beside_a_card(used: Symptom = seen("directml-device-used", "directml-adapter-listed"), other: Gpu = one()) -> Verdict:
+def integrated_is_used_beside_a_card(
+    used: Symptom = seen(*_USED, "directml-adapter-listed"), other: Gpu = one()
+) -> Verdict:
     """The adapter in use has no memory of its own, and a card is there that has. Of a list the first is used."""
     if used.get("index", "0") != "0":
         return False
     name = str(used.get("name")).strip()
     better = other.name if other.knows("name") else ""
-    apart = bool(better) and (not any(words(name)) or not same_name(better, name))  # "AMD Radeon Graphics" tells no model
+    apart = bool(better) and (
+        not any(words(name)) or not same_name(better, name)
+    )  # "AMD Radeon Graphics" tells no model
     return apart and small(name) and not other.get("integrated", small(better)) and {"used": name, "better": better}
 
 
@@ -48,7 +57,10 @@ def small(name: str) -> bool:
     if row is not None:
         return bool(row.integrated)
     low = name.lower().replace("(r)", "").replace("(tm)", "")
-    return any(word in low for word in _INSIDE) or low.split("[")[0].strip() in ("amd radeon graphics", "radeon graphics")
+    return any(word in low for word in _INSIDE) or low.split("[")[0].strip() in (
+        "amd radeon graphics",
+        "radeon graphics",
+    )
 
 
 _INSIDE = ("uhd graphics", "hd graphics", "iris", "radeon vega", "basic render")
@@ -61,7 +73,9 @@ def index_of_the_card(card: Gpu = one(integrated=False)) -> Params:
 
 
 @rule("directml-op-cpu-fallback")
-def falls_back_and_fails(missing: Symptom = seen("directml-falls-back"), failed: Symptom = seen("directml-operator-not-run")) -> Verdict:
+def falls_back_and_fails(
+    missing: Symptom = seen("directml-falls-back"), failed: Symptom = seen("directml-operator-not-run")
+) -> Verdict:
     """The processor has no such operation either: the program ends."""
     return {"operator": missing.get("operator"), "failed": failed.id, "severity": "error"}
 

@@ -28,9 +28,22 @@ SILENT = (
     "nvidia-smi-cannot-communicate", "nvml-driver-not-loaded", "nvml-driver-not-loaded-lower", "nvml-driver-not-loaded-constant",
     "nvidia-settings-not-loaded",
 )  # fmt: skip
-NO_CUDA = ("torch-found-no-driver", "cuda-no-device", "cuda-no-device-constant", "torch-no-cuda-gpus", "vllm-no-device-type")
+NO_CUDA = (
+    "torch-found-no-driver",
+    "cuda-no-device",
+    "cuda-no-device-constant",
+    "torch-no-cuda-gpus",
+    "vllm-no-device-type",
+)
 _NOVA = ("nova_core", "nova-core", "NovaCore")
-_USER_SPACE = ("nvidia-utils", "libnvidia-compute", "nvidia-driver", "nvidia-compute-utils", "libnvidia-ml1", "xorg-x11-drv-nvidia")
+_USER_SPACE = (
+    "nvidia-utils",
+    "libnvidia-compute",
+    "nvidia-driver",
+    "nvidia-compute-utils",
+    "libnvidia-ml1",
+    "xorg-x11-drv-nvidia",
+)
 
 
 def inside(part: Fact | Every) -> bool:  # type: ignore[type-arg]
@@ -46,7 +59,8 @@ def same_version(one_version: str, other: str) -> bool:
 # -- kernel and user space of different versions
 @rule("nvml-driver-library-mismatch")
 def module_and_library_differ(
-    module: KernelModule = one(name="nvidia"), libraries: Every[DriverLibrary] = every(DriverLibrary, soname="libnvidia-ml.so.1")
+    module: KernelModule = one(name="nvidia"),
+    libraries: Every[DriverLibrary] = every(DriverLibrary, soname="libnvidia-ml.so.1"),
 ) -> Verdict:
     """No library of the system is the loaded module's."""
     told = [library.version for library in libraries if library.knows("version")]
@@ -55,11 +69,15 @@ def module_and_library_differ(
 
 
 @rule("nvml-driver-library-mismatch", "likely")
-def module_and_package_differ(package: SystemPackage = one(state="installed"), module: KernelModule = one(name="nvidia")) -> Verdict:
+def module_and_package_differ(
+    package: SystemPackage = one(state="installed"), module: KernelModule = one(name="nvidia")
+) -> Verdict:
     """The package manager has another driver than the one that is loaded."""
     mine = package.name.startswith(_USER_SPACE) and not inside(package)
     version = package.get("version", "").rpartition(":")[2].partition("-")[0]
-    return mine and version.count(".") > 0 and not same_version(module.version, version) and {"library_version": version}
+    return (
+        mine and version.count(".") > 0 and not same_version(module.version, version) and {"library_version": version}
+    )
 
 
 @rule("libcuda-differs-from-kernel-driver")
@@ -68,7 +86,11 @@ def container_brings_its_own_libcuda(
     libraries: Every[DriverLibrary] = every(DriverLibrary, at="container", soname="libcuda.so.1"),
 ) -> Verdict:
     """Inside, no libcuda is the one of the module that all containers share."""
-    foreign = [library for library in libraries if library.knows("version") and not same_version(module.version, library.version)]
+    foreign = [
+        library
+        for library in libraries
+        if library.knows("version") and not same_version(module.version, library.version)
+    ]
     return len(foreign) == len(libraries) > 0 and {"path": foreign[0].path}
 
 
@@ -79,7 +101,12 @@ def another_libcuda_stands_first(
 ) -> Verdict:  # fmt: skip
     """Two drivers lie side by side, and the loader takes the one that does not belong to the module."""
     own = any(same_version(module.version, other.version) for other in fitting if other.knows("version"))
-    return own and entry.path == library.path and not same_version(module.version, library.version) and {"path": library.path}
+    return (
+        own
+        and entry.path == library.path
+        and not same_version(module.version, library.version)
+        and {"path": library.path}
+    )
 
 
 # -- the toolkit's stub
@@ -155,14 +182,21 @@ def modprobe_finds_no_module(
 
 
 @rule("kernel-module-not-built", "likely")
-def modprobe_finds_none_though_installed(said: Symptom = seen("modprobe-module-not-found"), package: SystemPackage = one(state="installed")) -> Verdict:
+def modprobe_finds_none_though_installed(
+    said: Symptom = seen("modprobe-module-not-found"), package: SystemPackage = one(state="installed")
+) -> Verdict:
     """As above, where a list of packages tells that the driver is installed."""
-    return said.get("module", "").startswith("nvidia") and package.name.startswith(_USER_SPACE) and {"kernel": said.get("kernel")}
+    return (
+        said.get("module", "").startswith("nvidia")
+        and package.name.startswith(_USER_SPACE)
+        and {"kernel": said.get("kernel")}
+    )
 
 
 @rule("kernel-module-not-built", "likely")
 def some_build_failed_and_no_driver_answers(
-    said: Symptom = seen("dkms-build-failed-unnamed", "dkms-headers-missing"), _smi: Symptom = seen(*SILENT, "dkms-package-failed")
+    said: Symptom = seen("dkms-build-failed-unnamed", "dkms-headers-missing"),
+    _smi: Symptom = seen(*SILENT, "dkms-package-failed"),
 ) -> Verdict:
     """DKMS does not say for which module it failed; that the driver is silent tells."""
     return {"kernel": said.get("kernel")}
@@ -171,7 +205,8 @@ def some_build_failed_and_no_driver_answers(
 # -- a module that is not let in
 @rule("secure-boot-module-unsigned", "likely")
 def kernel_refuses_some_module(
-    _refused: Symptom = seen("module-key-unavailable", "lockdown-unsigned-module"), _smi: Symptom = seen(*SILENT, *NO_CUDA, "rock-module-not-loaded")
+    _refused: Symptom = seen("module-key-unavailable", "lockdown-unsigned-module"),
+    _smi: Symptom = seen(*SILENT, *NO_CUDA, "rock-module-not-loaded"),
 ) -> Verdict:
     """The kernel's log names no module; that the driver is silent tells."""
     return True
@@ -237,13 +272,17 @@ def nova_holds_the_card(_card: PciDevice = one(vendor_id=NVIDIA, driver=_NOVA)) 
 
 # -- the module does not fit the card
 @rule("open-module-on-pre-turing-gpu")
-def open_module_cannot_drive_it(gpu: Gpu = one(vendor="nvidia"), _driver: Driver = one(vendor="nvidia", flavour="open")) -> Verdict:
+def open_module_cannot_drive_it(
+    gpu: Gpu = one(vendor="nvidia"), _driver: Driver = one(vendor="nvidia", flavour="open")
+) -> Verdict:
     """The chip has no GSP, without which the open module does nothing."""
     return open_module(gpu.isa) == "impossible" and not gpu.get("seen_by")
 
 
 @rule("proprietary-module-on-open-only-gpu")
-def only_the_open_module_drives_it(gpu: Gpu = one(vendor="nvidia"), _driver: Driver = one(vendor="nvidia", flavour="proprietary")) -> Verdict:
+def only_the_open_module_drives_it(
+    gpu: Gpu = one(vendor="nvidia"), _driver: Driver = one(vendor="nvidia", flavour="proprietary")
+) -> Verdict:
     """The chip is younger than the closed module."""
     return open_module(gpu.isa) == "only" and not gpu.get("seen_by")
 
@@ -252,7 +291,12 @@ def only_the_open_module_drives_it(gpu: Gpu = one(vendor="nvidia"), _driver: Dri
 def driver_has_dropped_it(gpu: Gpu = one(vendor="nvidia"), driver: Driver = one(vendor="nvidia")) -> Verdict:
     """The driver is of a later branch than the last one for this chip."""
     last = driver_branch_for(gpu.isa)
-    return bool(last) and version_key(driver.version)[:1] > version_key(last or "") and not gpu.get("seen_by") and {"branch": last}
+    return (
+        bool(last)
+        and version_key(driver.version)[:1] > version_key(last or "")
+        and not gpu.get("seen_by")
+        and {"branch": last}
+    )
 
 
 @mends("open-module-on-pre-turing-gpu", "gpu-needs-legacy-driver")
@@ -273,7 +317,8 @@ def tool_took_the_card_away(
 
 @rule("hybrid-laptop-gpu-powered-off")
 def bbswitch_turned_it_off(
-    _said: Symptom = seen("bbswitch-off", "bbswitch-card-off"), _lost: Symptom = seen("gpu-fallen-off", "xid-79", "gpu-d3cold-inaccessible", *SILENT)
+    _said: Symptom = seen("bbswitch-off", "bbswitch-card-off"),
+    _lost: Symptom = seen("gpu-fallen-off", "xid-79", "gpu-d3cold-inaccessible", *SILENT),
 ) -> Verdict:
     """The card is gone because bbswitch cut its power."""
     return {"tool": "bbswitch"}
@@ -281,7 +326,9 @@ def bbswitch_turned_it_off(
 
 @rule("nvidia-module-not-loaded", "likely")
 def no_module_answers(
-    smi: Symptom = seen(*SILENT), loaded: KernelModule | None = one(name="nvidia", loaded=True), platform: Platform | None = None
+    smi: Symptom = seen(*SILENT),
+    loaded: KernelModule | None = one(name="nvidia", loaded=True),
+    platform: Platform | None = None,
 ) -> Verdict:
     """nvidia-smi is installed and finds no driver in the kernel."""
     return loaded is None and not inside(smi) and not (platform and platform.get("wsl"))
@@ -314,7 +361,9 @@ def nothing_of_a_driver_is_there(
     """A card, no driver that has it, no module, no library."""
     offered = any(name.startswith("nvidia") and name != "nvidiafb" for name in card.get("modules", ()))
     there = any(module.get("built_for") or module.get("loaded") for module in modules)
-    return _draws(card) and not offered and not there and not inside(libraries) and not (platform and platform.get("wsl"))
+    return (
+        _draws(card) and not offered and not there and not inside(libraries) and not (platform and platform.get("wsl"))
+    )
 
 
 @rule("nvidia-driver-missing", "likely")

@@ -23,7 +23,9 @@ _SILENT = ("rock-module-not-loaded", "rocm-smi-amdgpu-not-found", "amd-smi-no-dr
 # -- the module
 @rule("amdgpu-not-loaded")
 def nobody_has_the_card(
-    card: PciDevice = one(vendor_id=_AMD, driver=None), loaded: KernelModule | None = one(name="amdgpu", loaded=True), platform: Platform | None = None
+    card: PciDevice = one(vendor_id=_AMD, driver=None),
+    loaded: KernelModule | None = one(name="amdgpu", loaded=True),
+    platform: Platform | None = None,
 ) -> Verdict:
     """A card on the bus without a driver, and amdgpu is not loaded."""
     draws = str(card.get("class_code", "03"))[:2] in ("03", "12")
@@ -41,7 +43,9 @@ def rocm_finds_no_module(
 
 
 @rule("amdgpu-not-loaded", "likely")
-def looked_for_in_vain(_module: UnloadedModule = one(name="amdgpu"), nvidia: Gpu | None = one(vendor="nvidia")) -> Verdict:
+def looked_for_in_vain(
+    _module: UnloadedModule = one(name="amdgpu"), nvidia: Gpu | None = one(vendor="nvidia")
+) -> Verdict:
     """Somebody looked for amdgpu among the loaded modules and shows that it is not there."""
     return nvidia is None
 
@@ -53,7 +57,9 @@ def modprobe_finds_none(said: Symptom = seen("modprobe-module-not-found")) -> Ve
 
 
 @rule("rocminfo-builtin-module")
-def module_is_part_of_the_kernel(_said: Symptom = seen("rock-module-not-loaded"), _module: KernelModule = one(name="amdgpu", built_in=True)) -> Verdict:
+def module_is_part_of_the_kernel(
+    _said: Symptom = seen("rock-module-not-loaded"), _module: KernelModule = one(name="amdgpu", built_in=True)
+) -> Verdict:
     """An old rocminfo looks for a file that only a loadable module has."""
     return True
 
@@ -66,23 +72,33 @@ def amdkfd_is_there_all_the_same(node: KfdNode, _said: Symptom = seen("rock-modu
 
 @rule("rocminfo-builtin-module", "likely")
 def its_node_is_there_all_the_same(
-    said: Symptom = seen("rock-module-not-loaded"), _node: DeviceNode = one(path="/dev/kfd"), platform: Platform | None = None
+    said: Symptom = seen("rock-module-not-loaded"),
+    _node: DeviceNode = one(path="/dev/kfd"),
+    platform: Platform | None = None,
 ) -> Verdict:
     """/dev/kfd exists, so the module cannot be missing."""
     return not inside(said) and not (platform and platform.get("wsl"))
 
 
 @rule("rocminfo-builtin-module", "likely")
-def kernel_added_the_card(_said: Symptom = seen("rock-module-not-loaded"), _added: Symptom = seen("kfd-added-device")) -> Verdict:
+def kernel_added_the_card(
+    _said: Symptom = seen("rock-module-not-loaded"), _added: Symptom = seen("kfd-added-device")
+) -> Verdict:
     """The kernel's log says that amdkfd took the card."""
     return True
 
 
 @rule("dkms-stale-tree", "likely")
-def registered_without_sources(stale: DkmsTree = one(registered=True, module=("amdgpu", "nvidia")), trees: Every[DkmsTree] = every(DkmsTree)) -> Verdict:
+def registered_without_sources(
+    stale: DkmsTree = one(registered=True, module=("amdgpu", "nvidia")), trees: Every[DkmsTree] = every(DkmsTree)
+) -> Verdict:
     """Other versions of the module have their sources, this one has none."""
     others = [tree for tree in trees if tree.get("module") == stale.module and tree.get("version") != stale.version]
-    return not stale.get("source") and any(tree.get("source") for tree in others) and {"module": stale.module, "version": stale.version}
+    return (
+        not stale.get("source")
+        and any(tree.get("source") for tree in others)
+        and {"module": stale.module, "version": stale.version}
+    )
 
 
 # -- what amdkfd refuses
@@ -99,7 +115,9 @@ def amdkfd_refuses_the_chip(
 # -- the path to the card
 @rule("pcie-atomics-missing", "likely")
 def driver_finds_no_atomics(
-    said: Symptom = seen("amdgpu-atomics-unsupported"), other: Gpu | None = one(vendor="nvidia"), integrated: Gpu | None = one(vendor="amd", integrated=True)
+    said: Symptom = seen("amdgpu-atomics-unsupported"),
+    other: Gpu | None = one(vendor="nvidia"),
+    integrated: Gpu | None = one(vendor="amd", integrated=True),
 ) -> Verdict:
     """amdgpu says so of a card; an integrated GPU has no slot."""
     own = integrated is not None and integrated.get("pci_address") == said.get("address", "")
@@ -116,7 +134,9 @@ def card_may_not_send_them(
 
 @rule("pcie-atomics-missing", "likely")
 def excerpt_shows_them_off(
-    _off: Symptom = seen("lspci-atomics-off"), _offered: Symptom = seen("lspci-atomics-offered"), device: PciDevice | None = None
+    _off: Symptom = seen("lspci-atomics-off"),
+    _offered: Symptom = seen("lspci-atomics-offered"),
+    device: PciDevice | None = None,
 ) -> Verdict:
     """A few lines of lspci without their head: a device that offers what AMD's cards offer, and may not send it."""
     return device is None
@@ -124,24 +144,46 @@ def excerpt_shows_them_off(
 
 # -- firmware
 @rule("amd-firmware-regression")
-def firmware_known_bad(_hang: Symptom = seen("mes-no-answer"), told: Symptom = seen("amd-firmware-version"), gpu: Gpu | None = one(vendor="amd")) -> Verdict:
+def firmware_known_bad(
+    _hang: Symptom = seen("mes-no-answer"),
+    told: Symptom = seen("amd-firmware-version"),
+    gpu: Gpu | None = one(vendor="amd"),
+) -> Verdict:
     """The scheduler of the card hangs, and its firmware is on the list."""
     component, version = told.get("component", ""), told.get("version", "")
-    return firmware_fault(component, version, isa=gpu.get("isa") if gpu else None) and {"firmware": component + " " + version}
+    return firmware_fault(component, version, isa=gpu.get("isa") if gpu else None) and {
+        "firmware": component + " " + version
+    }
 
 
 @rule("amd-firmware-regression", "likely")
-def package_known_bad(_hang: Symptom = seen("mes-no-answer"), package: SystemPackage = one(state="installed"), gpu: Gpu | None = one(vendor="amd")) -> Verdict:
+def package_known_bad(
+    _hang: Symptom = seen("mes-no-answer"),
+    package: SystemPackage = one(state="installed"),
+    gpu: Gpu | None = one(vendor="amd"),
+) -> Verdict:
     """The scheduler of the card hangs, and the package of firmware is on the list."""
     firmware = "firmware" in package.name
-    return firmware and firmware_fault(package=package.version, isa=gpu.get("isa") if gpu else None) and {"firmware": package.version}
+    return (
+        firmware
+        and firmware_fault(package=package.version, isa=gpu.get("isa") if gpu else None)
+        and {"firmware": package.version}
+    )
 
 
 @rule("amd-firmware-regression", "likely")
-def bad_firmware_is_loaded(told: Symptom = seen("amd-firmware-version"), gpu: Gpu = one(vendor="amd"), hang: Symptom | None = seen("mes-no-answer")) -> Verdict:
+def bad_firmware_is_loaded(
+    told: Symptom = seen("amd-firmware-version"),
+    gpu: Gpu = one(vendor="amd"),
+    hang: Symptom | None = seen("mes-no-answer"),
+) -> Verdict:
     """The firmware of this chip is on the list; nobody has shown a hang yet."""
     bad = firmware_fault(told.get("component", ""), told.get("version", ""), isa=gpu.isa)
-    return hang is None and bad and {"firmware": told.get("component", "") + " " + told.get("version", ""), "severity": "warning"}
+    return (
+        hang is None
+        and bad
+        and {"firmware": told.get("component", "") + " " + told.get("version", ""), "severity": "warning"}
+    )
 
 
 @rule("amd-firmware-regression", "possible")
@@ -151,6 +193,8 @@ def scheduler_hangs(_hang: Symptom = seen("mes-no-answer")) -> Verdict:
 
 
 @mends("amd-firmware-regression")
-def firmware_in_force(package: SystemPackage = one(name=("linux-firmware", "amd-gpu-firmware", "linux-firmware-amdgpu"))) -> Params:
+def firmware_in_force(
+    package: SystemPackage = one(name=("linux-firmware", "amd-gpu-firmware", "linux-firmware-amdgpu")),
+) -> Params:
     """Which package to change."""
     return {"firmware": package.version}

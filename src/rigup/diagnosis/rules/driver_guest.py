@@ -20,7 +20,15 @@ from rigup.machine.kinds import (
 )
 
 _UNKNOWN_ERROR = ("cuda-999", "cuda-999-constant", "cuda-999-runtime")
-_EXPECTED = (*SILENT, *NO_CUDA, "rock-module-not-loaded", "hip-no-device", "nvidia-smi-not-installed", "nvidia-smi-no-devices", "amd-smi-no-driver")
+_EXPECTED = (
+    *SILENT,
+    *NO_CUDA,
+    "rock-module-not-loaded",
+    "hip-no-device",
+    "nvidia-smi-not-installed",
+    "nvidia-smi-no-devices",
+    "amd-smi-no-driver",
+)
 _NOT_INITIALISED = ("cuda-not-initialized", "cuinit-returns-3")
 _UVM = "/dev/nvidia-uvm"
 
@@ -28,7 +36,10 @@ _UVM = "/dev/nvidia-uvm"
 # -- no card
 @rule("no-gpu-present")
 def expected_and_not_on_the_bus(
-    wish: Symptom = seen(*_EXPECTED), devices: Every[PciDevice] = every(PciDevice), gpu: Gpu | None = None, platform: Platform | None = None
+    wish: Symptom = seen(*_EXPECTED),
+    devices: Every[PciDevice] = every(PciDevice),
+    gpu: Gpu | None = None,
+    platform: Platform | None = None,
 ) -> Verdict:
     """A program wanted a GPU, and the whole bus was looked at."""
     none = gpu is None and not any(_may_compute(device) for device in devices)
@@ -42,7 +53,13 @@ def only_the_processors_own_picture(
 ) -> Verdict:  # fmt: skip
     """CUDA was wanted, and the bus holds only what draws the desktop."""
     drawn = bool(devices) and all(device.get("vendor_id") not in (NVIDIA, "1002", None) for device in devices)
-    return drawn and other is None and not inside(wish) and not (platform and platform.get("wsl")) and {"severity": "error"}
+    return (
+        drawn
+        and other is None
+        and not inside(wish)
+        and not (platform and platform.get("wsl"))
+        and {"severity": "error"}
+    )
 
 
 @rule("no-gpu-present", "likely")
@@ -56,14 +73,19 @@ def looked_for_on_the_bus(
 
 @rule("no-gpu-present", "possible")
 def nothing_of_nvidia_was_found(
-    _report: Symptom = seen("collect-env-no-cuda"), _wish: Symptom = seen(*SILENT, *NO_CUDA), gpu: Gpu | None = None, card: PciDevice | None = None
+    _report: Symptom = seen("collect-env-no-cuda"),
+    _wish: Symptom = seen(*SILENT, *NO_CUDA),
+    gpu: Gpu | None = None,
+    card: PciDevice | None = None,
 ) -> Verdict:
     """A report that looked for driver, cards and toolkit found none of them, and a program wanted one."""
     return gpu is None and card is None and {"severity": "error"}
 
 
 @rule("no-gpu-present", "likely")
-def container_was_asked_for_one(world: World = one(gpu_requested=True), devices: Every[PciDevice] = lacks(PciDevice), gpu: Gpu | None = None) -> Verdict:
+def container_was_asked_for_one(
+    world: World = one(gpu_requested=True), devices: Every[PciDevice] = lacks(PciDevice), gpu: Gpu | None = None
+) -> Verdict:
     """The engine was asked for GPUs on a machine whose bus has none."""
     return gpu is None and world.gpu_requested and not inside(devices) and {"severity": "error"}
 
@@ -71,7 +93,10 @@ def container_was_asked_for_one(world: World = one(gpu_requested=True), devices:
 def _may_compute(device: PciDevice) -> bool:
     """What is not known to be a display alone may be a GPU."""
     vendor = device.get("vendor_id")
-    return not (virtual_display(vendor, device.get("driver")) or (vendor and is_display_only(vendor, device.get("device_id", ""))))
+    return not (
+        virtual_display(vendor, device.get("driver"))
+        or (vendor and is_display_only(vendor, device.get("device_id", "")))
+    )
 
 
 @mends("no-gpu-present", "vm-without-gpu-passthrough")
@@ -89,7 +114,9 @@ def guest_has_a_picture_only(
 
 
 @rule("vm-without-gpu-passthrough")
-def guest_shows_its_display(_shown: Symptom = seen("virtual-display"), _wish: Symptom = seen(*_EXPECTED), gpu: Gpu | None = None) -> Verdict:
+def guest_shows_its_display(
+    _shown: Symptom = seen("virtual-display"), _wish: Symptom = seen(*_EXPECTED), gpu: Gpu | None = None
+) -> Verdict:
     """As above, told by another tool than lspci."""
     return gpu is None
 
@@ -116,7 +143,9 @@ _LARGE = 1 << 28
 
 @rule("bios-bar-settings", "possible")
 def adapter_not_initialised(
-    said: Symptom = seen("nvrm-init-adapter-failed"), guest: Platform | None = None, gone: Symptom | None = seen("xid-79", "gpu-fallen-off")
+    said: Symptom = seen("nvrm-init-adapter-failed"),
+    guest: Platform | None = None,
+    gone: Symptom | None = seen("xid-79", "gpu-fallen-off"),
 ) -> Verdict:
     """The same code has several reasons; this is one that the log would not show."""
     return said.get("code") == "0x22:0x56" and not _virtual(guest) and gone is None
@@ -147,7 +176,9 @@ def guest_cannot_start_the_card(
 # -- unified memory
 @rule("uvm-broken-after-suspend", "likely")
 def unknown_error_after_sleep(
-    _error: Symptom = seen(*_UNKNOWN_ERROR), _slept: Symptom = seen("suspend-happened", "suspend-finished-systemd"), silent: Symptom | None = seen(*SILENT)
+    _error: Symptom = seen(*_UNKNOWN_ERROR),
+    _slept: Symptom = seen("suspend-happened", "suspend-finished-systemd"),
+    silent: Symptom | None = seen(*SILENT),
 ) -> Verdict:
     """The machine slept, the driver answers, and CUDA does not start."""
     return silent is None
@@ -163,7 +194,9 @@ def unknown_error_and_no_word_of_why(
 
 
 @rule("uvm-broken-after-suspend", "possible")
-def ollama_cannot_start_cuda(failed: Symptom = seen("ollama-driver-init-failed"), driver: Driver | None = one(vendor="nvidia")) -> Verdict:
+def ollama_cannot_start_cuda(
+    failed: Symptom = seen("ollama-driver-init-failed"), driver: Driver | None = one(vendor="nvidia")
+) -> Verdict:
     """ollama prints the driver's own number: 3 and 999 are what a broken memory manager gives."""
     broken = failed.get("code") in ("3", "999")
     return broken and not (driver and driver.knows("version") and branch_has("uvm-hmm", driver.version))
@@ -189,14 +222,17 @@ def initialisation_fails_on_a_faulty_branch(
 
 
 @rule("uvm-device-missing", "likely")
-def somebody_finds_no_node(_said: Symptom = seen("uvm-node-missing"), silent: Symptom | None = seen(*SILENT, "modprobe-module-not-found")) -> Verdict:
+def somebody_finds_no_node(
+    _said: Symptom = seen("uvm-node-missing"), silent: Symptom | None = seen(*SILENT, "modprobe-module-not-found")
+) -> Verdict:
     """The node was asked for by name; where no driver is loaded that is another matter."""
     return silent is None
 
 
 @rule("uvm-device-missing")
 def container_got_the_others(
-    _card: DeviceNode = one(path="/dev/nvidiactl", at="container"), nodes: Every[DeviceNode] = lacks(DeviceNode, at="container", path=_UVM)
+    _card: DeviceNode = one(path="/dev/nvidiactl", at="container"),
+    nodes: Every[DeviceNode] = lacks(DeviceNode, at="container", path=_UVM),
 ) -> Verdict:
     """The card's nodes were passed in, and this one was not; a container cannot make it."""
     return not nodes
@@ -213,7 +249,9 @@ def cuda_fails_without_the_node(
 
 @rule("uvm-device-missing", "likely")
 def torch_sees_nothing_without_the_node(
-    _card: DeviceNode = one(path="/dev/nvidiactl"), nodes: Every[DeviceNode] = lacks(DeviceNode, path=_UVM), torch: Torch = one(available=False)
+    _card: DeviceNode = one(path="/dev/nvidiactl"),
+    nodes: Every[DeviceNode] = lacks(DeviceNode, path=_UVM),
+    torch: Torch = one(available=False),
 ) -> Verdict:
     """As above, where torch reports that it sees no GPU."""
     return not nodes and bool(torch.get("cuda"))

@@ -51,7 +51,9 @@ def its_files_have_no_toolkit(
 
 
 @rule("cpu-only-torch", "possible")
-def somebody_asked_it_and_shows_nothing_else(torch: Torch = one(available=False), gpu: Gpu | None = None, platform: Platform | None = None) -> Verdict:
+def somebody_asked_it_and_shows_nothing_else(
+    torch: Torch = one(available=False), gpu: Gpu | None = None, platform: Platform | None = None
+) -> Verdict:
     """A session in which torch says no, and whose version says why; whether there is a card is not told."""
     return gpu is None and platform is None and _for_cpu(torch)
 
@@ -82,7 +84,11 @@ def pypis_wheel_for_windows(
     package: Package = one(manager="pip", name="torch"), platform: Platform = one(system="windows"), gpu: Gpu = one(vendor="nvidia"), torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """Without a local version it is PyPI's, and what PyPI has for Windows the table knows."""
-    if "+" in package.version or platform.get("wsl") or (torch and (torch.get("available") or torch.get("cuda") or torch.get("hip"))):
+    if (
+        "+" in package.version
+        or platform.get("wsl")
+        or (torch and (torch.get("available") or torch.get("cuda") or torch.get("hip")))
+    ):
         return False
     return variant_for_pypi(package.version, "windows") == "cpu" and _worth_a_build(gpu)
 
@@ -142,7 +148,9 @@ def card_older_than_the_code(
 
 
 @rule("gpu-arch-older-than-wheel")
-def old_card_that_nobody_used_yet(gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), bus: Every[PciDevice] = every(PciDevice, vendor_id=_NVIDIA)) -> Verdict:
+def old_card_that_nobody_used_yet(
+    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), bus: Every[PciDevice] = every(PciDevice, vendor_id=_NVIDIA)
+) -> Verdict:
     """The same, where nothing failed. Beside a card that is served an old one is there for the screen."""
     if _unserved(gpu, torch) != "older-chip":
         return False
@@ -179,13 +187,17 @@ def above_the_range(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch
 
 
 @rule("gpu-arch-newer-than-wheel")
-def torch_refuses_a_newer_card(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-cannot-serve-card")) -> Verdict:
+def torch_refuses_a_newer_card(
+    gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-cannot-serve-card")
+) -> Verdict:
     """torch counts machine code alone: what it could compile from PTX it does not trust."""
     return gpu.isa == said.isa and _refused(said) in _NEWER
 
 
 @rule("gpu-arch-older-than-wheel")
-def torch_refuses_an_older_card(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-cannot-serve-card")) -> Verdict:
+def torch_refuses_an_older_card(
+    gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-cannot-serve-card")
+) -> Verdict:
     """Every number in torch's list is above the card's."""
     return gpu.isa == said.isa and _refused(said) == "older-chip"
 
@@ -208,14 +220,18 @@ def torch_has_what_another_lacks(gpu: Gpu, torch: Torch, _said: Symptom = seen("
 
 
 @rule("binary-arch-missing", "likely")
-def the_last_frame_is_a_library(said: Symptom = seen("no-kernel-image-in-library"), gpu: Gpu | None = None, torch: Torch | None = None) -> Verdict:
+def the_last_frame_is_a_library(
+    said: Symptom = seen("no-kernel-image-in-library"), gpu: Gpu | None = None, torch: Torch | None = None
+) -> Verdict:
     """The error rose from a library with kernels of its own; torch's own list may still be to blame."""
     blame = gpu and torch and gpu.knows("isa") and torch.knows("code") and not runs_on(gpu.isa, torch.code)
     return False if blame else {"package": said.package} if said.get("package") else True
 
 
 @rule("binary-arch-missing", "likely")
-def tensorflow_cannot_compile_for_it(_jit: Symptom = seen("tf-jit-from-ptx"), _failed: Symptom = seen("ptx-invalid")) -> Verdict:
+def tensorflow_cannot_compile_for_it(
+    _jit: Symptom = seen("tf-jit-from-ptx"), _failed: Symptom = seen("ptx-invalid")
+) -> Verdict:
     """No machine code for the card, and what was to be compiled for it is refused."""
     return {"package": "tensorflow"}
 
@@ -244,7 +260,9 @@ def _told_isa(said: Symptom) -> str:
 
 # -- the driver
 @rule("driver-too-old-for-wheel")
-def driver_below_the_builds_minimum(torch: Torch = one(), driver: Driver = one(vendor="nvidia"), platform: Platform | None = None) -> Verdict:
+def driver_below_the_builds_minimum(
+    torch: Torch = one(), driver: Driver = one(vendor="nvidia"), platform: Platform | None = None
+) -> Verdict:
     """The driver does not carry the toolkit's major (before 11: its very version)."""
     if torch.get("available") or torch.get("hip") or torch.cuda is None:
         return False
@@ -265,7 +283,9 @@ def asked_for_more_than_the_driver_carries(
 
 
 @rule("driver-too-old-for-wheel", "likely")
-def pypis_build_wants_more(torch: Torch = one(available=False), driver: Driver = one(vendor="nvidia"), platform: Platform | None = None) -> Verdict:
+def pypis_build_wants_more(
+    torch: Torch = one(available=False), driver: Driver = one(vendor="nvidia"), platform: Platform | None = None
+) -> Verdict:
     """A plain version is mostly PyPI's build; which CUDA that has, the table knows."""
     if torch.knows("cuda") or "+" in torch.version or _system(platform) != "linux":
         return False
@@ -298,7 +318,11 @@ def an_older_build_or_a_newer_driver(
     """A build for what the driver carries; a driver for what the build wants."""
     carried = _carried(said, driver)
     isa = gpu.get("isa") if gpu else None
-    fitting = [row for row in builds() if row.cuda and carried and _within(row.cuda, carried) and (not isa or runs_on(isa, row.code))]
+    fitting = [
+        row
+        for row in builds()
+        if row.cuda and carried and _within(row.cuda, carried) and (not isa or runs_on(isa, row.code))
+    ]
     wanted = [row for row in fitting if not python or _minor(python) in (None, *row.python)] or fitting
     branch = driver_minimum(str(torch.get("cuda"))) if torch and torch.get("cuda") else _next_branch(carried)
     return {**_told(wanted[0] if wanted else None), "branch": branch, "carried": carried}
@@ -325,7 +349,9 @@ def _next_branch(carried: str | None) -> str | None:
 def _newest(isa: str, driver: str | None, python: str | None, system: str) -> TorchBuild | None:
     """Wishes are let go one by one where no build meets them all: the Python can be changed, then the driver."""
     wishes = ((driver, python), (driver, None), (None, python), (None, None))
-    return next((row for wish in wishes if (row := newest_build(isa, driver=wish[0], python=wish[1], system=system))), None)
+    return next(
+        (row for wish in wishes if (row := newest_build(isa, driver=wish[0], python=wish[1], system=system))), None
+    )
 
 
 def _minor(python: PythonEnv | None) -> str | None:
@@ -349,5 +375,3 @@ def how_to_build_it(gpu: Gpu) -> Params:
         return {"capability": isa[3:-1] + "." + isa[-1], "isa": isa}
     sibling = override_for(isa)
     return {"isa": isa, **({"override": sibling.value} if sibling else {})}
-
-

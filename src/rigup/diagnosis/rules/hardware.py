@@ -9,14 +9,22 @@ _NOT_READY = ("cuda-802", "cuda-802-constant", "cuda-802-runtime")
 _BUSY = ("cuda-46", "cuda-46-constant")
 _EXCLUSIVE = ("Exclusive_Process", "Exclusive_Thread", "Prohibited")
 _MANAGER = "nvidia-fabricmanager"
-_NO_MIG = ("cuda-init-failed-no-gpu", "torch-no-cuda-gpus", "cuda-no-device", "cuda-no-device-constant", "cuda-not-initialized")
+_NO_MIG = (
+    "cuda-init-failed-no-gpu",
+    "torch-no-cuda-gpus",
+    "cuda-no-device",
+    "cuda-no-device-constant",
+    "cuda-not-initialized",
+)
 _MASKS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 
 
 # -- the bus and the card's own firmware
 @rule("gpu-fell-off-bus", "possible")
 def tool_gets_no_handle(
-    said: Symptom = seen("nvidia-smi-no-handle"), platform: Platform | None = None, known: Symptom | None = seen(*_LOST, "xid-119", "gsp-rpc-timeout")
+    said: Symptom = seen("nvidia-smi-no-handle"),
+    platform: Platform | None = None,
+    known: Symptom | None = seen(*_LOST, "xid-119", "gsp-rpc-timeout"),
 ) -> Verdict:
     """On a machine of its own, a card without a handle has mostly left the bus."""
     elsewhere = platform and (platform.get("hypervisor") or platform.get("wsl"))
@@ -24,20 +32,27 @@ def tool_gets_no_handle(
 
 
 @rule("gpu-fell-off-bus", "likely")
-def card_reads_all_ones(_said: Symptom = seen("lspci-card-silent"), _wish: Symptom = seen(*SILENT, *_NO_MIG, "nvidia-smi-no-devices", "nvidia-smi-no-handle")) -> Verdict:
+def card_reads_all_ones(
+    _said: Symptom = seen("lspci-card-silent"),
+    _wish: Symptom = seen(*SILENT, *_NO_MIG, "nvidia-smi-no-devices", "nvidia-smi-no-handle"),
+) -> Verdict:
     """lspci reads 0xff from the card's registers, and the driver does not find it."""
     return True
 
 
 @rule("gpu-hardware-init-failure", "likely")
-def its_firmware_does_not_come_up(said: Symptom = seen("nvrm-init-adapter-failed"), _gsp: Symptom | None = seen("xid-119")) -> Verdict:
+def its_firmware_does_not_come_up(
+    said: Symptom = seen("nvrm-init-adapter-failed"), _gsp: Symptom | None = seen("xid-119")
+) -> Verdict:
     """The code says that the card's own processor did not start."""
     return str(said.get("code", "")).startswith("0x62:")
 
 
 @rule("gpu-hardware-init-failure", "possible")
 def adapter_does_not_start(
-    said: Symptom = seen("nvrm-init-adapter-failed"), platform: Platform | None = None, other: Symptom | None = seen(*_LOST, "nvrm-bar-invalid")
+    said: Symptom = seen("nvrm-init-adapter-failed"),
+    platform: Platform | None = None,
+    other: Symptom | None = seen(*_LOST, "nvrm-bar-invalid"),
 ) -> Verdict:
     """The driver could not start the card, and the log does not tell more."""
     code = said.get("code", "")
@@ -47,7 +62,9 @@ def adapter_does_not_start(
 
 @rule("gpu-hardware-init-failure", "possible")
 def amdgpu_gives_up(
-    _said: Symptom = seen("amdgpu-init-fatal"), file: Symptom | None = seen("amdgpu-firmware-file-missing"), platform: Platform | None = None
+    _said: Symptom = seen("amdgpu-init-fatal"),
+    file: Symptom | None = seen("amdgpu-firmware-file-missing"),
+    platform: Platform | None = None,
 ) -> Verdict:
     """amdgpu could not start the card; where a firmware file is missing, that is why."""
     return file is None and not (platform and platform.get("hypervisor"))
@@ -96,7 +113,8 @@ def _on_board(gpu: Gpu) -> bool:
 
 @rule("fabric-manager-not-running")
 def switches_without_their_manager(
-    _error: Symptom = seen(*_NOT_READY, "nvidia-smi-no-devices"), _unit: Symptom = seen("fabric-manager-unit-failed", "fabric-manager-unit-inactive")
+    _error: Symptom = seen(*_NOT_READY, "nvidia-smi-no-devices"),
+    _unit: Symptom = seen("fabric-manager-unit-failed", "fabric-manager-unit-inactive"),
 ) -> Verdict:
     """The service is shown to be down, and CUDA does not start."""
     return True
@@ -124,7 +142,9 @@ def service_is_down(switch: DeviceNode, service: Service = one(name=_MANAGER)) -
 
 
 @rule("fabric-manager-not-running")
-def manager_of_another_version(switch: DeviceNode, package: SystemPackage = one(state="installed"), driver: Driver = one(vendor="nvidia")) -> Verdict:
+def manager_of_another_version(
+    switch: DeviceNode, package: SystemPackage = one(state="installed"), driver: Driver = one(vendor="nvidia")
+) -> Verdict:
     """It works with exactly its own driver."""
     mine = switch.path.startswith("/dev/nvidia-nvswitch") and package.name.startswith(_MANAGER)
     return mine and not package.version.rpartition(":")[2].startswith(driver.version)
@@ -138,7 +158,9 @@ def version_of_the_driver(driver: Driver = one(vendor="nvidia")) -> Params:
 
 # -- who may use the card
 @rule("compute-mode-exclusive")
-def another_process_has_it(_error: Symptom = seen(*_BUSY, "ollama-driver-init-failed"), gpu: Gpu = one(compute_mode=_EXCLUSIVE)) -> Verdict:
+def another_process_has_it(
+    _error: Symptom = seen(*_BUSY, "ollama-driver-init-failed"), gpu: Gpu = one(compute_mode=_EXCLUSIVE)
+) -> Verdict:
     """One process at a time may use the card, and another one does."""
     return (_error.get("code", "46") == "46") and _at(gpu)
 

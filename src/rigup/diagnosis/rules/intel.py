@@ -13,7 +13,9 @@ def _generation(soname: str) -> tuple[str, str]:
 
 
 @rule("intel-oneapi-version-mismatch")
-def other_generation_is_shown(missing: Symptom = seen(*_MISSING), shown: Symptom = seen("oneapi-library-shown")) -> Verdict:
+def other_generation_is_shown(
+    missing: Symptom = seen(*_MISSING), shown: Symptom = seen("oneapi-mkl-shown", "oneapi-sycl-shown")
+) -> Verdict:
     """What is wanted and what a listing shows differ in the number alone."""
     lib, number = str(missing.get("lib")), missing.get("number")
     other = shown.get("base") == missing.get("base") and number is not None and shown.get("number") != number
@@ -28,12 +30,16 @@ def other_generation_is_installed(library: PathLibrary, missing: Symptom = seen(
 
 
 @rule("intel-oneapi-runtime-missing", "likely")
-def extension_lacks_a_library_of_mkl(missing: Symptom = seen("mkl-library-not-found"), _ipex: Symptom = seen("ipex-imported")) -> Verdict:
+def extension_lacks_a_library_of_mkl(
+    missing: Symptom = seen("mkl-library-not-found"), _ipex: Symptom = seen("ipex-imported")
+) -> Verdict:
     """MKL alone may be anybody's; here Intel's extension asks for it."""
     return {"lib": missing.get("lib")}
 
 
 @rule("intel-oneapi-runtime-missing", "possible")
-def environment_of_the_extension_lacks_it(package: Package, missing: Symptom = seen("mkl-library-not-found")) -> Verdict:
+def environment_of_the_extension_lacks_it(
+    package: Package, missing: Symptom = seen("mkl-library-not-found")
+) -> Verdict:
     """The extension is installed where the library is missed."""
     return package.name == "intel-extension-for-pytorch" and {"lib": missing.get("lib")}

@@ -9,7 +9,13 @@ from rigup.knowledge.cuda_libraries import library_of, overwrite
 from rigup.knowledge.torch_builds import build, companions, index_url
 from rigup.machine.kinds import Driver, Gpu, Package, PathLibrary, Symptom, Torch, Variable
 
-_CLASH = ("cuda-symbol-undefined", "cuda-symbol-not-defined-at-link-time", "cudnn-differs-from-built", "cudnn-older-than-compiled", "cudnn-parts-differ")
+_CLASH = (
+    "cuda-symbol-undefined",
+    "cuda-symbol-not-defined-at-link-time",
+    "cudnn-differs-from-built",
+    "cudnn-older-than-compiled",
+    "cudnn-parts-differ",
+)
 _SYMBOL = ("cuda-symbol-undefined", "cuda-symbol-not-defined-at-link-time")
 _CUDNN = ("cudnn-differs-from-built", "cudnn-older-than-compiled", "cudnn-parts-differ")
 _FOREIGN = re.compile(r"cuda|cudnn|nccl|nvidia|conda|tensorrt|/apps/|/sw/|nvhpc|hpc_sdk", re.IGNORECASE)
@@ -24,7 +30,9 @@ _NAMED = Told(_is_of_a_major)
 
 # -- another library in its place
 @rule("library-clash-ld-library-path")
-def the_variable_leads_to_another(said: Symptom = seen(*_CLASH), path: Variable = one(name="LD_LIBRARY_PATH")) -> Verdict:
+def the_variable_leads_to_another(
+    said: Symptom = seen(*_CLASH), path: Variable = one(name="LD_LIBRARY_PATH")
+) -> Verdict:
     """A library of another version was loaded, and LD_LIBRARY_PATH names folders that hold such."""
     folders = [folder for folder in str(path.value or "").split(":") if _FOREIGN.search(folder)]
     return bool(folders) and {"folder": folders[0], "lib": said.get("lib"), "symbol": said.get("symbol")}
@@ -81,14 +89,18 @@ def one_library_for_two_majors(
 
 
 @rule("pip-cuda-mix", "likely")
-def packages_for_two_majors(one_of: Package = one(name=_NAMED), other: Package = one(name=_NAMED), _said: Symptom = seen(*_SYMBOL)) -> Verdict:
+def packages_for_two_majors(
+    one_of: Package = one(name=_NAMED), other: Package = one(name=_NAMED), _said: Symptom = seen(*_SYMBOL)
+) -> Verdict:
     """A symbol is missing, and packages for two CUDA majors stand in one environment."""
     majors = (one_of.name[-2:], other.name[-2:])
     return one_of.get("env") == other.get("env") and majors[0] < majors[1] and {"one": one_of.name, "other": other.name}
 
 
 @rule("pip-cuda-mix")
-def a_linker_older_than_what_it_links(package: Package = one(name=_NAMED), said: Symptom = seen("cuda-symbol-undefined")) -> Verdict:
+def a_linker_older_than_what_it_links(
+    package: Package = one(name=_NAMED), said: Symptom = seen("cuda-symbol-undefined")
+) -> Verdict:
     """`__nvJitLinkComplete_12_4` wants nvJitLink 12.4 or newer, and an older package is installed."""
     wanted = re.search(r"_(\d{2})_(\d{1,2})$", said.symbol)
     if not wanted or "nvjitlink" not in package.name or "nvJitLink" not in said.symbol:
@@ -103,12 +115,18 @@ def torch_again(torch: Torch) -> Params:
     release, _, local = str(torch.version).partition("+")
     friends, row = companions(release), build(torch.version)
     variant = local or (row.variant if row else "")
-    return {"release": release, "index": index_url(variant), **({"torchvision": friends.torchvision} if friends else {})}
+    return {
+        "release": release,
+        "index": index_url(variant),
+        **({"torchvision": friends.torchvision} if friends else {}),
+    }
 
 
 # -- cuDNN
 @rule("cudnn-version-incompatible")
-def cudnn_older_than_built_for(said: Symptom = seen("cudnn-differs-from-built", "cudnn-older-than-compiled")) -> Verdict:
+def cudnn_older_than_built_for(
+    said: Symptom = seen("cudnn-differs-from-built", "cudnn-older-than-compiled"),
+) -> Verdict:
     """The message gives both; nothing tells by which way it came."""
     return {"built": _dotted(said.built), "found": _dotted(said.found)}
 
@@ -149,19 +167,25 @@ def the_loader_finds_none(said: Symptom = seen("cuda-library-not-found")) -> Ver
 
 
 @rule("cuda-runtime-library-missing")
-def tensorflow_finds_a_card_and_not_a_library(said: Symptom = seen("tf-library-not-loaded"), gpu: Gpu = one(vendor="nvidia")) -> Verdict:
+def tensorflow_finds_a_card_and_not_a_library(
+    said: Symptom = seen("tf-library-not-loaded"), gpu: Gpu = one(vendor="nvidia")
+) -> Verdict:
     """On a machine without a GPU the same line is only noise."""
     return bool(gpu.fields) and {"lib": said.lib, "program": "tensorflow"}
 
 
 @rule("cuda-runtime-library-missing")
-def tensorflow_skips_its_gpus(said: Symptom = seen("tf-library-not-loaded"), _skips: Symptom = seen("tf-skips-gpus")) -> Verdict:
+def tensorflow_skips_its_gpus(
+    said: Symptom = seen("tf-library-not-loaded"), _skips: Symptom = seen("tf-skips-gpus")
+) -> Verdict:
     """There were GPUs to be skipped."""
     return {"lib": said.lib, "program": "tensorflow"}
 
 
 @rule("cuda-runtime-library-missing", "likely")
-def tensorflow_beside_a_driver(said: Symptom = seen("tf-library-not-loaded"), driver: Driver = one(vendor="nvidia")) -> Verdict:
+def tensorflow_beside_a_driver(
+    said: Symptom = seen("tf-library-not-loaded"), driver: Driver = one(vendor="nvidia")
+) -> Verdict:
     """The driver is there."""
     return bool(driver.get("version")) and {"lib": said.lib, "program": "tensorflow"}
 
@@ -176,7 +200,13 @@ def what_brings_the_library(
     if not found:
         return {"lib": said.lib}
     row, number = found
-    major = _major(number) if not row.suffix_from else str(version_key(str(torch.get("cuda") or ""))[0]) if torch and torch.get("cuda") else ""
+    major = (
+        _major(number)
+        if not row.suffix_from
+        else str(version_key(str(torch.get("cuda") or ""))[0])
+        if torch and torch.get("cuda")
+        else ""
+    )
     named = {"package": f"{row.package}-cu{major}"} if major else {}
     return {"lib": said.lib, "folder": f"site-packages/nvidia/{row.folder}/lib", **named}
 
@@ -188,7 +218,10 @@ def _major(number: str) -> str:
 
 # -- compiling
 @mends("nvcc-differs-from-torch-cuda")
-def the_compiler_that_fits(said: Symptom | None = seen("nvcc-mismatches-torch", "apex-nvcc-mismatch", "deepspeed-nvcc-mismatch"), torch: Torch | None = None) -> Params:
+def the_compiler_that_fits(
+    said: Symptom | None = seen("nvcc-mismatches-torch", "apex-nvcc-mismatch", "deepspeed-nvcc-mismatch"),
+    torch: Torch | None = None,
+) -> Params:
     """The CUDA that torch was built with."""
     want = (said.get("want") if said else None) or (torch.get("cuda") if torch else None)
     return {"want": ".".join(str(want).split(".")[:2])} if want else {}

@@ -61,7 +61,9 @@ def others_hold_what_it_wants(said: Symptom = seen(*_OUT)) -> Verdict:
 
 
 @rule("gpu-memory-held-by-others", "likely")
-def message_names_the_holder(said: Symptom = seen(*_OUT), other: Symptom = seen("other-process-holds-memory")) -> Verdict:
+def message_names_the_holder(
+    said: Symptom = seen(*_OUT), other: Symptom = seen("other-process-holds-memory")
+) -> Verdict:
     """The message names another process with more memory than was asked for."""
     held, wanted, total = size(other.get("held")), size(said.get("wanted")), size(said.get("total"))
     return bool(held and wanted and held > wanted and held > 0.2 * (total or 0)) and {"severity": "error"}
@@ -73,12 +75,19 @@ def used_by_nobody_that_is_listed(
     parts: Gpu | None = one(mig=True),
 ) -> Verdict:  # fmt: skip
     """Much is used, and the list of processes is empty. On Windows and in a WSL it always is."""
-    listed = gpu.get("driver_model") is None and not (platform and (platform.get("wsl") or platform.get("system") == "windows"))
+    listed = gpu.get("driver_model") is None and not (
+        platform and (platform.get("wsl") or platform.get("system") == "windows")
+    )
     return listed and parts is None and gpu.memory_used > max(GIB, gpu.vram / 4)
 
 
 @rule("gpu-memory-held-by-others", "likely")
-def card_is_full_before_it_starts(gpu: Gpu, said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "ggml-out-of-memory", "xla-out-of-memory")) -> Verdict:
+def card_is_full_before_it_starts(
+    gpu: Gpu,
+    said: Symptom = seen(
+        "cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "ggml-out-of-memory", "xla-out-of-memory"
+    ),
+) -> Verdict:
     """The message has no figures of use; nvidia-smi shows that most of the card is taken."""
     return gpu.memory_used > 0.8 * gpu.vram and _wants(said) < gpu.vram and {"severity": "error"}
 
@@ -102,7 +111,9 @@ def work_fills_the_card(said: Symptom = seen(*_OUT)) -> Verdict:
 
 
 @rule("oom-model-too-large", "possible")
-def out_of_memory_without_figures(said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant"), known: Symptom | None = seen(*_OUT)) -> Verdict:
+def out_of_memory_without_figures(
+    said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant"), known: Symptom | None = seen(*_OUT)
+) -> Verdict:
     """What the message says; it does not tell whose the memory is."""
     return known is None and said.knows("id")
 
@@ -112,12 +123,17 @@ def allocator_setting(said: Symptom = seen(*_OUT)) -> Params:
     """The allocator's variable has its runtime's name; older releases know another setting."""
     runtime = "HIP" if said.get("runtime") == "HIP" else "CUDA"
     old = said.get("reserved") is not None
-    return {"variable": f"PYTORCH_{runtime}_ALLOC_CONF", "setting": "max_split_size_mb:512" if old else "expandable_segments:True"}
+    return {
+        "variable": f"PYTORCH_{runtime}_ALLOC_CONF",
+        "setting": "max_split_size_mb:512" if old else "expandable_segments:True",
+    }
 
 
 # -- memory that processor and GPU share
 @rule("apu-vram-carveout-vs-gtt", "likely")
-def carve_out_starves_torch(gpu: Gpu = one(integrated=True), said: Symptom = seen(*_OUT, "hip-memory-figures")) -> Verdict:
+def carve_out_starves_torch(
+    gpu: Gpu = one(integrated=True), said: Symptom = seen(*_OUT, "hip-memory-figures")
+) -> Verdict:
     """torch has the system's half only, and the larger half lies in a carve-out that it does not use."""
     total = size(said.get("total") or said.get("total2"))
     return bool(total) and abs((total or 0) - gpu.gtt) < 0.1 * gpu.gtt and gpu.vram > gpu.gtt / 2
@@ -130,10 +146,17 @@ def large_carve_out_with_torch(gpu: Gpu = one(integrated=True, vendor="amd"), to
 
 
 @rule("apu-gtt-limit-not-applied")
-def wished_and_not_in_force(limit: ModuleParameter = one(module=("ttm", "amdttm", "amdgpu"), name=("pages_limit", "gttsize"))) -> Verdict:
+def wished_and_not_in_force(
+    limit: ModuleParameter = one(module=("ttm", "amdttm", "amdgpu"), name=("pages_limit", "gttsize")),
+) -> Verdict:
     """The configured limit is not the one that runs."""
     wished, running = limit.configured, limit.running
-    return wished.isdigit() and running.lstrip("-").isdigit() and int(wished) != int(running) and not _auto(limit.name, running)
+    return (
+        wished.isdigit()
+        and running.lstrip("-").isdigit()
+        and int(wished) != int(running)
+        and not _auto(limit.name, running)
+    )
 
 
 def _auto(name: str, running: str) -> bool:
@@ -141,14 +164,17 @@ def _auto(name: str, running: str) -> bool:
 
 
 @rule("apu-gtt-limit-not-applied")
-def no_such_parameter(wish: ModuleParameter = one(module="amdgpu", name=("gtt_size", "gtt", "gttsize_mb", "pages_limit", "vram_size"))) -> Verdict:
+def no_such_parameter(
+    wish: ModuleParameter = one(module="amdgpu", name=("gtt_size", "gtt", "gttsize_mb", "pages_limit", "vram_size")),
+) -> Verdict:
     """amdgpu has no parameter of this name, and ignores it."""
     return not wish.knows("running") and bool(wish.configured) and {"name": wish.name}
 
 
 @rule("apu-gtt-limit-not-applied")
 def wished_and_the_ceiling_is_lower(
-    gpu: Gpu = one(integrated=True, vendor="amd"), limit: ModuleParameter = one(module=("ttm", "amdttm"), name="pages_limit")
+    gpu: Gpu = one(integrated=True, vendor="amd"),
+    limit: ModuleParameter = one(module=("ttm", "amdttm"), name="pages_limit"),
 ) -> Verdict:
     """More pages were configured than the GPU may map."""
     wished = limit.configured
@@ -179,18 +205,28 @@ def more_free_than_there_is(said: Symptom = seen("hip-memory-figures", "hip-memo
 def pools_were_added(said: Symptom = seen("ollama-compute"), gpu: Gpu = one(vendor="amd")) -> Verdict:
     """The program's total is carve-out and mapped memory together, which the machine does not have at once."""
     total = size(said.get("total"))
-    return gpu.get("integrated") is not False and bool(total) and gpu.vram > 0 and abs((total or 0) - gpu.vram - gpu.gtt) < 0.02 * (total or 0) and gpu.gtt > gpu.vram
+    return (
+        gpu.get("integrated") is not False
+        and bool(total)
+        and gpu.vram > 0
+        and abs((total or 0) - gpu.vram - gpu.gtt) < 0.02 * (total or 0)
+        and gpu.gtt > gpu.vram
+    )
 
 
 @rule("apu-memory-miscount")
-def more_than_the_machine_has(memory: Memory, gpu: Gpu = one(integrated=True), said: Symptom = seen("ollama-compute")) -> Verdict:
+def more_than_the_machine_has(
+    memory: Memory, gpu: Gpu = one(integrated=True), said: Symptom = seen("ollama-compute")
+) -> Verdict:
     """The program's total is more than the memory that is there, carve-out included."""
     total = size(said.get("total"))
     return bool(total) and (total or 0) > memory.total + gpu.get("vram", 0) + GIB
 
 
 @rule("igpu-vram-counted-without-gtt", "likely")
-def carve_out_alone_was_counted(said: Symptom = seen("ollama-compute"), gpu: Gpu = one(integrated=True, vendor="amd")) -> Verdict:
+def carve_out_alone_was_counted(
+    said: Symptom = seen("ollama-compute"), gpu: Gpu = one(integrated=True, vendor="amd")
+) -> Verdict:
     """The program's total is the carve-out, beside which the GPU may map much more."""
     total = size(said.get("total"))
     return bool(total) and abs((total or 0) - gpu.vram) < 0.05 * gpu.vram and gpu.gtt > 1.5 * gpu.vram
@@ -198,7 +234,9 @@ def carve_out_alone_was_counted(said: Symptom = seen("ollama-compute"), gpu: Gpu
 
 @rule("igpu-vram-counted-without-gtt", "possible")
 def little_memory_for_an_integrated_gpu(
-    said: Symptom = seen("ollama-compute"), _short: Symptom = seen("ollama-too-little-vram"), gpu: Gpu = one(integrated=True, vendor="amd")
+    said: Symptom = seen("ollama-compute"),
+    _short: Symptom = seen("ollama-too-little-vram"),
+    gpu: Gpu = one(integrated=True, vendor="amd"),
 ) -> Verdict:
     """The program calls a few gigabytes too little; an integrated GPU may map the system's memory."""
     total = size(said.get("total"))

@@ -24,13 +24,19 @@ def counted(mask: Variable, cards: CardCount) -> bool:
 
 # -- masks
 @rule("cuda-visible-devices-wrong")
-def mask_names_a_device_that_is_not_there(mask: Variable = one(name=MASKS), cards: CardCount = one(mig=False)) -> Verdict:
+def mask_names_a_device_that_is_not_there(
+    mask: Variable = one(name=MASKS), cards: CardCount = one(mig=False)
+) -> Verdict:
     """Of 0-based indices one lies beyond the last card: that card and all behind it are hidden."""
     parts = chosen(mask.value or "")
     beyond = [part for part in parts if part.isdigit() and int(part) >= cards.count]
     shown = ",".join(str(index) for index in range(cards.count))
     severity = "error" if parts[0] in beyond else "warning"
-    return bool(beyond) and counted(mask, cards) and {"name": mask.name, "count": cards.count, "valid": shown, "severity": severity}
+    return (
+        bool(beyond)
+        and counted(mask, cards)
+        and {"name": mask.name, "count": cards.count, "valid": shown, "severity": severity}
+    )
 
 
 @rule("cuda-visible-devices-wrong")
@@ -52,7 +58,8 @@ def mask_hides_all_and_the_program_finds_none(
 
 @rule("cuda-visible-devices-wrong")
 def mask_hides_all_cards(
-    mask: Variable = one(name=MASKS, value=_NONE, at="shell service unit kernel"), card: Gpu = one(vendor=("nvidia", "amd")),
+    mask: Variable = one(name=MASKS, value=_NONE, at="shell service unit kernel"),
+    card: Gpu = one(vendor=("nvidia", "amd")),
     own: Mask | None = None,
 ) -> Verdict:
     """What every program of that place gets; a program that hides the GPUs from itself means to."""
@@ -76,7 +83,9 @@ def mask_set_after_cuda_started(mask: Mask) -> Verdict:
 
 
 @rule("cuda-visible-devices-set-too-late", "likely")
-def device_count_and_mask_disagree(_wrong: Symptom = seen("torch-device-beyond-count"), mask: Mask | None = None) -> Verdict:
+def device_count_and_mask_disagree(
+    _wrong: Symptom = seen("torch-device-beyond-count"), mask: Mask | None = None
+) -> Verdict:
     """torch counts by the variable as it is now, CUDA as it was."""
     return mask is not None and {"name": mask.variable}
 
@@ -84,7 +93,9 @@ def device_count_and_mask_disagree(_wrong: Symptom = seen("torch-device-beyond-c
 @rule("cuda-initialised-before-fork", "likely")
 def worker_cannot_start_cuda(
     _worker: Symptom = seen("worker-process-failed"),
-    _refused: Symptom = seen("cuda-initialization-error", "cupy-forked-after-cuda", "cuda-not-initialized", "cuinit-returns-3"),
+    _refused: Symptom = seen(
+        "cuda-initialization-error", "cupy-forked-after-cuda", "cuda-not-initialized", "cuinit-returns-3"
+    ),
 ) -> Verdict:
     """In the parent CUDA works; in a copy of it it does not."""
     return True
@@ -92,7 +103,10 @@ def worker_cannot_start_cuda(
 
 @rule("cuda-device-order-differs")
 def two_cards_change_places(
-    gpu: Gpu, other: Gpu, order: Variable | None = one(name="CUDA_DEVICE_ORDER"), mask: Variable | None = one(name=CUDA_MASK)
+    gpu: Gpu,
+    other: Gpu,
+    order: Variable | None = one(name="CUDA_DEVICE_ORDER"),
+    mask: Variable | None = one(name=CUDA_MASK),
 ) -> Verdict:
     """One comes first in one list and second in the other; a mask of one's own may well reorder."""
     if gpu is other or (order and order.value == "PCI_BUS_ID") or (mask and mask.value and not _ascending(mask.value)):
@@ -103,11 +117,13 @@ def two_cards_change_places(
 
 def _ascending(mask: str) -> bool:
     parts = chosen(mask)
-    return all(part.isdigit() for part in parts) and [int(part) for part in parts] == sorted(int(part) for part in parts)
+    return all(part.isdigit() for part in parts) and [int(part) for part in parts] == sorted(
+        int(part) for part in parts
+    )
 
 
 # -- direct traffic between GPUs
-_HUNG = ("nccl-collective-timeout", "p2p-data-wrong", "iommu-page-fault")
+_HUNG = ("nccl-collective-timeout", "p2p-data-wrong", "iommu-page-fault", "dmar-fault")
 
 
 @rule("nccl-p2p-blocked-by-acs-iommu")
@@ -123,7 +139,9 @@ def validated_and_hung(_acs: Symptom = seen("acs-redirects"), _hung: Symptom = s
 
 
 @rule("nccl-p2p-blocked-by-acs-iommu", "likely")
-def redirected_and_avoided(_acs: Symptom = seen("acs-redirects"), _around: Variable = one(name="NCCL_P2P_DISABLE", value="1")) -> Verdict:
+def redirected_and_avoided(
+    _acs: Symptom = seen("acs-redirects"), _around: Variable = one(name="NCCL_P2P_DISABLE", value="1")
+) -> Verdict:
     """ACS is on, and somebody goes around direct traffic already."""
     return True
 
@@ -141,24 +159,31 @@ def warned_and_hung(_warned: Symptom = seen("rccl-wants-iommu-pt"), _hung: Sympt
 
 
 @rule("nccl-p2p-blocked-by-acs-iommu", "likely")
-def warned_and_avoided(_warned: Symptom = seen("rccl-wants-iommu-pt"), _around: Variable = one(name="NCCL_P2P_DISABLE", value="1")) -> Verdict:
+def warned_and_avoided(
+    _warned: Symptom = seen("rccl-wants-iommu-pt"), _around: Variable = one(name="NCCL_P2P_DISABLE", value="1")
+) -> Verdict:
     """The same, and somebody goes around direct traffic."""
     return True
 
 
 @rule("nccl-p2p-blocked-by-acs-iommu", "likely")
 def first_collective_hangs_behind_an_iommu(
-    hung: Symptom = seen("nccl-collective-timeout", number="1"), iommu: KernelParameter = one(name=("amd_iommu", "intel_iommu")),
-    pass_through: KernelParameter | None = one(name="iommu"), cards: CardCount | None = None,
+    hung: Symptom = seen("nccl-collective-timeout", number="1"),
+    iommu: KernelParameter = one(name=("amd_iommu", "intel_iommu")),
+    pass_through: KernelParameter | None = one(name="iommu"),
+    cards: CardCount | None = None,
 ) -> Verdict:
     """The very first one, with an IOMMU that is switched on and translates, and several cards in the machine."""
     through = pass_through is not None and pass_through.get("running") == "pt"
-    return iommu.running == "on" and not through and (cards is None or cards.count > 1) and {"number": hung.get("number")}
+    return (
+        iommu.running == "on" and not through and (cards is None or cards.count > 1) and {"number": hung.get("number")}
+    )
 
 
 @rule("nccl-p2p-blocked-by-acs-iommu", "likely")
 def translated_and_wrong(
-    hung: Symptom = seen("p2p-data-wrong", "iommu-page-fault"), broken: Symptom = seen("nccl-collective-timeout", "p2p-data-wrong"),
+    hung: Symptom = seen("p2p-data-wrong", "iommu-page-fault", "dmar-fault"),
+    broken: Symptom = seen("nccl-collective-timeout", "p2p-data-wrong"),
     pass_through: KernelParameter | None = one(name="iommu"),
 ) -> Verdict:
     """The IOMMU reports faults, or direct copies arrive wrong, while the kernel lets it translate."""
@@ -172,13 +197,17 @@ _INNER = ("lo", "docker", "virbr", "br-", "cni")
 
 
 @rule("multinode-wrong-interface", "likely")
-def inner_interface_refused(used: Symptom = seen("nccl-uses-inner-interface"), _refused: Symptom = seen("nccl-connection-refused")) -> Verdict:
+def inner_interface_refused(
+    used: Symptom = seen("nccl-uses-loopback", "nccl-uses-bridge"), _refused: Symptom = seen("nccl-connection-refused")
+) -> Verdict:
     """Loopback or a bridge is in use, and a peer turns us away."""
     return {"address": used.get("address")}
 
 
 @rule("multinode-wrong-interface")
-def named_interface_is_not_there(wish: Variable = one(name=_IFNAME), there: Every[NetInterface] = every(NetInterface)) -> Verdict:
+def named_interface_is_not_there(
+    wish: Variable = one(name=_IFNAME), there: Every[NetInterface] = every(NetInterface)
+) -> Verdict:
     """A name begins an interface's; after "=" it is one's whole name; after "^" it is to be avoided."""
     value = wish.value or ""
     names = [interface.name for interface in there]
@@ -186,13 +215,19 @@ def named_interface_is_not_there(wish: Variable = one(name=_IFNAME), there: Ever
         return False
     exact = value.startswith("=") or wish.name.startswith("GLOO")
     wanted = [part for part in value.removeprefix("=").split(",") if part]
-    found = [name for name in names for part in wanted if (name == part if exact else name.startswith(part.partition(":")[0]))]
+    found = [
+        name
+        for name in names
+        for part in wanted
+        if (name == part if exact else name.startswith(part.partition(":")[0]))
+    ]
     return not found and {"wanted": value}
 
 
 @rule("multinode-wrong-interface", "likely")
 def inner_interface_is_named_and_fails(
-    wish: Variable = one(name=_IFNAME), _failed: Symptom = seen("nccl-connection-refused", "nccl-collective-timeout", "rendezvous-timed-out"),
+    wish: Variable = one(name=_IFNAME),
+    _failed: Symptom = seen("nccl-connection-refused", "nccl-collective-timeout", "rendezvous-timed-out"),
     job: JobRequest | None = None,
 ) -> Verdict:
     """The ranks are told to speak through loopback or a bridge, and do not meet."""

@@ -12,10 +12,26 @@ from rigup.machine.kinds import Gpu, KernelLibrary, Platform, Symptom, Toolkit, 
 OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 MASKS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
 _BLAS = ("rocblas-without-arch", "rocblas-no-library-for-chip", "ollama-gfx-refused")
-_NO_CODE = ("hip-invalid-device-function", "hip-invalid-device-function-constant", "hip-no-binary", "hip-no-kernel-image")
+_NO_CODE = (
+    "hip-invalid-device-function",
+    "hip-invalid-device-function-constant",
+    "hip-no-binary",
+    "hip-no-kernel-image",
+)
 _CRASHES = ("segfault-in-hip",)
 # Services that compute on GPUs; "" is a unit whose name the text does not tell.
-_COMPUTING = ("", "ollama", "vllm", "llama-server", "llamacpp", "comfyui", "localai", "jupyterhub", "jupyterlab", "text-generation-webui")
+_COMPUTING = (
+    "",
+    "ollama",
+    "vllm",
+    "llama-server",
+    "llamacpp",
+    "comfyui",
+    "localai",
+    "jupyterhub",
+    "jupyterlab",
+    "text-generation-webui",
+)
 
 
 def left(isa: str) -> bool:
@@ -55,7 +71,11 @@ def installed_library_has_no_kernels(
     override: Variable | None = one(name=OVERRIDE), other: Gpu | None = one(vendor="amd", integrated=False), torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """Graphics in the processor beside a card of its own are not meant."""
-    spared = bool(override and override.get("value")) or bool(card.get("integrated") and other) or bool(torch and torch.get("available"))
+    spared = (
+        bool(override and override.get("value"))
+        or bool(card.get("integrated") and other)
+        or bool(torch and torch.get("available"))
+    )
     return not spared and not runs_on(card.isa, library.code) and not left(card.isa) and {"gfx": card.isa}
 
 
@@ -72,10 +92,19 @@ def once_had_code(card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_NO_COD
 
 
 @rule("rocm-dropped-arch")
-def build_without_an_old_chip(torch: Torch, card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="amd", integrated=False)) -> Verdict:
+def build_without_an_old_chip(
+    torch: Torch, card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="amd", integrated=False)
+) -> Verdict:
     """This torch was compiled after ROCm had left the chip."""
     spared = card.get("integrated") and other
-    return not spared and bool(torch.hip) and bool(torch.code) and left(card.isa) and not runs_on(card.isa, torch.code) and {"gfx": card.isa}
+    return (
+        not spared
+        and bool(torch.hip)
+        and bool(torch.code)
+        and left(card.isa)
+        and not runs_on(card.isa, torch.code)
+        and {"gfx": card.isa}
+    )
 
 
 @rule("gfx-not-in-torch-wheel")
@@ -100,7 +129,11 @@ def function_is_not_there(error: Symptom = seen(*_NO_CODE), card: Gpu | None = o
 
 
 @rule("gfx-not-in-torch-wheel", strength="likely")
-def crash_on_an_unlisted_chip(card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_CRASHES), override: Variable | None = one(name=OVERRIDE, at="shell container")) -> Verdict:
+def crash_on_an_unlisted_chip(
+    card: Gpu = one(vendor="amd"),
+    _error: Symptom = seen(*_CRASHES),
+    override: Variable | None = one(name=OVERRIDE, at="shell container"),
+) -> Verdict:
     """HIP crashes on a chip for which nobody builds."""
     return override is None and override_for(card.isa) is not None and {"gfx": card.isa}
 
@@ -114,7 +147,11 @@ def code_that_runs_there(card: Gpu = one(vendor="amd"), platform: Platform | Non
         params |= {"name": OVERRIDE, "value": row.value, "sibling": row.sibling}
     if build and build.rocm:
         beside = companions(build.torch)
-        params |= {"torch": build.torch, "index": index_url(build.variant), "torchvision": beside and beside.torchvision}
+        params |= {
+            "torch": build.torch,
+            "index": index_url(build.variant),
+            "torchvision": beside and beside.torchvision,
+        }
     return {**params, "backend": "Vulkan"}
 
 
@@ -123,7 +160,11 @@ def code_that_runs_there(card: Gpu = one(vendor="amd"), platform: Platform | Non
 def runtime_shows_a_foreign_chip(override: Variable = one(name=OVERRIDE), card: Gpu = one(vendor="amd")) -> Verdict:
     """What the runtime shows is what the override says, and not what the card is."""
     shown = gfx_base(card.shown_isa)
-    return shown != gfx_base(card.isa) and gfx_of_decimal(override.value or "") == shown and not helps(card.isa, override.value)
+    return (
+        shown != gfx_base(card.isa)
+        and gfx_of_decimal(override.value or "") == shown
+        and not helps(card.isa, override.value)
+    )
 
 
 @rule("wrong-hsa-override")
@@ -164,7 +205,11 @@ def helps_one_and_harms_another(
 def override_by_node(override: Variable = one(name=OVERRIDE), needy: Gpu = one(vendor="amd")) -> Params:
     """The runtime counts the processor's nodes first."""
     node = needy.get("kfd_node")
-    return {"name": f"{OVERRIDE}_{node if node is not None else 1}", "value": override.value, "plain": OVERRIDE} if helps(needy.isa, override.value) else {}
+    return (
+        {"name": f"{OVERRIDE}_{node if node is not None else 1}", "value": override.value, "plain": OVERRIDE}
+        if helps(needy.isa, override.value)
+        else {}
+    )
 
 
 # -- services
@@ -189,7 +234,9 @@ def runs_without_what_is_configured(running: Variable = one(at="service", name=O
 
 
 @rule("override-not-in-service", strength="likely")
-def refused_though_a_sibling_is_listed(error: Symptom = seen("ollama-gfx-refused"), override: Variable | None = one(at="service", name=OVERRIDE)) -> Verdict:
+def refused_though_a_sibling_is_listed(
+    error: Symptom = seen("ollama-gfx-refused"), override: Variable | None = one(at="service", name=OVERRIDE)
+) -> Verdict:
     """With the override in force the server would not have looked at the list; on Windows there is none."""
     row = override_for(str(error.get("gfx")))
     listed = str(error.get("listed") or "").split()
@@ -207,7 +254,10 @@ def _service(process: str) -> str:
 def integrated_one_fails(error: Symptom = seen("ggml-device-failed"), igpu: Gpu = one(integrated=True, vendor="amd"),
                          dgpu: Gpu = one(integrated=False, vendor="amd")) -> Verdict:  # fmt: skip
     """The device that failed is the processor's own."""
-    return str(error.get("index")) == str(igpu.runtime_index) and {"device": dgpu.get("runtime_index", 0), "severity": "error"}
+    return str(error.get("index")) == str(igpu.runtime_index) and {
+        "device": dgpu.get("runtime_index", 0),
+        "severity": "error",
+    }
 
 
 @rule("igpu-visible-beside-dgpu", strength="likely")
@@ -224,13 +274,22 @@ def both_are_offered(
 ) -> Verdict:  # fmt: skip
     """Both are nodes of the kernel's compute driver, and ROCm is in use."""
     used = rocm is not None or bool(torch and torch.get("hip"))
-    return used and igpu.kfd_node is not None and dgpu.kfd_node is not None and {"device": max(dgpu.kfd_node - 1, 0) if dgpu.kfd_node < igpu.kfd_node else 1}
+    return (
+        used
+        and igpu.kfd_node is not None
+        and dgpu.kfd_node is not None
+        and {"device": max(dgpu.kfd_node - 1, 0) if dgpu.kfd_node < igpu.kfd_node else 1}
+    )
 
 
 @rule("double-visibility-mask")
-def second_mask_names_what_the_first_took(outer: Variable = one(name="ROCR_VISIBLE_DEVICES"), inner: Variable = one(name=MASKS[1:3])) -> Verdict:
+def second_mask_names_what_the_first_took(
+    outer: Variable = one(name="ROCR_VISIBLE_DEVICES"), inner: Variable = one(name=MASKS[1:3])
+) -> Verdict:
     """The second counts what the first has left, from nought."""
     if not outer.value or not inner.value:
         return False
     count = len([part for part in str(outer.value).split(",") if part.strip()])
-    return any(part.strip().isdigit() and int(part) >= count for part in str(inner.value).split(",")) and {"name": inner.name}
+    return any(part.strip().isdigit() and int(part) >= count for part in str(inner.value).split(",")) and {
+        "name": inner.name
+    }

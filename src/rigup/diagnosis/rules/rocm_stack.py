@@ -5,7 +5,17 @@ from rigup.knowledge.torch_builds import companions, index_url, newest_build
 from rigup.machine.kinds import Gpu, Symptom, Toolkit, Torch, Variable
 
 _HIP = "libamdhip64"  # its number is ROCm's own
-_AMD_ONLY = ("HSA_", "ROCR_", "HIP_", "MIOPEN_", "ROCM_", "PYTORCH_HIP_", "PYTORCH_ROCM_", "TORCH_BLAS_PREFER_HIPBLASLT", "AMD_")
+_AMD_ONLY = (
+    "HSA_",
+    "ROCR_",
+    "HIP_",
+    "MIOPEN_",
+    "ROCM_",
+    "PYTORCH_HIP_",
+    "PYTORCH_ROCM_",
+    "TORCH_BLAS_PREFER_HIPBLASLT",
+    "AMD_",
+)
 _NO_NVIDIA = ("torch-found-no-driver",)
 
 
@@ -16,11 +26,18 @@ def _major(version: str | None) -> str:
 @rule("rocm-abi-mismatch")
 def library_of_another_major(torch: Torch, error: Symptom = seen("rocm-library-not-loaded")) -> Verdict:
     """Something was built for another ROCm than torch."""
-    return error.get("lib") == _HIP and bool(torch.hip) and _major(torch.hip) != error.get("want") and {"have": _major(torch.hip)}
+    return (
+        error.get("lib") == _HIP
+        and bool(torch.hip)
+        and _major(torch.hip) != error.get("want")
+        and {"have": _major(torch.hip)}
+    )
 
 
 @rule("rocm-abi-mismatch", strength="likely")
-def library_of_another_release(rocm: Toolkit = one(name="rocm"), error: Symptom = seen("rocm-library-not-loaded"), torch: Torch | None = None) -> Verdict:
+def library_of_another_release(
+    rocm: Toolkit = one(name="rocm"), error: Symptom = seen("rocm-library-not-loaded"), torch: Torch | None = None
+) -> Verdict:
     """Something was built for another ROCm than is installed."""
     unlike = error.get("lib") == _HIP and _major(rocm.version) != error.get("want")
     return unlike and not (torch and torch.get("hip")) and {"have": _major(rocm.version)}
@@ -41,7 +58,9 @@ def kernels_of_another_rocblas(error: Symptom = seen("rocblas-loads-from-system"
 
 
 @rule("broken-wheel-missing-library", strength="likely")
-def torch_itself_lacks_a_library(error: Symptom = seen("torch-import-lacks-library"), torch: Torch | None = None) -> Verdict:
+def torch_itself_lacks_a_library(
+    error: Symptom = seen("torch-import-lacks-library"), torch: Torch | None = None
+) -> Verdict:
     """Its own import fails on a library that the wheel does not bring."""
     lib = str(error.get("lib"))
     want = lib.partition(".so.")[2].partition(".")[0]
@@ -54,7 +73,11 @@ def a_release_that_is_whole(card: Gpu | None = one(vendor="amd")) -> Params:
     """The newest release for the card."""
     build = newest_build(card.isa) if card and card.get("isa") else None
     beside = companions(build.torch) if build else None
-    return {"torch": build.torch, "index": index_url(build.variant), "torchvision": beside and beside.torchvision} if build else {}
+    return (
+        {"torch": build.torch, "index": index_url(build.variant), "torchvision": beside and beside.torchvision}
+        if build
+        else {}
+    )
 
 
 @rule("cuda-torch-on-amd")
@@ -62,7 +85,9 @@ def build_for_the_other_maker(torch: Torch, card: Gpu = one(vendor="amd"), other
                               rocm: Toolkit | None = one(name="rocm"), error: Symptom | None = seen(*_NO_NVIDIA)) -> Verdict:  # fmt: skip
     """Graphics in a processor count only where somebody wanted to compute on them."""
     meant = card.get("integrated") is False or rocm is not None or error is not None
-    return meant and other is None and bool(torch.cuda) and torch.get("hip") is None and torch.get("available") is not True
+    return (
+        meant and other is None and bool(torch.cuda) and torch.get("hip") is None and torch.get("available") is not True
+    )
 
 
 @rule("cuda-torch-on-amd")
@@ -73,7 +98,9 @@ def it_looks_for_nvidia(card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_
 
 
 @rule("cuda-torch-on-amd", strength="likely")
-def it_looks_for_nvidia_among_amds_variables(wish: Variable, _error: Symptom = seen(*_NO_NVIDIA), other: Gpu | None = one(vendor="nvidia")) -> Verdict:
+def it_looks_for_nvidia_among_amds_variables(
+    wish: Variable, _error: Symptom = seen(*_NO_NVIDIA), other: Gpu | None = one(vendor="nvidia")
+) -> Verdict:
     """Somebody set what only ROCm reads."""
     return other is None and wish.name.startswith(_AMD_ONLY) and bool(wish.get("value"))
 
@@ -83,7 +110,11 @@ def build_for_this_maker(card: Gpu | None = one(vendor="amd")) -> Params:
     """The newest build with the card's code; without a card the newest of all."""
     build = newest_build(card.isa) if card and card.get("isa") else None
     beside = companions(build.torch) if build else None
-    return {"torch": build.torch, "index": index_url(build.variant), "torchvision": beside and beside.torchvision} if build and build.rocm else {}
+    return (
+        {"torch": build.torch, "index": index_url(build.variant), "torchvision": beside and beside.torchvision}
+        if build and build.rocm
+        else {}
+    )
 
 
 @rule("pip-index-url-hides-pypi")
@@ -94,6 +125,10 @@ def asked_one_index_for_all(index: Symptom = seen("pip-single-index", "index-url
 
 
 @rule("garbage-output-on-gfx", strength="possible")
-def not_numbers(error: Symptom = seen("image-of-nans", "image-cast-invalid"), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia")) -> Verdict:
+def not_numbers(
+    error: Symptom = seen("image-of-nans", "image-cast-invalid"),
+    card: Gpu = one(vendor="amd"),
+    other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:
     """The same words come of a model in too low a precision; a computation against the processor's settles it."""
     return other is None and bool(error.id) and card.get("vendor") == "amd"

@@ -4,7 +4,13 @@ from rigup.diagnosis.rule import Every, Params, Verdict, lacks, mends, one, rule
 from rigup.diagnosis.rules.program import CUDA_MASK, NO_DEVICE
 from rigup.machine.kinds import CardCount, JobRequest, Launch, Symptom, Torch, Variable
 
-_NOTHING = (*NO_DEVICE, "nvidia-smi-no-devices", "nvidia-smi-cannot-communicate", "lightning-accelerator-unavailable", "lightning-gpus-none")
+_NOTHING = (
+    *NO_DEVICE,
+    "nvidia-smi-no-devices",
+    "nvidia-smi-cannot-communicate",
+    "lightning-accelerator-unavailable",
+    "lightning-gpus-none",
+)
 _JOB = ("SLURM_JOB_ID", "SLURM_JOBID")
 _GIVEN = (
     "SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "SLURM_GPUS", "SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_TASK", CUDA_MASK,
@@ -52,7 +58,9 @@ def asking(devices: int) -> Params:
 
 # -- no GPU asked for
 @rule("slurm-no-gpu-requested")
-def program_finds_none_in_a_job_without_any(_nothing: Symptom = seen(*_NOTHING), job: JobRequest = one(asked=False)) -> Verdict:
+def program_finds_none_in_a_job_without_any(
+    _nothing: Symptom = seen(*_NOTHING), job: JobRequest = one(asked=False)
+) -> Verdict:
     """The whole request is known, and there is no GPU in it."""
     return {"partition": job.get("partition")}
 
@@ -78,7 +86,9 @@ def launcher_wants_gpus_and_none_is_asked_for(want: Launch, _job: JobRequest = o
 
 @rule("slurm-no-gpu-requested")
 def program_finds_none_and_slurm_gave_none(
-    _nothing: Symptom = seen(*_NOTHING), job: Variable = one(name=_JOB), _given: Every[Variable] = lacks(Variable, name=_GIVEN)
+    _nothing: Symptom = seen(*_NOTHING),
+    job: Variable = one(name=_JOB),
+    _given: Every[Variable] = lacks(Variable, name=_GIVEN),
 ) -> Verdict:
     """Inside the job no variable names a GPU."""
     return bool(job.value)
@@ -86,7 +96,10 @@ def program_finds_none_and_slurm_gave_none(
 
 @rule("slurm-no-gpu-requested", "likely")
 def node_has_gpus_and_slurm_gave_none(
-    torch: Torch, job: Variable = one(name=_JOB), _given: Every[Variable] = lacks(Variable, name=_GIVEN), cards: CardCount = one(usable=0)
+    torch: Torch,
+    job: Variable = one(name=_JOB),
+    _given: Every[Variable] = lacks(Variable, name=_GIVEN),
+    cards: CardCount = one(usable=0),
 ) -> Verdict:
     """The node's cards are on the bus, no tool could use one, and the environment is made for them."""
     made_for = torch.get({"nvidia": "cuda", "amd": "hip"}.get(cards.vendor, "cuda"))
@@ -94,7 +107,9 @@ def node_has_gpus_and_slurm_gave_none(
 
 
 @rule("slurm-no-gpu-requested")
-def slurm_masks_all(_nothing: Symptom = seen(*_NOTHING), mask: Variable = one(name=CUDA_MASK, value="NoDevFiles")) -> Verdict:
+def slurm_masks_all(
+    _nothing: Symptom = seen(*_NOTHING), mask: Variable = one(name=CUDA_MASK, value="NoDevFiles")
+) -> Verdict:
     """Slurm's own word for a job without GPUs."""
     return bool(mask.value)
 
@@ -110,7 +125,8 @@ def fewer_gpus_than_devices(want: Launch, job: JobRequest) -> Verdict:
 
 @rule("slurm-gpu-request-too-small")
 def fewer_gpus_than_tasks(
-    job: JobRequest, _clash: Symptom = seen("nccl-duplicate-gpu", "cuda-invalid-ordinal", "lightning-rank-beyond-devices")
+    job: JobRequest,
+    _clash: Symptom = seen("nccl-duplicate-gpu", "cuda-invalid-ordinal", "lightning-rank-beyond-devices"),
 ) -> Verdict:
     """Two ranks meet on one GPU, or one looks for a GPU that is not there."""
     have, tasks = per_node(job), tasks_per_node(job) or 1
@@ -118,7 +134,9 @@ def fewer_gpus_than_tasks(
 
 
 @rule("slurm-gpu-binding-per-task")
-def enough_gpus_but_not_for_each_task(want: Launch, job: JobRequest, _missed: Symptom = seen("lightning-devices-missing")) -> Verdict:
+def enough_gpus_but_not_for_each_task(
+    want: Launch, job: JobRequest, _missed: Symptom = seen("lightning-devices-missing")
+) -> Verdict:
     """The request is enough, and a process says that it sees too few."""
     have = per_node(job)
     part = want.get("visible") is None or 0 < want.visible < want.devices
@@ -126,7 +144,9 @@ def enough_gpus_but_not_for_each_task(want: Launch, job: JobRequest, _missed: Sy
 
 
 @rule("slurm-gpu-binding-per-task", "likely")
-def bound_and_beyond(job: JobRequest, _beyond: Symptom = seen("cuda-invalid-ordinal", "lightning-rank-beyond-devices")) -> Verdict:
+def bound_and_beyond(
+    job: JobRequest, _beyond: Symptom = seen("cuda-invalid-ordinal", "lightning-rank-beyond-devices")
+) -> Verdict:
     """GPUs are bound to tasks, and a rank looks for one that is another's."""
     tasks, each = tasks_per_node(job) or 1, job.get("gpus_per_task")
     bound = job.get("binding", "none").partition(":")[0] in ("single", "closest", "map_gpu", "mask_gpu", "per_task")
@@ -136,21 +156,29 @@ def bound_and_beyond(job: JobRequest, _beyond: Symptom = seen("cuda-invalid-ordi
 @rule("slurm-uneven-gpus")
 def nodes_got_different_numbers(job: JobRequest) -> Verdict:
     """What each node gave, as Slurm itself tells."""
-    return len(set(job.given)) > 1 and {"numbers": ", ".join(map(str, job.given)), **asking(sum(job.given) // len(job.given))}
+    return len(set(job.given)) > 1 and {
+        "numbers": ", ".join(map(str, job.given)),
+        **asking(sum(job.given) // len(job.given)),
+    }
 
 
 @rule("slurm-uneven-gpus")
 def total_is_spread_and_a_rank_is_beyond(
-    job: JobRequest, _beyond: Symptom = seen("lightning-rank-beyond-devices", "cuda-invalid-ordinal", "lightning-devices-missing")
+    job: JobRequest,
+    _beyond: Symptom = seen("lightning-rank-beyond-devices", "cuda-invalid-ordinal", "lightning-devices-missing"),
 ) -> Verdict:
     """A total over several nodes, and a rank that finds no GPU of its number."""
-    spread = (job.gpus or 0) > 1 and (job.nodes or 1) > 1 and not job.get("gpus_per_node") and not job.get("gpus_per_task")
+    spread = (
+        (job.gpus or 0) > 1 and (job.nodes or 1) > 1 and not job.get("gpus_per_node") and not job.get("gpus_per_task")
+    )
     return spread and asking(-(-(job.gpus or 0) // (job.nodes or 1)))
 
 
 @rule("slurm-uneven-gpus", "likely")
 def some_tasks_of_a_job_are_beyond(
-    _beyond: Symptom = seen("lightning-rank-beyond-devices"), _task: Symptom = seen("srun-task-failed"), job: JobRequest | None = None
+    _beyond: Symptom = seen("lightning-rank-beyond-devices"),
+    _task: Symptom = seen("srun-task-failed"),
+    job: JobRequest | None = None,
 ) -> Verdict:
     """Single tasks look for a device beyond their node's list; nothing else is known of the request."""
     unknown = job is None or (per_node(job) is None and not job.get("tasks_per_node"))
@@ -167,7 +195,9 @@ def ranks_come_up_twice(want: Launch) -> Verdict:
 
 
 @rule("slurm-ntasks-mismatch")
-def another_number_of_tasks(want: Launch = one(framework="lightning"), job: JobRequest = one(launcher="srun")) -> Verdict:
+def another_number_of_tasks(
+    want: Launch = one(framework="lightning"), job: JobRequest = one(launcher="srun")
+) -> Verdict:
     """srun starts the ranks: one task for each device."""
     tasks = tasks_per_node(job)
     enough = (per_node(job) or want.devices) >= want.devices and want.get("visible", want.devices) >= want.devices
@@ -175,7 +205,9 @@ def another_number_of_tasks(want: Launch = one(framework="lightning"), job: JobR
 
 
 @rule("slurm-ntasks-mismatch")
-def another_number_of_nodes(want: Launch = one(framework="lightning"), job: JobRequest = one(launcher="srun")) -> Verdict:
+def another_number_of_nodes(
+    want: Launch = one(framework="lightning"), job: JobRequest = one(launcher="srun")
+) -> Verdict:
     """num_nodes of the trainer against --nodes of the job."""
     return job.nodes is not None and want.nodes != job.nodes and {"nodes": job.nodes, "wanted_nodes": want.nodes}
 
@@ -188,21 +220,27 @@ def fewer_tasks_than_its_own_product(job: JobRequest, want: Launch = one(framewo
 
 
 @rule("slurm-ntasks-mismatch", "likely")
-def rank_beyond_its_devices(want: Launch, job: JobRequest, _beyond: Symptom = seen("lightning-rank-beyond-devices")) -> Verdict:
+def rank_beyond_its_devices(
+    want: Launch, job: JobRequest, _beyond: Symptom = seen("lightning-rank-beyond-devices")
+) -> Verdict:
     """More tasks on a node than devices."""
     tasks = tasks_per_node(job) or 1
     return tasks > want.devices and {"tasks": tasks, "devices": want.devices}
 
 
 @rule("slurm-ntasks-mismatch", "likely")
-def each_task_starts_them_all(want: Launch = one(framework="torchrun"), job: JobRequest = one(launcher="srun")) -> Verdict:
+def each_task_starts_them_all(
+    want: Launch = one(framework="torchrun"), job: JobRequest = one(launcher="srun")
+) -> Verdict:
     """torchrun starts the processes of its node itself: srun is to start it once there."""
     tasks = job.tasks_per_node or 1
     return tasks > 1 and want.devices > 1 and {"tasks": tasks, "devices": 1, "once": True}
 
 
 @rule("slurm-srun-missing", "likely")
-def torchrun_on_the_first_node_only(want: Launch = one(framework="torchrun"), job: JobRequest = one(launcher="torchrun")) -> Verdict:
+def torchrun_on_the_first_node_only(
+    want: Launch = one(framework="torchrun"), job: JobRequest = one(launcher="torchrun")
+) -> Verdict:
     """It waits for the other nodes, on which nobody starts it."""
     return want.nodes > 1 and (job.nodes or 1) > 1 and {"total": want.nodes}
 
@@ -215,7 +253,9 @@ def first_rank_waits_alone(want: Launch, job: JobRequest = one(launcher="python"
 
 
 @rule("slurm-srun-missing", "likely")
-def several_tasks_and_one_start(_want: Launch = one(framework="lightning"), job: JobRequest = one(launcher="python")) -> Verdict:
+def several_tasks_and_one_start(
+    _want: Launch = one(framework="lightning"), job: JobRequest = one(launcher="python")
+) -> Verdict:
     """Lightning believes Slurm's numbers, and nobody starts the other tasks."""
     return total(job) > 1 and not job.get("interactive") and {"total": total(job)}
 
@@ -230,7 +270,9 @@ def warned_in_a_job_of_several_tasks(
 
 @rule("slurm-srun-missing", "likely")
 def first_rank_waits_until_the_end(
-    want: Launch, _end: Symptom = seen("slurm-time-limit", "rendezvous-timed-out"), _warned: Symptom = seen("lightning-srun-not-used")
+    want: Launch,
+    _end: Symptom = seen("slurm-time-limit", "rendezvous-timed-out"),
+    _warned: Symptom = seen("lightning-srun-not-used"),
 ) -> Verdict:
     """srun is not used, rank 0 alone announces itself, and then the time is over."""
     return set(want.ranks) == {0} and want.world > 1 and {"total": want.world}
@@ -267,7 +309,9 @@ _MOST = 8  # tasks on a node of which each may well want a GPU
 
 @mends("slurm-ntasks-mismatch")
 def tasks_by_node(
-    want: Launch | None = None, job: JobRequest | None = None, said: Symptom | None = seen("lightning-tasks-differ", "lightning-nodes-differ")
+    want: Launch | None = None,
+    job: JobRequest | None = None,
+    said: Symptom | None = seen("lightning-tasks-differ", "lightning-nodes-differ"),
 ) -> Params:
     """One task for each device and one node for each that the trainer is told; one for all where each starts them itself."""
     if want is not None and want.get("framework") == "torchrun":

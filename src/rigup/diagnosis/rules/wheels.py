@@ -48,7 +48,12 @@ def the_release_is_older_than_all_offered(
 def wheel_of_another_python(said: Symptom = seen("wheel-tag-refused"), python: PythonEnv = one()) -> Verdict:
     """`cp310` in a wheel's name is Python 3.10 and no other."""
     major, minor = (*version_key(python.version), 0)[:2]
-    return said.tag.startswith("cp") and said.abi != "abi3" and said.tag.split(".")[0] != f"cp{major}{minor}" and {"name": said.name, "have": python.version}
+    return (
+        said.tag.startswith("cp")
+        and said.abi != "abi3"
+        and said.tag.split(".")[0] != f"cp{major}{minor}"
+        and {"name": said.name, "have": python.version}
+    )
 
 
 def _release(said: Symptom) -> str:
@@ -73,17 +78,26 @@ def a_python_that_has_wheels(
 
 # -- torch and what belongs to it
 @rule("torch-torchvision-mismatch")
-def versions_of_two_releases(torch: Package = one(name=("torch", "pytorch")), vision: Package = one(name="torchvision")) -> Verdict:
+def versions_of_two_releases(
+    torch: Package = one(name=("torch", "pytorch")), vision: Package = one(name="torchvision")
+) -> Verdict:
     """torchvision is made for one release of torch."""
     friends = companions(torch.version)
     if torch.get("env") != vision.get("env") or not friends or friends.extrapolated or _unreleased(torch, vision):
         return False
     apart = version_key(friends.torchvision)[:2] != version_key(vision.version)[:2]
-    return apart and {"have": torch.version, "other": vision.version, "companion": "torchvision", "env": torch.get("env")}
+    return apart and {
+        "have": torch.version,
+        "other": vision.version,
+        "companion": "torchvision",
+        "env": torch.get("env"),
+    }
 
 
 @rule("torch-torchvision-mismatch")
-def builds_for_two_toolkits(torch: Package = one(name="torch"), vision: Package = one(name=("torchvision", "torchaudio"))) -> Verdict:
+def builds_for_two_toolkits(
+    torch: Package = one(name="torch"), vision: Package = one(name=("torchvision", "torchaudio"))
+) -> Verdict:
     """`+cu121` beside `+cpu`."""
     mine, theirs = torch.version.partition("+")[2], vision.version.partition("+")[2]
     plain = all(local.startswith(("cu", "cpu", "rocm")) and "." not in local[:4] for local in (mine, theirs))
@@ -108,9 +122,15 @@ def the_pair(torch: Torch) -> Params:
 
 # -- tensorflow
 @rule("tensorflow-windows-no-gpu")
-def tensorflow_package_on_windows(package: Package = one(name=_TENSORFLOWS), platform: Platform = one(system="windows"), _gpu: Gpu = one(vendor="nvidia")) -> Verdict:
+def tensorflow_package_on_windows(
+    package: Package = one(name=_TENSORFLOWS),
+    platform: Platform = one(system="windows"),
+    _gpu: Gpu = one(vendor="nvidia"),
+) -> Verdict:
     """From this release on there is no CUDA in TensorFlow's wheels for Windows."""
-    return platform.get("wsl") is None and tensorflow_on_windows(package.version) is False and {"version": package.version}
+    return (
+        platform.get("wsl") is None and tensorflow_on_windows(package.version) is False and {"version": package.version}
+    )
 
 
 @rule("tensorflow-windows-no-gpu")
@@ -118,7 +138,9 @@ def tensorflow_says_so_on_windows(
     answered: TensorFlow = one(), platform: Platform = one(system="windows"), gpu: Gpu | None = one(vendor="nvidia"), torch: Torch | None = one(available=True),
 ) -> Verdict:  # fmt: skip
     """Its version, or its own answer, where something else shows that a GPU is there."""
-    without = answered.get("built_with_cuda") is False or tensorflow_on_windows(str(answered.get("version") or "")) is False
+    without = (
+        answered.get("built_with_cuda") is False or tensorflow_on_windows(str(answered.get("version") or "")) is False
+    )
     return without and platform.get("wsl") is None and bool(gpu or torch)
 
 
@@ -131,7 +153,11 @@ def built_without_cuda_beside_a_torch_that_works(
 
 
 @rule("tensorflow-cpu-build")
-def built_without_cuda_on_linux(answered: TensorFlow = one(built_with_cuda=False), _platform: Platform = one(system="linux"), _gpu: Gpu = one(vendor="nvidia")) -> Verdict:
+def built_without_cuda_on_linux(
+    answered: TensorFlow = one(built_with_cuda=False),
+    _platform: Platform = one(system="linux"),
+    _gpu: Gpu = one(vendor="nvidia"),
+) -> Verdict:
     """The package for the CPU, on a machine with a card."""
     return {"version": answered.get("version")}
 
@@ -163,7 +189,9 @@ def it_sees_no_gpu_beside_a_driver(
 
 
 @rule("tensorflow-cpu-build")
-def conda_chose_tensorflow_for_the_cpu(package: Package = one(manager="conda", name=("tensorflow", "tensorflow-base")), _gpu: Gpu = one(vendor="nvidia")) -> Verdict:
+def conda_chose_tensorflow_for_the_cpu(
+    package: Package = one(manager="conda", name=("tensorflow", "tensorflow-base")), _gpu: Gpu = one(vendor="nvidia")
+) -> Verdict:
     """conda names the variant in the build string."""
     return str(package.get("build") or "").startswith(("mkl_", "eigen_", "cpu_")) and {"version": package.version}
 
@@ -172,7 +200,10 @@ def conda_chose_tensorflow_for_the_cpu(package: Package = one(manager="conda", n
 @rule("glibc-too-old-for-wheel")
 def platform_tag_above_the_libc(said: Symptom = seen("uv-other-platform-only")) -> Verdict:
     """manylinux_2_28 is offered to a system that is manylinux_2_17."""
-    have, wanted = _manylinux(said.have), [tag for tag in map(_manylinux, said.offered.replace("`", " ").replace(",", " ").split()) if tag]
+    have, wanted = (
+        _manylinux(said.have),
+        [tag for tag in map(_manylinux, said.offered.replace("`", " ").replace(",", " ").split()) if tag],
+    )
     if not have or not wanted or any(tag[1] == have[1] and tag[0] <= have[0] for tag in wanted):
         return False
     same = sorted(tag[0] for tag in wanted if tag[1] == have[1])
@@ -186,7 +217,9 @@ def _manylinux(tag: str) -> tuple[int, str] | None:
     if name in old:
         return old[name], machine
     parts = tag.split("_", 3)
-    return (int(parts[2]), parts[3]) if parts[:2] == ["manylinux", "2"] and len(parts) > 3 and parts[2].isdigit() else None
+    return (
+        (int(parts[2]), parts[3]) if parts[:2] == ["manylinux", "2"] and len(parts) > 3 and parts[2].isdigit() else None
+    )
 
 
 @rule("glibc-too-old-for-wheel", "likely")
@@ -194,7 +227,11 @@ def no_wheel_for_this_libc(
     said: Symptom = seen("pip-no-version"), system: Distribution = one(), python: PythonEnv | None = None, offline: Symptom | None = seen(*_UNREACHABLE),
 ) -> Verdict:  # fmt: skip
     """The Python would do, and every wheel wants a newer glibc, or there is none at all (musl)."""
-    rows = [row for row in builds() if said.name == "torch" and row.glibc and (not _release(said) or row.torch == _release(said))]
+    rows = [
+        row
+        for row in builds()
+        if said.name == "torch" and row.glibc and (not _release(said) or row.torch == _release(said))
+    ]
     fits = python is None or supported(said.name, python.version, _release(said)) is True
     least = min((row.glibc for row in rows), key=version_key, default="")
     lacking = system.get("id") == "alpine" or (bool(least) and version_key(system.glibc or "") < version_key(least))
@@ -205,7 +242,11 @@ def no_wheel_for_this_libc(
 def installed_wheel_wants_a_newer_libc(torch: Torch, system: Distribution = one()) -> Verdict:
     """The table tells what the release was linked against."""
     row = build(torch.version) if "+" in torch.version and not torch.get("available") else None
-    return bool(row and not row.extrapolated and row.glibc) and version_key(system.glibc or "") < version_key(row.glibc if row else "") and {"want": row and row.glibc}
+    return (
+        bool(row and not row.extrapolated and row.glibc)
+        and version_key(system.glibc or "") < version_key(row.glibc if row else "")
+        and {"want": row and row.glibc}
+    )
 
 
 # -- the processor
@@ -217,19 +258,25 @@ def processor_lacks_what_wheels_use(_said: Symptom = seen(*_ILLEGAL), cpu: Cpu =
 
 
 @rule("cpu-instruction-set-missing", "likely")
-def killed_by_an_instruction(_said: Symptom = seen(*_ILLEGAL), cpu: Cpu | None = None, tile: Symptom | None = seen("amx-tile-load", "amx-frame")) -> Verdict:
+def killed_by_an_instruction(
+    _said: Symptom = seen(*_ILLEGAL), cpu: Cpu | None = None, tile: Symptom | None = seen("amx-tile-load", "amx-frame")
+) -> Verdict:
     """The processor refused an instruction; which ones it has is not told."""
     return tile is None and (cpu is None or not cpu.knows("flags"))
 
 
 @rule("amx-build-broken")
-def crash_at_a_tile_instruction(_where: Symptom = seen("amx-tile-load", "amx-frame"), _fault: Symptom = seen(*_FAULT, *_ILLEGAL)) -> Verdict:
+def crash_at_a_tile_instruction(
+    _where: Symptom = seen("amx-tile-load", "amx-frame"), _fault: Symptom = seen(*_FAULT, *_ILLEGAL)
+) -> Verdict:
     """The fault lies in AMX code."""
     return True
 
 
 @rule("amx-build-broken", "likely")
-def crash_after_repacking_for_amx(_buffer: Symptom = seen("amx-buffer"), _fault: Symptom = seen(*_FAULT, *_ILLEGAL), cpu: Cpu | None = None) -> Verdict:
+def crash_after_repacking_for_amx(
+    _buffer: Symptom = seen("amx-buffer"), _fault: Symptom = seen(*_FAULT, *_ILLEGAL), cpu: Cpu | None = None
+) -> Verdict:
     """Weights were repacked for AMX, then it crashed."""
     return cpu is None or not cpu.knows("flags") or "amx_tile" in cpu.flags
 
@@ -243,12 +290,16 @@ def wheels_for_other_systems_only(said: Symptom = seen("uv-other-platform-only")
 
 
 @rule("extension-without-platform-build", "likely")
-def triton_is_for_linux(_said: Symptom = seen("no-working-triton"), platform: Platform = one(system="windows")) -> Verdict:
+def triton_is_for_linux(
+    _said: Symptom = seen("no-working-triton"), platform: Platform = one(system="windows")
+) -> Verdict:
     """torch.compile wants Triton, which has no wheels of its makers for Windows."""
     return platform.get("wsl") is None and {"name": "triton"}
 
 
 @rule("extension-without-platform-build", "likely")
-def a_package_for_linux_alone(said: Symptom = seen("pip-linux-only-package"), platform: Platform = one(system=("windows", "macos"))) -> Verdict:
+def a_package_for_linux_alone(
+    said: Symptom = seen("pip-linux-only-package"), platform: Platform = one(system=("windows", "macos"))
+) -> Verdict:
     """The package has wheels for Linux only."""
     return platform.get("wsl") is None and {"name": said.name}

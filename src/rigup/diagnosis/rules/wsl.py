@@ -26,27 +26,37 @@ def a_card_computes_only(_platform: Platform = one(wsl=_WSL), card: Gpu = one(dr
 
 
 @rule("wsl-gpu-in-tcc-mode", strength="likely")
-def no_handle_inside(_platform: Platform = one(wsl=_WSL), error: Symptom = seen("nvidia-smi-no-handle", "wsl-access-blocked")) -> Verdict:
+def no_handle_inside(
+    _platform: Platform = one(wsl=_WSL), error: Symptom = seen("nvidia-smi-no-handle", "wsl-access-blocked")
+) -> Verdict:
     """What the driver's Windows side refuses."""
     return error.id == "wsl-access-blocked" or str(error.get("why")).startswith("Unknown Error")
 
 
 @rule("wsl-linux-driver-inside")
-def driver_package_inside(_platform: Platform = one(wsl=_WSL), package: SystemPackage = one(state="installed")) -> Verdict:
+def driver_package_inside(
+    _platform: Platform = one(wsl=_WSL), package: SystemPackage = one(state="installed")
+) -> Verdict:
     """A package of a Linux driver, in the distribution itself."""
     return wsl.shadows(package.name) and not inside(package) and {"packages": package.name}
 
 
 @rule("wsl-linux-driver-inside")
-def another_libcuda_first(_platform: Platform = one(wsl=_WSL), entry: LoaderEntry = one(soname="libcuda.so.1")) -> Verdict:
+def another_libcuda_first(
+    _platform: Platform = one(wsl=_WSL), entry: LoaderEntry = one(soname="libcuda.so.1")
+) -> Verdict:
     """The loader takes one that is not Windows's."""
     return not entry.path.startswith(wsl.library_folder()) and not inside(entry) and {"path": entry.path}
 
 
 @rule("wsl-linux-driver-inside", strength="likely")
-def another_libcuda_lies_there(_platform: Platform = one(wsl=_WSL), library: DriverLibrary = one(soname=("libcuda.so.1", "libnvidia-ml.so.1"))) -> Verdict:
+def another_libcuda_lies_there(
+    _platform: Platform = one(wsl=_WSL), library: DriverLibrary = one(soname=("libcuda.so.1", "libnvidia-ml.so.1"))
+) -> Verdict:
     """A driver's library outside the folder that Windows shows."""
-    foreign = not library.path.startswith(wsl.library_folder()) and not any(part in library.path for part in ("/compat", "/stubs", "/wsl/"))
+    foreign = not library.path.startswith(wsl.library_folder()) and not any(
+        part in library.path for part in ("/compat", "/stubs", "/wsl/")
+    )
     return foreign and not inside(library) and {"path": library.path}
 
 
@@ -57,7 +67,9 @@ def packages_to_remove(package: SystemPackage = one(state="installed")) -> Param
 
 
 @rule("wsl-libcuda-link")
-def plain_name_wanted(_platform: Platform = one(wsl=_WSL), _error: Symptom = seen("libcuda-plain-name-missing")) -> Verdict:
+def plain_name_wanted(
+    _platform: Platform = one(wsl=_WSL), _error: Symptom = seen("libcuda-plain-name-missing")
+) -> Verdict:
     """A program opens the name without a number."""
     return {"path": wsl.library_folder()}
 
@@ -92,10 +104,16 @@ def first_generation(platform: Platform = one(wsl=1)) -> Verdict:
 
 
 @rule("wsl-windows-too-old", strength="likely")
-def no_device_of_windows(_platform: Platform = one(wsl=2), nodes: Every[DeviceNode] = every(DeviceNode, at="host")) -> Verdict:
+def no_device_of_windows(
+    _platform: Platform = one(wsl=2), nodes: Every[DeviceNode] = every(DeviceNode, at="host")
+) -> Verdict:
     """Windows shows its GPUs as one device."""
     whole = nodes.look.coverage == "whole"
-    return whole and not any(node.path in ("/dev/dxg", "/dev/kfd") or node.path.startswith("/dev/nvidia") for node in nodes) and {"minimum": "/dev/dxg"}
+    return (
+        whole
+        and not any(node.path in ("/dev/dxg", "/dev/kfd") or node.path.startswith("/dev/nvidia") for node in nodes)
+        and {"minimum": "/dev/dxg"}
+    )
 
 
 @rule("wsl-gpu-not-supported", strength="likely")
@@ -126,13 +144,17 @@ def distribution_not_made_for(place: Distribution, card: Gpu = one(vendor="amd")
 
 
 @rule("wsl-rocm-release-not-supported", strength="possible")
-def runtime_finds_nothing(card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen("hsa-out-of-resources")) -> Verdict:
+def runtime_finds_nothing(
+    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen("hsa-out-of-resources")
+) -> Verdict:
     """The card is one that WSL may have, and the runtime does not get through to it."""
     return not wsl.chip_without_wsl(card.get("isa") or "")
 
 
 @rule("wsl-rocm-release-not-supported", strength="likely")
-def release_installed_in_wsl(_platform: Platform = one(wsl=2), rocm: Toolkit = one(name="rocm"), torch: Torch | None = None) -> Verdict:
+def release_installed_in_wsl(
+    _platform: Platform = one(wsl=2), rocm: Toolkit = one(name="rocm"), torch: Torch | None = None
+) -> Verdict:
     """Known not to have been made for WSL, whatever runs on it."""
     return wsl.rocm_supported(rocm.version) is False and not (torch and torch.get("available"))
 
@@ -146,7 +168,12 @@ def release_to_install() -> Params:
 @rule("wsl-wheel-bundled-hsa-runtime")
 def wheel_brings_its_own(_platform: Platform = one(wsl=2), torch: Torch = one(own_hsa=True)) -> Verdict:
     """The wheel's runtime is found before the one that was made for WSL."""
-    return bool(torch.hip) and not wsl.runtime_knows_wsl(torch.hip or "") and torch.get("available") is not True and {"path": _runtime(torch)}
+    return (
+        bool(torch.hip)
+        and not wsl.runtime_knows_wsl(torch.hip or "")
+        and torch.get("available") is not True
+        and {"path": _runtime(torch)}
+    )
 
 
 @rule("wsl-wheel-bundled-hsa-runtime")

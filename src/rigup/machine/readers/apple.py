@@ -42,7 +42,10 @@ def gpu_of_mac(platform: Platform) -> Iterator[Gpu]:
     """Every Mac with an Apple processor has that chip's GPU, whatever its name."""
     if platform.get("system") == "macos" and platform.get("architecture") == "arm64":
         reading = platform.fields["architecture"]
-        yield Gpu(platform.place, {name: reading._replace(value=value) for name, value in (("vendor", "apple"), ("integrated", True))})
+        yield Gpu(
+            platform.place,
+            {name: reading._replace(value=value) for name, value in (("vendor", "apple"), ("integrated", True))},
+        )
 
 
 def _entries(answer: Any, kind: str) -> list[dict[str, Any]]:
@@ -98,10 +101,16 @@ def profiler_text(text: Text) -> Statements:
         draft.add("vram", size(said.get("VRAM (Total)", "")))
         draft.add("pci_id", pci_id(vendor[1], said.get("Device ID", "")) if vendor and maker != "apple" else None)
         yield from draft.facts()
-    lines = {line.key: line for line in keyed(text)} if "Hardware Overview" in text.body or "Model Identifier:" in text.body else {}
+    lines = (
+        {line.key: line for line in keyed(text)}
+        if "Hardware Overview" in text.body or "Model Identifier:" in text.body
+        else {}
+    )
     chip, memory = lines.get("Chip"), lines.get("Memory")
     if chip or memory:
-        yield from _hardware(text, chip.value if chip else "", memory.value if memory else "", (chip or memory or lines["Chip"]).start)
+        yield from _hardware(
+            text, chip.value if chip else "", memory.value if memory else "", (chip or memory or lines["Chip"]).start
+        )
 
 
 @reads(adds=(Platform,), inputs=[Run(("sw_vers",))], marks=("ProductVersion:",))
@@ -126,7 +135,9 @@ def sysctl(text: Text) -> Statements:
 @reads(adds=(Platform, PythonEnv), marks=("-arm64-arm-64bit", "-x86_64-i386-64bit"))
 def mac_platform(text: Text) -> Statements:
     """`macOS-14.4-arm64-arm-64bit`; Python's architecture under Rosetta is x86_64 on either kind of Mac."""
-    for hit in text.each(r"(?P<all>(?:macOS|Darwin)-[\d.]{2,12}(?:-[\w.]{2,20})?-(?P<machine>arm64|x86_64)-(?:arm|i386)-64bit)"):
+    for hit in text.each(
+        r"(?P<all>(?:macOS|Darwin)-[\d.]{2,12}(?:-[\w.]{2,20})?-(?P<machine>arm64|x86_64)-(?:arm|i386)-64bit)"
+    ):
         yield from platform_of(text, hit.start, hit["all"])
         yield hit.states(PythonEnv, machine=hit["machine"])
 

@@ -21,7 +21,9 @@ _VALUED = re.compile(
     r"mem(?:-per-\w{3,4})?|cpus-per-\w{3,4}|nodelist|exclude|output|error|chdir|export|mail-\w{4}|hint|distribution|mpi|jobid|"
     r"reservation|signal|begin|dependency|licenses|tres-per-\w{3,6}|cpu-bind|container-\w{4,8}|input|threads-per-core|array|comment)"
 )
-_GRES = re.compile(r"(?:gres[:/])?gpu(?::(?P<model>[A-Za-z][\w.-]{0,40}))?(?:[:=](?P<count>\d{1,4}))?(?:\([^)]{0,40}\))?")
+_GRES = re.compile(
+    r"(?:gres[:/])?gpu(?::(?P<model>[A-Za-z][\w.-]{0,40}))?(?:[:=](?P<count>\d{1,4}))?(?:\([^)]{0,40}\))?"
+)
 
 
 def _number(value: str) -> int | None:
@@ -55,7 +57,9 @@ def options(words: list[str]) -> Iterator[tuple[str, str]]:
         name, equals, value = word.lstrip("-").partition("=")
         if not word.startswith("--"):
             name, value, equals = _SHORT.get(word[1:2], word[1:2]), word[2:].lstrip("="), "=" if word[2:] else ""
-        valued = bool(_VALUED.fullmatch(name)) or (not word.startswith("--") and name not in ("l", "u", "v", "Q", "K", "k", "s", "Z"))
+        valued = bool(_VALUED.fullmatch(name)) or (
+            not word.startswith("--") and name not in ("l", "u", "v", "Q", "K", "k", "s", "Z")
+        )
         if not equals and valued and left and not left[0].startswith("--"):
             value = left.pop(0)
         yield name.lower(), value.strip("\"'")
@@ -98,13 +102,15 @@ def batch_script(text: Text) -> Statements:
     header = list(text.each(r"^[ \t]{0,4}#SBATCH[ \t]{1,8}(?P<options>-[^\n]{0,1000})"))
     for line in header:
         yield from _request(text, line.start, line["options"])
-    for line in text.near(_TYPED, sorted(spot for command in _COMMANDS for spot in text.spots(command)), lines=12, most=500):
+    for line in text.near(
+        _TYPED, sorted(spot for command in _COMMANDS for spot in text.spots(command)), lines=12, most=500
+    ):
         yield from _request(text, line.match.start("command"), line["options"])
         if line["command"] == "salloc":
             yield line.states(JobRequest, interactive=True)
     if header:
         yield from _whole_script(text, header[0].start)
-    elif text.first(r"(?:^|[\s;&|$])srun[ \t]{1,8}(?:-\S{1,100}[ \t]{1,4}(?!--pty)){0,20}\S{0,200}python"):
+    elif text.first(r"(?:^|[\s;&|$])srun[ \t](?![^\n]{0,200}--pty)[^\n]{0,400}\bpython"):
         yield from _starts(text)
 
 
@@ -165,7 +171,12 @@ def _allotted(text: Text) -> Iterator[JobRequest]:
         held = text.first(r"gres[/:]gpu|GRES=gpu|TresPer\w{3,6}=[^\s]{0,200}gpu")
         yield (held or tres).states(JobRequest, asked=held is not None)
     given = list(text.each(r"^[ \t]{0,8}Nodes=(?P<nodes>\S{1,200})[^\n]{0,300}\bGRES=(?P<gres>gpu[^\s]{0,200})"))
-    counts = [count for hit in given for count in [_gres(re.sub(r"\([^)]*\)", "", hit["gres"]))] * _nodes_in(hit["nodes"]) if count]
+    counts = [
+        count
+        for hit in given
+        for count in [_gres(re.sub(r"\([^)]*\)", "", hit["gres"]))] * _nodes_in(hit["nodes"])
+        if count
+    ]
     if counts:
         yield given[0].states(JobRequest, given=counts)
 
@@ -201,7 +212,11 @@ def variables_of_the_job(text: Text) -> Statements:
     names = {hit["name"] for hit in found}
     for hit in found:
         yield hit.states(Variable, name=hit["name"], value=hit["value"].strip())
-    listed = names & {"SLURM_JOB_ID", "SLURM_JOBID"} and names & {"SLURM_JOB_NODELIST", "SLURM_NODELIST"} and len(names) > _LISTED
+    listed = (
+        names & {"SLURM_JOB_ID", "SLURM_JOBID"}
+        and names & {"SLURM_JOB_NODELIST", "SLURM_NODELIST"}
+        and len(names) > _LISTED
+    )
     if listed and not any("GPU" in name or "VISIBLE" in name for name in names):
         draft = Draft(text, JobRequest, found[0].start)
         draft.add("asked", False, rank=-1)
@@ -249,7 +264,9 @@ def trainer(text: Text) -> Statements:
         for field, form in _INSIDE.items():
             if found := re.search(form, hit["inside"]):
                 value = found["value"]
-                draft.add(field, value if field == "accelerator" else _count(value), hit.match.start("inside") + found.start())
+                draft.add(
+                    field, value if field == "accelerator" else _count(value), hit.match.start("inside") + found.start()
+                )
         yield from draft.facts("framework")
 
 
@@ -281,7 +298,17 @@ _ASKED_FOR = r"You requested (?:GPUs|gpus?|XPUs?|xpu): ?\[(?P<asked>[\d, ]{0,600
 _RANK = r"GLOBAL_RANK: ?(?P<rank>\d{1,5}), MEMBER: ?\d{1,5}/(?P<world>\d{1,5})"
 
 
-@reads(adds=(Launch,), marks=("You requested ", "GLOBAL_RANK:", "LOCAL_RANK:", "Trainer already configured", "pytorch_lightning", "lightning/"))
+@reads(
+    adds=(Launch,),
+    marks=(
+        "You requested ",
+        "GLOBAL_RANK:",
+        "LOCAL_RANK:",
+        "Trainer already configured",
+        "pytorch_lightning",
+        "lightning/",
+    ),
+)
 def lightning_says(text: Text) -> Statements:
     """Its complaint about devices, and the ranks that announce themselves."""
     for hit in text.each(_ASKED_FOR):
@@ -293,5 +320,3 @@ def lightning_says(text: Text) -> Statements:
         yield announced[0].states(Launch, framework="lightning", world=int(announced[0]["world"]), ranks=ranks)
     for hit in text.each(r"LOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: \[(?P<seen>[^\]\n]{1,400})\]"):
         yield hit.states(Launch, framework="lightning", visible=hit["seen"].count(",") + 1)
-
-

@@ -9,7 +9,9 @@ from rigup.machine.facts import Reading, Where
 from rigup.machine.kinds import Torch
 from rigup.machine.reader import derives
 
-_LOCAL = re.compile(r"cu(?P<major>\d{1,2})(?P<minor>\d)|rocm(?P<rocm>\d{1,2}(?:\.\d{1,2}){1,2})|(?P<cpu>cpu)(?:\.\w{1,20})?")
+_LOCAL = re.compile(
+    r"cu(?P<major>\d{1,2})(?P<minor>\d)|rocm(?P<rocm>\d{1,2}(?:\.\d{1,2}){1,2})|(?P<cpu>cpu)(?:\.\w{1,20})?"
+)
 _BY_VERSION, _BY_TABLE = -1, -2  # ranks: below all that was read
 
 
@@ -28,7 +30,13 @@ def _toolkit(torch: Torch, version: str) -> None:
         return
     cuda = found["major"] and found["major"] + "." + found["minor"]
     where = torch.fields["version"].where
-    torch.absorb({name: Reading(value, where, _BY_VERSION) for name, value in (("cuda", cuda), ("hip", found["rocm"])) if name not in torch.fields})
+    torch.absorb(
+        {
+            name: Reading(value, where, _BY_VERSION)
+            for name, value in (("cuda", cuda), ("hip", found["rocm"]))
+            if name not in torch.fields
+        }
+    )
 
 
 def _code(torch: Torch, version: str) -> None:

@@ -39,7 +39,11 @@ def pci_class(text: Text) -> Statements:
         yield from _one(text, where, class_code=kept[1].lower().rjust(4, "0"))
 
 
-@reads(inputs=[File(_MINE + "uevent"), File("/sys/class/drm/card[0-9]*/device/uevent")], marks=("PCI_SLOT_NAME=",), adds=(PciDevice, DrmCard))
+@reads(
+    inputs=[File(_MINE + "uevent"), File("/sys/class/drm/card[0-9]*/device/uevent")],
+    marks=("PCI_SLOT_NAME=",),
+    adds=(PciDevice, DrmCard),
+)
 def pci_uevent(text: Text) -> Statements:
     """`DRIVER=nvidia`, `PCI_ID=10DE:2204` …: one device, whole. Without DRIVER none is bound."""
     told = {hit["name"]: hit for hit in text.each(r"^(?P<name>DRIVER|PCI_[A-Z_]{1,20})=(?P<value>\S{1,60})")}
@@ -82,7 +86,10 @@ def pci_power(text: Text) -> Statements:
 def pci_bars(text: Text) -> Statements:
     """First, last and flags of each window: `0x6000000000 0x67ffffffff 0x14220c`."""
     where = address(text.source)
-    spans = [(int(hit["a"], 16), int(hit["b"], 16)) for hit in text.each(r"^0x(?P<a>[0-9a-f]{1,16}) 0x(?P<b>[0-9a-f]{1,16}) 0x[0-9a-f]{1,16}")]
+    spans = [
+        (int(hit["a"], 16), int(hit["b"], 16))
+        for hit in text.each(r"^0x(?P<a>[0-9a-f]{1,16}) 0x(?P<b>[0-9a-f]{1,16}) 0x[0-9a-f]{1,16}")
+    ]
     if where and spans:
         yield from _one(text, where, bars=[last - first + 1 for first, last in spans[:6] if last > first])
 
@@ -95,7 +102,11 @@ def pci_driver(text: Text) -> Statements:
             yield hit.states(PciDevice, address=where, driver=hit["driver"])
 
 
-@reads(PciDevice, marks=tuple(title + end for title in (*_CLASSES, "Host bridge") for end in (":", " [")), whole=r"(?:Host|ISA) bridge\b")
+@reads(
+    PciDevice,
+    marks=tuple(title + end for title in (*_CLASSES, "Host bridge") for end in (":", " [")),
+    whole=r"(?:Host|ISA) bridge\b",
+)
 def lspci(text: Text) -> Statements:
     """`01:00.0 VGA compatible controller [0300]: NVIDIA … [10de:2204] (rev a1)` and the lines set in below it."""
     binds = "Kernel driver in use:" in text.body
@@ -109,7 +120,9 @@ def lspci_numeric(text: Text) -> Statements:
     for found in _NUMERIC.finditer(text.body):
         vendor, device = found["ids"].lower().split(":")
         where = address(found["address"])
-        yield Hit(text, found).states(PciDevice, address=where, class_code=found["code"].lower(), vendor_id=vendor, device_id=device)
+        yield Hit(text, found).states(
+            PciDevice, address=where, class_code=found["code"].lower(), vendor_id=vendor, device_id=device
+        )
 
 
 def _device(head: Hit, block: str, binds: bool) -> Iterator[PciDevice]:
@@ -165,7 +178,9 @@ def _ids(name: str) -> tuple[str | None, str | None]:
 
 def _name(name: str) -> str | None:
     """As the list of ids names it, without maker's legal form, ids and revision; None where it has no name."""
-    plain = re.sub(r" (?:\[[0-9a-fA-F]{4}:[0-9a-fA-F]{4}\]|\(rev [0-9a-f]{2}\)|\(prog-if [^)]{0,60}\))", "", name).strip()
+    plain = re.sub(
+        r" (?:\[[0-9a-fA-F]{4}:[0-9a-fA-F]{4}\]|\(rev [0-9a-f]{2}\)|\(prog-if [^)]{0,60}\))", "", name
+    ).strip()
     return None if re.search(r"\bDevice [0-9a-f]{4}\b", plain) else plain or None
 
 

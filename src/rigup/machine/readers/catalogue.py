@@ -41,7 +41,11 @@ def _add(gpu: Gpu, product: Any, table: str, rank: int) -> None:
     if rank == _BY_PCI:
         fields["name"] = product.name or None
     source = "knowledge/" + table
-    readings = {name: Reading(value, Where(source, None, str(value)), rank) for name, value in fields.items() if value is not None}
+    readings = {
+        name: Reading(value, Where(source, None, str(value)), rank)
+        for name, value in fields.items()
+        if value is not None
+    }
     gpu.absorb({name: new for name, new in readings.items() if name not in gpu.fields or gpu.fields[name].rank < rank})
 
 

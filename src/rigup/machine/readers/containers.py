@@ -13,19 +13,35 @@ _ASKS = re.compile(
 )
 
 
-@reads(marks=("docker run", "docker container run", "podman run", "nerdctl run", "apptainer ", "singularity "), adds=(World,))
+@reads(
+    marks=("docker run", "docker container run", "podman run", "nerdctl run", "apptainer ", "singularity "),
+    adds=(World,),
+)
 def container_started(text: Text) -> Statements:
     """`docker run --gpus all …`: whether GPUs were asked for. What is run in one that runs already does not tell."""
     for hit in text.each(_RUN):
         if " exec" in hit.match[0] and hit["engine"] in ("docker", "podman", "nerdctl"):
             continue
         world = hit.states(World, container=hit["engine"], gpu_requested=bool(_ASKS.search(hit.match[0])))
-        world.place = world.place._replace(world=world.place.world if world.place.world.startswith("container") else "container")
+        world.place = world.place._replace(
+            world=world.place.world if world.place.world.startswith("container") else "container"
+        )
         yield world
 
 
-@reads(ContainerEngine, inputs=[Run(("docker", "info"), seconds=4)],
-       marks=("Docker Desktop", "desktop-linux", "docker-desktop", "/snap/docker", "Docker Root Dir", "Docker version", "docker.desktop"))
+@reads(
+    ContainerEngine,
+    inputs=[Run(("docker", "info"), seconds=4)],
+    marks=(
+        "Docker Desktop",
+        "desktop-linux",
+        "docker-desktop",
+        "/snap/docker",
+        "Docker Root Dir",
+        "Docker version",
+        "docker.desktop",
+    ),
+)
 def docker_info(text: Text) -> Statements:
     """`Operating System: Docker Desktop`, `Context: desktop-linux`, `Docker Root Dir: /var/snap/docker/…`."""
     if hit := text.first(r"(?P<flavour>Docker Desktop|desktop-linux|docker-desktop)\b"):
@@ -36,8 +52,15 @@ def docker_info(text: Text) -> Statements:
         yield hit.states(ContainerEngine, name="docker", flavour="engine")
 
 
-@reads(inputs=[Listing("/snap/bin/docker"), Listing("/var/snap/docker/current"), Listing("/opt/docker-desktop/bin"), Listing("/usr/bin/dockerd")],
-       adds=(ContainerEngine,))
+@reads(
+    inputs=[
+        Listing("/snap/bin/docker"),
+        Listing("/var/snap/docker/current"),
+        Listing("/opt/docker-desktop/bin"),
+        Listing("/usr/bin/dockerd"),
+    ],
+    adds=(ContainerEngine,),
+)
 def docker_files(text: Text) -> Statements:
     """Which Docker is installed; where the engine's own daemon is there, it is the one."""
     flavours = {"/snap/": "snap", "/docker-desktop/": "desktop", "dockerd": "engine"}
@@ -53,7 +76,9 @@ def shared_memory(text: Text) -> Statements:
     for hit in text.each(r"^\S{1,40} /dev/shm tmpfs [^\n ]{0,200}?\bsize=(?P<total>\d{1,12}[kKmMgG]?)\b"):
         if (total := size(hit["total"] + "B")) is not None:
             yield hit.states(SharedMemory, total=total)
-    for hit in text.each(r"^[^\n]{0,40}?(?:shm|tmpfs|none|overlay) {1,40}(?P<total>\d[\d.]{0,12}[KMGT]?i?) {1,40}\S{1,16} {1,40}(?P<free>\d[\d.]{0,12}[KMGT]?i?) {1,40}\d{1,3}% /dev/shm[ \t]*$"):
+    for hit in text.each(
+        r"^[^\n]{0,40}?(?:shm|tmpfs|none|overlay) {1,40}(?P<total>\d[\d.]{0,12}[KMGT]?i?) {1,40}\S{1,16} {1,40}(?P<free>\d[\d.]{0,12}[KMGT]?i?) {1,40}\d{1,3}% /dev/shm[ \t]*$"
+    ):
         total, free = size(hit["total"], "k"), size(hit["free"], "k")
         if total is not None and free is not None:
             yield hit.states(SharedMemory, total=total, free=free)
@@ -70,5 +95,7 @@ def device_rules(text: Text) -> Statements:
 @reads(inputs=[Listing("/home/*"), Listing("/workspace")], marks=(" /home/",), adds=(Folder,))
 def home_owners(text: Text) -> Statements:
     """Whose the home folders are."""
-    for hit in text.each(r"^d[rwxsStT-]{9}[+.@]? +\d{1,5} +(?P<owner>\S{1,40}) +\S{1,40} +(?:\d|[^\n]{1,60} )[^\n]{0,40}?(?P<path>/(?:home/[\w.@-]{1,60}|workspace))/?$"):
+    for hit in text.each(
+        r"^d[rwxsStT-]{9}[+.@]? +\d{1,5} +(?P<owner>\S{1,40}) +\S{1,40} +(?:\d|[^\n]{1,60} )[^\n]{0,40}?(?P<path>/(?:home/[\w.@-]{1,60}|workspace))/?$"
+    ):
         yield hit.states(Folder, path=hit["path"], owner=hit["owner"])

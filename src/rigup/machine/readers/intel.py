@@ -72,7 +72,11 @@ _XPU_FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
 @reads(adds=(Gpu,), marks=("PCI BDF Address", "Device Information"))
 def xpu_smi(text: Text) -> Statements:
     """`xpu-smi discovery`: a cell with several lines for each device."""
-    for found in re.finditer(r"^\| *(\d{1,3})? *\| *(Device Type: GPU|Device Name: [^|\n]{2,100})[^\n]*((?:\n\| {3,}\|[^\n]{0,300}){0,40})", text.body, re.MULTILINE):
+    for found in re.finditer(
+        r"^\| *(\d{1,3})? *\| *(Device Type: GPU|Device Name: [^|\n]{2,100})[^\n]*((?:\n\| {3,}\|[^\n]{0,300}){0,40})",
+        text.body,
+        re.MULTILINE,
+    ):
         yield from _xpu_device(text, found)
 
 
@@ -80,7 +84,9 @@ def _xpu_device(text: Text, found: re.Match[str]) -> Iterator[Gpu]:
     draft = Draft(text, Gpu, found.start())
     draft.add("vendor", "intel")
     draft.add("nvml_index", int(found[1]) if found[1] else None)
-    for line in re.finditer(r"\| *(Device Name|PCI BDF Address|Memory Physical Size|PCI Device ID|Device ID): *([^|\n]{1,100})", found[0]):
+    for line in re.finditer(
+        r"\| *(Device Name|PCI BDF Address|Memory Physical Size|PCI Device ID|Device ID): *([^|\n]{1,100})", found[0]
+    ):
         field, convert = _XPU_FIELDS[line[1]]
         draft.add(field, convert(line[2].strip()), found.start() + line.start(2))
     yield from draft.facts("vendor", "nvml_index")
@@ -89,5 +95,7 @@ def _xpu_device(text: Text, found: re.Match[str]) -> Iterator[Gpu]:
 @reads(adds=(Gpu,), marks=("pci:vendor=8086",))
 def intel_gpu_top(text: Text) -> Statements:
     """`intel_gpu_top -L`: `card1 Intel Dg2 (Gen12) pci:vendor=8086,device=56A0,card=0`."""
-    for hit in text.each(r"^[> \t]{0,40}card(?P<card>\d{1,3}) [^\n]{0,100}pci:vendor=8086,device=(?P<device>[0-9A-Fa-f]{4})"):
+    for hit in text.each(
+        r"^[> \t]{0,40}card(?P<card>\d{1,3}) [^\n]{0,100}pci:vendor=8086,device=(?P<device>[0-9A-Fa-f]{4})"
+    ):
         yield hit.states(Gpu, vendor="intel", pci_id="8086:" + hit["device"].lower(), adapter=int(hit["card"]))

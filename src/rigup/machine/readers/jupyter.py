@@ -49,7 +49,9 @@ def _prefix(python: str, source: str) -> str | None:
 def _variables(text: Text, name: str | None) -> Statements:
     """What the kernel's processes get beside what Jupyter has."""
     env = text.first(r'"env"\s{0,20}:\s{0,20}\{(?P<inner>[^{}]{0,4000})\}')
-    for found in re.finditer(r'"([A-Za-z_]\w{1,60})"\s{0,20}:\s{0,20}"((?:[^"\\\n]|\\.){0,400})"', env["inner"] if env else ""):
+    for found in re.finditer(
+        r'"([A-Za-z_]\w{1,60})"\s{0,20}:\s{0,20}"((?:[^"\\\n]|\\.){0,400})"', env["inner"] if env else ""
+    ):
         draft = Draft(text, Variable, (env.match.start("inner") if env else 0) + found.start())
         draft.add("name", found[1])
         draft.add("value", _plain(found[2]))
@@ -69,7 +71,11 @@ def _plain(literal: str) -> str:
 def kernelspecs(text: Text) -> Statements:
     """`jupyter kernelspec list`: a name and the folder of its kernel.json."""
     for head in text.each(r"^Available kernels:\s*$"):
-        for line in re.finditer(r"^ {1,8}(\S{1,60}) {1,60}(\S{1,300})\s*$", text.body[head.match.end() : head.match.end() + 8000], re.MULTILINE):
+        for line in re.finditer(
+            r"^ {1,8}(\S{1,60}) {1,60}(\S{1,300})\s*$",
+            text.body[head.match.end() : head.match.end() + 8000],
+            re.MULTILINE,
+        ):
             at = head.match.end() + line.start()
             draft = Draft(text, JupyterKernel, at)
             draft.add("name", line[1])

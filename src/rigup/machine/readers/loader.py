@@ -18,11 +18,18 @@ _LIBRARY = re.compile(
 )
 
 
-@reads(LoaderEntry, inputs=[Run(("ldconfig", "-p"))], marks=(" (libc6,", "libs found in cache"), whole=r"^\d+ libs found in cache")
+@reads(
+    LoaderEntry,
+    inputs=[Run(("ldconfig", "-p"))],
+    marks=(" (libc6,", "libs found in cache"),
+    whole=r"^\d+ libs found in cache",
+)
 def loader_cache(text: Text) -> Statements:
     """`libcuda.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libcuda.so.1`: of several the first is taken."""
     found = set[str]()
-    for hit in text.each(r"^\s{0,16}(?P<soname>lib[\w.+-]{2,80}) \((?P<kind>libc6[^)\n]{0,60})\) => (?P<path>/\S{1,250})\s*$"):
+    for hit in text.each(
+        r"^\s{0,16}(?P<soname>lib[\w.+-]{2,80}) \((?P<kind>libc6[^)\n]{0,60})\) => (?P<path>/\S{1,250})\s*$"
+    ):
         wide = "64" in hit["kind"] or "AArch64" in hit["kind"]
         if wide and hit["soname"] not in found and _LIBRARY.fullmatch(hit["soname"]):
             found.add(hit["soname"])
@@ -32,12 +39,21 @@ def loader_cache(text: Text) -> Statements:
 @reads(PathLibrary, inputs=[Listing("{SearchPath.path}/lib" + name + ".so*") for name in _NAMES])
 def path_libraries(text: Text) -> Statements:
     """Libraries in a folder of LD_LIBRARY_PATH: they come before those that a framework brings."""
-    for hit in text.each(r"(?P<path>(?P<folder>/[^\n]{0,250}?)/(?P<soname>lib[\w+.-]{2,80}\.so[\w.]{0,30}))(?: -> (?P<target>[^\n]{1,200}))?$"):
+    for hit in text.each(
+        r"(?P<path>(?P<folder>/[^\n]{0,250}?)/(?P<soname>lib[\w+.-]{2,80}\.so[\w.]{0,30}))(?: -> (?P<target>[^\n]{1,200}))?$"
+    ):
         if not _LIBRARY.fullmatch(hit["soname"]):
             continue
         version = re.search(r"\.so\.(\d{1,4}[\d.]{0,20})\Z", hit["target"] or hit["soname"])
         known = {"version": version[1]} if version else {}
-        yield hit.states(PathLibrary, path=hit["path"], folder=hit["folder"], soname=hit["soname"], stub="/stubs" in hit["folder"], **known)
+        yield hit.states(
+            PathLibrary,
+            path=hit["path"],
+            folder=hit["folder"],
+            soname=hit["soname"],
+            stub="/stubs" in hit["folder"],
+            **known,
+        )
 
 
 @reads(SearchPath, inputs=[File("/etc/ld.so.conf"), File("/etc/ld.so.conf.d/*.conf")])

@@ -19,21 +19,28 @@ def mps_answers(text: Text) -> Statements:
     for field, question in _QUESTIONS.items():
         for hit in text.near(question + _ANSWER, spots, lines=2):
             line = hit.where().text
-            if not ("is_built" in line and "is_available" in line):  # two questions in one line have two answers in the next
+            if not (
+                "is_built" in line and "is_available" in line
+            ):  # two questions in one line have two answers in the next
                 yield hit.states(Torch, **{field: hit["value"] == "True"})
 
 
 @reads(adds=(Platform,), marks=("macOS",), rank=0)
 def system_as_written(text: Text) -> Statements:
     """`- macOS 14.5`, "OS: `macOS 26.2`": a line of somebody's own list. What a message asks for (14.0+) is not what is there."""
-    for hit in text.near(r"^[ \t>*|•-]{0,8}(?:(?:OS|System|Operating [Ss]ystem|Platform|macOS [Vv]ersion)[ *`]{0,4}:)?[ *`]{0,4}macOS[ :*`]{1,4}(?P<version>\d{2}\.\d{1,2}(?:\.\d{1,2})?)(?![\d+]|\.\d)", text.spots("macOS")):
+    for hit in text.near(
+        r"^[ \t>*|•-]{0,8}(?:(?:OS|System|Operating [Ss]ystem|Platform|macOS [Vv]ersion)[ *`]{0,4}:)?[ *`]{0,4}macOS[ :*`]{1,4}(?P<version>\d{2}\.\d{1,2}(?:\.\d{1,2})?)(?![\d+]|\.\d)",
+        text.spots("macOS"),
+    ):
         yield hit.states(Platform, system="macos", version=hit["version"])
 
 
 @reads(adds=(Cpu,), marks=("CPU:\n", "CPU: Apple", "chip: Apple", "Processor: Apple"), rank=0)
 def chip_of_report(text: Text) -> Statements:
     """collect_env on a Mac: `CPU:` and the chip's name on the next line."""
-    for hit in text.each(r"^[> \t]{0,8}(?:CPU|[Cc]hip|Processor):[ \t]{0,8}\n?[> \t]{0,8}(?P<model>Apple M\d{1,2}(?: (?:Pro|Max|Ultra))?)[ \t]*$"):
+    for hit in text.each(
+        r"^[> \t]{0,8}(?:CPU|[Cc]hip|Processor):[ \t]{0,8}\n?[> \t]{0,8}(?P<model>Apple M\d{1,2}(?: (?:Pro|Max|Ultra))?)[ \t]*$"
+    ):
         yield hit.states(Cpu, model=hit["model"])
 
 
@@ -42,7 +49,9 @@ def python_of_conda(text: Text) -> Statements:
     """`platform : osx-64` of `conda info`; `platform.machine()` and its answer."""
     for hit in text.each(r"^[ \t]{0,30}platform : osx-(?P<machine>64|arm64)[ \t]*$"):
         yield hit.states(PythonEnv, machine="x86_64" if hit["machine"] == "64" else "arm64")
-    for hit in text.each(r"platform\.machine\(\)[^\n]{0,12}[ \t]*\n?[ \t]{0,8}(?:Out ?\[\d{1,4}\]: ?)?['\"]?(?P<machine>x86_64|arm64)['\"]?[ \t]*$"):
+    for hit in text.each(
+        r"platform\.machine\(\)[^\n]{0,12}[ \t]*\n?[ \t]{0,8}(?:Out ?\[\d{1,4}\]: ?)?['\"]?(?P<machine>x86_64|arm64)['\"]?[ \t]*$"
+    ):
         yield hit.states(PythonEnv, machine=hit["machine"])
 
 

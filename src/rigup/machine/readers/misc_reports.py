@@ -34,7 +34,9 @@ def device_query(text: Text) -> Statements:
             draft.add("pci_address", where, line.at)
         shared = (line := said.get("Integrated GPU sharing Host Memory")) and line.value.startswith("Yes")
         draft.add("integrated", bool(shared) if line else None)
-        if (line := said.get("Total amount of global memory")) and (found := re.search(r"\((\d{1,18}) bytes\)", line.value)):
+        if (line := said.get("Total amount of global memory")) and (
+            found := re.search(r"\((\d{1,18}) bytes\)", line.value)
+        ):
             draft.add("unified" if shared else "vram", int(found[1]), line.at, -1)
         yield from draft.facts()
     for hit in text.each(r"CUDA Driver Version / Runtime Version +(?P<cuda>\d{1,2}\.\d{1,2})"):
@@ -104,7 +106,9 @@ def ollama_devices(text: Text) -> Statements:
     for hit in text.each(r"^[^\n]{0,300}(?:msg=\"inference compute\"|gpu_type=gfx)[^\n]{0,1500}$"):
         said = {key: value.strip('"') for key, value in _PAIR.findall(hit.match[0])}
         library = said.get("library", "").lower()
-        maker = {"cuda": "nvidia", "rocm": "amd", "metal": "apple", "oneapi": "intel"}.get(library.rstrip("0123456789_v"))
+        maker = {"cuda": "nvidia", "rocm": "amd", "metal": "apple", "oneapi": "intel"}.get(
+            library.rstrip("0123456789_v")
+        )
         draft = Draft(text, Gpu, hit.start)
         name = said.get("description", said.get("name", ""))
         ids = re.fullmatch(r"([0-9a-f]{4}):([0-9a-f]{4})", name)
@@ -174,7 +178,9 @@ def exported_metrics(text: Text) -> Statements:
     cards: dict[str, Draft[Gpu]] = {}
     drivers: dict[str, Draft[Driver]] = {}
     for hit in text.each(_METRIC):
-        said = {_LABELS.get(key, ""): value for key, value in re.findall(r"(\w{1,60})=\"([^\"\n]{0,200})\"", hit["labels"])}
+        said = {
+            _LABELS.get(key, ""): value for key, value in re.findall(r"(\w{1,60})=\"([^\"\n]{0,200})\"", hit["labels"])
+        }
         who = next((key + said[key] for key in ("uuid", "pci", "index") if said.get(key)), "")
         if not who or (who not in cards and len(cards) >= _MOST):
             continue
@@ -230,7 +236,10 @@ def _is_product(model: str) -> bool:
 _KINDS = {"amd": "amd", "nvidia": "nvidia", "intel": "intel", "metal": "apple", "apple": "apple"}
 
 
-@reads(adds=(Gpu, Driver), marks=('"amd_gpu"', '"amd_igpu"', '"amd_dgpu"', '"nvidia_gpu"', '"nvidia_dgpu"', '"metal"', '"device_type"'))
+@reads(
+    adds=(Gpu, Driver),
+    marks=('"amd_gpu"', '"amd_igpu"', '"amd_dgpu"', '"nvidia_gpu"', '"nvidia_dgpu"', '"metal"', '"device_type"'),
+)
 def lemonade_system(text: Text) -> Statements:
     """Lemonade's system-info: devices by kind, or a list of them; those that are not available are none."""
     from rigup.machine.readers.rocm_smi import decoded
@@ -265,7 +274,11 @@ def _lemonade_device(text: Text, count: int, maker: str, kind: str, said: dict[s
     draft.add("isa", gfx(family) or (gfx_of_target_version(int(name)) if name.isdigit() and len(name) < 8 else None))
     shared = "igpu" in kind or maker == "apple" or said.get("integrated") is True
     draft.add("integrated", True if shared else False if "dgpu" in kind or said.get("integrated") is False else None)
-    for field, key, unit in (("vram", "memory_mb", 2**20), ("vram", "vram_gb", 2**30), ("gtt", "virtual_mem_gb", 2**30)):
+    for field, key, unit in (
+        ("vram", "memory_mb", 2**20),
+        ("vram", "vram_gb", 2**30),
+        ("gtt", "virtual_mem_gb", 2**30),
+    ):
         amount = said.get(key)
         if isinstance(amount, int | float) and not isinstance(amount, bool) and 0 < amount < 10**8 and maker != "apple":
             draft.add(field, int(amount * unit))
@@ -305,7 +318,11 @@ def nvtop_snapshot(text: Text) -> Statements:
 
     start = re.search(r"\[\s{0,20}\{\s{0,20}\"device_name\"", text.body)
     answer = decoded(text.body, start.start()) if start else None
-    devices = [one for one in answer[:_MOST] if isinstance(one, dict) and "gpu_clock" in one] if isinstance(answer, list) else []
+    devices = (
+        [one for one in answer[:_MOST] if isinstance(one, dict) and "gpu_clock" in one]
+        if isinstance(answer, list)
+        else []
+    )
     for count, device in enumerate(devices):
         name = str(device.get("device_name", ""))
         draft = Draft(text, Gpu, max(text.body.find(f'"{name}"'), 0))

@@ -36,8 +36,12 @@ _FOLDERS = (
 _PARAMETER = re.compile(r"(?P<module>[A-Za-z][\w-]{1,40})\.(?P<name>\w{2,60})(?:=(?P<value>\S{0,400}))?")
 
 
-@reads(KernelModule, inputs=[File("/proc/modules")], marks=("Module                  Size  Used by", "lsmod"),
-       whole=r"^Module {10,30}Size {1,4}Used by\n(?:[^\n]{5,400}\n){15}")
+@reads(
+    KernelModule,
+    inputs=[File("/proc/modules")],
+    marks=("Module                  Size  Used by", "lsmod"),
+    whole=r"^Module {10,30}Size {1,4}Used by\n(?:[^\n]{5,400}\n){15}",
+)
 def lsmod(text: Text) -> Statements:
     """`amdgpu 7393280 21 - Live …` or as lsmod prints it. What a whole list does not name is not loaded."""
     loaded = set[str]()
@@ -55,7 +59,9 @@ def lsmod(text: Text) -> Statements:
 
 def _filtered(text: Text) -> Iterator[KernelModule]:
     """`lsmod | grep nvidia` that prints no such line says that it is not loaded; it must be seen to end."""
-    for asked in text.each(r"^[^\n]{0,80}\blsmod ?\| ?[ef]?grep (?:-\w{1,8} ){0,3}[\"']?(?P<words>[\w|\\-]{2,80})[\"']?[ \t]*\n"):
+    for asked in text.each(
+        r"^[^\n]{0,80}\blsmod ?\| ?[ef]?grep (?:-\w{1,8} ){0,3}[\"']?(?P<words>[\w|\\-]{2,80})[\"']?[ \t]*\n"
+    ):
         said = re.match(r"(?:[^\n$#]{0,200}\n){0,200}", text.body[asked.match.end() : asked.match.end() + 20_000])
         words = [word.strip("\\").lower() for word in re.split(r"\\?\|", asked["words"]) if word.strip("\\")]
         rest = text.body[asked.match.end() :].strip()
@@ -65,7 +71,14 @@ def _filtered(text: Text) -> Iterator[KernelModule]:
                 yield asked.states(KernelModule, name=name, loaded=False)
 
 
-@reads(inputs=[Listing("/sys/module/{nvidia,nvidia_uvm,nvidia_drm,nvidia_modeset,amdgpu,nouveau,nova_core,i915,xe,vfio_pci,bbswitch}")], adds=(KernelModule,))
+@reads(
+    inputs=[
+        Listing(
+            "/sys/module/{nvidia,nvidia_uvm,nvidia_drm,nvidia_modeset,amdgpu,nouveau,nova_core,i915,xe,vfio_pci,bbswitch}"
+        )
+    ],
+    adds=(KernelModule,),
+)
 def module_folders(text: Text) -> Statements:
     """A loaded module has a folder in sysfs."""
     for hit in text.each(r"/sys/module/(?P<name>[a-z]\w{1,40})$"):
@@ -86,7 +99,9 @@ def built_in(text: Text) -> Statements:
 def module_files(text: Text) -> Statements:
     """`/lib/modules/6.8.0-40-generic/updates/dkms/nvidia.ko.zst`: for which kernels there is a module."""
     kernels: dict[str, dict[str, Hit]] = {}
-    for hit in text.each(r"lib/modules/(?P<kernel>[\w.+~-]{3,80})/\S{0,200}/(?P<name>nvidia|amdgpu|nouveau)\.ko(?:\.[a-z]{2,4})?(?:\s|$)"):
+    for hit in text.each(
+        r"lib/modules/(?P<kernel>[\w.+~-]{3,80})/\S{0,200}/(?P<name>nvidia|amdgpu|nouveau)\.ko(?:\.[a-z]{2,4})?(?:\s|$)"
+    ):
         kernels.setdefault(hit["name"], {}).setdefault(hit["kernel"], hit)
     for name, found in kernels.items():
         yield next(iter(found.values())).states(KernelModule, name=name, built_for=sorted(found))
@@ -113,12 +128,24 @@ def command_line(text: Text) -> Statements:
         yield from _words(text, line.match.start("words"), line["words"], "running")
 
 
-@reads(inputs=[File("/etc/default/grub"), File("/etc/default/grub.d/*.cfg"), File("/etc/kernel/cmdline"), File("/boot/loader/entries/*.conf")],
-       marks=("GRUB_CMDLINE_LINUX",), adds=(KernelParameter, ModuleParameter))
+@reads(
+    inputs=[
+        File("/etc/default/grub"),
+        File("/etc/default/grub.d/*.cfg"),
+        File("/etc/kernel/cmdline"),
+        File("/boot/loader/entries/*.conf"),
+    ],
+    marks=("GRUB_CMDLINE_LINUX",),
+    adds=(KernelParameter, ModuleParameter),
+)
 def boot_loader(text: Text) -> Statements:
     """What the next boot's kernel will be told."""
     plain = text.source.endswith("/cmdline")
-    form = r"^(?P<words>[^\n]{1,4000})$" if plain else r"^(?:GRUB_CMDLINE_LINUX(?:_DEFAULT)?=[\"']?|options )(?P<words>[^\n\"']{1,4000})"
+    form = (
+        r"^(?P<words>[^\n]{1,4000})$"
+        if plain
+        else r"^(?:GRUB_CMDLINE_LINUX(?:_DEFAULT)?=[\"']?|options )(?P<words>[^\n\"']{1,4000})"
+    )
     for line in text.each(form):
         yield from _words(text, line.match.start("words"), line["words"], "configured")
 
@@ -133,12 +160,24 @@ def _words(text: Text, start: int, words: str, when: str) -> Iterator[KernelPara
         elif _KERNEL.fullmatch(name):
             yield from says(text, KernelParameter, at, name=name, **{when: value})
         elif (found := _PARAMETER.fullmatch(told)) and _GPU.fullmatch(_plain(found["module"])):
-            yield from says(text, ModuleParameter, at, module=_plain(found["module"]), name=found["name"],
-                            configured=found["value"] or "")
+            yield from says(
+                text,
+                ModuleParameter,
+                at,
+                module=_plain(found["module"]),
+                name=found["name"],
+                configured=found["value"] or "",
+            )
 
 
-@reads(inputs=[File("/sys/module/{amdgpu,ttm,nvidia_drm,nouveau}/parameters/*"), File("/sys/module/nvidia_uvm/parameters/uvm_disable_hmm")],
-       adds=(ModuleParameter,), rank=2)
+@reads(
+    inputs=[
+        File("/sys/module/{amdgpu,ttm,nvidia_drm,nouveau}/parameters/*"),
+        File("/sys/module/nvidia_uvm/parameters/uvm_disable_hmm"),
+    ],
+    adds=(ModuleParameter,),
+    rank=2,
+)
 def parameters(text: Text) -> Statements:
     """What a loaded module runs with; a parameter without a file here is none that it knows."""
     path = re.search(r"/sys/module/(?P<module>\w{2,40})/parameters/(?P<name>\w{1,60})\Z", text.source)
@@ -147,23 +186,42 @@ def parameters(text: Text) -> Statements:
         yield from says(text, ModuleParameter, 0, module=path["module"], name=path["name"], running=told[1].strip())
 
 
-@reads(ModuleParameter, DeadLine, inputs=[File("/{etc,run,usr/lib,lib}/modprobe.d/*.conf")],
-       marks=("options amdgpu ", "options nvidia", "options ttm ", "blacklist nouveau", "blacklist nvidia", "blacklist amdgpu"),
-       adds=(KernelModule,))
+@reads(
+    ModuleParameter,
+    DeadLine,
+    inputs=[File("/{etc,run,usr/lib,lib}/modprobe.d/*.conf")],
+    marks=(
+        "options amdgpu ",
+        "options nvidia",
+        "options ttm ",
+        "blacklist nouveau",
+        "blacklist nvidia",
+        "blacklist amdgpu",
+    ),
+    adds=(KernelModule,),
+)
 def modprobe(text: Text) -> Statements:
     """`options amdgpu gttsize=1`, `blacklist nouveau`, `install nouveau /bin/false`; what has no keyword is ignored."""
     for hit in text.each(r"^[ \t]{0,8}(?P<word>[A-Za-z][\w-]{1,40})[ \t]{1,8}(?P<rest>[^\n#]{1,1000})"):
         word, rest = hit["word"], hit["rest"].strip()
         module, _, values = rest.partition(" ")
         name = _plain(module)
-        off = (word == "install" and re.search(r"/(?:false|true)\b", values)) or (word == "alias" and values.strip() == "off")
+        off = (word == "install" and re.search(r"/(?:false|true)\b", values)) or (
+            word == "alias" and values.strip() == "off"
+        )
         if (word == "blacklist" or off) and _GPU.fullmatch(name):
             yield hit.states(KernelModule, name=name, blacklisted=True)
         elif word == "options" and _GPU.fullmatch(name):
             yield from _options(hit, name, values)
         elif _GPU.fullmatch(_plain(word)) and "=" in rest and text.source.endswith(".conf"):
-            yield hit.states(DeadLine, path=text.source, text=hit.match[0].strip()[:200], module=_plain(word),
-                             name=rest.partition("=")[0].strip(), because="no-keyword")
+            yield hit.states(
+                DeadLine,
+                path=text.source,
+                text=hit.match[0].strip()[:200],
+                module=_plain(word),
+                name=rest.partition("=")[0].strip(),
+                because="no-keyword",
+            )
 
 
 def _options(hit: Hit, module: str, values: str) -> Iterator[ModuleParameter]:
@@ -184,7 +242,9 @@ def dkms_status(text: Text) -> Statements:
             continue
         yield hit.states(DkmsTree, module=module, version=hit["version"], registered=True)
         if hit["kernel"]:
-            yield hit.states(DkmsBuild, module=module, version=hit["version"], kernel=hit["kernel"], status=hit["status"])
+            yield hit.states(
+                DkmsBuild, module=module, version=hit["version"], kernel=hit["kernel"], status=hit["status"]
+            )
         if hit["kernel"] and hit["status"] == "installed" and re.fullmatch(r"nvidia(?:_open)?|amdgpu", module):
             yield hit.states(KernelModule, name=module.removesuffix("_open"), built_for=[hit["kernel"]])
 
@@ -192,7 +252,9 @@ def dkms_status(text: Text) -> Statements:
 @reads(DkmsTree, inputs=[Listing("/var/lib/dkms/*/*/source"), Listing("/var/lib/dkms/{nvidia*,amdgpu*}/*")])
 def dkms_trees(text: Text) -> Statements:
     """`/var/lib/dkms/amdgpu/6.7.0/source -> /usr/src/amdgpu-6.7.0`: what is registered."""
-    for hit in text.each(r"/var/lib/dkms/(?P<module>[\w.+-]{2,60})/(?P<version>\d[\w.+~-]{0,60})(?:/source -> (?P<source>\S{1,200}))?$"):
+    for hit in text.each(
+        r"/var/lib/dkms/(?P<module>[\w.+-]{2,60})/(?P<version>\d[\w.+~-]{0,60})(?:/source -> (?P<source>\S{1,200}))?$"
+    ):
         yield hit.states(DkmsTree, module=_plain(hit["module"]), version=hit["version"], registered=True)
 
 
@@ -206,7 +268,9 @@ def dkms_sources(text: Text) -> Statements:
 @reads(DkmsBuild, inputs=[Listing("/var/lib/dkms/{nvidia*,amdgpu*}/*/[0-9]*/{x86_64,aarch64}")])
 def dkms_builds(text: Text) -> Statements:
     """`/var/lib/dkms/nvidia/550.90.07/6.8.0-40-generic/x86_64`: built for that kernel."""
-    for hit in text.each(r"/var/lib/dkms/(?P<module>[\w.+-]{2,60})/(?P<version>\d[\w.+~-]{0,60})/(?P<kernel>\d[\w.+~-]{2,80})/\w{2,16}$"):
+    for hit in text.each(
+        r"/var/lib/dkms/(?P<module>[\w.+-]{2,60})/(?P<version>\d[\w.+~-]{0,60})/(?P<kernel>\d[\w.+~-]{2,80})/\w{2,16}$"
+    ):
         yield hit.states(DkmsBuild, module=_plain(hit["module"]), version=hit["version"], kernel=hit["kernel"])
 
 

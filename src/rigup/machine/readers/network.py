@@ -16,7 +16,9 @@ def interfaces(text: Text) -> Statements:
 @reads(NetInterface, marks=("<LOOPBACK", "LOOPBACK,"), whole=r"^(?:1: lo:|lo: flags=|lo {8})")
 def shown_interfaces(text: Text) -> Statements:
     """`ip addr`, `ip link`, `ifconfig`: a head for each interface."""
-    for hit in text.each(r"^(?:\d{1,5}: )?(?P<name>[A-Za-z][\w.-]{0,39})(?:@\S{1,40})?: (?:flags=\d{1,6})?<(?P<flags>[A-Z0-9_,-]{0,200})>"):
+    for hit in text.each(
+        r"^(?:\d{1,5}: )?(?P<name>[A-Za-z][\w.-]{0,39})(?:@\S{1,40})?: (?:flags=\d{1,6})?<(?P<flags>[A-Z0-9_,-]{0,200})>"
+    ):
         yield hit.states(NetInterface, name=hit["name"], up="UP" in hit["flags"].split(","))
 
 
@@ -30,5 +32,7 @@ def brief_interfaces(text: Text) -> Statements:
 @reads(adds=(Variable,), marks=("GLOO_SOCKET_IFNAME=",), process="shell")
 def gloo_interface(text: Text) -> Statements:
     """`export GLOO_SOCKET_IFNAME=eth0`: which interface gloo's ranks are to speak through."""
-    for hit in text.near(r"(?P<name>GLOO_SOCKET_IFNAME)=[\"']?(?P<value>[\w.,:-]{1,100})", text.spots("GLOO_SOCKET_IFNAME=")):
+    for hit in text.near(
+        r"(?P<name>GLOO_SOCKET_IFNAME)=[\"']?(?P<value>[\w.,:-]{1,100})", text.spots("GLOO_SOCKET_IFNAME=")
+    ):
         yield hit.states(Variable, **hit.found())

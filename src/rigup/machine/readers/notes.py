@@ -15,10 +15,20 @@ from rigup.machine.texts import Hit, Text
 
 _START = r"^[ \t>*•-]{0,8}"
 _KEY = r"(?:\*{1,2})?(?P<key>%s)(?:\*{1,2})?[ \t]{0,4}[:=][ \t]{0,8}(?:\*{1,2} ?)?"
-_CARD = _START + _KEY % r"GPUs?(?: ?\d| model| name)?|[Gg]raphics [Cc]ards?|[Vv]ideo [Cc]ards?|Graphics|dGPU|iGPU|eGPU" + r"(?:\d ?x )?(?P<name>[^\n()]{3,60}?)[ \t]*(?:\((?P<inner>[^)\n]{1,60})\))?[ \t.]*$"
-_BARE = _START + r"(?:GPU )?(?P<name>(?:(?:AMD|NVIDIA|Nvidia|Radeon|GeForce|RX|RTX|GTX|Instinct|Ryzen)\b[ -]?|(?=\d{4} ?XTX?\b))[\w +./-]{2,50}?)[ \t]*(?:\((?P<inner>gfx[0-9a-f]{3,4}[^)\n]{0,20})\))?(?:\+[^\n]{0,40})?[ \t.]*$"
+_CARD = (
+    _START
+    + _KEY % r"GPUs?(?: ?\d| model| name)?|[Gg]raphics [Cc]ards?|[Vv]ideo [Cc]ards?|Graphics|dGPU|iGPU|eGPU"
+    + r"(?:\d ?x )?(?P<name>[^\n()]{3,60}?)[ \t]*(?:\((?P<inner>[^)\n]{1,60})\))?[ \t.]*$"
+)
+_BARE = (
+    _START
+    + r"(?:GPU )?(?P<name>(?:(?:AMD|NVIDIA|Nvidia|Radeon|GeForce|RX|RTX|GTX|Instinct|Ryzen)\b[ -]?|(?=\d{4} ?XTX?\b))[\w +./-]{2,50}?)[ \t]*(?:\((?P<inner>gfx[0-9a-f]{3,4}[^)\n]{0,20})\))?(?:\+[^\n]{0,40})?[ \t.]*$"
+)
 _PAIR = r"^[^\n]{0,40}?(?P<name>(?:R[Xx] ?)?\d{3,4} ?(?:XTX?|GRE|M|S)?(?: \d{1,3} ?GB)?)[ \t]*\((?P<inner>gfx[0-9a-f]{3,4})\)"
-_RELEASE = _START + r"(?:\*{1,2})?(?:ROCm|rocm|ROCM)(?:[- ](?:dev|core|libs))?(?: [Vv]ersion)?(?:\*{1,2})?[ \t]{0,4}[:=]?[ \t]{0,4}v?(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,3})?)(?:-\d{1,6})?\b[^\n]{0,40}$"
+_RELEASE = (
+    _START
+    + r"(?:\*{1,2})?(?:ROCm|rocm|ROCM)(?:[- ](?:dev|core|libs))?(?: [Vv]ersion)?(?:\*{1,2})?[ \t]{0,4}[:=]?[ \t]{0,4}v?(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,3})?)(?:-\d{1,6})?\b[^\n]{0,40}$"
+)
 _NAMED_JETSON = r"\b(?:Jetson (?P<model>(?:AGX |Orin |Xavier |TX|Nano|Thor)[\w ]{0,24})|NVIDIA (?P<board>Orin(?: Nano| NX)?|Jetson[\w ]{1,30}) (?:Developer Kit|Engineering))"
 
 
@@ -38,7 +48,14 @@ def _card(hit: Hit) -> Iterator[Gpu]:
     plain = re.sub(r"\b\d{1,3} ?GB\b|\bOC\b", "", hit["name"]).strip(" -,")
     spaced = re.sub(r"(?<=\d)(?=X|GRE)|(?<=RX)(?=\d)", " ", plain)
     isa = re.search(r"gfx[0-9a-f]{3,4}", hit["inner"])
-    known = next((row for name in (plain, spaced, "Radeon RX " + spaced.removeprefix("RX ").removeprefix("Radeon ")) if (row := one_gpu(name))), None)
+    known = next(
+        (
+            row
+            for name in (plain, spaced, "Radeon RX " + spaced.removeprefix("RX ").removeprefix("Radeon "))
+            if (row := one_gpu(name))
+        ),
+        None,
+    )
     if not known and not isa:
         return
     draft = Draft(hit.text, Gpu, hit.start)
@@ -59,9 +76,13 @@ def rocm_told(text: Text) -> Statements:
 @reads(marks=("WSL", "icrosoft", "wsl"), adds=(Platform,), rank=0)
 def wsl_told(text: Text) -> Statements:
     """`WSL 2`, `WSL version: 2.4.13.0`, `Oracle Linux Server 9.4 (WSL2)`, a kernel of Microsoft's."""
-    for hit in text.each(r"\b(?P<release>\d{1,2}\.\d{1,3}\.\d{1,4}[\w.+-]{0,20}-[Mm]icrosoft(?:-standard[\w+.-]{0,20})?)"):
+    for hit in text.each(
+        r"\b(?P<release>\d{1,2}\.\d{1,3}\.\d{1,4}[\w.+-]{0,20}-[Mm]icrosoft(?:-standard[\w+.-]{0,20})?)"
+    ):
         yield hit.states(Platform, system="linux", release=hit["release"], wsl=wsl(hit["release"]))
-    for hit in text.each(r"^(?:[^\n:]{0,60}[ (+])?WSL ?(?:[Vv]ersion ?)?[: ]{0,4}(?P<wsl>[12])(?:\.\d{1,3}){0,3}\)?(?![\w.])[^\n]{0,30}$"):
+    for hit in text.each(
+        r"^(?:[^\n:]{0,60}[ (+])?WSL ?(?:[Vv]ersion ?)?[: ]{0,4}(?P<wsl>[12])(?:\.\d{1,3}){0,3}\)?(?![\w.])[^\n]{0,30}$"
+    ):
         yield hit.states(Platform, wsl=int(hit["wsl"]))
     for hit in text.each(r"^[* ] (?P<name>[\w.-]{1,40}) {2,60}(?:Running|Stopped) {2,20}(?P<wsl>[12])[ \t]*$"):
         yield hit.states(Platform, wsl=int(hit["wsl"]))
@@ -70,7 +91,10 @@ def wsl_told(text: Text) -> Statements:
 @reads(marks=("Linux", "Ubuntu", "Debian", "Fedora", "openSUSE", "Windows"), adds=(Platform,), rank=0)
 def system_told(text: Text) -> Statements:
     """`Ubuntu 22.04.5`, `OS: Arch Linux`, `Oracle Linux Server 9.4 (WSL2)`: a line that says nothing else."""
-    form = _START + r"(?:\*{0,2}(?:OS|Distro|Distribution|System|Operating System)(?: version)?\*{0,2} ?[:=] ?)?(?P<value>(?:Ubuntu|Debian|Fedora|Oracle Linux|Rocky|Alma|CentOS|Red Hat|RHEL|openSUSE|Arch|Manjaro|Linux Mint|Pop!_OS)[\w !_.-]{0,40})(?:\([^)\n]{1,30}\))?[ \t.]*$"
+    form = (
+        _START
+        + r"(?:\*{0,2}(?:OS|Distro|Distribution|System|Operating System)(?: version)?\*{0,2} ?[:=] ?)?(?P<value>(?:Ubuntu|Debian|Fedora|Oracle Linux|Rocky|Alma|CentOS|Red Hat|RHEL|openSUSE|Arch|Manjaro|Linux Mint|Pop!_OS)[\w !_.-]{0,40})(?:\([^)\n]{1,30}\))?[ \t.]*$"
+    )
     for hit in text.each(form):
         yield from os_of(text, hit.match.start("value"), hit["value"])
 
@@ -91,6 +115,7 @@ def jetson_told(text: Text) -> Statements:
 @reads(marks=("@",), adds=(Jetson,), rank=0)
 def jetson_prompt(text: Text) -> Statements:
     """`ada@agx-orin:~$`: who names a machine after its module speaks of a Jetson, though it proves little."""
-    for hit in text.each(r"^\[?[a-z_][\w.-]{0,31}@(?P<name>(?:[\w-]{0,20}-)?(?:jetson|orin|xavier|tegra)(?:-[\w-]{1,20})?)[: ]"):
+    for hit in text.each(
+        r"^\[?[a-z_][\w.-]{0,31}@(?P<name>(?:[\w-]{0,20}-)?(?:jetson|orin|xavier|tegra)(?:-[\w-]{1,20})?)[: ]"
+    ):
         yield hit.states(Jetson, prompt=hit["name"])
-

@@ -29,7 +29,10 @@ _FILE = re.compile(
 @reads(inputs=[File(_GPUS + "*/information")], marks=("GPU UUID:",), adds=(Gpu,), rank=2)
 def nvidia_information(text: Text) -> Statements:
     """`Model: NVIDIA GeForce RTX 3090`, `GPU UUID: GPU-…`, `Bus Location: 0000:01:00.0`."""
-    found = {hit["key"]: hit for hit in text.each(r"^(?P<key>Model|GPU UUID|Bus Location|GPU Excluded):[ \t]{1,8}(?P<value>\S[^\n]{0,100})$")}
+    found = {
+        hit["key"]: hit
+        for hit in text.each(r"^(?P<key>Model|GPU UUID|Bus Location|GPU Excluded):[ \t]{1,8}(?P<value>\S[^\n]{0,100})$")
+    }
     if "Model" not in found or not {"Bus Location", "GPU UUID"} & found.keys():
         return
     draft = Draft(text, Gpu, found["Model"].start)
@@ -55,11 +58,16 @@ def nvidia_folders(text: Text) -> Statements:
 def nvidia_parameters(text: Text) -> Statements:
     """`EnableGpuFirmware: 18`: what the module runs with, under its registry's names."""
     for hit in text.each(rf"^(?P<name>{_PARAMETERS}): (?P<value>[^\n]{{0,200}})$"):
-        yield hit.states(ModuleParameter, module="nvidia", name="NVreg_" + hit["name"], running=hit["value"].strip('" '))
+        yield hit.states(
+            ModuleParameter, module="nvidia", name="NVreg_" + hit["name"], running=hit["value"].strip('" ')
+        )
 
 
-@reads(DriverLibrary, inputs=[Listing(folder + _LIBRARIES) for folder in _FOLDERS],
-       marks=("libcuda.so.", "libnvidia-ml.so."))
+@reads(
+    DriverLibrary,
+    inputs=[Listing(folder + _LIBRARIES) for folder in _FOLDERS],
+    marks=("libcuda.so.", "libnvidia-ml.so."),
+)
 def nvidia_libraries(text: Text) -> Statements:
     """`libcuda.so.1 -> libcuda.so.550.90.07`: which driver the user space is of."""
     for found in _FILE.finditer(text.body):
@@ -80,20 +88,37 @@ def _version(own: str | None, target: str | None) -> str | None:
     return own or (led[1] if led else None)
 
 
-@reads(PathLibrary, inputs=[Listing("/usr/local/cuda{,-*}/{lib64/stubs,compat,compat/lib.real,compat/lib}/libcuda.so*"),
-                            Listing("/usr/local/cuda{,-*}/targets/*/lib/stubs/libcuda.so")])
+@reads(
+    PathLibrary,
+    inputs=[
+        Listing("/usr/local/cuda{,-*}/{lib64/stubs,compat,compat/lib.real,compat/lib}/libcuda.so*"),
+        Listing("/usr/local/cuda{,-*}/targets/*/lib/stubs/libcuda.so"),
+    ],
+)
 def toolkit_libcuda(text: Text) -> Statements:
     """The toolkit's stub, and the forward compatibility package."""
-    for hit in text.each(r"(?P<path>(?P<folder>/usr/local/cuda\S{0,120}/(?P<kind>stubs|compat)(?:/lib|/lib\.real)?)/(?P<soname>libcuda\.so(?:\.1)?)(?:\.(?P<version>\d{2,4}\.[\d.]{1,12}))?)(?: -> (?P<target>\S{1,200}))?$"):
+    for hit in text.each(
+        r"(?P<path>(?P<folder>/usr/local/cuda\S{0,120}/(?P<kind>stubs|compat)(?:/lib|/lib\.real)?)/(?P<soname>libcuda\.so(?:\.1)?)(?:\.(?P<version>\d{2,4}\.[\d.]{1,12}))?)(?: -> (?P<target>\S{1,200}))?$"
+    ):
         stub = hit["kind"] == "stubs"
         known = {"version": found} if (found := _version(hit["version"] or None, hit["target"])) else {}
-        yield hit.states(PathLibrary, path=hit["path"], folder=hit["folder"], soname=hit["soname"], stub=stub, compat=not stub, **known)
+        yield hit.states(
+            PathLibrary,
+            path=hit["path"],
+            folder=hit["folder"],
+            soname=hit["soname"],
+            stub=stub,
+            compat=not stub,
+            **known,
+        )
 
 
 @reads(inputs=[File("/usr/local/cuda{,-*}/version.json")], marks=('"cuda" :', '"cuda_nvcc" :'), adds=(Toolkit,))
 def cuda_toolkit(text: Text) -> Statements:
     """`"cuda" : {"name" : "CUDA SDK", "version" : "12.4.1"}`."""
-    if hit := text.first(r'"cuda"\s{0,8}:\s{0,8}\{[^{}]{0,200}"version"\s{0,8}:\s{0,8}"(?P<version>\d{1,3}\.[\d.]{1,12})"'):
+    if hit := text.first(
+        r'"cuda"\s{0,8}:\s{0,8}\{[^{}]{0,200}"version"\s{0,8}:\s{0,8}"(?P<version>\d{1,3}\.[\d.]{1,12})"'
+    ):
         folder = text.source.rpartition("/version.json")[0]
         known = {"path": folder} if folder else {}
         yield hit.states(Toolkit, name="cuda", version=hit["version"], **known)
@@ -110,7 +135,9 @@ def cuda_toolkit_of_old(text: Text) -> Statements:
 @reads(inputs=[File("/proc/device-tree/model"), File("/sys/firmware/devicetree/base/model")], adds=(Gpu,))
 def jetson_model(text: Text) -> Statements:
     """`NVIDIA Jetson AGX Orin Developer Kit`: its GPU is on no bus."""
-    if hit := text.first(r"\A(?:NVIDIA )?(?P<name>Jetson [A-Z][\w ]{1,40}?)(?: Developer Kit| Engineering| Super| with|[\0\n]|\Z)"):
+    if hit := text.first(
+        r"\A(?:NVIDIA )?(?P<name>Jetson [A-Z][\w ]{1,40}?)(?: Developer Kit| Engineering| Super| with|[\0\n]|\Z)"
+    ):
         yield hit.states(Gpu, vendor="nvidia", name="NVIDIA " + hit["name"], integrated=True)
 
 

@@ -1,12 +1,15 @@
 """nvidia-smi's long report (-q), the same as XML (-q -x), and its tables of chosen fields (--query-gpu)."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from rigup.knowledge.chips import isa_of_capability
+from rigup.machine import nvml
 from rigup.machine.kinds import Driver, Gpu
-from rigup.machine.reader import Statements, reads
+from rigup.machine.reader import Run, Statements, reads
 from rigup.machine.readers.values import (
     Draft,
     address,
@@ -182,7 +185,14 @@ def nvidia_xml(text: Text) -> Statements:
             if draft is None:
                 yield from _driver(text, key, value, found.start(4))
             elif tag == "mig_device" or value:
-                said.append((_section(path[:-1]) if tag != "mig_device" else "mig device", key if value else "", value, found.start(4)))
+                said.append(
+                    (
+                        _section(path[:-1]) if tag != "mig_device" else "mig device",
+                        key if value else "",
+                        value,
+                        found.start(4),
+                    )
+                )
     yield from _closed(draft, said)
 
 
@@ -237,7 +247,10 @@ _ASKED = re.compile(r"--query-gpu[= ]\"?([a-z][\w.,]{2,8000})\"?[^\n]{0,200}?--f
 _AFTER = re.compile(r"--format[= ]\"?csv([\w,]{0,40})\"?[^\n]{0,200}?--query-gpu[= ]\"?([a-z][\w.,]{2,8000})")
 
 
-@reads(adds=(Driver, Gpu), marks=("--query-gpu", "driver_version", "memory.total", "compute_cap", "pci.bus_id", "name, "))
+@reads(
+    inputs=[Run((sys.executable, str(Path(nvml.__file__))), seconds=10, wakes="10de", given="/dev/nvidiactl")],
+    adds=(Driver, Gpu), marks=("--query-gpu", "driver_version", "memory.total", "compute_cap", "pci.bus_id", "name, "),
+)  # fmt: skip
 def nvidia_csv(text: Text) -> Statements:
     """`--query-gpu=… --format=csv`: by its head line, or, without one, by the command above it."""
     for found in _HEADER.finditer(text.body):

@@ -7,7 +7,9 @@ from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.values import Draft
 from rigup.machine.texts import Text
 
-_NAMES = re.compile(r"(?<=[\[ ])(?P<name>(?:HSA|HIP|ROCR|CUDA|GPU|OLLAMA)_[A-Z_]{3,40}):(?P<value>\"(?:[^\"\\]|\\.){0,200}\"|[^\s\]]{0,300})")
+_NAMES = re.compile(
+    r"(?<=[\[ ])(?P<name>(?:HSA|HIP|ROCR|CUDA|GPU|OLLAMA)_[A-Z_]{3,40}):(?P<value>\"(?:[^\"\\]|\\.){0,200}\"|[^\s\]]{0,300})"
+)
 
 
 @reads(marks=("server config",), adds=(Variable,))
@@ -23,5 +25,7 @@ def ollama_environment(text: Text) -> Statements:
             else:
                 draft.lacks("value")
             for variable in draft.facts():
-                variable.place = variable.place if variable.place.process else variable.place._replace(process="service:ollama")
+                variable.place = (
+                    variable.place if variable.place.process else variable.place._replace(process="service:ollama")
+                )
                 yield variable

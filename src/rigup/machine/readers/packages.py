@@ -20,10 +20,22 @@ _MATTERS = re.compile(
     r"|paddlepaddle[\w-]*|mxnet[\w-]*|torch|pytorch|openvino|ultralytics|faiss[\w-]*|numba|pycuda|lmcache|pyopencl|setuptools"
     r"|pip|python|libstdcxx-ng|libgcc-ng|__\w+"
 )
-_CONDA = r"^[> \t]{0,40}(?P<name>[a-z_][\w.-]{1,60})[ \t]{1,60}(?P<version>" + _VERSION + r")[ \t]{1,40}(?P<build>[\w.*]{1,80})(?:[ \t]{1,40}(?P<channel>[\w./:-]{1,80}))?[ \t]*$"
-_PIP = r"^[> \t]{0,40}(?P<name>[A-Za-z][\w.-]{1,60})(?:[ \t]{1,60}|==)(?P<version>" + _VERSION + r")[ \t]*(?:(?:/|[A-Za-z]:\\)[^\n]{0,200})?$"
+_CONDA = (
+    r"^[> \t]{0,40}(?P<name>[a-z_][\w.-]{1,60})[ \t]{1,60}(?P<version>"
+    + _VERSION
+    + r")[ \t]{1,40}(?P<build>[\w.*]{1,80})(?:[ \t]{1,40}(?P<channel>[\w./:-]{1,80}))?[ \t]*$"
+)
+_PIP = (
+    r"^[> \t]{0,40}(?P<name>[A-Za-z][\w.-]{1,60})(?:[ \t]{1,60}|==)(?P<version>"
+    + _VERSION
+    + r")[ \t]*(?:(?:/|[A-Za-z]:\\)[^\n]{0,200})?$"
+)
 _OLD_PIP = r"^[> \t]{0,40}(?P<name>[A-Za-z][\w.-]{1,60}) \((?P<version>" + _VERSION + r")(?:, [^)\n]{1,120})?\)[ \t]*$"
-_SECTION = r"^[> \t]{0,40}\[(?P<manager>pip3?|conda)\] (?P<name>[A-Za-z_][\w.-]{1,60})(?:==|[ \t]{1,40})(?P<version>" + _VERSION + r")(?:[ \t]{1,40}(?P<build>[\w.]{1,80})(?:[ \t]{1,20}\[[\w-]{1,20}\])?(?:[ \t]{1,40}(?P<channel>[\w./:-]{1,80}))?)?[ \t]*$"
+_SECTION = (
+    r"^[> \t]{0,40}\[(?P<manager>pip3?|conda)\] (?P<name>[A-Za-z_][\w.-]{1,60})(?:==|[ \t]{1,40})(?P<version>"
+    + _VERSION
+    + r")(?:[ \t]{1,40}(?P<build>[\w.]{1,80})(?:[ \t]{1,20}\[[\w-]{1,20}\])?(?:[ \t]{1,40}(?P<channel>[\w./:-]{1,80}))?)?[ \t]*$"
+)
 _SHOW = r"^[> \t]{0,40}Name: (?P<name>[\w.-]{2,60})\n[> \t]{0,40}Version: (?P<version>" + _VERSION + r")"
 
 
@@ -39,12 +51,17 @@ def listed_libraries(text: Text) -> Statements:
         yield from _package(hit, "conda" if hit["manager"] == "conda" and hit["channel"] not in ("pypi", "") else "pip")
 
 
-@reads(adds=(Package,), marks=("packages in environment at", "# Name  ", " pypi_0 ", "_cudnn", "py3.", "conda-forge", "cpuonly"))
+@reads(
+    adds=(Package,),
+    marks=("packages in environment at", "# Name  ", " pypi_0 ", "_cudnn", "py3.", "conda-forge", "cpuonly"),
+)
 def conda_listing(text: Text) -> Statements:
     """`conda list`, micromamba's and pixi's alike: name, version, build, channel."""
     for hit in text.each(_CONDA):
         if re.match(r"py\w*?_|py\d|[0-9a-z]*_\d|pypi|cuda|cpu|h[0-9a-f]{7}|\d{1,3}$", hit["build"]):
-            yield from _package(hit, "pip" if "pypi" in (hit["build"], hit["channel"]) or hit["build"].startswith("pypi") else "conda")
+            yield from _package(
+                hit, "pip" if "pypi" in (hit["build"], hit["channel"]) or hit["build"].startswith("pypi") else "conda"
+            )
 
 
 @reads(adds=(Package,), marks=("torch", "tensorflow", "nvidia-", "\nVersion: ", "onnxruntime", "numpy", "jax"))
@@ -64,7 +81,10 @@ def _neighbours(hit: Hit) -> bool:
     before = body[body.rfind("\n", 0, max(start - 1, 0)) + 1 : max(start - 1, 0)]
     stop = body.find("\n", end + 1)
     after = body[end + 1 : stop if stop >= 0 else len(body)]
-    return any(re.fullmatch(_PIP.strip("^$"), line[:200]) or re.match(r"[> \t]{0,40}-{4,}[ -]*$", line[:200]) for line in (before, after))
+    return any(
+        re.fullmatch(_PIP.strip("^$"), line[:200]) or re.match(r"[> \t]{0,40}-{4,}[ -]*$", line[:200])
+        for line in (before, after)
+    )
 
 
 def _package(hit: Hit, manager: str) -> Iterator[Package]:
@@ -86,13 +106,38 @@ _GPU_PACKAGE = (
     r"(?:lib)?(?:nvidia|cuda|cudnn|nccl|xserver-xorg-video-nvidia|rocm|rocr|hip|amdgpu|hsa|comgr|rocblas|miopen|migraphx"
     r"|rocminfo|rocm-smi|kmod-nvidia|akmod-nvidia|dkms|nvidia-container|intel-opencl|intel-level-zero|level-zero|xpu)[\w.+:-]{0,80}"
 )
-_DPKG = r"^[> \t]{0,40}(?P<state>[uirph][a-zA-Z][RU]?)[ \t]{1,10}(?P<name>" + _GPU_PACKAGE + r")[ \t]{1,80}(?P<version>\d[\w.+:~-]{0,80})[ \t]"
-_APT = r"^[> \t]{0,40}(?P<name>" + _GPU_PACKAGE + r")/[\w,.-]{1,60} (?P<version>\d[\w.+:~-]{0,80}) [a-z0-9]{3,8} \[(?P<state>[^\]\n]{1,60})\]"
-_RPM = r"^[> \t]{0,40}(?P<name>(?:x11-drv-|xorg-x11-drv-)?" + r"(?:(?:k|ak)mod-)?(?:nvidia|cuda|rocm|hip|amdgpu|hsa|rocblas|miopen|libnvidia)[\w.+]*(?:-[a-z][\w.+]*){0,5}(?:-\d[\w.]{0,30}-\d[\w.]{0,30}\.(?:x86_64|aarch64))?)-(?P<version>(?:\d:)?\d[\w.+~]{0,60}-\d[\w.+~]{0,60})\.(?:x86_64|noarch|aarch64|i686)[ \t]*$"
+_DPKG = (
+    r"^[> \t]{0,40}(?P<state>[uirph][a-zA-Z][RU]?)[ \t]{1,10}(?P<name>"
+    + _GPU_PACKAGE
+    + r")[ \t]{1,80}(?P<version>\d[\w.+:~-]{0,80})[ \t]"
+)
+_APT = (
+    r"^[> \t]{0,40}(?P<name>"
+    + _GPU_PACKAGE
+    + r")/[\w,.-]{1,60} (?P<version>\d[\w.+:~-]{0,80}) [a-z0-9]{3,8} \[(?P<state>[^\]\n]{1,60})\]"
+)
+_RPM = (
+    r"^[> \t]{0,40}(?P<name>(?:x11-drv-|xorg-x11-drv-)?"
+    + r"(?:(?:k|ak)mod-)?(?:nvidia|cuda|rocm|hip|amdgpu|hsa|rocblas|miopen|libnvidia)[\w.+]*(?:-[a-z][\w.+]*){0,5}(?:-\d[\w.]{0,30}-\d[\w.]{0,30}\.(?:x86_64|aarch64))?)-(?P<version>(?:\d:)?\d[\w.+~]{0,60}-\d[\w.+~]{0,60})\.(?:x86_64|noarch|aarch64|i686)[ \t]*$"
+)
 _PACMAN = r"^[> \t]{0,40}(?:local/)?(?P<name>(?:lib32-)?(?:nvidia|cuda|cudnn|rocm|hip|hsa|lib32-nvidia|opencl-nvidia|rocblas|miopen)[\w.+-]{0,60}) (?P<version>(?:\d:)?\d[\w.+]{0,40}-\d{1,3}(?:\.\d)?)(?: \[installed\])?[ \t]*$"
 
 
-@reads(adds=(SystemPackage,), marks=("ii  ", "rc  ", "iU  ", "iF  ", "/now ", "[installed", ".x86_64\n", ".noarch\n", "nvidia-utils", "rocm-hip-runtime"))
+@reads(
+    adds=(SystemPackage,),
+    marks=(
+        "ii  ",
+        "rc  ",
+        "iU  ",
+        "iF  ",
+        "/now ",
+        "[installed",
+        ".x86_64\n",
+        ".noarch\n",
+        "nvidia-utils",
+        "rocm-hip-runtime",
+    ),
+)
 def system_packages(text: Text) -> Statements:
     """`dpkg -l`, `apt list --installed`, `rpm -qa`, `pacman -Q`: those that have to do with GPUs."""
     for hit in text.each(_DPKG):

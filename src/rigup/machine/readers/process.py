@@ -18,12 +18,24 @@ def environment(text: Text) -> Statements:
 def account(text: Text) -> Statements:
     """`id` as it prints."""
     for hit in text.each(r"(?:uid=(?P<uid>\d+)\((?P<user>[^)]*)\).*?)?groups=(?P<groups>.*)"):
-        known = {name: int(value) if name == "uid" else value for name, value in hit.found().items() if name != "groups"}
-        yield hit.states(Account, groups=[name or number for number, name in re.findall(r"(\d+)(?:\(([^)]+)\))?", hit["groups"])], **known)
+        known = {
+            name: int(value) if name == "uid" else value for name, value in hit.found().items() if name != "groups"
+        }
+        yield hit.states(
+            Account,
+            groups=[name or number for number, name in re.findall(r"(\d+)(?:\(([^)]+)\))?", hit["groups"])],
+            **known,
+        )
 
 
-@reads(DeviceNode, inputs=[Listing("/dev/{kfd,dxg,nvidia*,dri/*}")], marks=(" /dev/kfd", " /dev/nvidia", " /dev/dri/", " /dev/dxg"))
+@reads(
+    DeviceNode,
+    inputs=[Listing("/dev/{kfd,dxg,nvidia*,dri/*}")],
+    marks=(" /dev/kfd", " /dev/nvidia", " /dev/dri/", " /dev/dxg"),
+)
 def device_nodes(text: Text) -> Statements:
     """`ls -l` of device files: `crw-rw---- 1 root render 235, 0 Nov 1 10:00 /dev/kfd`."""
-    for hit in text.each(r"(?P<mode>[cb][rwxsStT-]{9})(?P<acl>[+.@]?) +\d+ +(?P<owner>\S+) +(?P<group>\S+) .*?(?P<path>/dev/\S+)"):
+    for hit in text.each(
+        r"(?P<mode>[cb][rwxsStT-]{9})(?P<acl>[+.@]?) +\d+ +(?P<owner>\S+) +(?P<group>\S+) .*?(?P<path>/dev/\S+)"
+    ):
         yield hit.states(DeviceNode, **{**hit.found(), "acl": hit["acl"] == "+"})

@@ -35,7 +35,10 @@ def masks_in_programs(text: Text) -> Statements:
 
 def _same_program(before: str) -> str:
     """A fresh interpreter, or a definition that only runs later, begins anew; comments do nothing."""
-    starts = [found.start() for found in re.finditer(r"^(?:Python \d\.\d|.{0,80}[$#] python|def |class |if __name__)", before, re.MULTILINE)]
+    starts = [
+        found.start()
+        for found in re.finditer(r"^(?:Python \d\.\d|.{0,80}[$#] python|def |class |if __name__)", before, re.MULTILINE)
+    ]
     return re.sub(r"#[^\n]*", "", before[starts[-1] if starts else 0 :])
 
 
@@ -58,8 +61,6 @@ def mps_wanted(text: Text) -> Statements:
     form = r"(?:torch\.device\([ \t]*['\"]mps['\"]|\bdevice[ \t]*=[ \t]*['\"]mps['\"]|--(?:device|accelerator)[ =]mps\b|accelerator[ \t]*=[ \t]*['\"]mps['\"]|\.to\(['\"]mps['\"])"
     if hit := text.first(form):
         yield hit.states(Launch, accelerator="mps")
-
-
 
 
 @derives(CardCount, Gpu)

@@ -21,16 +21,27 @@ _SITE = "/lib{,64}/python3*/{site,dist}-packages/"
 _WINDOWS = "/Lib/site-packages/"
 _CONDAS = "{miniconda3,anaconda3,miniforge3,mambaforge,micromamba,.conda}"
 # Where a packages folder lies, its environment's prefix before it.
-_PREFIX = re.compile(r"(?P<prefix>[^\s'\"]{0,300}?)/(?:lib(?:64)?/python(?P<python>3(?:\.\d{1,2})?t?)|Lib)/(?:site|dist)-packages/")
+_PREFIX = re.compile(
+    r"(?P<prefix>[^\s'\"]{0,300}?)/(?:lib(?:64)?/python(?P<python>3(?:\.\d{1,2})?t?)|Lib)/(?:site|dist)-packages/"
+)
 _LINE = r"^[^\n]{0,120}?(?P<path>(?:[A-Za-z]:)?/[^\n]{0,300}?)(?: -> [^\n]{0,200})?$"
 
 
-@reads(PythonEnv, inputs=[File("{HomeFolder.path}/{.venv,venv,env,*,.virtualenvs/*,.venvs/*,venvs/*,envs/*}/pyvenv.cfg"),
-                          File("/opt/*/pyvenv.cfg"), File("/{venv,app/.venv,app/venv,workspace/.venv,workspace/venv,.venv}/pyvenv.cfg")])
+@reads(
+    PythonEnv,
+    inputs=[
+        File("{HomeFolder.path}/{.venv,venv,env,*,.virtualenvs/*,.venvs/*,venvs/*,envs/*}/pyvenv.cfg"),
+        File("/opt/*/pyvenv.cfg"),
+        File("/{venv,app/.venv,app/venv,workspace/.venv,workspace/venv,.venv}/pyvenv.cfg"),
+    ],
+)
 def pyvenv(text: Text) -> Statements:
     """`home = /usr/bin`, `version = 3.11.4`: a virtual environment and the interpreter below it."""
     prefix = text.source.rpartition("/")[0]
-    told = {hit["key"].lower(): hit for hit in text.each(r"^(?P<key>home|version|version_info|executable) ?= ?(?P<value>[^\n]{1,300})$")}
+    told = {
+        hit["key"].lower(): hit
+        for hit in text.each(r"^(?P<key>home|version|version_info|executable) ?= ?(?P<value>[^\n]{1,300})$")
+    }
     if not told or not prefix:
         return
     draft = Draft(text, PythonEnv, next(iter(told.values())).start)
@@ -44,7 +55,13 @@ def pyvenv(text: Text) -> Statements:
     yield from draft.facts()
 
 
-@reads(PythonEnv, inputs=[Listing("{HomeFolder.path}/" + _CONDAS + "{,/envs/*}/conda-meta"), Listing("/opt/" + _CONDAS.replace(".conda", "conda") + "{,/envs/*}/conda-meta")])
+@reads(
+    PythonEnv,
+    inputs=[
+        Listing("{HomeFolder.path}/" + _CONDAS + "{,/envs/*}/conda-meta"),
+        Listing("/opt/" + _CONDAS.replace(".conda", "conda") + "{,/envs/*}/conda-meta"),
+    ],
+)
 def conda_folders(text: Text) -> Statements:
     """Every environment of conda has a folder conda-meta."""
     for hit in text.each(r"(?P<prefix>/[^\n]{1,300}?)/conda-meta$"):
@@ -58,23 +75,40 @@ def conda_list(text: Text) -> Statements:
         yield hit.states(PythonEnv, prefix=hit["prefix"], kind="conda")
 
 
-@reads(PythonEnv, inputs=[Listing("/usr/{,local/}lib{,64}/python3*/{site,dist}-packages"), Listing("{HomeFolder.path}/{.local,.pyenv/versions/*}/lib/python3*/site-packages")])
+@reads(
+    PythonEnv,
+    inputs=[
+        Listing("/usr/{,local/}lib{,64}/python3*/{site,dist}-packages"),
+        Listing("{HomeFolder.path}/{.local,.pyenv/versions/*}/lib/python3*/site-packages"),
+    ],
+)
 def packages_folders(text: Text) -> Statements:
     """The system's own packages, and those that a user put beside them."""
-    for hit in text.each(r"(?P<prefix>/[^\n]{1,300}?)/lib(?:64)?/python(?P<version>3(?:\.\d{1,2}t?)?)/(?:site|dist)-packages$"):
+    for hit in text.each(
+        r"(?P<prefix>/[^\n]{1,300}?)/lib(?:64)?/python(?P<version>3(?:\.\d{1,2}t?)?)/(?:site|dist)-packages$"
+    ):
         prefix = _path(hit["prefix"])
         kind = "user" if prefix.endswith("/.local") else "system"
         known = {"version": hit["version"]} if "." in hit["version"] else {}
         yield hit.states(PythonEnv, prefix=prefix, kind=kind, **known)
 
 
-@reads(Torch, inputs=[File("{PythonEnv.prefix}" + _SITE + "torch/version.py"), File("{PythonEnv.prefix}" + _WINDOWS + "torch/version.py"),
-                      File("{HomeFolder.path}/*" + _SITE + "torch/version.py")],
-       marks=("cuda: Optional[str]", "hip: Optional[str]", "git_version: Optional[str]"), rank=2)
+@reads(
+    Torch,
+    inputs=[
+        File("{PythonEnv.prefix}" + _SITE + "torch/version.py"),
+        File("{PythonEnv.prefix}" + _WINDOWS + "torch/version.py"),
+        File("{HomeFolder.path}/*" + _SITE + "torch/version.py"),
+    ],
+    marks=("cuda: Optional[str]", "hip: Optional[str]", "git_version: Optional[str]"),
+    rank=2,
+)
 def torch_version(text: Text) -> Statements:
     """`__version__ = '2.6.0+cu124'`, `cuda: Optional[str] = '12.4'`, `hip … = None`: what the build says of itself."""
     env = _PREFIX.search(text.source)
-    form = r"^(?P<name>__version__|cuda|hip|xpu)(?:: ?[\w.\[\] |]{1,40})? ?= ?(?:['\"](?P<value>[^'\"\n]{1,80})['\"]|None)"
+    form = (
+        r"^(?P<name>__version__|cuda|hip|xpu)(?:: ?[\w.\[\] |]{1,40})? ?= ?(?:['\"](?P<value>[^'\"\n]{1,80})['\"]|None)"
+    )
     found = {hit["name"]: hit for hit in text.each(form)}
     if "__version__" not in found or not found["__version__"]["value"]:
         return
@@ -89,10 +123,18 @@ def torch_version(text: Text) -> Statements:
     yield from draft.facts()
 
 
-@reads(inputs=[Listing("{PythonEnv.prefix}" + _SITE + "torch/_C.*"), Listing("{PythonEnv.prefix}" + _WINDOWS + "torch/_C.*")], adds=(Torch, PythonEnv))
+@reads(
+    inputs=[
+        Listing("{PythonEnv.prefix}" + _SITE + "torch/_C.*"),
+        Listing("{PythonEnv.prefix}" + _WINDOWS + "torch/_C.*"),
+    ],
+    adds=(Torch, PythonEnv),
+)
 def torch_extension(text: Text) -> Statements:
     """`torch/_C.cpython-311-x86_64-linux-gnu.so`: its name tells for which system it was built."""
-    for hit in text.each(r"(?P<path>/[^\n]{1,400}/)torch/_C\.(?P<tag>cpython-\d{2,4}t?-[\w-]{4,40}|cp\d{2,4}-win_\w{3,8})\.(?:so|pyd)$"):
+    for hit in text.each(
+        r"(?P<path>/[^\n]{1,400}/)torch/_C\.(?P<tag>cpython-\d{2,4}t?-[\w-]{4,40}|cp\d{2,4}-win_\w{3,8})\.(?:so|pyd)$"
+    ):
         env, platform = _PREFIX.search(hit["path"]), _platform(hit["tag"])
         if env and platform:
             yield hit.states(Torch, env=_path(env["prefix"]), platform=platform)
@@ -113,7 +155,9 @@ def _platform(tag: str) -> str | None:
 def torch_wheel(text: Text) -> Statements:
     """`Tag: cp311-cp311-macosx_11_0_arm64`."""
     env = _PREFIX.search(text.source)
-    hit = text.first(r"^Tag: (?P<python>[\w.]{2,20})-[\w.]{2,20}-(?P<system>manylinux\w{0,30}?|linux|macosx|win)_(?:\d{1,2}_\d{1,2}_)?(?P<machine>x86_64|aarch64|arm64|amd64)\b")
+    hit = text.first(
+        r"^Tag: (?P<python>[\w.]{2,20})-[\w.]{2,20}-(?P<system>manylinux\w{0,30}?|linux|macosx|win)_(?:\d{1,2}_\d{1,2}_)?(?P<machine>x86_64|aarch64|arm64|amd64)\b"
+    )
     if env and hit:
         system = {"macosx": "macos", "win": "windows"}.get(hit["system"], "linux")
         machine = {"amd64": "x86_64"}.get(hit["machine"], hit["machine"])
@@ -121,10 +165,19 @@ def torch_wheel(text: Text) -> Statements:
         yield hit.states(PythonEnv, prefix=env["prefix"], machine=machine)
 
 
-@reads(Package, inputs=[Listing("{PythonEnv.prefix}" + _SITE + "*-*.dist-info"), Listing("{PythonEnv.prefix}" + _WINDOWS + "*-*.dist-info"),], marks=(".dist-info",))
+@reads(
+    Package,
+    inputs=[
+        Listing("{PythonEnv.prefix}" + _SITE + "*-*.dist-info"),
+        Listing("{PythonEnv.prefix}" + _WINDOWS + "*-*.dist-info"),
+    ],
+    marks=(".dist-info",),
+)
 def dist_infos(text: Text) -> Statements:
     """`torch-2.6.0+cu124.dist-info`: a folder for each package, named by it."""
-    for hit in text.each(r"(?P<path>/[^\n]{1,400}/)(?P<name>[A-Za-z][\w.]{0,80})-(?P<version>\d[\w.+!]{0,60})\.dist-info$"):
+    for hit in text.each(
+        r"(?P<path>/[^\n]{1,400}/)(?P<name>[A-Za-z][\w.]{0,80})-(?P<version>\d[\w.+!]{0,60})\.dist-info$"
+    ):
         name, env = re.sub(r"[_.]+", "-", hit["name"]).lower(), _PREFIX.search(hit["path"])
         if env and _PACKAGE.fullmatch(name):
             yield hit.states(Package, env=_path(env["prefix"]), name=name, version=hit["version"], manager="pip")
@@ -133,12 +186,16 @@ def dist_infos(text: Text) -> Statements:
 @reads(Package, inputs=[Listing("{PythonEnv.prefix}/conda-meta/*.json")], marks=("/conda-meta/",))
 def conda_packages(text: Text) -> Statements:
     """`conda-meta/pytorch-2.5.1-py3.11_cuda12.4_cudnn9.1.0_0.json`: name, version, build."""
-    for hit in text.each(r"(?P<prefix>/[^\n]{1,300})/conda-meta/(?P<name>[a-z0-9_.][\w.-]{0,80}?)-(?P<version>\d[\w.+!]{0,40}|v\d[\w.]{0,20})-(?P<build>[\w.+]{1,80})\.json$"):
+    for hit in text.each(
+        r"(?P<prefix>/[^\n]{1,300})/conda-meta/(?P<name>[a-z0-9_.][\w.-]{0,80}?)-(?P<version>\d[\w.+!]{0,40}|v\d[\w.]{0,20})-(?P<build>[\w.+]{1,80})\.json$"
+    ):
         prefix = _path(hit["prefix"])
         if hit["name"] == "python":
             yield hit.states(PythonEnv, prefix=prefix, kind="conda", version=hit["version"])
         elif _PACKAGE.fullmatch(hit["name"].replace("_", "-")):
-            yield hit.states(Package, env=prefix, name=hit["name"], version=hit["version"], build=hit["build"], manager="conda")
+            yield hit.states(
+                Package, env=prefix, name=hit["name"], version=hit["version"], build=hit["build"], manager="conda"
+            )
 
 
 @reads(HomeFolder, inputs=[Listing("/home/*")])

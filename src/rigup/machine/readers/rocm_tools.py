@@ -86,7 +86,7 @@ def _identity(draft: Draft[Gpu], first: dict[str, Line]) -> None:
     if (line := first.get("Chip ID")) and (chip := number(line.value)):
         draft.add("pci_id", pci_id("1002", f"{chip:x}") if draft.get("vendor") == "amd" else None, line.at)
     if (line := first.get("BDFID")) and (bdf := number(line.value)):
-        draft.add("pci_address", f"0000:{bdf >> 8 & 0xff:02x}:{bdf >> 3 & 0x1f:02x}.{bdf & 7}", line.at)
+        draft.add("pci_address", f"0000:{bdf >> 8 & 0xFF:02x}:{bdf >> 3 & 0x1F:02x}.{bdf & 7}", line.at)
 
 
 def _grepped(text: Text) -> Iterator[Gpu]:
@@ -130,7 +130,9 @@ def hip_devices(text: Text) -> Statements:
         end = heads[at + 1].start if at + 1 < len(heads) else len(text.body)
         lines = {_HIP.get(line.key.lower(), ""): (line.value, line.at) for line in keyed(text, hit.start, end)}
         said[hit.start, int(hit["index"])] = lines
-    for hit in text.each(r"^\[GPU (?P<index>\d{1,3})\] (?P<value>[^\n:]{1,80}(?::[^\n ]{1,60})?)(?:: (?P<key>[^\n]{2,60}))?$"):
+    for hit in text.each(
+        r"^\[GPU (?P<index>\d{1,3})\] (?P<value>[^\n:]{1,80}(?::[^\n ]{1,60})?)(?:: (?P<key>[^\n]{2,60}))?$"
+    ):
         inner = said.setdefault((-1, int(hit["index"])), {"at": ("", hit.start)})
         inner.setdefault(_HIP.get(hit["key"].lower(), "") if hit["key"] else "name", (hit["value"], hit.start))
     for (start, index), lines in said.items():
@@ -143,7 +145,7 @@ def _hip_device(text: Text, at: int, index: int, said: dict[str, tuple[str, int]
     draft.add("runtime_index", index)
     where = [number(said[key][0]) if key in said else None for key in ("domain", "bus", "device")]
     if where[1] is not None and where[2] is not None:
-        draft.add("pci_address", f"{where[0] or 0:04x}:{where[1] & 0xff:02x}:{where[2] & 0x1f:02x}.0", said["bus"][1])
+        draft.add("pci_address", f"{where[0] or 0:04x}:{where[1] & 0xFF:02x}:{where[2] & 0x1F:02x}.0", said["bus"][1])
     for key, field, value in (
         ("name", "name", product), ("arch", "shown_isa", gfx), ("memory", "vram", size),
         ("mib", "vram", lambda text: size(text, "m")), ("uuid", "uuid", lambda text: uuid("GPU-" + text.strip())),
@@ -155,7 +157,9 @@ def _hip_device(text: Text, at: int, index: int, said: dict[str, tuple[str, int]
     yield from draft.facts("vendor", "runtime_index")
 
 
-_CL = re.compile(r"^[> \t]{0,40}(?P<key>[A-Z][\w()/-]*(?: [\w()/-]+){0,6})(?::[ \t]*|[ \t]{2,}|\t)(?P<value>\S.*)$", re.MULTILINE)
+_CL = re.compile(
+    r"^[> \t]{0,40}(?P<key>[A-Z][\w()/-]*(?: [\w()/-]+){0,6})(?::[ \t]*|[ \t]{2,}|\t)(?P<value>\S.*)$", re.MULTILINE
+)
 _CL_KEYS = {
     "Device Name": "name", "Name": "name", "Device Board Name (AMD)": "board", "Board name": "board",
     "Device Type": "type", "Device Vendor ID": "vendor", "Vendor ID": "vendor", "Device PCI-e ID (AMD)": "pci",
@@ -201,7 +205,7 @@ def _cl_device(text: Text, said: dict[str, tuple[str, int]]) -> Iterator[Gpu]:
 
 def _topology(value: str) -> str | None:
     old = re.search(r"B#(\d{1,3}), D#(\d{1,2}), F#(\d)", value)
-    return f"0000:{int(old[1]) & 0xff:02x}:{int(old[2]) & 0x1f:02x}.{old[3]}" if old else address(value)
+    return f"0000:{int(old[1]) & 0xFF:02x}:{int(old[2]) & 0x1F:02x}.{old[3]}" if old else address(value)
 
 
 @reads(adds=(Gpu,), marks=("amdgpu_top_version", '"suspended_devices"'))
@@ -231,7 +235,7 @@ def _top_device(text: Text, info: dict[str, Any], device: dict[str, Any]) -> Ite
     if isinstance(info.get("DeviceID"), int):
         draft.add("pci_id", pci_id("1002", f"{info['DeviceID']:x}"))
     if isinstance(info.get("RevisionID"), int):
-        draft.add("revision", f"{info['RevisionID'] & 0xff:02x}")
+        draft.add("revision", f"{info['RevisionID'] & 0xFF:02x}")
     draft.add("integrated", {"APU": True, "dGPU": False}.get(str(told(str(info.get("GPU Type", ""))))))
     for field, key in (("vram", "VRAM Size"), ("gtt", "GTT Size")):
         draft.add(field, info[key] if isinstance(info.get(key), int) else None)

@@ -16,10 +16,17 @@ _NAMES = (
     "llama-server", "llamacpp", "comfyui", "open-webui", "localai", "text-generation-webui", "lightdm", "gdm", "switcheroo-control",
 )  # fmt: skip
 _NAMED = "{" + ",".join(_NAMES) + "}.service"
-_UNITS = ("/etc/systemd/system/", "/run/systemd/system/", "/usr/local/lib/systemd/system/", "{HomeFolder.path}/.config/systemd/user/")
+_UNITS = (
+    "/etc/systemd/system/",
+    "/run/systemd/system/",
+    "/usr/local/lib/systemd/system/",
+    "{HomeFolder.path}/.config/systemd/user/",
+)
 _DEFAULTS = "/etc/{default,sysconfig}/{ollama,docker,jupyter,jupyterhub,vllm,llama-server,slurmd}"
 _UNIT_NAME = re.compile(r"/(?P<name>[\w@.\\-]{1,80}?)\.service(?:\.d/[^/]{1,100})?\Z")
-_WORK = re.compile(r"python|conda|ollama|llama|vllm|jupyter|comfy|docker|podman|nvidia|cuda|rocm|hip|webui|triton|torch|slurm|stable-diffusion|kobold|lmstudio|lms\b")
+_WORK = re.compile(
+    r"python|conda|ollama|llama|vllm|jupyter|comfy|docker|podman|nvidia|cuda|rocm|hip|webui|triton|torch|slurm|stable-diffusion|kobold|lmstudio|lms\b"
+)
 _RC = "{.bashrc,.bash_profile,.profile,.bash_login,.zshrc,.zshenv,.zprofile,.config/fish/config.fish}"
 
 
@@ -36,7 +43,10 @@ def unit(text: Text) -> Statements:
         yield from _assignments(text, hit.match.start("words"), hit["words"].replace("\\\n", "  "))
     name = _UNIT_NAME.search(text.source)
     fields = {"User": "user", "SupplementaryGroups": "groups", "ExecStart": "command"}
-    found = {hit["key"]: hit for hit in text.each(r"^[ \t]{0,8}(?P<key>User|SupplementaryGroups|ExecStart)=(?P<value>[^\n]{1,600})$")}
+    found = {
+        hit["key"]: hit
+        for hit in text.each(r"^[ \t]{0,8}(?P<key>User|SupplementaryGroups|ExecStart)=(?P<value>[^\n]{1,600})$")
+    }
     ours = name and (name["name"] in _NAMES or any(_WORK.search(hit["value"].lower()) for hit in found.values()))
     if name and (ours or ".service.d/" in text.source):
         draft = Draft(text, Service, next((hit.start for hit in found.values()), 0))
@@ -47,8 +57,14 @@ def unit(text: Text) -> Statements:
         yield from draft.facts()
 
 
-@reads(inputs=[File(_DEFAULTS, process="unit"), File("/etc/{ollama,vllm,llama}/{env,environment,ollama.env,vllm.env}", process="unit")],
-       adds=(Variable,), process="unit")
+@reads(
+    inputs=[
+        File(_DEFAULTS, process="unit"),
+        File("/etc/{ollama,vllm,llama}/{env,environment,ollama.env,vllm.env}", process="unit"),
+    ],
+    adds=(Variable,),
+    process="unit",
+)
 def unit_environment(text: Text) -> Statements:
     """A file that a unit takes its variables from: NAME=value, a line each."""
     for hit in text.each(r"^(?:export )?(?P<name>[A-Za-z_]\w{1,60})=(?P<value>[^\n]{0,1000})$"):
@@ -57,35 +73,58 @@ def unit_environment(text: Text) -> Statements:
 
 def _assignments(text: Text, start: int, words: str) -> Iterator[Variable]:
     """`"A=b c" D=e`: several to a line, each quoted or not."""
-    for found in re.finditer(r"\"(?P<double>(?:[^\"\\\n]|\\.){1,1000})\"|'(?P<single>[^'\n]{1,1000})'|(?P<bare>[^\s\"']\S{0,1000})", words):
+    for found in re.finditer(
+        r"\"(?P<double>(?:[^\"\\\n]|\\.){1,1000})\"|'(?P<single>[^'\n]{1,1000})'|(?P<bare>[^\s\"']\S{0,1000})", words
+    ):
         told = found["double"] or found["single"] or found["bare"]
         name, sign, value = told.partition("=")
         if sign and re.fullmatch(r"[A-Za-z_]\w{0,60}", name):
             yield from says(text, Variable, start + found.start(), name=name, value=value.strip("\"'"))
 
 
-@reads(inputs=[Listing("/sys/fs/cgroup/{,systemd/}system.slice/" + name + ".service") for name in _NAMES[:12]], adds=(Service,))
+@reads(
+    inputs=[Listing("/sys/fs/cgroup/{,systemd/}system.slice/" + name + ".service") for name in _NAMES[:12]],
+    adds=(Service,),
+)
 def running(text: Text) -> Statements:
     """A service has a control group for as long as it runs."""
     for hit in text.each(r"/system\.slice/(?P<name>[\w@.-]{1,80}?)\.service$"):
         yield hit.states(Service, name=hit["name"], running=True)
 
 
-@reads(inputs=[Listing("/etc/systemd/system/*.target.wants/" + _NAMED), Listing("/etc/systemd/system/*.service.requires/" + _NAMED)], adds=(Service,))
+@reads(
+    inputs=[
+        Listing("/etc/systemd/system/*.target.wants/" + _NAMED),
+        Listing("/etc/systemd/system/*.service.requires/" + _NAMED),
+    ],
+    adds=(Service,),
+)
 def enabled(text: Text) -> Statements:
     """A service that is started with the machine is linked from a target."""
     for hit in text.each(r"/etc/systemd/system/[\w@.-]{1,80}/(?P<name>[\w@.-]{1,80}?)\.service(?: -> \S{1,200})?$"):
         yield hit.states(Service, name=hit["name"], enabled=True)
 
 
-@reads(inputs=[File("{HomeFolder.path}/" + _RC, process="shell"), File("/etc/{profile,bash.bashrc,bashrc,zsh/zshenv}", process="shell"),
-               File("/etc/profile.d/*.sh", process="shell")], adds=(Variable,), process="shell", rank=0)
+@reads(
+    inputs=[
+        File("{HomeFolder.path}/" + _RC, process="shell"),
+        File("/etc/{profile,bash.bashrc,bashrc,zsh/zshenv}", process="shell"),
+        File("/etc/profile.d/*.sh", process="shell"),
+    ],
+    adds=(Variable,),
+    process="shell",
+    rank=0,
+)
 def shell_files(text: Text) -> Statements:
     """`export NAME=value`: what the next login shell gets. What is in force in this one counts more."""
-    for line in text.each(r"^[ \t]{0,16}(?:export|declare -x|typeset -x)[ \t]{1,4}(?P<words>[A-Za-z_]\w{0,60}=[^\n]{0,1000})$"):
+    for line in text.each(
+        r"^[ \t]{0,16}(?:export|declare -x|typeset -x)[ \t]{1,4}(?P<words>[A-Za-z_]\w{0,60}=[^\n]{0,1000})$"
+    ):
         for name, value in _exports(line["words"]):
             yield line.states(Variable, name=name, value=value)
-    for line in text.each(r"^[ \t]{0,16}set (?:-[a-zA-Z]{1,4} |--\w{1,12} ){0,3}(?:-gx|-Ux|-x|-xg|-xU|--export) (?P<name>[A-Za-z_]\w{0,60}) (?P<value>[^\n]{0,600})$"):
+    for line in text.each(
+        r"^[ \t]{0,16}set (?:-[a-zA-Z]{1,4} |--\w{1,12} ){0,3}(?:-gx|-Ux|-x|-xg|-xU|--export) (?P<name>[A-Za-z_]\w{0,60}) (?P<value>[^\n]{0,600})$"
+    ):
         yield line.states(Variable, name=line["name"], value=_unquoted(line["value"]))
 
 
@@ -101,8 +140,16 @@ def _exports(words: str) -> Iterator[tuple[str, str]]:
             yield name, value
 
 
-@reads(inputs=[File("/etc/environment", process="shell"), File("/etc/environment.d/*.conf", process="shell"),
-               File("{HomeFolder.path}/.config/environment.d/*.conf", process="shell")], adds=(Variable,), process="shell", rank=0)
+@reads(
+    inputs=[
+        File("/etc/environment", process="shell"),
+        File("/etc/environment.d/*.conf", process="shell"),
+        File("{HomeFolder.path}/.config/environment.d/*.conf", process="shell"),
+    ],
+    adds=(Variable,),
+    process="shell",
+    rank=0,
+)
 def login_environment(text: Text) -> Statements:
     """NAME=value, for every login."""
     for hit in text.each(r"^(?:export )?(?P<name>[A-Za-z_]\w{0,60})=(?P<value>[^\n]{0,1000})$"):

@@ -3,7 +3,7 @@
 import re
 
 from rigup.knowledge.chips import isa_of_capability
-from rigup.machine.kinds import Driver, Gpu, Platform, PythonEnv, TensorFlow, Torch, Variable
+from rigup.machine.kinds import Cpu, Driver, Gpu, Platform, PythonEnv, TensorFlow, Torch, Variable
 from rigup.machine.reader import Statements, reads
 from rigup.machine.texts import Hit, Text
 
@@ -21,7 +21,14 @@ def _truth(word: str) -> bool:
     return word.lower() == "true"
 
 
-@reads(adds=(Torch, Gpu,), marks=("torch.",), rank=0)
+@reads(
+    adds=(
+        Torch,
+        Gpu,
+    ),
+    marks=("torch.",),
+    rank=0,
+)
 def torch_answers(text: Text) -> Statements:
     """`>>> torch.cuda.is_available()` and its like, with what came back."""
     for hit in _answered(text, r"torch\.__version__", r"['\"]?" + _VERSION + r"['\"]?[ \t]*(?:$|#)"):
@@ -29,7 +36,9 @@ def torch_answers(text: Text) -> Statements:
     for hit in _answered(text, r"torch\.cuda\.is_available\(\)", r"(?P<value>[Tt]rue|[Ff]alse)\b"):
         yield hit.states(Torch, available=_truth(hit["value"]))
     for toolkit in ("cuda", "hip"):
-        for hit in _answered(text, r"torch\.version\." + toolkit, r"['\"]?(?P<value>None|\d{1,2}\.\d[\w.+-]{0,20})['\"]?[ \t]*(?:$|#)"):
+        for hit in _answered(
+            text, r"torch\.version\." + toolkit, r"['\"]?(?P<value>None|\d{1,2}\.\d[\w.+-]{0,20})['\"]?[ \t]*(?:$|#)"
+        ):
             yield hit.states(Torch, **{toolkit: None if hit["value"] == "None" else hit["value"]})
     for hit in _answered(text, r"torch\.cuda\.get_arch_list\(\)", r"\[(?P<value>[^\]\n]{0,400})\]"):
         yield hit.states(Torch, code=re.findall(r"\w+", hit["value"]))
@@ -37,42 +46,72 @@ def torch_answers(text: Text) -> Statements:
         yield hit.states(Torch, devices=int(hit["value"]))
     for hit in _answered(text, r"torch\.cuda\.get_device_name\([^)\n]{0,20}\)", r"['\"](?P<value>[^'\"\n]{3,80})['\"]"):
         yield hit.states(Gpu, name=hit["value"])
-    for hit in _answered(text, r"torch\.cuda\.get_device_capability\([^)\n]{0,20}\)", r"\((?P<major>\d{1,2}), ?(?P<minor>\d)\)"):
+    for hit in _answered(
+        text, r"torch\.cuda\.get_device_capability\([^)\n]{0,20}\)", r"\((?P<major>\d{1,2}), ?(?P<minor>\d)\)"
+    ):
         yield hit.states(Gpu, vendor="nvidia", isa=f"sm_{hit['major']}{hit['minor']}")
 
 
 @reads(adds=(TensorFlow,), marks=("tf.", "ensorFlow", "ensorflow"), rank=0)
 def tensorflow_answers(text: Text) -> Statements:
     """`tf.test.is_built_with_cuda()` and its like."""
-    for hit in _answered(text, r"tf\.(?:test\.is_buil[dt]_with_cuda\(\)|sysconfig\.get_build_info\(\)\[['\"]is_cuda_build['\"]\])", r"(?P<value>[Tt]rue|[Ff]alse)\b"):
+    for hit in _answered(
+        text,
+        r"tf\.(?:test\.is_buil[dt]_with_cuda\(\)|sysconfig\.get_build_info\(\)\[['\"]is_cuda_build['\"]\])",
+        r"(?P<value>[Tt]rue|[Ff]alse)\b",
+    ):
         yield hit.states(TensorFlow, built_with_cuda=_truth(hit["value"]))
     for hit in _answered(text, r"tf\.(?:__version__|version\.VERSION)", r"['\"]?" + _VERSION + r"['\"]?[ \t]*(?:$|#)"):
         yield hit.states(TensorFlow, version=hit["value"])
-    for hit in _answered(text, r"tf\.config\.(?:experimental\.)?list_physical_devices\(['\"]GPU['\"]\)", r"(?P<value>\[[^\n]{0,400})"):
+    for hit in _answered(
+        text, r"tf\.config\.(?:experimental\.)?list_physical_devices\(['\"]GPU['\"]\)", r"(?P<value>\[[^\n]{0,400})"
+    ):
         yield hit.states(TensorFlow, gpus=hit["value"].count("PhysicalDevice("))
-    for hit in text.each(r"^[ \t>*-]{0,6}[Tt]ensor[Ff]low(?:[ -]version)?[ \t]{0,20}[:=]{0,2}[ \t]{1,20}" + _VERSION + _VARIANT):
+    for hit in text.each(
+        r"^[ \t>*-]{0,6}[Tt]ensor[Ff]low(?:[ -]version)?[ \t]{0,20}[:=]{0,2}[ \t]{1,20}" + _VERSION + _VARIANT
+    ):
         yield hit.states(TensorFlow, version=hit["value"])
 
 
-@reads(adds=(Torch,), marks=("orch version", "orch_version", "torch:", "Torch:", "torch)", "+cu", "+cpu", "+rocm", "torch ", "Torch "), rank=0)
+@reads(
+    adds=(Torch,),
+    marks=("orch version", "orch_version", "torch:", "Torch:", "torch)", "+cu", "+cpu", "+rocm", "torch ", "Torch "),
+    rank=0,
+)
 def torch_version_lines(text: Text) -> Statements:
     """`PyTorch: 2.8.0+cu128`, `torch version 2.0.1+cpu`: a line that says nothing else."""
-    for hit in text.each(r"^[ \t>*|-]{0,6}(?:[Pp]y)?[Tt]orch(?:[ _-][Vv]ersion)?[ \t|]{0,20}[:=]{0,2}[ \t|]{1,20}" + _VERSION + r"[ \t|]*" + _VARIANT):
+    for hit in text.each(
+        r"^[ \t>*|-]{0,6}(?:[Pp]y)?[Tt]orch(?:[ _-][Vv]ersion)?[ \t|]{0,20}[:=]{0,2}[ \t|]{1,20}"
+        + _VERSION
+        + r"[ \t|]*"
+        + _VARIANT
+    ):
         yield hit.states(Torch, version=hit["value"])
     for hit in text.each(r"^[ \t>*-]{0,6}CUDA \((?:via|used by|in|from) (?:py)?torch\)[: \t]{1,6}" + _VERSION):
         yield hit.states(Torch, cuda=hit["value"])
-    for hit in text.each(r"\A\s{0,20}(?P<value>\d\.\d{1,2}\.\d{1,2}(?:\.dev\d{8})?\+(?:cu\d{2,3}|cpu|rocm[\d.]{1,6}))\s{0,20}\Z"):
+    for hit in text.each(
+        r"\A\s{0,20}(?P<value>\d\.\d{1,2}\.\d{1,2}(?:\.dev\d{8})?\+(?:cu\d{2,3}|cpu|rocm[\d.]{1,6}))\s{0,20}\Z"
+    ):
         yield hit.states(Torch, version=hit["value"])
 
 
-@reads(adds=(Gpu, Driver,), marks=("apability ", "apability: ", "river: ", "river version", "river Version", "river ="), rank=0)
+@reads(
+    adds=(
+        Gpu,
+        Driver,
+    ),
+    marks=("apability ", "apability: ", "river: ", "river version", "river Version", "river ="),
+    rank=0,
+)
 def card_and_driver_lines(text: Text) -> Statements:
     """`GPU: NVIDIA GeForce GTX 1050 (compute capability 6.1)`, `Driver: 550.163.01`."""
     card = r"^[ \t>*|-]{0,6}GPU[ \t\w]{0,12}[:=][ \t]{0,20}(?:\d{1,2} ?x ?)?(?P<name>[^\n(]{3,60}?)[ \t]{0,4}\((?:compute )?capability[: ]{1,3}(?P<capability>\d{1,2}\.\d)\)"
     for hit in text.each(card):
         if isa := isa_of_capability(hit["capability"]):
             yield hit.states(Gpu, vendor="nvidia", name=hit["name"], isa=isa)
-    for hit in text.each(r"^[ \t>*|-]{0,6}(?:NVIDIA |Nvidia |nvidia )?[Dd]river(?: [Vv]ersion)?[ \t]{0,10}[:=][ \t]{0,20}(?P<version>\d{3}\.\d{2,3}(?:\.\d{2})?)[ \t]*$"):
+    for hit in text.each(
+        r"^[ \t>*|-]{0,6}(?:NVIDIA |Nvidia |nvidia )?[Dd]river(?: [Vv]ersion)?[ \t]{0,10}[:=][ \t]{0,20}(?P<version>\d{3}\.\d{2,3}(?:\.\d{2})?)[ \t]*$"
+    ):
         yield hit.states(Driver, vendor="nvidia", version=hit["version"])
 
 
@@ -82,22 +121,33 @@ def python_banner(text: Text) -> Statements:
     banner = r"^Python (?P<version>\d\.\d{1,2}\.\d{1,3})[^\n]{0,120}(?:\n\[|\[(?:GCC|Clang|MSC))[^\n]{0,120}\bon (?:linux|win32|darwin)"
     for hit in text.each(banner):
         yield hit.states(PythonEnv, version=hit["version"])
-    for hit in text.each(r"^[^\n]{0,120}[Pp]ython[\d.]{0,5}(?:\.exe)? +(?:--version|-V|-VV)[ \t]*(?:\n[ \t]*)?Python (?P<version>\d\.\d{1,2}\.\d{1,3})"):
+    for hit in text.each(
+        r"^[^\n]{0,120}[Pp]ython[\d.]{0,5}(?:\.exe)? +(?:--version|-V|-VV)[ \t]*(?:\n[ \t]*)?Python (?P<version>\d\.\d{1,2}\.\d{1,3})"
+    ):
         yield hit.states(PythonEnv, version=hit["version"])
-    for hit in text.each(r"^[ \t>*|-]{0,6}Python(?: [Vv]ersion)?[ \t]{0,10}[:=]?[ \t]{1,20}(?P<version>\d\.\d{1,2}(?:\.\d{1,3})?)" + _VARIANT):
+    for hit in text.each(
+        r"^[ \t>*|-]{0,6}Python(?: [Vv]ersion)?[ \t]{0,10}[:=]?[ \t]{1,20}(?P<version>\d\.\d{1,2}(?:\.\d{1,3})?)"
+        + _VARIANT
+    ):
         yield hit.states(PythonEnv, version=hit["version"])
 
 
 @reads(adds=(Variable,), marks=("echo $", "printenv ", "echo %"), process="shell", rank=0)
 def echoed(text: Text) -> Statements:
     """`echo $LD_LIBRARY_PATH` and the line that it printed."""
-    for hit in text.each(r"(?:[$#>%] ?|^)(?:echo \"?\$\{?|printenv |echo %)(?P<name>[A-Za-z_]\w{2,60})[}%\"]{0,2}[ \t]*\n(?P<value>[^\n]{0,4000})"):
+    for hit in text.each(
+        r"(?:[$#>%] ?|^)(?:echo \"?\$\{?|printenv |echo %)(?P<name>[A-Za-z_]\w{2,60})[}%\"]{0,2}[ \t]*\n(?P<value>[^\n]{0,4000})"
+    ):
         value = hit["value"].strip()
         prompt = re.match(r"(?:\([^)\n]{1,40}\) ?)?(?:\S{1,60}[$#>] |\$ |[A-Z]:\\[^>\n]{0,200}>)", value)
         yield hit.states(Variable, name=hit["name"], value=None if not value or prompt else value)
 
 
-@reads(adds=(Platform,), marks=("\\site-packages\\", ":\\Users\\", ":\\Windows\\", "Driver-Model", "TCC/WDDM", "_Time_20"), rank=0)
+@reads(
+    adds=(Platform,),
+    marks=("\\site-packages\\", ":\\Users\\", ":\\Windows\\", "Driver-Model", "TCC/WDDM", "_Time_20"),
+    rank=0,
+)
 def windows_signs(text: Text) -> Statements:
     """What only Windows prints: paths on a drive, nvidia-smi's column of driver models, a time zone's name in nvcc's."""
     signs = (
@@ -108,3 +158,10 @@ def windows_signs(text: Text) -> Statements:
     )
     if hit := next((found for sign in signs if (found := text.first(sign))), None):
         yield hit.states(Platform, system="windows")
+
+
+@reads(adds=(Cpu,), marks=("Flags: ",), rank=0)
+def lscpu_flags(text: Text) -> Statements:
+    """lscpu's line of what the processor can do; collect_env ends with the same."""
+    for hit in text.each(r"^[> \t]*Flags: {1,40}(?P<flags>fpu [a-z0-9_ ]{40,6000})$"):
+        yield hit.states(Cpu, flags=hit["flags"].split())

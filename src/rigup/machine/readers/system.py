@@ -30,13 +30,21 @@ def kernel_architecture(text: Text) -> Statements:
         yield hit.states(Platform, architecture=hit["architecture"])
 
 
-@reads(inputs=[Run(("uname", "-srm"))], marks=("GNU/Linux", "Linux localhost", "Darwin Kernel Version", " #1 SMP", "PREEMPT_DYNAMIC"), adds=(Platform,))
+@reads(
+    inputs=[Run(("uname", "-srm"))],
+    marks=("GNU/Linux", "Linux localhost", "Darwin Kernel Version", " #1 SMP", "PREEMPT_DYNAMIC"),
+    adds=(Platform,),
+)
 def uname(text: Text) -> Statements:
     """`uname -a`: `Linux host 6.8.0-40-generic #40-Ubuntu SMP … x86_64 GNU/Linux`; `Darwin Kernel Version …`."""
     form = rf"^[^\n]{{0,60}}?\bLinux (?:[\w.-]{{1,64}} )?(?P<release>\d{{1,2}}\.\d{{1,3}}\.\d[\w.+~-]{{0,80}}) (?:#[^\n]{{1,200}}?\b)?(?P<architecture>{_ARCHITECTURES})\b"
     for hit in text.each(form):
-        yield hit.states(Platform, system="linux", release=hit["release"], architecture=hit["architecture"], wsl=wsl(hit["release"]))
-    for hit in text.each(r"^[^\n]{0,60}?\bDarwin (?:[\w.-]{1,64} )?(?P<release>\d{2}\.\d{1,2}\.\d{1,2}) [^\n]{0,300}?\b(?P<architecture>arm64|x86_64)\s*$"):
+        yield hit.states(
+            Platform, system="linux", release=hit["release"], architecture=hit["architecture"], wsl=wsl(hit["release"])
+        )
+    for hit in text.each(
+        r"^[^\n]{0,60}?\bDarwin (?:[\w.-]{1,64} )?(?P<release>\d{2}\.\d{1,2}\.\d{1,2}) [^\n]{0,300}?\b(?P<architecture>arm64|x86_64)\s*$"
+    ):
         # Under Rosetta the kernel's name still tells what it was built for.
         machine = "arm64" if "_ARM64" in hit.match[0] else hit["architecture"]
         yield hit.states(Platform, system="macos", release=hit["release"], architecture=machine)
@@ -50,25 +58,34 @@ def firmware_names(text: Text) -> Statements:
         yield from says(text, Platform, 0, hypervisor=name)
 
 
-@reads(inputs=[File("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c")], adds=(Platform,), rank=2)
+@reads(
+    inputs=[File("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c")], adds=(Platform,), rank=2
+)
 def secure_boot_variable(text: Text) -> Statements:
     """Four bytes of attributes, one of value."""
     if len(text.body) == 5 and text.body[4] in "\x00\x01":
         yield from says(text, Platform, 0, secure_boot=text.body[4] == "\x01")
 
 
-@reads(marks=("SecureBoot enabled", "SecureBoot disabled", "Secure boot enabled", "Secure boot disabled"), adds=(Platform,))
+@reads(
+    marks=("SecureBoot enabled", "SecureBoot disabled", "Secure boot enabled", "Secure boot disabled"), adds=(Platform,)
+)
 def secure_boot(text: Text) -> Statements:
     """`mokutil --sb-state`, and what the kernel logs of it."""
     for hit in text.each(r"\bSecure ?[Bb]oot (?P<state>enabled|disabled)\b"):
         yield hit.states(Platform, secure_boot=hit["state"] == "enabled")
 
 
-@reads(Distribution, inputs=[File("/etc/os-release"), File("/usr/lib/os-release")], marks=("PRETTY_NAME=", "VERSION_ID="))
+@reads(
+    Distribution, inputs=[File("/etc/os-release"), File("/usr/lib/os-release")], marks=("PRETTY_NAME=", "VERSION_ID=")
+)
 def os_release(text: Text) -> Statements:
     """`ID=ubuntu`, `VERSION_ID="22.04"`."""
     fields = {"ID": "id", "VERSION_ID": "version", "PRETTY_NAME": "name"}
-    found = {fields[hit["key"]]: hit for hit in text.each(r"^(?P<key>ID|VERSION_ID|PRETTY_NAME)=[\"']?(?P<value>[^\"'\n]{1,100})")}
+    found = {
+        fields[hit["key"]]: hit
+        for hit in text.each(r"^(?P<key>ID|VERSION_ID|PRETTY_NAME)=[\"']?(?P<value>[^\"'\n]{1,100})")
+    }
     if found:
         draft = Draft(text, Distribution, next(iter(found.values())).start)
         for name, hit in found.items():
@@ -99,10 +116,23 @@ def musl(text: Text) -> Statements:
         yield hit.states(Distribution, glibc=None)
 
 
-@reads(World, inputs=[Listing("/.dockerenv"), Listing("/run/.containerenv"), Listing("/.singularity.d"), Listing("/.flatpak-info")])
+@reads(
+    World,
+    inputs=[
+        Listing("/.dockerenv"),
+        Listing("/run/.containerenv"),
+        Listing("/.singularity.d"),
+        Listing("/.flatpak-info"),
+    ],
+)
 def container_marks(text: Text) -> Statements:
     """What engines leave inside."""
-    engines = {".dockerenv": "docker", ".containerenv": "podman", ".singularity.d": "apptainer", ".flatpak-info": "flatpak"}
+    engines = {
+        ".dockerenv": "docker",
+        ".containerenv": "podman",
+        ".singularity.d": "apptainer",
+        ".flatpak-info": "flatpak",
+    }
     for hit in text.each(r"/(?P<mark>\.dockerenv|\.containerenv|\.singularity\.d|\.flatpak-info)$"):
         yield hit.states(World, container=engines[hit["mark"]])
 
@@ -130,7 +160,10 @@ def container_variables(text: Text) -> Statements:
 @reads(Cpu, inputs=[File("/proc/cpuinfo")], marks=("model name\t:", "CPU implementer\t:"))
 def cpuinfo(text: Text) -> Statements:
     """One block a thread; the first tells the model, and whether a hypervisor is below."""
-    model, flags = text.first(r"^model name\s{0,8}: (?P<model>[^\n]{1,100})"), text.first(r"^(?:flags|Features)\s{0,8}: (?P<flags>[^\n]{1,6000})")
+    model, flags = (
+        text.first(r"^model name\s{0,8}: (?P<model>[^\n]{1,100})"),
+        text.first(r"^(?:flags|Features)\s{0,8}: (?P<flags>[^\n]{1,6000})"),
+    )
     first = model or flags or text.first(r"^processor\s{0,8}: \d")
     if first is None:
         return
@@ -157,7 +190,10 @@ def _virtual(text: Text, at: int, guest: bool) -> Iterator[Platform]:
 @reads(Memory, inputs=[File("/proc/meminfo")], marks=("MemTotal:",))
 def meminfo(text: Text) -> Statements:
     """`MemTotal: 65764368 kB`."""
-    total, free = text.first(r"^MemTotal:\s{1,20}(?P<total>\d{1,15}) kB"), text.first(r"^MemAvailable:\s{1,20}(?P<available>\d{1,15}) kB")
+    total, free = (
+        text.first(r"^MemTotal:\s{1,20}(?P<total>\d{1,15}) kB"),
+        text.first(r"^MemAvailable:\s{1,20}(?P<available>\d{1,15}) kB"),
+    )
     if total:
         draft = Draft(text, Memory, total.start)
         draft.add("total", int(total["total"]) * 1024)

@@ -47,7 +47,13 @@ _ABSENCES = ("cuda", "hip")
 
 _ROWS = (
     # torch.utils.collect_env, vllm collect-env
-    Row(Torch, _BULLET + r"PyTorch version *(?:\([^)\n]{1,20}\))? *[:：] *" + _VERSION + r"(?: +\((?P<available>True|False|CUDA|ROCM|XPU|MPS|NPU)\))?"),
+    Row(
+        Torch,
+        _BULLET
+        + r"PyTorch version *(?:\([^)\n]{1,20}\))? *[:：] *"
+        + _VERSION
+        + r"(?: +\((?P<available>True|False|CUDA|ROCM|XPU|MPS|NPU)\))?",
+    ),
     Row(Torch, _BULLET + r"Is CUDA available *: *(?P<available>True|False|Yes|No)\b"),
     Row(Torch, _BULLET + r"Is XPU available *: *(?P<xpu_available>True|False)\b"),
     Row(Driver, _BULLET + r"Nvidia driver version *: *(?P<version>\d{2,4}\.[\d.]{1,12})", {"vendor": "nvidia"}),
@@ -84,7 +90,9 @@ def torch_report(text: Text) -> Statements:
         for hit in text.each(row.regex):
             yield from _row(hit, row)
     yield from _build(text)
-    for hit in text.each(_BULLET + r"(?:Python platform|[Pp]latform) *: *(?P<value>(?:Linux|Windows|macOS|Darwin)-\S{3,120})"):
+    for hit in text.each(
+        _BULLET + r"(?:Python platform|[Pp]latform) *: *(?P<value>(?:Linux|Windows|macOS|Darwin)-\S{3,120})"
+    ):
         yield from platform_of(text, hit.match.start("value"), hit["value"])
         yield from _built_for(hit, hit["value"])
     for hit in text.each(_BULLET + r"OS *: *(?P<value>[^\n]{3,120})$"):
@@ -110,7 +118,10 @@ def _build(text: Text) -> Iterator[Torch]:
     """What torch was built for. A report without torch has N/A in both lines and says nothing."""
     if text.first(_BULLET + r"PyTorch version *: *N/A"):
         return
-    for regex in (r"CUDA used to build PyTorch *: *(?P<cuda>[^\n]{1,40})$", r"ROCM used to build PyTorch *: *(?P<hip>[^\n]{1,60})$"):
+    for regex in (
+        r"CUDA used to build PyTorch *: *(?P<cuda>[^\n]{1,40})$",
+        r"ROCM used to build PyTorch *: *(?P<hip>[^\n]{1,60})$",
+    ):
         for hit in text.each(_BULLET + regex):
             draft = Draft(text, Torch, hit.start)
             for name, value in hit.found().items():
@@ -131,16 +142,25 @@ def _built_for(hit: Hit, value: str) -> Iterator[Torch]:
 
 _MANY = r"(?P<index>\d{1,3}(?:, ?\d{1,3}){0,64})"
 _GPU_LINE = r"^[> \t]{0,40}(?:GPU models and configuration *: *)?GPU (?P<index>\d{1,3}) ?[:：] *(?P<name>[^\n(:]{3,70}?(?: \(nvgpu\))?) *$"
-_GPU_OF_HIP = r"GPU models and configuration *: *(?!GPU \d)(?P<name>[^\n(]{3,70}?) *\((?P<shown>gfx[0-9a-f]{3,4})[^)\n]{0,40}\)"
+_GPU_OF_HIP = (
+    r"GPU models and configuration *: *(?!GPU \d)(?P<name>[^\n(]{3,70}?) *\((?P<shown>gfx[0-9a-f]{3,4})[^)\n]{0,40}\)"
+)
 _GPU_MANY = r"^[> \t]{0,40}GPU " + _MANY + r" *: *(?P<name>(?!Compute)[^\n(]{3,70}?) *$"
 _GPU_TABLE = r"^[> \t]{0,40}GPU " + _MANY + r" {2,60}(?P<name>[^\n(]{3,70}?)(?: \(arch=(?P<capability>\d+\.\d)\))? *$"
 _GPU_CAPABILITY = r"^[> \t]{0,40}GPU " + _MANY + r" Compute Capability *: *(?P<capability>\d+\.\d) *$"
-_GPU_TYPE = _BULLET + r"(?:GPU type|Accelerator|Using GPU in script\?) *: *(?P<name>(?:NVIDIA|AMD|Tesla|GeForce|Quadro|Radeon|Intel)[^\n,]{3,70})(?:, (?P<mib>\d{3,7}) MiB)?"
+_GPU_TYPE = (
+    _BULLET
+    + r"(?:GPU type|Accelerator|Using GPU in script\?) *: *(?P<name>(?:NVIDIA|AMD|Tesla|GeForce|Quadro|Radeon|Intel)[^\n,]{3,70})(?:, (?P<mib>\d{3,7}) MiB)?"
+)
 _COMFY = r"Device: (?:cuda|xpu):(?P<index>\d{1,2}) (?P<name>[^\n:]{3,70}?)(?: : \w{3,20})? *$"
 
 
 def _gpus(text: Text) -> Iterator[Gpu]:
-    forms = (_GPU_MANY, _GPU_TABLE) if re.search(r"ROCM available|\+rocm", text.body) else (_GPU_MANY, _GPU_TABLE, _GPU_CAPABILITY)
+    forms = (
+        (_GPU_MANY, _GPU_TABLE)
+        if re.search(r"ROCM available|\+rocm", text.body)
+        else (_GPU_MANY, _GPU_TABLE, _GPU_CAPABILITY)
+    )
     many = [hit for regex in forms for hit in text.each(regex)]  # HIP's capability is no ISA
     if "GPU models and configuration" in text.body or "PyTorch version" in text.body:
         for hit in text.each(_GPU_LINE):  # collect_env asks `nvidia-smi -L`
@@ -163,7 +183,9 @@ def _gpu(hit: Hit, key: str, index: int, maker: str = "") -> Iterator[Gpu]:
     if "name" in found and (not name or re.match(r"(?i)no cuda|could not|none\b|compute cap", name)):
         return
     draft = Draft(hit.text, Gpu, hit.start)
-    draft.add("vendor", maker or vendor_of(name or "") or ("nvidia" if key == "nvml_index" or "capability" in found else None))
+    draft.add(
+        "vendor", maker or vendor_of(name or "") or ("nvidia" if key == "nvml_index" or "capability" in found else None)
+    )
     draft.add("name", name)
     if key:
         draft.add(key, index)
@@ -182,7 +204,9 @@ def _lightning(text: Text) -> Iterator[Fact]:
     """Lightning's collect_env_details: a list of cards, whether CUDA is there, and the build's CUDA."""
     for hit in text.each(_LIGHTNING):
         start, index = hit.match.start("block"), 0
-        for line in re.finditer(r"-[ \t]{1,8}([^\n:]{2,80}?)(?::[ \t]{0,40}([^\n]{0,60}))?[ \t]*(?:\n|$)", hit["block"]):
+        for line in re.finditer(
+            r"-[ \t]{1,8}([^\n:]{2,80}?)(?::[ \t]{0,40}([^\n]{0,60}))?[ \t]*(?:\n|$)", hit["block"]
+        ):
             key, value, at = line[1], (line[2] or "").strip(), start + line.start()
             if key == "available" and truth(value) is not None:
                 yield from says(text, Torch, at, available=truth(value))
@@ -198,7 +222,10 @@ def _lightning(text: Text) -> Iterator[Fact]:
 
 def _variables(text: Text) -> Iterator[Variable]:
     """vllm lists variables at its end."""
-    start = next((hit.start for hit in text.each(r"^[> \t]{0,40}(?:vLLM Version|vLLM Build Flags|Environment Variables)\b")), None)
+    start = next(
+        (hit.start for hit in text.each(r"^[> \t]{0,40}(?:vLLM Version|vLLM Build Flags|Environment Variables)\b")),
+        None,
+    )
     if start is None:
         return
     for hit in text.each(r"^[> \t]{0,40}(?P<name>[A-Z][A-Z0-9_]{2,60})=(?P<value>[^\n]{0,2000})$"):

@@ -16,7 +16,11 @@ _NAME = r"(?P<name>(?:HSA|HIP|ROCR|CUDA|ROCM|NCCL|RCCL|PYTORCH|TORCH|MIOPEN|GPU|
 _VALUE = r"[\"']?(?P<value>[^\s\"'#;`\\]{0,400})[\"']?"
 _PROMPT = r"^(?:[^\n$#>%]{0,100}[$#>%❯➜] ?|[ \t>*-]{0,6})"
 _FORMS = (
-    _PROMPT + r"(?:export|declare -x|set -x|setenv|set -gx|sudo|env) {1,4}" + _NAME + r"[ =]" + _VALUE,  # a shell's own line
+    _PROMPT
+    + r"(?:export|declare -x|set -x|setenv|set -gx|sudo|env) {1,4}"
+    + _NAME
+    + r"[ =]"
+    + _VALUE,  # a shell's own line
     _PROMPT + _NAME + r"=" + _VALUE + r" {1,4}(?=[\w./~][^\n=]{0,200})",  # before a command
     r"(?:^|[>\s])(?:set|setx) {1,4}\"?" + _NAME + r"[= ]" + _VALUE,  # cmd
     r"\$env:" + _NAME + r" ?= ?" + _VALUE,  # PowerShell
@@ -52,5 +56,7 @@ def group_names(text: Text) -> Statements:
     """`groups` and the line that it printed: names alone, the person's own before a colon."""
     for hit in text.each(r"^(?:[^\n$#>%]{0,100}[$#>%❯➜] {0,3})groups[ \t]*\n(?P<names>[a-z_\[][^\n:]{1,500})$"):
         yield hit.states(Account, groups=re.findall(r"[\w.-]+", hit["names"]))
-    for hit in text.each(r"^(?:[^\n$#>%]{0,100}[$#>%❯➜] {0,3})groups (?P<user>[\w.-]{1,32})[ \t]*\n(?P=user) : (?P<names>[^\n:]{1,500})$"):
+    for hit in text.each(
+        r"^(?:[^\n$#>%]{0,100}[$#>%❯➜] {0,3})groups (?P<user>[\w.-]{1,32})[ \t]*\n(?P=user) : (?P<names>[^\n:]{1,500})$"
+    ):
         yield hit.states(Account, user=hit["user"], groups=re.findall(r"[\w.-]+", hit["names"]))

@@ -10,7 +10,10 @@ from rigup.machine.texts import Text
 _UNIT = re.compile(r"/(?P<name>[\w@.-]{1,80}?)\.service(?:\.d/[^/]{1,100})?\Z")
 
 
-@reads(inputs=[File("/{etc,run,usr/lib,lib}/systemd/system/{*.service,*.service.d/*.conf}", process="unit")], adds=(UnitFile,))
+@reads(
+    inputs=[File("/{etc,run,usr/lib,lib}/systemd/system/{*.service,*.service.d/*.conf}", process="unit")],
+    adds=(UnitFile,),
+)
 def environment_files(text: Text) -> Statements:
     """`EnvironmentFile=-/etc/default/ollama`: one that may be missing begins with a dash."""
     unit = _UNIT.search(text.source)

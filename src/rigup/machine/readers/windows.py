@@ -22,9 +22,13 @@ def wsl_is_linux(platform: Platform) -> Iterator[Platform]:
     yield platform
 
 
-_PNP = re.compile(r"VEN_([0-9A-Fa-f]{4})&(?:amp;)?DEV_([0-9A-Fa-f]{4})(?:&(?:amp;)?SUBSYS_([0-9A-Fa-f]{4})([0-9A-Fa-f]{4}))?(?:&(?:amp;)?REV_([0-9A-Fa-f]{2}))?")
+_PNP = re.compile(
+    r"VEN_([0-9A-Fa-f]{4})&(?:amp;)?DEV_([0-9A-Fa-f]{4})(?:&(?:amp;)?SUBSYS_([0-9A-Fa-f]{4})([0-9A-Fa-f]{4}))?(?:&(?:amp;)?REV_([0-9A-Fa-f]{2}))?"
+)
 # Adapters that Windows makes up itself, or that remote desktops bring.
-_UNREAL = re.compile(r"(?i)basic (?:render|display)|remote|virtual|mirror|citrix|parsec|spacedesk|idd|vmware|virtualbox|qxl|hyper-v")
+_UNREAL = re.compile(
+    r"(?i)basic (?:render|display)|remote|virtual|mirror|citrix|parsec|spacedesk|idd|vmware|virtualbox|qxl|hyper-v"
+)
 _MOST = 64  # adapters of one report
 
 
@@ -60,7 +64,12 @@ def _adapter(text: Text, at: int, said: dict[str, tuple[str, int]], index: int) 
         yield from driver.facts()
 
 
-_DXDIAG = {"Device Key": "pnp", "Dedicated Memory": "memory", "Driver Version": "driver", "Driver File Version": "driver"}
+_DXDIAG = {
+    "Device Key": "pnp",
+    "Dedicated Memory": "memory",
+    "Driver Version": "driver",
+    "Driver File Version": "driver",
+}
 
 
 @reads(adds=(Gpu, Driver, Platform, Distribution, Cpu), marks=("Card name:", "DirectX Version:", "Dedicated Memory:"))
@@ -79,7 +88,9 @@ def dxdiag(text: Text) -> Statements:
         if who not in seen:
             seen[who] = len(seen)
             yield from _adapter(text, hit.start, said, seen[who])
-    for hit in text.each(r"^[> \t]{0,40}Operating System: (?P<os>Windows [^\n]{2,40}?) 64-bit \((?P<major>\d{1,2}\.\d), Build (?P<build>\d{4,6})\)"):
+    for hit in text.each(
+        r"^[> \t]{0,40}Operating System: (?P<os>Windows [^\n]{2,40}?) 64-bit \((?P<major>\d{1,2}\.\d), Build (?P<build>\d{4,6})\)"
+    ):
         yield from os_of(text, hit.start, hit["os"])
         yield hit.states(Platform, system="windows", version=f"{hit['major']}.{hit['build']}")
     for hit in text.each(r"^[> \t]{0,40}Processor: (?P<model>[^\n]{5,80}?)(?: \(\d{1,3} CPUs\)[^\n]{0,40})?$"):
@@ -113,21 +124,34 @@ def video_controllers(text: Text) -> Statements:
 @reads(adds=(Gpu,), marks=("VideoController", "videocontroller"))
 def wmic_table(text: Text) -> Statements:
     """`wmic path win32_VideoController get name`: a head, then a name a line."""
-    for hit in text.each(r"(?i)win32_VideoController (?:get (?:name|caption)|\| select(?:-object)? (?:-expandproperty )?name)[^\n]{0,80}\n(?P<names>(?:[^\n]{0,120}\n){1,12})"):
+    for hit in text.each(
+        r"(?i)win32_VideoController (?:get (?:name|caption)|\| select(?:-object)? (?:-expandproperty )?name)[^\n]{0,80}\n(?P<names>(?:[^\n]{0,120}\n){1,12})"
+    ):
         count = 0
         for found in re.finditer(r"[^\n]+", hit["names"]):
             name = found[0].strip()
             if not vendor_of(name) or re.search(r"[>$=:]", name):
                 continue
-            yield from _adapter(text, hit.match.start("names") + found.start(), {"name": (name, hit.match.start("names") + found.start())}, count)
+            yield from _adapter(
+                text,
+                hit.match.start("names") + found.start(),
+                {"name": (name, hit.match.start("names") + found.start())},
+                count,
+            )
             count += 1
 
 
-@reads(adds=(Platform, Distribution), inputs=[Run(("cmd", "/c", "ver"))], marks=("Microsoft Windows [", "Microsoft Windows 1", "Microsoft Windows Server", "x64-based PC"))
+@reads(
+    adds=(Platform, Distribution),
+    inputs=[Run(("cmd", "/c", "ver"))],
+    marks=("Microsoft Windows [", "Microsoft Windows 1", "Microsoft Windows Server", "x64-based PC"),
+)
 def windows_release(text: Text) -> Statements:
     """The shell's banner in any language, and systeminfo's line that ends in the product's name."""
     for hit in text.each(r"Microsoft Windows \[[^\d\]\n]{1,30} ?(?P<version>10\.0\.\d{4,6}(?:\.\d{1,6})?)\]"):
         yield hit.states(Platform, system="windows", version=hit["version"])
-    for hit in text.each(r"^[^\n:]{2,40}: +(?P<name>Microsoft Windows (?:1[01]|Server)[^\n]{0,60})\n[^\n:]{2,40}: +(?P<version>10\.0\.\d{4,6})\b"):
+    for hit in text.each(
+        r"^[^\n:]{2,40}: +(?P<name>Microsoft Windows (?:1[01]|Server)[^\n]{0,60})\n[^\n:]{2,40}: +(?P<version>10\.0\.\d{4,6})\b"
+    ):
         yield from os_of(text, hit.match.start("name"), hit["name"])
         yield hit.states(Platform, system="windows", version=hit["version"])

@@ -1,0 +1,4 @@
+# .bashrc
+if [ -f /etc/bashrc ]; then
+    . /etc/bashrc
+fi

@@ -1,0 +1,2 @@
+device = torch.device("mps")
+model.to(device)

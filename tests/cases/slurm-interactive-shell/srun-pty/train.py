@@ -1,0 +1,1 @@
+trainer = pl.Trainer(gpus=4, accelerator='ddp')

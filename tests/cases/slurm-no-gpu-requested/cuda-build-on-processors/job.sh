@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH -p cpu_short
+#SBATCH -N 1
+#SBATCH -n 1
+srun python prep.py

@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH -C gpu
+#SBATCH --exclusive
+#SBATCH --nodes=2
+srun python train.py

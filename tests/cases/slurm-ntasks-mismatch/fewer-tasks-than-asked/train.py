@@ -1,0 +1,1 @@
+trainer = pl.Trainer(accelerator='gpu', devices=2, strategy='ddp')

@@ -1,0 +1,1 @@
+trainer = Trainer(devices=1, accelerator='gpu')

@@ -1,0 +1,1 @@
+eval "$(/opt/homebrew/bin/brew shellenv)"
