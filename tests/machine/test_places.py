@@ -177,8 +177,15 @@ def test_a_service_in_a_container_is_inside_it():
 
 
 def test_the_later_state_stands_before_the_earlier():
-    found = findings(("a.txt", "Before:\nUnable to open /dev/kfd read-write: Permission denied\nAfter:\n"
-                      "Failed to initialize NVML: Driver/library version mismatch\n"))  # fmt: skip
+    found = findings(
+        (
+            "a.txt",
+            (
+                "Before:\nUnable to open /dev/kfd read-write: Permission denied\nAfter:\n"
+                "Failed to initialize NVML: Driver/library version mismatch\n"
+            ),
+        )
+    )
     assert {one["place"] for one in found} == {"before", "after"}
 
 

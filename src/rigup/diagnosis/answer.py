@@ -94,7 +94,8 @@ def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer
     """Each fix whose steps can be filled in; the one that needs least first, as the row has them."""
     wsl = any(platform.get("wsl") for platform in facts.of(Platform))
     system = _distribution(finding, facts)
-    told, made = flat(params), []
+    told = flat(params)
+    made: list[Answer] = []
     for specs in finding.row.fixes:
         if made and all(spec.startswith("choose-build ") for spec in specs):
             continue  # said only where nothing more exact can be

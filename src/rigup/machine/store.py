@@ -43,7 +43,7 @@ class Facts:
         return new
 
     def _only_candidate(self, new: Fact, there: list[Fact]) -> list[Fact]:
-        """ "The GPU", where there is one: a statement without a key goes to it."""
+        """A statement without a key is about "the GPU", where there is one."""
         fitting = [fact for fact in there if not new.contradicts(fact)]
         nameless = not new.keyed() or (len(there) == 1 and not there[0].keyed())
         return fitting if len(fitting) == 1 and new.keys and nameless else []

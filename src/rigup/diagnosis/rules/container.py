@@ -77,7 +77,7 @@ def host_has_what_is_missing_inside(
 
 @rule("container-without-gpu")
 def no_kfd_inside(_error: Symptom = seen("kfd-not-there", at="container")) -> Verdict:
-    """ "No such file", not "permission denied": the node was not passed in."""
+    """Said is "No such file", not "permission denied": the node was not passed in."""
     return {"vendor": "amd"}
 
 

@@ -52,6 +52,7 @@ __all__ = [
     "bus",
     "catalogue",
     "containers",
+    "derive",
     "executables",
     "grepped",
     "installed",

@@ -118,7 +118,7 @@ _APT = (
 )
 _RPM = (
     r"^[> \t]{0,40}(?P<name>(?:x11-drv-|xorg-x11-drv-)?"
-    + r"(?:(?:k|ak)mod-)?(?:nvidia|cuda|rocm|hip|amdgpu|hsa|rocblas|miopen|libnvidia)[\w.+]*(?:-[a-z][\w.+]*){0,5}(?:-\d[\w.]{0,30}-\d[\w.]{0,30}\.(?:x86_64|aarch64))?)-(?P<version>(?:\d:)?\d[\w.+~]{0,60}-\d[\w.+~]{0,60})\.(?:x86_64|noarch|aarch64|i686)[ \t]*$"
+    r"(?:(?:k|ak)mod-)?(?:nvidia|cuda|rocm|hip|amdgpu|hsa|rocblas|miopen|libnvidia)[\w.+]*(?:-[a-z][\w.+]*){0,5}(?:-\d[\w.]{0,30}-\d[\w.]{0,30}\.(?:x86_64|aarch64))?)-(?P<version>(?:\d:)?\d[\w.+~]{0,60}-\d[\w.+~]{0,60})\.(?:x86_64|noarch|aarch64|i686)[ \t]*$"
 )
 _PACMAN = r"^[> \t]{0,40}(?:local/)?(?P<name>(?:lib32-)?(?:nvidia|cuda|cudnn|rocm|hip|hsa|lib32-nvidia|opencl-nvidia|rocblas|miopen)[\w.+-]{0,60}) (?P<version>(?:\d:)?\d[\w.+]{0,40}-\d{1,3}(?:\.\d)?)(?: \[installed\])?[ \t]*$"
 

@@ -1,0 +1,193 @@
+"""Steps at the kernel: drivers, modules, cards and their memory."""
+
+from rigup.steps.step import Kind
+
+_ = str  # marks a text for the catalogues; it is translated when a step is made
+
+_RELOAD = (("systemctl", "daemon-reload"), ("systemctl", "restart", "{service}"))
+_INITRAMFS = ("@initramfs",)
+_WRITE_DROP_IN = (
+    'printf "[Service]\\nEnvironment=\\"%s=%s\\"\\n" "$2" "$3" > "/etc/systemd/system/$1.service.d/rigup-$2.conf"'
+)
+
+KINDS: dict[str, Kind] = {
+    "install-driver": Kind(
+        _("install the {vendor} driver, branch {branch} or newer"), ("vendor", "branch"), "kernel", root=True,
+        network=True, restart=True, tag="caution", undo_because=_("the driver that was there before is not kept"),
+    ),
+    "reload-module": Kind(
+        _("load the kernel module {module} anew"), ("module",), "kernel", root=True, tag="caution",
+        commands=(("modprobe", "-r", "{module}"), ("modprobe", "{module}")), undo=(),
+    ),
+    "load-module": Kind(
+        _("load the kernel module {module}"), ("module",), "kernel", root=True,
+        commands=(("modprobe", "{module}"),), undo=(("modprobe", "-r", "{module}"),),
+    ),
+    "blacklist-module": Kind(
+        _("keep the kernel module {module} from loading, and rebuild the initramfs"), ("module",), "kernel", root=True,
+        restart=True, tag="caution", commands=(
+            ("sh", "-c", 'printf "blacklist %s\\noptions %s modeset=0\\n" "$1" "$1" > "/etc/modprobe.d/rigup-blacklist-$1.conf"',
+             "sh", "{module}"), _INITRAMFS,
+        ), undo=(("rm", "-f", "/etc/modprobe.d/rigup-blacklist-{module}.conf"), _INITRAMFS),
+    ),
+    "set-module-option": Kind(
+        _("set {module}.{name} to {value} for the next start"), ("module", "name", "value"), "kernel", root=True,
+        restart=True, tag="caution", commands=(
+            ("sh", "-c", 'printf "options %s %s=%s\\n" "$1" "$2" "$3" > "/etc/modprobe.d/rigup-$1-$2.conf"',
+             "sh", "{module}", "{name}", "{value}"), _INITRAMFS,
+        ), undo=(("rm", "-f", "/etc/modprobe.d/rigup-{module}-{name}.conf"), _INITRAMFS),
+    ),
+    "enrol-module-key": Kind(
+        _("enrol the key that signs the module, and confirm it at the next start"), (), "kernel", root=True,
+        restart=True, tag="caution", commands=(("mokutil", "--import", "/var/lib/shim-signed/mok/MOK.der"),),
+        undo_because=_("a key is taken back with mokutil --delete and another restart"),
+    ),
+    "restart-machine": Kind(
+        _("restart the machine"), (), "kernel", root=True, restart=True, tag="caution",
+        commands=(("systemctl", "reboot"),), undo=(),
+    ),
+    "power-cycle": Kind(
+        _("switch the machine off, wait a minute, and start it again; then check power, slot and temperature"), (),
+        "by-hand", restart=True, undo_because=_("nothing is changed"),
+    ),
+    "find-out": Kind(
+        _("find out more: {about}"), ("about",), "kernel", root=True,
+        commands=(("dkms", "status"), ("mokutil", "--sb-state"), ("modprobe", "-v", "{module}"), ("dmesg",)), undo=(),
+    ),
+    "rebuild-modules": Kind(
+        _("install the headers of the kernel {kernel}, and build the driver's module for it"), ("kernel",), "kernel",
+        root=True, network=True, tag="caution",
+        commands=(("@install", "@headers"), ("dkms", "autoinstall", "-k", "{kernel}")), undo=(),
+    ),
+    "boot-kernel": Kind(
+        _("start the kernel {kernel}, for which there is a module"), ("kernel",), "by-hand", restart=True, undo=(),
+    ),
+    "install-driver-branch": Kind(
+        _("install the {vendor} driver of the branch {branch}, and none newer"), ("vendor", "branch"), "kernel", root=True,
+        network=True, restart=True, tag="caution", undo_because=_("the driver that was there before is not kept"),
+    ),
+    "install-module-flavour": Kind(
+        _("install the {flavour} flavour of the NVIDIA kernel module, of the branch that is there"), ("flavour",), "kernel",
+        root=True, network=True, restart=True, tag="caution",
+        undo_because=_("the flavour that was there before is installed in the same way"),
+    ),
+    "leave-kernel-module": Kind(
+        _("install ROCm without its own kernel module (--no-dkms), on the amdgpu of the kernel"), (), "kernel", root=True,
+        tag="caution", commands=(("@remove", "amdgpu-dkms"),),
+        undo_because=_("install amdgpu-dkms again once it supports the kernel"),
+    ),
+    "delete-stale-dkms": Kind(
+        _("delete what DKMS still keeps of {module} {version}"), ("module", "version"), "kernel", root=True, tag="destructive",
+        commands=(("rm", "-r", "/var/lib/dkms/{module}/{version}"),),
+        undo_because=_("nothing there is used: its sources are gone"),
+    ),
+    "take-off-loader-path": Kind(
+        _("take {path} off LD_LIBRARY_PATH and /etc/ld.so.conf.d, for programs and services"), ("path",), "by-hand", undo=(),
+    ),
+    "remove-foreign-library": Kind(
+        _("remove the driver library that does not belong to the loaded module ({path})"), ("path",), tag="caution",
+        undo_because=_("install the package again that it came with"),
+    ),
+    "enlarge-bars": Kind(
+        _("switch on Above 4G Decoding and Resizable BAR in the firmware set-up"), (), "by-hand", restart=True, undo=(),
+    ),
+    "switch-secure-boot-off": Kind(_("switch Secure Boot off in the firmware set-up"), (), "by-hand", restart=True, undo=()),
+    "graphics-mode": Kind(
+        _("give the discrete GPU back with {tool}: choose hybrid (on-demand) or nvidia, and restart"), ("tool",), "by-hand",
+        root=True, restart=True, undo=(),
+    ),
+    "repair-passthrough": Kind(
+        _("at the host: pass all functions of the card, and give the guest UEFI firmware with a large MMIO window"), (),
+        "by-hand", restart=True, undo=(),
+    ),
+    "pass-gpu-to-guest": Kind(_("at the host: pass a GPU to this guest"), (), "by-hand", restart=True, undo=()),
+    "create-uvm-node": Kind(
+        _("load nvidia_uvm and make its device node"), (), "kernel", root=True,
+        commands=(("nvidia-modprobe", "-u", "-c=0"),), undo=(),
+    ),
+    "enable-service": Kind(
+        _("start the service {service}, now and with the machine"), ("service",), "kernel", root=True,
+        commands=(("systemctl", "enable", "--now", "{service}"),), undo=(("systemctl", "disable", "--now", "{service}"),),
+    ),
+    "match-fabric-manager": Kind(
+        _("install the fabric manager of exactly the driver's version ({version})"), ("version",), "kernel", root=True,
+        network=True, tag="caution", commands=(("@install", "nvidia-fabricmanager={version}*"),),
+        undo_because=_("the version that was there before did not fit the driver"),
+    ),
+    "update-system-package": Kind(
+        _("update the package {package}"), ("package",), "kernel", root=True, network=True, tag="caution",
+        commands=(("@upgrade", "{package}"),),
+        undo_because=_("the version that was there before is in the package manager's log"),
+    ),
+    "other-firmware": Kind(
+        _("install another linux-firmware than {version}: a newer one, or the last good one, and rebuild the initramfs"),
+        ("version",), "kernel", root=True, network=True, restart=True, tag="caution", commands=(_INITRAMFS,),
+        undo_because=_("the version that was there before is installed in the same way"),
+    ),
+    "slot-of-processor": Kind(
+        _("put the card into a slot that is wired to the processor, PCIe 3 or newer"), (), "by-hand", restart=True, undo=(),
+    ),
+    "other-slot": Kind(
+        _("put the card into another slot, without a riser, or into another machine"), (), "by-hand", restart=True, undo=(),
+    ),
+    "reset-gpu": Kind(
+        _("take the work off the GPU {index}, and reset it"), ("index",), "kernel", root=True, tag="caution",
+        commands=(("nvidia-smi", "--gpu-reset", "-i", "{index}"),), undo=(),
+    ),
+    "default-compute-mode": Kind(
+        _("let several processes share the GPU {index}"), ("index",), "kernel", root=True,
+        commands=(("nvidia-smi", "-i", "{index}", "-c", "0"),), undo=(("nvidia-smi", "-i", "{index}", "-c", "3"),),
+    ),
+    "find-holders": Kind(
+        _("find who holds the GPU, from the host, and end it or take another GPU"), (), "kernel", root=True,
+        commands=(("fuser", "-v", "/dev/nvidia0"),), undo=(),
+    ),
+    "shrink-work": Kind(_("ask for less memory: {how}"), ("how",), "by-hand", undo=()),
+    "need-less-memory": Kind(
+        _("ask for less memory: a smaller batch, lower precision, offloading, or sharding over several GPUs"), (), "by-hand",
+        undo=(),
+    ),
+    "create-mig-instances": Kind(
+        _("make GPU instances, each with a compute instance"), (), "kernel", root=True, tag="caution",
+        commands=(("nvidia-smi", "mig", "-lgip"), ("nvidia-smi", "mig", "-cgi", "0", "-C")),
+        undo=(("nvidia-smi", "mig", "-dci"), ("nvidia-smi", "mig", "-dgi")),
+    ),
+    "switch-mig-off": Kind(
+        _("switch MIG mode off"), (), "kernel", root=True, restart=True, tag="caution",
+        commands=(("nvidia-smi", "-mig", "0"),), undo=(("nvidia-smi", "-mig", "1"),),
+    ),
+    "name-mig-device": Kind(_("name the MIG device by its UUID ({uuid})"), ("uuid",), undo=()),
+    "least-carve-out": Kind(
+        _("set the graphics memory in the firmware set-up to its least value"), (), "by-hand", restart=True, undo=(),
+    ),
+    "larger-carve-out": Kind(
+        _("set the graphics memory in the firmware set-up to a larger value"), (), "by-hand", restart=True, undo=(),
+    ),
+    "raise-shared-memory": Kind(
+        _("set ttm.pages_limit to the GiB wished for times 262144, and restart"), (), "by-hand", root=True, restart=True, undo=(),
+    ),
+    "plan-from-sysfs": Kind(
+        _("hold the program to what mem_info_gtt_total and the free memory allow"), (), "by-hand", undo=(),
+    ),
+    "join-group": Kind(
+        _("add {user} to the group {group}"), ("user", "group"), "kernel", root=True,
+        commands=(("usermod", "-aG", "{group}", "{user}"),), undo=(("gpasswd", "-d", "{user}", "{group}"),),
+    ),
+    "log-in-again": Kind(
+        _("log out and in again (or restart the service): groups count from the next login on"), (), "by-hand", undo=(),
+    ),
+    "service-variable": Kind(
+        _("give the service {service} the variable {name}={value}, and restart it"), ("service", "name", "value"),
+        root=True, commands=(
+            ("mkdir", "-p", "/etc/systemd/system/{service}.service.d"),
+            ("sh", "-c", _WRITE_DROP_IN, "sh", "{service}", "{name}", "{value}"), *_RELOAD,
+        ), undo=(("rm", "-f", "/etc/systemd/system/{service}.service.d/rigup-{name}.conf"), *_RELOAD),
+    ),
+    "restart-service": Kind(_("restart the service {service}"), ("service",), root=True, commands=_RELOAD, undo=()),
+    "set-variable": Kind(
+        _("set {name}={value} for the program"), ("name", "value"), "by-hand", undo=(),
+    ),
+    "unset-variable": Kind(
+        _("unset {name} wherever it is set (shell files, /etc/environment, units)"), ("name",), "by-hand", undo=(),
+    ),
+}  # fmt: skip

@@ -1,0 +1,133 @@
+"""Steps around the work: containers, WSL, access, programs, schedulers."""
+
+from rigup.steps.step import Kind
+
+_ = str  # marks a text for the catalogues; it is translated when a step is made
+
+
+KINDS: dict[str, Kind] = {
+    "container-option": Kind(
+        _("start the container with {option}"), ("option",), "host-of-container", undo=(),
+    ),
+    "purge-packages": Kind(
+        _("remove the packages {packages}"), ("packages",), root=True, tag="destructive",
+        commands=(("@remove", "{packages*}"),), undo_because=_("install them again from the distribution"),
+    ),
+    "batch-option": Kind(_("ask the scheduler with {option}"), ("option",), undo=()),
+    "attach-gpu": Kind(
+        _("use a machine with a supported GPU, or a build for the CPU: {command}"), ("command",), "by-hand", undo=(),
+    ),
+    "use-other-backend": Kind(
+        _("use another backend with this card: {backend}"), ("backend",), "by-hand", undo=(),
+    ),
+    "relabel-nodes": Kind(
+        _("let containers use devices under SELinux, and give the nodes their labels back"), (), "host-of-container",
+        root=True, tag="caution", commands=(
+            ("setsebool", "-P", "container_use_devices", "on"), ("sh", "-c", "restorecon -v /dev/nvidia*"),
+        ), undo=(("setsebool", "-P", "container_use_devices", "off"),),
+    ),
+    "restart-container": Kind(
+        _("stop the container and start it again"), (), "host-of-container", tag="caution",
+        commands=(("docker", "restart", "{container}"),), undo=(),
+    ),
+    "link-nvidia-nodes": Kind(
+        _("make links under /dev/char for the NVIDIA nodes, so that systemd keeps them in the container's rules"), (),
+        "host-of-container", root=True,
+        commands=(("nvidia-ctk", "system", "create-dev-char-symlinks", "--create-all"),), undo=(),
+    ),
+    "install-container-toolkit": Kind(
+        _("install the NVIDIA Container Toolkit, make it known to {engine}, and restart that"), ("engine",),
+        "host-of-container", root=True, network=True, tag="caution", commands=(
+            ("@install", "nvidia-container-toolkit"),
+            ("nvidia-ctk", "runtime", "configure", "--runtime={engine}"), ("systemctl", "restart", "{engine}"),
+        ), undo=(("@remove", "nvidia-container-toolkit"),),
+    ),
+    "describe-devices": Kind(
+        _("write the CDI description of the NVIDIA devices anew"), (), "host-of-container", root=True,
+        commands=(("nvidia-ctk", "cdi", "generate", "--output=/etc/cdi/nvidia.yaml"),),
+        undo=(("rm", "-f", "/etc/cdi/nvidia.yaml"),),
+    ),
+    "use-native-engine": Kind(
+        _("use a container engine that runs on the host itself (Docker Engine's own packages, or podman)"), (),
+        "host-of-container", root=True, network=True, tag="caution",
+        commands=(("docker", "context", "use", "default"),), undo=(("docker", "context", "use", "desktop-linux"),),
+    ),
+    "choose-image": Kind(_("use an image {what}"), ("what",), "host-of-container", network=True, undo=()),
+    "own-files": Kind(
+        _("give {path} to the user that the container runs as"), ("path",), "host-of-container", root=True, tag="caution",
+        commands=(("chown", "-R", "1000:100", "{path}"),), undo_because=_("the owners that were there are not kept"),
+    ),
+    "update-wsl": Kind(
+        _("update Windows, then WSL"), (), "windows-host", root=True, network=True, restart=True, tag="caution",
+        commands=(("wsl", "--update"), ("wsl", "--shutdown")), undo_because=_("Windows keeps no older kernel of WSL"),
+    ),
+    "convert-to-wsl2": Kind(
+        _("turn the distribution into one of WSL 2"), (), "windows-host", restart=True, tag="caution",
+        commands=(("wsl", "--set-version", "{distribution}", "2"),), undo=(("wsl", "--set-version", "{distribution}", "1"),),
+    ),
+    "use-wddm": Kind(
+        _("switch the NVIDIA GPUs of the Windows host to WDDM, or disable the one that cannot"), (), "windows-host",
+        root=True, restart=True, tag="caution", commands=(("nvidia-smi", "-dm", "0"),), undo=(("nvidia-smi", "-dm", "1"),),
+    ),
+    "add-loader-path": Kind(
+        _("put {path} on the loader's path"), ("path",), root=True, commands=(
+            ("sh", "-c", 'printf "%s\\n" "$1" > /etc/ld.so.conf.d/rigup.conf', "sh", "{path}"), ("ldconfig",),
+        ), undo=(("rm", "-f", "/etc/ld.so.conf.d/rigup.conf"), ("ldconfig",)),
+    ),
+    "link-library": Kind(
+        _("link {path} to {target}"), ("path", "target"), root=True, commands=(("ln", "-s", "{target}", "{path}"), ("ldconfig",)),
+        undo=(("rm", "-f", "{path}"), ("ldconfig",)),
+    ),
+    "set-aside": Kind(
+        _("set {path} aside, so that the system's own is used"), ("path",), tag="caution",
+        commands=(("sh", "-c", 'for one in "$1"*; do mv "$one" "$one.aside"; done', "sh", "{path}"),),
+        undo=(("sh", "-c", 'for one in "$1"*.aside; do mv "$one" "${one%.aside}"; done', "sh", "{path}"),),
+    ),
+    "install-rocm": Kind(
+        _("install ROCm {version} ({usecase})"), ("version", "usecase"), root=True, network=True, tag="caution",
+        commands=(("amdgpu-install", "-y", "--usecase={usecase}", "--no-dkms"),), undo=(("amdgpu-uninstall",),),
+    ),
+    "install-in-two-steps": Kind(
+        _("install torch from its own index first, and the rest from PyPI after it"), ("index",), network=True, tag="caution",
+        commands=(
+            ("python", "-m", "pip", "install", "torch", "torchvision", "torchaudio", "--index-url", "{index}"),
+            ("python", "-m", "pip", "install", "-r", "requirements.txt"),
+        ), undo_because=_("remove what was installed"),
+    ),
+    "use-spawn": Kind(
+        _("start worker processes with the spawn method, and keep the GPU out of the parent process"), (), "by-hand", undo=(),
+    ),
+    "use-one-device": Kind(_("bring the model and its inputs to one device in the program"), (), "by-hand", undo=()),
+    "set-before-start": Kind(_("set {name} before the program starts, not inside it"), ("name",), "by-hand", undo=()),
+    "start-with-srun": Kind(_("start the program with srun in the batch script"), (), "by-hand", undo=()),
+    "use-batch-job": Kind(
+        _("run it as a batch job, or tell Lightning to leave Slurm alone (plugins=LightningEnvironment())"), (), "by-hand", undo=(),
+    ),
+    "clear-acs": Kind(
+        _("switch ACS off on the PCIe bridges above the GPUs (firmware setup, or setpci at every start)"), (), "kernel", root=True,
+        tag="caution", undo_because=_("it comes back by itself at the next start"),
+    ),
+    "iommu-pass-through": Kind(
+        _("add iommu=pt to the kernel's command line"), (), "kernel", root=True, restart=True, tag="caution",
+        commands=(("grubby", "--update-kernel=ALL", "--args=iommu=pt"),), undo=(("grubby", "--update-kernel=ALL", "--remove-args=iommu=pt"),),
+    ),
+    "open-ports": Kind(
+        _("let the nodes reach each other on all high ports (firewall, routing)"), (), "every-node", root=True, tag="caution",
+        undo_because=_("close the ports again in the firewall"),
+    ),
+    "update-macos": Kind(
+        _("update macOS to {version} or newer"), ("version",), "by-hand", network=True, restart=True, tag="caution",
+        undo_because=_("macOS is not taken back to an older release"),
+    ),
+    "run-on-the-mac": Kind(_("run the program on macOS itself, outside containers"), (), "by-hand", undo=()),
+    "leave-sandbox": Kind(_("run the program in a plain terminal, or let the sandbox use the GPU"), (), "by-hand", undo=()),
+    "use-float32": Kind(_("convert the data to float32 before it goes to the GPU"), (), "by-hand", undo=()),
+    "choose-adapter": Kind(_("name the adapter: index {index}, {name}"), ("index", "name"), "by-hand", undo=()),
+    "source-oneapi": Kind(
+        _("load oneAPI's environment before Python starts: source /opt/intel/oneapi/setvars.sh"), (), "by-hand", undo=(),
+    ),
+    "install-oneapi": Kind(
+        _("install the oneAPI Base Toolkit release that brings {lib}"), ("lib",), root=True, network=True, tag="caution",
+        undo_because=_("remove its packages again"),
+    ),
+}  # fmt: skip
