@@ -49,7 +49,7 @@ def _answered(reader: Reader, host: Host, base: Place, given: Input, known: list
 
 def _answers(host: Host, given: Input, known: list[Fact]) -> Iterator[tuple[str, Answer]]:
     if isinstance(given, Run):
-        if not given.given or host.find(given.given):
+        if _worth_running(given, host):
             yield shown(given), host.run(given.argv, given.seconds)
     elif isinstance(given, Listing):
         for path in _paths(given.path, known):
@@ -58,6 +58,13 @@ def _answers(host: Host, given: Input, known: list[Fact]) -> Iterator[tuple[str,
         yield shown(given), host.variables() if given.about == "variables" else host.account()
     else:
         yield from _files(host, given, known)
+
+
+def _worth_running(given: Run, host: Host) -> bool:
+    """A program whose answer the files already tell, or that has nothing to speak to, is not started."""
+    if given.unless and any(host.find(path) for path in braced(given.unless)):
+        return False
+    return not given.given or any(host.find(path) for path in braced(given.given))
 
 
 def _files(host: Host, given: File, known: list[Fact]) -> Iterator[tuple[str, Answer]]:

@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import glob
 import os
 import shutil
 import stat
@@ -10,6 +9,7 @@ import subprocess
 import threading
 from pathlib import Path
 
+from rigup.machine.globbing import paths_like
 from rigup.machine.host import LIMIT, Answer, Recorded
 
 SETTLED = {"LC_ALL": "C", "LANG": "C", "LANGUAGE": "C"}
@@ -21,10 +21,20 @@ class Local:
 
     def __init__(self, root: str = "") -> None:
         self.root = root
+        self._names: dict[str, list[str]] = {}
 
     def find(self, pattern: str) -> list[str]:
         """Paths that a glob pattern names, sorted."""
-        return sorted(path.removeprefix(self.root) for path in glob.glob(self.root + pattern))
+        return paths_like(pattern, self._names_in, lambda path: os.path.lexists(self.root + path))
+
+    def _names_in(self, folder: str) -> list[str]:
+        """What a folder holds; listed once in a look, for patterns share their first parts."""
+        if folder not in self._names:
+            try:
+                self._names[folder] = os.listdir(self.root + (folder or "/"))
+            except OSError:
+                self._names[folder] = []
+        return self._names[folder]
 
     def read(self, path: str, limit: int = LIMIT) -> Answer:
         """A file's text; a pipe or a device is refused, for reading one could wait for ever."""

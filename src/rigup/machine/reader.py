@@ -19,12 +19,16 @@ class File(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A program; it is ended after `seconds`. `given` is a path without which it is not worth running."""
+    """A program; it is ended after `seconds`.
+
+    `given` is a path without which it is not worth running, `unless` one with which it is not.
+    """
 
     argv: tuple[str, ...]
     seconds: float = 5.0
     wakes: str = ""
     given: str = ""
+    unless: str = ""
 
 
 class Listing(NamedTuple):

@@ -12,6 +12,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
+from rigup.machine.globbing import paths_like
 from rigup.machine.host import LIMIT, Answer, Recorded
 from rigup.machine.local import ls_line
 
@@ -31,7 +32,6 @@ MARKS = (
     "boot",
 )
 _HOPS = 40
-_FIND_LIMIT = 20_000
 _TYPES = {"char": stat.S_IFCHR, "block": stat.S_IFBLK, "dir": stat.S_IFDIR}
 
 
@@ -79,22 +79,20 @@ class Tree:
         above = [part for part in self.mount.split("/") if part]
         if not all(map(fnmatch.fnmatchcase, above, parts)) or len(parts) < len(above):
             return []
-        found = [self.mount]
-        for part in parts[len(above) :]:
-            found = [base + "/" + name for base in found for name in self._matching(base, part)][:_FIND_LIMIT]
+        found = paths_like("/".join(parts[len(above) :]), self._names_in, self._there, self.mount)
         return sorted({*found, *(node for node in self.nodes if _path_match(node, pattern))})
 
-    def _matching(self, base: str, part: str) -> list[str]:
-        real = self._real(base) if base else self.root
-        if real is None:
-            return []
-        if not any(mark in part for mark in "*?["):
-            return [part] if os.path.lexists(real + "/" + part) else []
+    def _names_in(self, folder: str) -> list[str]:
+        real = self._real(folder)
         try:
-            names = os.listdir(real)
+            return os.listdir(real) if real else []
         except OSError:
             return []
-        return sorted(fnmatch.filter(names, part))
+
+    def _there(self, path: str) -> bool:
+        """The entry itself, whether or not it is a link that leads nowhere."""
+        parent = self._real(posixpath.dirname(path))
+        return parent is not None and os.path.lexists(parent + "/" + posixpath.basename(path))
 
     def read(self, path: str, limit: int = LIMIT) -> Answer:
         """A file's text as it was captured."""

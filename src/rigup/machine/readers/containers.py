@@ -31,7 +31,7 @@ def container_started(text: Text) -> Statements:
 
 @reads(
     ContainerEngine,
-    inputs=[Run(("docker", "info"), seconds=4)],
+    inputs=[Run(("docker", "info"), seconds=4, given="/{var/run,run}/docker.sock")],
     marks=(
         "Docker Desktop",
         "desktop-linux",

@@ -31,7 +31,7 @@ def kernel_architecture(text: Text) -> Statements:
 
 
 @reads(
-    inputs=[Run(("uname", "-srm"))],
+    inputs=[Run(("uname", "-srm"), unless="/proc/sys/kernel/arch")],
     marks=("GNU/Linux", "Linux localhost", "Darwin Kernel Version", " #1 SMP", "PREEMPT_DYNAMIC"),
     adds=(Platform,),
 )
