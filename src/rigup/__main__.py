@@ -15,5 +15,20 @@ def main() -> int:
     return run(sys.argv[1:])
 
 
+def entry() -> None:
+    """Run as a process of its own. It ends at once: a reader that hangs in the kernel must not hold it."""
+    import gc
+    import os
+
+    gc.disable()  # the process is short; collecting would cost more than it frees
+    status = main()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        status = status or 1
+    os._exit(status)
+
+
 if __name__ == "__main__":
-    raise SystemExit(main())
+    entry()

@@ -100,3 +100,11 @@ def test_a_damaged_archive_gets_a_clear_word(tmp_path):
 def test_a_compressed_text_is_no_archive(tmp_path):
     (tmp_path / "log.gz").write_bytes(gzip.compress(b"hello"))
     assert not is_archive(str(tmp_path / "log.gz"))
+
+
+def test_nothing_is_left_behind(tmp_path):
+    from rigup.diagnosis.answer import diagnose
+
+    path = packed(tmp_path / "a.tar.gz", ("proc/version", b"Linux version 6.8\n"))
+    diagnose(path)
+    assert archive._KEPT == []

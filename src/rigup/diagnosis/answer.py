@@ -15,7 +15,7 @@ from rigup.machine.inventory import inventory
 from rigup.machine.kinds import Distribution, Platform, Symptom, Torch
 from rigup.machine.look import look
 from rigup.machine.reader import inputs_about
-from rigup.machine.sources import open_source
+from rigup.machine.sources import close_sources, open_source
 from rigup.machine.store import Facts
 from rigup.steps import KINDS, StepError, make, parse
 
@@ -33,7 +33,10 @@ class Diagnosis(NamedTuple):
 
 def diagnose(source: str | None = None, wake: bool = False) -> Answer:
     """Look and judge. `source` as `--from` takes it; None is this machine. Raises SourceError."""
-    facts = look(open_source(source), wake)
+    try:
+        facts = look(open_source(source), wake)
+    finally:
+        close_sources()
     findings, skipped = judged(facts)
     return answer(Diagnosis(facts, findings, skipped))
 

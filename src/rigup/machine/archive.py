@@ -20,7 +20,7 @@ _MOST_MEMBERS = 200_000
 _MOST_BYTES = 1_000_000_000  # of all files together
 _MOST_OF_ONE = 16_000_000
 _DEEPEST = 40  # folders
-_KEPT: list[tempfile.TemporaryDirectory[str]] = []  # until the process ends
+_KEPT: list[tempfile.TemporaryDirectory[str]] = []  # until somebody calls discard
 
 
 class ArchiveError(Exception):
@@ -45,7 +45,7 @@ def is_archive(path: str) -> bool:
 
 
 def unpacked(path: str) -> str:
-    """The folder that an archive was unpacked into; it goes when the process ends. Raises ArchiveError."""
+    """The folder that an archive was unpacked into; `discard` removes it. Raises ArchiveError."""
     _KEPT.append(tempfile.TemporaryDirectory(prefix="rigup-", ignore_cleanup_errors=True))
     folder = _KEPT[-1].name
     links: list[tuple[str, str]] = []
@@ -61,6 +61,12 @@ def unpacked(path: str) -> str:
         raise ArchiveError(_("{path} is damaged: {error}").format(path=path, error=str(error)[:200])) from error
     _link(links)
     return _descended(folder)
+
+
+def discard() -> None:
+    """Remove what was unpacked; it has been read."""
+    while _KEPT:
+        _KEPT.pop().cleanup()
 
 
 def _members(path: str) -> Iterator[Member]:

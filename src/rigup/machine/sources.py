@@ -67,6 +67,14 @@ def _unpacked(path: str) -> str:
         raise SourceError(str(error)) from error
 
 
+def close_sources() -> None:
+    """Remove what was unpacked for the sources, if anything was."""
+    if "rigup.machine.archive" in sys.modules:
+        from rigup.machine.archive import discard
+
+        discard()
+
+
 def world_of(host: Host) -> str:
     """Whether a host is a container, by what every engine leaves inside."""
     marks = (("/.dockerenv", "docker"), ("/run/.containerenv", "podman"), ("/.singularity.d/runscript", "apptainer"))

@@ -90,7 +90,12 @@ class Text:
 
     @cached_property
     def turns(self) -> list[tuple[int, Place]]:
-        """Where the speaker changes: a session that enters a container, a service's log."""
+        """Where the speaker changes: a session that enters a container, a service's log.
+
+        What was read for us has one speaker: the place that it was read at.
+        """
+        if self.fresh:
+            return []
         found = sorted(
             (hit.start, number, hit)
             for number, row in enumerate(speakers())
