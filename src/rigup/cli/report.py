@@ -99,11 +99,12 @@ def _labelled(label: str, told: str) -> list[str]:
 
 def _evidence(evidence: list[Answer], verbose: int) -> list[str]:
     """The texts that decided, each once, with where they stand."""
-    seen = list(dict.fromkeys((line["value"], line["source"], line["line"]) for line in evidence))
+    spots = {(line["source"], line["line"] or line["value"]): line for line in reversed(evidence)}
+    seen = [(line["value"], line["source"], line["line"]) for line in reversed(spots.values())]
     shown = seen if verbose else seen[:_MOST_EVIDENCE]
     lines: list[str] = []
     for number, (value, source, line) in enumerate(shown):
-        told = value if value is not None else _("nothing such was found")
+        told = value or _("nothing such was found")
         where = source + (":" + str(line) if line and not source.startswith("knowledge/") else "")
         lines += wrapped(
             told + "  " + click.style("(" + where + ")", dim=True),
@@ -119,17 +120,18 @@ def _fixes(fixes: list[Answer], verbose: int) -> list[str]:
     for number, fix in enumerate(fixes if verbose else fixes[:2]):
         label = _("Mend:") if number == 0 else _("or:")
         for count, step in enumerate(fix["steps"]):
-            lines += wrapped(step["title"] + _where(step), "  " + padded(label if count == 0 else "", _LABEL))
+            restart = step["restart"] and "restart-machine" not in {step["kind"] for step in fix["steps"]}
+            lines += wrapped(step["title"] + _where(step, restart), "  " + padded(label if count == 0 else "", _LABEL))
             lines += ["  " + " " * _LABEL + "  " + command for command in _commands(step)]
     return lines
 
 
-def _where(step: Answer) -> str:
+def _where(step: Answer, restart: bool) -> str:
     places = {
         "host-of-container": _("on the container's host"), "windows-host": _("on the Windows side"),
         "every-node": _("on every node"),
     }  # fmt: skip
-    needs = [places.get(step["where"], ""), _("then restart the machine") if step["restart"] else ""]
+    needs = [places.get(step["where"], ""), _("then restart the machine") if restart else ""]
     told = ", ".join(need for need in needs if need)
     return " (" + told + ")" if told else ""
 
@@ -149,7 +151,7 @@ def devices(answer: Answer, verbose: int = 0) -> list[str]:
         "on-trial": _("on trial"),
         "no": _("will not work"),
     }
-    names = [device.get("name") or device.get("vendor") or "GPU" for device in found]
+    names = [device.get("name") or _unnamed(device) for device in found]
     room = min(max(map(columns, names)), width() // 2)
     lines = [click.style(_("Devices"), bold=True)]
     for device, name in zip(found, names, strict=True):
@@ -160,6 +162,13 @@ def devices(answer: Answer, verbose: int = 0) -> list[str]:
         if verbose and device.get("next"):
             lines += wrapped(device["next"], "     ", "     ")
     return lines
+
+
+def _unnamed(device: Answer) -> str:
+    """What can be said of a card whose name nobody told."""
+    if device.get("vendor") == "microsoft":
+        return _("a GPU of the Windows host")
+    return str(device.get("pci_id") or device.get("vendor") or "GPU")
 
 
 def memory(device: Answer) -> str:

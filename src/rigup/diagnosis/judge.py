@@ -88,7 +88,7 @@ def _tells(name: str) -> bool:
 def _line(name: str, reading: Reading) -> dict[str, Any]:
     fact = "symptom " + str(reading.value) if name == "Symptom.id" else name
     where = reading.where
-    return {"fact": fact, "value": where.text, "source": where.source, "line": where.line}
+    return {"fact": fact, "value": where.text or None, "source": where.source, "line": where.line}
 
 
 def _lack(part: Every[Any]) -> dict[str, Any]:

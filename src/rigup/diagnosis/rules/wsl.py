@@ -61,9 +61,10 @@ def another_libcuda_lies_there(
 
 
 @mends("wsl-linux-driver-inside")
-def packages_to_remove(package: SystemPackage = one(state="installed")) -> Params:
-    """The first of them; the others go with it or are named the next time."""
-    return {"packages": package.name} if wsl.shadows(package.name) else {}
+def packages_to_remove(packages: Every[SystemPackage] = every(SystemPackage, state="installed")) -> Params:
+    """All packages of a Linux driver."""
+    found = sorted(package.name for package in packages if wsl.shadows(package.name) and not inside(package))
+    return {"packages": ",".join(found)} if found else {}
 
 
 @rule("wsl-libcuda-link")
