@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from rigup.knowledge.doctor_tables import signatures
 from rigup.machine import readers  # noqa: F401
 from rigup.machine.facts import Place
-from rigup.machine.matcher import literals_in, match
+from rigup.machine.literals import literals_in
+from rigup.machine.matcher import match
 from rigup.machine.texts import Text
 
 REFUSED = "Unable to open /dev/kfd read-write: Permission denied"

@@ -1,37 +1,11 @@
-"""The one matcher: every literal that anybody waits for is found in one pass over a text."""
+"""The one matcher: messages that signature rows know, and the facts that they state."""
 
-import functools
 from collections.abc import Iterator
 
-from rigup.knowledge.doctor_tables import Signature, signatures, speakers
+from rigup.knowledge.doctor_tables import Signature, signatures
 from rigup.machine.facts import Fact, Place, Reading, kinds
 from rigup.machine.kinds import Symptom
 from rigup.machine.texts import Hit, Text
-
-_SPOTS = 10_000  # of one literal in one text
-
-
-@functools.cache
-def _automaton() -> tuple[tuple[str, ...], object]:
-    import ahocorasick_rs
-
-    from rigup.machine.reader import marks
-
-    waited = {row.literal for row in signatures()} | {row.literal for row in speakers()} | marks()
-    literals = tuple(sorted(waited))
-    return literals, ahocorasick_rs.AhoCorasick(literals)
-
-
-def literals_in(body: str) -> dict[str, list[int]]:
-    """Where each literal occurs, in order."""
-    literals, automaton = _automaton()
-    found: dict[str, list[int]] = {}
-    matches = automaton.find_matches_as_indexes(body, overlapping=True)  # type: ignore[attr-defined]
-    for number, start, _ in matches:
-        spots = found.setdefault(literals[number], [])
-        if len(spots) < _SPOTS:
-            spots.append(start)
-    return found
 
 
 def match(text: Text) -> Iterator[tuple[Symptom, list[Fact]]]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from rigup.machine.facts import Fact, Place
+from rigup.machine.literals import wait_for
 from rigup.machine.texts import Text
 
 Statements = Iterator[Fact]
@@ -92,6 +93,7 @@ def reads(
     def register(read: Callable[[Text], Statements]) -> Callable[[Text], Statements]:
         if read.__name__ in READERS:  # it would replace the other without a word
             raise ValueError("two readers are called " + read.__name__)
+        wait_for(marks)
         place = Place(process=process)
         READERS[read.__name__] = Reader(
             read.__name__, about, read, tuple(inputs), marks, whole, matched, place, rank, adds
@@ -114,11 +116,6 @@ def derives(about: type[Fact], *beside: type[Fact]) -> Callable[[Derive], Derive
         return derive
 
     return register
-
-
-def marks() -> set[str]:
-    """All literals by which pasted texts are known."""
-    return {mark for reader in READERS.values() for mark in reader.marks}
 
 
 def inputs_about(kind: str) -> list[str]:

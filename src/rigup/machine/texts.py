@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from rigup.knowledge.doctor_tables import Speaker, speakers
 from rigup.machine.facts import Fact, Place, Reading, Where
+from rigup.machine.literals import literals_in
 
 T = TypeVar("T", bound=Fact)
 _EXCERPT = 300  # characters of a line that evidence keeps
@@ -118,8 +119,6 @@ class Text:
     @cached_property
     def index(self) -> dict[str, list[int]]:
         """Where all known literals occur, found in one pass."""
-        from rigup.machine.matcher import literals_in
-
         return literals_in(self.body)
 
     def place(self, at: int) -> Place:

@@ -1,0 +1,35 @@
+"""Literals that anybody waits for, found in one pass over a text: a long log costs what its finds cost."""
+
+import functools
+from typing import Any
+
+from rigup.knowledge.doctor_tables import signatures, speakers
+
+_SPOTS = 10_000  # of one literal in one text
+_MARKS: set[str] = set()
+
+
+def wait_for(marks: tuple[str, ...]) -> None:
+    """Look for these too: a reader's marks, declared before the first text is read."""
+    _MARKS.update(marks)
+    _automaton.cache_clear()
+
+
+@functools.cache
+def _automaton() -> tuple[tuple[str, ...], Any]:
+    import ahocorasick_rs
+
+    waited = {row.literal for row in signatures()} | {row.literal for row in speakers()} | _MARKS
+    literals = tuple(sorted(waited))
+    return literals, ahocorasick_rs.AhoCorasick(literals)
+
+
+def literals_in(body: str) -> dict[str, list[int]]:
+    """Where each literal occurs, in order."""
+    literals, automaton = _automaton()
+    found: dict[str, list[int]] = {}
+    for number, start, _end in automaton.find_matches_as_indexes(body, overlapping=True):
+        spots = found.setdefault(literals[number], [])
+        if len(spots) < _SPOTS:
+            spots.append(start)
+    return found
