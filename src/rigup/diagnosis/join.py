@@ -1,10 +1,11 @@
 """Choosing what a rule is called with: facts that can be true together in one place."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rigup.diagnosis.rule import EVERY, MAYBE, NONE, Every, Need, Rule, group
 from rigup.machine.facts import Fact, Look, Place
+from rigup.machine.kinds import Symptom
 from rigup.machine.store import Facts
 
 _MOST = 2000  # ways of choosing that one rule is called with
@@ -48,11 +49,17 @@ def _seen_from(held: Place, need: Need) -> Place:
 
 
 def _candidates(need: Need, facts: Facts) -> Iterator[Candidate]:
-    found = [fact for fact in facts.of(need.kind) if _at(fact.place, need) and need.fits(fact)]
+    found = [fact for fact in _of_kind(need, facts) if _at(fact.place, need) and need.fits(fact)]
     if need.mode in (EVERY, NONE):
         yield from _groups(need, found, facts)
         return
     yield from (Candidate(fact, fact.place) for fact in found)
+
+
+def _of_kind(need: Need, facts: Facts) -> Sequence[Fact]:
+    """All facts of the kind; of symptoms those of the wanted ids, for a log may hold thousands of others."""
+    ids = dict(need.fields).get("id") if need.kind is Symptom else None
+    return facts.heard(*ids) if isinstance(ids, tuple) else facts.of(need.kind)
 
 
 def _at(place: Place, need: Need) -> bool:

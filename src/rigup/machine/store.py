@@ -16,12 +16,17 @@ class Facts:
     def __init__(self) -> None:
         self._by_kind: dict[type[Fact], list[Fact]] = defaultdict(list)
         self._heard: dict[tuple[Any, ...], Symptom] = {}
+        self._by_id: dict[str, list[Symptom]] = defaultdict(list)
         self.looks: list[Look] = []
         self.troubles: list[str] = []
 
     def of(self, kind: type[T]) -> list[T]:
         """Every fact of a kind, in the order in which they were first stated."""
         return self._by_kind[kind]  # type: ignore[return-value]
+
+    def heard(self, *ids: str) -> list[Symptom]:
+        """Symptoms by their signatures' ids, without passing all others by."""
+        return [symptom for name in dict.fromkeys(ids) for symptom in self._by_id.get(name, ())]
 
     def all(self) -> Iterable[Fact]:
         """Every fact."""
@@ -30,16 +35,23 @@ class Facts:
     def state(self, new: Fact) -> Fact:
         """Merge a statement into the fact that it speaks of; returns that fact."""
         if isinstance(new, Symptom):
-            return self._heard.setdefault((new.place, tuple(new.values().items())), self._add(new))
+            return self._hear(new)
         there = [fact for fact in self._by_kind[type(new)] if _meet(fact, new)]
         same = [fact for fact in there if new.same_as(fact)] or self._only_candidate(new, there)
         exact = [fact for fact in same if fact.place == new.place]
         same = exact or (same if len(same) == 1 else [])
         return self._joined(same, new) if same else self._add(new)
 
-    def _add(self, new: Any) -> Any:
-        if not isinstance(new, Symptom) or (new.place, tuple(new.values().items())) not in self._heard:
-            self._by_kind[type(new)].append(new)
+    def _hear(self, new: Symptom) -> Symptom:
+        """The same message in the same place is one symptom, however often it was said."""
+        spoken = (new.place, tuple(new.values().items()))
+        if spoken not in self._heard:
+            self._heard[spoken] = self._add(new)
+            self._by_id[new.fields["id"].value].append(new)
+        return self._heard[spoken]
+
+    def _add(self, new: T) -> T:
+        self._by_kind[type(new)].append(new)
         return new
 
     def _only_candidate(self, new: Fact, there: list[Fact]) -> list[Fact]:
