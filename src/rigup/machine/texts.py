@@ -12,7 +12,8 @@ from rigup.machine.literals import literals_in
 
 T = TypeVar("T", bound=Fact)
 _EXCERPT = 300  # characters of a line that evidence keeps
-_NEAR = 4000  # characters on either side of a literal in which its message may stand
+_NEAR = 1500  # characters on either side of a literal in which a message of one line may stand
+_NEAR_LINES = 4000  # the same for a message of several lines
 _MOST_SPOTS = 5000  # of one literal in one text
 _CACHE: dict[str, re.Pattern[str]] = {}
 
@@ -61,12 +62,13 @@ class Text:
         searched again for the next spot on it.
         """
         form, done, count, vain = pattern(regex), 0, 0, (0, -1)
+        reach = _NEAR if lines == 1 else _NEAR_LINES
         for at in spots[:_MOST_SPOTS]:
             if at < done or count >= most:
                 continue
             here = bisect_right(self.starts, at) - 1
-            start = max(self.starts[max(here - lines + 1, 0)], at - _NEAR, done)
-            end = min(self.starts[min(here + lines, len(self.starts) - 1)], at + _NEAR)
+            start = max(self.starts[max(here - lines + 1, 0)], at - reach, done)
+            end = min(self.starts[min(here + lines, len(self.starts) - 1)], at + reach)
             if vain[0] <= start and end <= vain[1]:
                 continue
             if match := form.search(self.body, start, end):
