@@ -44,11 +44,11 @@ def service_not_in_the_nodes_group(service: Service, group: Group, node: DeviceN
     """The group file gives the service's user no way to the node, nor does its unit."""
     if inside(node) or node.mode[8:9] == "w" or group.name != node.group or service.user in ("root", *group.members):
         return False
-    return service.name in _COMPUTING and node.group not in (service.get("groups") or ()) and {"user": service.user}
+    return service.name in COMPUTING and node.group not in (service.get("groups") or ()) and {"user": service.user}
 
 
 # Services that compute on GPUs, by their units' names.
-_COMPUTING = (
+COMPUTING = (
     "ollama",
     "vllm",
     "llama-server",

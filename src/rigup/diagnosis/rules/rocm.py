@@ -3,6 +3,7 @@
 from typing import Any
 
 from rigup.diagnosis.rule import Every, Params, Verdict, lacks, mends, one, rule, seen
+from rigup.diagnosis.rules.access import COMPUTING
 from rigup.knowledge.chips import gfx_base, gfx_of_decimal, isa_order, runs_on
 from rigup.knowledge.lifecycle import ended
 from rigup.knowledge.rocm import override_facts, override_for
@@ -19,19 +20,8 @@ _NO_CODE = (
     "hip-no-kernel-image",
 )
 _CRASHES = ("segfault-in-hip",)
-# Services that compute on GPUs; "" is a unit whose name the text does not tell.
-_COMPUTING = (
-    "",
-    "ollama",
-    "vllm",
-    "llama-server",
-    "llamacpp",
-    "comfyui",
-    "localai",
-    "jupyterhub",
-    "jupyterlab",
-    "text-generation-webui",
-)
+# "" is a unit whose name the text does not tell.
+_COMPUTING = ("", *COMPUTING)
 
 
 def left(isa: str) -> bool:
