@@ -100,6 +100,13 @@ def test_explain_finds_the_cause_of_an_error_message(capsys):
     assert "render-group-missing" in [row["cause"] for row in json.loads(capsys.readouterr().out)["causes"]]
 
 
+def test_explain_names_what_a_message_may_come_of(capsys):
+    assert run(["explain", "RuntimeError: CUDA error: no kernel image is available for execution on the device"]) == 0
+    told = capsys.readouterr().out
+    assert told.index("gpu-arch-newer-than-wheel") < told.index("jetson-generic-wheel")
+    assert "tells which it is" in told.replace("\n", " ")
+
+
 def test_explain_says_so_where_it_knows_nothing(capsys):
     assert run(["explain", "complete gibberish"]) == 1
     assert "No cause" in capsys.readouterr().err

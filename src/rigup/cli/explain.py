@@ -35,7 +35,7 @@ def command(words: tuple[str, ...], as_json: bool) -> int:
             err=True,
         )
     else:
-        click.echo(_listing(found) if not asked else "\n\n".join(_told(cause) for cause in found))
+        click.echo(_listing(found) if not asked else _told(found[0]) if len(found) == 1 else _several(found))
     return 0 if found else 1
 
 
@@ -53,8 +53,10 @@ def _found(asked: str) -> list[dict[str, Any]]:
         return [_entry(asked.strip())]
     heard = _heard(asked)
     meant = [row.means for row in heard if row.means]
+    families = {row.family for row in heard}
     explaining = [cause for cause, row in causes().items() if {said.id for said in heard} & set(row.explains)]
-    return [_entry(cause) for cause in dict.fromkeys([*meant, *explaining]) if cause in causes()]
+    nearest = sorted(explaining, key=lambda cause: causes()[cause].family not in families)
+    return [_entry(cause) for cause in dict.fromkeys([*meant, *nearest]) if cause in causes()]
 
 
 def _heard(asked: str) -> list[Any]:
@@ -89,6 +91,17 @@ def _told(entry: dict[str, Any]) -> str:
     if entry.get("sources"):
         lines += [click.style(_("Sources"), bold=True), *("  " + source for source in entry["sources"])]
     return "\n".join(lines).rstrip()
+
+
+def _several(entries: list[dict[str, Any]]) -> str:
+    """What a message may come of; which of them it is, only the machine can tell."""
+    lines = wrapped(_("This message may come of {count} causes:").format(count=len(entries)))
+    for entry in entries:
+        lines += wrapped(entry.get("title", ""), "  " + padded(entry["cause"], 40) + " ")
+    hint = _(
+        "`rigup explain CAUSE` tells one of them; `rigup doctor --from FILE`, given the whole report, tells which it is."
+    )
+    return "\n".join([*lines, "", *wrapped(hint)])
 
 
 def _listing(entries: list[dict[str, Any]]) -> str:
