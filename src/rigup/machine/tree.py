@@ -47,6 +47,8 @@ class Tree:
         self.nodes = {path: node for path, node in nodes.items() if isinstance(node, dict)}
         self.who: dict[str, Any] = _object(_load(self.root, "who.json"))
         partial = _load(self.root, "partial.json")
+        absent = _load(self.root, "absent.json")
+        self.absent = frozenset(str(path) for path in absent or () if isinstance(absent, list))
         self.partial = tuple("/" + str(path).strip("/") for path in partial or () if isinstance(partial, list))
         self._commands = [made for said in _load(self.root, "commands.json") or () if (made := _recorded(said))]
 
@@ -106,7 +108,9 @@ class Tree:
             return Answer(None, "refused", error.strerror or type(error).__name__)
 
     def _nothing_at(self, path: str) -> Answer:
-        """Absent where the folder was copied whole; where it was not, nobody looked."""
+        """Absent where somebody says so or the folder was copied whole; where it was not, nobody looked."""
+        if path in self.absent:
+            return Answer(None, "absent")
         folder = posixpath.dirname(path.rstrip("/")) or "/"
         while any(mark in folder for mark in "*?["):
             folder = posixpath.dirname(folder)
@@ -140,7 +144,7 @@ class Tree:
             kind = stat.S_IFLNK if os.path.islink(real) else stat.S_IFDIR if os.path.isdir(real) else stat.S_IFREG
         arrow = " -> " + os.readlink(real) if os.path.islink(real) else ""
         acl = "+" if node.get("acl") else ""
-        mode = _octal(node.get("mode"), 0o644)
+        mode = 0o777 if kind == stat.S_IFLNK else _octal(node.get("mode"), 0o644)
         line = ls_line(kind | mode, str(node.get("owner", "root")), str(node.get("group", "root")), path + arrow)
         return line.replace(" ", acl + " ", 1)
 
