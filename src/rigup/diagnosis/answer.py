@@ -10,7 +10,6 @@ from rigup.diagnosis.wording import filled, flat, fullest
 from rigup.knowledge.doctor_tables import signatures, texts
 from rigup.language import current
 from rigup.machine import readers  # noqa: F401  (registers them)
-from rigup.machine.facts import Fact
 from rigup.machine.inventory import inventory
 from rigup.machine.kinds import Distribution, Platform, Symptom, Torch
 from rigup.machine.look import look
@@ -134,8 +133,3 @@ def unexplained(findings: list[Finding], shown: list[Answer], facts: Facts) -> l
     accounted |= {line["fact"].removeprefix("symptom ") for finding in findings for line in finding.evidence}
     quiet = {row.id for row in signatures() if row.harmless or row.states}
     return sorted({said.id for said in facts.of(Symptom)} - accounted - quiet)
-
-
-def named(fact: Fact | None) -> str:
-    """How a fact is called in a sentence."""
-    return fact.subject.name if fact else ""

@@ -6,7 +6,6 @@ looked or could not (then a `Look` says why). Reading a field that is not there 
 rule need not test for it and cannot fire on it.
 """
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 MACHINE, WORLD, PROCESS = "machine", "world", "process"
@@ -188,14 +187,3 @@ NOWHERE = Where("", None, "")
 def kinds() -> dict[str, type[Fact]]:
     """All kinds of facts by name."""
     return {kind.__name__: kind for kind in Fact.__subclasses__()}
-
-
-def moved(fact: Fact, place: Place) -> Fact:
-    """The same statement, seen from a narrower place."""
-    fact.place = place.at(fact.scope)
-    return fact
-
-
-def first(facts: Iterable[Fact]) -> Fact | None:
-    """The first fact, or None."""
-    return next(iter(facts), None)

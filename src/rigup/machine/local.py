@@ -7,7 +7,6 @@ import shutil
 import stat
 import subprocess
 import threading
-from pathlib import Path
 
 from rigup.machine.globbing import paths_like
 from rigup.machine.host import LIMIT, Answer, Recorded
@@ -163,8 +162,3 @@ def _group(gid: int) -> str:
         return grp.getgrgid(gid).gr_name
     except (ImportError, KeyError):
         return str(gid)
-
-
-def folder_of(path: str) -> str:
-    """The folder that a path or pattern lies in."""
-    return str(Path(path).parent)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from rigup.machine.facts import Fact, Look, Place, Reading
+from rigup.machine.facts import Fact, Look, Place
 from rigup.machine.kinds import Gpu, Symptom
 
 T = TypeVar("T", bound=Fact)
@@ -123,16 +123,3 @@ def _may_be(one: Gpu, other: Gpu) -> bool:
 def _order(gpu: Gpu) -> tuple[str, int, int]:
     numbers = (gpu.get("nvml_index", 99), gpu.get("runtime_index", 99))
     return (str(gpu.get("pci_address", "~")), *numbers)
-
-
-def known(table: str, **values: Any) -> dict[str, Reading]:
-    """Fields that the knowledge adds; their source is the table. The lowest rank: what was seen counts."""
-    from rigup.machine.facts import Where
-
-    source = "knowledge/" + table
-    return {name: Reading(value, Where(source, None, str(value)), -1) for name, value in values.items()}
-
-
-def places(facts: Facts) -> set[Place]:
-    """All places that somebody spoke of."""
-    return {Place(), *(fact.place for fact in facts.all()), *(look.place for look in facts.looks)}

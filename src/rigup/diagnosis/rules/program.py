@@ -123,6 +123,7 @@ def _ascending(mask: str) -> bool:
 
 
 # -- direct traffic between GPUs
+_BETWEEN = ("acs-redirects", "rccl-wants-iommu-pt")  # what may stand between two cards
 _HUNG = ("nccl-collective-timeout", "p2p-data-wrong", "iommu-page-fault", "dmar-fault")
 
 
@@ -133,16 +134,16 @@ def redirected_and_hung(acs: Symptom = seen("acs-redirects"), _hung: Symptom = s
 
 
 @rule("nccl-p2p-blocked-by-acs-iommu", "likely")
-def validated_and_hung(_acs: Symptom = seen("acs-redirects"), _hung: Symptom = seen(*_HUNG)) -> Verdict:
-    """ACS is on in part."""
+def told_and_hung(_told: Symptom = seen(*_BETWEEN), _hung: Symptom = seen(*_HUNG)) -> Verdict:
+    """ACS is on in part, or RCCL warns of an IOMMU without pass-through: alone that is no fault."""
     return True
 
 
 @rule("nccl-p2p-blocked-by-acs-iommu", "likely")
-def redirected_and_avoided(
-    _acs: Symptom = seen("acs-redirects"), _around: Variable = one(name="NCCL_P2P_DISABLE", value="1")
+def told_and_avoided(
+    _told: Symptom = seen(*_BETWEEN), _around: Variable = one(name="NCCL_P2P_DISABLE", value="1")
 ) -> Verdict:
-    """ACS is on, and somebody goes around direct traffic already."""
+    """The same, and somebody goes around direct traffic already."""
     return True
 
 
@@ -150,20 +151,6 @@ def redirected_and_avoided(
 def only_acs_is_shown(_acs: Symptom = seen("acs-redirects"), card: Gpu | None = None) -> Verdict:
     """Somebody shows these lines alone, out of a long list: they are what he asks about."""
     return card is None
-
-
-@rule("nccl-p2p-blocked-by-acs-iommu", "likely")
-def warned_and_hung(_warned: Symptom = seen("rccl-wants-iommu-pt"), _hung: Symptom = seen(*_HUNG)) -> Verdict:
-    """RCCL warns of an IOMMU without pass-through; alone that is no fault."""
-    return True
-
-
-@rule("nccl-p2p-blocked-by-acs-iommu", "likely")
-def warned_and_avoided(
-    _warned: Symptom = seen("rccl-wants-iommu-pt"), _around: Variable = one(name="NCCL_P2P_DISABLE", value="1")
-) -> Verdict:
-    """The same, and somebody goes around direct traffic."""
-    return True
 
 
 @rule("nccl-p2p-blocked-by-acs-iommu", "likely")
