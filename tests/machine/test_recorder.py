@@ -26,7 +26,7 @@ def machine(tmp_path):
 
 
 def replayed(recorder, tmp_path):
-    recorder.write(str(tmp_path / "capture"))
+    recorder.kept.write(str(tmp_path / "capture"))
     assert is_tree(str(tmp_path / "capture"))
     return Tree(str(tmp_path / "capture"))
 
