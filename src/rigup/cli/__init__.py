@@ -12,6 +12,7 @@ from rigup.language import _, choose
 # Name → (module, what it does): so that help names every command without importing one.
 COMMANDS = {
     "doctor": ("rigup.cli.doctor", "Read this machine, or a report of another, and name the root cause."),
+    "plan": ("rigup.cli.plan", "Choose a stack that this machine can run, and tell each step and why."),
     "explain": ("rigup.cli.explain", "Tell what a cause means, how it is recognised and what mends it."),
     "knowledge": ("rigup.cli.knowledge", "Show a row of the tables of what is known, with its source."),
     "completion": ("rigup.cli.completion", "Print the completion script of a shell."),

@@ -16,6 +16,11 @@ class _Minimum(msgspec.Struct, frozen=True):
     windows: str
 
 
+class _Compiler(msgspec.Struct, frozen=True):
+    cuda: str
+    isas: list[str]
+
+
 class _Branch(msgspec.Struct, frozen=True):
     branch: str
     cuda: str
@@ -77,3 +82,18 @@ def driver_carries(driver_version: str, cuda: str, system: str = "linux") -> boo
     """
     minimum, have = driver_minimum(cuda, system), version_key(driver_version)
     return have >= version_key(minimum) if minimum and have else None
+
+
+def toolkit_knows(cuda: str, isa: str) -> bool | None:
+    """Tell whether the libraries of a CUDA release hold code for a chip; None for a chip that no release knows.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("cuda_driver", "toolkit_compile", _Compiler)
+    if not any(isa in row.isas for row in rows):
+        return None
+    asked = version_key(cuda)[:2]
+    older = [row for row in rows if version_key(row.cuda)[:2] <= asked]
+    return bool(older) and isa in max(older, key=lambda row: version_key(row.cuda)).isas

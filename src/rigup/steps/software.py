@@ -18,6 +18,32 @@ KINDS: dict[str, Kind] = {
              "--index-url", "{index}"),
         ), undo_because=_("the build that was there before is in the lock, if one was written"),
     ),
+    "make-environment": Kind(
+        _("make the environment {environment} with Python {python}"), ("environment", "python", "starter"),
+        commands=(("{starter|}", "-m", "venv", "{environment}"),), undo=(("rm", "-rf", "{environment}"),),
+    ),
+    "make-environment-windows": Kind(
+        _("make the environment {environment} with Python {python}"), ("environment", "python", "starter"),
+        commands=(("{starter|}", "-m", "venv", "{environment}"),),
+        undo=(("cmd", "/c", "rmdir", "/s", "/q", "{environment}"),),
+    ),
+    "make-conda-environment": Kind(
+        _("make the conda environment {environment} with Python {python}"), ("environment", "python"), network=True,
+        commands=(("conda", "create", "-y", "-p", "{environment}", "python={python}"),),
+        undo=(("conda", "env", "remove", "-y", "-p", "{environment}"),),
+    ),
+    "get-python": Kind(
+        _("get Python {python}, which is put beside the system's own"), ("python",), network=True,
+        commands=(("uv", "python", "install", "{python}"),), undo=(("uv", "python", "uninstall", "{python}"),),
+    ),
+    "install-into-environment": Kind(
+        _("install {packages}"), ("python", "packages"), network=True,
+        commands=(("{python}", "-m", "pip", "install", "{packages|}", "{sources|}"),), undo=(),
+    ),
+    "set-environment-variable": Kind(
+        _("set {name}={value} whenever {environment} is used"), ("name", "value", "environment"),
+        commands=(), undo=(),
+    ),
     "remove-packages": Kind(
         _("remove {packages} from the environment"), ("packages",), tag="caution",
         commands=(("python", "-m", "pip", "uninstall", "-y", "{packages*}"),),

@@ -11,7 +11,7 @@ Commands = tuple[tuple[str, ...], ...]
 Where = Literal["here", "kernel", "host-of-container", "windows-host", "every-node", "by-hand"]
 Tag = Literal["safe", "caution", "destructive"]
 _HOLE = re.compile(r"\{(\w+)\}")
-_HOLES = re.compile(r"\{(\w+)\*?\}")
+_HOLES = re.compile(r"\{(\w+)[*|]?\}")
 
 
 class StepError(ValueError):
@@ -113,7 +113,7 @@ def _where(where: str, world: str, wsl: bool) -> str:
 
 
 def _filled(commands: Commands, params: dict[str, str], distribution: str) -> Commands:
-    """Commands with their holes filled; `{names*}` gives one argument for each name of a list."""
+    """Commands with their holes filled; `{names*}` gives one argument for each name of a list, `{words|}` for each word."""
     own = [_own_words(argv, distribution) for argv in commands]
     return tuple(
         tuple(told for word in argv for told in _words(word, params))
@@ -135,6 +135,8 @@ def _own_words(argv: tuple[str, ...], distribution: str) -> tuple[str, ...]:
 
 
 def _words(word: str, params: dict[str, str]) -> list[str]:
+    if word.endswith("|}"):
+        return params[word[1:-2]].split()
     if word.endswith("*}"):
         return [name.strip() for name in params[word[1:-2]].split(",") if name.strip()]
     return [_HOLE.sub(lambda hole: params[hole[1]], word)]

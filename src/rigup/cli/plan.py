@@ -1,0 +1,89 @@
+"""`rigup plan`: choose what should be there; nothing is changed."""
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rigup.stack.choice import Choice
+    from rigup.stack.site import Site
+
+_FORMS = ("text", "json")
+
+
+@click.command("plan")
+@click.argument("wishes", nargs=-1, metavar="[WISH]...")
+@click.option(
+    "-r", "--requirement", "files", multiple=True, metavar="FILE", help="A requirements.txt or a pyproject.toml."
+)
+@click.option("--for", "profile", metavar="PROFILE", help="Another machine: words, a TOML file, a report or a capture.")
+@click.option(
+    "--env", "environment", default="", metavar="PATH", help="The environment to plan for; by default the active one."
+)
+@click.option("--python", default="", metavar="VERSION", help="The Python of the environment.")
+@click.option(
+    "--in",
+    "manager",
+    type=click.Choice(["venv", "conda", "docker", "apptainer"]),
+    default="venv",
+    help="What holds it.",
+)
+@click.option(
+    "--prefer", type=click.Choice(["least-change", "newest"]), default="least-change", help="What counts more."
+)
+@click.option("--no-root", is_flag=True, help="Plan nothing that needs root.")
+@click.option("--mirror", default="", metavar="NAME", help="Take packages from a mirror of the tables.")
+@click.option("--explain", "explained", is_flag=True, help="Tell of every newer build why it was turned down.")
+@click.option("--as", "form", type=click.Choice(_FORMS), default="text", help="The form of the answer.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.plan/1).")
+def command(
+    wishes: tuple[str, ...], files: tuple[str, ...], profile: str | None, environment: str, form: str, as_json: bool,
+    explained: bool, **options: Any,
+) -> int:  # fmt: skip
+    """Choose a stack that this machine can run, and tell each step and why.
+
+    WISH is a package with or without a version: torch, "torch>=2.4,<2.8", tensorflow, jax, vllm. Without one
+    the newest torch is chosen that the machine can run. Nothing is changed.
+    """
+    choice = _choice(wishes, files, profile, environment, options)
+    click.echo(_shown(choice, "json" if as_json else form, explained), nl=False)
+    return int(not choice.possible)
+
+
+def _choice(
+    wishes: tuple[str, ...], files: tuple[str, ...], profile: str | None, environment: str, options: dict[str, Any]
+) -> "Choice":
+    from rigup.knowledge.tables import KnowledgeError
+    from rigup.machine.sources import SourceError
+    from rigup.stack.choose import choose
+    from rigup.stack.profile import ProfileError
+    from rigup.stack.wish import Wish, WishError, read_wishes, wishes_in
+
+    try:
+        told = (*wishes, *(word for path in files for word in wishes_in(path)))
+        return choose(Wish(packages=read_wishes(told), **options), site(profile, environment))
+    except (ProfileError, WishError, SourceError, KnowledgeError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def site(profile: str | None, environment: str = "") -> "Site":
+    """The machine to plan for: this one, one in words, or one that was captured or reported."""
+    from rigup.stack.profile import read_profile
+
+    if profile is None or os.path.exists(profile):
+        from rigup.stack.seen import look_at
+
+        return look_at(profile, environment)
+    return read_profile(profile)
+
+
+def _shown(choice: "Choice", form: str, explained: bool) -> str:
+    from rigup.plan.answer import answer
+
+    if form == "json":
+        return json.dumps(answer(choice), ensure_ascii=False, indent=1) + "\n"
+    from rigup.cli.plan_report import text
+
+    return text(answer(choice), explained) + "\n"

@@ -1,0 +1,59 @@
+"""What a distribution's release ships."""
+
+import msgspec
+
+from rigup.knowledge import tables
+from rigup.knowledge.cuda import version_key
+
+_ALSO = {
+    "almalinux": ("alma",),
+    "rhel": ("red hat", "redhat"),
+    "opensuse-leap": ("opensuse", "leap"),
+    "ol": ("oracle",),
+}
+_SPELT = {"sles": ("suse",), "amzn": ("amazon linux", "amazon"), "linuxmint": ("mint",), "pop": ("pop!_os", "pop_os")}
+
+
+class Distribution(msgspec.Struct, frozen=True, kw_only=True):
+    """A release of a distribution.
+
+    Attributes:
+        id: as os-release has it ("ubuntu").
+        release: "22.04"; a major release stands for its minor ones.
+        glibc: version of the C library, "musl" where it is that one.
+        python: what `python3` is, "" if none or unknown.
+
+    """
+
+    id: str
+    release: str
+    glibc: str
+    python: str = ""
+    source: str = ""
+
+
+def distribution(name: str, release: str) -> Distribution | None:
+    """Find a release; "9.4" is found under "9". None where the table does not know it.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    asked = version_key(release)
+    rows = [row for row in tables.rows("distributions", "distribution", Distribution) if row.id == name]
+    fitting = [row for row in rows if version_key(row.release) == asked[: len(version_key(row.release))] and asked]
+    return max(fitting, key=lambda row: len(row.release), default=None)
+
+
+def spoken() -> dict[str, str]:
+    """What people call distributions, by the word that they write.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    ids = {row.id for row in tables.rows("distributions", "distribution", Distribution)}
+    words = {word: id_ for known in (_ALSO, _SPELT) for id_, told in known.items() for word in told}
+    return (
+        {id_: id_ for id_ in ids} | words | {word: word for word in ("arch", "manjaro", "nixos", "gentoo", "steamos")}
+    )

@@ -1,0 +1,33 @@
+"""Which Intel GPUs PyTorch's XPU builds are made for."""
+
+import msgspec
+
+from rigup.knowledge import tables
+
+
+class _Device(msgspec.Struct, frozen=True):
+    id: str
+    architecture: str = ""
+    torch_xpu: str = ""
+
+
+def validated(device_id: str, architecture: str = "") -> bool | None:
+    """Tell whether a GPU stands on the list of those that XPU builds are validated for.
+
+    Args:
+        device_id: of PCI, hexadecimal, "" if not known.
+        architecture: the catalogue's name, asked where the id is not known.
+
+    Returns:
+        None where the table does not know it, or knows both kinds of that architecture.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("pci_intel", "device", _Device)
+    told = {row.torch_xpu.startswith("validated") for row in rows if device_id and row.id == device_id.lower()}
+    told = told or {
+        row.torch_xpu.startswith("validated") for row in rows if architecture and row.architecture == architecture
+    }
+    return told.pop() if len(told) == 1 else None

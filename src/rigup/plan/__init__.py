@@ -1,0 +1,1 @@
+"""How to get there: a choice and what is there become steps."""

@@ -1,0 +1,61 @@
+"""The answer of `rigup plan`, as data in the shape of CONTRACTS.md. Nothing is printed here."""
+
+from typing import Any
+
+from rigup.stack.candidate import Served
+from rigup.stack.choice import Choice
+from rigup.stack.site import Device
+
+Answer = dict[str, Any]
+SCHEMA = "rigup.plan/1"
+_STATES = {"native": "expected", "trial": "on-trial", "no": "no"}
+
+
+def answer(choice: Choice) -> Answer:
+    """The contract's object."""
+    from rigup.plan.steps import steps
+
+    made = steps(choice)
+    return {
+        "schema": SCHEMA,
+        "verdict": verdict(choice, made),
+        "wish": list(choice.wish.packages),
+        "environment": {
+            "manager": choice.wish.manager, "path": choice.site.environment, "python": choice.python,
+        },
+        "packages": named_plainly(choice.packages),
+        "requirements": list(choice.requirements),
+        "indexes": list(choice.indexes),
+        "variables": choice.variables,
+        "system": [
+            {"change": change.change, "from": change.have, "to": change.to, "why": change.why} for change in choice.changes
+        ],
+        "devices": [device_json(device, told) for device, told in choice.devices],
+        "turned_down": [{"candidate": one.candidate, "because": one.because, "source": one.source} for one in choice.turned_down],
+        "smallest_change": choice.smallest_change or None,
+        "others": [answer(other) for other in choice.others],
+        "assumed": list(choice.site.assumed),
+        "steps": made,
+    }  # fmt: skip
+
+
+def verdict(choice: Choice, made: list[Answer]) -> str:
+    """Ready: nothing is left to do."""
+    if not choice.possible:
+        return "impossible"
+    return "ready" if all(step["state"] == "satisfied" for step in made) else "possible"
+
+
+def named_plainly(packages: dict[str, str]) -> dict[str, str]:
+    """A package with an extra stands under its own name too: both are what is installed."""
+    return packages | {name.partition("[")[0]: version for name, version in packages.items()}
+
+
+def device_json(device: Device, told: Served) -> Answer:
+    """A device with whether it is served."""
+    known = {
+        "index": device.index, "vendor": device.vendor, "name": device.name, "isa": device.isa, "pci_id": device.pci_id,
+        "pci_address": device.pci_address, "integrated": device.integrated, "memory": device.memory,
+    }  # fmt: skip
+    kept = {key: value for key, value in known.items() if value not in (None, "", {})}
+    return {**kept, "served": told.served, "state": _STATES[told.how], "because": told.because}

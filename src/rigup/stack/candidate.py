@@ -1,0 +1,102 @@
+"""What may be installed: one build of one framework, with all that it asks of a machine."""
+
+import msgspec
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """What must change outside the environment.
+
+    Attributes:
+        change: one of the contract's kinds ("nvidia-driver", "windows-driver", "os" …).
+        have, to: before and after, as a person reads them.
+        why: one sentence.
+        weight: how much it asks of a person and risks.
+
+    """
+
+    change: str
+    have: str | None
+    to: str
+    why: str
+    source: str = ""
+    root: bool = True
+    weight: int = 10
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """One build. Empty fields ask for nothing.
+
+    Attributes:
+        package, version: "torch", "2.9.1".
+        variant: the local part of its index ("cu126", "rocm6.4", "cpu", "xpu").
+        kind: how it reaches a device: "cuda", "rocm", "xpu", "mps", "directml" or "cpu".
+        packages: exact versions by name as pip takes them, the package itself first.
+        index: where it lies, "" for the default index.
+        code: architectures that are compiled in.
+        cuda, rocm: the toolkit inside.
+        driver: the lowest NVIDIA driver where its makers name one, beside what `cuda` asks.
+        python: Pythons that have a wheel.
+        glibc, macos: the lowest that it runs on.
+        own_blas: its matrix products come from rocBLAS as its ROCm ships it.
+        isa_min: the oldest NVIDIA chip on which it works, where that is not told by `code`.
+        extra_isas: targets for which it must be asked by an extra, by target ("gfx1032" -> "device-gfx1032").
+        variables: what must be set wherever it runs.
+        failing: NVIDIA chips on which it is known to fail.
+        changes: what it asks of the system, whatever the devices.
+        source: the table that says so.
+
+    """
+
+    package: str
+    version: str
+    variant: str = ""
+    kind: str = "cpu"
+    packages: dict[str, str] = {}
+    index: str = ""
+    extra_indexes: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+    cuda: str = ""
+    rocm: str = ""
+    driver: str = ""
+    python: tuple[str, ...] = ()
+    glibc: str = ""
+    macos: str = ""
+    own_blas: bool = False
+    isa_min: str = ""
+    extra_isas: dict[str, str] = {}
+    variables: dict[str, str] = {}
+    failing: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
+    source: str = ""
+    note: str = ""
+
+    @property
+    def label(self) -> str:
+        """How a person knows it: "torch 2.9.1+cu126"."""
+        return f"{self.package} {self.version}" + (f"+{self.variant}" if self.variant else "")
+
+
+class Served(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a build serves a device.
+
+    Attributes:
+        how: "native", "trial" (an override, or nobody has tried) or "no".
+        because: one sentence.
+        source: the table that says so.
+        override: value of HSA_OVERRIDE_GFX_VERSION under which it works.
+        extra: the extra by which the device's code is asked for.
+        change: what must change before it works.
+
+    """
+
+    how: str
+    because: str
+    source: str = ""
+    override: str = ""
+    extra: str = ""
+    change: Change | None = None
+
+    @property
+    def served(self) -> bool:
+        """It works, once the change is made."""
+        return self.how != "no"

@@ -1,0 +1,56 @@
+"""The stack that is chosen, as a value: what, for which devices, why, and why nothing newer."""
+
+import msgspec
+
+from rigup.stack.candidate import Change, Served
+from rigup.stack.site import Device, Site
+from rigup.stack.weigh import Judged
+from rigup.stack.wish import Wish
+
+
+class TurnedDown(msgspec.Struct, frozen=True, kw_only=True):
+    """Builds that were not taken, and why.
+
+    Attributes:
+        candidate: one build, or a range of them.
+
+    """
+
+    candidate: str
+    because: str
+    source: str = ""
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer to a wish.
+
+    Attributes:
+        chosen: the builds that are taken, one for each framework of the wish; empty where none can be.
+        packages: exact versions as pip takes them.
+        requirements: what was asked for beside, which the tables do not know: left to the installer.
+        variables: what the environment must set.
+        devices: each device with whether it is served.
+        others: devices that are left out, with the choice that would serve them in an environment of their own.
+        smallest_change: what would make the whole wish possible, "" where nothing is known or nothing is needed.
+
+    """
+
+    wish: Wish
+    site: Site
+    chosen: tuple[Judged, ...] = ()
+    packages: dict[str, str] = {}
+    requirements: tuple[str, ...] = ()
+    indexes: tuple[str, ...] = ()
+    variables: dict[str, str] = {}
+    python: str = ""
+    changes: tuple[Change, ...] = ()
+    devices: tuple[tuple[Device, Served], ...] = ()
+    turned_down: tuple[TurnedDown, ...] = ()
+    smallest_change: str = ""
+    others: tuple["Choice", ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def possible(self) -> bool:
+        """Something can be installed."""
+        return bool(self.chosen)

@@ -1,0 +1,139 @@
+"""Builds of torch, with the packages that belong to a release."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from rigup.knowledge import tables
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.torch_builds import TorchBuild, builds, companions
+from rigup.stack.candidate import Candidate
+from rigup.stack.frameworks.addons import addons, with_addons
+from rigup.stack.site import Site
+
+FAMILY = ("torchvision", "torchaudio", "torchcodec", "triton")
+_KINDS = {"cu": "cuda", "ro": "rocm", "xp": "xpu", "cp": "cpu"}
+
+
+class _AmdWheel(msgspec.Struct, frozen=True, kw_only=True):
+    """A release of torch that AMD builds itself, each target's code behind an extra."""
+
+    torch: str
+    torchvision: str = ""
+    torchaudio: str = ""
+    rocm: str
+    systems: list[str]
+    python: list[str]
+    index: str
+    source: str = ""
+
+
+def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+    """All builds that a wish allows on a machine's system, the newest release first.
+
+    Args:
+        asked: the wish's requirements by canonical name; torch's own family is bound to the release.
+        site: the machine.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    wished = addons(asked)
+    for build in _all(asked, site):
+        fitting = with_addons(build, wished, site)
+        if fitting is not None:
+            yield fitting
+
+
+def _all(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+    for row in builds(site.system, site.machine):
+        packages = _packages(row, asked)
+        if packages is not None:
+            yield _of(row, packages)
+    yield from _from_amd(asked, site)
+    if directml_possible(site):
+        yield from _directml(asked)
+
+
+def _of(row: TorchBuild, packages: dict[str, str]) -> Candidate:
+    kind = _KINDS[row.variant[:2]]
+    return Candidate(
+        package="torch", version=row.torch, variant=row.variant, kind="mps" if "mps" in row.code else kind,
+        packages=packages, index="" if row.pypi else row.index, code=tuple(row.code), cuda=row.cuda, rocm=row.rocm,
+        python=tuple(row.python), glibc=row.glibc, macos=row.macos, own_blas=bool(row.rocm),
+        source="torch_builds", note=row.note,
+    )  # fmt: skip
+
+
+def _packages(row: TorchBuild, asked: Mapping[str, Requirement]) -> dict[str, str] | None:
+    """Exact versions of torch and of what was asked for of its family; None where a wish excludes them."""
+    local = "" if row.pypi else "+" + row.variant
+    friends = companions(row.torch)
+    found = {"torch": row.torch + local}
+    for name in FAMILY:
+        if name in asked and (version := str(getattr(friends, name, "") or "")):
+            found[name] = version if name == "triton" else version + local
+    wanted = ((name, asked[name]) for name in ("torch", *FAMILY) if name in asked)
+    return found if all(name in found and _allows(want, found[name]) for name, want in wanted) else None
+
+
+def _allows(want: Requirement, version: str) -> bool:
+    """A wish without a local part takes any; one with it takes that alone."""
+    plain = version.partition("+")[0]
+    told = str(want.specifier)
+    if not plain[:1].isdigit():  # a range, as triton's is
+        return True
+    return want.specifier.contains(version if "+" in told else plain, prereleases=True)
+
+
+def _from_amd(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+    extras = {
+        row["isa"]: row["extra"]
+        for row in tables.table("torch_rocm").get("device_extra", [])
+        if _shipped(row, site.system)
+    }
+    for row in tables.rows("torch_rocm", "amd_wheel", _AmdWheel):
+        local = "+rocm" + row.rocm
+        found = {"torch": row.torch + local}
+        found |= {name: getattr(row, name) + local for name in ("torchvision", "torchaudio") if name in asked}
+        fits = all(name in found and _allows(asked[name], found[name]) for name in ("torch", *FAMILY) if name in asked)
+        if site.system in row.systems and site.machine == "x86_64" and fits:
+            yield Candidate(
+                package="torch", version=row.torch, variant="rocm" + row.rocm, kind="rocm", packages=found,
+                index=row.index, rocm=row.rocm, python=tuple(row.python), glibc="2.28", extra_isas=extras,
+                source="torch_rocm",
+            )  # fmt: skip
+
+
+def _shipped(row: dict[str, Any], system: str) -> bool:
+    return not str(row.get(system, "not shipped")).startswith("not shipped")
+
+
+def directml_possible(site: Site) -> bool:
+    """DirectML is Windows' own; inside WSL it reaches the same cards."""
+    return site.machine == "x86_64" and (site.system == "windows" or site.wsl)
+
+
+def _directml(asked: Mapping[str, Requirement]) -> Iterator[Candidate]:
+    rows: list[dict[str, Any]] = tables.table("directml").get("release", [])
+    for row in rows:
+        found = {"torch-directml": row["torch_directml"], "torch": row["torch"]}
+        if "torchvision" in asked:
+            found["torchvision"] = row["torchvision"]
+        wanted = [canonicalize_name(name) for name in asked if name in ("torch", "torch-directml", *FAMILY)]
+        if all(name in found and _allows(asked[name], found[name]) for name in wanted):
+            yield Candidate(
+                package="torch", version=row["torch"], variant="", kind="directml", packages=found,
+                python=tuple(minors(str(row["python"]))), glibc="2.17", source="directml",
+            )  # fmt: skip
+
+
+def minors(span: str) -> list[str]:
+    """Single Pythons of "3.8-3.12"."""
+    first, _dash, last = span.partition("-")
+    low, high = version_key(first)[1], version_key(last or first)[1]
+    return [f"3.{minor}" for minor in range(low, high + 1)]

@@ -1,0 +1,52 @@
+"""Releases of vLLM: each brings its own torch, and runs on Linux alone."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from packaging.requirements import Requirement
+
+from rigup.knowledge import tables
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.torch_builds import build
+from rigup.stack.candidate import Candidate
+from rigup.stack.frameworks.torch import FAMILY
+from rigup.stack.site import Site
+
+
+def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+    """All releases that a wish allows, the newest first.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    rows: list[dict[str, Any]] = tables.table("tensorflow_jax")["vllm"]
+    if site.system != "linux":
+        return
+    for row in sorted(rows, key=lambda row: version_key(row["version"]), reverse=True):
+        packages = {"vllm": str(row["version"]), "torch": str(row["torch"])}
+        packages |= {name: str(row[name]) for name in FAMILY if row.get(name)}
+        wishes = [(name, asked[name]) for name in packages if name in asked and asked[name].specifier]
+        if all(want.specifier.contains(packages[name]) for name, want in wishes):
+            yield _of(row, packages, site)
+
+
+def _of(row: dict[str, Any], packages: dict[str, str], site: Site) -> Candidate:
+    wheel = build(str(row["torch"]), str(row["pypi_torch_variant"]), "linux", site.machine)
+    return Candidate(
+        package="vllm", version=str(row["version"]), kind="cuda", packages=packages,
+        code=tuple(wheel.code) if wheel else (), cuda=wheel.cuda if wheel else "",
+        driver=str(row.get("min_driver_linux", "")), python=tuple(_pythons(str(row["python"]))),
+        glibc=_glibc(str(row.get("glibc_tag", ""))), isa_min=str(row.get("isa_min", "sm_70")), source="tensorflow_jax",
+    )  # fmt: skip
+
+
+def _pythons(told: str) -> list[str]:
+    """Single Pythons of "<3.14,>=3.10"."""
+    bounds = {part[0]: version_key(part)[1] for part in told.replace(">=", ">").split(",")}
+    return [f"3.{minor}" for minor in range(bounds.get(">", 9), bounds.get("<", 14))]
+
+
+def _glibc(tag: str) -> str:
+    numbers = version_key(tag.replace("manylinux_", "").replace("_", ".")) if "_" in tag else ()
+    return ".".join(map(str, numbers[:2])) if len(numbers) > 1 else "2.17"

@@ -1,0 +1,62 @@
+"""What a build asks of the system and of Python, whatever the devices are."""
+
+from rigup.knowledge.apple import is_older
+from rigup.knowledge.cuda import version_key
+from rigup.language import _
+from rigup.stack.candidate import Candidate, Change
+from rigup.stack.site import NONE, Site
+from rigup.stack.wish import Wish
+
+
+def refusal(build: Candidate, site: Site, wish: Wish) -> str:
+    """Why a build cannot be installed there at all, as a sentence; "" if it can."""
+    return _of_library(build, site) or _of_macos(build, site) or _of_python(build, wish)
+
+
+def _of_library(build: Candidate, site: Site) -> str:
+    if site.system != "linux" or not build.glibc or site.glibc is None:
+        return ""
+    if site.glibc == NONE:
+        told = _("{build} needs glibc, and this system has musl: no wheel of it is made for musl.")
+        return told.format(build=build.label)
+    if version_key(site.glibc) < version_key(build.glibc):
+        told = _("{build} needs glibc {least}; this system has {have}.")
+        return told.format(build=build.label, least=build.glibc, have=site.glibc)
+    return ""
+
+
+def _of_macos(build: Candidate, site: Site) -> str:
+    if site.system != "macos" or not build.macos or not site.macos or not is_older(site.macos, build.macos):
+        return ""
+    told = _("{build} needs macOS {least}; this is {macos}.")
+    return told.format(build=build.label, least=build.macos, macos=site.macos)
+
+
+def _of_python(build: Candidate, wish: Wish) -> str:
+    if not build.python or not wish.python or wish.python in build.python:
+        return ""
+    told = _("{build} has no wheel for Python {python}; it has for {pythons}.")
+    return told.format(build=build.label, python=wish.python, pythons=", ".join(build.python))
+
+
+def python_for(build: Candidate, site: Site, wish: Wish) -> str:
+    """The Python of the environment: the one asked for, else one that is there, else one that is long tried."""
+    if wish.python:
+        return wish.python
+    there = [python for python in (site.python, *site.pythons) if python]
+    fitting = [python for python in there if not build.python or python in build.python]
+    if fitting:
+        return fitting[0]
+    plain = sorted((python for python in build.python if not python.endswith("t")), key=version_key)
+    if not plain:
+        return there[0] if there else ""
+    return plain[-2] if len(plain) > 1 else plain[-1]  # compiled companions follow the newest late
+
+
+def python_change(build: Candidate, site: Site, wish: Wish) -> Change | None:
+    """Another Python than the one that is there; it needs no root."""
+    chosen = python_for(build, site, wish)
+    if not site.python or chosen in (site.python, *site.pythons):
+        return None
+    told = _("{build} has no wheel for Python {have}.").format(build=build.label, have=site.python)
+    return Change(change="python", have=site.python, to=chosen, why=told, root=False, weight=3)

@@ -1,0 +1,78 @@
+"""One build on one machine, judged: which devices it serves, what must change, and how it ranks."""
+
+import msgspec
+
+from rigup.knowledge.cuda import version_key
+from rigup.stack.candidate import Candidate, Change, Served
+from rigup.stack.limits import python_change, python_for, refusal
+from rigup.stack.serving import served
+from rigup.stack.site import Device, Site
+from rigup.stack.wish import Wish
+
+_ON_THE_CPU = ("cpu", "mps")
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """A build as a machine would have it.
+
+    Attributes:
+        served: one for each device of the site.
+        changes: what must change outside the environment, each once.
+        refusal: why it cannot be installed at all, "" if it can.
+
+    """
+
+    build: Candidate
+    served: tuple[Served, ...]
+    changes: tuple[Change, ...]
+    refusal: str
+    python: str
+
+    @property
+    def weight(self) -> int:
+        """How much it asks of a person."""
+        return sum(change.weight for change in self.changes)
+
+
+def judged(build: Candidate, site: Site, wish: Wish) -> Judged:
+    """Judge a build for a machine.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    told = tuple(served(build, device, site) for device in site.gpus)
+    changes = {change.change: change for change in build.changes}
+    changes |= {one.change.change: one.change for one in told if one.change is not None}
+    if another := python_change(build, site, wish):
+        changes["python"] = another
+    return Judged(
+        build=build, served=told, changes=tuple(changes.values()), refusal=refusal(build, site, wish),
+        python=python_for(build, site, wish),
+    )  # fmt: skip
+
+
+def wanted(site: Site) -> tuple[Device, ...]:
+    """The devices that the work is for: an integrated one beside a card of its own is for the screen."""
+    cards = tuple(device for device in site.gpus if not device.integrated)
+    return cards or site.gpus
+
+
+def served_count(one: Judged, site: Site, how: tuple[str, ...] = ("native", "trial")) -> int:
+    """How many of the wanted devices a build serves."""
+    indexes = {device.index for device in wanted(site)}
+    return sum(told.how in how for device, told in zip(site.gpus, one.served, strict=True) if device.index in indexes)
+
+
+def usable(one: Judged, site: Site) -> bool:
+    """It can be installed, and does something there: it serves a device, or is made for the CPU."""
+    return not one.refusal and (served_count(one, site) > 0 or one.build.kind in _ON_THE_CPU)
+
+
+def rank(one: Judged, site: Site, wish: Wish) -> tuple[object, ...]:
+    """Order of preference, the best highest: devices served, fewest changes, newest; or newest before changes."""
+    reach = served_count(one, site), served_count(one, site, ("native",))
+    newest = version_key(one.build.version)
+    order = (newest, -one.weight) if wish.prefer == "newest" else (-one.weight, newest)
+    toolkit = version_key(one.build.cuda or one.build.rocm)
+    return (*reach, *order, one.build.kind != "directml", not one.build.index, toolkit, one.build.label)

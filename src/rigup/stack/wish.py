@@ -1,0 +1,104 @@
+"""What a person asks for, as data."""
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from rigup.language import _
+
+DEFAULT = "torch"
+_MOST = 300  # requirements of one wish
+_MOST_TEXT = 1_000_000
+
+
+class WishError(Exception):
+    """A wish that cannot be understood, with what to write instead."""
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """Packages and how they are to come.
+
+    Attributes:
+        packages: what was asked for, in order; PEP 508 requirements without markers.
+        python: "3.11" where a certain one is asked for.
+        manager: "venv", "conda", "docker" or "apptainer".
+        prefer: "least-change" or "newest".
+        no_root: nothing that needs root may be planned.
+        mirror: name of a mirror of the tables, "" none.
+
+    """
+
+    packages: tuple[str, ...] = (DEFAULT,)
+    python: str = ""
+    manager: str = "venv"
+    prefer: str = "least-change"
+    no_root: bool = False
+    mirror: str = ""
+
+    def asked(self) -> dict[str, Requirement]:
+        """Requirements by canonical name."""
+        return {canonicalize_name(one.name): one for one in map(Requirement, self.packages)}
+
+
+def read_wishes(words: Iterable[str]) -> tuple[str, ...]:
+    """Requirements as a person types them: "torch==2.6", "torch>=2.4,<2.8". Raises WishError."""
+    found: dict[str, str] = {}
+    for word in words:
+        told = _requirement(word)
+        name = canonicalize_name(told.name)
+        if name in found and found[name] != str(told):
+            raise WishError(
+                _("{package} is asked for twice: as {first} and as {second}. Give one of them.").format(
+                    package=name, first=found[name], second=str(told)
+                )
+            )
+        found[name] = str(told)
+    if len(found) > _MOST:
+        raise WishError(_("{count} packages are more than one wish may hold.").format(count=len(found)))
+    return tuple(found.values()) or (DEFAULT,)
+
+
+def _requirement(word: str) -> Requirement:
+    """One requirement; a lone version behind "=" is what conda users write."""
+    text = re.sub(r"(?<![=<>!~])=(?!=)", "==", word.strip())
+    try:
+        told = Requirement(text)
+    except InvalidRequirement as error:
+        wrong = _('{word} is no package: write a name with a version, such as torch==2.6 or "torch>=2.4,<2.8".')
+        raise WishError(wrong.format(word=word[:200])) from error
+    if told.url:
+        raise WishError(_("{word} names an address: rigup chooses by name and version.").format(word=word[:200]))
+    if told.marker and not told.marker.evaluate():
+        raise WishError(_("{word} is meant for another system than this.").format(word=word[:200]))
+    told.marker = None
+    return told
+
+
+def wishes_in(path: str) -> list[str]:
+    """The requirements that a requirements.txt or a pyproject.toml names. Raises WishError."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read(_MOST_TEXT)
+    except OSError as error:
+        raise WishError(_("{path} cannot be read: {error}.").format(path=path, error=error.strerror)) from error
+    return _of_project(text, path) if path.endswith(".toml") else _of_requirements(text)
+
+
+def _of_requirements(text: str) -> list[str]:
+    """Lines that name packages; options are for the installer, which reads the same file."""
+    plain = re.sub(r"\\\n", " ", text)
+    lines = (re.split(r"(?:^|\s)#", line)[0].strip() for line in plain.splitlines())
+    return [line.split(" --hash")[0].strip() for line in lines if line and not line.startswith("-")]
+
+
+def _of_project(text: str, path: str) -> list[str]:
+    import tomllib
+
+    try:
+        told = tomllib.loads(text).get("project", {}).get("dependencies", [])
+    except tomllib.TOMLDecodeError as error:
+        raise WishError(_("{path} is no TOML file: {error}.").format(path=path, error=str(error))) from error
+    return [one for one in told if isinstance(one, str)] if isinstance(told, list) else []

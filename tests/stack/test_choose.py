@@ -1,0 +1,95 @@
+"""What is chosen for machines told in words, and why nothing else."""
+
+import pytest
+
+from rigup.plan.answer import answer
+from rigup.stack.choose import choose
+from rigup.stack.profile import ProfileError, read_profile
+from rigup.stack.wish import Wish, WishError, read_wishes
+
+
+def plan(profile, *wishes, **options):
+    return answer(choose(Wish(packages=read_wishes(wishes), **options), read_profile(profile)))
+
+
+def test_an_older_release_is_taken_before_a_new_driver():
+    found = plan("RTX 2060, driver 550.163.01, debian 13, python 3.13")
+    assert found["packages"]["torch"].endswith("+cu126")
+    assert found["system"] == []
+    assert any("580" in line["because"] for line in found["turned_down"])
+
+
+def test_the_newest_is_taken_where_that_is_asked_for_whatever_must_change():
+    found = plan("RTX 3090, driver 470.256.02, ubuntu 20.04, python 3.11", prefer="newest")
+    assert [change["change"] for change in found["system"]] == ["nvidia-driver"]
+
+
+def test_one_build_serves_two_generations_where_there_is_one():
+    found = plan("TITAN Xp + RTX 3080, driver 580.95.05, ubuntu 22.04, python 3.12")
+    assert [device["served"] for device in found["devices"]] == [True, True]
+
+
+def test_a_card_that_no_build_serves_beside_another_gets_an_environment_of_its_own():
+    found = plan("GTX 1080 + RTX 5090, driver 580.119.02, ubuntu 24.04, python 3.12")
+    assert sorted(device["served"] for device in found["devices"]) == [False, True]
+    assert len(found["others"]) == 1
+    assert found["others"][0]["devices"][0]["served"]
+
+
+def test_code_that_a_driver_translates_does_not_serve_a_chip_whose_libraries_are_older_than_it():
+    found = plan("RTX 5090, driver 580.119.02, ubuntu 22.04, python 3.9", "torch==1.13.1")
+    assert not found["devices"][0]["served"]
+
+
+def test_an_unlisted_card_works_by_the_override_of_its_sibling():
+    found = plan("Radeon 680M, ubuntu 24.04, python 3.12", "torch==2.7.1")
+    assert found["variables"] == {"HSA_OVERRIDE_GFX_VERSION": "10.3.0"}
+    assert found["devices"][0]["state"] == "on-trial"
+
+
+def test_an_override_of_one_card_among_several_is_set_for_its_node_alone():
+    found = plan("RX 6700 XT + RX 7900 XTX, ubuntu 24.04, python 3.12", "torch==2.7.1")
+    assert found["variables"] == {"HSA_OVERRIDE_GFX_VERSION_1": "10.3.0"}
+
+
+def test_an_integrated_gpu_without_code_is_hidden_beside_a_card():
+    found = plan("RX 7900 XTX + Radeon 680M, ubuntu 24.04, python 3.12", "torch==2.7.1")
+    assert found["variables"] == {"ROCR_VISIBLE_DEVICES": "0"}
+
+
+def test_a_cpu_build_on_a_gpu_machine_says_so_and_what_would_help():
+    found = plan("RTX 5060, driver 580.119.02, ubuntu 24.04, python 3.12", "torch==2.4.1")
+    assert found["packages"]["torch"] == "2.4.1+cpu"
+    assert not found["devices"][0]["served"]
+    assert "2.7.0" in found["smallest_change"]
+
+
+def test_an_administrator_is_named_where_only_root_helps():
+    found = plan("RTX 4070 Ti, driver none, ubuntu 24.04, python 3.12, no root")
+    assert not any(step["root"] for step in found["steps"])
+    assert "580" in found["smallest_change"]
+
+
+def test_the_person_asked_for_a_python_without_wheels_and_hears_the_nearest_one():
+    found = plan("no gpu, windows 11", "torch==2.3.1", python="3.13")
+    assert found["verdict"] == "impossible"
+    assert "3.12" in found["smallest_change"]
+
+
+def test_without_a_network_what_needs_one_is_blocked():
+    found = plan("RTX 3060, driver 580.95.05, ubuntu 24.04, python 3.12, no network")
+    assert {step["state"] for step in found["steps"] if step["network"]} == {"blocked"}
+
+
+@pytest.mark.parametrize("words", ["a very nice machine", "RTX 3090, colour blue", "2x nothing"])
+def test_a_word_that_means_nothing_is_named(words):
+    with pytest.raises(ProfileError, match="neither a GPU"):
+        read_profile(words)
+
+
+@pytest.mark.parametrize(
+    "words", ["torch==", "torch; rm -rf /", "$(id)", "torch @ https://mirror.example/x.whl", "-e ."]
+)
+def test_a_wish_that_is_no_package_is_refused(words):
+    with pytest.raises(WishError):
+        read_wishes([words])
