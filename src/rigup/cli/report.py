@@ -123,7 +123,16 @@ def _fixes(fixes: list[Answer], verbose: int) -> list[str]:
             restart = step["restart"] and "restart-machine" not in {step["kind"] for step in fix["steps"]}
             lines += wrapped(step["title"] + _where(step, restart), "  " + padded(label if count == 0 else "", _LABEL))
             lines += ["  " + " " * _LABEL + "  " + command for command in _commands(step)]
+        lines += _users(fix)
     return lines
+
+
+def _users(fix: Answer) -> list[str]:
+    """Who else uses what the fix replaces."""
+    if not fix.get("used_by"):
+        return []
+    told = _("What it replaces is also used by {packages}: they need their releases for it.")
+    return wrapped(told.format(packages=", ".join(fix["used_by"])), "  " + " " * _LABEL)
 
 
 def _where(step: Answer, restart: bool) -> str:

@@ -6,6 +6,7 @@ from rigup.diagnosis import rules  # noqa: F401  (registers them)
 from rigup.diagnosis.findings import Finding, explained
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.states import device_states
+from rigup.diagnosis.users import used_by
 from rigup.diagnosis.wording import filled, flat, fullest
 from rigup.knowledge.doctor_tables import signatures, texts
 from rigup.language import current
@@ -96,16 +97,18 @@ def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer
     """Each fix whose steps can be filled in; the one that needs least first, as the row has them."""
     wsl = any(platform.get("wsl") for platform in facts.of(Platform))
     system = _distribution(finding, facts)
-    told = flat(params)
+    fill = flat(params)
     made: list[Answer] = []
     for specs in finding.row.fixes:
         if made and all(spec.startswith("choose-build ") for spec in specs):
             continue  # said only where nothing more exact can be
         try:
-            steps = [make(*parse(spec, told), KINDS, finding.place.world, wsl, distribution=system) for spec in specs]
+            steps = [make(*parse(spec, fill), KINDS, finding.place.world, wsl, distribution=system) for spec in specs]
         except (KeyError, StepError):
             continue
-        made.append({"title": "; ".join(step.title for step in steps), "steps": [step.json() for step in steps]})
+        told: Answer = {"title": "; ".join(step.title for step in steps), "steps": [step.json() for step in steps]}
+        users = used_by(steps, finding, facts)
+        made.append(told | {"used_by": users} if users else told)
     return made
 
 

@@ -1,0 +1,43 @@
+"""Who else uses what a fix replaces: told before anybody takes it away from them."""
+
+import re
+from collections.abc import Iterable
+
+from rigup.diagnosis.findings import Finding
+from rigup.knowledge.dependents import dependents
+from rigup.machine.kinds import Package, Torch
+from rigup.machine.store import Facts
+from rigup.steps import Step
+
+_REPLACES = ("install-torch", "install-packages", "remove-packages", "upgrade-package", "choose-build")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]*")
+
+
+def used_by(steps: Iterable[Step], finding: Finding, facts: Facts) -> list[str]:
+    """Packages of the environment that stand on one which the steps replace, as "vllm 0.9.2"."""
+    replaced = {name for step in steps if step.kind in _REPLACES for name in _named(step)}
+    if not replaced:
+        return []
+    standing = {name for one in replaced for name in dependents(one)} - replaced
+    env = _environment(finding)
+    there = [package for package in facts.of(Package) if package.get("name") in standing and _in(package, env)]
+    return sorted({f"{package.get('name')} {package.get('version') or ''}".strip() for package in there})
+
+
+def _named(step: Step) -> set[str]:
+    """The packages that a step replaces; a step for torch brings torchvision along."""
+    if step.kind == "install-torch":
+        return {"torch", "torchvision"}
+    told = " ".join(step.params.get(name, "") for name in ("packages", "package", "wish"))
+    return {name.lower().replace("_", "-") for name in _NAME.findall(told)}
+
+
+def _environment(finding: Finding) -> str | None:
+    """The environment that a finding speaks of, where it names one."""
+    torch = finding.params.get("torch")
+    env = torch.get("env") if isinstance(torch, Torch) else finding.params.get("env")
+    return env if isinstance(env, str) else None
+
+
+def _in(package: Package, env: str | None) -> bool:
+    return env is None or package.get("env") in (None, env)
