@@ -1,4 +1,4 @@
-"""Build hook: compile the knowledge tables, so that the wheel needs not parse them."""
+"""Build hook: compile the knowledge tables and the message catalogues, so that nothing is parsed at the start."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 KNOWLEDGE = Path("src", "rigup", "knowledge")
+LOCALES = Path("src", "rigup", "locales")
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Writes ``compiled.msgpack`` beside the tables and adds it to the wheel."""
+    """Writes ``compiled.msgpack`` and the catalogues beside their sources, and adds them to the wheel."""
 
     PLUGIN_NAME = "custom"
 
@@ -24,6 +25,19 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         compiling = _load(Path(self.root) / KNOWLEDGE / "compile.py")
         compiling.compile_tables()
         build_data["artifacts"].append((KNOWLEDGE / "compiled.msgpack").as_posix())
+        for catalogue in sorted((Path(self.root) / LOCALES).glob("*/LC_MESSAGES/*.po")):
+            compiled = _catalogue(catalogue)
+            build_data["artifacts"].append(compiled.relative_to(self.root).as_posix())
+
+
+def _catalogue(path: Path) -> Path:
+    """Compile one catalogue, beside its source."""
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+
+    with path.open("rb") as source, path.with_suffix(".mo").open("wb") as target:
+        write_mo(target, read_po(source))
+    return path.with_suffix(".mo")
 
 
 def _load(path: Path) -> ModuleType:

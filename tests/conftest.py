@@ -1,5 +1,6 @@
 """What all tests share: the reference material, where a checkout has it, and a quick doctor."""
 
+import gettext
 import os
 from pathlib import Path
 
@@ -26,3 +27,9 @@ def plain_surroundings(monkeypatch, tmp_path_factory):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))
     assert "RIGUP_TEST" not in os.environ
+    yield
+    from rigup import language
+
+    language._say, language._chosen = None, ""
+    os.environ.pop("LANGUAGE", None)
+    gettext.textdomain("messages")

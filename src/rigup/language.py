@@ -31,7 +31,12 @@ def _(text: str) -> str:
     """The text in the language in force; what is not translated stays English."""
     if _say is None:
         choose()
-    return _say(text) if _say else text
+    return _say(text) if _say and text else text
+
+
+def N_(text: str) -> str:  # noqa: N802  (gettext's own name for it)
+    """Mark a text for the catalogues that is translated later, where it is shown."""
+    return text
 
 
 def _from_locale() -> str:
@@ -55,4 +60,8 @@ def _translator(code: str) -> Callable[[str], str]:
         return str
     import gettext
 
+    # click speaks through gettext's own functions, which ask the variables for the language.
+    os.environ["LANGUAGE"] = code
+    gettext.bindtextdomain("rigup", str(_CATALOGUES))
+    gettext.textdomain("rigup")
     return gettext.translation("rigup", str(_CATALOGUES), languages=[code], fallback=True).gettext

@@ -7,15 +7,16 @@ from typing import Any
 import click
 
 from rigup import __version__
-from rigup.language import _, choose
+from rigup.cli.help import spoken, translated
+from rigup.language import N_, _, choose
 
 # Name → (module, what it does): so that help names every command without importing one.
 COMMANDS = {
-    "doctor": ("rigup.cli.doctor", "Read this machine, or a report of another, and name the root cause."),
-    "plan": ("rigup.cli.plan", "Choose a stack that this machine can run, and tell each step and why."),
-    "explain": ("rigup.cli.explain", "Tell what a cause means, how it is recognised and what mends it."),
-    "knowledge": ("rigup.cli.knowledge", "Show a row of the tables of what is known, with its source."),
-    "completion": ("rigup.cli.completion", "Print the completion script of a shell."),
+    "doctor": ("rigup.cli.doctor", N_("Read this machine, or a report of another, and name the root cause.")),
+    "plan": ("rigup.cli.plan", N_("Choose a stack that this machine can run, and tell each step and why.")),
+    "explain": ("rigup.cli.explain", N_("Tell what a cause means, how it is recognised and what mends it.")),
+    "knowledge": ("rigup.cli.knowledge", N_("Show a row of the tables of what is known, with its source.")),
+    "completion": ("rigup.cli.completion", N_("Print the completion script of a shell.")),
 }
 
 
@@ -31,7 +32,7 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).command
-        return command
+        return translated(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The list of commands, without importing them."""
@@ -41,6 +42,7 @@ class Commands(click.Group):
 
 def _language(_ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
     choose(value)
+    translated(main)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -72,3 +74,6 @@ def run(argv: list[str]) -> int:
         sys.stderr.close()
         return 0
     return returned if isinstance(returned, int) else 0
+
+
+__all__ = ["COMMANDS", "Commands", "main", "run", "spoken"]

@@ -6,7 +6,13 @@ import unicodedata
 
 _NARROWEST, _WIDEST = 40, 100
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
-_UNBROKEN = re.compile(r"\s+|[\u3000-\u9fff\uff00-\uffef]|[^\s\u3000-\u9fff\uff00-\uffef]+")
+_WIDE = r"\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"  # scripts without blanks, and their punctuation
+_OPENING = r"（【〔〈《「『“‘(\[{"
+_CLOSING = r"。，、；：？！…～·）】〕〉》」』”’),.;:?!\]}%"
+# What a line is never broken within: a word, or one Chinese character, with the punctuation that clings to it.
+_UNBROKEN = re.compile(
+    rf"\s+|(?:\x1b\[[0-9;]*m|[{_OPENING}])*(?:[{_WIDE}]|[^\s“‘{_WIDE}]+|[“‘])(?:\x1b\[[0-9;]*m|[{_CLOSING}])*"
+)
 
 
 def width() -> int:
@@ -16,7 +22,8 @@ def width() -> int:
 
 def columns(text: str) -> int:
     """How many columns a text takes; colours take none."""
-    return sum(_columns_of(letter) for letter in _STYLE.sub("", text))
+    plain = _STYLE.sub("", text) if "\x1b" in text else text
+    return len(plain) if plain.isascii() else sum(_columns_of(letter) for letter in plain)
 
 
 def _columns_of(letter: str) -> int:
@@ -31,16 +38,21 @@ def padded(text: str, wanted: int) -> str:
 
 
 def wrapped(text: str, first: str = "", rest: str | None = None, most: int | None = None) -> list[str]:
-    """Lines of at most `most` columns; the first begins with `first`, the others with `rest` (as many blanks)."""
+    """Lines of at most `most` columns; the first begins with `first`, the others with `rest` (as many blanks).
+
+    Chinese is broken between any two characters, but not before a closing mark nor after an opening one.
+    Only a word that is longer than a line stands out.
+    """
     room = most or width()
     indent = " " * columns(first) if rest is None else rest
-    lines, line, empty = [], first, True
+    lines, line, used, empty = [], first, columns(first), True
     for piece in _UNBROKEN.findall(text):
         if piece.isspace():
-            line += "" if empty else " "
+            line, used = (line, used) if empty else (line + " ", used + 1)
             continue
-        if not empty and columns(line + piece) > room:
+        wide = columns(piece)
+        if not empty and used + wide > room:
             lines.append(line.rstrip())
-            line, empty = indent, True
-        line, empty = line + piece, False
+            line, used = indent, columns(indent)
+        line, used, empty = line + piece, used + wide, False
     return [*lines, line.rstrip()]

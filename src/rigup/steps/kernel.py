@@ -1,8 +1,10 @@
 """Steps at the kernel: drivers, modules, cards and their memory."""
 
+from rigup.language import N_
 from rigup.steps.step import Kind
 
-_ = str  # marks a text for the catalogues; it is translated when a step is made
+_ = N_  # what it marks is translated when a step is made
+
 
 _RELOAD = (("systemctl", "daemon-reload"), ("systemctl", "restart", "{service}"))
 _INITRAMFS = ("@initramfs",)

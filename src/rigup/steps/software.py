@@ -1,8 +1,9 @@
 """Steps in environments: packages, builds, libraries."""
 
+from rigup.language import N_
 from rigup.steps.step import Kind
 
-_ = str  # marks a text for the catalogues; it is translated when a step is made
+_ = N_  # what it marks is translated when a step is made
 
 
 KINDS: dict[str, Kind] = {

@@ -1,8 +1,9 @@
 """Steps around the work: containers, WSL, access, programs, schedulers."""
 
+from rigup.language import N_
 from rigup.steps.step import Kind
 
-_ = str  # marks a text for the catalogues; it is translated when a step is made
+_ = N_  # what it marks is translated when a step is made
 
 
 KINDS: dict[str, Kind] = {

@@ -1,0 +1,67 @@
+"""Help in the language in force, laid out by width as it is seen: click counts letters, not columns."""
+
+from collections.abc import Iterable, Iterator
+
+import click
+
+from rigup.language import _, current
+
+_WIDEST_NAME = 30  # columns of an option's names, before its help takes a line of its own
+
+
+class Formatter(click.HelpFormatter):
+    """Click's formatter, for scripts whose letters take two columns and do not part words by blanks."""
+
+    def write_text(self, text: str) -> None:
+        """Paragraphs, each wrapped."""
+        from rigup.cli.layout import wrapped
+
+        for number, paragraph in enumerate(text.split("\n\n")):
+            if number:
+                self.write("\n")
+            plain = " ".join(paragraph.split())
+            self._lines(wrapped(plain, " " * self.current_indent, most=self.width))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = _WIDEST_NAME, col_spacing: int = 2) -> None:
+        """Names with what they mean, in two columns."""
+        from rigup.cli.layout import columns, padded, wrapped
+
+        rows = list(rows)
+        indent = " " * self.current_indent
+        room = min(max((columns(name) for name, _told in rows), default=0), col_max) + col_spacing
+        for name, told in rows:
+            head = indent + padded(name, room)
+            if columns(name) + col_spacing > room:
+                self.write(indent + name + "\n")
+                head = indent + " " * room
+            self._lines(wrapped(told, head, most=self.width) if told else [head.rstrip()])
+
+    def _lines(self, lines: list[str]) -> None:
+        self.write("".join(line + "\n" for line in lines))
+
+
+click.Context.formatter_class = Formatter
+
+
+def spoken(command: click.Command | None) -> Iterator[str]:
+    """The texts of a command that its help shows."""
+    if command is None:
+        return
+    if command.help:
+        yield command.help
+    yield from (option.help for option in command.params if isinstance(option, click.Option) and option.help)
+
+
+def translated(command: click.Command) -> click.Command:
+    """The command, its help in the language in force."""
+    if current() != "en" or "source_help" in command.__dict__:
+        for one in (command, *(option for option in command.params if isinstance(option, click.Option))):
+            _translate(one)
+    return command
+
+
+def _translate(one: click.Command | click.Option) -> None:
+    """Always from the source text: a process may be asked in two languages."""
+    source = one.__dict__.setdefault("source_help", one.help)
+    if source:
+        one.help = _(source)

@@ -1,0 +1,101 @@
+"""Lines for terminals: their width as it is seen, and where they may be broken."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rigup.cli.layout import columns, padded, wrapped
+
+OPENING, CLOSING = "（「『《“", "。，、；：？！）」』》”"
+SHORT = [
+    "显",
+    "卡",
+    "块，",
+    "核。",
+    "（开",
+    "闭）",
+    "「内",
+    "存」。",
+    "“装",
+    "入”，",
+    "『驱",
+    "动』",
+    "CUDA，",
+    "（GPU）",
+]
+SHORT += ["\x1b[1m模", "组\x1b[0m", "/dev/kfd、", "torch ", "`nvidia-smi` ", "“failed to start”。"]
+CHINESE = st.lists(st.sampled_from(SHORT), max_size=60).map("".join)
+
+
+@pytest.mark.parametrize(
+    ("text", "wide"), [("driver", 6), ("驱动", 4), ("\x1b[1m驱动\x1b[0m a", 6), ("e\u0301", 1), ("драйвер", 7)]
+)
+def test_columns_are_counted_as_they_are_seen(text, wide):
+    assert columns(text) == wide
+    assert padded(text, wide + 2) == text + "  "
+
+
+def test_words_stay_whole():
+    assert wrapped("one two three", most=8) == ["one two", "three"]
+
+
+def test_a_word_longer_than_a_line_stands_alone():
+    assert wrapped("see /usr/lib/x86_64-linux-gnu now", most=10) == ["see", "/usr/lib/x86_64-linux-gnu", "now"]
+
+
+def test_the_first_line_and_the_others_are_indented():
+    assert wrapped("内核模块没有加载", "原因：", most=14) == ["原因：内核模块", "      没有加载"]
+
+
+def test_chinese_breaks_between_any_two_characters():
+    assert wrapped("内核模块没有加载", most=6) == ["内核模", "块没有", "加载"]
+
+
+@pytest.mark.parametrize("mark", CLOSING)
+def test_no_line_begins_with_a_closing_mark(mark):
+    assert wrapped("驱动模块" + mark, most=8) == ["驱动模", "块" + mark]
+
+
+@pytest.mark.parametrize("mark", OPENING)
+def test_no_line_ends_with_an_opening_mark(mark):
+    assert wrapped("驱动模" + mark + "内核", most=8) == ["驱动模", mark + "内核"]
+
+
+def test_several_marks_cling_together():
+    assert wrapped("显示「（关闭）」。", most=14) == ["显示「（关", "闭）」。"]
+
+
+def test_marks_cling_to_latin_words():
+    assert wrapped("报告“failed to start”。重启", most=10) == ["报告", "“failed to", "start”。重", "启"]
+
+
+def test_colours_do_not_part_a_mark_from_its_character():
+    (first, second) = wrapped("驱动\x1b[1m模块\x1b[0m。", most=8)
+    assert (first, second) == ("驱动\x1b[1m模", "块\x1b[0m。")
+
+
+@given(CHINESE, st.integers(16, 80))
+def test_chinese_stays_within_the_line_and_keeps_its_marks(text, most):
+    lines = wrapped(text, most=most)
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    shown = [re.sub(r"\x1b\[\d*m", "", line) for line in lines]
+    assert all(columns(line) <= most for line in shown)
+    assert all(line[0] not in CLOSING for line in shown[1:])
+    assert all(line[-1] not in OPENING for line in shown if line)
+
+
+@given(st.text(max_size=200))
+def test_any_text_can_be_wrapped(text):
+    assert "".join("".join(wrapped(text, most=20)).split()) == "".join(text.split())
+
+
+def test_layout_brings_no_heavy_module_beside_the_command_line():
+    code = "import sys, rigup.cli as c; known = {*sys.modules}; import rigup.cli.layout; print(*{*sys.modules} - known)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    brought = set(told.stdout.split())
+    assert "rigup.cli.layout" in brought
+    assert not {"gettext", "textwrap", "msgspec", "asyncio", "email", "curses"} & brought
