@@ -16,19 +16,37 @@ from rigup.language import _
     metavar="PATH",
     help="A report, a log, a folder of them or a captured tree; - reads standard input.",
 )
+@click.option(
+    "--host",
+    "hosts",
+    multiple=True,
+    metavar="USER@NODE",
+    help="Another machine, asked by your own ssh; nothing is installed or left there. May be given several times.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.doctor/1).")
 @click.option("-v", "--verbose", count=True, help="-v: all evidence with its sources; -vv: every fact.")
 @click.option("--show-access", is_flag=True, help="Print exactly what is read on this machine, and read nothing.")
+@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- PROGRAM [ARGUMENT]...]")
 @click.option("--wake", is_flag=True, help="Ask also cards that are asleep; this wakes them.")
-def command(source: str | None, as_json: bool, verbose: int, show_access: bool, wake: bool) -> int:
+def command(
+    source: str | None, hosts: tuple[str, ...], program: tuple[str, ...], as_json: bool, verbose: int,
+    show_access: bool, wake: bool,
+) -> int:  # fmt: skip
     """Read this machine and name the root cause of what keeps a GPU from its work.
 
     Nothing is changed, and nothing is sent anywhere. With --from the same is done for somebody else's
-    machine: give the text that a program printed, or several of them in a folder.
+    machine: give the text that a program printed, or several of them in a folder. With -- and a program
+    that is run, its exit status is kept, and what it dies of is diagnosed.
     """
     if show_access:
         click.echo(access())
         return 0
+    if program:
+        from rigup.cli.tried import tried
+
+        return tried(program, as_json, verbose, wake, _wants_color())
+    if hosts:
+        return _others(source, hosts, as_json, verbose, wake)
     answer = _answer(source, wake)
     if as_json:
         click.echo(json.dumps(answer, ensure_ascii=False, indent=1, default=str))
@@ -37,6 +55,22 @@ def command(source: str | None, as_json: bool, verbose: int, show_access: bool, 
 
         click.echo(text(answer, verbose, color=_wants_color(), here=source is None), color=_wants_color())
     return int(answer["verdict"] in ("broken", "degraded"))
+
+
+def _others(source: str | None, hosts: tuple[str, ...], as_json: bool, verbose: int, wake: bool) -> int:
+    """Other machines. One that answers is printed as this one would be, several as a table and then each."""
+    from rigup.cli.hosts import SCHEMA, diagnosed, status, text
+
+    if source is not None:
+        raise click.UsageError(_("Give --from or --host: a report of a machine, or a machine to ask."))
+    told = diagnosed(hosts, wake)
+    if not as_json:
+        click.echo(text(told, verbose, _wants_color()), color=_wants_color())
+        return status(told)
+    alone = next(iter(told.values())) if len(told) == 1 else {"error": "several"}
+    shown = {"schema": SCHEMA, "hosts": told} if "error" in alone else alone
+    click.echo(json.dumps(shown, ensure_ascii=False, indent=1, default=str))
+    return status(told)
 
 
 def _answer(source: str | None, wake: bool) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from rigup.machine.inventory import inventory
 from rigup.machine.kinds import Distribution, Platform, Symptom, Torch
 from rigup.machine.look import look
 from rigup.machine.reader import inputs_about
-from rigup.machine.sources import close_sources, open_source
+from rigup.machine.sources import Source, close_sources, open_source
 from rigup.machine.store import Facts
 from rigup.steps import KINDS, StepError, make, parse
 
@@ -34,9 +34,14 @@ class Diagnosis(NamedTuple):
 def diagnose(source: str | None = None, wake: bool = False) -> Answer:
     """Look and judge. `source` as `--from` takes it; None is this machine. Raises SourceError."""
     try:
-        facts = look(open_source(source), wake)
+        return diagnosed(open_source(source), wake)
     finally:
         close_sources()
+
+
+def diagnosed(sources: list[Source], wake: bool = False) -> Answer:
+    """Look at sources that are open, and judge."""
+    facts = look(sources, wake)
     findings, skipped = judged(facts)
     return answer(Diagnosis(facts, findings, skipped))
 

@@ -96,6 +96,10 @@ KINDS: dict[str, Kind] = {
         "by-hand", network=True, undo=(),
     ),
     "program-option": Kind(_("start the program with {option}"), ("option",), "by-hand", undo=()),
+    "give-more-memory": Kind(
+        _("give it more main memory: --mem of a Slurm job, --memory of a container, swap on a machine of your own"), (),
+        "by-hand", undo=(),
+    ),
     "install-toolkit": Kind(
         _("install the CUDA toolkit {version} beside what is there (its compiler is enough)"), ("version",), root=True,
         network=True, tag="caution", undo_because=_("remove its packages again"),
