@@ -28,18 +28,15 @@ def tried(program: tuple[str, ...], as_json: bool, verbose: int, wake: bool, col
         if as_json:
             click.echo(json.dumps(answer, ensure_ascii=False, indent=1, default=str))
         else:
-            from rigup.cli.report import text
-
-            click.echo(
-                "\n" + _heading(program[0], ended.status) + "\n" + text(answer, verbose, color), err=True, color=color
-            )
+            told = "\n" + _heading(program[0], ended.status) + "\n" + _told(answer, verbose, color)
+            click.echo(told, err=True, color=color)
     sys.stdout.flush()
     return leave(ended.status)
 
 
 def _told(answer: dict[str, Any], verbose: int, color: bool) -> str:
     """The report; a machine on which nothing is wrong is not praised beside a program that died."""
-    if answer["findings"]:
+    if answer["verdict"] in ("broken", "degraded"):
         from rigup.cli.report import text
 
         return text(answer, verbose, color)
