@@ -25,36 +25,45 @@ from rigup.language import _
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.doctor/1).")
 @click.option("-v", "--verbose", count=True, help="-v: all evidence with its sources; -vv: every fact.")
+@click.option("--devices", "of_devices", is_flag=True, help="Tell of each device what it cannot do, and who says so.")
 @click.option("--show-access", is_flag=True, help="Print exactly what is read on this machine, and read nothing.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- PROGRAM [ARGUMENT]...]")
 @click.option("--wake", is_flag=True, help="Ask also cards that are asleep; this wakes them.")
-def command(
-    source: str | None, hosts: tuple[str, ...], program: tuple[str, ...], as_json: bool, verbose: int,
-    show_access: bool, wake: bool,
-) -> int:  # fmt: skip
+def command(source: str | None, hosts: tuple[str, ...], program: tuple[str, ...], wake: bool, **form: Any) -> int:
     """Read this machine and name the root cause of what keeps a GPU from its work.
 
     Nothing is changed, and nothing is sent anywhere. With --from the same is done for somebody else's
     machine: give the text that a program printed, or several of them in a folder. With -- and a program
     that is run, its exit status is kept, and what it dies of is diagnosed.
     """
-    if show_access:
+    if form["show_access"]:
         click.echo(access())
         return 0
     if program:
         from rigup.cli.tried import tried
 
-        return tried(program, as_json, verbose, wake, _wants_color())
+        return tried(program, form["as_json"], form["verbose"], wake, _wants_color())
     if hosts:
-        return _others(source, hosts, as_json, verbose, wake)
+        return _others(source, hosts, form["as_json"], form["verbose"], wake)
     answer = _answer(source, wake)
-    if as_json:
-        click.echo(json.dumps(answer, ensure_ascii=False, indent=1, default=str))
-    else:
-        from rigup.cli.report import text
-
-        click.echo(text(answer, verbose, color=_wants_color(), here=source is None), color=_wants_color())
+    click.echo(_shown(answer, form, source is None), color=_wants_color())
     return int(answer["verdict"] in ("broken", "degraded"))
+
+
+def _shown(answer: dict[str, Any], form: dict[str, Any], here: bool) -> str:
+    """The answer in the form that was asked for."""
+    if form["of_devices"]:
+        from rigup.cli.devices import text as of_devices
+        from rigup.cli.devices import with_limits
+
+        answer = with_limits(answer)
+        if not form["as_json"]:
+            return of_devices(answer, _wants_color())
+    if form["as_json"]:
+        return json.dumps(answer, ensure_ascii=False, indent=1, default=str)
+    from rigup.cli.report import text
+
+    return text(answer, form["verbose"], color=_wants_color(), here=here)
 
 
 def _others(source: str | None, hosts: tuple[str, ...], as_json: bool, verbose: int, wake: bool) -> int:

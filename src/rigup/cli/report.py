@@ -152,25 +152,31 @@ def _commands(step: Answer) -> list[str]:
 def devices(answer: Answer, verbose: int = 0) -> list[str]:
     """Each device on a line: what it is, how much memory, whether it will work."""
     found = answer["machine"].get("accelerators") or []
-    if not found:
-        return []
+    room = min(max((columns(_name(device)) for device in found), default=0), width() // 2)
+    lines = [click.style(_("Devices"), bold=True)] if found else []
+    for device in found:
+        lines += device_line(device, room)
+        if verbose and device.get("next"):
+            lines += wrapped(device["next"], "     ", "     ")
+    return lines
+
+
+def device_line(device: Answer, room: int = 0) -> list[str]:
+    """What one device is, and its state with the reason."""
     states = {
         "verified": _("verified"),
         "expected": _("expected to work"),
         "on-trial": _("on trial"),
         "no": _("will not work"),
     }
-    names = [device.get("name") or _unnamed(device) for device in found]
-    room = min(max(map(columns, names)), width() // 2)
-    lines = [click.style(_("Devices"), bold=True)]
-    for device, name in zip(found, names, strict=True):
-        facts = [padded(name, room), padded(device.get("isa", ""), 8), padded(memory(device), 8)]
-        lines += ["  " + str(device["index"]) + "  " + "  ".join(facts).rstrip()]
-        state = click.style(states[device["state"]], fg=_STATES[device["state"]])
-        lines += wrapped(state + ": " + device["because"], "     ", "     ")
-        if verbose and device.get("next"):
-            lines += wrapped(device["next"], "     ", "     ")
-    return lines
+    facts = [padded(_name(device), room), padded(device.get("isa", ""), 8), padded(memory(device), 8)]
+    state = click.style(states[device["state"]], fg=_STATES[device["state"]])
+    line = "  " + str(device["index"]) + "  " + "  ".join(facts).rstrip()
+    return [line, *wrapped(state + ": " + device["because"], "     ", "     ")]
+
+
+def _name(device: Answer) -> str:
+    return str(device.get("name") or _unnamed(device))
 
 
 def _unnamed(device: Answer) -> str:

@@ -1,0 +1,57 @@
+"""`rigup doctor --devices`: each device, what it will do, what it cannot, and who says so."""
+
+from typing import Any
+
+import click
+
+from rigup.cli.layout import wrapped
+from rigup.cli.report import device_line
+from rigup.language import _
+
+Answer = dict[str, Any]
+
+
+def with_limits(answer: Answer) -> Answer:
+    """The answer, each device with its limits."""
+    from rigup.diagnosis.limits import limits
+
+    platforms = answer["machine"].get("platforms") or [{}]
+    system = platforms[0].get("system") or "linux"
+    for device in answer["machine"].get("accelerators") or []:
+        device["limits"] = limits(device, system)
+    return answer
+
+
+def text(answer: Answer, color: bool = False) -> str:
+    """Devices for a terminal; the answer's devices have their limits."""
+    found = answer["machine"].get("accelerators") or []
+    if not found:
+        return "\n".join(
+            wrapped(_("There is no GPU here. On the CPU everything runs, in float32 and float64, only slower."))
+        )
+    lines = [line for device in found for line in (*_device(device), "")]
+    told = "\n".join(lines).rstrip()
+    return told if color else click.unstyle(told)
+
+
+def _device(device: Answer) -> list[str]:
+    limits = device["limits"]
+    lines = device_line(device)
+    for lack in limits["lacks"]:
+        lines += wrapped(
+            _(lack["text"]) + click.style("  (" + _named(lack["source"]) + ")", dim=True), "     - ", "       "
+        )
+    if not limits["lacks"]:
+        lines += wrapped(
+            _("nothing that is asked of it today is missing, as far as the tables know"), "     - ", "       "
+        )
+    if newest := limits.get("newest_torch"):
+        told = _("newest torch that has code for it: {version}").format(version=newest["version"])
+        lines += wrapped(told + click.style("  (knowledge/torch_builds)", dim=True), "     - ", "       ")
+    return lines
+
+
+def _named(source: str) -> str:
+    """The first address of several, without what every address begins with and what narrows it down."""
+    first = source.partition(",")[0].partition("#")[0]
+    return first.removeprefix("https://").removeprefix("www.")
