@@ -86,7 +86,9 @@ class CauseText(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         title: templates, the fullest first.
+        sources: public addresses; a translation without its own has the English row's.
         language: the language that it is really in (English where not translated).
+        english: digest of the English row that a translation was made from (scripts/translations).
 
     """
 
@@ -97,6 +99,7 @@ class CauseText(msgspec.Struct, frozen=True, kw_only=True):
     in_vain: str = ""
     sources: list[str] = []
     language: str = ""
+    english: str = ""
 
 
 @tables.remembered
@@ -167,8 +170,15 @@ def texts(language: str = "en") -> dict[str, CauseText]:
     """
     found = _texts_in("en")
     for code in _variants(language):
-        found |= _texts_in(code)
+        found |= {cause: _sourced(text, found.get(cause)) for cause, text in _texts_in(code).items()}
     return found
+
+
+def _sourced(text: CauseText, below: CauseText | None) -> CauseText:
+    """A text with the sources of the one that it is laid over, where it names none."""
+    if text.sources or below is None:
+        return text
+    return msgspec.structs.replace(text, sources=below.sources)
 
 
 def _variants(language: str) -> list[str]:
