@@ -3,18 +3,22 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rigup.diagnosis.answer import Answer
+    from rigup.cli.notebook import Report
 
 __version__ = "0.1.0"
 
 __all__ = ["__version__", "doctor"]
 
 
-def doctor(source: str | None = None) -> "Answer":
-    """Diagnose this machine, or the capture, report or tree at `source`; the answer is a plain value.
+def doctor(source: str | None = None) -> "Report":
+    """Diagnose this machine, or the capture, report or tree at `source`.
 
+    Returns the answer as data (schema rigup.doctor/1), which a notebook shows as a page and a terminal as text.
     Raises `rigup.machine.sources.SourceError` when `source` cannot be read.
     """
+    from rigup.cli.notebook import Report
     from rigup.diagnosis.answer import diagnose
 
-    return diagnose(source)
+    report = Report(diagnose(source))
+    report.here = source is None
+    return report

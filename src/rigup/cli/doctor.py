@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rigup.language import _
+from rigup.language import _, choose
 
 
 @click.command("doctor")
@@ -25,6 +25,7 @@ from rigup.language import _
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.doctor/1).")
 @click.option("-v", "--verbose", count=True, help="-v: all evidence with its sources; -vv: every fact.")
+@click.option("--html", "page", metavar="FILE", help="Write the report as one HTML file, too.")
 @click.option("--devices", "of_devices", is_flag=True, help="Tell of each device what it cannot do, and who says so.")
 @click.option("--show-access", is_flag=True, help="Print exactly what is read on this machine, and read nothing.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- PROGRAM [ARGUMENT]...]")
@@ -36,6 +37,8 @@ def command(source: str | None, hosts: tuple[str, ...], program: tuple[str, ...]
     machine: give the text that a program printed, or several of them in a folder. With -- and a program
     that is run, its exit status is kept, and what it dies of is diagnosed.
     """
+    if form["as_json"]:
+        choose("en")  # data is the same in every language
     if form["show_access"]:
         click.echo(access())
         return 0
@@ -46,6 +49,8 @@ def command(source: str | None, hosts: tuple[str, ...], program: tuple[str, ...]
     if hosts:
         return _others(source, hosts, form["as_json"], form["verbose"], wake)
     answer = _answer(source, wake)
+    if form["page"]:
+        _write_page(form["page"], answer, source is None)
     click.echo(_shown(answer, form, source is None), color=_wants_color())
     return int(answer["verdict"] in ("broken", "degraded"))
 
@@ -64,6 +69,17 @@ def _shown(answer: dict[str, Any], form: dict[str, Any], here: bool) -> str:
     from rigup.cli.report import text
 
     return text(answer, form["verbose"], color=_wants_color(), here=here)
+
+
+def _write_page(path: str, answer: dict[str, Any], here: bool) -> None:
+    from rigup.cli.page import page
+
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page(answer, here))
+    except OSError as error:
+        told = _("The report could not be written to {path}: {error}.")
+        raise click.ClickException(told.format(path=path, error=error.strerror)) from error
 
 
 def _others(source: str | None, hosts: tuple[str, ...], as_json: bool, verbose: int, wake: bool) -> int:

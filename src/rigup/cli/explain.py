@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from rigup.cli.layout import padded, wrapped
-from rigup.language import _, current
+from rigup.language import _, choose, current
 
 
 @click.command("explain")
@@ -17,6 +17,8 @@ def command(words: tuple[str, ...], as_json: bool) -> int:
 
     Without an argument all causes are listed. Given an error message, the causes that it may mean are named.
     """
+    if as_json:
+        choose("en")  # data is the same in every language
     asked = " ".join(words)
     found = _all() if not asked else _found(asked)
     if as_json:

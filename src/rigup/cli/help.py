@@ -55,8 +55,10 @@ def spoken(command: click.Command | None) -> Iterator[str]:
 def translated(command: click.Command) -> click.Command:
     """The command, its help in the language in force."""
     if current() != "en" or "source_help" in command.__dict__:
-        for one in (command, *(option for option in command.params if isinstance(option, click.Option))):
-            _translate(one)
+        _translate(command)
+        for option in command.params:
+            if isinstance(option, click.Option):
+                _translate(option)
     return command
 
 

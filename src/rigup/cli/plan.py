@@ -47,6 +47,8 @@ def command(
     WISH is a package with or without a version: torch, "torch>=2.4,<2.8", tensorflow, jax, vllm. Without one
     the newest torch is chosen that the machine can run. Nothing is changed.
     """
+    if as_json or form == "json":
+        choose("en")  # data is the same in every language
     choice = _choice(wishes, files, profile, environment, options)
     click.echo(_shown(choice, "json" if as_json else form, explained), nl=False)
     return int(not choice.possible)
@@ -57,13 +59,13 @@ def _choice(
 ) -> "Choice":
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError
-    from rigup.stack.choose import choose
+    from rigup.stack.choose import choose as chosen
     from rigup.stack.profile import ProfileError
     from rigup.stack.wish import Wish, WishError, read_wishes, wishes_in
 
     try:
         told = (*wishes, *(word for path in files for word in wishes_in(path)))
-        return choose(Wish(packages=read_wishes(told), **options), site(profile, environment))
+        return chosen(Wish(packages=read_wishes(told), **options), site(profile, environment))
     except (ProfileError, WishError, SourceError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
 

@@ -6,13 +6,18 @@ from typing import Any
 import click
 
 from rigup.cli.layout import columns, padded, width, wrapped
-from rigup.language import _
+from rigup.language import N_, _
 
 Answer = dict[str, Any]
 _COLORS = {"error": "red", "warning": "yellow", "note": "cyan", "healthy": "green", "unknown": "yellow",
            "broken": "red", "degraded": "yellow"}  # fmt: skip
 _STATES = {"verified": "green", "expected": "green", "on-trial": "yellow", "no": "red"}
 _MOST_EVIDENCE = 4  # lines, unless asked for more
+# Words that are translated where a value of the answer is shown.
+_WORDS = (
+    N_("broken"), N_("degraded"), N_("healthy"), N_("unknown"), N_("error"), N_("warning"), N_("note"),
+    N_("certain"), N_("likely"), N_("possible"),
+)  # fmt: skip
 _LABEL = 9  # columns of "Why:" and its like
 
 
@@ -22,8 +27,8 @@ def text(answer: Answer, verbose: int = 0, color: bool = False, here: bool = Tru
         _head(answer, here),
         *[
             finding(shown, verbose, number == 0)
-            for number, shown in enumerate(_grouped(answer["findings"]))
-            if _loud(shown)
+            for number, shown in enumerate(grouped(answer["findings"]))
+            if loud(shown)
         ],
         devices(answer, verbose),
         _notes(answer),
@@ -35,27 +40,34 @@ def text(answer: Answer, verbose: int = 0, color: bool = False, here: bool = Tru
     return told if color else click.unstyle(told)
 
 
-def _loud(shown: Answer) -> bool:
+def loud(shown: Answer) -> bool:
+    """Whether a finding is more than a note."""
     return bool(shown["severity"] != "note")
 
 
 def _head(answer: Answer, here: bool) -> list[str]:
-    verdict = answer["verdict"]
-    loud = [shown for shown in answer["findings"] if _loud(shown)]
+    verdict, said = answer["verdict"], head_sentence(answer, here)
+    heard = [shown for shown in answer["findings"] if loud(shown)]
+    lines = wrapped(click.style(_(verdict).capitalize() + ".", fg=_COLORS[verdict], bold=True) + " " + said)
+    return lines if len(heard) < 2 else [*lines, *wrapped(_("The first cause below is the root; mend it first."))]
+
+
+def head_sentence(answer: Answer, here: bool) -> str:
+    """What the verdict means, as one sentence."""
+    verdict = str(answer["verdict"])
     said = {
         "broken": _("Something keeps this from working."),
         "degraded": _("It works, but less well than it could."),
         "healthy": _("Nothing is wrong here."),
         "unknown": _("Too little was seen to say that all is well; nothing wrong was found."),
     }[verdict]
-    if verdict == "healthy" and not answer["machine"].get("accelerators"):
-        said = (
-            _("There is no GPU here, and nothing is wrong: programs run on the CPU.")
-            if here
-            else _no_gpu_there(answer, said)
-        )
-    lines = wrapped(click.style(_(verdict).capitalize() + ".", fg=_COLORS[verdict], bold=True) + " " + said)
-    return lines if not loud or len(loud) == 1 else [*lines, _("The first cause below is the root; mend it first.")]
+    if verdict != "healthy" or answer["machine"].get("accelerators"):
+        return said
+    return (
+        _("There is no GPU here, and nothing is wrong: programs run on the CPU.")
+        if here
+        else _no_gpu_there(answer, said)
+    )
 
 
 def _no_gpu_there(answer: Answer, said: str) -> str:
@@ -64,7 +76,7 @@ def _no_gpu_there(answer: Answer, said: str) -> str:
     return _("There is no GPU in this machine, and nothing is wrong: programs run on the CPU.") if known else said
 
 
-def _grouped(findings: list[Answer]) -> list[Answer]:
+def grouped(findings: list[Answer]) -> list[Answer]:
     """Equal causes of several devices are one entry."""
     groups: dict[tuple[str, str], Answer] = {}
     for shown in findings:
@@ -136,13 +148,17 @@ def _users(fix: Answer) -> list[str]:
 
 
 def _where(step: Answer, restart: bool) -> str:
-    places = {
+    needs = [places().get(step["where"], ""), _("then restart the machine") if restart else ""]
+    told = ", ".join(need for need in needs if need)
+    return " (" + told + ")" if told else ""
+
+
+def places() -> dict[str, str]:
+    """Where a step is done, if not here."""
+    return {
         "host-of-container": _("on the container's host"), "windows-host": _("on the Windows side"),
         "every-node": _("on every node"),
     }  # fmt: skip
-    needs = [places.get(step["where"], ""), _("then restart the machine") if restart else ""]
-    told = ", ".join(need for need in needs if need)
-    return " (" + told + ")" if told else ""
 
 
 def _commands(step: Answer) -> list[str]:
@@ -163,16 +179,17 @@ def devices(answer: Answer, verbose: int = 0) -> list[str]:
 
 def device_line(device: Answer, room: int = 0) -> list[str]:
     """What one device is, and its state with the reason."""
-    states = {
-        "verified": _("verified"),
-        "expected": _("expected to work"),
-        "on-trial": _("on trial"),
-        "no": _("will not work"),
-    }
     facts = [padded(_name(device), room), padded(device.get("isa", ""), 8), padded(memory(device), 8)]
-    state = click.style(states[device["state"]], fg=_STATES[device["state"]])
+    state = click.style(state_names()[device["state"]], fg=_STATES[device["state"]])
     line = "  " + str(device["index"]) + "  " + "  ".join(facts).rstrip()
     return [line, *wrapped(state + ": " + device["because"], "     ", "     ")]
+
+
+def state_names() -> dict[str, str]:
+    """The four honest states of a device."""
+    return {
+        "verified": _("verified"), "expected": _("expected to work"), "on-trial": _("on trial"), "no": _("will not work"),
+    }  # fmt: skip
 
 
 def _name(device: Answer) -> str:
@@ -194,7 +211,7 @@ def memory(device: Answer) -> str:
 
 
 def _notes(answer: Answer) -> list[str]:
-    notes = [shown for shown in _grouped(answer["findings"]) if not _loud(shown)]
+    notes = [shown for shown in grouped(answer["findings"]) if not loud(shown)]
     lines = [line for shown in notes for line in wrapped(shown["title"], "  - ", "    ")]
     if answer["unexplained"]:
         told = _("Messages that no cause here accounts for: {names}.").format(names=", ".join(answer["unexplained"]))

@@ -49,9 +49,10 @@ def diagnosed(sources: list[Source], wake: bool = False) -> Answer:
 def answer(diagnosis: Diagnosis) -> Answer:
     """The contract's object."""
     facts, findings, skipped = diagnosis
-    shown = [show(finding, facts) for finding in findings]
+    heard = {said.id for said in facts.of(Symptom)}
+    shown = [show(finding, facts, heard) for finding in findings]
     machine = inventory(facts)
-    device_states(machine.get("accelerators", []), findings, facts)
+    device_states(machine.get("accelerators", []), findings, [one["title"] for one in shown], facts)
     return {
         "schema": SCHEMA,
         "verdict": verdict(findings, facts, machine),
@@ -77,11 +78,10 @@ def verdict(findings: list[Finding], facts: Facts, machine: Answer) -> str:
     return "healthy" if machine.get("accelerators") == [] else "unknown"
 
 
-def show(finding: Finding, facts: Facts) -> Answer:
-    """One finding in the contract's shape."""
+def show(finding: Finding, facts: Facts, heard: set[str]) -> Answer:
+    """One finding in the contract's shape; `heard` are the ids of all symptoms."""
     params = {**finding.params, **remedy(finding, facts)}
     text = texts(current()).get(finding.cause)
-    heard = {said.id for said in facts.of(Symptom)} & explained(finding.cause)
     title = fullest(text.title if text else (), params) or finding.cause
     return {
         "cause": finding.cause,
@@ -93,7 +93,7 @@ def show(finding: Finding, facts: Facts) -> Answer:
         "because": (text and filled(text.meaning, params)) or "",
         "in_vain": (text and filled(text.in_vain, params)) or "",
         "evidence": finding.evidence,
-        "explains": sorted(finding.folds | heard),
+        "explains": sorted(finding.folds | (heard & explained(finding.cause))),
         "fixes": fixes(finding, params, facts),
     }
 

@@ -23,18 +23,18 @@ class State(NamedTuple):
     following: str
 
 
-def device_states(devices: list[Device], findings: list[Finding], facts: Facts) -> None:
-    """Add `state`, `because` and `next` to each device of the inventory."""
+def device_states(devices: list[Device], findings: list[Finding], titles: list[str], facts: Facts) -> None:
+    """Add `state`, `because` and `next` to each device of the inventory. `titles` are those of the findings."""
     for device in devices:
-        told = _fault(device, findings) or _by_build(device, facts)
+        told = _fault(device, findings, titles) or _by_build(device, facts)
         device.update(state=told.state, because=told.because, next=told.following)
 
 
-def _fault(device: Device, findings: list[Finding]) -> State | None:
+def _fault(device: Device, findings: list[Finding], titles: list[str]) -> State | None:
     """A grounded error about this device, or about the whole machine."""
-    for finding in findings:
+    for finding, title in zip(findings, titles, strict=True):
         if finding.severity == "error" and finding.confidence != "possible" and _concerns(finding, device):
-            return State("no", finding.cause, _("Mend {cause} first.").format(cause=finding.cause))
+            return State("no", title, _("Mend {cause} first.").format(cause=finding.cause))
     return None
 
 

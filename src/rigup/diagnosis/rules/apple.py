@@ -1,7 +1,7 @@
 """Macs: the system that torch asks for, the Python that runs, and what keeps a process from the GPU."""
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
-from rigup.knowledge.apple import is_older, mps_minimum
+from rigup.knowledge.apple import is_older, mps_minimum, next_mps_minimum
 from rigup.machine.kinds import Cpu, Gpu, Launch, Platform, PythonEnv, Symptom, Torch, Variable
 
 _WANTS = ("mps-wants-newer-macos", "mps-version-or-device", "mps-bfloat16-wants-macos")
@@ -47,6 +47,25 @@ def message_of_an_old_system(
     return (platform is None or not platform.knows("version")) and {"minimum": said.get("want")}
 
 
+@rule("mps-macos-too-old", "likely")
+def message_names_an_older_minimum(
+    said: Symptom = seen("mps-wants-newer-macos"), platform: Platform = one(system="macos"), torch: Torch | None = None
+) -> Verdict:
+    """Releases that raised their minimum went on to name the one before."""
+    minimum = _behind(said, platform, torch)
+    return minimum is not None and {"minimum": minimum}
+
+
+def _behind(said: Symptom, platform: Platform, torch: Torch | None) -> str | None:
+    """The minimum that was meant, where the message names one that this system has."""
+    want, have = str(said.get("want")), platform.version
+    if is_older(have, want) or want.partition(".")[0] != have.partition(".")[0]:
+        return None
+    known = mps_minimum(torch.version) if torch is not None and torch.knows("version") and torch.version else None
+    minimum = known or next_mps_minimum(have)
+    return minimum if minimum and is_older(have, minimum) else None
+
+
 # -- the Python
 @rule("mps-x86-python-under-rosetta")
 def torch_for_intel_on_an_apple_chip(
@@ -85,6 +104,22 @@ def library_says_so(_said: Symptom = seen("avx-missing-under-rosetta"), cpu: Cpu
 
 
 @rule("mps-x86-python-under-rosetta", "likely")
+def x86_library_where_an_apple_chip_is_named(
+    _said: Symptom = seen("jaxlib-wants-avx"), chip: Gpu | None = one(vendor="apple"), named: Symptom | None = seen("apple-chip-named")
+) -> Verdict:  # fmt: skip
+    """Apple's chips have no AVX, and a library for them does not ask for it: this one is for Intel's."""
+    return (chip is not None or named is not None) and {"chip": chip and chip.get("name")}
+
+
+@rule("cpu-instruction-set-missing", "likely")
+def library_wants_avx(
+    said: Symptom = seen("jaxlib-wants-avx"), chip: Gpu | None = one(vendor="apple"), named: Symptom | None = seen("apple-chip-named", "macos-named", "mac-named")
+) -> Verdict:  # fmt: skip
+    """Elsewhere the processor, or what a virtual machine shows of it, is at fault."""
+    return chip is None and named is None and {"said": said.id}
+
+
+@rule("mps-x86-python-under-rosetta", "likely")
 def parts_for_two_processors(mixed: Symptom = seen("mixed-architecture", need=_INTEL)) -> Verdict:
     """A process for Intel's processors loads a library for Apple's: only a Mac with Rosetta can try."""
     return str(mixed.get("have")).startswith(_ARM)
@@ -115,6 +150,23 @@ def container_and_a_wish(platform: Platform = one(system="linux"), want: Launch 
 
 
 @rule("mps-inside-linux-container", "likely")
+def container_and_a_question(
+    platform: Platform = one(system="linux"), asked: Symptom = seen("mps-asked"), torch: Torch | None = None
+) -> Verdict:
+    """The text asks for MPS, and what it shows is a Mac's container."""
+    return _in_mac_container(platform) and not (torch and torch.get("available")) and {"asked": asked.id}
+
+
+@rule("mps-inside-linux-container", "likely")
+def container_started_on_a_mac(
+    said: Symptom = seen("mps-not-built", "mps-not-linked"), _box: Symptom = seen("compose-log", "docker-build-log"),
+    _mac: Symptom = seen("mac-named", "macos-named"), nvidia: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """A container's log with a message about MPS, and a text that speaks of a Mac."""
+    return nvidia is None and {"said": said.id}
+
+
+@rule("mps-inside-linux-container", "likely")
 def container_without_any_gpu(platform: Platform = one(system="linux"), torch: Torch = one(available=False)) -> Verdict:
     """No more than worth knowing, where nobody asked for a GPU."""
     return _in_mac_container(platform) and torch.get("cuda") is None and {"severity": "note"}
@@ -130,13 +182,13 @@ def _in_mac_container(platform: Platform) -> bool:
 
 @rule("mps-blocked-by-sandbox", "likely")
 def message_asks_for_what_is_there(
-    said: Symptom = seen(*_WANTS), platform: Platform = one(system="macos"), env: PythonEnv | None = None
-) -> Verdict:
+    said: Symptom = seen(*_WANTS), platform: Platform = one(system="macos"), env: PythonEnv | None = None, torch: Torch | None = None
+) -> Verdict:  # fmt: skip
     """It names a version, and the system has it: something else hides the device."""
     want = str(said.get("want"))
     native = (env is None or env.get("machine", _ARM) == _ARM) and platform.get("architecture", _ARM) == _ARM
     fulfilled = not is_older(platform.version, want) and not platform.version.startswith("10.")
-    return native and fulfilled and {"want": want}
+    return native and fulfilled and _behind(said, platform, torch) is None and {"want": want}
 
 
 @rule("mps-blocked-by-sandbox", "likely")

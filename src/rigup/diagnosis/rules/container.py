@@ -75,6 +75,23 @@ def host_has_what_is_missing_inside(
     return bool(driver.version) and {"vendor": "nvidia"}
 
 
+@rule("container-without-gpu", strength="likely")
+def host_lists_what_is_missing_inside(
+    card: Gpu = one(vendor="nvidia"),
+    _error: Symptom = seen("torch-found-no-driver", "torch-no-cuda-gpus", at="container"),
+) -> Verdict:
+    """A tool of the host lists the card, and the program in the container finds none."""
+    return bool(card.get("seen_by")) and {"vendor": "nvidia"}
+
+
+@rule("container-without-gpu", strength="likely")
+def torch_finds_no_driver_inside(
+    _error: Symptom = seen("torch-found-no-driver", at="container"), driver: Driver | None = one(vendor="nvidia")
+) -> Verdict:
+    """The engine puts the driver's library into a container that asks for GPUs; privileges alone do not."""
+    return driver is None and {"vendor": "nvidia"}
+
+
 @rule("container-without-gpu")
 def no_kfd_inside(_error: Symptom = seen("kfd-not-there", at="container")) -> Verdict:
     """Said is "No such file", not "permission denied": the node was not passed in."""
@@ -289,6 +306,14 @@ def notebook_runs_another_python(
 ) -> Verdict:
     """What the shell has is not what the notebook has."""
     return error is not None and bool(kernel.prefix) and kernel.prefix != env.prefix
+
+
+@rule("jupyter-kernel-other-env", "likely")
+def ipython_belongs_to_another_python(
+    kernel: JupyterKernel = one(name="ipython"), _error: Symptom = seen("module-not-found")
+) -> Verdict:
+    """Its banner is another distribution's than the interpreter's, and a module is missing in it."""
+    return bool(kernel.shown)
 
 
 @mends("jupyter-kernel-other-env")

@@ -174,11 +174,13 @@ def _unbuilt(tree: DkmsTree, builds: Every[DkmsBuild], platform: Platform) -> Ve
 
 @rule("kernel-module-not-built", "likely")
 def modprobe_finds_no_module(
-    said: Symptom = seen("modprobe-module-not-found"), _smi: Symptom = seen(*SILENT, "dkms-headers-missing"),
+    said: Symptom = seen("modprobe-module-not-found", "kmod-no-such-module"),
+    _smi: Symptom = seen(*SILENT, "dkms-headers-missing", "nvidia-installer-load-failed", "nvidia-docker-no-uvm", "cuda-999"),
     ready: KernelModule | None = one(name="nvidia", loaded=True),
 ) -> Verdict:  # fmt: skip
     """The driver's programs are there, and its module is not."""
-    return said.get("module", "").startswith("nvidia") and ready is None and {"kernel": said.get("kernel")}
+    ours = said.get("module", "").startswith("nvidia") and not inside(said)
+    return ours and ready is None and {"kernel": said.get("kernel")}
 
 
 @rule("kernel-module-not-built", "likely")
@@ -195,7 +197,7 @@ def modprobe_finds_none_though_installed(
 
 @rule("kernel-module-not-built", "likely")
 def some_build_failed_and_no_driver_answers(
-    said: Symptom = seen("dkms-build-failed-unnamed", "dkms-headers-missing"),
+    said: Symptom = seen("dkms-build-failed-unnamed", "dkms-headers-missing", "kernel-build-folder-missing"),
     _smi: Symptom = seen(*SILENT, "dkms-package-failed"),
 ) -> Verdict:
     """DKMS does not say for which module it failed; that the driver is silent tells."""
@@ -257,11 +259,12 @@ def nvidia_was_not_asked(
 
 @rule("nouveau-bound", "likely")
 def nouveau_is_loaded_and_nvidia_is_not(
-    _nouveau: KernelModule = one(name="nouveau", loaded=True), _smi: Symptom = seen(*SILENT),
+    _smi: Symptom = seen(*SILENT), nouveau: KernelModule | None = one(name="nouveau"), logged: Symptom | None = seen("nouveau-in-the-log"),
     loaded: KernelModule | None = one(name="nvidia", loaded=True),
 ) -> Verdict:  # fmt: skip
-    """Of the two modules the wrong one is in the kernel."""
-    return loaded is None
+    """Of the two modules the wrong one is in the kernel, or came up at boot and was not taken out."""
+    there = nouveau.get("loaded", logged is not None) if nouveau else logged is not None
+    return loaded is None and bool(there)
 
 
 @rule("nova-core-bound")
@@ -341,6 +344,15 @@ def looked_for_in_vain(
 ) -> Verdict:  # fmt: skip
     """A program wants CUDA, and the list of modules has no nvidia."""
     return loaded is None
+
+
+@rule("nvidia-module-not-loaded", "likely")
+def kernel_did_not_take_it(
+    _said: Symptom = seen("nvidia-installer-load-failed", "nvrm-unsupported-by-release"),
+    loaded: KernelModule | None = one(name="nvidia", loaded=True), works: Gpu | None = one(vendor="nvidia", driver="nvidia"),
+) -> Verdict:  # fmt: skip
+    """The installer built a module that does not load, or the module says that it does not know this card."""
+    return loaded is None and works is None
 
 
 @rule("nvidia-module-not-loaded")

@@ -17,7 +17,8 @@ from rigup.machine.kinds import (
 )
 
 _AMD = "1002"
-_SILENT = ("rock-module-not-loaded", "rocm-smi-amdgpu-not-found", "amd-smi-no-driver")
+_HANG = ("mes-no-answer", "mes-no-response")
+_SILENT = ("rock-module-not-loaded", "rocm-smi-amdgpu-not-found", "amd-smi-no-driver", "amd-smi-drivers-not-loaded")
 
 
 # -- the module
@@ -104,12 +105,12 @@ def registered_without_sources(
 # -- what amdkfd refuses
 @rule("kfd-gpu-not-supported")
 def amdkfd_refuses_the_chip(
-    said: Symptom = seen("kfd-chip-not-supported"), other: Gpu | None = one(vendor="nvidia"), served: Symptom | None = seen("kfd-added-device"),
+    said: Symptom = seen("kfd-chip-not-supported", "kfd-asic-not-supported", "kfd-device-unknown"), other: Gpu | None = one(vendor="nvidia"), served: Symptom | None = seen("kfd-added-device"),
     node: KfdNode | None = None,
 ) -> Verdict:  # fmt: skip
-    """Beside another card that computes, one that only draws may well be refused."""
+    """Beside another card that computes, one that only draws may well be refused. A kernel may know a chip too little, or no longer."""
     alone = other is None and served is None and node is None
-    return alone and {"chip": said.get("chip")}
+    return alone and {"chip": said.get("chip") or said.get("device")}
 
 
 # -- the path to the card
@@ -145,7 +146,7 @@ def excerpt_shows_them_off(
 # -- firmware
 @rule("amd-firmware-regression")
 def firmware_known_bad(
-    _hang: Symptom = seen("mes-no-answer"),
+    _hang: Symptom = seen(*_HANG),
     told: Symptom = seen("amd-firmware-version"),
     gpu: Gpu | None = one(vendor="amd"),
 ) -> Verdict:
@@ -158,7 +159,7 @@ def firmware_known_bad(
 
 @rule("amd-firmware-regression", "likely")
 def package_known_bad(
-    _hang: Symptom = seen("mes-no-answer"),
+    _hang: Symptom = seen(*_HANG),
     package: SystemPackage = one(state="installed"),
     gpu: Gpu | None = one(vendor="amd"),
 ) -> Verdict:
@@ -175,7 +176,7 @@ def package_known_bad(
 def bad_firmware_is_loaded(
     told: Symptom = seen("amd-firmware-version"),
     gpu: Gpu = one(vendor="amd"),
-    hang: Symptom | None = seen("mes-no-answer"),
+    hang: Symptom | None = seen(*_HANG),
 ) -> Verdict:
     """The firmware of this chip is on the list; nobody has shown a hang yet."""
     bad = firmware_fault(told.get("component", ""), told.get("version", ""), isa=gpu.isa)
@@ -187,7 +188,7 @@ def bad_firmware_is_loaded(
 
 
 @rule("amd-firmware-regression", "possible")
-def scheduler_hangs(_hang: Symptom = seen("mes-no-answer")) -> Verdict:
+def scheduler_hangs(_hang: Symptom = seen(*_HANG)) -> Verdict:
     """The scheduler of the card does not answer: often its firmware, not always."""
     return True
 

@@ -157,20 +157,44 @@ def _virtual(platform: Platform | None) -> bool:
 
 @rule("vm-passthrough-misconfigured", "likely")
 def guest_cannot_take_the_card(
-    _said: Symptom = seen("nvidia-smi-no-handle", "nvrm-bar-invalid"), guest: Platform | None = None,
+    said: Symptom = seen("nvidia-smi-no-handle", "nvrm-bar-invalid"), guest: Platform | None = None,
     lost: Symptom | None = seen("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost"),
 ) -> Verdict:  # fmt: skip
     """In a guest the driver finds the card and cannot use it."""
-    return _virtual(guest) and lost is None
+    return (_virtual(guest) or on_first_bus(said)) and lost is None
 
 
 @rule("vm-passthrough-misconfigured", "possible")
 def guest_cannot_start_the_card(
-    _said: Symptom = seen("nvrm-init-adapter-failed", "amdgpu-init-fatal"), guest: Platform | None = None,
+    said: Symptom = seen("nvrm-init-adapter-failed", "amdgpu-init-fatal"), guest: Platform | None = None,
     lost: Symptom | None = seen("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost"),
 ) -> Verdict:  # fmt: skip
     """As above; a fault of the card itself would look the same."""
-    return _virtual(guest) and lost is None
+    return (_virtual(guest) or on_first_bus(said)) and lost is None
+
+
+def on_first_bus(said: Symptom) -> bool:
+    """A card in a slot has a bus of its own behind a port; on the first bus of all, a hypervisor put it."""
+    return str(said.get("address", "")).removeprefix("0000").startswith(("0000:00:", ":00:", "00:"))
+
+
+# -- a module that modprobe does not find
+@rule("kernel-module-not-built", "possible")
+def modprobe_finds_none_and_nobody_says_why(
+    said: Symptom = seen("modprobe-module-not-found", "kmod-no-such-module"), missing: Symptom | None = seen("nvidia-smi-not-installed"),
+    card: PciDevice | None = one(vendor_id=NVIDIA), ready: KernelModule | None = one(name="nvidia", loaded=True),
+    works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
+) -> Verdict:  # fmt: skip
+    """Who asks for the module takes the driver for installed; a card without any driver is another matter."""
+    elsewhere = inside(said) or any(other is not None for other in (missing, card, ready, works))
+    return said.get("module", "").startswith("nvidia") and not elsewhere and {"kernel": said.get("kernel")}
+
+
+# -- numbers of CUDA's in a program's log
+@rule("libcuda-differs-from-kernel-driver", "likely")
+def ollama_meets_another_libcuda(_error: Symptom = seen("ollama-driver-init-failed", code="803")) -> Verdict:
+    """ollama prints the driver's number alone: 803 is "unsupported display driver / cuda driver combination"."""
+    return True
 
 
 # -- unified memory
@@ -219,6 +243,14 @@ def initialisation_fails_on_a_faulty_branch(
 ) -> Verdict:  # fmt: skip
     """The same number in words; a forked process says so too."""
     return off is None and forked is None and branch_has("uvm-hmm", driver.version)
+
+
+@rule("uvm-device-missing", "possible")
+def plugin_cannot_make_the_node(
+    _said: Symptom = seen("nvidia-docker-no-uvm"), silent: Symptom | None = seen(*SILENT, "modprobe-module-not-found"),
+) -> Verdict:  # fmt: skip
+    """The first nvidia-docker asked nvidia-modprobe for the node, in vain, while the driver answers."""
+    return silent is None
 
 
 @rule("uvm-device-missing", "likely")

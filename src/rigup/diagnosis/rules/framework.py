@@ -212,6 +212,22 @@ def no_image_for_a_dropped_card(
     return unknown and library is None and isa_order(gpu.isa) < min(isa_order(code) for code in _todays_code())
 
 
+@rule("gpu-arch-newer-than-wheel", "possible")
+def no_image_for_a_recent_card(
+    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image"),
+    torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """Nothing tells what torch was built for, and most of its releases are older than the card."""
+    unknown = torch is None or not torch.knows("code")
+    return unknown and library is None and _of_today(gpu.isa) and _newer_than_most(gpu.isa)
+
+
+def _newer_than_most(isa: str) -> bool:
+    """Whether fewer than half of the builds with machine code have something for the card."""
+    lists = [row.code for row in builds() if row.cuda and row.code]
+    return 2 * sum(runs_on(isa, code) for code in lists) < len(lists)
+
+
 # -- torch serves the card, something else does not
 @rule("binary-arch-missing")
 def torch_has_what_another_lacks(gpu: Gpu, torch: Torch, _said: Symptom = seen("no-kernel-image")) -> Verdict:

@@ -1,7 +1,8 @@
 """Cards that fail, and cards that somebody else has."""
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
-from rigup.diagnosis.rules.driver import SILENT
+from rigup.diagnosis.rules.driver import SILENT, inside
+from rigup.diagnosis.rules.driver_guest import on_first_bus
 from rigup.machine.kinds import DeviceNode, Driver, Gpu, Platform, Service, Symptom, SystemPackage, Variable
 
 _LOST = ("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost", "nvml-gpu-lost-constant")
@@ -24,10 +25,10 @@ _MASKS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 def tool_gets_no_handle(
     said: Symptom = seen("nvidia-smi-no-handle"),
     platform: Platform | None = None,
-    known: Symptom | None = seen(*_LOST, "xid-119", "gsp-rpc-timeout"),
+    known: Symptom | None = seen(*_LOST, "xid-119", "gsp-rpc-timeout", "gsp-silent"),
 ) -> Verdict:
     """On a machine of its own, a card without a handle has mostly left the bus."""
-    elsewhere = platform and (platform.get("hypervisor") or platform.get("wsl"))
+    elsewhere = (platform and (platform.get("hypervisor") or platform.get("wsl"))) or on_first_bus(said)
     return "Unknown Error" in said.get("why", "") and not elsewhere and known is None
 
 
@@ -57,7 +58,9 @@ def adapter_does_not_start(
     """The driver could not start the card, and the log does not tell more."""
     code = said.get("code", "")
     guest = platform and platform.get("hypervisor")
-    return code != "0x22:0x56" and not code.startswith("0x62:") and other is None and not guest
+    return (
+        code != "0x22:0x56" and not code.startswith("0x62:") and other is None and not guest and not on_first_bus(said)
+    )
 
 
 @rule("gpu-hardware-init-failure", "possible")
@@ -109,6 +112,30 @@ def system_not_ready_on_such_a_board(_error: Symptom = seen(*_NOT_READY), gpu: G
 def _on_board(gpu: Gpu) -> bool:
     """Modules on a board, not cards in a slot."""
     return any(word in gpu.get("name", "") for word in ("SXM", "HBM3", "HGX", "B200", "B300", "H20"))
+
+
+@rule("fabric-manager-not-running", "likely")
+def ollama_waits_for_the_fabric(
+    _error: Symptom = seen("ollama-driver-init-failed", code="802"), gpu: Gpu | None = one(vendor="nvidia")
+) -> Verdict:
+    """ollama prints the driver's number alone: 802 is "system not yet initialized"."""
+    return gpu is None or not gpu.knows("name") or _on_board(gpu) or "GeForce" not in gpu.name
+
+
+@rule("fabric-manager-not-running", "likely")
+def manager_fails_on_its_board(
+    unit: Symptom = seen("fabric-manager-unit-failed", "fabric-manager-unit-inactive"), gpu: Gpu = one(vendor="nvidia")
+) -> Verdict:
+    """A board with NVSwitch, and the service that sets the switches up failed. Not started, it may not be needed."""
+    return _on_board(gpu) and unit.get("state", "failed") == "failed" and gpu.get("fabric") not in ("Completed", "N/A")
+
+
+@rule("fabric-manager-not-running", "possible")
+def manager_fails(
+    unit: Symptom = seen("fabric-manager-unit-failed"), gpu: Gpu | None = one(vendor="nvidia")
+) -> Verdict:
+    """It also fails where there are no switches, and is then not needed; cards in slots have none."""
+    return (gpu is None or not gpu.knows("name")) and not inside(unit)
 
 
 @rule("fabric-manager-not-running")

@@ -13,11 +13,12 @@ _CLASH = (
     "cuda-symbol-undefined",
     "cuda-symbol-not-defined-at-link-time",
     "cudnn-differs-from-built",
+    "cudnn-differs-in-caffe2",
     "cudnn-older-than-compiled",
     "cudnn-parts-differ",
 )
 _SYMBOL = ("cuda-symbol-undefined", "cuda-symbol-not-defined-at-link-time")
-_CUDNN = ("cudnn-differs-from-built", "cudnn-older-than-compiled", "cudnn-parts-differ")
+_CUDNN = ("cudnn-differs-from-built", "cudnn-differs-in-caffe2", "cudnn-older-than-compiled", "cudnn-parts-differ")
 _FOREIGN = re.compile(r"cuda|cudnn|nccl|nvidia|conda|tensorrt|/apps/|/sw/|nvhpc|hpc_sdk", re.IGNORECASE)
 
 
@@ -125,7 +126,7 @@ def torch_again(torch: Torch) -> Params:
 # -- cuDNN
 @rule("cudnn-version-incompatible")
 def cudnn_older_than_built_for(
-    said: Symptom = seen("cudnn-differs-from-built", "cudnn-older-than-compiled"),
+    said: Symptom = seen("cudnn-differs-from-built", "cudnn-differs-in-caffe2", "cudnn-older-than-compiled"),
 ) -> Verdict:
     """The message gives both; nothing tells by which way it came."""
     return {"built": _dotted(said.built), "found": _dotted(said.found)}
@@ -161,9 +162,11 @@ def _dotted(version: str) -> str:
 
 # -- nothing of that name
 @rule("cuda-runtime-library-missing")
-def the_loader_finds_none(said: Symptom = seen("cuda-library-not-found")) -> Verdict:
-    """The loader looked for a file of that name and there is none."""
-    return {"lib": said.lib}
+def the_loader_finds_none(
+    said: Symptom = seen("cuda-library-not-found"), companion: Symptom | None = seen("torch-companion-not-loaded")
+) -> Verdict:
+    """The loader looked for a file of that name and there is none; where torchaudio asks, it is made for another torch."""
+    return companion is None and {"lib": said.lib}
 
 
 @rule("cuda-runtime-library-missing")

@@ -42,6 +42,16 @@ class Figures:
         own = self.mine if self.mine is not None else (self.allocated or 0) + (self.slack or 0) + _OVERHEAD
         return max((self.total or 0) - (self.free or 0) - own, 0.0)
 
+    def includes(self, held: float) -> bool:
+        """Whether a process that holds so much is the one that failed.
+
+        In a container it does not know its own number: there is then no room on the card for both.
+        """
+        if None in (self.total, self.free, self.allocated, self.slack):
+            return False
+        own, used = (self.allocated or 0) + (self.slack or 0), (self.total or 0) - (self.free or 0)
+        return held >= own * 0.98 and held + own > used * 1.05
+
     @property
     def taken(self) -> bool:
         """Others hold more than was asked for, and a good part of the card."""
@@ -62,11 +72,13 @@ def others_hold_what_it_wants(said: Symptom = seen(*_OUT)) -> Verdict:
 
 @rule("gpu-memory-held-by-others", "likely")
 def message_names_the_holder(
-    said: Symptom = seen(*_OUT), other: Symptom = seen("other-process-holds-memory")
-) -> Verdict:
+    said: Symptom = seen(*_OUT), other: Symptom = seen("other-process-holds-memory"),
+    full: Symptom | None = seen("torch-out-of-memory-figures"),
+) -> Verdict:  # fmt: skip
     """The message names another process with more memory than was asked for."""
-    held, wanted, total = size(other.get("held")), size(said.get("wanted")), size(said.get("total"))
-    return bool(held and wanted and held > wanted and held > 0.2 * (total or 0)) and {"severity": "error"}
+    held, figures = size(other.get("held")) or 0.0, Figures(full or said)
+    much = figures.wanted is not None and held > figures.wanted and held > 0.2 * (figures.total or 0)
+    return much and not figures.includes(held) and {"severity": "error"}
 
 
 @rule("gpu-memory-held-by-others")

@@ -1,7 +1,17 @@
 """Programs: which devices they let themselves see, in which order, and how their ranks reach each other."""
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
-from rigup.machine.kinds import CardCount, Gpu, JobRequest, KernelParameter, Mask, NetInterface, Symptom, Variable
+from rigup.machine.kinds import (
+    CardCount,
+    Gpu,
+    JobRequest,
+    KernelParameter,
+    Launch,
+    Mask,
+    NetInterface,
+    Symptom,
+    Variable,
+)
 
 NO_DEVICE = (
     "cuda-no-device", "cuda-no-device-constant", "torch-no-cuda-gpus", "torch-found-no-driver", "hip-no-device", "vllm-no-device-type",
@@ -74,6 +84,28 @@ def mask_of_unseen_cards(
     """An index above the first, and no device; how many there are, nobody has seen."""
     first = chosen(mask.value or "")[0]
     return card is None and first.isdigit() and int(first) > 0 and {"name": mask.name, "valid": "0"}
+
+
+_CLASH = ("cuda-invalid-ordinal", "nccl-duplicate-gpu", "nccl-ranks-on-one-gpu")
+
+
+@rule("cuda-visible-devices-wrong", "likely")
+def mask_names_fewer_than_start(
+    mask: Variable = one(name=MASKS), want: Launch = one(), _clash: Symptom = seen(*_CLASH)
+) -> Verdict:
+    """More processes are started than the mask leaves devices: one looks beyond, or two meet."""
+    named = chosen(mask.value or "")
+    few = bool(mask.value) and mask.value not in _NONE and len(named) < want.devices
+    return few and {"name": mask.name}
+
+
+@rule("cuda-visible-devices-wrong", "possible")
+def mask_renumbers(
+    mask: Variable = one(name=MASKS), _beyond: Symptom = seen("cuda-invalid-ordinal"), job: JobRequest | None = None
+) -> Verdict:
+    """What a mask leaves is counted from 0 again: an index of the whole machine lies beyond."""
+    named = chosen(mask.value or "")
+    return job is None and all(part.isdigit() for part in named) and {"name": mask.name}
 
 
 @rule("cuda-visible-devices-set-too-late", "likely")
@@ -221,6 +253,14 @@ def inner_interface_is_named_and_fails(
     value = (wish.value or "").removeprefix("=")
     several = job is None or (job.get("nodes") or 2) > 1
     return value.startswith(_INNER) and several and {"address": value}
+
+
+@rule("multinode-wrong-interface", "likely")
+def gloo_fell_back_and_failed(
+    _fallback: Symptom = seen("gloo-falls-back-to-loopback"), _failed: Symptom = seen("gloo-mesh-failed")
+) -> Verdict:
+    """The name of the node leads to no address of its own, so that its peers are told to speak to themselves."""
+    return True
 
 
 @mends("multinode-wrong-interface")

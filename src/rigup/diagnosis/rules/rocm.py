@@ -6,13 +6,14 @@ from rigup.diagnosis.rule import Every, Params, Verdict, lacks, mends, one, rule
 from rigup.diagnosis.rules.access import COMPUTING
 from rigup.knowledge.chips import gfx_base, gfx_of_decimal, isa_order, runs_on
 from rigup.knowledge.lifecycle import ended
-from rigup.knowledge.rocm import override_facts, override_for
-from rigup.knowledge.torch_builds import companions, index_url, newest_build
+from rigup.knowledge.rocm import gfx_family, override_facts, override_for
+from rigup.knowledge.torch_builds import build, builds, companions, index_url, newest_build
 from rigup.machine.kinds import Gpu, KernelLibrary, Platform, Symptom, Toolkit, Torch, Variable
 
 OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 MASKS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
-_BLAS = ("rocblas-without-arch", "rocblas-no-library-for-chip", "ollama-gfx-refused")
+_REFUSED = ("ollama-gfx-refused", "ollama-gfx-refused-early", "ollama-device-dropped")
+_BLAS = ("rocblas-without-arch", "rocblas-no-library-for-chip", *_REFUSED)
 _NO_CODE = (
     "hip-invalid-device-function",
     "hip-invalid-device-function-constant",
@@ -48,11 +49,30 @@ def harms(isa: str, value: str | None) -> bool:
     return isa_order(other)[:1] != isa_order(isa)[:1] or bool(row and (value in row.bad_values or row.value is None))
 
 
+def inside_a_processor(isa: str) -> bool:
+    """No card has that chip, only graphics in processors."""
+    row = gfx_family(isa)
+    return bool(row and row.integrated)
+
+
+def spared(error: Symptom, served: Symptom | None) -> bool:
+    """A processor's graphics are left out while the server computes on a card: as it should be."""
+    return error.id in _REFUSED and served is not None and inside_a_processor(str(error.get("gfx")))
+
+
 # -- libraries without code for the chip
 @rule("gfx-not-in-rocblas")
-def library_has_no_kernels(error: Symptom = seen(*_BLAS)) -> Verdict:
+def library_has_no_kernels(
+    error: Symptom = seen(*_BLAS), served: Symptom | None = seen("ollama-computes-on-rocm")
+) -> Verdict:
     """It says for which chip it looked in vain."""
-    return not left(str(error.get("gfx"))) and {"gfx": error.get("gfx")}
+    return not left(str(error.get("gfx"))) and not spared(error, served) and {"gfx": error.get("gfx")}
+
+
+@rule("gfx-not-in-rocblas", strength="likely")
+def library_on_windows_is_of_another_release(error: Symptom = seen("rocblas-file-unreadable")) -> Verdict:
+    """The file is there, since it looks no further, and cannot be read: people copy them from other releases."""
+    return {"gfx": error.get("gfx")}
 
 
 @rule("gfx-not-in-rocblas", strength="likely")
@@ -61,12 +81,12 @@ def installed_library_has_no_kernels(
     override: Variable | None = one(name=OVERRIDE), other: Gpu | None = one(vendor="amd", integrated=False), torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """Graphics in the processor beside a card of its own are not meant."""
-    spared = (
+    excused = (
         bool(override and override.get("value"))
         or bool(card.get("integrated") and other)
         or bool(torch and torch.get("available"))
     )
-    return not spared and not runs_on(card.isa, library.code) and not left(card.isa) and {"gfx": card.isa}
+    return not excused and not runs_on(card.isa, library.code) and not left(card.isa) and {"gfx": card.isa}
 
 
 @rule("rocm-dropped-arch")
@@ -76,9 +96,20 @@ def once_had_kernels(error: Symptom = seen(*_BLAS)) -> Verdict:
 
 
 @rule("rocm-dropped-arch", strength="likely")
-def once_had_code(card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_NO_CODE, *_CRASHES)) -> Verdict:
+def once_had_code(
+    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_NO_CODE, *_CRASHES, "ggml-no-function")
+) -> Verdict:
     """No code for a chip that older releases had."""
     return left(card.isa) and {"gfx": card.isa}
+
+
+@rule("rocm-dropped-arch", strength="likely")
+def crash_on_an_old_chip(
+    card: Gpu = one(vendor="amd"), _error: Symptom = seen("segmentation-fault", "segmentation-fault-signal"), torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """A program ends on the first kernel; that ROCm is in use, its own list or a torch for it shows."""
+    used = card.knows("shown_isa") or bool(torch and torch.get("hip"))
+    return used and left(card.isa) and {"gfx": card.isa}
 
 
 @rule("rocm-dropped-arch")
@@ -86,9 +117,9 @@ def build_without_an_old_chip(
     torch: Torch, card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="amd", integrated=False)
 ) -> Verdict:
     """This torch was compiled after ROCm had left the chip."""
-    spared = card.get("integrated") and other
+    excused = card.get("integrated") and other
     return (
-        not spared
+        not excused
         and bool(torch.hip)
         and bool(torch.code)
         and left(card.isa)
@@ -108,14 +139,37 @@ def build_without_the_chip(
     return not left(card.isa) and not runs_on(card.isa, torch.code) and {"gfx": card.isa}
 
 
+def wheels_have(isa: str, torch: Torch | None) -> bool:
+    """This torch has code for the chip; where it tells neither its code nor its release, every ROCm wheel has."""
+    if torch is not None and torch.get("code"):
+        return runs_on(isa, torch.code)
+    mine = build(torch.version) if torch is not None and torch.knows("version") and torch.version else None
+    rows = [mine] if mine else [row for row in builds() if row.rocm and row.code]
+    return bool(isa and rows) and all(row.rocm and runs_on(isa, row.code) for row in rows)
+
+
 @rule("gfx-not-in-torch-wheel", strength="likely")
 def function_is_not_there(error: Symptom = seen(*_NO_CODE), card: Gpu | None = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"),
                           program: Symptom | None = seen("ggml-device-failed"), torch: Torch | None = None) -> Verdict:  # fmt: skip
     """HIP found no code for the device, in a program that is torch's."""
     isa = (card and card.get("isa")) or ""
-    had = bool(isa and torch and torch.get("code")) and runs_on(isa, torch.code)  # type: ignore[union-attr]
+    had = bool(isa) and wheels_have(isa, torch)
     overridden = bool(override and isa and helps(isa, override.get("value")))
     return not program and not had and not overridden and not left(isa) and {"gfx": isa or None, "why": error.id}
+
+
+@rule("gfx-not-in-torch-wheel", strength="likely")
+def no_code_objects_in_torch(torch: Torch, error: Symptom = seen("hip-no-code-objects")) -> Verdict:
+    """HIP's own log names the chip, and the program is torch."""
+    return bool(torch.hip) and {"gfx": error.get("gfx"), "why": error.id}
+
+
+@rule("binary-arch-missing", strength="likely")
+def no_code_objects_in_a_program(
+    error: Symptom = seen("hip-no-code-objects"), torch: Torch | None = None, said: Symptom | None = seen(*_NO_CODE)
+) -> Verdict:
+    """The same in a program of its own: nothing speaks of torch."""
+    return said is None and not (torch and torch.get("hip")) and {"gfx": error.get("gfx")}
 
 
 @rule("gfx-not-in-torch-wheel", strength="likely")
@@ -169,14 +223,17 @@ def override_of_another_kind(override: Variable = one(name=OVERRIDE), card: Gpu 
 @rule("wrong-hsa-override")
 def override_cannot_be_read(override: Variable = one(name=OVERRIDE)) -> Verdict:
     """Three numbers with dots; anything else leaves no GPU at all."""
-    return bool(override.value) and "$" not in str(override.value) and gfx_of_decimal(override.value or "") is None
+    value = str(override.value or "")
+    meant = any(letter.isdigit() for letter in value) and "$" not in value
+    return meant and gfx_of_decimal(value) is None
 
 
 @rule("wrong-hsa-override", strength="likely")
 def shown_chip_contradicts_the_name(card: Gpu = one(vendor="amd")) -> Verdict:
     """Another generation than the card's name means: something pretends."""
     shown, real = gfx_base(card.shown_isa), gfx_base(card.isa)
-    return isa_order(shown)[:1] != isa_order(real)[:1] and bool(shown and real)
+    another = inside_a_processor(shown) and not inside_a_processor(real)  # nobody overrides to those: a second device
+    return not another and isa_order(shown)[:1] != isa_order(real)[:1] and bool(shown and real)
 
 
 @rule("mixed-gfx-single-override")
@@ -225,13 +282,15 @@ def runs_without_what_is_configured(running: Variable = one(at="service", name=O
 
 @rule("override-not-in-service", strength="likely")
 def refused_though_a_sibling_is_listed(
-    error: Symptom = seen("ollama-gfx-refused"), override: Variable | None = one(at="service", name=OVERRIDE)
-) -> Verdict:
+    error: Symptom = seen(*_REFUSED), override: Variable | None = one(at="service", name=OVERRIDE),
+    served: Symptom | None = seen("ollama-computes-on-rocm"), platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
     """With the override in force the server would not have looked at the list; on Windows there is none."""
     row = override_for(str(error.get("gfx")))
-    listed = str(error.get("listed") or "").split()
-    useful = row is not None and row.sibling in listed and "\\" not in str(error.get("library"))
-    unset = override is None or not override.get("value")
+    listed = str(error.get("listed") or "").replace(":true", "").split()
+    windows = "\\" in str(error.get("library")) or bool(platform and platform.get("system") == "windows")
+    useful = row is not None and row.sibling in listed and not windows
+    unset = (override is None or not override.get("value")) and not spared(error, served)
     return useful and unset and {"service": _service(error.place.process), "value": row and row.value, "name": OVERRIDE}
 
 
@@ -248,6 +307,15 @@ def integrated_one_fails(error: Symptom = seen("ggml-device-failed"), igpu: Gpu 
         "device": dgpu.get("runtime_index", 0),
         "severity": "error",
     }
+
+
+@rule("igpu-visible-beside-dgpu", strength="likely")
+def integrated_one_is_looked_up(
+    error: Symptom = seen("rocblas-without-arch"), dgpu: Gpu = one(integrated=False, vendor="amd")
+) -> Verdict:
+    """The chip without kernels is one that only processors have, and a card is there that is another."""
+    gfx = str(error.get("gfx"))
+    return inside_a_processor(gfx) and dgpu.isa != gfx and {"device": dgpu.get("runtime_index", 0), "severity": "error"}
 
 
 @rule("igpu-visible-beside-dgpu", strength="likely")

@@ -17,6 +17,8 @@ _AMD_ONLY = (
     "AMD_",
 )
 _NO_NVIDIA = ("torch-found-no-driver",)
+_AMD_NAMED = ("amd-radeon-named", "amd-rx-named", "amd-xt-named")
+_NVIDIA_NAMED = ("nvidia-tx-named", "nvidia-geforce-named")
 
 
 def _major(version: str | None) -> str:
@@ -103,6 +105,32 @@ def it_looks_for_nvidia_among_amds_variables(
 ) -> Verdict:
     """Somebody set what only ROCm reads."""
     return other is None and wish.name.startswith(_AMD_ONLY) and bool(wish.get("value"))
+
+
+@rule("cuda-torch-on-amd", strength="likely")
+def it_looks_for_nvidia_where_amd_is_named(
+    _error: Symptom = seen(*_NO_NVIDIA), _named: Symptom = seen(*_AMD_NAMED), nvidia: Symptom | None = seen(*_NVIDIA_NAMED),
+    other: Gpu | None = one(vendor="nvidia"), torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """The text speaks of AMD's cards and of nobody else's."""
+    return nvidia is None and other is None and not (torch and torch.get("hip"))
+
+
+@rule("cuda-torch-on-amd", strength="likely")
+def it_looks_for_nvidia_where_rocm_was_asked_for(
+    index: Symptom = seen("index-url-of-torch", "pip-single-index"), _error: Symptom = seen(*_NO_NVIDIA),
+    nvidia: Symptom | None = seen(*_NVIDIA_NAMED), other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """Somebody installed from an index of ROCm's builds, and the torch that runs is another."""
+    return nvidia is None and other is None and "rocm" in str(index.get("index"))
+
+
+@rule("container-without-gpu")
+def no_kfd_at_a_prompt_inside(
+    _error: Symptom = seen("kfd-not-there"), _prompt: Symptom = seen("container-root-prompt")
+) -> Verdict:
+    """The machine's name is a container's number, and the node was not passed in."""
+    return {"vendor": "amd"}
 
 
 @mends("cuda-torch-on-amd")

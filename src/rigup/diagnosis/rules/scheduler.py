@@ -126,7 +126,9 @@ def fewer_gpus_than_devices(want: Launch, job: JobRequest) -> Verdict:
 @rule("slurm-gpu-request-too-small")
 def fewer_gpus_than_tasks(
     job: JobRequest,
-    _clash: Symptom = seen("nccl-duplicate-gpu", "cuda-invalid-ordinal", "lightning-rank-beyond-devices"),
+    _clash: Symptom = seen(
+        "nccl-duplicate-gpu", "nccl-ranks-on-one-gpu", "cuda-invalid-ordinal", "lightning-rank-beyond-devices"
+    ),
 ) -> Verdict:
     """Two ranks meet on one GPU, or one looks for a GPU that is not there."""
     have, tasks = per_node(job), tasks_per_node(job) or 1
@@ -151,6 +153,13 @@ def bound_and_beyond(
     tasks, each = tasks_per_node(job) or 1, job.get("gpus_per_task")
     bound = job.get("binding", "none").partition(":")[0] in ("single", "closest", "map_gpu", "mask_gpu", "per_task")
     return tasks > 1 and (bound or bool(each)) and {"have": per_node(job), **asking(tasks)}
+
+
+@rule("slurm-gpu-binding-per-task", "possible")
+def tasks_print_different_masks(job: JobRequest, mask: Variable = one(name=CUDA_MASK)) -> Verdict:
+    """GPUs are bound to tasks, and the tasks name different ones."""
+    bound = job.get("binding", "none").partition(":")[0] in ("single", "closest", "map_gpu", "mask_gpu", "per_task")
+    return bound and bool(mask.others.get("value")) and {"have": per_node(job), **asking(tasks_per_node(job) or 1)}
 
 
 @rule("slurm-uneven-gpus")
@@ -287,6 +296,14 @@ def alone_in_a_shell(want: Launch, job: JobRequest) -> Verdict:
     """One member of one, in a shell on a node, with more devices wanted or at hand."""
     several = max(want.get("devices", 1), want.get("visible", 1))
     return want.world == 1 and _shell(job) and several > 1 and {"devices": several}
+
+
+@rule("slurm-interactive-shell", "possible")
+def alone_with_several_devices(
+    want: Launch = one(framework="lightning", world=1), job: JobRequest | None = None
+) -> Verdict:
+    """One member of one where several devices are wanted: a scheduler's single task was taken for all."""
+    return job is None and (want.get("nodes") or 1) == 1 and want.devices > 1 and wants_gpu(want)
 
 
 @rule("slurm-interactive-shell", "likely")

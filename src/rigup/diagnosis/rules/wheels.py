@@ -1,5 +1,7 @@
 """Wheels that do not fit: the Python, the libc, the processor, the system, and packages that belong together."""
 
+import re
+
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.pythons import pythons, supported, tensorflow_on_windows
@@ -42,6 +44,35 @@ def the_release_is_older_than_all_offered(
     older = offline is None and bool(asked) and version_key(asked) < version_key(offered[0])
     known = bool(pythons(said.name, asked)) and said.offered not in ("none", "")
     return older and known and (python is None or supported(said.name, python.version, asked) is not True)
+
+
+@rule("python-version-without-wheels", "likely")
+def nothing_offered_but_what_has_no_wheels(
+    said: Symptom = seen("pip-no-version"), offline: Symptom | None = seen(*_UNREACHABLE)
+) -> Verdict:
+    """All that is offered is older than the oldest release with wheels: empty shells that any Python may have."""
+    newest, known = said.offered.rpartition(",")[2].strip(), [row.torch for row in builds()]
+    shells = said.name == "torch" and said.offered not in ("none", "") and bool(known)
+    return shells and offline is None and version_key(newest) < min(map(version_key, known)) and {"name": said.name}
+
+
+@rule("python-version-without-wheels", "likely")
+def uv_finds_nothing_for_this_python(
+    said: Symptom = seen("uv-nothing-for-this-platform"), python: PythonEnv = one(), platform: Platform | None = None,
+    other: Symptom | None = seen("uv-other-platform-only"),
+) -> Verdict:  # fmt: skip
+    """uv speaks of the platform where it means the Python too; the table knows that this one has no wheel."""
+    wanting = supported(said.name, python.version, _release(said), _system(platform)) is False
+    return other is None and wanting and {"name": said.name, "have": python.version}
+
+
+@rule("python-version-without-wheels", "possible")
+def uv_finds_nothing_and_says_no_more(
+    said: Symptom = seen("uv-nothing-for-this-platform"), python: PythonEnv | None = None,
+    other: Symptom | None = seen("uv-other-platform-only"),
+) -> Verdict:  # fmt: skip
+    """Older releases of uv give no hint; mostly it is the Python."""
+    return other is None and python is None and bool(pythons(said.name)) and {"name": said.name}
 
 
 @rule("python-version-without-wheels")
@@ -181,6 +212,14 @@ def libraries_of_its_extra_are_not_there(
 
 
 @rule("tensorflow-cpu-build", "likely")
+def it_counted_gpus_and_skipped_them(
+    _said: Symptom = seen("tf-cannot-dlopen"), platform: Platform | None = None, named: Symptom | None = seen("tf-library-not-loaded"),
+) -> Verdict:  # fmt: skip
+    """It comes to its libraries where the driver has counted a GPU; newer releases do not say which one is missing."""
+    return named is None and _system(platform) == "linux"
+
+
+@rule("tensorflow-cpu-build", "likely")
 def it_sees_no_gpu_beside_a_driver(
     answered: TensorFlow = one(gpus=0), _driver: Driver = one(vendor="nvidia"), platform: Platform | None = None, named: Symptom | None = seen("tf-library-not-loaded"),
 ) -> Verdict:  # fmt: skip
@@ -200,14 +239,23 @@ def conda_chose_tensorflow_for_the_cpu(
 @rule("glibc-too-old-for-wheel")
 def platform_tag_above_the_libc(said: Symptom = seen("uv-other-platform-only")) -> Verdict:
     """manylinux_2_28 is offered to a system that is manylinux_2_17."""
-    have, wanted = (
-        _manylinux(said.have),
-        [tag for tag in map(_manylinux, said.offered.replace("`", " ").replace(",", " ").split()) if tag],
-    )
+    return _older_libc(str(said.have), str(said.offered), str(said.name))
+
+
+@rule("glibc-too-old-for-wheel")
+def no_platform_tag_for_the_libc(
+    said: Symptom = seen("uv-no-platform-tag"), offer: Symptom = seen("uv-wheels-for-platforms")
+) -> Verdict:
+    """The same in the words of uv's resolver."""
+    return offer.name == said.name and _older_libc(str(said.have), str(offer.offered), str(said.name))
+
+
+def _older_libc(have_: str, offered: str, name: str) -> Verdict:
+    have, wanted = _manylinux(have_), [tag for tag in map(_manylinux, re.findall(r"\w+", offered)) if tag]
     if not have or not wanted or any(tag[1] == have[1] and tag[0] <= have[0] for tag in wanted):
         return False
     same = sorted(tag[0] for tag in wanted if tag[1] == have[1])
-    return bool(same) and {"want": f"2.{same[0]}", "have": f"2.{have[0]}", "file": said.name}
+    return bool(same) and {"want": f"2.{same[0]}", "have": f"2.{have[0]}", "file": name}
 
 
 def _manylinux(tag: str) -> tuple[int, str] | None:
@@ -287,6 +335,26 @@ def wheels_for_other_systems_only(said: Symptom = seen("uv-other-platform-only")
     """Nothing among what is offered is for this system."""
     mark = {"windows": "win_", "linux": "linux", "macos": "macosx"}.get(said.system.lower(), "")
     return bool(mark) and mark not in said.offered and {"name": said.name}
+
+
+@rule("extension-without-platform-build")
+def resolver_finds_wheels_for_other_systems(
+    said: Symptom = seen("uv-no-platform-tag"), offer: Symptom | None = seen("uv-wheels-for-platforms")
+) -> Verdict:
+    """The same in the words of uv's resolver; a processor of another kind counts as another system."""
+    system, machine = _system_and_machine(str(said.have))
+    listed = re.findall(r"\w+", str(offer.offered)) if offer is not None and offer.name == said.name else []
+    served = any(_system_and_machine(tag) in ((system, machine), (system, "universal2")) for tag in listed)
+    return bool(system) and not served and {"name": said.name}
+
+
+def _system_and_machine(tag: str) -> tuple[str, str]:
+    """`macosx_15_0_x86_64` is (macosx, x86_64); a Mac's universal wheels serve both."""
+    found = re.fullmatch(
+        r"(manylinux|musllinux|linux|macosx|win)\w{0,12}?(?:_\d{1,2}){0,2}_(x86_64|aarch64|arm64|amd64|i686|universal2)",
+        tag,
+    )
+    return (found[1], found[2]) if found else ("", "")
 
 
 @rule("extension-without-platform-build", "likely")

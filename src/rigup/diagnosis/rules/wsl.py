@@ -17,6 +17,7 @@ from rigup.machine.kinds import (
 )
 
 _WSL = (1, 2)
+_NO_RUNTIME = ("hsa-out-of-resources", "hsa-init-failed", "wsl-no-adapter")
 
 
 @rule("wsl-gpu-in-tcc-mode")
@@ -26,11 +27,12 @@ def a_card_computes_only(_platform: Platform = one(wsl=_WSL), card: Gpu = one(dr
 
 
 @rule("wsl-gpu-in-tcc-mode", strength="likely")
-def no_handle_inside(
-    _platform: Platform = one(wsl=_WSL), error: Symptom = seen("nvidia-smi-no-handle", "wsl-access-blocked")
-) -> Verdict:
-    """What the driver's Windows side refuses."""
-    return error.id == "wsl-access-blocked" or str(error.get("why")).startswith("Unknown Error")
+def no_handle_inside(_platform: Platform = one(wsl=_WSL), error: Symptom = seen("nvidia-smi-no-handle", "wsl-access-blocked"),
+                     drawing: Gpu | None = one(driver_model="WDDM"), computing: Gpu | None = one(driver_model="TCC")) -> Verdict:  # fmt: skip
+    """What the driver's Windows side refuses; where Windows's own list shows no such card, it is something else."""
+    listed = drawing is not None and computing is None
+    refused = error.id == "wsl-access-blocked" or str(error.get("why")).startswith("Unknown Error")
+    return refused and not listed
 
 
 @rule("wsl-linux-driver-inside")
@@ -58,6 +60,15 @@ def another_libcuda_lies_there(
         part in library.path for part in ("/compat", "/stubs", "/wsl/")
     )
     return foreign and not inside(library) and {"path": library.path}
+
+
+@rule("wsl-linux-driver-inside", strength="likely")
+def driver_installed_by_hand(
+    _platform: Platform = one(wsl=_WSL), typed: Symptom = seen("wsl-driver-utils-installed", "wsl-driver-package-installed"),
+    error: Symptom = seen("wsl-access-blocked", "nvidia-smi-cannot-communicate"),
+) -> Verdict:  # fmt: skip
+    """Somebody installed a Linux driver, and what it brings cannot reach Windows's."""
+    return {"typed": typed.id, "said": error.id}
 
 
 @mends("wsl-linux-driver-inside")
@@ -117,9 +128,24 @@ def no_device_of_windows(
     )
 
 
+@rule("wsl-windows-too-old", strength="likely")
+def windows_is_old_and_wsl_is_spoken_of(
+    platform: Platform = one(system="windows"), _wsl: Symptom = seen("wsl-lived-in"),
+    _error: Symptom = seen("nvidia-smi-cannot-communicate", "nvidia-smi-not-installed", "torch-found-no-driver", "rock-module-not-loaded"),
+) -> Verdict:  # fmt: skip
+    """Which WSL it is, nobody tells; under such a Windows none has a GPU."""
+    return wsl.too_old(platform.version, None) is not None and {"minimum": "Windows build " + wsl.minimum()[0]}
+
+
+@rule("wsl-windows-too-old", strength="likely")
+def no_library_of_windows(_platform: Platform = one(wsl=_WSL), said: Symptom = seen("container-no-dxcore")) -> Verdict:
+    """NVIDIA's container tool looks for Windows's library in WSL; on any other Linux it says the same and means nothing."""
+    return {"minimum": "Windows build " + wsl.minimum()[0], "said": said.id}
+
+
 @rule("wsl-gpu-not-supported", strength="likely")
 def chip_before_the_first_generation(_platform: Platform = one(wsl=_WSL), card: Gpu = one(vendor="amd"),
-                                     _error: Symptom = seen("hsa-out-of-resources", "hip-no-device", "torch-no-cuda-gpus")) -> Verdict:  # fmt: skip
+                                     _error: Symptom = seen(*_NO_RUNTIME, "hip-no-device", "torch-no-cuda-gpus", "rock-module-not-loaded")) -> Verdict:  # fmt: skip
     """ROCm in WSL began with a later generation."""
     return wsl.chip_without_wsl(card.isa)
 
@@ -132,21 +158,21 @@ def what_else_runs_there() -> Params:
 
 @rule("wsl-rocm-release-not-supported", strength="likely")
 def release_not_made_for_wsl(rocm: Toolkit = one(name="rocm"), card: Gpu = one(vendor="amd"),
-                             _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen("hsa-out-of-resources")) -> Verdict:  # fmt: skip
+                             _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen(*_NO_RUNTIME)) -> Verdict:  # fmt: skip
     """The runtime of this release looks for a kernel driver that WSL has not."""
     return wsl.rocm_supported(rocm.version) is False and not wsl.chip_without_wsl(card.get("isa") or "")
 
 
 @rule("wsl-rocm-release-not-supported", strength="likely")
 def distribution_not_made_for(place: Distribution, card: Gpu = one(vendor="amd"),
-                              _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen("hsa-out-of-resources")) -> Verdict:  # fmt: skip
+                              _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen(*_NO_RUNTIME)) -> Verdict:  # fmt: skip
     """AMD makes its WSL packages for Ubuntu."""
     return place.id != "ubuntu" and not wsl.chip_without_wsl(card.get("isa") or "")
 
 
 @rule("wsl-rocm-release-not-supported", strength="possible")
 def runtime_finds_nothing(
-    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen("hsa-out-of-resources")
+    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen(*_NO_RUNTIME)
 ) -> Verdict:
     """The card is one that WSL may have, and the runtime does not get through to it."""
     return not wsl.chip_without_wsl(card.get("isa") or "")
@@ -158,6 +184,22 @@ def release_installed_in_wsl(
 ) -> Verdict:
     """Known not to have been made for WSL, whatever runs on it."""
     return wsl.rocm_supported(rocm.version) is False and not (torch and torch.get("available"))
+
+
+@rule("wsl-rocm-release-not-supported", strength="likely")
+def rocminfo_knows_no_wsl(
+    _platform: Platform = one(wsl=_WSL), said: Symptom = seen("rock-module-not-loaded"), other: Gpu | None = one(vendor="nvidia")
+) -> Verdict:  # fmt: skip
+    """It looks for Linux's module, so it is not of a release for WSL."""
+    return other is None and {"said": said.id}
+
+
+@rule("wsl-rocm-release-not-supported", strength="likely")
+def rocminfo_knows_no_wsl_that_is_spoken_of(
+    _wsl: Symptom = seen("wsl-lived-in"), said: Symptom = seen("rock-module-not-loaded"), other: Gpu | None = one(vendor="nvidia")
+) -> Verdict:  # fmt: skip
+    """The same where a person says it in words."""
+    return other is None and {"said": said.id}
 
 
 @mends("wsl-rocm-release-not-supported")

@@ -1,0 +1,196 @@
+"""`rigup doctor --host`: other machines, asked side by side over ssh; the answer, or why there is none."""
+
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import click
+
+from rigup.cli.layout import columns, padded, width, wrapped
+from rigup.language import _
+from rigup.machine.collect.ssh import Failure, Connection
+
+Answer = dict[str, Any]
+SCHEMA = "rigup.doctor.hosts/1"
+HERE = "localhost"  # this machine, without ssh
+_SIDE_BY_SIDE = 8
+_ASKABLE = ("host-key", "refused")  # what a person at the terminal can answer
+_SHOWN_NAME = 30  # columns
+
+
+def diagnosed(hosts: Iterable[str], wake: bool = False) -> dict[str, Answer]:
+    """The doctor's answer for each host, or an error as a value, in the order in which they are named.
+
+    Several are asked side by side without questions; those that need a password or a word about a key are
+    asked again one by one, where there is somebody at the terminal.
+    """
+    from rigup.machine.collect import tree
+
+    names = list(dict.fromkeys(hosts))
+    try:
+        return _side_by_side(names, wake) if len(names) > 1 else {name: answered(name, wake) for name in names}
+    finally:
+        tree.discard()
+
+
+def _side_by_side(names: list[str], wake: bool) -> dict[str, Answer]:
+    with ThreadPoolExecutor(_SIDE_BY_SIDE) as crew:
+        told = dict(zip(names, crew.map(lambda name: answered(name, wake, quiet=True), names), strict=True))
+    if sys.stdin.isatty():
+        told |= {name: answered(name, wake) for name, answer in told.items() if answer.get("error") in _ASKABLE}
+    return told
+
+
+def answered(host: str, wake: bool = False, quiet: bool = False) -> Answer:
+    """One host's answer, or its error."""
+    _progress(host)
+    try:
+        return _here(wake) if host == HERE else _asked(host, wake, quiet)
+    except Failure as failure:
+        return error(failure)
+
+
+def _progress(host: str) -> None:
+    if sys.stderr.isatty():
+        click.echo(_("Asking {host} …").format(host=host), err=True)
+
+
+def _here(wake: bool) -> Answer:
+    from rigup.diagnosis.answer import diagnose
+
+    return diagnose(None, wake)
+
+
+def _asked(host: str, wake: bool, quiet: bool) -> Answer:
+    from rigup.diagnosis.answer import Diagnosis, answer
+    from rigup.diagnosis.judge import judged
+    from rigup.machine.collect import remote
+
+    connection = Connection(host, quiet=quiet)
+    try:
+        made = remote.collected(connection.trip, wake)
+    finally:
+        connection.close()
+    if not made.system:
+        raise Failure("no-shell")
+    facts = remote.seen(made, node_of(host), wake)
+    return answer(Diagnosis(facts, *judged(facts)))
+
+
+def node_of(host: str) -> str:
+    """The node's name: `ssh://ada@node7:2222` and `ada@node7` are node7."""
+    return host.removeprefix("ssh://").rpartition("@")[2].partition("/")[0].partition(":")[0]
+
+
+# -- errors ------------------------------------------------------------------------------------------
+
+
+def error(failure: Failure) -> Answer:
+    """A failure as a value: a word for programs, what happened, what to do, and ssh's own words."""
+    because, todo = _reasons()[failure.kind]()
+    return {"error": failure.kind, "because": because, "next": todo, "said": failure.said}
+
+
+def _reasons() -> dict[str, Callable[[], tuple[str, str]]]:
+    return {
+        "name": lambda: (
+            _("ssh knows no machine of this name."),
+            _("Check how it is written, and the entry in ~/.ssh/config."),
+        ),
+        "unreachable": lambda: (
+            _("The machine could not be reached."),
+            _("Check that it is up and that its ssh server answers: `ssh HOST true`."),
+        ),
+        "refused": lambda: (
+            _("The machine did not let you in."),
+            _("Try `ssh HOST true`; give ssh the right user and key, or load the key with ssh-add."),
+        ),
+        "host-key": lambda: (
+            _("The machine's key is not known, or has changed."),
+            _("Connect once by `ssh HOST` and compare the key's fingerprint with what its administrator tells you."),
+        ),
+        "no-shell": lambda: (
+            _("There is no POSIX shell on the other side."),
+            _(
+                "On Windows run the script of `rigup capture --script powershell` there, then `rigup doctor --from` here."
+            ),
+        ),
+        "time-out": lambda: (
+            _("The machine did not answer in time."),
+            _("Try `ssh HOST true`; where it hangs, look at the network or at a hanging disk over there."),
+        ),
+        "cut-off": lambda: (_("The connection ended in the middle of the answer."), _("Ask again.")),
+        "too-much": lambda: (
+            _("The machine answered without end."),
+            _("Look at what its shell prints at login: `ssh HOST true` should print nothing."),
+        ),
+        "no-ssh": lambda: (_("There is no ssh program here."), _("Install OpenSSH's client.")),
+        "configuration": lambda: (
+            _("ssh does not understand its own configuration."),
+            _("Mend what `ssh -G HOST` complains of."),
+        ),
+        "ssh": lambda: (_("ssh failed."), _("Try `ssh HOST true`; what it says there tells more.")),
+    }
+
+
+# -- what is printed ---------------------------------------------------------------------------------
+
+
+def status(told: dict[str, Answer]) -> int:
+    """2 where somebody could not be asked, 1 where something is wrong."""
+    if any("error" in answer for answer in told.values()):
+        return 2
+    return int(any(answer["verdict"] in ("broken", "degraded") for answer in told.values()))
+
+
+def text(told: dict[str, Answer], verbose: int, color: bool) -> str:
+    """One host's report, or a table of all and then each."""
+    if len(told) == 1:
+        return "\n".join(_one(*next(iter(told.items())), verbose, color))
+    parts = [_table(told)]
+    parts += [[_heading(name), "", *_one(name, answer, verbose, color)] for name, answer in told.items()]
+    shown = "\n\n".join("\n".join(part) for part in parts)
+    return shown if color else click.unstyle(shown)
+
+
+def _one(name: str, answer: Answer, verbose: int, color: bool) -> list[str]:
+    from rigup.cli import report
+
+    if "error" in answer:
+        return _error(name, answer)
+    return [report.text(answer, verbose, color=color, here=name == HERE)]
+
+
+def _error(name: str, answer: Answer) -> list[str]:
+    lines = wrapped(_("{host} could not be asked: {because}").format(host=name, because=answer["because"]))
+    lines += wrapped(answer["next"], "  ", "  ")
+    return lines + [line for said in answer["said"].splitlines()[-5:] for line in wrapped("ssh: " + said, "  ", "    ")]
+
+
+def _heading(name: str) -> str:
+    return click.style("── " + name + " " + "─" * max(0, width() - columns(name) - 4), bold=True)
+
+
+def _table(told: dict[str, Answer]) -> list[str]:
+    room = min(max(map(columns, told)), _SHOWN_NAME)
+    lines = []
+    for name, answer in told.items():
+        verdict = padded(_("not asked") if "error" in answer else _(answer["verdict"]), 10)
+        lines += wrapped(_gist(answer), padded(name, room) + "  " + verdict + "  ")
+    return lines
+
+
+def _gist(answer: Answer) -> str:
+    """The root cause, or what is there."""
+    if "error" in answer:
+        return str(answer["because"])
+    loud = [shown for shown in answer["findings"] if shown["severity"] != "note"]
+    if loud:
+        return str(loud[0]["title"])
+    names = [
+        str(device.get("name") or device.get("pci_id") or "GPU")
+        for device in answer["machine"].get("accelerators") or []
+    ]
+    counted = [(names.count(name), name) for name in dict.fromkeys(names)]
+    return ", ".join(f"{count} x {name}" if count > 1 else name for count, name in counted) or _("no GPU")

@@ -1,0 +1,210 @@
+"""The report as one HTML file: no network, light and dark, good in print. Also what a notebook shows."""
+
+import shlex
+from collections.abc import Iterable, Iterator
+from html import escape
+from typing import Any
+
+from rigup.cli.devices import with_limits
+from rigup.cli.report import grouped, head_sentence, loud, memory, places, state_names
+from rigup.language import _, current
+
+Answer = dict[str, Any]
+
+_STYLE = """
+.rigup{--paper:#fff;--ink:#1b1f24;--soft:#57606a;--line:#d0d7de;--well:#f6f8fa;--bad:#a40e26;--warn:#7d4e00;--good:#116329;
+--trial:#6639ba;color:var(--ink);background:var(--paper);font:16px/1.5 system-ui,-apple-system,"Segoe UI","Noto Sans",
+"Noto Sans CJK SC",sans-serif;max-width:52rem;margin:0 auto;padding:1.5rem;overflow-wrap:anywhere}
+@media(prefers-color-scheme:dark){.rigup{--paper:#0d1117;--ink:#e6edf3;--soft:#9ea7b3;--line:#30363d;--well:#161b22;
+--bad:#ff8b8b;--warn:#e3b341;--good:#56d364;--trial:#d2a8ff}}
+.rigup h1{font-size:1.5rem;line-height:1.25;margin:0 0 .5rem}.rigup h2{font-size:1.15rem;margin:2rem 0 .5rem}
+.rigup h3{font-size:1rem;margin:1rem 0 .25rem}.rigup p{margin:.4rem 0}.rigup .soft{color:var(--soft)}
+.rigup .broken,.rigup .error,.rigup .no{color:var(--bad)}.rigup .degraded,.rigup .warning{color:var(--warn)}
+.rigup .healthy,.rigup .verified,.rigup .expected{color:var(--good)}.rigup .on-trial{color:var(--trial)}
+.rigup article{border:1px solid var(--line);border-left:4px solid currentColor;border-radius:6px;padding:.75rem 1rem;margin:1rem 0}
+.rigup article>*{color:var(--ink)}.rigup article.error{border-left-color:var(--bad)}.rigup article.warning{border-left-color:var(--warn)}
+.rigup article .soft{color:var(--soft)}.rigup article .error{color:var(--bad)}.rigup article .warning{color:var(--warn)}
+.rigup pre{background:var(--well);border:1px solid var(--line);border-radius:6px;padding:.5rem .75rem;margin:.4rem 0;overflow-x:auto;
+white-space:pre-wrap;font:14px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,"Noto Sans Mono",monospace}
+.rigup table{border-collapse:collapse;width:100%;margin:.5rem 0}.rigup th,.rigup td{text-align:left;vertical-align:top;
+padding:.35rem .6rem;border-bottom:1px solid var(--line)}.rigup th{font-weight:600;white-space:nowrap}.rigup td.soft{min-width:9rem}.rigup article h2{margin-top:.25rem}.rigup td ul{margin:0}.rigup ul,.rigup ol{margin:.4rem 0;padding-left:1.4rem}
+.rigup summary{cursor:pointer;font-weight:600}.rigup details{margin:.75rem 0}
+@media print{.rigup{max-width:none;padding:0;font-size:11pt;--paper:#fff;--ink:#000;--soft:#444;--line:#999;--well:#fff;--bad:#a40e26;
+--warn:#7d4e00;--good:#116329;--trial:#6639ba}.rigup article,.rigup pre,.rigup tr{break-inside:avoid}.rigup a{color:inherit}}
+"""
+
+
+def page(answer: Answer, here: bool = True) -> str:
+    """A whole document. `here`: about this machine, else about somebody's."""
+    title = _("rigup: {verdict}").format(verdict=_(answer["verdict"]))
+    return (
+        f'<!doctype html>\n<html lang="{current().replace("_", "-")}">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
+        f"<title>{escape(title)}</title>\n<style>body{{margin:0;background:#fff}}"
+        f"@media(prefers-color-scheme:dark){{body{{background:#0d1117}}}}{_STYLE}</style>\n</head>\n<body>\n"
+        f"{fragment(answer, here, styled=False)}\n</body>\n</html>\n"
+    )
+
+
+def fragment(answer: Answer, here: bool = True, styled: bool = True) -> str:
+    """The report alone, as a notebook shows it; with its own style unless the document has it."""
+    with_limits(answer)
+    parts = [
+        _head(answer, here),
+        *_findings(answer),
+        *_devices(answer),
+        *_notes(answer),
+        *_skipped(answer),
+        *_facts(answer),
+    ]
+    style = f"<style>{_STYLE}</style>\n" if styled else ""
+    return f'{style}<main class="rigup">\n' + "\n".join(parts) + "\n</main>"
+
+
+def _head(answer: Answer, here: bool) -> str:
+    verdict = answer["verdict"]
+    return f'<h1><span class="{verdict}">{_said(_(verdict).capitalize())}.</span> {_said(head_sentence(answer, here))}</h1>'
+
+
+def _findings(answer: Answer) -> Iterator[str]:
+    for shown in grouped(answer["findings"]):
+        if loud(shown):
+            yield _article(shown)
+
+
+def _article(shown: Answer) -> str:
+    about = [
+        shown["cause"],
+        _(shown["confidence"]),
+        *(subject for subject in shown["subjects"] if subject != "machine"),
+    ]
+    about += [shown["place"]] if shown["place"] else []
+    severity = f'<span class="{shown["severity"]}">{_said(_(shown["severity"]))}</span>'
+    parts = [
+        f'<article class="{shown["severity"]}">',
+        f"<h2>{severity} · {_said(shown['title'])}</h2>",
+        f'<p class="soft">{_said(" · ".join(about))}</p>',
+        f"<p>{_prose(shown['because'])}</p>" if shown["because"] else "",
+        _evidence(shown["evidence"]),
+        _fixes(shown["fixes"]),
+        f"<h3>{_said(_('Tried in vain'))}</h3><p>{_prose(shown['in_vain'])}</p>" if shown["in_vain"] else "",
+        "</article>",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _evidence(evidence: list[Answer]) -> str:
+    """What decided: each text once, with where it stands."""
+    rows = {(line["source"], line["line"] or line["value"]): line for line in evidence}
+    told = "".join(
+        f'<tr><td>{_said(_value(line))}</td><td class="soft">{_said(_where(line))}</td></tr>' for line in rows.values()
+    )
+    heads = f"<tr><th>{_said(_('What was seen'))}</th><th>{_said(_('Where'))}</th></tr>"
+    return f"<h3>{_said(_('Why'))}</h3>\n<table>{heads}{told}</table>" if told else ""
+
+
+def _value(line: Answer) -> str:
+    return str(line["value"] or _("nothing such was found"))
+
+
+def _where(line: Answer) -> str:
+    return str(line["source"]) + (
+        ":" + str(line["line"]) if line["line"] and not line["source"].startswith("knowledge/") else ""
+    )
+
+
+def _fixes(fixes: list[Answer]) -> str:
+    if not fixes:
+        return ""
+    made = [_fix(number, fix) for number, fix in enumerate(fixes)]
+    return f"<h3>{_said(_('What mends it'))}</h3>\n" + "\n".join(made)
+
+
+def _fix(number: int, fix: Answer) -> str:
+    steps = "".join(f"<li>{_said(step['title'])}{_needs(step)}{_commands(step)}</li>" for step in fix["steps"])
+    either = f"<p>{_said(_('or:'))}</p>" if number else ""
+    return f"{either}<ol>{steps}</ol>"
+
+
+def _needs(step: Answer) -> str:
+    told = [places().get(step["where"], ""), _("then restart the machine") if step["restart"] else ""]
+    said = ", ".join(one for one in told if one)
+    return f' <span class="soft">({_said(said)})</span>' if said else ""
+
+
+def _commands(step: Answer) -> str:
+    lines = [("sudo " if step["root"] else "") + shlex.join(argv) for argv in step["commands"]]
+    return f"<pre>{_said(chr(10).join(lines))}</pre>" if lines else ""
+
+
+def _devices(answer: Answer) -> Iterator[str]:
+    found = answer["machine"].get("accelerators") or []
+    if not found:
+        return
+    columns = ("#", _("Device"), _("Memory"), _("State"), _("What it cannot do"))
+    rows = [_device(device) for device in found]
+    kept = [place for place in range(len(columns)) if any(row[place] for row in rows)]  # one of nothing tells nothing
+    heads = "".join(f"<th>{_said(columns[place])}</th>" for place in kept)
+    body = "".join("<tr>" + "".join(f"<td>{row[place]}</td>" for place in kept) + "</tr>" for row in rows)
+    yield f"<h2>{_said(_('Devices'))}</h2>\n<table><tr>{heads}</tr>{body}</table>"
+
+
+def _device(device: Answer) -> tuple[str, ...]:
+    """The cells of one device."""
+    name = str(device.get("name") or device.get("pci_id") or device.get("vendor") or "GPU")
+    isa = f'<br><span class="soft">{_said(device["isa"])}</span>' if device.get("isa") else ""
+    state = (
+        f'<span class="{device["state"]}">{_said(state_names()[device["state"]])}</span>: {_said(device["because"])}'
+    )
+    lacks = "".join(f"<li>{_said(_(lack['text']))}</li>" for lack in device["limits"]["lacks"])
+    return str(device["index"]), _said(name) + isa, _said(memory(device)), state, f"<ul>{lacks}</ul>" if lacks else ""
+
+
+def _notes(answer: Answer) -> Iterator[str]:
+    told = [shown["title"] for shown in grouped(answer["findings"]) if not loud(shown)]
+    if told:
+        yield f"<h2>{_said(_('Notes'))}</h2>\n{_list(told)}"
+
+
+def _skipped(answer: Answer) -> Iterator[str]:
+    if not answer["skipped"]:
+        return
+    sentence = _("{unknown} is not known; it would decide {causes}. To tell: {tell}")
+    told = [
+        sentence.format(
+            unknown=one["unknown"], causes=", ".join(one["would_decide"][:4]),
+            tell=" | ".join(one["would_tell"][:3]) or _("a report that shows it"),
+        )
+        for one in answer["skipped"]
+    ]  # fmt: skip
+    yield f"<details><summary>{_said(_('Not judged'))}</summary>\n{_list(told)}</details>"
+
+
+def _facts(answer: Answer) -> Iterator[str]:
+    rows = [
+        f"<tr><td>{_said(kind)}</td><td>{_said(_fact(fact))}</td></tr>"
+        for kind, facts in sorted(answer["machine"].items())
+        for fact in (facts if isinstance(facts, list) else [])
+        if kind != "accelerators"
+    ]
+    if rows:
+        yield f"<details><summary>{_said(_('Facts'))}</summary>\n<table>{''.join(rows)}</table></details>"
+
+
+def _fact(fact: Answer) -> str:
+    return ", ".join(f"{name} {value}" for name, value in fact.items() if value not in (None, "", []))
+
+
+def _list(told: Iterable[str]) -> str:
+    return "<ul>" + "".join(f"<li>{_said(one)}</li>" for one in told) + "</ul>"
+
+
+def _said(text: str) -> str:
+    """Text, and never markup: what machines and logs say is not to be trusted."""
+    return escape(str(text), quote=True)
+
+
+def _prose(text: str) -> str:
+    """Text whose `code` is set as such."""
+    pieces = _said(text).split("`")
+    return "".join(f"<code>{piece}</code>" if number % 2 else piece for number, piece in enumerate(pieces))

@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH --nodes=3
+#SBATCH --ntasks-per-node=2
+#SBATCH --gres=gpu:2
+srun --accel-bind=n python pretrain.py

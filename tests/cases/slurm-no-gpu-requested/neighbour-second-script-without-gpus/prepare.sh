@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --partition=cpu
+#SBATCH --ntasks=1
+python prepare.py

@@ -1,0 +1,2 @@
+from transformers import Trainer
+trainer = Trainer(model=model, args=args)

@@ -1,0 +1,2 @@
+from lightning import Trainer
+trainer = Trainer(max_epochs=3)
