@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.language import choose
+
 if TYPE_CHECKING:
     from rigup.stack.choice import Choice
     from rigup.stack.site import Site
