@@ -14,6 +14,7 @@ from rigup.language import N_, _, choose
 COMMANDS = {
     "doctor": ("rigup.cli.doctor", N_("Read this machine, or a report of another, and name the root cause.")),
     "plan": ("rigup.cli.plan", N_("Choose a stack that this machine can run, and tell each step and why.")),
+    "capture": ("rigup.cli.capture", "Write what the doctor reads here into an archive, without what is private."),
     "explain": ("rigup.cli.explain", N_("Tell what a cause means, how it is recognised and what mends it.")),
     "knowledge": ("rigup.cli.knowledge", N_("Show a row of the tables of what is known, with its source.")),
     "completion": ("rigup.cli.completion", N_("Print the completion script of a shell.")),

@@ -26,6 +26,7 @@ from rigup.language import _, choose
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.doctor/1).")
 @click.option("-v", "--verbose", count=True, help="-v: all evidence with its sources; -vv: every fact.")
 @click.option("--html", "page", metavar="FILE", help="Write the report as one HTML file, too.")
+@click.option("--issue", is_flag=True, help="Print a short Markdown report for a forum, without what is private.")
 @click.option("--devices", "of_devices", is_flag=True, help="Tell of each device what it cannot do, and who says so.")
 @click.option("--show-access", is_flag=True, help="Print exactly what is read on this machine, and read nothing.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- PROGRAM [ARGUMENT]...]")
@@ -48,6 +49,8 @@ def command(source: str | None, hosts: tuple[str, ...], program: tuple[str, ...]
         return tried(program, form["as_json"], form["verbose"], wake, _wants_color())
     if hosts:
         return _others(source, hosts, form["as_json"], form["verbose"], wake)
+    if form["issue"]:
+        return _issue(source, wake)
     answer = _answer(source, wake)
     if form["page"]:
         _write_page(form["page"], answer, source is None)
@@ -80,6 +83,14 @@ def _write_page(path: str, answer: dict[str, Any], here: bool) -> None:
     except OSError as error:
         told = _("The report could not be written to {path}: {error}.")
         raise click.ClickException(told.format(path=path, error=error.strerror)) from error
+
+
+def _issue(source: str | None, wake: bool) -> int:
+    from rigup.cli.issue import issue
+
+    told, status = issue(source, wake)
+    click.echo(told)
+    return status
 
 
 def _others(source: str | None, hosts: tuple[str, ...], as_json: bool, verbose: int, wake: bool) -> int:

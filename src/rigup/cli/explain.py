@@ -84,7 +84,7 @@ def _entry(cause: str) -> dict[str, Any]:
 
 
 def _told(entry: dict[str, Any]) -> str:
-    lines = [*wrapped(click.style(entry["cause"], bold=True) + "  " + entry.get("title", "")), ""]
+    lines = [*wrapped(click.style(entry["cause"], bold=True) + ": " + entry.get("title", "")), ""]
     labels = (("meaning", _("What it means")), ("recognise", _("How to recognise it")), ("mends", _("What mends it")),
               ("in_vain", _("Tried in vain")))  # fmt: skip
     for key, label in labels:

@@ -9,7 +9,7 @@ import click
 
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.language import _
-from rigup.machine.collect.ssh import Failure, Connection
+from rigup.machine.collect.ssh import Connection, Failure
 
 Answer = dict[str, Any]
 SCHEMA = "rigup.doctor.hosts/1"

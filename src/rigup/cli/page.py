@@ -1,12 +1,11 @@
 """The report as one HTML file: no network, light and dark, good in print. Also what a notebook shows."""
 
-import shlex
 from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 
 from rigup.cli.devices import with_limits
-from rigup.cli.report import grouped, head_sentence, loud, memory, places, state_names
+from rigup.cli.report import commands, grouped, head_sentence, loud, memory, places, state_names
 from rigup.language import _, current
 
 Answer = dict[str, Any]
@@ -133,7 +132,7 @@ def _needs(step: Answer) -> str:
 
 
 def _commands(step: Answer) -> str:
-    lines = [("sudo " if step["root"] else "") + shlex.join(argv) for argv in step["commands"]]
+    lines = commands(step)
     return f"<pre>{_said(chr(10).join(lines))}</pre>" if lines else ""
 
 

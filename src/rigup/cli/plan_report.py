@@ -1,9 +1,9 @@
 """A plan for a terminal: what will be there, for which devices, what must change, and each step."""
 
-import shlex
 from typing import Any
 
 from rigup.cli.layout import wrapped
+from rigup.cli.report import commands
 from rigup.language import _
 
 Answer = dict[str, Any]
@@ -70,7 +70,7 @@ def _steps(plan: Answer) -> list[str]:
         ]
         told = ", ".join(mark for mark in marks if mark)
         lines += wrapped(f"{number}. {step['title']}" + (f" ({told})" if told else ""), "  ", "     ")
-        lines += ["     " + ("sudo " if step["root"] else "") + shlex.join(argv) for argv in step["commands"]]
+        lines += ["     " + command for command in commands(step)]
     return lines
 
 

@@ -134,7 +134,7 @@ def _fixes(fixes: list[Answer], verbose: int) -> list[str]:
         for count, step in enumerate(fix["steps"]):
             restart = step["restart"] and "restart-machine" not in {step["kind"] for step in fix["steps"]}
             lines += wrapped(step["title"] + _where(step, restart), "  " + padded(label if count == 0 else "", _LABEL))
-            lines += ["  " + " " * _LABEL + "  " + command for command in _commands(step)]
+            lines += ["  " + " " * _LABEL + "  " + command for command in commands(step)]
         lines += _users(fix)
     return lines
 
@@ -156,13 +156,15 @@ def _where(step: Answer, restart: bool) -> str:
 def places() -> dict[str, str]:
     """Where a step is done, if not here."""
     return {
-        "host-of-container": _("on the container's host"), "windows-host": _("on the Windows side"),
+        "host-of-container": _("on the container's host"), "windows-host": _("on the Windows side, as administrator"),
         "every-node": _("on every node"),
     }  # fmt: skip
 
 
-def _commands(step: Answer) -> list[str]:
-    return [("sudo " if step["root"] else "") + shlex.join(argv) for argv in step["commands"]]
+def commands(step: Answer) -> list[str]:
+    """The commands of a step as a person types them; Windows asks for an administrator's terminal instead of sudo."""
+    windows = step["where"] == "windows-host"
+    return [("sudo " if step["root"] and not windows else "") + shlex.join(argv) for argv in step["commands"]]
 
 
 def devices(answer: Answer, verbose: int = 0) -> list[str]:

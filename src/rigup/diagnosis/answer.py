@@ -21,6 +21,7 @@ from rigup.steps import KINDS, StepError, make, parse
 
 Answer = dict[str, Any]
 SCHEMA = "rigup.doctor/1"
+_PLAINER = ("choose-build", "join-group-yourself")  # kinds of steps that say less than another of the same cause
 
 
 class Diagnosis(NamedTuple):
@@ -51,26 +52,29 @@ def answer(diagnosis: Diagnosis) -> Answer:
     facts, findings, skipped = diagnosis
     heard = {said.id for said in facts.of(Symptom)}
     shown = [show(finding, facts, heard) for finding in findings]
+    left = unexplained(findings, shown, facts)
     machine = inventory(facts)
     device_states(machine.get("accelerators", []), findings, [one["title"] for one in shown], facts)
     return {
         "schema": SCHEMA,
-        "verdict": verdict(findings, facts, machine),
+        "verdict": verdict(findings, facts, machine, left),
         "machine": machine,
         "findings": shown,
         "skipped": [_skipped(unknown, causes) for unknown, causes in sorted(skipped.items())],
-        "unexplained": unexplained(findings, shown, facts),
+        "unexplained": left,
         "troubles": facts.troubles,
     }
 
 
-def verdict(findings: list[Finding], facts: Facts, machine: Answer) -> str:
-    """Healthy needs something seen that works; where too little was seen it is unknown."""
+def verdict(findings: list[Finding], facts: Facts, machine: Answer, left: list[str]) -> str:
+    """Healthy needs something seen that works and no error that nobody accounts for; else it is unknown."""
     loud = {finding.severity for finding in findings}
     if "error" in loud:
         return "broken"
     if "warning" in loud:
         return "degraded"
+    if left:
+        return "unknown"
     works = any(torch.get("available") for torch in facts.of(Torch))
     devices = machine.get("accelerators") or []
     if works or any(device.get("state") in ("verified", "expected", "on-trial") for device in devices):
@@ -105,7 +109,7 @@ def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer
     fill = flat(params)
     made: list[Answer] = []
     for specs in finding.row.fixes:
-        if made and all(spec.startswith("choose-build ") for spec in specs):
+        if made and specs[0].partition(" ")[0] in _PLAINER:
             continue  # said only where nothing more exact can be
         try:
             steps = [make(*parse(spec, fill), KINDS, finding.place.world, wsl, distribution=system) for spec in specs]

@@ -67,6 +67,9 @@ def arrays(found: Table) -> Iterator[tuple[str, list[dict[str, Any]]]]:
 
 
 def _chosen(name: str, table: str) -> bool:
+    """Texts are searched in English: the other languages say the same."""
+    if name.startswith(_PROSE) and not name.startswith("texts/en/") and not table:
+        return False
     return not table or name == table or name.startswith(table.rstrip("/") + "/")
 
 

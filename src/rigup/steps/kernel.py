@@ -171,6 +171,11 @@ KINDS: dict[str, Kind] = {
     "plan-from-sysfs": Kind(
         _("hold the program to what mem_info_gtt_total and the free memory allow"), (), "by-hand", undo=(),
     ),
+    "join-group-yourself": Kind(
+        _("add your account to the group {group}"), ("group",), "kernel", root=True,
+        commands=(("sh", "-c", 'usermod -aG "$1" "$SUDO_USER"', "sh", "{group}"),),
+        undo=(("sh", "-c", 'gpasswd -d "$SUDO_USER" "$1"', "sh", "{group}"),),
+    ),
     "join-group": Kind(
         _("add {user} to the group {group}"), ("user", "group"), "kernel", root=True,
         commands=(("usermod", "-aG", "{group}", "{user}"),), undo=(("gpasswd", "-d", "{user}", "{group}"),),

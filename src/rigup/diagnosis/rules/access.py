@@ -84,7 +84,7 @@ def the_group_to_join(
 ) -> Params:  # fmt: skip
     """Which group, and who."""
     group = (node and node.get("group")) or (error and error.get("group")) or "render"
-    return {"group": "render" if group == "root" else group, "user": (who and who.get("user")) or "$USER"}
+    return {"group": "render" if group == "root" else group, **_named(who, error)}
 
 
 @rule("device-node-permissions")
@@ -98,7 +98,15 @@ def nvidia_node_is_closed(who: Account, node: DeviceNode) -> Verdict:
 def the_nodes_group(node: DeviceNode, who: Account | None = one(at="shell")) -> Params:
     """The group that the node opens for, where it is one that a person can join."""
     known = node.path.startswith("/dev/nvidia") and node.group not in ("root", *_NOBODY)
-    return {"group": node.group, "user": (who and who.get("user")) or "$USER"} if known else {}
+    return {"group": node.group, **_named(who)} if known else {}
+
+
+def _named(who: Account | None, error: Symptom | None = None) -> Params:
+    """The account, where its name is known; else the fix speaks of the person's own. A service has one of its own."""
+    kind, _colon, name = error.place.process.partition(":") if error else ("", "", "")
+    if kind == "service" and name in COMPUTING:
+        return {"user": name}
+    return {"user": who.user} if who and who.get("user") else {}
 
 
 @rule("container-render-group-mismatch")

@@ -179,7 +179,7 @@ def tensorflow_finds_a_card_and_not_a_library(
 
 @rule("cuda-runtime-library-missing")
 def tensorflow_skips_its_gpus(
-    said: Symptom = seen("tf-library-not-loaded"), _skips: Symptom = seen("tf-skips-gpus")
+    said: Symptom = seen("tf-library-not-loaded"), _skips: Symptom = seen("tf-skips-gpus", "tf-cannot-dlopen")
 ) -> Verdict:
     """There were GPUs to be skipped."""
     return {"lib": said.lib, "program": "tensorflow"}

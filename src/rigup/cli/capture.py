@@ -1,0 +1,186 @@
+"""`rigup capture`: a machine as an archive that can be sent to somebody, without what is private."""
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rigup.language import _
+
+if TYPE_CHECKING:
+    from rigup.machine.capture import Capture
+    from rigup.machine.redaction import Redactor
+    from rigup.machine.redaction_doubts import Doubt
+
+_MOST_ASKED = 20  # strings that a person is asked about one by one; the rest is left out
+_MOST_SHOWN = 12  # names of variables that are shown
+
+
+@click.command("capture")
+@click.option("-o", "--output", metavar="FILE", help="Where to write it; by default a name with today's date, here.")
+@click.option(
+    "--list", "only_list", is_flag=True, help="Show what would be inside and what is taken out; write nothing."
+)
+@click.option(
+    "--yes", is_flag=True, help="Keep what is doubtful without asking. Known secrets are taken out all the same."
+)
+@click.option("--wake", is_flag=True, help="Ask also cards that are asleep; this wakes them.")
+@click.option(
+    "--from", "source", metavar="PATH", help="Take a captured tree, an archive or a report instead of this machine."
+)
+@click.option(
+    "--script", type=click.Choice(["posix", "powershell"]), help="Print a script for a machine without Python."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was done as data (schema rigup.capture/1).")
+def command(
+    output: str | None, only_list: bool, yes: bool, wake: bool, source: str | None, script: str | None, as_json: bool
+) -> int:
+    """Write an archive with all that the doctor reads here, to send to somebody else.
+
+    Keys, names of people and machines, serial numbers and addresses are taken out. What is inside plays
+    again: `rigup doctor --from FILE` comes to the same findings. Nothing is sent anywhere.
+    """
+    if script:
+        from rigup.machine import collect
+
+        click.echo(collect.script(script), nl=False)
+        return 0
+    kept, redactor = _made(source, wake, yes, ask=not (only_list or as_json) and _can_ask())
+    if only_list:
+        click.echo(_as_json(redactor, None, 0) if as_json else "\n".join(_listed(redactor)))
+        return 0
+    path = output or _named()
+    size = _written(path, kept, redactor)
+    click.echo(_as_json(redactor, path, size) if as_json else _told(path, size, redactor))
+    return 0
+
+
+def _made(source: str | None, wake: bool, yes: bool, ask: bool) -> "tuple[Capture, Redactor]":
+    """What was kept, without what is private; a second time where somebody wants to keep what was doubtful."""
+    from rigup.machine.capture import recorded, redacted
+    from rigup.machine.redaction import Redactor
+    from rigup.machine.sources import SourceError, close_sources
+
+    try:
+        _facts, kept = recorded(source, wake)
+    except SourceError as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        close_sources()
+    redactor = Redactor(lambda _doubt: yes)
+    told = redacted(kept, redactor)
+    if not yes and ask and (wanted := _asked(list(redactor.doubtful.values()))):
+        redactor = Redactor(lambda doubt: (doubt.what, doubt.value) in wanted)
+        told = redacted(kept, redactor)
+    return told, redactor
+
+
+def _can_ask() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _asked(doubtful: "list[Doubt]") -> set[tuple[str, str]]:
+    """What a person wants to keep of what no rule knows."""
+    strings = [doubt for doubt in doubtful if doubt.what == "string"]
+    wanted = _about_variables([doubt for doubt in doubtful if doubt.what == "variable"])
+    for doubt in strings[:_MOST_ASKED]:
+        click.echo(doubt.source + ": " + doubt.shown, err=True)
+        if click.confirm(_("No rule knows this string. Keep it in the archive?"), default=False, err=True):
+            wanted.add((doubt.what, doubt.value))
+    if len(strings) > _MOST_ASKED:
+        told = _("{count} more such strings are left out; `--list` shows them.")
+        click.echo(told.format(count=len(strings) - _MOST_ASKED), err=True)
+    return wanted
+
+
+def _about_variables(doubtful: "list[Doubt]") -> set[tuple[str, str]]:
+    if not doubtful:
+        return set()
+    for doubt in doubtful[:_MOST_SHOWN]:
+        click.echo(doubt.source + ": " + doubt.shown, err=True)
+    if len(doubtful) > _MOST_SHOWN:
+        click.echo(_("… and {count} more").format(count=len(doubtful) - _MOST_SHOWN), err=True)
+    question = _("rigup does not need the values of these variables. Keep them in the archive?")
+    kept = click.confirm(question, default=False, err=True)
+    return {(doubt.what, doubt.value) for doubt in doubtful} if kept else set()
+
+
+def _named() -> str:
+    import datetime as dt
+
+    return "rigup-capture-" + dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S") + ".tar.gz"
+
+
+def _written(path: str, kept: "Capture", redactor: "Redactor") -> int:
+    """The archive's size. What stands there already is replaced only when somebody says so."""
+    from rigup.machine.capture import write
+
+    replace = os.path.lexists(path) and _can_ask() and click.confirm(
+        _("{path} exists. Replace it?").format(path=path), default=False, err=True
+    )  # fmt: skip
+    try:
+        return write(path, kept, redactor.counts, replace)
+    except FileExistsError as error:
+        told = _("{path} exists and is left as it is. Give another name with -o.")
+        raise click.ClickException(told.format(path=path)) from error
+    except OSError as error:
+        told = _("{path} cannot be written: {error}. Give another place with -o.")
+        raise click.ClickException(told.format(path=path, error=error.strerror or str(error))) from error
+
+
+def _told(path: str, size: int, redactor: "Redactor") -> str:
+    """One paragraph: where, how large, what was taken out, how to look inside, what to do with it."""
+    from rigup.cli.layout import wrapped
+
+    sentences = [
+        _("Wrote {path} ({size}), readable by you alone.").format(path=path, size=sized(size)),
+        _("Taken out: {kinds}.").format(kinds=kinds(redactor.counts))
+        if redactor.counts
+        else _("Nothing private was found."),
+        _("Look inside with `tar -tzf {path}` or `rigup capture --list`.").format(path=path),
+        _("Whoever has it can run `rigup doctor --from {path}`.").format(path=path),
+    ]
+    return "\n".join(wrapped(" ".join(sentences)))
+
+
+def kinds(counts: dict[str, int]) -> str:
+    """What was taken out, by kind, the most frequent first."""
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(_("{kind} ({count})").format(kind=_(kind), count=count) for kind, count in ordered)
+
+
+def sized(size: int) -> str:
+    """Bytes as a person reads them."""
+    if size < 1024:
+        return _("{size} bytes").format(size=size)
+    return (
+        _("{size} KiB").format(size=round(size / 1024))
+        if size < 2**20
+        else _("{size} MiB").format(size=round(size / 2**20))
+    )
+
+
+def _listed(redactor: "Redactor") -> list[str]:
+    """Every text that would be inside, with its size and what was taken out of it."""
+    lines = [_("This would be inside; nothing is written."), ""]
+    for name, size, taken in sorted(redactor.contents):
+        shown = name.split("\n")[0]
+        lines.append(f"{sized(size):>10}  " + shown[:200] + ("  - " + kinds(taken) if taken else ""))
+    if redactor.counts:
+        lines += ["", _("Taken out of all: {kinds}.").format(kinds=kinds(redactor.counts))]
+    doubtful = list(redactor.doubtful.values())
+    if doubtful:
+        lines += ["", _("Doubtful, and left out unless you say otherwise:")]
+        lines += ["  " + doubt.source + ": " + doubt.shown for doubt in doubtful]
+    return lines
+
+
+def _as_json(redactor: "Redactor", path: str | None, size: int) -> str:
+    told: dict[str, Any] = {
+        "schema": "rigup.capture/1", "archive": path, "bytes": size, "taken_out": redactor.counts,
+        "contents": [content._asdict() for content in sorted(redactor.contents)],
+        "doubtful": [{"what": doubt.what, "source": redactor.text(doubt.source)} for doubt in redactor.doubtful.values()],
+    }  # fmt: skip
+    return json.dumps(told, ensure_ascii=False, indent=1)
