@@ -8,36 +8,50 @@ from pathlib import PurePosixPath
 
 from rigup.machine.facts import Fact, Look, Place
 from rigup.machine.host import Answer, Host
-from rigup.machine.kinds import PciDevice
+from rigup.machine.kinds import DrmCard, PciDevice
 from rigup.machine.reader import Ask, File, Input, Listing, Reader, Run, shown
 from rigup.machine.sources import Source
 from rigup.machine.texts import Text
 
 _MOST_FILES = 4000  # of one glob
+_SUSPENDED = ("suspended", "suspending")
+_SLEEPS = Answer(None, "refused", "the device sleeps")
 
 
 def inputs(reader: Reader, source: Source, known: list[Fact], wake: bool) -> Iterator[Text | Look]:
     """Texts for one reader from one source, and looks that found nothing or were refused."""
     if source.host is not None:
         for given in reader.inputs:
-            if isinstance(given, File | Run) and given.wakes and not wake and _asleep(given.wakes, known):
-                yield from _looks(reader, source.place, shown(given), Answer(None, "refused", "the device sleeps"))
+            asleep = frozenset[str]() if wake else _asleep(given, known)
+            if asleep and isinstance(given, Run):
+                yield from _looks(reader, source.place, shown(given), _SLEEPS)
                 continue
-            yield from _answered(reader, source.host, source.place, given, known)
+            yield from _answered(reader, source.host, source.place, given, known, asleep)
     for text in source.texts:
         if any(text.spots(mark) for mark in reader.marks):
             yield _as_kind(reader, text)
 
 
-def _asleep(vendor: str, known: list[Fact]) -> bool:
-    """Every card of that vendor is known to be suspended."""
-    cards = [fact for fact in known if isinstance(fact, PciDevice) and fact.get("vendor_id") == vendor]
-    return bool(cards) and all(card.get("power") == "suspended" for card in cards)
+def _asleep(given: Input, known: list[Fact]) -> frozenset[str]:
+    """Names, in paths, of cards that are suspended: a file is one card's, a vendor's tool wakes all of its own."""
+    if not isinstance(given, File | Run) or not given.wakes:
+        return frozenset()
+    cards = {
+        str(fact.get("address"))
+        for fact in known
+        if isinstance(fact, PciDevice)
+        and fact.get("power") in _SUSPENDED
+        and (isinstance(given, File) or fact.get("vendor_id") == given.wakes)
+    }
+    drawn = [fact for fact in known if isinstance(fact, DrmCard) and fact.get("pci_address") in cards]
+    return frozenset(cards | {"card" + str(fact.get("card")) for fact in drawn})
 
 
-def _answered(reader: Reader, host: Host, base: Place, given: Input, known: list[Fact]) -> Iterator[Text | Look]:
+def _answered(
+    reader: Reader, host: Host, base: Place, given: Input, known: list[Fact], asleep: frozenset[str]
+) -> Iterator[Text | Look]:
     place = base._replace(process=base.process or reader.place.process)
-    for path, answer in _answers(host, given, known):
+    for path, answer in _answers(host, given, known, asleep):
         if answer.body is None:
             yield from _looks(reader, place, path, answer)
             continue
@@ -47,7 +61,7 @@ def _answered(reader: Reader, host: Host, base: Place, given: Input, known: list
         yield text
 
 
-def _answers(host: Host, given: Input, known: list[Fact]) -> Iterator[tuple[str, Answer]]:
+def _answers(host: Host, given: Input, known: list[Fact], asleep: frozenset[str]) -> Iterator[tuple[str, Answer]]:
     if isinstance(given, Run):
         if _worth_running(given, host):
             yield shown(given), host.run(given.argv, given.seconds)
@@ -57,7 +71,7 @@ def _answers(host: Host, given: Input, known: list[Fact]) -> Iterator[tuple[str,
     elif isinstance(given, Ask):
         yield shown(given), host.variables() if given.about == "variables" else host.account()
     else:
-        yield from _files(host, given, known)
+        yield from _files(host, given, known, asleep)
 
 
 def _worth_running(given: Run, host: Host) -> bool:
@@ -67,13 +81,13 @@ def _worth_running(given: Run, host: Host) -> bool:
     return not given.given or any(host.find(path) for path in braced(given.given))
 
 
-def _files(host: Host, given: File, known: list[Fact]) -> Iterator[tuple[str, Answer]]:
+def _files(host: Host, given: File, known: list[Fact], asleep: frozenset[str]) -> Iterator[tuple[str, Answer]]:
     for path in _paths(given.path, known):
         found = host.find(path)[:_MOST_FILES] if any(mark in path for mark in "*?[") else [path]
         for one in found:
-            yield one, host.read(one)
+            yield one, host.read(one, given.most) if asleep.isdisjoint(one.split("/")) else _SLEEPS
         if not found:
-            yield path, host.read(path)  # absent, or a folder that nobody copied
+            yield path, host.read(path, given.most)  # absent, or a folder that nobody copied
 
 
 def _paths(pattern: str, known: list[Fact]) -> list[str]:

@@ -45,7 +45,7 @@ def needs(reader: Reader) -> set[str]:
     paths = [given.path for given in reader.inputs if isinstance(given, File | Listing)]
     named = {kind for path in paths for kind in re.findall(r"\{(\w+)\.\w+\}", path)}
     asleep = any(isinstance(given, File | Run) and given.wakes for given in reader.inputs)
-    return named | ({"PciDevice"} if asleep else set())
+    return named | ({"PciDevice", "DrmCard"} if asleep else set())
 
 
 def graph() -> dict[str, set[str]]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from rigup.machine.facts import Fact, Place
+from rigup.machine.host import LIMIT
 from rigup.machine.literals import wait_for
 from rigup.machine.texts import Text
 
@@ -17,6 +18,7 @@ class File(NamedTuple):
     path: str
     process: str = ""  # whose environment it configures: unit, shell
     wakes: str = ""  # reading it would wake a suspended card of this vendor
+    most: int = LIMIT  # characters that are read: of a program the head is enough
 
 
 class Run(NamedTuple):

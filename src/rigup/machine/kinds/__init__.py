@@ -16,6 +16,15 @@ from rigup.machine.kinds.access import (
     Variable,
 )
 from rigup.machine.kinds.cards import CardCount, DrmCard, Gpu, KfdNode, PciDevice, UnlistedVendor
+from rigup.machine.kinds.configured import (
+    CdiSpec,
+    ContainerToolkit,
+    DiskSpace,
+    NextBoot,
+    PackageSource,
+    SlurmNode,
+    SlurmSetting,
+)
 from rigup.machine.kinds.drivers import (
     DeadLine,
     DkmsBuild,
@@ -59,11 +68,14 @@ from rigup.machine.kinds.system import (
 __all__ = [
     "Account",
     "CardCount",
+    "CdiSpec",
     "ContainerEngine",
+    "ContainerToolkit",
     "Cpu",
     "DeadLine",
     "DeviceNode",
     "DeviceRules",
+    "DiskSpace",
     "Distribution",
     "DkmsBuild",
     "DkmsTree",
@@ -90,7 +102,9 @@ __all__ = [
     "Memory",
     "ModuleParameter",
     "NetInterface",
+    "NextBoot",
     "Package",
+    "PackageSource",
     "PathLibrary",
     "PciDevice",
     "Platform",
@@ -98,6 +112,8 @@ __all__ = [
     "SearchPath",
     "Service",
     "SharedMemory",
+    "SlurmNode",
+    "SlurmSetting",
     "Symptom",
     "SystemPackage",
     "TensorFlow",

@@ -21,6 +21,8 @@ class PciDevice(Fact, keys=("address",), scope=MACHINE):
     power: str  # active, suspended
     atomics: bool  # the device may send PCIe atomics: the whole path to it routes them
     bars: list[int]  # sizes of its windows into memory
+    iommu_group: int
+    iommu: str  # how the IOMMU treats it: identity, DMA, DMA-FQ
 
 
 class Gpu(
@@ -118,6 +120,7 @@ class KfdNode(Fact, keys=("node",), scope=MACHINE):
     gpu_id: int  # 0: not usable by this process
     unique_id: str
     is_cpu_too: bool  # one node holds processor and GPU: an APU
+    atomics: bool  # its link to the processor carries them
 
 
 class DrmCard(Fact, keys=("card",), scope=MACHINE):

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 from rigup.machine.facts import PROCESS, Fact, Subject
 
 
-class JobRequest(Fact, scope=PROCESS):
-    """What a batch script asks of the scheduler."""
+class JobRequest(Fact, keys=("script",), scope=PROCESS):
+    """What a batch script asks of the scheduler. What is told without a script is of the only one there is."""
 
+    script: str  # which text, and which one in it
     gpus: int | None  # for the whole job
     gpus_per_node: int | None
     gpus_per_task: int | None

@@ -75,6 +75,7 @@ class LoaderEntry(Fact, keys=("soname",)):
 
     soname: str
     path: str
+    version: str  # of the file that its link leads to
 
 
 class SearchPath(Fact, keys=("path", "variable"), scope=PROCESS, title=("path",)):

@@ -13,6 +13,7 @@ class Platform(Fact, scope=MACHINE):
     wsl: int | None  # 1 or 2; None: not in WSL
     hypervisor: str | None
     secure_boot: bool
+    mok: list[str]  # keys that the machine's owner has enrolled, by their common names
 
 
 class Distribution(Fact):
@@ -22,6 +23,7 @@ class Distribution(Fact):
     version: str
     name: str
     glibc: str | None
+    immutable: str | None  # ostree, nixos, steamos, microos: its system is no place for packages; None: it is
 
 
 class World(Fact):
@@ -44,6 +46,8 @@ class Memory(Fact, scope=MACHINE):
 
     total: int
     available: int
+    commit_limit: int  # Windows: what all programs together may ask for, page file included
+    commit_free: int
 
 
 class SharedMemory(Fact):
@@ -59,6 +63,8 @@ class ContainerEngine(Fact, keys=("name",), scope=MACHINE):
     name: str  # docker, podman
     flavour: str  # engine, desktop, snap
     rootless: bool
+    runtimes: list[str]  # that are configured beside its own
+    default_runtime: str
 
 
 class DeviceRules(Fact):

@@ -18,7 +18,7 @@ _KEY = r"(?:\*{1,2})?(?P<key>%s)(?:\*{1,2})?[ \t]{0,4}[:=][ \t]{0,8}(?:\*{1,2} ?
 _CARD = (
     _START
     + _KEY % r"GPUs?(?: ?\d| model| name)?|[Gg]raphics [Cc]ards?|[Vv]ideo [Cc]ards?|Graphics|dGPU|iGPU|eGPU"
-    + r"(?:\d ?x )?(?P<name>[^\n()]{3,60}?)[ \t]*(?:\((?P<inner>[^)\n]{1,60})\))?[ \t.]*$"
+    + r"(?:\d ?x )?(?![ \t]{0,8}(?:Device|Card)-\d)(?P<name>[^\n()]{3,60}?)[ \t]*(?:\((?P<inner>[^)\n]{1,60})\))?[ \t.]*$"
 )
 _BARE = (
     _START
@@ -81,7 +81,7 @@ def wsl_told(text: Text) -> Statements:
     ):
         yield hit.states(Platform, system="linux", release=hit["release"], wsl=wsl(hit["release"]))
     for hit in text.each(
-        r"^(?:[^\n:]{0,60}[ (+])?WSL ?(?:[Vv]ersion ?)?[: ]{0,4}(?P<wsl>[12])(?:\.\d{1,3}){0,3}\)?(?![\w.])[^\n]{0,30}$"
+        r"^(?:[ \t>]{0,8}[-*] (?:\[[xX]\] )?|[^\n:]{0,59}(?:\(|\d[^\n:(]{0,30}[ +]))?WSL ?(?:[Vv]ersion ?)?[: ]{0,4}(?P<wsl>[12])(?:\.\d{1,3}){0,3}\)?(?![\w.])[^\n]{0,30}$"
     ):
         yield hit.states(Platform, wsl=int(hit["wsl"]))
     for hit in text.each(r"^[* ] (?P<name>[\w.-]{1,40}) {2,60}(?:Running|Stopped) {2,20}(?P<wsl>[12])[ \t]*$"):

@@ -26,7 +26,7 @@ _FILE = re.compile(
 )
 
 
-@reads(inputs=[File(_GPUS + "*/information")], marks=("GPU UUID:",), adds=(Gpu,), rank=2)
+@reads(inputs=[File(_GPUS + "*/information", wakes="10de")], marks=("GPU UUID:",), adds=(Gpu,), rank=2)
 def nvidia_information(text: Text) -> Statements:
     """`Model: NVIDIA GeForce RTX 3090`, `GPU UUID: GPU-…`, `Bus Location: 0000:01:00.0`."""
     found = {

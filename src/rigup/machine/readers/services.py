@@ -15,7 +15,7 @@ _NAMES = (
     "nvidia-persistenced", "nvidia-powerd", "nvidia-dcgm", "nvidia-suspend", "nvidia-resume", "nvidia-hibernate", "slurmd", "vllm",
     "llama-server", "llamacpp", "comfyui", "open-webui", "localai", "text-generation-webui", "lightdm", "gdm", "switcheroo-control",
 )  # fmt: skip
-_NAMED = "{" + ",".join(_NAMES) + "}.service"
+NAMED = "{" + ",".join(_NAMES) + "}.service"
 _UNITS = (
     "/etc/systemd/system/",
     "/run/systemd/system/",
@@ -33,7 +33,7 @@ _RC = "{.bashrc,.bash_profile,.profile,.bash_login,.zshrc,.zshenv,.zprofile,.con
 @reads(
     Variable, Service,
     inputs=[*(File(folder + "{*.service,*.service.d/*.conf}", process="unit") for folder in _UNITS),
-            File("/{usr/,}lib/systemd/system/" + _NAMED, process="unit"),
+            File("/{usr/,}lib/systemd/system/" + NAMED, process="unit"),
             File("/{usr/,}lib/systemd/system/{ollama,jupyterhub,docker}.service.d/*.conf", process="unit")],
     marks=("[Service]", "\nExecStart="), whole=r"^\[Install\]", process="unit",
 )  # fmt: skip
@@ -94,8 +94,8 @@ def running(text: Text) -> Statements:
 
 @reads(
     inputs=[
-        Listing("/etc/systemd/system/*.target.wants/" + _NAMED),
-        Listing("/etc/systemd/system/*.service.requires/" + _NAMED),
+        Listing("/etc/systemd/system/*.target.wants/" + NAMED),
+        Listing("/etc/systemd/system/*.service.requires/" + NAMED),
     ],
     adds=(Service,),
 )

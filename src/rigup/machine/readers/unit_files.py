@@ -4,6 +4,7 @@ import re
 
 from rigup.machine.kinds import FileVariable, UnitFile, Variable
 from rigup.machine.reader import File, Statements, derives, reads
+from rigup.machine.readers.services import NAMED
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 
@@ -11,7 +12,11 @@ _UNIT = re.compile(r"/(?P<name>[\w@.-]{1,80}?)\.service(?:\.d/[^/]{1,100})?\Z")
 
 
 @reads(
-    inputs=[File("/{etc,run,usr/lib,lib}/systemd/system/{*.service,*.service.d/*.conf}", process="unit")],
+    inputs=[
+        File("/{etc,run}/systemd/system/{*.service,*.service.d/*.conf}", process="unit"),
+        File("/{usr/,}lib/systemd/system/" + NAMED, process="unit"),  # of the hundreds there those that compute
+        File("/{usr/,}lib/systemd/system/" + NAMED + ".d/*.conf", process="unit"),
+    ],
     adds=(UnitFile,),
 )
 def environment_files(text: Text) -> Statements:

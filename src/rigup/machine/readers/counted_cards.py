@@ -1,0 +1,53 @@
+"""Cards of which a report shows little more than that they are there; and reports behind comment signs."""
+
+import re
+
+from rigup.machine.kinds import Driver, Gpu
+from rigup.machine.reader import Statements, reads
+from rigup.machine.readers.intel import sycl_ls
+from rigup.machine.readers.nvidia_smi import nvidia_smi
+from rigup.machine.readers.rocm_smi import rocm_smi
+from rigup.machine.texts import Text
+
+_NEAR = 600  # characters before a matrix in which somebody says whose it is
+
+
+@reads(adds=(Gpu,), marks=("CPU Affinity",), rank=0)
+def topology(text: Text) -> Statements:
+    """`nvidia-smi topo -m`: a row for each GPU, numbered as NVML counts."""
+    head = text.first(r"^[> ]{0,20}(?:\x1b\[4m)?\t?[ \t]{0,8}GPU0\b[^\n]{0,800}CPU Affinity")
+    said = text.body[max(head.start - _NEAR, 0) : head.start + 4000].lower() if head else ""
+    if head and ("nvidia" in said or re.search(r"\bnv\d{1,2}\b", said)):
+        for row in text.each(r"^[> \t]{0,20}GPU(?P<index>\d{1,2})[ \t]{1,4}(?:X|NV\d{1,2}|SYS|NODE|PHB|PXB|PIX|PSB)\b"):
+            yield row.states(Gpu, vendor="nvidia", nvml_index=int(row["index"]))
+
+
+@reads(adds=(Gpu,), marks=("Temp (DieEdge)", "GPU  Temp"), rank=0)
+def concise_rows(text: Text) -> Statements:
+    """rocm-smi's table of old: `0    33.0c   37.0W   300Mhz  1200Mhz  0%   auto  290.0W    0%   0%`."""
+    for row in text.each(r"^[> \t]{0,20}(?P<index>\d{1,2}) {2,8}\d{1,3}\.\dc {2,20}[\d.]{1,8}W {2,20}\d{1,5}[Mm]hz "):
+        yield row.states(Gpu, vendor="amd", nvml_index=int(row["index"]))
+
+
+@reads(adds=(Gpu,), marks=("[level_zero:gpu", "[opencl:gpu"), rank=0)
+def nameless_sycl(text: Text) -> Statements:
+    """`[level_zero:gpu][level_zero:0] Intel(R) Level-Zero, Intel(R) Graphics [0x7d55] 1.3`: an id where the driver knows no name."""
+    form = r"^[>#\s]{0,20}\[(?P<api>level_zero|opencl):gpu\]\[\w{2,20}:(?P<index>\d{1,2})\] Intel[^\n,]{2,80}, Intel\(R\) Graphics \[0x(?P<device>[0-9a-f]{4})\]"
+    hits = list(text.each(form))
+    for hit in [hit for hit in hits if hit["api"] == "level_zero"] or hits:
+        yield hit.states(Gpu, vendor="intel", pci_id="8086:" + hit["device"], runtime_index=int(hit["index"]))
+
+
+_COMMENTED = re.compile(
+    r"^[ \t]{0,8}(?:#|//|--|;)(?=[ \t]{0,8}(?:GPU\[|\[level_zero|\[opencl|\||\+-|={8}))", re.MULTILINE
+)
+
+
+@reads(adds=(Gpu, Driver), marks=("# GPU[", "# [level_zero:gpu", "# [opencl:gpu", "# |", "#|", "// |", "# +-"), rank=0)
+def commented_reports(text: Text) -> Statements:
+    """A report that somebody keeps in a script's comments: the signs before its lines are no part of it."""
+    body = _COMMENTED.sub(lambda found: " " * len(found[0]), text.body)
+    if body != text.body:
+        plain = Text(text.source, body, text.given, rank=text.rank, lines=text.lines)
+        for read in (sycl_ls, rocm_smi, nvidia_smi):
+            yield from read(plain)

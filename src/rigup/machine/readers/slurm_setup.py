@@ -1,0 +1,43 @@
+"""How a Slurm cluster hands out devices: slurm.conf, gres.conf, cgroup.conf, and scontrol's view of them."""
+
+import re
+
+from rigup.machine.kinds import SlurmNode, SlurmSetting
+from rigup.machine.reader import File, Statements, reads
+from rigup.machine.texts import Text
+
+_NAMES = (
+    "GresTypes|TaskPlugin|TaskPluginParam|ProctrackType|SelectType|SelectTypeParameters|JobAcctGatherType|ConstrainDevices|"
+    "ConstrainRAMSpace|CgroupPlugin|AutoDetect|SlurmctldHost|ClusterName|PropagateResourceLimits|MpiDefault|SLURM_VERSION|AccountingStorageTRES"
+)
+_SETTING = re.compile(_NAMES, re.IGNORECASE)
+_CANONICAL = {name.lower(): name for name in _NAMES.split("|")}
+_FILES = "/{etc/slurm,etc/slurm-llnl,usr/local/etc,opt/slurm/etc}/{slurm,gres,cgroup}.conf"
+
+
+@reads(
+    SlurmSetting, SlurmNode, inputs=[File(_FILES)],
+    marks=("GresTypes", "ConstrainDevices", "AutoDetect=", "TaskPlugin", "SlurmctldHost"),
+)  # fmt: skip
+def slurm_configuration(text: Text) -> Statements:
+    """`GresTypes=gpu`, `NodeName=gpu[01-08] … Gres=gpu:a100:4`, in gres.conf `NodeName=gpu[01-08] Name=gpu File=/dev/nvidia[0-3]`."""
+    for hit in text.each(r"^[ \t]{0,8}(?P<name>[A-Za-z_]{6,30})[ \t]{0,24}=[ \t]{0,4}(?P<value>[^\s#][^\n#]{0,300})"):
+        name = _CANONICAL.get(hit["name"].lower())
+        if name:
+            yield hit.states(SlurmSetting, path=text.source, name=name, value=hit["value"].strip())
+    for hit in text.each(r"^[ \t]{0,8}NodeName=(?P<nodes>[^\s#]{1,300})(?P<rest>(?:[^\\\n#]|\\\n){0,2000})"):
+        gres = re.search(r"(?i)\bGres=([^\s#]{3,300})", hit["rest"]) or re.search(r"\bName=(gpu\b)", hit["rest"])
+        if gres:
+            kind = re.search(r"\bType=(\S{1,60})", hit["rest"])
+            shown = gres[1] if ":" in gres[1] or not kind else gres[1] + ":" + kind[1]
+            yield hit.states(SlurmNode, path=text.source, nodes=hit["nodes"], gres=shown)
+
+
+@reads(marks=("   Gres=", "CfgTRES="), adds=(SlurmNode,))
+def shown_node(text: Text) -> Statements:
+    """`scontrol show node`: `NodeName=gpu01 Arch=x86_64 …` and, set in, `Gres=gpu:a100:4(S:0-1)`."""
+    for hit in text.each(
+        r"^[> \t]{0,20}NodeName=(?P<nodes>\S{1,100})[^\n]{0,300}(?:\n[ \t]{1,8}[^\n]{0,600}?){1,12}?\bGres=(?P<gres>[^\s(]{1,200})"
+    ):
+        if hit["gres"] != "(null)":
+            yield hit.states(SlurmNode, path="scontrol show node", nodes=hit["nodes"], gres=hit["gres"])
