@@ -3,6 +3,8 @@
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rigup.diagnosis.answer import diagnose
 from rigup.knowledge.doctor_tables import speakers
@@ -206,3 +208,44 @@ def test_a_long_text_with_many_prompts_is_read_in_time(tmp_path):
     text = open_source(str(tmp_path))[0].texts[0]
     assert isinstance(text, Text)
     assert len(text.turns) == 1000
+
+
+def test_roots_own_prompt_is_outside_again_after_a_command_in_a_container():
+    assert places(
+        "root@gpu01:~# docker run --rm --gpus all ubuntu nvidia-smi -L\nFailed\nroot@gpu01:~# nvidia-smi -L\nGPU 0\n"
+    ) == ["container", "container", "here", "here"]
+
+
+def test_roots_prompt_inside_is_not_the_one_outside():
+    assert places(
+        "root@gpu01:~# docker run -it pytorch bash\nroot@trainer:/workspace# nvidia-smi\nFailed\nroot@gpu01:~# date"
+    ) == ["container", "container", "container", "here"]
+
+
+def test_a_bare_sign_is_outside_again_unless_a_shell_was_started():
+    assert places("# podman run --rm ubuntu nvidia-smi -L\nFailed\n# nvidia-smi -L\nGPU 0")[2:] == ["here", "here"]
+    assert places("# podman run -it ubuntu bash\n# nvidia-smi -L\nFailed")[1:] == ["container", "container"]
+
+
+def test_an_indented_command_leads_into_a_container_too():
+    assert places("\tsudo docker run --rm trainer python main.py\nRuntimeError") == ["container", "container"]
+
+
+def test_the_old_compose_numbers_its_containers_with_an_underscore():
+    assert places("worker_1  | RuntimeError") == ["container:worker_1"]
+
+
+def test_a_quoted_prompt_of_a_container():
+    assert places("> root@0f3a9c1b2d4e:/workspace# nvidia-smi\nFailed") == ["container", "container"]
+
+
+@given(
+    st.lists(
+        st.sampled_from(["root@a:~# docker run x y", "root@a:~# date", "# podman run x y", "# ls", "x", "exit"]),
+        max_size=60,
+    )
+)
+@settings(max_examples=60, deadline=None)
+def test_turns_come_in_order_whatever_is_typed(lines):
+    turns = texts_of("pasted", "\n".join(lines))[0].turns
+    assert [start for start, _place in turns] == sorted(start for start, _place in turns)

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import islice
 from typing import TypeVar
 
 from rigup.knowledge.doctor_tables import Speaker, speakers
@@ -15,7 +16,12 @@ _EXCERPT = 300  # characters of a line that evidence keeps
 _NEAR = 1500  # characters on either side of a literal in which a message of one line may stand
 _NEAR_LINES = 4000  # the same for a message of several lines
 _MOST_SPOTS = 5000  # of one literal in one text
+_MOST_RETURNS = 500  # of one prompt in one text
 _CACHE: dict[str, re.Pattern[str]] = {}
+_BACK = Speaker(literal="", regex="", kind="")  # where the text itself stands
+_WHO = r"(?:\([\w. -]{1,40}\) ?)?\[?(?P<who>[a-z_][\w.-]{0,31}@[\w.-]{1,63})"
+_SIGN = r"(?P<who>[#❯➜%])[ \t]"
+_STAYS = r" -(?:[a-z]{0,3}t[a-z]{0,3}|-tty|-interactive)(?: |$)"  # a shell inside may have the same bare sign
 
 
 def pattern(regex: str) -> re.Pattern[str]:
@@ -104,11 +110,28 @@ class Text:
             for number, row in enumerate(speakers())
             for hit in self.near(row.regex, self.spots(row.literal), most=2000)
         )
+        found = sorted(found + self._returns(found), key=lambda turn: turn[:2])
         place, turns = self.given, []
         for start, number, hit in found:
-            place = _turned(place, speakers()[number], hit, self.given)
+            place = _turned(place, speakers()[number] if number >= 0 else _BACK, hit, self.given)
             turns.append((start, place))
         return turns
+
+    def _returns(self, found: list[tuple[int, int, "Hit"]]) -> list[tuple[int, int, "Hit"]]:
+        """The prompt at which somebody typed a command that leads elsewhere is, when it comes again, outside."""
+        typed = [hit for _, number, hit in found if speakers()[number].kind == "container"]
+        asked = {form: hit.start for hit in reversed(typed) if (form := _own_prompt(self._line(hit.start)))}
+        hits = (hit for form, start in asked.items() for hit in self._later(form, start))
+        return [(hit.start, -1, hit) for hit in hits]
+
+    def _later(self, form: str, start: int) -> Iterator["Hit"]:
+        """Where a form comes again below a line."""
+        after = self.starts[min(bisect_right(self.starts, start), len(self.starts) - 1)]
+        return (Hit(self, match) for match in islice(pattern(form).finditer(self.body, after), _MOST_RETURNS))
+
+    def _line(self, at: int) -> str:
+        line = bisect_right(self.starts, at) - 1
+        return self.body[self.starts[line] : self.starts[line + 1]][:_NEAR]
 
     @cached_property
     def _turned_at(self) -> list[int]:
@@ -127,6 +150,16 @@ class Text:
         """Who speaks at an offset."""
         where = bisect_right(self._turned_at, at) - 1
         return self.turns[where][1] if where >= 0 else self.given
+
+
+def _own_prompt(line: str) -> str:
+    """The form of the prompt that a typed line begins with; empty where it has none that could be told again."""
+    command = re.search(r"\b(?:docker|podman|nerdctl|kubectl|apptainer|singularity)\b", line)
+    if command and (told := re.match(_WHO, line)) and told.end() <= command.start():
+        return r"^(?:\([\w. -]{1,40}\) ?)?\[?" + re.escape(told["who"]) + r"(?:[: ~\]][^\n]{0,200}?)?[$#%>❯➜](?: |$)"
+    if command and (told := re.match(_SIGN, line)) and not re.search(_STAYS, line):
+        return "^" + re.escape(told["who"]) + r"[ \t]{1,3}(?=[a-z./~])"
+    return ""
 
 
 def _turned(place: Place, row: Speaker, hit: "Hit", given: Place) -> Place:

@@ -1,8 +1,7 @@
 """NVIDIA's kernel side: whether a module is there, is let in, gets the card, and fits the card and its libraries."""
 
-from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
+from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
 from rigup.knowledge.cuda import version_key
-from rigup.knowledge.driver_faults import production_branch
 from rigup.knowledge.gpus import driver_branch_for, open_module
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import (
@@ -20,7 +19,6 @@ from rigup.machine.kinds import (
     SearchPath,
     Symptom,
     SystemPackage,
-    UnloadedModule,
 )
 
 NVIDIA = "10de"
@@ -267,6 +265,16 @@ def nouveau_is_loaded_and_nvidia_is_not(
     return loaded is None and bool(there)
 
 
+@rule("nouveau-bound", "possible")
+def nouveau_came_up(
+    _logged: Symptom = seen("nouveau-in-the-log"), compute: Gpu | None = one(vendor=("amd", "intel"), integrated=False),
+    theirs: KernelModule | None = one(name="nvidia", loaded=True), driver: Driver | None = one(vendor="nvidia"),
+    given_away: PciDevice | None = one(driver="vfio-pci"), card: PciDevice | None = one(vendor_id=NVIDIA, driver=("nvidia", "vfio-pci")),
+) -> Verdict:  # fmt: skip
+    """The kernel's log shows nouveau start the card, and nothing shows that NVIDIA's driver took it over."""
+    return all(other is None for other in (compute, theirs, driver, given_away, card))
+
+
 @rule("nova-core-bound")
 def nova_holds_the_card(_card: PciDevice = one(vendor_id=NVIDIA, driver=_NOVA)) -> Verdict:
     """The kernel's new driver, which does not compute."""
@@ -307,93 +315,3 @@ def last_branch_for_it(gpu: Gpu) -> Params:
     """The last branch that drives the chip, if there is one."""
     last = driver_branch_for(gpu.isa)
     return {"branch": last} if last else {}
-
-
-# -- switched off on purpose, not loaded, not installed
-@rule("hybrid-laptop-gpu-powered-off")
-def tool_took_the_card_away(
-    switch: GraphicsSwitch = one(mode="integrated"), loaded: KernelModule | None = one(name="nvidia", loaded=True)
-) -> Verdict:
-    """What switches the graphics is set to the integrated one."""
-    return loaded is None and {"tool": switch.tool}
-
-
-@rule("hybrid-laptop-gpu-powered-off")
-def bbswitch_turned_it_off(
-    _said: Symptom = seen("bbswitch-off", "bbswitch-card-off"),
-    _lost: Symptom = seen("gpu-fallen-off", "xid-79", "gpu-d3cold-inaccessible", *SILENT),
-) -> Verdict:
-    """The card is gone because bbswitch cut its power."""
-    return {"tool": "bbswitch"}
-
-
-@rule("nvidia-module-not-loaded", "likely")
-def no_module_answers(
-    smi: Symptom = seen(*SILENT),
-    loaded: KernelModule | None = one(name="nvidia", loaded=True),
-    platform: Platform | None = None,
-) -> Verdict:
-    """nvidia-smi is installed and finds no driver in the kernel."""
-    return loaded is None and not inside(smi) and not (platform and platform.get("wsl"))
-
-
-@rule("nvidia-module-not-loaded", "likely")
-def looked_for_in_vain(
-    _module: UnloadedModule = one(name="nvidia"), _wish: Symptom = seen(*NO_CUDA, "nvidia-smi-no-devices"),
-    loaded: KernelModule | None = one(name="nvidia", loaded=True),
-) -> Verdict:  # fmt: skip
-    """A program wants CUDA, and the list of modules has no nvidia."""
-    return loaded is None
-
-
-@rule("nvidia-module-not-loaded", "likely")
-def kernel_did_not_take_it(
-    _said: Symptom = seen("nvidia-installer-load-failed", "nvrm-unsupported-by-release"),
-    loaded: KernelModule | None = one(name="nvidia", loaded=True), works: Gpu | None = one(vendor="nvidia", driver="nvidia"),
-) -> Verdict:  # fmt: skip
-    """The installer built a module that does not load, or the module says that it does not know this card."""
-    return loaded is None and works is None
-
-
-@rule("nvidia-module-not-loaded")
-def module_lies_there(
-    platform: Platform, _card: PciDevice = one(vendor_id=NVIDIA, driver=None), module: KernelModule = one(name="nvidia"),
-    modules: Every[KernelModule] = every(KernelModule),
-) -> Verdict:  # fmt: skip
-    """The module is built for this kernel, no driver has the card, and the module is not among the loaded ones."""
-    loaded = any(other.name == "nvidia" and other.get("loaded") for other in modules)
-    return platform.release in module.built_for and not loaded and not platform.get("wsl")
-
-
-@rule("nvidia-driver-missing")
-def nothing_of_a_driver_is_there(
-    card: PciDevice = one(vendor_id=NVIDIA, driver=None), modules: Every[KernelModule] = every(KernelModule, name="nvidia"),
-    libraries: Every[DriverLibrary] = lacks(DriverLibrary), platform: Platform | None = None,
-) -> Verdict:  # fmt: skip
-    """A card, no driver that has it, no module, no library."""
-    offered = any(name.startswith("nvidia") and name != "nvidiafb" for name in card.get("modules", ()))
-    there = any(module.get("built_for") or module.get("loaded") for module in modules)
-    return (
-        _draws(card) and not offered and not there and not inside(libraries) and not (platform and platform.get("wsl"))
-    )
-
-
-@rule("nvidia-driver-missing", "likely")
-def card_without_driver_or_tool(
-    card: PciDevice = one(vendor_id=NVIDIA, driver=None), said: Symptom = seen("nvidia-smi-not-installed"), module: KernelModule | None = one(name="nvidia"),
-    platform: Platform | None = None,
-) -> Verdict:  # fmt: skip
-    """A card, no driver that has it, and no nvidia-smi."""
-    offered = any(name.startswith("nvidia") and name != "nvidiafb" for name in card.get("modules", ()))
-    there = module and (module.get("built_for") or module.get("loaded"))
-    return _draws(card) and not offered and not there and not inside(said) and not (platform and platform.get("wsl"))
-
-
-def _draws(card: PciDevice) -> bool:
-    return str(card.get("class_code", "03")).startswith("03")
-
-
-@mends("nvidia-driver-missing")
-def branch_to_install(gpu: Gpu = one(vendor="nvidia")) -> Params:
-    """The last branch that drives the chip, or the long-lived one of today."""
-    return {"branch": (gpu.get("isa") and driver_branch_for(gpu.isa)) or production_branch()}

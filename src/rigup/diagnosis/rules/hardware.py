@@ -32,6 +32,14 @@ def tool_gets_no_handle(
     return "Unknown Error" in said.get("why", "") and not elsewhere and known is None
 
 
+@rule("gpu-hardware-init-failure", "possible")
+def tool_finds_no_such_card(
+    said: Symptom = seen("nvidia-smi-no-handle"), known: Symptom | None = seen(*_LOST, "xid-119", "gsp-rpc-timeout", "gsp-silent"),
+) -> Verdict:  # fmt: skip
+    """The driver has a node for the card, and could not start it."""
+    return "Not Found" in said.get("why", "") and known is None and not inside(said) and not on_first_bus(said)
+
+
 @rule("gpu-fell-off-bus", "likely")
 def card_reads_all_ones(
     _said: Symptom = seen("lspci-card-silent"),
@@ -132,10 +140,11 @@ def manager_fails_on_its_board(
 
 @rule("fabric-manager-not-running", "possible")
 def manager_fails(
-    unit: Symptom = seen("fabric-manager-unit-failed"), gpu: Gpu | None = one(vendor="nvidia")
-) -> Verdict:
+    unit: Symptom = seen("fabric-manager-unit-failed"), gpu: Gpu | None = one(vendor="nvidia"),
+    idle: Symptom | None = seen("fabric-manager-nothing-to-do"),
+) -> Verdict:  # fmt: skip
     """It also fails where there are no switches, and is then not needed; cards in slots have none."""
-    return (gpu is None or not gpu.knows("name")) and not inside(unit)
+    return idle is None and (gpu is None or not gpu.knows("name")) and not inside(unit)
 
 
 @rule("fabric-manager-not-running")
@@ -196,6 +205,14 @@ def another_process_has_it(
 def card_is_busy(error: Symptom = seen(*_BUSY, "ollama-driver-init-failed"), gpu: Gpu | None = None) -> Verdict:
     """A card that is shared by default is seldom busy; nobody has shown its mode."""
     return error.get("code", "46") == "46" and not (gpu and gpu.knows("compute_mode"))
+
+
+@rule("gpu-memory-held-by-others", "possible")
+def shared_card_is_busy(
+    error: Symptom = seen(*_BUSY, "ollama-driver-init-failed"), gpu: Gpu = one(compute_mode="Default")
+) -> Verdict:
+    """Nothing forbids a second process: mostly one that ended badly still has its context there."""
+    return error.get("code", "46") == "46" and gpu.knows("compute_mode") and {"severity": "error"}
 
 
 # -- parts of a card

@@ -130,10 +130,15 @@ def builds_for_two_toolkits(
     torch: Package = one(name="torch"), vision: Package = one(name=("torchvision", "torchaudio"))
 ) -> Verdict:
     """`+cu121` beside `+cpu`."""
-    mine, theirs = torch.version.partition("+")[2], vision.version.partition("+")[2]
+    mine, theirs = _toolkit_of(torch), _toolkit_of(vision)
     plain = all(local.startswith(("cu", "cpu", "rocm")) and "." not in local[:4] for local in (mine, theirs))
     apart = torch.get("env") == vision.get("env") and plain and mine != theirs
     return apart and {"have": torch.version, "other": vision.version, "companion": vision.name}
+
+
+def _toolkit_of(package: Package) -> str:
+    """What a build's local part names; AMD's own wheels say besides of which commit each was made."""
+    return str(package.version).partition("+")[2].partition(".git")[0]
 
 
 def _unreleased(*packages: Package) -> bool:

@@ -179,11 +179,11 @@ def runtime_finds_nothing(
 
 
 @rule("wsl-rocm-release-not-supported", strength="likely")
-def release_installed_in_wsl(
-    _platform: Platform = one(wsl=2), rocm: Toolkit = one(name="rocm"), torch: Torch | None = None
-) -> Verdict:
-    """Known not to have been made for WSL, whatever runs on it."""
-    return wsl.rocm_supported(rocm.version) is False and not (torch and torch.get("available"))
+def release_installed_in_wsl(_platform: Platform = one(wsl=2), rocm: Toolkit = one(name="rocm"),
+                             torch: Torch | None = None, card: Gpu | None = one(vendor="amd")) -> Verdict:  # fmt: skip
+    """Known not to have been made for WSL, unless its own runtime lists the card."""
+    works = (torch and torch.get("available")) or (card and card.get("seen_by") == "rocminfo")
+    return wsl.rocm_supported(rocm.version) is False and not works
 
 
 @rule("wsl-rocm-release-not-supported", strength="likely")

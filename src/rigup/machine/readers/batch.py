@@ -5,6 +5,7 @@ job's own SLURM_* variables; Lightning's and torchrun's numbers, and what their 
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,12 +13,12 @@ from rigup.machine.facts import Place, Reading
 from rigup.machine.kinds import JobRequest, Launch, Variable
 from rigup.machine.reader import Statements, derives, reads
 from rigup.machine.readers.values import Draft
-from rigup.machine.texts import Text
+from rigup.machine.texts import Hit, Text
 
 _SHORT = {"N": "nodes", "n": "ntasks", "G": "gpus", "C": "constraint", "p": "partition", "J": "job-name"}
 # Options that take a value, as far as one must be told from the program behind them.
 _VALUED = re.compile(
-    r"(?:nodes|n?tasks(?:-per-\w{3,6})?|gpus(?:-per-\w{4,6})?|gres|gpu-bind|constraint|partition|job-name|time|account|qos|"
+    r"(?:nodes|n?tasks(?:-per-\w{3,6})?|gpus(?:-per-\w{4,6})?|gres|gpu-bind|accel-bind|constraint|partition|job-name|time|account|qos|"
     r"mem(?:-per-\w{3,4})?|cpus-per-\w{3,4}|nodelist|exclude|output|error|chdir|export|mail-\w{4}|hint|distribution|mpi|jobid|"
     r"reservation|signal|begin|dependency|licenses|tres-per-\w{3,6}|cpu-bind|container-\w{4,8}|input|threads-per-core|array|comment)"
 )
@@ -38,11 +39,16 @@ def _gres(value: str) -> int | None:
     return sum(int(part["count"] or 1) for part in found) if found else None
 
 
+def _nearest(letters: str) -> str | None:
+    """srun's older option: a `g` binds each task to the GPUs closest to its processors."""
+    return "closest" if re.fullmatch(r"[a-z]{0,3}g[a-z]{0,3}", letters) else None
+
+
 _OPTIONS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "nodes": ("nodes", _number), "ntasks": ("tasks", _number), "tasks": ("tasks", _number),
     "ntasks-per-node": ("tasks_per_node", _number), "tasks-per-node": ("tasks_per_node", _number),
     "gpus": ("gpus", _number), "gpus-per-node": ("gpus_per_node", _number), "gpus-per-task": ("gpus_per_task", _number),
-    "gres": ("gpus_per_node", _gres), "gpu-bind": ("binding", str), "constraint": ("constraint", str),
+    "gres": ("gpus_per_node", _gres), "gpu-bind": ("binding", str), "accel-bind": ("binding", _nearest), "constraint": ("constraint", str),
     "tres-per-task": ("gpus_per_task", _gres), "tres-per-node": ("gpus_per_node", _gres),
     "partition": ("partition", str), "job-name": ("name", str),
 }  # fmt: skip
@@ -69,8 +75,9 @@ def _words(line: str) -> list[str]:
     return line.partition(" #")[0].replace("\\\n", " ").split()[:200]
 
 
-def _request(text: Text, at: int, line: str) -> Iterator[JobRequest]:
+def _request(text: Text, at: int, line: str, script: str = "") -> Iterator[JobRequest]:
     draft = Draft(text, JobRequest, at)
+    draft.add("script", script or None)
     for name, value in options(_words(line)):
         if name in _OPTIONS:
             field, convert = _OPTIONS[name]
@@ -79,7 +86,7 @@ def _request(text: Text, at: int, line: str) -> Iterator[JobRequest]:
             draft.add("asked", not re.fullmatch(r"(?:\S{0,60}:)?0", value))
         if name == "pty":
             draft.add("interactive", True)
-    yield from draft.facts()
+    yield from draft.facts("script")
 
 
 _MORE = r"(?:[^\n]{0,500}\\\n){0,12}[^\n]{0,1000}"  # a line and those that continue it
@@ -96,40 +103,63 @@ _STARTS = (
 )  # fmt: skip
 
 
+class _Scripts:
+    """Which of a text's batch scripts a spot lies in: each but the first begins with its own first line."""
+
+    def __init__(self, text: Text, header: list[Hit]) -> None:
+        heads = [hit.start for hit in text.each(r"^#! ?/[^\n]{1,100}sh\b")] if header else []
+        self.text, self.heads, self.any = text, heads[1:], bool(header)
+
+    def named(self, at: int) -> str:
+        """The text's name and a number; empty where there is no script at all."""
+        return f"{self.text.source}:{bisect_right(self.heads, at)}" if self.any else ""
+
+    def first(self, form: str, script: str) -> Hit | None:
+        """The first place of a form in one script."""
+        return next((hit for hit in self.text.each(form) if self.named(hit.start) == script), None)
+
+
 @reads(adds=(JobRequest,), marks=("#SBATCH", "srun ", "sbatch ", "salloc "))
 def batch_script(text: Text) -> Statements:
     """The header of a batch script, and srun, sbatch and salloc as they were typed."""
     header = list(text.each(r"^[ \t]{0,4}#SBATCH[ \t]{1,8}(?P<options>-[^\n]{0,1000})"))
+    scripts = _Scripts(text, header)
     for line in header:
-        yield from _request(text, line.start, line["options"])
+        yield from _request(text, line.start, line["options"], scripts.named(line.start))
     for line in text.near(
         _TYPED, sorted(spot for command in _COMMANDS for spot in text.spots(command)), lines=12, most=500
-    ):
-        yield from _request(text, line.match.start("command"), line["options"])
+    ):  # what submits or opens a shell stands outside any script
+        inside = scripts.named(line.start) if line["command"] == "srun" else ""
+        yield from _request(text, line.match.start("command"), line["options"], inside)
         if line["command"] == "salloc":
             yield line.states(JobRequest, interactive=True)
     if header:
-        yield from _whole_script(text, header[0].start)
+        yield from _whole_scripts(scripts, header)
     elif text.first(r"(?:^|[\s;&|$])srun[ \t](?![^\n]{0,200}--pty)[^\n]{0,400}\bpython"):
-        yield from _starts(text)
+        yield from _starts(scripts, "")
 
 
-def _whole_script(text: Text, at: int) -> Iterator[JobRequest]:
+def _whole_scripts(scripts: _Scripts, header: list[Hit]) -> Iterator[JobRequest]:
     """From its first line to a command: what such a script does not ask for, the job does not get."""
-    yield from _starts(text)
-    whole = text.body.lstrip().startswith("#!") and text.first(r"^[ \t]{0,8}[A-Za-z./~$][^\n]{2,500}$")
-    asks = text.first(r"(?:--gpus|--gres|[ \t]-G[ \t\d]|gpus[_-]per|--exclusive|--ntasks-per-gpu|--tres-per)")
-    if whole and not asks:
-        draft = Draft(text, JobRequest, at)
-        draft.add("asked", False, rank=-1)
-        yield from draft.facts()
+    for script, at in {scripts.named(line.start): line.start for line in reversed(header)}.items():
+        yield from _starts(scripts, script)
+        begun = scripts.text.body.lstrip().startswith("#!")
+        whole = begun and scripts.first(r"^[ \t]{0,8}[A-Za-z./~$][^\n]{2,500}$", script)
+        if whole and not scripts.first(_ANY_GPU, script):
+            draft = Draft(scripts.text, JobRequest, at)
+            draft.add("script", script)
+            draft.add("asked", False, rank=-1)
+            yield from draft.facts()
 
 
-def _starts(text: Text) -> Iterator[JobRequest]:
+_ANY_GPU = r"(?:--gpus|--gres|[ \t]-G[ \t\d]|gpus[_-]per|--exclusive|--ntasks-per-gpu|--tres-per)"
+
+
+def _starts(scripts: _Scripts, script: str) -> Iterator[JobRequest]:
     """The outermost launcher: what srun starts is its task, whatever that starts again."""
     for name, form in _STARTS:
-        if hit := text.first(form):
-            yield hit.states(JobRequest, launcher=name)
+        if hit := scripts.first(form, script):
+            yield hit.states(JobRequest, launcher=name, **({"script": script} if script else {}))
             return
 
 
@@ -258,6 +288,9 @@ def _count(value: str) -> int:
 @reads(adds=(Launch,), marks=("Trainer(", "Fabric("))
 def trainer(text: Text) -> Statements:
     """`Trainer(devices=2, num_nodes=2, accelerator="gpu")`."""
+    ours = (
+        text.first(r"^[ \t]{0,8}(?:from|import) (?:pytorch_lightning|lightning)\b") is not None
+    )  # others have a Trainer too
     for hit in text.each(_TRAINER):
         draft = Draft(text, Launch, hit.start)
         draft.add("framework", "lightning")
@@ -267,7 +300,7 @@ def trainer(text: Text) -> Statements:
                 draft.add(
                     field, value if field == "accelerator" else _count(value), hit.match.start("inside") + found.start()
                 )
-        yield from draft.facts("framework")
+        yield from draft.facts() if ours else draft.facts("framework")
 
 
 _FLAGS = (
@@ -279,7 +312,9 @@ _FLAGS = (
 
 
 _FLAGGED = ("devices=", "devices ", "--gpus", "num-nodes", "num_nodes", "nproc_per_node", "nproc-per-node", "gpus=")
-_STARTED = r"^[^\n#]{0,300}?\b(?:python[\d.]{0,5}|torchrun|torch\.distributed\.(?:run|launch)|lightning)[ \t]" + _MORE
+_STARTED = (
+    r"^[^\n#]{0,300}?\b(?P<program>python[\d.]{0,5}|torchrun|torch\.distributed\.(?:run|launch)|lightning)[ \t]" + _MORE
+)
 
 
 @reads(adds=(Launch,), marks=_FLAGGED)
@@ -287,8 +322,9 @@ def launch_flags(text: Text) -> Statements:
     """`python train.py --num-nodes 2 --gpus 4`, `trainer.devices=4`, `torchrun --nproc_per_node=8`."""
     for line in text.near(_STARTED, sorted(spot for mark in _FLAGGED for spot in text.spots(mark)), lines=8):
         for framework, field, form in _FLAGS:
-            if found := re.search(form, line.match[0]):
-                draft = Draft(text, Launch, line.start + found.start())
+            words = line.match[0][line.match.end("program") - line.start :]  # what stands before is srun's
+            if found := re.search(form, words):
+                draft = Draft(text, Launch, line.match.end("program") + found.start())
                 draft.add("framework", framework, rank=-1)
                 draft.add(field, int(found["value"]))
                 yield from draft.facts("framework")

@@ -81,3 +81,17 @@ def kernelspecs(text: Text) -> Statements:
             draft.add("name", line[1])
             draft.add("path", posixpath.join(line[2], "kernel.json"))
             yield from draft.facts()
+
+
+_BANNER = r"^Python (?P<told>\d\.\d{1,2}\.\d{1,3}[^\n(]{0,80}?) ?(?:\([^\n]{0,120}?)?"
+_IPYTHON = _BANNER + r"[ \t]?(?:\[[^\n]{0,80})?\n(?:Type [^\n]{0,160}\n)(?:[ \t]*\n)?IPython \d"
+_PLAIN = _BANNER + r"\n?[ \t]?\[(?:GCC|Clang|MSC)[^\n]{0,120}\bon (?:linux|win32|darwin)"
+
+
+@reads(marks=("\nIPython ",), adds=(JupyterKernel,))
+def ipython_banner(text: Text) -> Statements:
+    """ipython's banner beside that of another Python: ipython is then installed for that other one only."""
+    plain = {hit["told"].strip(" |") for hit in text.each(_PLAIN)}
+    for hit in text.each(_IPYTHON):
+        if plain and hit["told"].strip(" |") not in plain:
+            yield hit.states(JupyterKernel, name="ipython", shown=hit["told"].strip())

@@ -1,11 +1,14 @@
 """What torch answers about MPS, and which kind of Mac it runs on."""
 
+import re
+
 from rigup.machine.kinds import Cpu, Platform, PythonEnv, Torch, World
 from rigup.machine.reader import Statements, reads
 from rigup.machine.texts import Text
 
 # The answer stands behind the question on its line, or on the next one.
-_ANSWER = r"[^\n]{0,12}?(?:[:=?#>]|[)\"'}]|\n[^\n]{0,20}?|[ \t]){1,8}[ \t]{0,8}(?P<value>True|False)\b"
+_ANSWER = r"[^\n]{0,24}?(?:\n[^\n]{0,20}?)?(?<=[\s:=?#>)\"'}])(?P<value>True|False)\b"
+_TRUTH = re.compile(r"\b(?:True|False)\b")
 _QUESTIONS = {
     "mps_built": r"(?:mps\.is_built\(\)|\bMPS[^\n]{0,50}\b(?:built|compiled)|\bmps[_ ](?:is_)?built)",
     "mps_available": r"(?:mps\.is_available\(\)|\b(?:MPS|mps)[^\n]{0,30}\bavailable|\bmps_is_available|\bmps[_ ]available)",
@@ -15,7 +18,8 @@ _QUESTIONS = {
 @reads(adds=(Torch,), marks=("mps", "MPS"), rank=0)
 def mps_answers(text: Text) -> Statements:
     """`torch.backends.mps.is_available()` and its answer, also as people print it: `MPS available: False`."""
-    spots = sorted(spot for mark in ("mps", "MPS") for spot in text.spots(mark))
+    asked = sorted(spot for mark in ("mps", "MPS") for spot in text.spots(mark))
+    spots = [spot for spot in asked if _TRUTH.search(text.body, spot, spot + 160)]
     for field, question in _QUESTIONS.items():
         for hit in text.near(question + _ANSWER, spots, lines=2):
             line = hit.where().text
@@ -44,19 +48,41 @@ def chip_of_report(text: Text) -> Statements:
         yield hit.states(Cpu, model=hit["model"])
 
 
+_LISTED = (
+    r"^[ \t>*|•-]{0,8}(?:(?:[Hh]ardware|[Dd]evice|[Mm]achine|Mac|[Cc]omputer|[Ss]ystem|GPU|OS)[ *]{0,3}[:=]|macOS \d|MacBook|Mac (?:mini|Studio|Pro))"
+    r"[^\n]{0,60}?(?P<model>(?:Apple )?M[1-9](?: (?:Pro|Max|Ultra))?)\b(?![\w.-])"
+)
+
+
+@reads(adds=(Cpu,), marks=("Apple M", "(M", " M1", " M2", " M3", " M4", " M5"), rank=0)
+def chip_as_written(text: Text) -> Statements:
+    """`- macOS 26.2 (Build 25C56), Apple M3`, `MacBook Air (M2)`: a line of somebody's own list."""
+    for hit in text.near(
+        _LISTED,
+        sorted({*text.spots("Apple M"), *(spot for n in "12345" for spot in text.spots(" M" + n)), *text.spots("(M")}),
+    ):
+        model = hit["model"]
+        yield hit.states(Cpu, model=model if model.startswith("Apple") else "Apple " + model)
+
+
 @reads(adds=(PythonEnv,), marks=("osx-64", "osx-arm64", "macosx_", "platform.machine()"), rank=0)
 def python_of_conda(text: Text) -> Statements:
     """`platform : osx-64` of `conda info`; `platform.machine()` and its answer."""
     for hit in text.each(r"^[ \t]{0,30}platform : osx-(?P<machine>64|arm64)[ \t]*$"):
         yield hit.states(PythonEnv, machine="x86_64" if hit["machine"] == "64" else "arm64")
     for hit in text.each(
-        r"platform\.machine\(\)[^\n]{0,12}[ \t]*\n?[ \t]{0,8}(?:Out ?\[\d{1,4}\]: ?)?['\"]?(?P<machine>x86_64|arm64)['\"]?[ \t]*$"
+        r"platform\.machine\(\)[^\n]{0,12}[ \t]*\n?[ \t]{0,8}(?:# ?)?(?:Out ?\[\d{1,4}\]: ?)?['\"]?(?P<machine>x86_64|arm64)['\"]?[ \t]*$"
     ):
         yield hit.states(PythonEnv, machine=hit["machine"])
 
 
-@reads(adds=(World,), marks=("linuxkit", "orbstack"), rank=0)
+@reads(adds=(World, Platform), marks=("linuxkit", "orbstack"), rank=0)
 def container_of_kernel(text: Text) -> Statements:
     """The kernels of Docker Desktop's and OrbStack's virtual machines: what runs on them is in a container."""
-    for hit in text.each(r"\b\d{1,2}\.\d{1,3}\.\d{1,3}[\w.-]{0,40}?-(?:linuxkit|orbstack)\b"):
+    for hit in text.each(
+        r"\b(?P<release>\d{1,2}\.\d{1,3}\.\d{1,3}[\w.-]{0,40}?-(?:linuxkit|orbstack))\b(?P<machine>-aarch64|-x86_64)?"
+    ):
         yield hit.states(World, container="docker")
+        yield hit.states(Platform, system="linux", release=hit["release"])
+        if hit["machine"]:
+            yield hit.states(Platform, architecture=hit["machine"].strip("-"))

@@ -90,8 +90,10 @@ def _identity(draft: Draft[Gpu], first: dict[str, Line]) -> None:
 
 
 def _grepped(text: Text) -> Iterator[Gpu]:
-    """`rocminfo | grep gfx`: what is left of an agent are its name lines."""
-    for hit in text.each(r"^[> \t]{0,40}Name: +(?P<shown>gfx[0-9a-f]{3,5}) *$"):
+    """`rocminfo | grep gfx`, or an agent's end: what is left of it are its name lines, or its ISA's."""
+    plain = list(text.each(r"^[> \t]{0,40}Name: +(?P<shown>gfx[0-9a-f]{3,5}) *$"))
+    isas = text.each(r"^[> \t]{0,40}Name: +amdgcn-amd-amdhsa--(?P<shown>gfx[0-9a-f]{3,4})(?::[\w:+-]{1,40})? *$")
+    for hit in plain or isas:
         yield hit.states(Gpu, vendor="amd", shown_isa=hit["shown"])
 
 

@@ -165,3 +165,31 @@ def lscpu_flags(text: Text) -> Statements:
     """lscpu's line of what the processor can do; collect_env ends with the same."""
     for hit in text.each(r"^[> \t]*Flags: {1,40}(?P<flags>fpu [a-z0-9_ ]{40,6000})$"):
         yield hit.states(Cpu, flags=hit["flags"].split())
+
+
+_FORM = (
+    r"^(?:#{2,5} |[-*] \**|\*\*)(?P<key>Tensor[Ff]low [Vv]ersion|OS [Pp]latform and [Dd]istribution|Python [Vv]ersion|GPU model and memory)"
+    r"[^\n:]{0,40}?(?:\**:\**[ \t]{1,4}|[ \t]*\n\s{0,4})(?P<value>[^\s#_*][^\n]{0,200})"
+)
+
+
+@reads(
+    adds=(TensorFlow, Platform, PythonEnv, Gpu),
+    marks=("GPU model and memory", "OS Platform and Distribution", "OS platform and distribution"),
+    rank=0,
+)
+def issue_form(text: Text) -> Statements:
+    """TensorFlow's form for reports: a heading and its answer below, or `- OS Platform and Distribution: Windows 10`."""
+    said = {hit["key"].lower(): hit for hit in reversed(list(text.each(_FORM)))}
+    version = r"(?<![\d.])(\d{1,2}\.\d{1,2}(?:\.\d{1,3})?)"
+    if (hit := said.get("tensorflow version")) and (found := re.findall(version, hit["value"])):
+        yield hit.states(TensorFlow, version=found[-1])
+    if (hit := said.get("python version")) and (found := re.findall(version, hit["value"])):
+        yield hit.states(PythonEnv, version=found[0])
+    hit = said.get("os platform and distribution")
+    if hit and "windows" in hit["value"].lower() and not re.search(r"(?i)\bWSL|Linux|Ubuntu", hit["value"]):
+        yield hit.states(Platform, system="windows")
+    if (hit := said.get("gpu model and memory")) and re.search(
+        r"(?i)nvidia|geforce|\b(?:RTX|GTX|Tesla|Quadro)\b", hit["value"]
+    ):
+        yield hit.states(Gpu, vendor="nvidia")

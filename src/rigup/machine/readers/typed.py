@@ -14,7 +14,7 @@ _MARKS = (
 )  # fmt: skip
 _NAME = r"(?P<name>(?:HSA|HIP|ROCR|CUDA|ROCM|NCCL|RCCL|PYTORCH|TORCH|MIOPEN|GPU|NVIDIA|AMD|OLLAMA|LD)_[A-Z0-9_]{2,60})"
 _VALUE = r"[\"']?(?P<value>[^\s\"'#;`\\]{0,400})[\"']?"
-_PROMPT = r"^(?:[^\n$#>%]{0,100}[$#>%❯➜] ?|[ \t>*-]{0,6})"
+_PROMPT = r"^(?:[> \t]{0,4}[^\n$#>%]{0,100}[$#>%❯➜›] ?|[ \t>*-]{0,6})"
 _FORMS = (
     _PROMPT
     + r"(?:export|declare -x|set -x|setenv|set -gx|sudo|env) {1,4}"
@@ -22,7 +22,8 @@ _FORMS = (
     + r"[ =]"
     + _VALUE,  # a shell's own line
     _PROMPT + _NAME + r"=" + _VALUE + r" {1,4}(?=[\w./~][^\n=]{0,200})",  # before a command
-    r"(?:^|[>\s])(?:set|setx) {1,4}\"?" + _NAME + r"[= ]" + _VALUE,  # cmd
+    r"(?:^|[>\s])set {1,4}\"?" + _NAME + r"=" + _VALUE,  # cmd
+    r"(?:^|[>\s])setx {1,4}\"?" + _NAME + r" " + _VALUE,  # cmd, for good
     r"\$env:" + _NAME + r" ?= ?" + _VALUE,  # PowerShell
     r"os\.environ\[[\"']" + _NAME + r"[\"']\] ?= ?[\"'](?P<value>[^\"'\n]{0,200})[\"']",
     r"os\.(?:putenv|environ\.setdefault)\([\"']" + _NAME + r"[\"'], ?[\"'](?P<value>[^\"'\n]{0,200})[\"']\)",

@@ -1,0 +1,119 @@
+"""NVIDIA's driver that is not there: switched off on purpose, not loaded, not installed."""
+
+from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
+from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, inside
+from rigup.knowledge.driver_faults import production_branch
+from rigup.knowledge.gpus import driver_branch_for
+from rigup.machine.kinds import (
+    Driver,
+    DriverLibrary,
+    Gpu,
+    GraphicsSwitch,
+    KernelModule,
+    PciDevice,
+    Platform,
+    Symptom,
+    UnloadedModule,
+)
+
+
+# -- switched off on purpose
+@rule("hybrid-laptop-gpu-powered-off")
+def tool_took_the_card_away(
+    switch: GraphicsSwitch = one(mode="integrated"), loaded: KernelModule | None = one(name="nvidia", loaded=True)
+) -> Verdict:
+    """What switches the graphics is set to the integrated one."""
+    return loaded is None and {"tool": switch.tool}
+
+
+@rule("hybrid-laptop-gpu-powered-off")
+def bbswitch_turned_it_off(
+    _said: Symptom = seen("bbswitch-off", "bbswitch-card-off"),
+    _lost: Symptom = seen("gpu-fallen-off", "xid-79", "gpu-d3cold-inaccessible", *SILENT),
+) -> Verdict:
+    """The card is gone because bbswitch cut its power."""
+    return {"tool": "bbswitch"}
+
+
+# -- not loaded
+@rule("nvidia-module-not-loaded", "likely")
+def no_module_answers(
+    smi: Symptom = seen(*SILENT),
+    loaded: KernelModule | None = one(name="nvidia", loaded=True),
+    platform: Platform | None = None,
+) -> Verdict:
+    """nvidia-smi is installed and finds no driver in the kernel."""
+    return loaded is None and not inside(smi) and not (platform and platform.get("wsl"))
+
+
+@rule("nvidia-module-not-loaded", "likely")
+def looked_for_in_vain(
+    _module: UnloadedModule = one(name="nvidia"), _wish: Symptom = seen(*NO_CUDA, "nvidia-smi-no-devices"),
+    loaded: KernelModule | None = one(name="nvidia", loaded=True),
+) -> Verdict:  # fmt: skip
+    """A program wants CUDA, and the list of modules has no nvidia."""
+    return loaded is None
+
+
+@rule("nvidia-module-not-loaded", "likely")
+def kernel_did_not_take_it(
+    _said: Symptom = seen("nvidia-installer-load-failed", "nvrm-unsupported-by-release"),
+    loaded: KernelModule | None = one(name="nvidia", loaded=True), works: Gpu | None = one(vendor="nvidia", driver="nvidia"),
+) -> Verdict:  # fmt: skip
+    """The installer built a module that does not load, or the module says that it does not know this card."""
+    return loaded is None and works is None
+
+
+@rule("nvidia-module-not-loaded")
+def module_lies_there(
+    platform: Platform, _card: PciDevice = one(vendor_id=NVIDIA, driver=None), module: KernelModule = one(name="nvidia"),
+    modules: Every[KernelModule] = every(KernelModule),
+) -> Verdict:  # fmt: skip
+    """The module is built for this kernel, no driver has the card, and the module is not among the loaded ones."""
+    loaded = any(other.name == "nvidia" and other.get("loaded") for other in modules)
+    return platform.release in module.built_for and not loaded and not platform.get("wsl")
+
+
+# -- not installed
+@rule("nvidia-driver-missing")
+def nothing_of_a_driver_is_there(
+    card: PciDevice = one(vendor_id=NVIDIA, driver=None), modules: Every[KernelModule] = every(KernelModule, name="nvidia"),
+    libraries: Every[DriverLibrary] = lacks(DriverLibrary), platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """A card, no driver that has it, no module, no library."""
+    offered = any(name.startswith("nvidia") and name != "nvidiafb" for name in card.get("modules", ()))
+    there = any(module.get("built_for") or module.get("loaded") for module in modules)
+    return (
+        _draws(card) and not offered and not there and not inside(libraries) and not (platform and platform.get("wsl"))
+    )
+
+
+@rule("nvidia-driver-missing", "likely")
+def card_without_driver_or_tool(
+    card: PciDevice = one(vendor_id=NVIDIA, driver=None), said: Symptom = seen("nvidia-smi-not-installed"), module: KernelModule | None = one(name="nvidia"),
+    platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """A card, no driver that has it, and no nvidia-smi."""
+    offered = any(name.startswith("nvidia") and name != "nvidiafb" for name in card.get("modules", ()))
+    there = module and (module.get("built_for") or module.get("loaded"))
+    return _draws(card) and not offered and not there and not inside(said) and not (platform and platform.get("wsl"))
+
+
+@rule("nvidia-driver-missing", "possible")
+def program_found_no_driver(
+    said: Symptom = seen("torch-found-no-driver"), gpu: Gpu | None = None, card: PciDevice | None = None,
+    driver: Driver | None = None, platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """torch asked for the driver's version and got none; nobody has shown a card, a driver or the bus."""
+    elsewhere = inside(said) or (platform and (platform.get("wsl") or platform.get("system") == "macos"))
+    return gpu is None and card is None and driver is None and not elsewhere
+
+
+def _draws(card: PciDevice) -> bool:
+    return str(card.get("class_code", "03")).startswith("03")
+
+
+@mends("nvidia-driver-missing")
+def branch_to_install(gpu: Gpu = one(vendor="nvidia")) -> Params:
+    """The last branch that drives the chip, or the long-lived one of today."""
+    return {"branch": (gpu.get("isa") and driver_branch_for(gpu.isa)) or production_branch()}
