@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rigup.stack.choice import Choice
     from rigup.stack.site import Site
 
-_FORMS = ("text", "json")
+_FORMS = ("text", "script", "dockerfile", "apptainer", "conda", "pyproject", "poetry", "json")
 
 
 @click.command("plan")
@@ -88,6 +88,10 @@ def _shown(choice: "Choice", form: str, explained: bool) -> str:
 
     if form == "json":
         return json.dumps(answer(choice), ensure_ascii=False, indent=1) + "\n"
-    from rigup.cli.plan_report import text
+    if form == "text" or not choice.possible:  # of nothing no file can be made: the report says why
+        from rigup.cli.plan_report import text
 
-    return text(answer(choice), explained) + "\n"
+        return text(answer(choice), explained) + "\n"
+    from rigup.plan.render import rendered
+
+    return rendered(choice, form)
