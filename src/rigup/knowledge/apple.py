@@ -12,7 +12,7 @@ class MacTorch(msgspec.Struct, frozen=True, kw_only=True):
     """What the releases of a range of torch need on a Mac.
 
     Attributes:
-        torch: "2.2.x", "2.3-2.8".
+        torch: "2.2.x", "2.5-2.8".
         macos_min_mps: lowest macOS on which MPS works, with what is said beside it.
         x86_64: there are wheels for Intel's processors.
 
@@ -46,6 +46,18 @@ def mps_minimum(torch: str) -> str | None:
             found = row
     told = re.match(r"\d+(?:\.\d+)?", found.macos_min_mps) if found else None
     return told[0] if told else None
+
+
+def next_mps_minimum(macos: str) -> str | None:
+    """Tell the lowest system that some torch asks for and that is above a given one; None where all are content.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    told = (re.match(r"\d+(?:\.\d+)?", row.macos_min_mps) for row in tables.rows("apple", "torch", MacTorch))
+    above = {found[0] for found in told if found and is_older(macos, found[0])}
+    return min(above, key=_padded, default=None)
 
 
 def is_older(version: str, minimum: str) -> bool:

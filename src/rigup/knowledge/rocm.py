@@ -60,12 +60,14 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
         decimal: the form of HSA_OVERRIDE_GFX_VERSION.
         target_version: what KFD reports.
         generic: the LLVM family whose generic code it runs, "" if none.
+        integrated: no card has it, only graphics inside processors.
 
     """
 
     isa: str
     decimal: str
     target_version: int
+    integrated: bool = False
     architecture: str = ""
     generic: str = ""
     wavefront: int = 0

@@ -92,6 +92,14 @@ def torch_finds_no_driver_inside(
     return driver is None and {"vendor": "nvidia"}
 
 
+@rule("container-without-gpu", strength="likely")
+def tensorflow_finds_no_driver_inside(
+    _said: Symptom = seen("tf-no-driver-in-container"), gpu: Gpu | None = one(vendor="nvidia", at="container")
+) -> Verdict:
+    """The host's name is a container's number; where the engine passes GPUs, the driver's folder in /proc comes too."""
+    return gpu is None and {"vendor": "nvidia"}
+
+
 @rule("container-without-gpu")
 def no_kfd_inside(_error: Symptom = seen("kfd-not-there", at="container")) -> Verdict:
     """Said is "No such file", not "permission denied": the node was not passed in."""

@@ -56,6 +56,15 @@ def looked_for_in_vain(
 
 
 @rule("nvidia-module-not-loaded", "likely")
+def tensorflow_finds_no_module(
+    said: Symptom = seen("tf-no-driver-in-kernel"), platform: Platform | None = None, gpu: Gpu | None = one(vendor="nvidia"),
+    _error: Symptom = seen("cuda-no-device", "cuda-no-device-constant", "cuda-999", "cuda-999-constant"),
+) -> Verdict:  # fmt: skip
+    """The driver's library answered, so it is installed. Without that, TensorFlow says the same of a machine with no GPU."""
+    return gpu is None and not inside(said) and not (platform and platform.get("wsl"))
+
+
+@rule("nvidia-module-not-loaded", "likely")
 def kernel_did_not_take_it(
     _said: Symptom = seen("nvidia-installer-load-failed", "nvrm-unsupported-by-release"),
     loaded: KernelModule | None = one(name="nvidia", loaded=True), works: Gpu | None = one(vendor="nvidia", driver="nvidia"),

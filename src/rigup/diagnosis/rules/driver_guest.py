@@ -63,6 +63,16 @@ def only_the_processors_own_picture(
 
 
 @rule("no-gpu-present", "likely")
+def report_lists_another_picture(
+    _wish: Symptom = seen("torch-found-no-driver"), screen: Gpu = one(vendor="intel"), other: Gpu | None = one(vendor=("nvidia", "amd")),
+    card: PciDevice | None = None, platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """A report of the system's graphics has only the processor's own; where lspci is shown, that tells."""
+    ours = screen.get("integrated", True) and other is None and card is None
+    return ours and not (platform and platform.get("wsl")) and {"severity": "error"}
+
+
+@rule("no-gpu-present", "likely")
 def looked_for_on_the_bus(
     _maker: UnlistedVendor = one(vendor="nvidia"), wish: Symptom = seen(*SILENT, *NO_CUDA), card: PciDevice | None = one(vendor_id=NVIDIA),
     platform: Platform | None = None,
@@ -176,6 +186,14 @@ def guest_cannot_start_the_card(
 def on_first_bus(said: Symptom) -> bool:
     """A card in a slot has a bus of its own behind a port; on the first bus of all, a hypervisor put it."""
     return str(said.get("address", "")).removeprefix("0000").startswith(("0000:00:", ":00:", "00:"))
+
+
+@rule("vm-passthrough-misconfigured", "possible")
+def card_was_given_away_and_is_not_found(
+    card: PciDevice = one(vendor_id=NVIDIA, driver=("vfio-pci", "pciback", "xen-pciback")), _said: Symptom = seen("nvidia-smi-no-devices", "nvidia-smi-no-handle"),
+) -> Verdict:  # fmt: skip
+    """The host keeps the card for a guest, and nvidia-smi, which must be the guest's, finds none."""
+    return bool(card.driver)
 
 
 # -- a module that modprobe does not find

@@ -1,6 +1,7 @@
 """Programs: which devices they let themselves see, in which order, and how their ranks reach each other."""
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
+from rigup.knowledge.torch_builds import reads_mask_at_import
 from rigup.machine.kinds import (
     CardCount,
     Gpu,
@@ -10,6 +11,7 @@ from rigup.machine.kinds import (
     Mask,
     NetInterface,
     Symptom,
+    Torch,
     Variable,
 )
 
@@ -120,6 +122,21 @@ def device_count_and_mask_disagree(
 ) -> Verdict:
     """torch counts by the variable as it is now, CUDA as it was."""
     return mask is not None and {"name": mask.variable}
+
+
+@rule("cuda-visible-devices-set-too-late", "likely")
+def program_counts_more_than_its_mask_names(mask: Mask, gpu: Gpu) -> Verdict:
+    """The program lists a device whose number lies beyond all that it says to have left itself."""
+    named = chosen(mask.value)
+    beyond = all(part.isdigit() for part in named) and gpu.runtime_index >= len(named)
+    return beyond and {"name": mask.variable}
+
+
+@rule("cuda-visible-devices-set-too-late", "likely")
+def release_that_reads_the_mask_at_its_import(mask: Mask, torch: Torch) -> Verdict:
+    """The table knows releases that look at the variable when they are imported, and never again."""
+    reads = reads_mask_at_import(torch.version)
+    return mask.imported == "torch" and reads and {"name": mask.variable, "after": "import torch"}
 
 
 @rule("cuda-initialised-before-fork", "likely")

@@ -153,6 +153,15 @@ def asked_one_index_for_all(index: Symptom = seen("pip-single-index", "index-url
 
 
 @rule("garbage-output-on-gfx", strength="possible")
+def not_numbers_where_amd_is_named(
+    error: Symptom = seen("image-of-nans", "image-cast-invalid"), _named: Symptom = seen(*_AMD_NAMED), nvidia: Symptom | None = seen(*_NVIDIA_NAMED),
+    other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """The same where only words tell the card."""
+    return nvidia is None and other is None and {"said": error.id}
+
+
+@rule("garbage-output-on-gfx", strength="possible")
 def not_numbers(
     error: Symptom = seen("image-of-nans", "image-cast-invalid"),
     card: Gpu = one(vendor="amd"),

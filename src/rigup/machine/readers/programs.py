@@ -15,10 +15,13 @@ _SET = (
 )
 # What starts CUDA in a process: from then on the variable is not read again.
 _TOUCHES = re.compile(
-    r"torch\.cuda\.(?:is_available|device_count|current_device|init|get_device_\w{3,20}|set_device|mem_get_info|synchronize|empty_cache)\(|"
+    r"torch\.cuda\.(?:is_available|device_count|current_device|init|get_device_\w{3,20}|set_device|mem_get_info|synchronize|empty_cache|\w{4,9}Tensor)\(|"
+    r"torch\._C\._cuda_\w{3,40}\(|tf\.test\.(?:is_gpu_available|gpu_device_name)\(|tf\.(?:compat\.v1\.)?Session\(|device_lib\.list_local_devices\(|"
+    r"import pycuda\.autoinit|"
     r"\.(?:cuda\(|to\(['\"]cuda)|device=['\"]cuda|tf\.config\.(?:experimental\.)?list_(?:physical|logical)_devices\(|jax\.(?:local_)?devices\(|"
     r"cupy\.cuda\.runtime\.getDeviceCount\("
 )
+_IMPORTS_TORCH = re.compile(r"^[ \t>.]{0,8}(?:import|from) torch\b", re.MULTILINE)
 
 
 @reads(adds=(Mask,), marks=("VISIBLE_DEVICES",))
@@ -27,10 +30,11 @@ def masks_in_programs(text: Text) -> Statements:
     for form in _SET:
         for hit in text.near(form, text.spots("VISIBLE_DEVICES")):
             before = _same_program(text.body[max(hit.start - 4000, 0) : hit.start])
-            if touched := _TOUCHES.search(before):
-                yield hit.states(Mask, variable=hit["name"], value=hit["value"], after=touched[0].strip("."))
-            else:
-                yield hit.states(Mask, variable=hit["name"], value=hit["value"])
+            touched, imported = _TOUCHES.search(before), _IMPORTS_TORCH.search(before)
+            told = {"after": touched[0].strip(".")} if touched else {}
+            if imported:
+                told["imported"] = "torch"
+            yield hit.states(Mask, variable=hit["name"], value=hit["value"], **told)
 
 
 def _same_program(before: str) -> str:
@@ -46,12 +50,12 @@ def _same_program(before: str) -> str:
     return re.sub(r"#[^\n]*", "", before[starts[-1] if starts else 0 :])
 
 
-@reads(adds=(Gpu,), marks=("get_device_name(", "cuda:"), rank=0)
+@reads(adds=(Gpu,), marks=("get_device_name(", "cuda:", "CUDA:"), rank=0)
 def devices_by_index(text: Text) -> Statements:
     """`torch.cuda.get_device_name(1)` and its answer, `cuda:1 NVIDIA …`: how CUDA numbers the cards."""
     forms = (
         r"get_device_name\([ \t]*(?P<index>\d{1,2})[ \t]*\)[^\n#'\"]{0,20}(?:[ \t]*(?:#|=>|->)[ \t]*|[ \t]*\n(?:[ \t]*\n)?[ \t]*(?:Out ?\[\d{1,4}\]: ?)?)['\"]?(?P<name>[A-Z][^'\"\n]{3,70}?)['\"]?[ \t]*$",
-        r"^[ \t>*-]{0,6}cuda:(?P<index>\d{1,2})[ \t]{0,4}[:=|-]{0,2}[ \t]{1,4}['\"(]?(?P<name>(?:NVIDIA|GeForce|Tesla|Quadro|TITAN|AMD)[^'\"\n)]{3,70}?)['\")]?[ \t]*$",
+        r"^[ \t>*-]{0,6}(?:cuda|CUDA):(?P<index>\d{1,2})[ \t]{0,4}[:=|-]{0,2}[ \t]{1,4}['\"(]?(?P<name>(?:NVIDIA|GeForce|Tesla|Quadro|TITAN|AMD)[^'\"\n),]{3,70}?)['\")]?(?:,[^\n]{0,80})?[ \t]*$",
     )
     for form in forms:
         for hit in text.each(form):

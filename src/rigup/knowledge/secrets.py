@@ -1,0 +1,83 @@
+"""What is private by its form or its name, and what only looks so."""
+
+import fnmatch
+import re
+
+import msgspec
+
+from rigup.knowledge.tables import remembered, rows
+
+
+class Token(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of token that is known by its form.
+
+    Attributes:
+        literals: one of them begins the token.
+        regex: the whole token, tried where a literal stands.
+
+    """
+
+    kind: str
+    literals: list[str]
+    regex: str
+    example: str
+    near_miss: str
+    source: str = ""
+
+
+class _Words(msgspec.Struct, frozen=True, kw_only=True):
+    about: str
+    words: list[str]
+
+
+@remembered
+def tokens() -> tuple[Token, ...]:
+    """All kinds of tokens. Raises KnowledgeError where the table is malformed."""
+    return rows("secrets", "token", Token)
+
+
+@remembered
+def _lists() -> dict[str, frozenset[str]]:
+    return {row.about: frozenset(row.words) for row in rows("secrets", "words", _Words)}
+
+
+def words(about: str) -> frozenset[str]:
+    """One list of words. Raises KeyError for one that the table does not have."""
+    return _lists()[about]
+
+
+@remembered
+def _kept() -> re.Pattern[str]:
+    return re.compile("|".join(fnmatch.translate(name) for name in sorted(words("kept variable"))))
+
+
+def is_kept(variable: str) -> bool:
+    """Whether a variable's value is needed to judge a machine; of others the name is enough."""
+    return _kept().match(variable) is not None and not is_secret(variable)
+
+
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def is_secret(name: str) -> bool:
+    """Whether a name says that its value is a secret: DB_PASSWORD, apiKey, wifi.psk; not max_tokens or key."""
+    parts = [part.lower() for part in _PARTS.findall(name)[-3:]]
+    if not parts or name in ("PWD", "OLDPWD"):  # the folder that somebody works in
+        return False
+    while len(parts) > 1 and parts[-1].isdigit():
+        parts.pop()
+    if parts[-1] in ("key", "keys"):
+        return len(parts) > 1 and (parts[-2] in words("secret key") or name.isupper())
+    if parts[-1] in ("id", "value", "string", "data", "file", "path", "url"):
+        return parts[-2:] in (["key", "id"], ["connection", "string"], ["database", "url"]) or _told(parts[-2:])
+    return _secret_word(parts)
+
+
+def _told(parts: list[str]) -> bool:
+    """`secret_value`, `token_string`; what lies in a file, or at an address, is no secret by that."""
+    return len(parts) == 2 and parts[1] in ("value", "string", "data") and parts[0] in words("secret")
+
+
+def _secret_word(parts: list[str]) -> bool:
+    known = words("secret")
+    return parts[-1] in known or "".join(parts[-2:]) in known
