@@ -20,6 +20,7 @@ CASES, MACHINES = HERE / "cases", HERE / "machines"
 FOLDERS = sorted(found.parent for found in CASES.glob("**/case.toml"))
 HEALTHY = sorted(found for found in MACHINES.glob("*") if found.is_dir())
 LOUD = ("error", "warning")
+COMPANIONS = ("commands.json", "links.json", "nodes.json", "who.json")
 
 
 def machine_of(folder: Path, case: dict, scratch: Path) -> str:
@@ -44,7 +45,7 @@ def broken(base: Path, patch: Path, remove, plain: Path) -> None:
         target = plain / file.relative_to(patch)
         if file.is_symlink() or file.is_file():
             target.parent.mkdir(parents=True, exist_ok=True)
-            if file.name in ("commands.json", "nodes.json", "who.json") and target.exists():
+            if file.name in COMPANIONS and target.exists():
                 target.write_text(json.dumps(merged(json.loads(target.read_text()), json.loads(file.read_text()))))
             else:
                 target.unlink(missing_ok=True)
@@ -52,11 +53,14 @@ def broken(base: Path, patch: Path, remove, plain: Path) -> None:
 
 
 def merged(below, above):
-    """Rows of `above` replace those of one name; a row that is null takes one away."""
+    """Rows of `above` replace those of one name; a row that is null takes one away. Variables are laid over."""
     if isinstance(below, list):
         rows = {json.dumps(row["argv"]): row for row in (*below, *above)}
         return [row for row in rows.values() if row.get("stdout") is not None]
-    return {key: value for key, value in {**below, **above}.items() if value is not None}
+    both = {key: value for key, value in {**below, **above}.items() if value is not None}
+    if "environment" in below and "environment" in above:
+        both["environment"] = merged(below["environment"], above["environment"])
+    return both
 
 
 def loud(answer):

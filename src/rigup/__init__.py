@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from rigup.version import __version__
+
 if TYPE_CHECKING:
     from rigup.cli.notebook import Report
-
-__version__ = "0.1.0"
 
 __all__ = ["__version__", "doctor"]
 

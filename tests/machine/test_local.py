@@ -1,6 +1,7 @@
 """This machine: what hangs, chatters or is missing is an answer."""
 
 import os
+import platform
 import sys
 import threading
 
@@ -63,3 +64,10 @@ def test_undecodable_bytes_do_no_harm(tmp_path):
 def test_what_is_not_there_is_absent():
     assert HOST.read("/no/such/path").state == "absent"
     assert HOST.listing("/no/such/*").state == "absent"
+
+
+def test_a_setting_of_the_kernel_is_read():
+    """The kernel refuses to hand one out to who asks for megabytes at once."""
+    if not os.path.exists("/proc/sys/kernel/osrelease"):
+        pytest.skip("only Linux has settings as files")
+    assert Local().read("/proc/sys/kernel/osrelease").body.strip() == platform.release()

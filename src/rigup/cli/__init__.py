@@ -13,6 +13,7 @@ from rigup.language import N_, _, choose
 # Name → (module, what it does): so that help names every command without importing one.
 COMMANDS = {
     "doctor": ("rigup.cli.doctor", N_("Read this machine, or a report of another, and name the root cause.")),
+    "diff": ("rigup.cli.diff", N_("Tell what differs between two machines, or two states of one.")),
     "plan": ("rigup.cli.plan", N_("Choose a stack that this machine can run, and tell each step and why.")),
     "capture": ("rigup.cli.capture", "Write what the doctor reads here into an archive, without what is private."),
     "explain": ("rigup.cli.explain", N_("Tell what a cause means, how it is recognised and what mends it.")),

@@ -31,7 +31,11 @@ _MOST_SHOWN = 12  # names of variables that are shown
     "--from", "source", metavar="PATH", help="Take a captured tree, an archive or a report instead of this machine."
 )
 @click.option(
-    "--script", type=click.Choice(["posix", "powershell"]), help="Print a script for a machine without Python."
+    "--script",
+    type=click.Choice(["posix", "powershell"]),
+    is_flag=False,
+    flag_value="posix",
+    help="Print a script for a machine without Python.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as data (schema rigup.capture/1).")
 def command(

@@ -28,6 +28,7 @@ from rigup.language import _, choose
 @click.option("--html", "page", metavar="FILE", help="Write the report as one HTML file, too.")
 @click.option("--issue", is_flag=True, help="Print a short Markdown report for a forum, without what is private.")
 @click.option("--devices", "of_devices", is_flag=True, help="Tell of each device what it cannot do, and who says so.")
+@click.option("--since-ok", is_flag=True, help="Tell what has changed since the last run that found all well.")
 @click.option("--show-access", is_flag=True, help="Print exactly what is read on this machine, and read nothing.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- PROGRAM [ARGUMENT]...]")
 @click.option("--wake", is_flag=True, help="Ask also cards that are asleep; this wakes them.")
@@ -46,12 +47,14 @@ def command(source: str | None, hosts: tuple[str, ...], program: tuple[str, ...]
     if program:
         from rigup.cli.tried import tried
 
-        return tried(program, form["as_json"], form["verbose"], wake, _wants_color())
+        return tried(program, form["as_json"], form["verbose"], wake, _wants_color(), form["since_ok"])
+    if form["since_ok"] and (hosts or source is not None):
+        raise click.UsageError(_("--since-ok is about this machine; two others are compared with `rigup diff A B`."))
     if hosts:
         return _others(source, hosts, form["as_json"], form["verbose"], wake)
     if form["issue"]:
         return _issue(source, wake)
-    answer = _answer(source, wake)
+    answer = _answer(source, wake, form["since_ok"])
     if form["page"]:
         _write_page(form["page"], answer, source is None)
     click.echo(_shown(answer, form, source is None), color=_wants_color())
@@ -109,13 +112,14 @@ def _others(source: str | None, hosts: tuple[str, ...], as_json: bool, verbose: 
     return status(told)
 
 
-def _answer(source: str | None, wake: bool) -> dict[str, Any]:
+def _answer(source: str | None, wake: bool, since_ok: bool = False) -> dict[str, Any]:
+    from rigup.cli.since import here
     from rigup.diagnosis.answer import diagnose
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError
 
     try:
-        return diagnose(source, wake)
+        return here(wake, since_ok) if source is None else diagnose(source, wake)
     except (SourceError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
 

@@ -1,7 +1,7 @@
 """`rigup doctor --host`: other machines, asked side by side over ssh; the answer, or why there is none."""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -88,49 +88,42 @@ def node_of(host: str) -> str:
 
 def error(failure: Failure) -> Answer:
     """A failure as a value: a word for programs, what happened, what to do, and ssh's own words."""
-    because, todo = _reasons()[failure.kind]()
+    because, todo = {**_on_the_way(), **_at_the_door(), **_over_there()}[failure.kind]
     return {"error": failure.kind, "because": because, "next": todo, "said": failure.said}
 
 
-def _reasons() -> dict[str, Callable[[], tuple[str, str]]]:
+def _on_the_way() -> dict[str, tuple[str, str]]:
+    trial = _("Try `ssh HOST true`; what it says there tells more.")
+    checked = _("Check that it is up and that its ssh server answers: `ssh HOST true`.")
+    hanging = _("Try `ssh HOST true`; where it hangs, look at the network or at a hanging disk over there.")
     return {
-        "name": lambda: (
-            _("ssh knows no machine of this name."),
-            _("Check how it is written, and the entry in ~/.ssh/config."),
-        ),
-        "unreachable": lambda: (
-            _("The machine could not be reached."),
-            _("Check that it is up and that its ssh server answers: `ssh HOST true`."),
-        ),
-        "refused": lambda: (
-            _("The machine did not let you in."),
-            _("Try `ssh HOST true`; give ssh the right user and key, or load the key with ssh-add."),
-        ),
-        "host-key": lambda: (
-            _("The machine's key is not known, or has changed."),
-            _("Connect once by `ssh HOST` and compare the key's fingerprint with what its administrator tells you."),
-        ),
-        "no-shell": lambda: (
-            _("There is no POSIX shell on the other side."),
-            _(
-                "On Windows run the script of `rigup capture --script powershell` there, then `rigup doctor --from` here."
-            ),
-        ),
-        "time-out": lambda: (
-            _("The machine did not answer in time."),
-            _("Try `ssh HOST true`; where it hangs, look at the network or at a hanging disk over there."),
-        ),
-        "cut-off": lambda: (_("The connection ended in the middle of the answer."), _("Ask again.")),
-        "too-much": lambda: (
-            _("The machine answered without end."),
-            _("Look at what its shell prints at login: `ssh HOST true` should print nothing."),
-        ),
-        "no-ssh": lambda: (_("There is no ssh program here."), _("Install OpenSSH's client.")),
-        "configuration": lambda: (
-            _("ssh does not understand its own configuration."),
-            _("Mend what `ssh -G HOST` complains of."),
-        ),
-        "ssh": lambda: (_("ssh failed."), _("Try `ssh HOST true`; what it says there tells more.")),
+        "no-ssh": (_("There is no ssh program here."), _("Install OpenSSH's client.")),
+        "configuration": (_("ssh does not understand its own configuration."), _("Mend what `ssh -G HOST` tells.")),
+        "name": (_("ssh knows no machine of this name."), _("Check how it is written, and ~/.ssh/config.")),
+        "unreachable": (_("The machine could not be reached."), checked),
+        "time-out": (_("The machine did not answer in time."), hanging),
+        "ssh": (_("ssh failed."), trial),
+    }
+
+
+def _at_the_door() -> dict[str, tuple[str, str]]:
+    user = _("Try `ssh HOST true`; give ssh the right user and key, or load the key with ssh-add.")
+    key = _("Connect once by `ssh HOST` and compare the key's fingerprint with what its administrator tells you.")
+    return {
+        "refused": (_("The machine did not let you in."), user),
+        "host-key": (_("The machine's key is not known, or has changed."), key),
+    }
+
+
+def _over_there() -> dict[str, tuple[str, str]]:
+    windows = _(
+        "On Windows run the script of `rigup capture --script powershell` there, then `rigup doctor --from` here."
+    )
+    login = _("Look at what its shell prints at login: `ssh HOST true` should print nothing.")
+    return {
+        "no-shell": (_("There is no POSIX shell on the other side."), windows),
+        "cut-off": (_("The connection ended in the middle of the answer."), _("Ask again.")),
+        "too-much": (_("The machine answered without end."), login),
     }
 
 

@@ -25,6 +25,7 @@ def text(answer: Answer, verbose: int = 0, color: bool = False, here: bool = Tru
     """The whole report. `here`: about this machine, else about somebody's."""
     parts = [
         _head(answer, here),
+        _since_ok(answer, verbose),
         *[
             finding(shown, verbose, number == 0)
             for number, shown in enumerate(grouped(answer["findings"]))
@@ -50,6 +51,15 @@ def _head(answer: Answer, here: bool) -> list[str]:
     heard = [shown for shown in answer["findings"] if loud(shown)]
     lines = wrapped(click.style(_(verdict).capitalize() + ".", fg=_COLORS[verdict], bold=True) + " " + said)
     return lines if len(heard) < 2 else [*lines, *wrapped(_("The first cause below is the root; mend it first."))]
+
+
+def _since_ok(answer: Answer, verbose: int) -> list[str]:
+    """What has changed since all was well, where that was asked for."""
+    if "since_ok" not in answer:
+        return []
+    from rigup.cli.since import lines
+
+    return lines(answer["since_ok"], verbose)
 
 
 def head_sentence(answer: Answer, here: bool) -> str:

@@ -12,7 +12,9 @@ _STOPPED_BY_HAND = (2, 15)  # SIGINT, SIGTERM: somebody wanted it to end
 _BY_HAND = 130  # what a program returns that ends itself on Ctrl-C
 
 
-def tried(program: tuple[str, ...], as_json: bool, verbose: int, wake: bool, color: bool) -> int:
+def tried(
+    program: tuple[str, ...], as_json: bool, verbose: int, wake: bool, color: bool, since_ok: bool = False
+) -> int:
     """Run a program; its exit status. The report of its death goes to standard error, as data to standard output."""
     from rigup.cli.attend import attend, leave
 

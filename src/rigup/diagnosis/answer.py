@@ -42,9 +42,13 @@ def diagnose(source: str | None = None, wake: bool = False) -> Answer:
 
 def diagnosed(sources: list[Source], wake: bool = False) -> Answer:
     """Look at sources that are open, and judge."""
+    return answer(examined(sources, wake))
+
+
+def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
+    """The same with the facts, for those who keep or compare them."""
     facts = look(sources, wake)
-    findings, skipped = judged(facts)
-    return answer(Diagnosis(facts, findings, skipped))
+    return Diagnosis(facts, *judged(facts))
 
 
 def answer(diagnosis: Diagnosis) -> Answer:

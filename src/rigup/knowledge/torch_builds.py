@@ -130,6 +130,28 @@ def companions(torch: str) -> Companions | None:
     return msgspec.structs.replace(older[-1], extrapolated=True) if older else None
 
 
+class Quirk(msgspec.Struct, frozen=True, kw_only=True):
+    """A release of torch that does something as no other does: `what`, in a word."""
+
+    torch: str
+    what: str
+    source: str = ""
+    checked: str = ""
+    how: str = ""
+
+
+def reads_mask_at_import(torch: str) -> bool:
+    """Tell whether a release looks at CUDA_VISIBLE_DEVICES when it is imported, and never again.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    release = torch.partition("+")[0]
+    rows = tables.rows("torch_releases", "quirk", Quirk)
+    return any(row.torch == release and row.what == "reads-mask-at-import" for row in rows)
+
+
 def newest_build(
     isa: str,
     driver: str | None = None,

@@ -1,66 +1,62 @@
-"""Archives that somebody sent: unpacked into a folder of our own, within bounds, and nowhere else.
+"""Archives: those that somebody sent, unpacked into a folder of our own, and those that we write.
 
 Nothing in an archive is believed: names may lead outside, links may lead anywhere, a small file may unpack
 to a disk full. Regular files are written under names that were checked, links are made last and are only
-ever followed inside the tree (see `tree.py`), and everything has a limit.
+ever followed inside the tree (see `layout.py`), and everything has a limit (see `unpacking.py`). Where names
+or links cannot be as they were (Windows), they are kept beside the files.
 """
 
+import json
+import lzma
 import os
 import shutil
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterator
+import zlib
 from contextlib import suppress
-from typing import IO, NamedTuple
+from typing import IO
 
 from rigup.language import _
+from rigup.machine import file_names, unpacking
+from rigup.machine.unpacking import Member, TooMuch, is_tar, members
 
-_MOST_MEMBERS = 200_000
-_MOST_BYTES = 1_000_000_000  # of all files together
-_MOST_OF_ONE = 16_000_000
 _DEEPEST = 40  # folders
 _KEPT: list[tempfile.TemporaryDirectory[str]] = []  # until somebody calls discard
+_DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError,
+            NotImplementedError, RuntimeError)  # fmt: skip
 
 
 class ArchiveError(Exception):
     """An archive that cannot be unpacked, with what is wrong with it."""
 
 
-class Member(NamedTuple):
-    """One entry: a file to copy, or a link's target."""
-
-    name: str
-    size: int
-    link: str | None
-    body: IO[bytes] | None
-
-
 def is_archive(path: str) -> bool:
     """Whether a file is a tar or zip archive, by its content."""
     try:
-        return tarfile.is_tarfile(path) or zipfile.is_zipfile(path)
+        return zipfile.is_zipfile(path) or is_tar(path)
     except (OSError, EOFError):
         return False
 
 
-def unpacked(path: str) -> str:
-    """The folder that an archive was unpacked into; `discard` removes it. Raises ArchiveError."""
+def unpacked(path: str, simple_names: bool = os.name == "nt") -> str:
+    """The folder that an archive was unpacked into; `discard` removes it. Raises ArchiveError.
+
+    `simple_names`: our disk holds neither links nor names such as `0000:01:00.0`.
+    """
     _KEPT.append(tempfile.TemporaryDirectory(prefix="rigup-", ignore_cleanup_errors=True))
     folder = _KEPT[-1].name
-    links: list[tuple[str, str]] = []
-    total = 0
+    place = _Unpacking(folder, simple_names)
     try:
-        for count, member in enumerate(_members(path)):
-            total += min(member.size, _MOST_OF_ONE)
-            if count >= _MOST_MEMBERS or total > _MOST_BYTES:
-                raise ArchiveError(_("{path} holds more than a capture of a machine does.").format(path=path))
-            if name := _safe(member.name):
-                _place(os.path.join(folder, name), member, links)
-    except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError) as error:
+        for member in members(path):
+            place.take(member)
+    except TooMuch as error:
+        raise ArchiveError(_("{path} holds more than a capture of a machine does.").format(path=path)) from error
+    except _DAMAGED as error:
         raise ArchiveError(_("{path} is damaged: {error}").format(path=path, error=str(error)[:200])) from error
-    _link(links)
-    return _descended(folder)
+    inner = _descended(folder)
+    place.finish(inner)
+    return inner
 
 
 def discard() -> None:
@@ -69,59 +65,84 @@ def discard() -> None:
         _KEPT.pop().cleanup()
 
 
-def _members(path: str) -> Iterator[Member]:
-    if zipfile.is_zipfile(path) and not tarfile.is_tarfile(path):
-        with zipfile.ZipFile(path) as packed:
-            for info in packed.infolist():
-                if not info.is_dir() and not info.flag_bits & 1:  # not encrypted
-                    with packed.open(info) as body:
-                        yield Member(info.filename, info.file_size, None, body)
-        return
-    with tarfile.open(path, "r:*") as archive:
-        for entry in archive:
-            if entry.isreg():
-                yield Member(entry.name, entry.size, None, archive.extractfile(entry))
-            elif entry.issym() or entry.isdir():
-                yield Member(entry.name, 0, entry.linkname if entry.issym() else "", None)
+class _Unpacking:
+    """A folder that an archive is unpacked into."""
+
+    def __init__(self, folder: str, simple_names: bool) -> None:
+        self.folder, self.simple_names, self.total = folder, simple_names, 0
+        self.links: dict[str, str] = {}
+
+    def take(self, member: Member) -> None:
+        """One entry. No link exists yet, so no write can be led astray."""
+        name = _safe(member.name)
+        if name is None:
+            return
+        if member.link is not None:
+            self.links[name] = member.link
+            return
+        target = os.path.join(self.folder, self.fitting(name))
+        with suppress(OSError):  # a file where another entry wants a folder, a name that is too long
+            os.makedirs(target if member.body is None else os.path.dirname(target), exist_ok=True)
+            if member.body is not None and not os.path.isdir(target):
+                self.write(target, member.body)
+
+    def write(self, target: str, body: IO[bytes]) -> None:
+        """A file's head, and an end to it all when the files together are too large."""
+        bounded = _Bounded(body)
+        try:
+            with open(target, "wb") as file:
+                shutil.copyfileobj(bounded, file)
+        except (PermissionError, FileNotFoundError, IsADirectoryError):
+            return
+        self.total += unpacking.MOST_OF_ONE - bounded.left
+        if self.total > unpacking.MOST_BYTES:
+            raise TooMuch
+
+    def fitting(self, name: str) -> str:
+        """The name as our disk can hold it."""
+        return "/".join(map(file_names.escaped, name.split("/"))) if self.simple_names else name
+
+    def finish(self, inner: str) -> None:
+        """Make the links, or keep them beside the files."""
+        if self.simple_names:
+            above = os.path.relpath(inner, self.folder).replace(os.sep, "/")
+            start = "" if above == "." else "/".join(map(file_names.plain, above.split("/"))) + "/"
+            told = {"/" + name[len(start) :]: where for name, where in self.links.items() if name.startswith(start)}
+            _keep(inner, "links.json", told)
+            _keep(inner, file_names.MARK, file_names.ESCAPED)
+            return
+        for name, where in self.links.items():
+            target = os.path.join(self.folder, name)
+            with suppress(OSError, ValueError):
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                if not os.path.lexists(target):
+                    os.symlink(where, target)
+
+
+def _keep(folder: str, name: str, content: object) -> None:
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        json.dump(content, file)
 
 
 def _safe(name: str) -> str | None:
     """The name below our folder, or None for one that would lead out of it or is absurd."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
-    fit = parts and ".." not in parts and len(parts) <= _DEEPEST and all(len(part.encode()) < 256 for part in parts)
-    return "/".join(parts) if fit and "\x00" not in name else None
-
-
-def _place(target: str, member: Member, links: list[tuple[str, str]]) -> None:
-    """Write one entry. No link exists yet, so no write can be led astray."""
-    if member.link:
-        links.append((target, member.link))
-        return
-    with suppress(OSError):  # a file where another entry wants a folder
-        os.makedirs(target if member.body is None else os.path.dirname(target), exist_ok=True)
-        if member.body is not None and not os.path.isdir(target):
-            with open(target, "wb") as file:
-                shutil.copyfileobj(_Bounded(member.body), file)
+    plain = [part for part in name.split("/") if part not in ("", ".")]
+    fit = parts and ".." not in parts and len(parts) <= _DEEPEST
+    sound = all(len(part.encode("utf-8", "surrogateescape")) < 256 for part in plain) and name.isprintable()
+    return "/".join(plain) if fit and sound else None
 
 
 class _Bounded:
     """A body that ends after the limit of one file, whatever its header claimed."""
 
     def __init__(self, body: IO[bytes]) -> None:
-        self.body, self.left = body, _MOST_OF_ONE
+        self.body, self.left = body, unpacking.MOST_OF_ONE
 
     def read(self, size: int = -1, /) -> bytes:
         got = self.body.read(self.left if size < 0 else min(size, self.left))
         self.left -= len(got)
         return got
-
-
-def _link(links: list[tuple[str, str]]) -> None:
-    for target, where in links:
-        with suppress(OSError, ValueError):
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            if not os.path.lexists(target):
-                os.symlink(where, target)
 
 
 def _descended(folder: str) -> str:

@@ -21,11 +21,18 @@ class Answer(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """A command that somebody ran, with what it printed."""
+    """A command that somebody ran, with what it printed.
+
+    Where it did not answer, `state` and `why` tell as an answer's do. `asked`: a reader of rigup asked it,
+    and this was its answer; it is no text for others.
+    """
 
     argv: tuple[str, ...]
     exit: int
     output: str
+    state: str = "known"
+    why: str = ""
+    asked: bool = False
 
 
 class Host(Protocol):

@@ -15,6 +15,10 @@ from rigup.machine.tree import Tree, is_tree, mount_of
 
 _MOST_BYTES = 8_000_000  # of one file's head; as much again of its end
 _MOST_FILES = 500
+_MOST_PIPED = 100_000_000  # bytes of standard input: a script's output is longer than a log
+_STREAMS = (b"@rigup-stream/", "@rigup-stream/".encode("utf-16-le"))  # what a collecting script prints first
+_STREAM_HEAD = 200_000  # bytes in which that stands, if anywhere
+COVER = "capture.json"  # what an archive of ours says about itself
 _NOT_TEXT = 0.02  # share of control characters from which on a file is no text
 
 
@@ -36,7 +40,7 @@ def open_source(path: str | None) -> list[Source]:
         host = Local()
         return [Source(Place(world=world_of(host)), host)]
     if path == "-":
-        return [_pasted({"standard input": sys.stdin.buffer.read(2 * _MOST_BYTES)})]
+        return _piped(sys.stdin.buffer.read(_MOST_PIPED))
     if not os.path.lexists(path):
         raise SourceError(_("{path} does not exist.").format(path=path))
     try:
@@ -49,12 +53,40 @@ def open_source(path: str | None) -> list[Source]:
 def _opened(path: str) -> list[Source]:
     """A captured machine, a part of one, an archive of either, or texts."""
     if os.path.isfile(path):
-        path = _unpacked(path)
+        path = _collected(path) or _unpacked(path)
     if os.path.isdir(path) and is_tree(path):
         return _tree(path)
     if os.path.isdir(path) and (mount := mount_of(path)):
         return [Source(Place(world="host"), Tree(path, mount))]
     return [_pasted(_files(path))]
+
+
+def _piped(body: bytes) -> list[Source]:
+    """Standard input: what a collecting script printed, or a text."""
+    if not _is_stream(body):
+        return [_pasted({"standard input": body[: 2 * _MOST_BYTES]})]
+    from rigup.machine.collect import stream, tree
+
+    return _tree(tree.kept(stream.parse(body)))
+
+
+def _is_stream(head: bytes) -> bool:
+    """Whether a collecting script printed it; who reads such things is loaded for one that may be."""
+    if not any(mark in head[:_STREAM_HEAD] for mark in _STREAMS):
+        return False
+    from rigup.machine.collect import stream
+
+    return stream.is_stream(head)
+
+
+def _collected(path: str) -> str | None:
+    """The folder of what a collecting script printed; None for any other file."""
+    with open(path, "rb") as file:
+        if not _is_stream(file.read(_STREAM_HEAD)):
+            return None
+    from rigup.machine.collect import tree
+
+    return tree.unfolded(path)
 
 
 def _unpacked(path: str) -> str:
@@ -73,6 +105,10 @@ def close_sources() -> None:
         from rigup.machine.archive import discard
 
         discard()
+    if "rigup.machine.collect.tree" in sys.modules:
+        from rigup.machine.collect import tree
+
+        tree.discard()
 
 
 def world_of(host: Host) -> str:
@@ -85,8 +121,9 @@ def world_of(host: Host) -> str:
 def _tree(folder: str) -> list[Source]:
     sources = [_tree_at(folder, Place())]
     places = Path(folder, "places")
-    if places.is_dir():
-        sources += [_tree_at(str(inner), hinted(inner.name)) for inner in sorted(places.iterdir()) if inner.is_dir()]
+    if places.is_dir() and not places.is_symlink():  # a link may lead out of the tree
+        inside = sorted(inner for inner in places.iterdir() if inner.is_dir() and not inner.is_symlink())
+        sources += [_tree_at(str(inner), hinted(inner.name)) for inner in inside]
     return sources
 
 
@@ -94,10 +131,18 @@ def _tree_at(folder: str, place: Place) -> Source:
     tree = Tree(folder)
     if not place.world:
         place = place._replace(world=world_of(tree))
-    told = [text for said in tree.recorded() for text in texts_of(" ".join(said.argv), said.output, place)]
+    heard = [said for said in tree.recorded() if not (said.asked and said.argv in _declared())]
+    told = [text for said in heard for text in texts_of(" ".join(said.argv), said.output, place)]
     for text in told:
         text.whole = True
     return Source(place, tree, tuple(told))
+
+
+def _declared() -> set[tuple[str, ...]]:
+    """Commands that readers ask for: their answers are given to who asks, as on a live machine."""
+    from rigup.machine.reader import READERS, Run
+
+    return {given.argv for reader in READERS.values() for given in reader.inputs if isinstance(given, Run)}
 
 
 def _files(path: str) -> dict[str, bytes]:
@@ -105,6 +150,7 @@ def _files(path: str) -> dict[str, bytes]:
     if not os.path.isdir(path):
         return {os.path.basename(path): _read(path)}
     found = sorted(file for file in Path(path).rglob("*") if file.is_file() and not file.is_symlink())
+    found = [file for file in found if file.name != COVER]
     if not found and not os.access(path, os.R_OK | os.X_OK):
         raise PermissionError(13, "", path)
     return {str(file.relative_to(path)): _read(str(file)) for file in found[:_MOST_FILES]}
@@ -130,6 +176,12 @@ def _pasted(files: dict[str, bytes]) -> Source:
         raise SourceError(_why_nothing(told))
     texts = [text for name, body in readable.items() for text in texts_of(name, body, _place_of(name))]
     return Source(Place(), None, tuple(texts))
+
+
+def texts_at(path: str) -> dict[str, str]:
+    """The readable texts at a path, or in the archive there, as `open_source` takes them. Raises SourceError."""
+    told = {name: decoded(body) for name, body in _files(_unpacked(path) if os.path.isfile(path) else path).items()}
+    return {name: body for name, body in told.items() if body and body.strip()}
 
 
 def _place_of(name: str) -> Place:

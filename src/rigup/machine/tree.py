@@ -5,15 +5,19 @@ otherwise. Links resolve inside the tree; nothing outside it is ever opened.
 """
 
 import fnmatch
+import functools
 import json
 import os
 import posixpath
+import re
 import stat
 from pathlib import Path
 from typing import Any
 
+from rigup.machine import file_names
 from rigup.machine.globbing import paths_like
 from rigup.machine.host import LIMIT, Answer, Recorded
+from rigup.machine.layout import Layout
 from rigup.machine.local import ls_line
 
 MARKS = (
@@ -31,8 +35,12 @@ MARKS = (
     "var",
     "boot",
 )
-_HOPS = 40
-_TYPES = {"char": stat.S_IFCHR, "block": stat.S_IFBLK, "dir": stat.S_IFDIR}
+_TYPES = {
+    "char": stat.S_IFCHR, "block": stat.S_IFBLK, "dir": stat.S_IFDIR, "fifo": stat.S_IFIFO, "socket": stat.S_IFSOCK,
+}  # fmt: skip
+_DEFAULTS = {stat.S_IFLNK: 0o777}  # modes that are always the same
+_STATES = ("known", "absent", "refused")
+_PYTHON = re.compile(r"(?:\A|[/\\])(?:python|pypy)[\d.]*(?:\.exe)?\Z")
 
 
 class Tree:
@@ -43,92 +51,65 @@ class Tree:
 
     def __init__(self, folder: str, mount: str = "") -> None:
         self.root, self.mount = os.path.realpath(folder), mount
+        self.layout = Layout(self.root, mount, _load(self.root, "links.json"), _load(self.root, file_names.MARK))
         nodes = _object(_load(self.root, "nodes.json"))
         self.nodes = {path: node for path, node in nodes.items() if isinstance(node, dict)}
         self.who: dict[str, Any] = _object(_load(self.root, "who.json"))
-        partial = _load(self.root, "partial.json")
-        absent = _load(self.root, "absent.json")
-        self.absent = frozenset(str(path) for path in absent or () if isinstance(absent, list))
-        self.partial = tuple("/" + str(path).strip("/") for path in partial or () if isinstance(partial, list))
-        self._commands = [made for said in _load(self.root, "commands.json") or () if (made := _recorded(said))]
+        self.absent = frozenset(_strings(_load(self.root, "absent.json")))
+        self.looked = frozenset(_strings(_load(self.root, "looked.json")))
+        self.refused = {path: str(why) for path, why in _object(_load(self.root, "refused.json")).items()}
+        self.partial = tuple("/" + path.strip("/") for path in _strings(_load(self.root, "partial.json")))
+        self._commands = [made for said in _rows(_load(self.root, "commands.json")) if (made := _recorded(said))]
 
     # -- paths ---------------------------------------------------------------------------------------
-    def _real(self, path: str) -> str | None:
-        """Where a path of the machine lies on our disk, links followed inside the tree; None for a loop."""
-        if self.mount and not (path + "/").startswith(self.mount + "/"):
-            return None
-        parts, done, hops = [part for part in path[len(self.mount) :].split("/") if part], "", 0
-        while parts:
-            part = parts.pop(0)
-            if part == "..":
-                done = posixpath.dirname(done)
-                continue
-            here = self.root + done + "/" + part
-            if part != "." and os.path.islink(here):
-                hops += 1
-                if hops > _HOPS:
-                    return None
-                target = os.readlink(here)
-                done = "" if target.startswith("/") else done
-                parts = [step for step in target.split("/") if step] + parts
-            elif part != ".":
-                done += "/" + part
-        return self.root + done
-
     def find(self, pattern: str) -> list[str]:
         """Paths that a glob pattern names, sorted; nodes that only nodes.json knows are among them."""
         parts = [part for part in pattern.split("/") if part]
         above = [part for part in self.mount.split("/") if part]
         if not all(map(fnmatch.fnmatchcase, above, parts)) or len(parts) < len(above):
             return []
-        found = paths_like("/".join(parts[len(above) :]), self._names_in, self._there, self.mount)
-        return sorted({*found, *(node for node in self.nodes if _path_match(node, pattern))})
+        found = paths_like("/".join(parts[len(above) :]), self.layout.names_in, self.layout.there, self.mount)
+        return sorted({*found, *(node for node in self._nodes_alone if _path_match(node, pattern))})
 
-    def _names_in(self, folder: str) -> list[str]:
-        real = self._real(folder)
-        try:
-            return os.listdir(real) if real else []
-        except OSError:
-            return []
-
-    def _there(self, path: str) -> bool:
-        """The entry itself, whether or not it is a link that leads nowhere."""
-        parent = self._real(posixpath.dirname(path))
-        return parent is not None and os.path.lexists(parent + "/" + posixpath.basename(path))
+    @functools.cached_property
+    def _nodes_alone(self) -> list[str]:
+        return [node for node in self.nodes if not self.layout.there(node)]
 
     def read(self, path: str, limit: int = LIMIT) -> Answer:
         """A file's text as it was captured."""
-        real = self._real(path)
-        if real is None or not os.path.isfile(real):
+        inner = self.layout.real(path)
+        real = self.layout.on_disk(inner) if inner is not None else ""
+        if path in self.refused and not (os.path.isfile(real) and os.path.getsize(real)):
+            return Answer(None, "refused", self.refused[path])
+        if inner is None or not os.path.isfile(real):
             return self._nothing_at(path)
         try:
             with open(real, "rb") as file:
-                return Answer(file.read(limit).decode("utf-8", "replace"))
+                return Answer(file.read(4 * limit).decode("utf-8", "replace")[:limit])
         except OSError as error:
             return Answer(None, "refused", error.strerror or type(error).__name__)
 
     def _nothing_at(self, path: str) -> Answer:
         """Absent where somebody says so or the folder was copied whole; where it was not, nobody looked."""
-        if path in self.absent:
+        if path in self.absent or path in self.looked:
             return Answer(None, "absent")
         folder = posixpath.dirname(path.rstrip("/")) or "/"
         while any(mark in folder for mark in "*?["):
             folder = posixpath.dirname(folder)
-        real = self._real(folder)
-        if real is None or not os.path.isdir(real) or self._copied_in_part(folder):
+        inner = self.layout.real(folder)
+        if inner is None or not os.path.isdir(self.layout.on_disk(inner)) or self._copied_in_part(folder):
             return Answer(None, "unseen")
         return Answer(None, "absent")
 
     def _copied_in_part(self, folder: str) -> bool:
-        return any(folder == part or folder.startswith(part + "/") for part in self.partial)
+        return any(folder == part or folder.startswith(part.rstrip("/") + "/") for part in self.partial)
 
     def link(self, path: str) -> Answer:
         """Where a link leads, as a path of the machine."""
-        parent = self._real(posixpath.dirname(path))
-        if parent is None or not os.path.lexists(parent + "/" + posixpath.basename(path)):
+        if not self.layout.there(path):
             return self._nothing_at(path)
-        real = self._real(path)
-        return Answer(self.mount + real.removeprefix(self.root)) if real else Answer(None, "refused", "a loop of links")
+        inner = self.layout.real(path)
+        return Answer(self.mount + inner) if inner is not None else Answer(None, "refused", "a loop of links")
 
     def listing(self, pattern: str) -> Answer:
         """As `ls -l` would have printed it; owners and modes from nodes.json."""
@@ -138,27 +119,30 @@ class Tree:
     def _line(self, path: str) -> str:
         node = self.nodes.get(path, {})
         default = "char" if path in self.nodes and path.startswith("/dev/") else ""
-        kind = _TYPES.get(str(node.get("type", default)), 0)
-        real = (self._real(posixpath.dirname(path)) or "") + "/" + posixpath.basename(path)
+        inner = self.layout.entry(path) or ""
+        target = self.layout.target(inner) if inner else None
+        kind = stat.S_IFLNK if target is not None else _TYPES.get(str(node.get("type", default)), 0)
         if not kind:
-            kind = stat.S_IFLNK if os.path.islink(real) else stat.S_IFDIR if os.path.isdir(real) else stat.S_IFREG
-        arrow = " -> " + os.readlink(real) if os.path.islink(real) else ""
+            kind = stat.S_IFDIR if inner and os.path.isdir(self.layout.on_disk(inner)) else stat.S_IFREG
+        arrow = " -> " + target if target is not None else ""
         acl = "+" if node.get("acl") else ""
-        mode = 0o777 if kind == stat.S_IFLNK else _octal(node.get("mode"), 0o644)
+        mode = _DEFAULTS.get(kind) or _octal(node.get("mode"), 0o755 if kind == stat.S_IFDIR else 0o644)
         line = ls_line(kind | mode, str(node.get("owner", "root")), str(node.get("group", "root")), path + arrow)
         return line.replace(" ", acl + " ", 1)
 
     # -- programs and people -------------------------------------------------------------------------
     def run(self, argv: tuple[str, ...], seconds: float = 5.0) -> Answer:  # noqa: ARG002
         """What that very command printed when it was recorded; one that is not recorded was not run."""
+        wanted = question(argv)
         for said in self._commands:
-            if said.argv and (posixpath.basename(said.argv[0]), *said.argv[1:]) == argv:
-                return Answer(said.output, exit=said.exit)
+            if question(said.argv) == wanted:
+                known = said.state == "known"
+                return Answer(said.output if known else None, said.state, said.why, said.exit)
         return Answer(None, "unseen")
 
     def recorded(self) -> list[Recorded]:
-        """All recorded commands: one may answer a reader that would have asked in other words."""
-        return self._commands
+        """All recorded commands that answered: one may answer a reader that would have asked in other words."""
+        return [said for said in self._commands if said.state == "known"]
 
     def variables(self) -> Answer:
         """The captured environment."""
@@ -169,6 +153,8 @@ class Tree:
 
     def account(self) -> Answer:
         """Who captured it."""
+        if isinstance(self.who.get("id"), str):
+            return Answer(self.who["id"])
         if not isinstance(self.who.get("groups"), list):
             return Answer(None, "unseen")
         user = "uid=" + str(self.who.get("uid", "")) + "(" + str(self.who.get("user", "")) + ")"
@@ -198,7 +184,10 @@ def _path_match(path: str, pattern: str) -> bool:
 
 
 def _load(root: str, name: str) -> Any:
+    """What stands beside the file system; a link is not followed, for it may lead out of the tree."""
     try:
+        if os.path.islink(os.path.join(root, name)):
+            return None
         text = Path(root, name).read_bytes()[: 10 * LIMIT].decode("utf-8", "replace")
         return json.loads(text)
     except (OSError, ValueError, RecursionError):
@@ -209,14 +198,37 @@ def _object(loaded: Any) -> dict[str, Any]:
     return loaded if isinstance(loaded, dict) else {}
 
 
+def _rows(loaded: Any) -> list[Any]:
+    return loaded if isinstance(loaded, list) else []
+
+
+def _strings(loaded: Any) -> list[str]:
+    return [path for path in _rows(loaded) if isinstance(path, str)]
+
+
 def _recorded(said: Any) -> Recorded | None:
     """One row of commands.json; a malformed one costs itself only."""
     argv = said.get("argv") if isinstance(said, dict) else None
     if not isinstance(argv, list) or not argv:
         return None
     output = str(said.get("stdout") or "")[:LIMIT] + str(said.get("stderr") or "")[:LIMIT]
-    code = said.get("exit")
-    return Recorded(tuple(map(str, argv)), code if isinstance(code, int) else 0, output)
+    code, state = said.get("exit"), said.get("state", "known")
+    return Recorded(
+        tuple(map(str, argv)), code if isinstance(code, int) else 0, output,
+        state if state in _STATES else "known", str(said.get("why") or "")[:1000], said.get("asked") is True,
+    )  # fmt: skip
+
+
+def question(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """What a command asks, wherever its program lies: another machine's Python is Python."""
+    program, *rest = argv or ("",)
+    if not _PYTHON.search(program):
+        return _last(program), *rest
+    return "python", *map(_last, rest[:1]), *rest[1:]
+
+
+def _last(path: str) -> str:
+    return re.split(r"[/\\]", path)[-1]
 
 
 def _octal(mode: Any, default: int) -> int:

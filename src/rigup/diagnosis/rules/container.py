@@ -86,7 +86,8 @@ def host_lists_what_is_missing_inside(
 
 @rule("container-without-gpu", strength="likely")
 def torch_finds_no_driver_inside(
-    _error: Symptom = seen("torch-found-no-driver", at="container"), driver: Driver | None = one(vendor="nvidia")
+    _error: Symptom = seen("torch-found-no-driver", "nvidia-smi-no-library", at="container"),
+    driver: Driver | None = one(vendor="nvidia"),
 ) -> Verdict:
     """The engine puts the driver's library into a container that asks for GPUs; privileges alone do not."""
     return driver is None and {"vendor": "nvidia"}
@@ -314,6 +315,14 @@ def notebook_runs_another_python(
 ) -> Verdict:
     """What the shell has is not what the notebook has."""
     return error is not None and bool(kernel.prefix) and kernel.prefix != env.prefix
+
+
+@rule("jupyter-kernel-other-env", "likely")
+def notebook_was_started_in_another(
+    kernel: JupyterKernel = one(name="notebook"), env: PythonEnv = one(active=True)
+) -> Verdict:
+    """Somebody asked both which Python they are, and they are not the same."""
+    return bool(kernel.prefix) and kernel.prefix != env.prefix
 
 
 @rule("jupyter-kernel-other-env", "likely")

@@ -13,6 +13,7 @@ from rigup.machine.kinds import (
     PciDevice,
     Platform,
     Symptom,
+    Torch,
     UnloadedModule,
 )
 
@@ -116,6 +117,16 @@ def program_found_no_driver(
     """torch asked for the driver's version and got none; nobody has shown a card, a driver or the bus."""
     elsewhere = inside(said) or (platform and (platform.get("wsl") or platform.get("system") == "macos"))
     return gpu is None and card is None and driver is None and not elsewhere
+
+
+@rule("nvidia-driver-missing", "possible")
+def program_found_no_library_of_the_driver(
+    said: Symptom = seen("nvidia-smi-no-library", "nvml-library-not-found"), gpu: Gpu | None = None, card: PciDevice | None = None,
+    driver: Driver | None = None, torch: Torch | None = None, platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """The library by which tools ask the driver is nowhere; where other cards or a working torch are shown, it is noise."""
+    elsewhere = inside(said) or (platform and (platform.get("wsl") or platform.get("system") in ("macos", "windows")))
+    return all(other is None for other in (gpu, card, driver, torch)) and not elsewhere
 
 
 def _draws(card: PciDevice) -> bool:

@@ -124,7 +124,8 @@ def work_fills_the_card(said: Symptom = seen(*_OUT)) -> Verdict:
 
 @rule("oom-model-too-large", "possible")
 def out_of_memory_without_figures(
-    said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant"), known: Symptom | None = seen(*_OUT)
+    said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant"),
+    known: Symptom | None = seen(*_OUT, "context-out-of-memory", "context-out-of-memory-in-java"),
 ) -> Verdict:
     """What the message says; it does not tell whose the memory is."""
     return known is None and said.knows("id")

@@ -35,6 +35,16 @@ def no_wheel_and_nobody_tells_the_python(
     return nothing and python is None and offline is None and bool(pythons(said.name)) and {"name": said.name}
 
 
+@rule("python-version-without-wheels", "possible")
+def no_wheel_of_a_release_and_the_list_is_cut(
+    said: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(*_UNREACHABLE),
+) -> Verdict:  # fmt: skip
+    """What was offered nobody shows; one release was asked for that was never made for every Python."""
+    release = _release(said).partition("+")[0]
+    cut = not said.knows("offered") and bool(release and pythons(said.name)) and offline is None
+    return cut and (python is None or supported(said.name, python.version, release) is not True) and {"name": said.name}
+
+
 @rule("python-version-without-wheels", "likely")
 def the_release_is_older_than_all_offered(
     said: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(*_UNREACHABLE),

@@ -84,3 +84,4 @@ class Mask(Fact, scope=PROCESS):
     variable: str
     value: str
     after: str  # what had touched the device before it
+    imported: str  # the framework that was imported before it

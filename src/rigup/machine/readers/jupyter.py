@@ -4,7 +4,7 @@ import json
 import posixpath
 import re
 
-from rigup.machine.kinds import JupyterKernel, Variable
+from rigup.machine.kinds import JupyterKernel, PythonEnv, Variable
 from rigup.machine.reader import File, Statements, reads
 from rigup.machine.readers.values import Draft
 from rigup.machine.texts import Text
@@ -95,3 +95,24 @@ def ipython_banner(text: Text) -> Statements:
     for hit in text.each(_IPYTHON):
         if plain and hit["told"].strip(" |") not in plain:
             yield hit.states(JupyterKernel, name="ipython", shown=hit["told"].strip())
+
+
+_ENTERED = r"^(?:[^\n]{0,60}[$#>%] ?)?(?:(?:conda|source|mamba|micromamba|pyenv|\.) +)?activate +(?P<name>[\w.-]{1,40})[ \t]*$"
+_STARTED = r"^(?:[^\n]{0,100}[$#>%] ?)?(?:ipython|jupyter)[ -](?:notebook|lab)\b[^\n]{0,100}$"
+_RAN = r"\bsys\.executable\b[^\n]{0,80}\n(?:[ \t]*\n)?[ \t>]{0,4}(?:Out ?\[\d{1,4}\]: ?)?['\"]?(?P<root>(?:[A-Za-z]:[\\/]{1,2}|/)[^\n'\"]{1,300}?)[\\/]{1,2}(?:bin[\\/])?python[\d.]{0,5}(?:\.exe)?['\"]?[ \t]*$"
+
+
+@reads(marks=("jupyter notebook", "jupyter lab", "jupyter-lab", "jupyter-notebook", "ipython notebook"), adds=(JupyterKernel, PythonEnv), rank=0)
+def started_in_another(text: Text) -> Statements:
+    """`activate work`, `jupyter notebook`, and what `sys.executable` is in it: all three, in this order."""
+    entered = text.first(_ENTERED)
+    started = next((hit for hit in text.each(_STARTED) if entered and hit.start > entered.start), None)
+    ran = next((hit for hit in text.each(_RAN) if started and hit.start > started.start), None)
+    if entered is None or ran is None or entered["name"] == "base":
+        return
+    root = ran["root"].replace("\\\\", "\\")
+    yield ran.states(JupyterKernel, name="notebook", prefix=root)
+    if re.split(r"[\\/]", root)[-1] != entered["name"]:
+        slash = "\\" if "\\" in root else "/"
+        above = re.sub(r"[\\/]envs[\\/][^\\/]{1,60}$", "", root)
+        yield entered.states(PythonEnv, prefix=slash.join((above, "envs", entered["name"])), active=True)

@@ -1,0 +1,112 @@
+"""`rigup diff`: what two machines, or two states of one, do not have in common."""
+
+import json
+import os
+import sys
+from typing import Any
+
+import click
+
+from rigup.language import _, choose
+from rigup.machine.store import Facts
+
+SCHEMA = "rigup.diff/1"
+HERE = "here"
+
+
+@click.command("diff")
+@click.argument("before", metavar="A")
+@click.argument("after", metavar="B")
+@click.option("--json", "as_json", is_flag=True, help="Print the differences as data (schema rigup.diff/1).")
+@click.option("-v", "--verbose", count=True, help="Show also what goes with a difference that is shown.")
+@click.option("--wake", is_flag=True, help="Ask also cards that are asleep; this wakes them.")
+def command(before: str, after: str, as_json: bool, verbose: int, wake: bool) -> int:
+    """Tell what differs between two machines, the likeliest suspects first.
+
+    A and B are each: `here` for this machine; the path of a capture, a report or a captured tree; or
+    USER@NODE, which is asked by your own ssh. What changes by itself, as used memory, does not count, and
+    what only one of them tells neither. Exit status: 0 equal, 1 different, 2 one could not be read.
+    """
+    if as_json:
+        choose("en")  # data is the same in every language
+    told = compared(before, after, wake)
+    click.echo(json.dumps(told, ensure_ascii=False, indent=1, default=str) if as_json else _text(told, verbose))
+    return int(not told["equal"])
+
+
+def compared(before: str, after: str, wake: bool = False) -> dict[str, Any]:
+    """The answer as data. Raises click.ClickException where one of the two cannot be read."""
+    from rigup.cli.difference import as_data
+    from rigup.machine.difference import differences
+    from rigup.machine.portrait import portrait
+
+    mine, theirs = (portrait(_facts(name, wake)) for name in (before, after))
+    common = sorted(mine.facts.keys() & theirs.facts.keys())
+    if not common:
+        told = _("{before} and {after} tell of nothing in common, so there is nothing to compare.")
+        raise click.ClickException(told.format(before=before, after=after))
+    found = differences(mine, theirs)
+    return {
+        "schema": SCHEMA, "before": before, "after": after, "equal": not found, "compared": common,
+        "differences": as_data(found),
+    }  # fmt: skip
+
+
+def _text(told: dict[str, Any], verbose: int) -> str:
+    from rigup.cli.difference import shown
+    from rigup.cli.layout import wrapped
+
+    names = {"before": told["before"], "after": told["after"]}
+    if told["equal"]:
+        return "\n".join(wrapped(_("{before} and {after} are equal in all that both tell.").format(**names)))
+    head = wrapped(_("From {before} to {after}, likeliest suspects first:").format(**names))
+    return "\n".join([*head, *shown(told["differences"], verbose)])
+
+
+# -- where the facts come from -----------------------------------------------------------------------
+
+
+def _facts(name: str, wake: bool) -> Facts:
+    """The facts of one side. Raises click.ClickException."""
+    from rigup.machine import readers  # noqa: F401  (registers them)
+
+    if name != HERE and name != "-" and not os.path.lexists(name):
+        if "@" in name or name.startswith("ssh://"):
+            return _asked(name, wake)
+        told = _("{name} does not exist. A machine is given as USER@NODE or ssh://NODE, this one as `here`.")
+        raise click.ClickException(told.format(name=name))
+    return _opened(None if name == HERE else name, wake)
+
+
+def _opened(path: str | None, wake: bool) -> Facts:
+    from rigup.machine.look import look
+    from rigup.machine.sources import SourceError, close_sources, open_source
+
+    try:
+        return look(open_source(path), wake)
+    except SourceError as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        close_sources()
+
+
+def _asked(host: str, wake: bool) -> Facts:
+    """A machine at the other end of the person's own ssh."""
+    from rigup.cli.hosts import error, node_of
+    from rigup.machine.collect import remote, tree
+    from rigup.machine.collect.ssh import Connection, Failure
+
+    if sys.stderr.isatty():
+        click.echo(_("Asking {host} …").format(host=host), err=True)
+    connection = Connection(host)
+    try:
+        made = remote.collected(connection.trip, wake)
+        if not made.system:
+            raise Failure("no-shell")
+        return remote.seen(made, node_of(host), wake)
+    except Failure as failure:
+        told = error(failure)
+        raise click.ClickException(" ".join(filter(None, (host + ":", told["because"], told["next"])))) from failure
+    finally:
+        connection.close()
+        tree.discard()

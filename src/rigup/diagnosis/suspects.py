@@ -1,0 +1,88 @@
+"""What a difference may have broken: the causes whose rules ask for just that, and which difference comes first."""
+
+import functools
+from collections import defaultdict
+from collections.abc import Iterable
+from types import CodeType
+from typing import Any
+
+from rigup.diagnosis.rule import RULES, Need, Rule
+from rigup.machine.difference import Difference, leaders
+from rigup.machine.facts import kinds
+
+_MOST = 8  # causes that are named
+
+
+def causes_of(one: Difference, found: Iterable[str] = ()) -> list[str]:
+    """Causes that the difference may explain; those of `found` first."""
+    named = [rule.cause for rule in _rules().get(one.kind, ()) if any(_asks(rule, name, one) for name in rule.needs)]
+    there = [cause for cause in found if cause in named]
+    return list(dict.fromkeys([*there, *named]))[:_MOST]
+
+
+@functools.cache
+def _rules() -> dict[str, list[Rule]]:
+    from rigup.diagnosis import rules  # noqa: F401  (registers them)
+
+    by_kind: dict[str, list[Rule]] = defaultdict(list)
+    for rule in RULES:
+        for kind in {need.kind.__name__ for need in rule.needs.values()}:
+            by_kind[kind].append(rule)
+    return by_kind
+
+
+def _asks(rule: Rule, parameter: str, one: Difference) -> bool:
+    """Whether a parameter is of this kind, may be this subject, and its rule reads this field."""
+    need = rule.needs[parameter]
+    if need.kind.__name__ != one.kind or not _may_be(need, one):
+        return False
+    read = _read(rule.judge.__code__)
+    return not one.field or one.field in read or one.field in dict(need.fields)
+
+
+def _may_be(need: Need, one: Difference) -> bool:
+    keys = kinds()[one.kind].title
+    wanted = [value for name, value in need.fields if name in keys]
+    words = one.subject.split()
+    return all(any(word in (value if isinstance(value, tuple) else (value,)) for word in words) for value in wanted)
+
+
+def _read(code: CodeType) -> set[str]:
+    """Names of fields that a function reads, also those that it gives as words."""
+    inner = [part for part in code.co_consts if isinstance(part, CodeType)]
+    return {*code.co_names, *(part for part in code.co_consts if isinstance(part, str))}.union(*map(_read, inner))
+
+
+def ranked(found: list[Difference], findings: list[dict[str, Any]]) -> list[Difference]:
+    """What the findings speak of first, the root's before the others'; echoes behind what they echo."""
+    told = [finding for finding in findings if finding["severity"] != "note"]
+    first = sorted(leaders(found), key=lambda one: min(_spoken_of(one, told), _echoed(one, found, told)))
+    behind = [one for one in found if one.echo_of]
+    return [one for leader in first for one in (leader, *(echo for echo in behind if echo.echo_of == leader.name))]
+
+
+def _echoed(one: Difference, found: list[Difference], told: list[dict[str, Any]]) -> int:
+    echoes = (echo for echo in found if echo.echo_of == one.name)
+    return min((_spoken_of(echo, told) for echo in echoes), default=2 * len(told))
+
+
+def _spoken_of(one: Difference, told: list[dict[str, Any]]) -> int:
+    """The place of the first finding whose evidence is what differs; its kind alone weighs less."""
+    exact = (number for number, finding in enumerate(told) if _in_evidence(one, finding))
+    return next(exact, 2 * len(told))
+
+
+def _in_evidence(one: Difference, finding: dict[str, Any]) -> bool:
+    return any(_is_line_of(one, line) for line in finding["evidence"])
+
+
+def _is_line_of(one: Difference, line: dict[str, Any]) -> bool:
+    """Whether a line of evidence reads this field of this subject, or misses it."""
+    fact = str(line["fact"])
+    if fact.startswith("no "):
+        return one.change == "gone" and fact.removeprefix("no ").startswith(one.kind)
+    kind, _, field = fact.partition(".")
+    if kind != one.kind or (one.field and field != one.field):
+        return False
+    text = str(line["value"] or "") + " " + str(line["source"])
+    return not one.subject or any(word in text for word in one.subject.split()) or len(kinds()[kind].keys) == 0

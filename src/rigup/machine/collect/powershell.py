@@ -1,0 +1,79 @@
+"""The collecting script for Windows: `collect.ps1` with the readers' questions filled in.
+
+A path that begins with a slash lies on the system's drive there, as it does for `Local`.
+"""
+
+from collections.abc import Iterable
+from importlib import resources
+
+from rigup.machine.collect import private
+from rigup.machine.collect.posix import MOST_FILES, SECONDS, label
+from rigup.machine.collect.questions import Path_, Program, makers, paths, programs
+from rigup.machine.host import LIMIT
+
+_LISTS = {"HomeFolder.path": "$Homes", "PythonEnv.prefix": "$Environments"}
+# What helps a person who reads the stream, and what readers know as pasted texts.
+_BESIDES = (("py", "-0p"), ("wsl", "--version"), ("wsl", "--status"), ("wsl", "-l", "-v"))
+_SECONDS = 10.0
+_ENDS = ("/pyvenv.cfg", "/conda-meta", "-packages")  # what tells a Python environment
+# Of another system's files none is there; to ask for each would only take time.
+_ELSEWHERE = ("/proc/", "/sys/", "/dev/", "/boot/", "/run/", "/var/lib/", "/lib/", "/System/")
+
+
+def script() -> str:
+    """The script that asks all that the readers declare, as far as Windows can have it."""
+    asked = [path for path in paths() if not path.at("").startswith(_ELSEWHERE)]
+    found = [path for path in paths(makers("PythonEnv")) if path.at("").endswith(_ENDS)]
+    spots = {
+        "LIMIT": str(LIMIT), "FILES": str(MOST_FILES), "SECONDS": str(SECONDS),
+        "SECRET": _listed(private.secret_globs()), "WANTED": _listed(private.wanted()), "BLANKINGS": _blankings(),
+        "BELOW": _listed(path.after for path in found if path.hole == "HomeFolder.path"),
+        "ANYWHERE": _listed(path.before for path in found if not path.hole),
+        "QUESTIONS": "\n".join([*_questions(asked), *map(_program, _programs())]),
+    }  # fmt: skip
+    text = resources.files(__package__).joinpath("collect.ps1").read_text("utf-8")
+    for name, told in spots.items():
+        text = text.replace("@" + name + "@", told)
+    return text.replace("\n", "\r\n")
+
+
+def quoted(word: str) -> str:
+    """A literal string: nothing in it is expanded, quotation marks are doubled."""
+    return "'" + word.replace("'", "''").replace("\u2018", "\u2018\u2018").replace("\u2019", "\u2019\u2019") + "'"
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(map(quoted, words))
+
+
+def _blankings() -> str:
+    """Expressions as .NET writes them: groups are $1."""
+    pairs = ((form, to.replace("\\1", "${1}")) for form, to in private.blankings())
+    return ",\n".join("    @(" + quoted(form) + ", " + quoted(to) + ")" for form, to in pairs)
+
+
+def _questions(asked: list[Path_]) -> list[str]:
+    lines = [_line(path, "$Drive", "''") for path in asked if not path.hole]
+    for hole, values in _LISTS.items():
+        inner = ["    " + _line(path, "$Base", "$Base") for path in asked if path.hole == hole and not path.before]
+        lines += ["foreach ($Base in " + values + ") {", *inner, "}"] if inner else []
+    return lines
+
+
+def _line(path: Path_, base: str, shown: str) -> str:
+    pattern = quoted(path.after if path.hole else path.before)
+    if path.listed:
+        return f"Get-List {base} {shown} {pattern}"
+    return f"Get-File {base} {shown} {pattern} " + ("$Most" if path.most == LIMIT else str(path.most))
+
+
+def _programs() -> list[Program]:
+    return [*programs(), *(Program(argv, _SECONDS, "", (), ()) for argv in _BESIDES)]
+
+
+def _program(made: Program) -> str:
+    line = f"Get-Said {quoted(label(made.argv))} {made.seconds:g} @({_listed(made.argv)})"
+    for patterns, sign in ((made.given, ""), (made.unless, "-not ")):
+        if patterns:
+            line = "if (" + sign + "(Test-There @(" + _listed(patterns) + "))) { " + line + " }"
+    return line

@@ -1,0 +1,81 @@
+"""What leaves a machine without Python, and what does not: by name for variables, by form for everything.
+
+Both come from the table that captures are redacted by (`knowledge.secrets`), put into the plain expressions
+that sed and .NET understand. A script can only take out what is known by its form. Names, addresses and
+serial numbers stay in what it prints; `rigup capture --from` takes them out.
+"""
+
+import fnmatch
+import re
+
+from rigup.knowledge.secrets import tokens, words
+
+BLANK = "****"
+_SHORT = 5  # letters; a shorter word must stand alone in a name: PAT is one, PATH is none
+_MOST_REPEATS = 100  # what a POSIX expression may count to, by far
+_NAME = "[A-Za-z0-9_.-]*"
+_VALUE = r"('[^']*'|\"[^\"]*\"|[^ '\"]+)"
+_BETWEEN = r"['\"]?[ ]*[:=][ ]*"
+
+
+def wanted() -> list[str]:
+    """Patterns of the variables that are told with their values."""
+    known = sorted(words("kept variable"))
+    return [form for form in known if not any(other != form and fnmatch.fnmatchcase(form, other) for other in known)]
+
+
+def secret_globs() -> list[str]:
+    """Shell patterns of variables that are never told, whatever else they match."""
+    long, short = _secret_words()
+    forms = [form for word in long for form in ("*" + word.upper() + "*", "*" + word + "*")]
+    forms += ["*_" + word.upper() for word in [*short, "key"]]
+    return [*forms, "*[Kk]ey"]
+
+
+def blankings() -> list[tuple[str, str]]:
+    r"""Everything that is blanked on a line: extended regular expression, replacement with groups as `\1`."""
+    long, short = (("(" + "|".join(map(_any_case, told)) + ")") for told in _secret_words())
+    keys = "(" + "|".join(map(_any_case, sorted(words("secret key")))) + ")[_.-]?[Kk][Ee][Yy][Ss]?"
+    named = [_NAME + long + _NAME, _NAME + keys + "[A-Za-z0-9_]*"]
+    blank = r"\1" + BLANK
+    return [
+        (r"([A-Za-z][A-Za-z0-9+.-]*://)[^/@ '\"<>]+@", blank + "@"),
+        *((_plain(row.regex), BLANK) for row in tokens()),
+        ("(" + _any_case("authorization") + r"['\"]?[:=] *['\"]?([A-Za-z]+ )?)[^ '\"]+", blank),
+        *(("(" + name + _BETWEEN + ")" + _VALUE, blank) for name in named),
+        ("((^|[^A-Za-z0-9])(" + _NAME + "[_.-])?" + short + "[0-9]*" + _BETWEEN + ")" + _VALUE, blank),
+        *((r"(set [a-zA-Z -]*" + name + r" +)[^ ].*", blank) for name in named),
+        (r"(--[a-z-]*(token|password|secret|api-key)[ =])[^ ]+", blank),
+    ]
+
+
+def _secret_words() -> tuple[list[str], list[str]]:
+    """Words that tell a secret wherever they stand in a name; words that do where they end it."""
+    known = sorted(words("secret"), key=len)
+    long = [word for word in known if len(word) >= _SHORT]
+    least = [word for number, word in enumerate(long) if not any(other in word for other in long[:number])]
+    return least, [word for word in known if len(word) < _SHORT]
+
+
+def _any_case(word: str) -> str:
+    return "".join("[" + letter.upper() + letter + "]" if letter.isalpha() else letter for letter in word)
+
+
+def _plain(regex: str) -> str:
+    """An expression of the table without what only Python's have: it may match more, never less."""
+    plain = re.sub(r"\(\?[!=][^)]*\)", "", regex).replace("(?:", "(")
+    plain = re.sub(r"\[([^\]]*)\]", lambda found: "[" + _class(found[1]) + "]", plain)
+    plain = re.sub(r"\\w", "[A-Za-z0-9_]", plain)
+    plain = re.sub(r"\\d", "[0-9]", plain)
+    return re.sub(r"\{(\d+),(\d+)\}", lambda found: _repeat(int(found[1]), int(found[2])), plain)
+
+
+def _class(inner: str) -> str:
+    """A bracket expression; in POSIX's a backslash stands for itself."""
+    plain = inner.replace(r"\w", "A-Za-z0-9_").replace(r"\d", "0-9")
+    return re.sub(r"\\(.)", r"\1", plain)
+
+
+def _repeat(least: int, most: int) -> str:
+    """Counted repeats; not all programs count far."""
+    return "{" + str(least) + "," + (str(most) if most < _MOST_REPEATS else "") + "}"

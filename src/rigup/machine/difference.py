@@ -1,0 +1,268 @@
+"""What differs between two portraits of machines: a pure function from two values to a list.
+
+Only what both sides know can differ. A subject counts as gone or new where the other side looked for all of its
+kind, and could look everywhere that the first did. What follows from another difference (the libraries of a
+driver that changed) names the one that it echoes.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from rigup.machine.facts import Place, kinds
+from rigup.machine.portrait import Portrait, Row
+from rigup.machine.pseudonyms import is_made
+
+Fields = dict[str, Any]
+CHANGED, GONE, NEW = "changed", "gone", "new"
+
+# The likeliest suspects first: what an update moves without being asked, then what a person sets.
+_SUSPECTS = (
+    "Platform.release", "Driver", "GraphicsSwitch", "Gpu.driver", "Gpu", "KernelModule.loaded", "KernelModule",
+    "DkmsBuild", "Account.groups", "DeviceNode", "Variable", "Gpu.shown_isa", "Torch", "TensorFlow", "JupyterKernel", "DriverLibrary",
+    "LoaderEntry", "PathLibrary", "SearchPath", "KernelParameter", "ModuleParameter", "Platform", "World",
+    "DeviceRules", "FileVariable", "UnitFile", "Service", "Firmware", "ContainerEngine", "PythonEnv", "Package",
+    "KernelLibrary", "Toolkit", "Memory", "SharedMemory", "PciDevice", "KfdNode", "ContainerToolkit", "CdiSpec",
+    "DkmsTree", "SlurmSetting", "SlurmNode", "NextBoot", "Kernel", "DeadLine", "SystemPackage", "PackageSource",
+    "Distribution",
+)  # fmt: skip
+_FIELDS = ("release", "version", "driver", "name", "loaded", "value")  # what tells of a subject before its other fields
+_RANK = {name: number for number, name in enumerate(_SUSPECTS)}
+_SIZES = frozenset(("total", "vram", "gtt", "unified", "commit_limit"))  # bytes; a kernel keeps some for itself
+_CLOSE = 0.02  # share by which two sizes of one thing may differ
+_TELLING = ("version", "value", "driver", "status", "running", "group", "path", "name")
+
+
+class Difference(NamedTuple):
+    """One thing that is not as it was.
+
+    Attributes:
+        kind: the kind of fact; `subject` is which of them, "" where there is only one.
+        field: what of it; "" where the subject itself is gone or new.
+        before: the value, for lists what only this side has; None: not there.
+        place: where, as a place is written; "" is the machine itself.
+        change: changed, gone or new.
+        echo_of: "KIND SUBJECT" of the difference that this one follows from; "" where it stands for itself.
+        unbuilt: for another kernel, modules that were built for the one before and are not for this one.
+
+    """
+
+    kind: str
+    subject: str
+    field: str
+    before: Any
+    after: Any
+    place: str = ""
+    change: str = CHANGED
+    echo_of: str = ""
+    unbuilt: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Kind and subject."""
+        return (self.kind + " " + self.subject).strip()
+
+
+def differences(before: Portrait, after: Portrait) -> list[Difference]:
+    """What differs, likeliest suspects first, echoes behind what they echo."""
+    found: list[Difference] = []
+    for kind in sorted(before.facts.keys() | after.facts.keys()):
+        found += _of_kind(kind, before, after)
+    return _echoes(sorted(found, key=_order))
+
+
+def _order(found: Difference) -> tuple[Any, ...]:
+    rank = _RANK.get(found.kind + "." + found.field, _RANK.get(found.kind, 99))
+    field = _FIELDS.index(found.field) if found.field in _FIELDS else len(_FIELDS)
+    return rank, found.change == CHANGED, found.kind, found.subject, found.place, field, found.field
+
+
+def _of_kind(kind: str, before: Portrait, after: Portrait) -> Iterator[Difference]:
+    pairs, gone, new = paired(kind, before.facts.get(kind, []), after.facts.get(kind, []))
+    for mine, theirs in pairs:
+        for one in _changed(kind, mine, theirs):
+            yield one._replace(unbuilt=_unbuilt(one, after)) if kind == "Platform" else one
+    for row in gone:
+        if _would_be_seen(kind, row, before, after):
+            yield Difference(kind, subject_of(kind, row[1]), "", _telling(row[1]), None, _where(kind, row), GONE)
+    for row in new:
+        if _would_be_seen(kind, row, after, before):
+            yield Difference(kind, subject_of(kind, row[1]), "", None, _telling(row[1]), _where(kind, row), NEW)
+
+
+# -- which is which ----------------------------------------------------------------------------------
+
+
+def paired(kind: str, mine: list[Row], theirs: list[Row]) -> tuple[list[tuple[Row, Row]], list[Row], list[Row]]:
+    """Subjects that both have, and those that only one has. By all keys; a card also by one that nobody else has."""
+    keys = kinds()[kind].keys if kind in kinds() else ()
+    pairs: list[tuple[Row, Row]] = []
+    mine, theirs = _join(pairs, mine, theirs, lambda row: (row[0], *(_key(row, key) for key in keys)))
+    for key in keys if kind == "Gpu" else ():
+        mine, theirs = _join(pairs, mine, theirs, lambda row, key=key: (row[0], row[1].get(key)), key)
+    return pairs, mine, theirs
+
+
+def _key(row: Row, key: str) -> str:
+    return repr(row[1].get(key)) if key in row[1] else ""
+
+
+def _join(pairs: list[tuple[Row, Row]], mine: list[Row], theirs: list[Row], by: Any, key: str = "") -> Any:
+    """Take those out that one mark tells apart on both sides; several of one mark go by their order."""
+    there: dict[Any, list[Row]] = defaultdict(list)
+    for row in theirs:
+        if not key or key in row[1]:
+            there[by(row)].append(row)
+    left = []
+    for row in mine:
+        if (not key or key in row[1]) and there.get(by(row)):
+            pairs.append((row, there[by(row)].pop(0)))
+        else:
+            left.append(row)
+    taken = {id(pair[1]) for pair in pairs}
+    return left, [row for row in theirs if id(row) not in taken]
+
+
+def subject_of(kind: str, fields: Fields) -> str:
+    """How a subject is named: by what its kind is titled by, packages with their environment."""
+    made = kinds().get(kind)
+    titles = ("module", "name") if kind == "ModuleParameter" else made.title if made else ()
+    many = kind in ("ModuleParameter", "DkmsBuild", "DkmsTree")
+    known = [str(fields[name]) for name in titles if fields.get(name) is not None]
+    return " ".join(known if many else known[:1])
+
+
+def _where(kind: str, row: Row) -> str:
+    """Its place; a package's environment too."""
+    environment = [str(row[1]["env"])] if kind == "Package" and "env" in row[1] else []
+    return " ".join(["/".join(part for part in row[0] if part), *environment]).strip()
+
+
+def _telling(fields: Fields) -> Any:
+    """What tells most of a subject that is gone or new; True: that it is there."""
+    return next((fields[name] for name in _TELLING if fields.get(name) is not None), True)
+
+
+# -- what can be told --------------------------------------------------------------------------------
+
+
+def _would_be_seen(kind: str, row: Row, having: Portrait, lacking: Portrait) -> bool:
+    """Whether the side that lacks a subject would have seen it: it looked at all, and where the other did."""
+    place = Place(*row[0])
+    looked = any(Place(*at).meet(place) for at in lacking.whole.get(kind, ()))
+    refused = set(lacking.refused.get(kind, ())) - set(having.refused.get(kind, ()))
+    return looked and not refused and not _found_from(row[1], having, lacking)
+
+
+def _found_from(fields: Fields, having: Portrait, lacking: Portrait) -> bool:
+    """Whether it lies in a folder that one side worked in and the other did not."""
+    own = [folder.rstrip("/") + "/" for folder in having.work if folder not in lacking.work and folder != "~"]
+    texts = [value for value in fields.values() if isinstance(value, str)]
+    return any((text + "/").startswith(folder) for text in texts for folder in own)
+
+
+def _changed(kind: str, mine: Row, theirs: Row) -> Iterator[Difference]:
+    for field in sorted(mine[1].keys() & theirs[1].keys()):
+        one, other = mine[1][field], theirs[1][field]
+        if one == other or _alike(kind, field, one, other):
+            continue
+        one, other = _only(one, other)
+        yield Difference(kind, subject_of(kind, mine[1]), field, one, other, _where(kind, mine))
+
+
+def _alike(kind: str, field: str, one: Any, other: Any) -> bool:
+    """Whether two values say the same, or one of them was taken out of a capture."""
+    if any(isinstance(value, str) and is_made(value) for value in (one, other)):
+        return True
+    if field in _SIZES and isinstance(one, int) and isinstance(other, int):
+        return abs(one - other) <= _CLOSE * max(abs(one), abs(other))
+    if kind == "Gpu" and field == "name":
+        from rigup.machine.names import same_name
+
+        return same_name(str(one), str(other))
+    return False
+
+
+def _only(one: Any, other: Any) -> tuple[Any, Any]:
+    """Of two lists what only each has."""
+    if isinstance(one, list) and isinstance(other, list):
+        return [part for part in one if part not in other], [part for part in other if part not in one]
+    return one, other
+
+
+def _unbuilt(one: Difference, after: Portrait) -> tuple[str, ...]:
+    """Modules that are built for the kernel before and not for the one that runs now."""
+    if one.field != "release":
+        return ()
+    built = ((str(row[1].get("name")), row[1].get("built_for") or []) for row in after.facts.get("KernelModule", ()))
+    return tuple(name for name, kernels in built if one.before in kernels and one.after not in kernels)
+
+
+# -- echoes ------------------------------------------------------------------------------------------
+
+
+def _echoes(found: list[Difference]) -> list[Difference]:
+    """Say of each whether it follows from one before it."""
+    kept: list[Difference] = []
+    made: list[Difference] = []
+    for one in found:
+        first = next((other for other in kept if _follows(one, other)), None)
+        made.append(one._replace(echo_of=first.name) if first else one)
+        if first is None:
+            kept.append(one)
+    return made
+
+
+def _follows(one: Difference, first: Difference) -> bool:
+    """Another field of the same subject, the same change elsewhere, one more of the same kind, or part of it."""
+    if (one.kind, one.subject, one.place) == (first.kind, first.subject, first.place):
+        return True
+    if one.change == first.change == CHANGED:
+        return _same_change(one, first) or _new_kernel(one, first)
+    alike = one.change == first.change and one.kind == first.kind and one.place == first.place
+    return alike or _part_of(one, first) or _new_kernel(one, first)
+
+
+def _same_change(one: Difference, first: Difference) -> bool:
+    """As of a driver's libraries: `550.120-0ubuntu1` is the same as 550.120."""
+    if one.field != first.field:
+        return False
+    if one.kind == first.kind and (one.before, one.after) == (first.before, first.after):
+        return True
+    return (
+        one.field in ("version", "driver", "path")
+        and _begins(one.before, first.before)
+        and _begins(one.after, first.after)
+    )
+
+
+def _begins(one: Any, first: Any) -> bool:
+    return one == first or (
+        isinstance(one, str) and isinstance(first, str) and len(first) > 2 and one.startswith(first)
+    )
+
+
+def _new_kernel(one: Difference, first: Difference) -> bool:
+    """What comes with a kernel: it is installed, and modules are built for it."""
+    if first.kind != "Platform" or first.field != "release":
+        return False
+    if one.kind == "Kernel":
+        return one.subject in (first.before, first.after)
+    built = one.kind == "KernelModule" and one.field == "built_for"
+    return built and {*one.before, *one.after} <= {first.before, first.after}
+
+
+def _part_of(one: Difference, first: Difference) -> bool:
+    """A package or a torch of an environment that is gone, a torch's package, a card's place on the bus."""
+    if one.change != first.change:
+        return False
+    if first.kind == "PythonEnv":
+        return (one.kind == "Package" and one.place.endswith(first.subject)) or one.subject == first.subject
+    if first.kind in ("Torch", "TensorFlow"):
+        return one.kind == "Package" and one.subject == first.kind.lower() and one.place.endswith(first.subject)
+    return first.kind == "Gpu" and one.kind in ("PciDevice", "KfdNode") and one.subject == first.subject
+
+
+def leaders(found: Iterable[Difference]) -> list[Difference]:
+    """Those that stand for themselves."""
+    return [one for one in found if not one.echo_of]

@@ -1,0 +1,109 @@
+"""Forms in which a name stands in a text, and where in a long text they are worth trying."""
+
+import functools
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+_FQDN = r"[A-Za-z0-9](?:[\w-]{0,62})(?:\.[A-Za-z0-9-]{1,63}){0,6}"
+
+
+class Context(NamedTuple):
+    """A form in which `x` is a name. One of `hints` occurs where it does."""
+
+    kind: str
+    form: re.Pattern[str]
+    hints: tuple[str, ...]
+
+
+def _context(kind: str, form: str, *hints: str) -> Context:
+    return Context(kind, re.compile(form.replace("{fqdn}", _FQDN), re.MULTILINE), hints)
+
+
+CONTEXTS = (
+    _context("user", r"(?:/home\d?|/Users|/users|/mnt/[a-z]/Users)/(?P<x>[A-Za-z0-9_](?:[\w.-]{0,40}[\w-])?)", "/home", "/users"),
+    _context("user", r"\\{1,4}Users\\{1,4}(?P<x>[^\\/:*?\"<>|\r\n]{1,40})\\", "\\users"),
+    _context("user", r"\\{1,4}Users\\{1,4}(?P<x>[\w.-]{1,40})", "\\users"),
+    _context("user", r"\b(?:e?uid)=\d{1,10}\((?P<x>[^)\s]{1,64})\)", "uid="),
+    _context("known user", r"(?<=[=,])\d{1,10}\((?P<x>[^)\s]{1,64})\)", "gid=", "groups="),
+    _context("user", r"(?<=[=,])[1-9]\d{3,9}\((?P<x>[^)\s]{1,64})\)", "gid=", "groups="),
+    _context("user", r"^(?P<x>[A-Za-z_][\w.-]{0,31}\$?):[x*!]{0,2}:[1-9]\d{3,9}:", ":x:", ":*:", ":!:"),
+    _context("users", r"^[A-Za-z_][\w.-]{0,31}:[x*!]{0,2}:\d{1,10}:(?P<x>[\w.,$-]{1,2000})$", ":x:", ":*:", ":!:"),
+    _context("user", r"^[-dlcbps][-rwxsStT]{9}[.+@]?[ \t]+\d+[ \t]+(?P<x>[A-Za-z_][\w.-]{0,31})[ \t]", "rwx", "rw-", "r--", "r-x"),
+    _context("user", r"^[-dlcbps][-rwxsStT]{9}[.+@]?[ \t]+\d+[ \t]+\S{1,32}[ \t]+(?P<x>[A-Za-z_][\w.-]{0,31})[ \t]", "rwx", "rw-", "r--", "r-x"),
+    _context("user", r"^[ \t(>]{0,4}(?:\([\w. -]{1,40}\)[ \t]?)?\[?(?P<x>[A-Za-z_][\w.-]{0,31})@[A-Za-z0-9][\w.-]{0,62}[: ][^\n$#%>@]{0,120}[$#%>]", "@"),
+    _context("host", r"^[ \t(>]{0,4}(?:\([\w. -]{1,40}\)[ \t]?)?\[?[A-Za-z_][\w.-]{0,31}@(?P<x>[A-Za-z0-9][\w.-]{0,62}?)[: ][^\n$#%>@]{0,120}[$#%>]", "@"),
+    _context("user", r"(?:\b(?:ssh|scp|sftp|rsync|sshfs|mosh)[ \t][^\n@]{0,120}?|ssh://)(?<![\w.-])(?P<x>[A-Za-z_][\w.-]{0,31})@", "ssh ", "ssh://", "scp ", "sftp ", "rsync ", "mosh ", "sshfs "),
+    _context("host", r"(?:\b(?:ssh|scp|sftp|rsync|sshfs|mosh)[ \t][^\n@]{0,120}?|ssh://)[A-Za-z_][\w.-]{0,31}@(?P<x>{fqdn})", "ssh ", "ssh://", "scp ", "sftp ", "rsync ", "mosh ", "sshfs "),
+    _context("host", r"://[^\s/@'\"<>]{1,300}@(?P<x>{fqdn})", "@"),
+    _context("unique id", r"\b(?P<x>[0-9a-f]{16}): UUID\b", ": uuid"),
+    _context("unique id", r"(?i)\buuid[\"' \t]{0,30}[:=][\"' \t]{0,20}(?:0x)?(?P<x>[0-9a-f]{16})\b", "uuid"),
+    _context("user", r"(?:^|[\s;\"'])(?:USER|LOGNAME|USERNAME|SUDO_USER|SLURM_JOB_USER|NB_USER|LOGIN|User|Group|SYSTEMD_USER)=\"?(?P<x>[A-Za-z_][\w.-]{0,40})", "user=", "username=", "group=", "login=", "logname="),
+    _context("user", r"\b(?:session opened for|session closed for|for user|as user|Accepted \w{1,20} for|New session \d{1,8} of user)[ \t](?:user[ \t])?(?P<x>[A-Za-z_][\w.-]{0,31})", "session opened for", "session closed for", "for user", "as user", "accepted ", "of user"),
+    _context("user", r"(?i)^[ \t]{0,12}(?:user ?name|registered owner|registered organization|owner|full name)[ \t]{0,20}:[ \t]{1,20}(?P<x>[A-Za-z][^\r\n:]{0,60}?)[ \t]{0,8}$", "user name", "username", "owner", "full name", "registered o"),
+    _context("user", r"\((?P<x>[a-z_][\w.-]{1,31})\)[ \t]{0,8}$", "user name:"),
+    _context("host", r"(?:^|[\s;\"'])(?:HOSTNAME|HOST|COMPUTERNAME|USERDOMAIN|USERDNSDOMAIN|SLURMD_NODENAME|SLURM_SUBMIT_HOST|SLURM_TOPOLOGY_ADDR|SLURM_JOB_NODELIST|SLURM_NODELIST|SLURM_STEP_NODELIST|MASTER_ADDR|NAME_OF_HOST)=\"?\\{0,4}(?P<x>[A-Za-z][\w.-]{0,80})", "host=", "hostname=", "computername=", "domain=", "nodename=", "nodelist=", "master_addr=", "topology_addr=", "name_of_host="),
+    _context("host", r"^(?:[A-Z][a-z]{2} [ \d]\d [\d:]{8}|\d{4}-\d\d-\d\dT[\d:.,+Z-]{8,30})[ \t](?P<x>{fqdn})[ \t](?:[\w@./-]{1,60}\[\d{1,8}\]|kernel|systemd|[\w-]{1,30}):", "kernel:", "]:"),
+    _context("host", r"\bLinux[ \t](?P<x>{fqdn})[ \t]\d{1,2}\.\d{1,3}[\w.+-]{0,60}[ \t]#", "linux "),
+    _context("host", r"\bDarwin[ \t](?P<x>{fqdn})[ \t]\d{2}\.\d", "darwin "),
+    _context("host", r"(?i)\b(?:static hostname|transient hostname|pretty hostname|icon hostname|hostname|host ?name|machine name|computer name|local host name|localhostname|system name|dns hostname|logon server|node name|nodename)[\"' \t]{0,30}[:=][\"' \t]{0,20}\\{0,4}(?P<x>[A-Za-z0-9][\w.'’-]{0,80})", "hostname", "host name", "machine name", "computer name", "system name", "node name", "nodename", "logon server", "localhostname"),
+    _context("host", r"\b(?:NodeName|NodeHostName|NodeAddr|Nodes|NodeList|SlurmctldHost|SlurmdHost|ControlMachine|BackupController|BatchHost|ReqNodeList|AccountingStorageHost|DbdHost|ControlAddr)=(?P<x>[A-Za-z][\w.-]{0,80})", "nodename=", "nodehostname=", "nodeaddr=", "nodes=", "nodelist=", "host=", "controlmachine=", "controller=", "controladdr="),
+    _context("domain", r"^[ \t]{0,4}(?:search|domain)[ \t]{1,8}(?P<x>[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,6})[ \t]{0,4}$", "search", "domain"),
+    _context("host", r"(?<![\w./@-])(?P<x>[a-z0-9][a-z0-9-]{0,62}(?:\.[a-z0-9-]{1,63}){0,5}\.(?:local|lan|internal|corp|intranet|localdomain|home\.arpa))(?![\w-]|\.\w)", ".local", ".lan", ".internal", ".corp", ".intranet", ".home.arpa"),
+    _context("host", r"(?<![\w./@\\-])(?P<x>[a-z0-9][a-z0-9-]{0,62}(?:\.[a-z0-9-]{1,63}){1,5}\.(?:com|net|org|edu|gov|mil|(?:ac|co|edu|gov|com|org)\.[a-z]{2}))(?![\w./-]|\.\w)", ".com", ".net", ".org", ".edu", ".gov", ".mil", ".ac.", ".co."),
+    _context("serial number", r"(?i)\b(?:serial(?: ?(?:number|num|no\.?|nr\.?))?(?: \(system\))?|serialnumber|serial_number|ioplatformserialnumber|(?:product|board|chassis|asic|system|disk|module)_serial|asset ?tag|service ?tag|unique[ _]?id|ecid|provisioning udid)\"?[ \t]{0,40}[:=][ \t]{0,20}\"?(?P<x>(?:0x)?[A-Za-z0-9][\w.-]{3,60}(?![\w./-]))", "serial", "unique id", "unique_id", "uniqueid", "asset tag", "assettag", "service tag", "servicetag", "ecid", "udid"),
+    _context("serial number", r"(?i)<(?:serial|serial_number|uniqueid|unique_id)>(?P<x>[A-Za-z0-9][\w./-]{3,60})</", "serial>", "serial_number>", "uniqueid>", "unique_id>"),
+    _context("unique id", r"^unique_id (?P<x>\d{6,20})$", "unique_id "),
+    _context("unique id", r"(?i)(?:\b|_)guid\w{0,12}[\"' \t]{0,4}[:=][\"' \t]{0,4}0x(?P<x>[0-9a-f]{12,16})\b", "guid"),
+    _context("serial number", r"/by-id/(?:ata|nvme|scsi|usb|mmc|virtio|sas|ieee1394|memstick)-\S{1,120}?_(?P<x>[A-Za-z0-9]{6,40})(?=[-_:\s\"]|$)", "/by-id/"),
+    _context("serial number", r"/by-id/(?:wwn-0x|nvme-eui\.|nvme-nvme\.|dm-uuid-)(?P<x>[\w-]{8,200})", "/by-id/"),
+    _context("serial number", r"(?i)\b(?:machine|boot|invocation|system|hardware)[ _]?id[\"' \t]{0,30}[:=][\"' \t]{0,20}(?P<x>[0-9a-f]{32})\b", "machine id", "machine_id", "machineid", "boot id", "boot_id", "bootid", "invocation id", "invocation_id", "system id", "hardware id"),
+    _context("serial number", r"\bsystemd\.machine_id=(?P<x>[0-9a-f]{32})", "systemd.machine_id="),
+)  # fmt: skip
+
+# A table of hosts: only where a text is known to be one, for many lines begin with an address.
+HOSTS = _context("hosts", r"^[ \t]{0,4}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{0,4}:[0-9a-fA-F:]{1,40})[ \t]{1,20}(?P<x>[A-Za-z][\w. \t-]{0,300}?)[ \t]{0,20}(?:#[^\n]{0,200})?$", ".")  # fmt: skip
+
+# Files whose whole text is one private thing, by how their paths end.
+WHOLE_FILES = (
+    ("host", re.compile(r"/(?:etc/hostname|proc/sys/kernel/hostname|etc/mailname|HOSTNAME)\Z")),
+    ("domain", re.compile(r"/proc/sys/kernel/domainname\Z")),
+    ("unique id", re.compile(r"/unique_id\Z")),
+    (
+        "serial number",
+        re.compile(
+            r"/(?:serial(?:_number)?|(?:product|board|chassis)_serial|(?:board|chassis)_asset_tag|wwid|machine-id|"
+            r"serial-number|sys_image_guid|node_guid)\Z"
+        ),
+    ),
+)
+
+
+def tried(body: str) -> Iterator[tuple[Context, int, int]]:
+    """Contexts with the lines that they are worth trying on, in the order of the text."""
+    contexts, finder = _finder()
+    done: dict[int, int] = {}
+    for number, at, _end in finder.find_matches_as_indexes(lowered(body), overlapping=True):
+        start = body.rfind("\n", 0, at) + 1
+        for index in contexts[number]:
+            if done.get(index, -1) != start:
+                done[index] = start
+                end = body.find("\n", at)
+                yield CONTEXTS[index], start, len(body) if end < 0 else end
+
+
+@functools.cache
+def _finder() -> tuple[list[list[int]], Any]:
+    import ahocorasick_rs
+
+    hints = sorted({hint for context in CONTEXTS for hint in context.hints})
+    users = [[index for index, context in enumerate(CONTEXTS) if hint in context.hints] for hint in hints]
+    return users, ahocorasick_rs.AhoCorasick(hints)
+
+
+def lowered(body: str) -> str:
+    """Lower case, letter for letter: of the few that become two letters the case is kept."""
+    lower = body.lower()
+    if len(lower) == len(body):
+        return lower
+    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in body)

@@ -1,0 +1,142 @@
+"""What no rule knows and what may yet be private: long strings without sense, and variables nobody asks for."""
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from typing import NamedTuple
+
+from rigup.knowledge.secrets import is_kept, is_secret
+from rigup.machine.pseudonyms import LEFT_OUT, Pseudonyms, is_made
+
+_LONG = re.compile(r"(?<![A-Za-z0-9_.-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![A-Za-z0-9_])")
+_RUN = re.compile(r"[A-Za-z0-9]{16,}")
+_DEVICE = re.compile(r"v[0-9A-F]{4,8}[dp][0-9A-F]{4,8}\w{0,80}")  # a modalias: which device a driver is for
+_LEAST = 3  # digits, small and large letters of a string that was drawn by lot
+_CHANGES = 0.3  # share of places where the kind of letter changes
+_SHOWN = 70  # characters of a doubtful line
+# Lines that hand a variable to others; what files do with variables of their own is theirs.
+_HANDED_ON = re.compile(
+    r"(?m)^(?P<head>[ \t]{0,12}(?:export|declare -x|typeset -x|Environment=|ENV[ \t]|set(?= \w{1,100}=))[ \t]{0,4})(?P<pairs>[^\n]{1,8000})$"
+)
+_SET = re.compile(
+    r"(?m)^(?P<head>[ \t]{0,12}(?:set -gx|set -x|setenv|setx))(?P<pairs>[ \t]{1,4}\w{1,100}[ \t][^\n]{1,8000})$"
+)
+_QUOTED = re.compile(r"(?P<between>[\"'])(?P<name>[A-Za-z_]\w{0,100})=(?P<value>[^\"'\n]*)(?P=between)")
+_PAIR = re.compile(
+    r"(?P<name>(?<![\w$\"'])[A-Za-z_]\w{0,100})(?P<between>=)(?P<value>\"[^\"\n]*\"?|'[^'\n]*'?|(?:\$\([^)\n]*\)|[^\s;\"'])+)"
+)
+_SPACED = re.compile(r"(?P<name>(?<=[ \t])[A-Za-z_]\w{0,100})(?P<between>[ \t])(?P<value>[^\n]+)")
+_PLAIN = re.compile(r"(?i)[\d.]{0,5}|true|false|yes|no|on|off")
+_OWN_FILES = re.compile(r"/(?:etc/environment|environment\.d/[^/]+\.conf|[^/]*\.env|env)\Z")
+
+
+class Doubt(NamedTuple):
+    """Something that nobody can tell whether it is private."""
+
+    what: str  # string, variable
+    value: str  # the string, or the variable's name
+    source: str
+    shown: str  # the line, shortened
+
+
+Keeps = Callable[[Doubt], bool]
+
+
+def without_strings(body: str, source: str, made: Pseudonyms, keeps: Keeps) -> str:
+    """The text without long strings that look drawn by lot, unless somebody wants to keep them."""
+
+    def one(found: re.Match[str]) -> str:
+        if not _drawn(found[0]) or is_made(found[0]) or _DEVICE.fullmatch(found[0]):
+            return found[0]
+        doubt = Doubt("string", found[0], source, _line(body, found.start()))
+        return found[0] if keeps(doubt) else made.of("unknown string", found[0])
+
+    return body if "\x00" in body else _LONG.sub(one, body)
+
+
+def _drawn(value: str) -> bool:
+    """Whether letters and digits stand as by lot: not words, not a sum in hexadecimal, not a path."""
+    return any(_by_lot(run) for run in _RUN.findall(value)) or _base64(value)
+
+
+def _by_lot(run: str) -> bool:
+    kinds = ["0" if letter.isdigit() else "a" if letter.islower() else "A" for letter in run]
+    enough = len(run) >= 20 and all(kinds.count(kind) >= _LEAST for kind in "0aA")
+    changes = sum(one != two for one, two in pairwise(kinds))
+    return enough and changes >= _CHANGES * len(run)
+
+
+def _base64(value: str) -> bool:
+    """With the signs of base64 between: a path has words, this has none."""
+    plain = re.sub(r"[+/_=-]", "", value)
+    words = max((len(word) for word in re.split(r"[+/_=-]", value)), default=0)
+    return len(plain) >= 32 and words >= 8 and value.count("/") <= len(value) // 12 and _by_lot(plain) and _odd(value)
+
+
+def _odd(value: str) -> bool:
+    """Few parts of it are words or numbers by themselves."""
+    parts = [part for part in re.split(r"[+/_=-]", value) if part]
+    plain = [part for part in parts if part.isdigit() or part.islower() or part.isupper() or part.istitle()]
+    return len(plain) * 3 <= len(parts)
+
+
+def _line(body: str, at: int) -> str:
+    start = body.rfind("\n", 0, at) + 1
+    line = body[start : start + 10_000].partition("\n")[0].strip()
+    inner = max(0, min(at - start - _SHOWN // 3, len(line) - _SHOWN))
+    return ("…" if inner else "") + line[inner : inner + _SHOWN] + ("…" if len(line) > inner + _SHOWN else "")
+
+
+def variable(name: str, value: str, made: Pseudonyms, keeps: Keeps, source: str = "env") -> str:
+    """The value of a variable: as it is where it is needed, else left out."""
+    if not value or is_made(value) or is_kept(name) or _PLAIN.fullmatch(value):
+        return value
+    if is_secret(name):
+        return made.of("secret", value)
+    shown = name + "=" + value.replace("\n", " ")[:_SHOWN]
+    if keeps(Doubt("variable", name, source, shown)):
+        return value
+    made.counts["variable"] += 1
+    return LEFT_OUT + "\n" * value.count("\n")
+
+
+def without_variables(body: str, path: str, made: Pseudonyms, keeps: Keeps) -> str:
+    """The text without the values of variables that it hands on and nobody asks for."""
+    if _OWN_FILES.search(path):
+        return "\n".join(_pairs(line, path, made, keeps) for line in body.split("\n"))
+    if not any(word in body for word in ("export", "Environment=", "set", "declare", "ENV")):
+        return body
+    told = _HANDED_ON.sub(lambda found: found["head"] + _pairs(found["pairs"], path, made, keeps), body)
+    return _SET.sub(
+        lambda found: found["head"]
+        + _SPACED.sub(lambda pair: _pair(pair, path, made, keeps), found["pairs"], count=1), told
+    )  # fmt: skip
+
+
+def _pairs(pairs: str, path: str, made: Pseudonyms, keeps: Keeps) -> str:
+    if pairs.lstrip().startswith("#"):
+        return pairs
+    told = _QUOTED.sub(lambda found: _in_quotes(found, path, made, keeps), pairs)
+    return _PAIR.sub(lambda found: _pair(found, path, made, keeps), told)
+
+
+def _in_quotes(found: re.Match[str], path: str, made: Pseudonyms, keeps: Keeps) -> str:
+    """`"NAME=some words"`."""
+    quote = found["between"]
+    return quote + found["name"] + "=" + _judged(found["name"], found["value"], path, made, keeps) + quote
+
+
+def _pair(found: re.Match[str], path: str, made: Pseudonyms, keeps: Keeps) -> str:
+    """`NAME=value`, `NAME="some words"`."""
+    value = found["value"]
+    quote = value[0] if value[:1] in ("'", '"') else ""
+    inner = value.strip(quote) if quote else value
+    told = _judged(found["name"], inner, path, made, keeps)
+    return found["name"] + found["between"] + quote + told + (quote if value.endswith(quote) else "")
+
+
+def _judged(name: str, value: str, path: str, made: Pseudonyms, keeps: Keeps) -> str:
+    """A file's value, left as it is where it is made of other variables, or says next to nothing."""
+    if "redacted-" in value or value.startswith("$"):
+        return value
+    return variable(name, value, made, keeps, path)

@@ -1,0 +1,302 @@
+"""Numbers that tell one machine from all others: UUIDs, network addresses, hardware addresses; and e-mail.
+
+What stands in their place has their form, so that readers read it, and the documentation's ranges, so that
+it is known again. Versions look like addresses (12.4.1.0): the words around them tell.
+"""
+
+import functools
+import ipaddress
+import re
+
+from rigup.machine.pseudonyms import Pseudonyms, is_made
+
+_UUID = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z])")
+_PART_OF_UUID = re.compile(
+    r"(?<![A-Za-z0-9-])(?P<kind>GPU-|MIG-)(?P<start>[0-9a-f]{8}(?:-[0-9a-f]{0,4}){0,3}|[0-9a-f]{4,7})(?![0-9A-Za-z-])"
+)
+_HIP_UUID = re.compile(r"(?<![A-Za-z0-9-])GPU-(?P<id>[0-9a-f]{16})(?![0-9A-Za-z-])")
+_DISK = re.compile(
+    r"(?P<name>\b(?:PART)?UUID=\"?)(?P<value>[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}|[0-9A-Fa-f]{8}-\d\d|[0-9A-Fa-f]{16})(?![\w-])"
+)
+_MAC = re.compile(r"(?<![0-9A-Za-z:.-])[0-9a-fA-F]{2}([:-])(?:[0-9a-fA-F]{2}\1){4,18}[0-9a-fA-F]{2}(?![0-9A-Za-z:-])")
+_GUID = re.compile(r"(?<![0-9A-Za-z:.])[0-9a-f]{4}(?::[0-9a-f]{4}){3}(?![0-9A-Za-z:.])")
+_IPV4 = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?!\.?\d|[A-Za-z_])")
+_IPV6 = re.compile(r"(?i)(?<![\w:.])(?=[23f][0-9a-f]{3}:)[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7}(?![\w:])")
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,24}(?![\w-])")
+_SERVICES = re.compile(
+    r"(?i)(?:git|hg|svn)@.*|.*\.(?:service|socket|target|slice|mount|timer|device|scope|path|swap|conf)"
+)
+_HEXADECIMAL = re.compile(r"(?<![0-9A-Za-z.:])[0-9a-fA-F]{1,8}[:-][0-9a-fA-F:-]{6,80}(?![0-9A-Za-z])")
+_SMALL = 40  # parts of a version rarely exceed it; of an address they mostly do
+# Words after which four numbers are an address, and words after which they are a version.
+_ADDRESS = frozenset(
+    [
+        "inet",
+        "addr",
+        "address",
+        "addresses",
+        "ip",
+        "ipv4",
+        "ipaddr",
+        "host",
+        "hostname",
+        "server",
+        "nameserver",
+        "dns",
+        "gateway",
+        "gw",
+        "route",
+        "via",
+        "src",
+        "dst",
+        "dest",
+        "source",
+        "remote",
+        "peer",
+        "from",
+        "to",
+        "connect",
+        "connected",
+        "connecting",
+        "connection",
+        "listen",
+        "listening",
+        "bind",
+        "bound",
+        "endpoint",
+        "master",
+        "rendezvous",
+        "ping",
+        "proxy",
+        "ssh",
+        "client",
+        "node",
+        "interface",
+        "netmask",
+        "broadcast",
+        "tcp",
+        "udp",
+        "router",
+        "login",
+        "at",
+        "master_addr",
+    ]
+)
+_VERSION = frozenset(
+    [
+        "version",
+        "versions",
+        "ver",
+        "v",
+        "release",
+        "driver",
+        "cuda",
+        "cudnn",
+        "nccl",
+        "build",
+        "firmware",
+        "fw",
+        "bios",
+        "vbios",
+        "kernel",
+        "runtime",
+        "toolkit",
+        "wheel",
+        "package",
+        "installed",
+        "require",
+        "requires",
+        "library",
+        "wsl",
+        "wslg",
+        "windows",
+        "direct3d",
+        "d3d12",
+        "dxcore",
+        "api",
+        "revision",
+        "rev",
+    ]
+)
+_AROUND = 60  # characters before a number that tell what it is
+_WORD = re.compile(r"[\w.+-]{1,60}\Z")
+_BETWEEN = " \t\"'=:([<>~!,"
+
+
+def without_numbers(body: str, made: Pseudonyms, spared: frozenset[str] = frozenset()) -> str:
+    """The text without what tells this machine from others. `spared` UUIDs are the same everywhere."""
+    body = _HEXADECIMAL.sub(lambda found: _without_hexadecimal(found[0], made, spared), body)
+    if "-" in body:
+        if "GPU-" in body or "MIG-" in body:
+            body = _HIP_UUID.sub(lambda found: "GPU-" + hexadecimal(found["id"], made), body)
+            body = _PART_OF_UUID.sub(lambda found: found["kind"] + _start(found["start"], made), body)
+        if "UUID=" in body:
+            body = _DISK.sub(lambda found: found["name"] + _disk(found["value"], made), body)
+    if "." in body:
+        body = _without_ipv4(body, made)
+    return _without_mail(body, made) if "@" in body else body
+
+
+def _without_hexadecimal(token: str, made: Pseudonyms, spared: frozenset[str]) -> str:
+    """A row of digits with signs between: whichever of these it is."""
+    token = _UUID.sub(lambda found: _uuid(found[0], made, spared), token)
+    token = _MAC.sub(lambda found: _mac(found, made), token)
+    if ":" in token:
+        token = _GUID.sub(lambda found: _guid(found[0], made), token)
+        token = _IPV6.sub(lambda found: _ipv6(found[0], made), token)
+    return token
+
+
+def _uuid(value: str, made: Pseudonyms, spared: frozenset[str]) -> str:
+    if value.lower() in spared or value.count("0") >= 24 or len(set(value)) < 4:
+        return value
+    number = made.number("uuid", value.lower())
+    made.counts["uuid"] += 1
+    return f"{number:08x}-0000-0000-0000-000000000000"
+
+
+def _start(start: str, made: Pseudonyms) -> str:
+    """The beginning of a UUID names a card too; it stays the beginning of what stands for that one."""
+    known = [value for kind, value in made.given if kind == "uuid" and value.startswith(start)]
+    if not known or start.startswith("0000"):
+        return start
+    made.counts["uuid"] += 1
+    return f"{made.number('uuid', known[0]):08x}" + "-0000-0000-0000"[: max(0, len(start) - 8)]
+
+
+def hexadecimal(value: str, made: Pseudonyms) -> str:
+    """A unique number in as many hexadecimal digits."""
+    if int(value, 16) < 10_000:
+        return value
+    made.counts["serial number"] += 1
+    return f"{made.number('unique id', str(int(value, 16))):0{len(value)}x}"
+
+
+def _disk(value: str, made: Pseudonyms) -> str:
+    plain = value.replace("-", "")
+    if int(plain, 16) < 10_000 or value[:4] == "0000":
+        return value
+    made.counts["uuid"] += 1
+    head, dash, tail = value.partition("-")
+    told = f"{made.number('disk', head if len(tail) == 2 else plain):0{len(head if len(tail) == 2 else plain)}x}"
+    return told + dash + tail if len(tail) == 2 or not dash else told[:4] + dash + told[4:]
+
+
+def _mac(found: re.Match[str], made: Pseudonyms) -> str:
+    value, between = found[0], found[1]
+    plain = value.replace(between, "").lower()
+    if len(set(plain)) == 1 or plain.startswith("0200000000") or plain.count("0") >= len(plain) - 4:
+        return value
+    made.counts["hardware address"] += 1
+    told = f"{made.number('hardware address', plain):0{len(plain) - 2}x}"
+    return between.join(("02", *(told[at : at + 2] for at in range(0, len(told), 2))))
+
+
+def _guid(value: str, made: Pseudonyms) -> str:
+    plain = value.replace(":", "")
+    if plain.count("0") >= 12:
+        return value
+    made.counts["hardware address"] += 1
+    told = f"{made.number('hardware address', plain):016x}"
+    return ":".join(told[at : at + 4] for at in range(0, 16, 4))
+
+
+def _without_ipv4(body: str, made: Pseudonyms) -> str:
+    parts, done = [], 0
+    for found in _IPV4.finditer(body):
+        start = found.start()
+        if start and (body[start - 1].isdigit() or body[start - 2 : start] in _joined(body, start)):
+            continue
+        if _public(found[0]) and _is_address(body, found):
+            parts += [body[done:start], ipv4(found[0], made)]
+            done = found.end()
+    return "".join(parts) + body[done:] if parts else body
+
+
+def _joined(body: str, start: int) -> tuple[str, ...]:
+    """1.2.3.4.5 is no address, whichever four of it are looked at."""
+    return (body[start - 2] + ".",) if body[start - 1] == "." and body[start - 2 : start - 1].isalnum() else ()
+
+
+@functools.lru_cache(10_000)
+def _public(value: str) -> bool:
+    parts = value.split(".")
+    if any((len(part) > 1 and part[0] == "0") or int(part) > 255 for part in parts):
+        return False
+    return ipaddress.IPv4Address(value).is_global and parts[0] != "0"
+
+
+def _is_address(body: str, found: re.Match[str]) -> bool:
+    """Words before it and signs after it tell; else how large its parts are."""
+    before, after = (
+        body[max(0, found.start() - _AROUND) : found.start()].rpartition("\n")[2],
+        body[found.end() : found.end() + 8],
+    )
+    if re.match(r"/\d{1,2}(?!\d)|:\d{2,5}(?!\d)", after) or before.endswith(("://", "@")):
+        return True
+    if re.match(r"[-+_~]\w", after) or before[-1:] in ("-", "+", "~", "^", "_", ".") or before[-1:].isalpha():
+        return False
+    if re.search(r"\d:\Z", before):  # a package's epoch
+        return False
+    parts = [int(part) for part in found[0].split(".")]
+    large = any(part > _SMALL for part in parts[:3])
+    return _told(before, large, parts[0] > _SMALL)
+
+
+def _told(before: str, large: bool, large_first: bool) -> bool:
+    """What the word before it says of a number. A package's name is followed by its version."""
+    plain = before.rstrip(_BETWEEN)
+    between, word = before[len(plain) :], _WORD.search(plain)
+    name = word[0].lower() if word else ""
+    if name in _VERSION or "==" in between or "~=" in between or "<" in between or ">" in between:
+        return False
+    if name in _ADDRESS or name.endswith(("_ip", "_addr", "_host", "-ip", "ipaddr")):
+        return True
+    package = "-" in name or "_" in name or (word is not None and word.start() == 0)
+    return large_first if package else large
+
+
+def ipv4(value: str, made: Pseudonyms) -> str:
+    """An address of the ranges that documentation uses."""
+    made.counts["public address"] += 1
+    number = made.number("ipv4", value) - 1
+    return ("203.0.113", "198.51.100", "192.0.2")[number // 254 % 3] + f".{number % 254 + 1}"
+
+
+def _ipv6(value: str, made: Pseudonyms) -> str:
+    try:
+        address = ipaddress.IPv6Address(value)
+    except ValueError:
+        return value
+    if address.is_link_local and b"\xff\xfe" in address.packed[8:]:  # made of the card's own address
+        made.counts["hardware address"] += 1
+        return f"fe80::{made.number('ipv6', value.lower()):x}"
+    if not address.is_global:
+        return value
+    made.counts["public address"] += 1
+    return f"2001:db8::{made.number('ipv6', value.lower()):x}"
+
+
+def _without_mail(body: str, made: Pseudonyms) -> str:
+    parts, done, after = [], 0, 0
+    while (at := body.find("@", after)) >= 0:
+        after = at + 1
+        start = at
+        while start > max(done, at - 64) and (body[start - 1].isalnum() or body[start - 1] in "._+-"):
+            start -= 1
+        found = _EMAIL.match(body, start) if start < at else None
+        if found and found.end() > at and not _shared(found[0]):
+            parts += [body[done:start], made.of("e-mail", found[0].lower(), "email{n}@example.com")]
+            done = after = found.end()
+    return "".join(parts) + body[done:] if parts else body
+
+
+def _shared(mail: str) -> bool:
+    """An address of nobody: documentation's, a service's account, a unit's name."""
+    domain = mail.rpartition("@")[2].lower()
+    return (
+        is_made(mail)
+        or is_made(mail.partition("@")[0])
+        or domain in ("example.com", "example.org", "example.net")
+        or bool(_SERVICES.fullmatch(mail))
+    )

@@ -1,0 +1,146 @@
+"""Secrets: tokens known by their form, keys in blocks, logins in addresses, and values whose names say it."""
+
+import functools
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rigup.knowledge.secrets import is_secret, tokens, words
+from rigup.machine.pseudonyms import Pseudonyms, is_made
+from rigup.machine.redaction_contexts import lowered
+
+_BLOCK = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY|CERTIFICATE)(?: BLOCK)?-----"
+    r"(?:[\s\S]{0,20000}?-----END [A-Z0-9 ]{0,40}-----|(?:[\sA-Za-z0-9+/=\\:,>|-]{0,20000}))"
+)
+_LOGIN = re.compile(r"://(?P<login>[^\s/@'\"<>]{1,300})@(?=[\w\[])")
+_NAME = re.compile(r"[\w.-]{1,80}\Z")
+_TAIL = r"(?P<tail>[_-]?\d{1,3}|[_-]?(?i:id|value|string|data))?"
+_BETWEEN = r"(?P<between>(?:\\?[\"'])?[ \t]{0,40}(?:=>|:=|=|:(?!//)|>)[ \t]{0,8})"
+_ASSIGNED = re.compile(
+    _TAIL + _BETWEEN + r"(?P<value>\"[^\"\r\n]{1,4000}\"|'[^'\r\n]{1,4000}'|\\\"[^\"\\\r\n]{1,4000}|"
+    r"[^\s\"'&,;<>()\[\]{}\\]{1,4000})"
+)
+_OPTION = re.compile(_TAIL + r"(?P<between>[ \t]{1,4})(?P<value>[^\s\"'-][^\s\"']{2,4000})")
+_SPACED = re.compile(r"(?P<tail>)(?P<between>[ \t]{1,8}[\"']?)(?P<value>[^\s\"':=]{2,200})(?=[\s\"']|\Z)")
+_NETRC = re.compile(r"(?i)(?:^[ \t]{0,8}|\b(?:machine|login|default)[ \t][^\n]{0,300})\Z")
+_SCHEME = r"(?:(?i:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,4})?"
+_REST = re.compile(
+    r"(?P<tail>)(?P<between>[\"']?[ \t]{0,40}[:=][ \t]{0,8}[\"']?" + _SCHEME + r")(?P<value>[^\s\"'][^\r\n\"']{0,4000})"
+)
+_BEARER = re.compile(r"(?P<tail>)(?P<between>[ \t]{1,4})(?P<value>[A-Za-z0-9._~+/-]{12,4000}={0,2})")
+_RESTS = frozenset(("authorization", "cookie", "key content", "ssid", "ssid name", "security key"))
+_NETRC_WORDS = frozenset(("password", "account", "passwd", "passphrase"))
+_HARMLESS = re.compile(
+    r"(?i)true|false|yes|no|none|null|nil|on|off|auto|unset|default|required|optional|enabled|disabled|present|absent|"
+    r"\$\{?\w{1,80}\}?|%\w{1,80}%|<[^>\n]{0,60}>|[\d.]{1,6}|str|string|bytes|int|bool|bearer|basic|token|digest|negotiate|os\.environ.*|self\.\w{1,60}|\.{2,}"
+)  # fmt: skip
+_STRONG = ("password", "passwd", "passphrase", "passcode", "psk", "secret", "sshpass")
+
+
+def without_secrets(body: str, made: Pseudonyms) -> str:
+    """The text without what would open a door. Lines stay lines."""
+    if "-----BEGIN " in body:
+        body = _BLOCK.sub(lambda found: _block(found[0], made), body)
+    body = _without_tokens(body, made)
+    if "://" in body and "@" in body:
+        body = _LOGIN.sub(lambda found: "://" + _login(found["login"], made) + "@", body)
+    return _without_named(body, made)
+
+
+def _block(block: str, made: Pseudonyms) -> str:
+    """A key in as many lines as it had."""
+    tail = block[len(block.rstrip()) :] if "-----END " not in block else ""
+    block = block.removesuffix(tail)
+    return made.of("private key", block) + "\n" * block.count("\n") + tail
+
+
+@functools.cache
+def _automaton() -> tuple[list[re.Pattern[str]], list[str], Any]:
+    import ahocorasick_rs
+
+    pairs = [(literal, row) for row in tokens() for literal in row.literals]
+    forms = [re.compile(row.regex) for _literal, row in pairs]
+    return forms, [row.kind for _literal, row in pairs], ahocorasick_rs.AhoCorasick([pair[0] for pair in pairs])
+
+
+def _without_tokens(body: str, made: Pseudonyms) -> str:
+    forms, kinds, automaton = _automaton()
+    parts, done = [], 0
+    for number, start, _end in automaton.find_matches_as_indexes(body, overlapping=True):
+        if start < done or (start and body[start - 1].isalnum() and kinds[number] != "chat-token"):
+            continue
+        if found := forms[number].match(body, start):
+            parts += [body[done:start], made.of(kinds[number], found[0])]
+            done = found.end()
+    return "".join(parts) + body[done:] if parts else body
+
+
+def _login(login: str, made: Pseudonyms) -> str:
+    return login if is_made(login) or login in ("git", "anonymous") else made.of("login", login)
+
+
+def _is_secret(name: str, value: str) -> bool:
+    """Whether the name calls it a secret, and the value may be one."""
+    if not is_secret(name.lstrip("-")):
+        return False
+    if any(word in name.lower() for word in _STRONG):
+        return True
+    mixed = any(letter.isdigit() for letter in value) or not (value.islower() or value.istitle() or value.isupper())
+    return len(value) >= 8 and mixed and value[0] not in "/~$<"
+
+
+def _without_named(body: str, made: Pseudonyms) -> str:
+    """Values whose names say that they are secret, found by the words that say so."""
+    parts, done = [], 0
+    for start, end in _hints(body):
+        found = _after(body, start, end) if start >= done else None
+        if found:
+            quote = found["value"][0] if found["value"][0] in "\"'" and len(found["value"]) > 1 else ""
+            bare = found["value"].strip(quote) if quote else found["value"]
+            parts += [body[done : found.start("value")], quote + made.of("secret", bare) + quote]
+            done = found.end("value")
+    return "".join(parts) + body[done:] if parts else body
+
+
+def _after(body: str, start: int, end: int) -> re.Match[str] | None:
+    """The value behind a word that says secret, if it is one."""
+    word = body[start:end].lower()
+    found = _found(body, start, end, word)
+    if found is None:
+        return None
+    bare = found["value"].strip("\"'\\")
+    return None if not bare or is_made(bare) or "redacted-" in bare or _HARMLESS.fullmatch(bare) else found
+
+
+def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
+    if word in _RESTS:
+        return _REST.match(body, end)
+    if word in ("bearer", "basic"):
+        found = _BEARER.match(body, end)
+        return found if found and not found["value"].islower() and not found["value"].istitle() else None
+    line = body[max(body.rfind("\n", 0, start) + 1, start - 400) : start]
+    before = _NAME.search(line)
+    name = (before[0] if before else "") + body[start:end]
+    if (found := _ASSIGNED.match(body, end)) and _is_secret(name + (found["tail"] or ""), found["value"].strip("\"'")):
+        return found
+    if name.startswith("-") and (found := _OPTION.match(body, end)) and _is_secret(name, found["value"]):
+        return found
+    return _SPACED.match(body, end) if word in _NETRC_WORDS and _NETRC.search(line) else None
+
+
+def _hints(body: str) -> Iterator[tuple[int, int]]:
+    """Where a word ends a name: TOKEN in HF_TOKEN=, not in tokens; Key in apiKey."""
+    automaton = _hinting()
+    for _number, start, end in automaton.find_matches_as_indexes(lowered(body)):
+        after = body[end : end + 1]
+        if not after.isalpha() or (after.isupper() and body[end - 1].islower()):
+            yield start, end
+
+
+@functools.cache
+def _hinting() -> Any:
+    import ahocorasick_rs
+
+    known = sorted({*words("secret"), "key", "keys", "basic", *_RESTS})
+    return ahocorasick_rs.AhoCorasick(known, matchkind=ahocorasick_rs.MatchKind.LeftmostLongest)

@@ -1,0 +1,3 @@
+"""The version, for those who must not import the rest."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,2 @@
+# .bashrc
+export CUDA_VISIBLE_DEVICES=3

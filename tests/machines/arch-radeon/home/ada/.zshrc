@@ -1,0 +1,2 @@
+autoload -Uz compinit && compinit
+export ROCR_VISIBLE_DEVICES=0

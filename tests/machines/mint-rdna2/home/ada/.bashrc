@@ -1,0 +1,5 @@
+case $- in
+    *i*) ;;
+      *) return;;
+esac
+export HSA_OVERRIDE_GFX_VERSION=10.3.0
