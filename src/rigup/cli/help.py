@@ -48,8 +48,15 @@ def spoken(command: click.Command | None) -> Iterator[str]:
     if command is None:
         return
     if command.help:
-        yield command.help
+        yield _plain(command.help)
     yield from (option.help for option in command.params if isinstance(option, click.Option) and option.help)
+
+
+def _plain(text: str) -> str:
+    """A docstring's text without its indentation: what translators see."""
+    from inspect import cleandoc
+
+    return cleandoc(text)
 
 
 def translated(command: click.Command) -> click.Command:
@@ -66,4 +73,4 @@ def _translate(one: click.Command | click.Option) -> None:
     """Always from the source text: a process may be asked in two languages."""
     source = one.__dict__.setdefault("source_help", one.help)
     if source:
-        one.help = _(source)
+        one.help = _(_plain(source))
