@@ -1,123 +1,74 @@
 """Run a person's program as if we were not there, and remember what it said.
 
-On a terminal it gets a terminal of its own, of the same size, so that colours, progress bars and prompts are as
-ever; else its two outputs stay two. Signals are handed on; its exit status becomes ours.
+What is a terminal to us is one to the program: on a terminal it gets one of its own, of the same size, so that
+colours, progress bars, prompts and Ctrl-Z are as ever. What is none stays none, and its two outputs stay two.
+Signals are handed on; its exit status becomes ours.
 """
 
 import contextlib
 import os
 import selectors
-import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from typing import BinaryIO, NoReturn
+from collections.abc import Callable, Iterator
+from typing import Any
 
+from rigup.cli.watched import Seen
 from rigup.machine.witness import Ended
 
 _HEAD, _TAIL = 256_000, 2_000_000  # bytes that are remembered
-_EVENTS = "/sys/fs/cgroup/memory.events"
-_LOOKS = (0.05, 0.3, 1.0, 3.0, 10.0)  # seconds after the start at which its processes are looked at
+_PIECE = 65_536
+_QUIET, _LONGEST = 0.1, 2.0  # seconds that are given to output behind the end of a program
+_EAGER, _LAZY = 0.05, 0.5  # seconds between looks: in its first second, and then
+_MEANT_FOR_IT = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
+_OF_KEYS = ("SIGINT", "SIGQUIT")  # Ctrl-C reaches the program by itself, with all of its group
+_GAP = b"\n[rigup did not keep what stood here]\n"
 
 
 class Memory:
     """The beginning and the end of what was said."""
 
     def __init__(self) -> None:
-        self._head, self._tail = bytearray(), bytearray()
+        self._head, self._tail, self._lost = bytearray(), bytearray(), False
 
     def keep(self, said: bytes) -> None:
         """Remember some more."""
         room = _HEAD - len(self._head)
         self._head += said[:room]
-        self._tail += said[max(room, 0) :]
+        self._tail += said[room:]
         if len(self._tail) > 2 * _TAIL:
             del self._tail[:-_TAIL]
+            self._lost = True
 
     def __bytes__(self) -> bytes:
-        return bytes(self._head + self._tail[-_TAIL:])
+        lost = self._lost or len(self._tail) > _TAIL
+        return bytes(self._head + (_GAP if lost else b"") + self._tail[-_TAIL:])
 
 
 def attend(argv: tuple[str, ...], aside: bool = False) -> Ended:
     """Run a program to its end. `aside`: its output goes to standard error, for ours is data.
 
     Raises:
-        FileNotFoundError, PermissionError: it cannot be started.
+        OSError: it cannot be started.
 
     """
-    began, kills = _since_start(), _oom_kills()
-    memory, seen = Memory(), Seen()
-    on_terminal = os.name == "posix" and not aside and sys.stdin.isatty() and sys.stdout.isatty()
-    status = _on_terminal(argv, memory, seen) if on_terminal else _on_pipes(argv, memory, seen, aside)
+    _be_open()
+    began, memory, seen = _since_start(), Memory(), Seen(argv)
+    status = _Attendance(argv, memory, seen, aside).status()
     return Ended(
-        argv,
-        status,
-        bytes(memory),
-        seen.interpreter,
-        seen.variables,
-        began,
-        frozenset(seen.pids),
-        max(0, _oom_kills() - kills),
+        argv, status, bytes(memory), seen.interpreter, seen.variables, began, frozenset(seen.pids), seen.kills()
     )
 
 
-class Seen:
-    """What could be seen of a program while it lived: the Python in it, and its variables."""
-
-    def __init__(self) -> None:
-        self.interpreter, self.variables = "", None if os.path.isdir("/proc") else dict(os.environ)
-        self.pids: set[int] = set()
-        self._next = iter(_LOOKS)
-        self._at = time.monotonic() + next(self._next)
-
-    def look(self, pid: int) -> None:
-        """Look at its processes, now and then."""
-        if time.monotonic() < self._at:
-            return
-        self._at = time.monotonic() + next(self._next, 3600.0)
-        for one in _family(pid):
-            self.pids.add(one)
-            if python := _interpreter(one):
-                self.interpreter, self.variables = python, _variables(one) or self.variables
-        if self.variables is None:
-            self.variables = _variables(pid)
-
-
-def _family(pid: int) -> Iterator[int]:
-    """A process and its descendants, parents first."""
-    yield pid
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
-                for child in file.read(100_000).split()[:1000]:
-                    yield from _family(int(child))
-
-
-def _interpreter(pid: int) -> str:
-    """The path by which a Python was started: a link in an environment tells which one that is."""
-    with contextlib.suppress(OSError, IndexError):
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            first = file.read(4096).split(b"\0")[0].decode("utf-8", "replace")
-        real = os.path.basename(os.readlink(f"/proc/{pid}/exe"))
-        if real.startswith("python"):
-            return first if first.startswith("/") else _on_path(first, pid)
-    return ""
-
-
-def _on_path(name: str, pid: int) -> str:
-    """Where a bare name was found on the program's own path."""
-    return shutil.which(name, path=(_variables(pid) or {}).get("PATH")) or ""
-
-
-def _variables(pid: int) -> dict[str, str] | None:
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            pairs = file.read(1_000_000).decode("utf-8", "replace").split("\0")
-    except OSError:
-        return None
-    return {name: value for name, equals, value in (pair.partition("=") for pair in pairs) if equals}
+def _be_open() -> None:
+    """Where one of our three is closed, a new pipe would get its number: put something in its place."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
 
 
 def _since_start() -> float:
@@ -125,141 +76,272 @@ def _since_start() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
-def _oom_kills() -> int:
-    with contextlib.suppress(OSError, ValueError), open(_EVENTS, encoding="ascii") as file:
-        return sum(int(line.split()[1]) for line in file if line.startswith("oom_kill "))
-    return 0
+class _Attendance:
+    """One program, from start to end."""
+
+    def __init__(self, argv: tuple[str, ...], memory: Memory, seen: Seen, aside: bool) -> None:
+        self.argv, self.memory, self.seen = argv, memory, seen
+        self.targets = {1: 2 if aside else 1, 2: 2}  # where each of its outputs goes
+        self.sources: dict[int, int] = {}  # our end of what it writes to: where that goes
+        self.ready = selectors.DefaultSelector()
+        self.pid = 0
+        self.ended: int | None = None
+
+    def status(self) -> int:
+        """Run it; its exit status, or minus the number of the signal that ended it."""
+        with _handing_on(lambda: self.pid, self._on_terminal()), self.ready:
+            return self._on_a_terminal() if self._on_terminal() else self._beside()
+
+    def _on_terminal(self) -> bool:
+        """Whether keys come from a terminal and words go to one."""
+        if sys.platform == "win32":
+            return False
+        from rigup.cli.terminal import is_terminal
+
+        return is_terminal(0) and is_terminal(self.targets[1])
+
+    # -- each output for itself
+
+    def _beside(self) -> int:
+        """Keys, stops and signals of the terminal reach it directly; its outputs come through us."""
+        ends, terminals = self._outputs()
+        try:
+            process = subprocess.Popen(self.argv, stdout=ends[1], stderr=ends[2])
+        finally:
+            for end in ends.values():
+                os.close(end)
+        self.pid = process.pid
+        with self._resizing(terminals):
+            while (ended := process.poll()) is None:
+                self._pass(self._pause() if self.sources else _LAZY / 5)
+            self._drain()
+        return ended
+
+    def _outputs(self) -> tuple[dict[int, int], list[int]]:
+        """The program's ends of its two outputs, and our ends of those that are terminals."""
+        ends, terminals = {}, []
+        for number, target in self.targets.items():
+            if _is_terminal(target):
+                from rigup.cli.terminal import pair
+
+                ours, ends[number] = pair(target, raw=True)
+                terminals.append(ours)
+            else:
+                ours, ends[number] = os.pipe()
+            self._listen(ours, target)
+        return ends, terminals
+
+    def _listen(self, ours: int, target: int) -> None:
+        self.sources[ours] = target
+        self.ready.register(ours, selectors.EVENT_READ)
+
+    def _resizing(self, terminals: list[int]) -> contextlib.AbstractContextManager[None]:
+        if not terminals:
+            return contextlib.nullcontext()
+        from rigup.cli.terminal import following_size
+
+        return following_size(self.sources[terminals[0]], terminals, lambda: _send(self.pid, signal.SIGWINCH))
+
+    # -- on a terminal of its own
+
+    def _on_a_terminal(self) -> int:
+        from rigup.cli.terminal import Keys, following_size, lead, pair
+
+        ours, theirs = pair(0, raw=False)
+        pipes = {2: os.pipe()} if not _is_terminal(2) else {}
+        try:
+            led = lead(self.argv, theirs, {number: end for number, (_mine, end) in pipes.items()})
+        finally:
+            for end in (theirs, *(end for _mine, end in pipes.values())):
+                os.close(end)
+        self.pid = led.pid
+        self._listen(ours, self.targets[1])
+        for number, (mine, _end) in pipes.items():
+            self._listen(mine, self.targets[number])
+        keys = Keys()
+        try:
+            with following_size(0, [ours], lambda: None):
+                return self._ferry(_Ferry(ours, led.news, keys))
+        finally:
+            keys.give()
+            os.waitpid(led.leader, 0)
+
+    def _ferry(self, ferry: "_Ferry") -> int:
+        """Keys one way, output the other, until the program has ended."""
+        self.ready.register(ferry.news, selectors.EVENT_READ)
+        while self.ended is None:
+            ferry.attend_keys(self.ready)
+            for ready in self._pass(self._pause()):
+                if ready == ferry.news:
+                    self._heard(ferry)
+                elif ready == 0:
+                    ferry.typed()
+        self.ready.unregister(ferry.news)
+        self._drain()
+        return self.ended
+
+    def _heard(self, ferry: "_Ferry") -> None:
+        from rigup.cli.terminal import hear
+
+        what, number = hear(ferry.news)
+        if what == "s":
+            self._drain()
+            ferry.keys.stop(self.pid)
+        else:
+            self.ended = number
+
+    # -- both
+
+    def _pause(self) -> float:
+        return _EAGER if len(self.seen.pids) == 0 else _LAZY
+
+    def _pass(self, seconds: float) -> list[int]:
+        """Pass on what is there; whoever else is ready."""
+        self.seen.look(self.pid)
+        others = []
+        for key, _events in self.ready.select(timeout=seconds):
+            if key.fd in self.sources:
+                self._one(key.fd)
+            else:
+                others.append(key.fd)
+        return others
+
+    def _one(self, source: int) -> None:
+        said = read(source)
+        if said is None:
+            return
+        self.memory.keep(said)
+        if not said or not write(self.sources[source], said):
+            # At its end, or nobody reads any more: then the program is told by its own writing, as ever.
+            self.ready.unregister(source)
+            del self.sources[source]
+            os.close(source)
+
+    def _drain(self) -> None:
+        """What was said before the end. One that it left behind may hold its outputs: nobody waits for that."""
+        until = time.monotonic() + _LONGEST
+        while self.sources and time.monotonic() < until:
+            there = [key.fd for key, _events in self.ready.select(timeout=_QUIET) if key.fd in self.sources]
+            if not there:
+                return
+            for source in there:
+                self._one(source)
 
 
-# -- without a terminal ------------------------------------------------------------------------------
+class _Ferry:
+    """The person's keys on their way to the program's terminal."""
+
+    def __init__(self, terminal: int, news: int, keys: Any) -> None:
+        self.terminal, self.news, self.keys = terminal, news, keys
+        self._waiting = bytearray()
+        self._closed = self._listening = False
+
+    def attend_keys(self, ready: selectors.BaseSelector) -> None:
+        """Take keys while we are in the foreground and the program takes what was typed."""
+        self._hand_over()
+        wanted = self.keys.take() and not self._closed and len(self._waiting) < _PIECE
+        if wanted != self._listening:
+            (ready.register(0, selectors.EVENT_READ) if wanted else ready.unregister(0))
+            self._listening = wanted
+
+    def typed(self) -> None:
+        """Take what was typed."""
+        said = read(0)
+        self._closed = said == b""
+        self._waiting += said or b""
+        self._hand_over()
+
+    def _hand_over(self) -> None:
+        with contextlib.suppress(OSError):  # full: again in a moment
+            if self._waiting:
+                del self._waiting[: os.write(self.terminal, self._waiting)]
 
 
-def _on_pipes(argv: tuple[str, ...], memory: Memory, seen: Seen, aside: bool) -> int:
-    process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
-    outs = {process.stdout: sys.stderr.buffer if aside else sys.stdout.buffer, process.stderr: sys.stderr.buffer}
-    with _handing_on(process.pid), selectors.DefaultSelector() as ready:
-        for source in outs:
-            if source is not None:
-                ready.register(source, selectors.EVENT_READ)
-        while ready.get_map():
-            seen.look(process.pid)
-            for key, _events in ready.select(timeout=0.05):
-                said = os.read(key.fd, 65_536)
-                if not said:
-                    ready.unregister(key.fileobj)
-                    continue
-                memory.keep(said)
-                _pass_on(said, outs[key.fileobj])  # type: ignore[index]
-        return process.wait()
+def _is_terminal(number: int) -> bool:
+    from rigup.cli.terminal import is_terminal
+
+    return is_terminal(number)
 
 
-def _pass_on(said: bytes, target: BinaryIO) -> None:
-    """A reader that went away must not end the program: it is told by its own writing, as ever."""
-    with contextlib.suppress(BrokenPipeError, ValueError):
-        target.write(said)
-        target.flush()
-
-
-@contextlib.contextmanager
-def _handing_on(pid: int) -> Iterator[None]:
-    """Signals that are meant for the program reach it; Ctrl-C reaches it by itself, with all of its group."""
-    held = {}
-    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", None), getattr(signal, "SIGUSR1", None)):
-        if number is not None:
-            held[number] = signal.signal(number, lambda sent, _frame: _send(pid, sent))
-    held[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def read(source: int) -> bytes | None:
+    """What is there; b"" where the last writer has closed, which Linux calls an error of a terminal; None: nothing."""
     try:
-        yield
-    finally:
-        for number, handler in held.items():
-            signal.signal(number, handler)
-
-
-def _send(pid: int, number: int) -> None:
-    with contextlib.suppress(OSError):
-        os.kill(pid, number)
-
-
-# -- on a terminal -----------------------------------------------------------------------------------
-
-
-def _on_terminal(argv: tuple[str, ...], memory: Memory, seen: Seen) -> int:
-    """The program gets a terminal of its own, and ours passes every key and every byte on."""
-    import pty
-    import termios
-    import tty
-
-    if not shutil.which(argv[0]):
-        raise FileNotFoundError(2, os.strerror(2), argv[0])
-    pid, terminal = pty.fork()
-    if not pid:
-        _become(argv)
-    _same_size(terminal)
-    settings = termios.tcgetattr(0)
-    resized = signal.signal(signal.SIGWINCH, lambda _sent, _frame: _same_size(terminal))
-    try:
-        tty.setraw(0)
-        with _handing_on(pid):
-            _ferry(pid, terminal, memory, seen)
-            return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    finally:
-        termios.tcsetattr(0, termios.TCSADRAIN, settings)
-        signal.signal(signal.SIGWINCH, resized)
-        os.close(terminal)
-
-
-def _become(argv: tuple[str, ...]) -> NoReturn:
-    """In the child: be the program, or say by the shell's own status that it cannot be."""
-    try:
-        os.execvp(argv[0], argv)  # noqa: S606  (the person's own program)
-    except OSError as error:
-        os.write(2, (argv[0] + ": " + (error.strerror or "") + "\n").encode())
-    os._exit(126)
-
-
-def _same_size(terminal: int) -> None:
-    import fcntl
-    import termios
-
-    with contextlib.suppress(OSError):
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, fcntl.ioctl(1, termios.TIOCGWINSZ, b"\0" * 8))
-
-
-def _ferry(pid: int, terminal: int, memory: Memory, seen: Seen) -> None:
-    """Keys one way, output the other, until nobody holds the program's terminal any more."""
-    with selectors.DefaultSelector() as ready:
-        ready.register(0, selectors.EVENT_READ)
-        ready.register(terminal, selectors.EVENT_READ)
-        while True:
-            seen.look(pid)
-            for key, _events in ready.select(timeout=0.05):
-                moved = _read(key.fd)
-                if moved and key.fd == terminal:
-                    memory.keep(moved)
-                    os.write(1, moved)
-                elif moved:
-                    os.write(terminal, moved)
-                elif key.fd == terminal:
-                    return
-                else:
-                    ready.unregister(0)
-
-
-def _read(source: int) -> bytes:
-    """What is there; nothing where the last writer has closed, which Linux calls an error of a terminal."""
-    try:
-        return os.read(source, 65_536)
+        return os.read(source, _PIECE)
+    except BlockingIOError:
+        return None
     except OSError:
         return b""
 
 
+def write(target: int, said: bytes) -> bool:
+    """Write all of it; whether anybody reads."""
+    rest = memoryview(said)
+    while rest:
+        try:
+            rest = rest[os.write(target, rest) :]
+        except BlockingIOError:  # somebody made our output one that does not wait
+            time.sleep(0.005)
+        except OSError:
+            return False
+    return True
+
+
+# -- signals -----------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _handing_on(pid: Callable[[], int], keys_are_ours: bool) -> Iterator[None]:
+    """Signals that are meant for the program reach it. What somebody chose to ignore stays ignored."""
+    alone = keys_are_ours or not _has_terminal()
+
+    def hand_on(sent: int, _frame: Any) -> None:
+        if alone or sent not in _numbers(_OF_KEYS):
+            _send(pid(), sent)
+
+    wanted = [
+        number for number in _numbers((*_MEANT_FOR_IT, *_OF_KEYS)) if signal.getsignal(number) is not signal.SIG_IGN
+    ]
+    held = {number: signal.signal(number, hand_on) for number in wanted}
+    try:
+        yield
+    finally:
+        for number, handler in held.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+
+
+def _numbers(names: tuple[str, ...]) -> list[int]:
+    """Those that there are on this system."""
+    return [getattr(signal, name) for name in names if hasattr(signal, name)]
+
+
+def _has_terminal() -> bool:
+    """Whether Ctrl-C of a terminal would reach us and the program at once."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | getattr(os, "O_NOCTTY", 0)))
+    except OSError:
+        return False
+    return True
+
+
+def _send(pid: int, number: int) -> None:
+    with contextlib.suppress(OSError):
+        if pid:
+            os.kill(pid, number)
+
+
 def leave(status: int) -> int:
-    """End as the program ended: by its status, or by the same signal."""
+    """End as the program ended: by its status, or by the same signal, without a core of our own."""
     if status >= 0:
         return status
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with contextlib.suppress(OSError, AttributeError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     with contextlib.suppress(OSError, ValueError):
-        signal.signal(-status, signal.SIG_DFL)
+        signal.signal(-status, signal.SIG_DFL) if -status not in (signal.SIGKILL, signal.SIGSTOP) else None
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [-status])
         os.kill(os.getpid(), -status)
     return 128 - status

@@ -63,13 +63,14 @@ def command(
 
 def _made(source: str | None, wake: bool, yes: bool, ask: bool) -> "tuple[Capture, Redactor]":
     """What was kept, without what is private; a second time where somebody wants to keep what was doubtful."""
+    from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.capture import recorded, redacted
     from rigup.machine.redaction import Redactor
     from rigup.machine.sources import SourceError, close_sources
 
     try:
         _facts, kept = recorded(source, wake)
-    except SourceError as error:
+    except (SourceError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
     finally:
         close_sources()

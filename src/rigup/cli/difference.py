@@ -42,8 +42,7 @@ def shown(told: list[dict[str, Any]], verbose: int = 0) -> list[str]:
 
 
 def _counted(one: dict[str, Any], told: list[dict[str, Any]], verbose: int) -> str:
-    name = (one["kind"] + " " + one["subject"]).strip()
-    echoes = sum(other["echo_of"] == name for other in told)
+    echoes = sum(other["echo_of"] == one["id"] for other in told)
     if verbose or one["echo_of"] or not echoes:
         return str(one["text"])
     return _("{sentence} (and {count} more that go with it)").format(sentence=one["text"], count=echoes)
@@ -55,7 +54,8 @@ def sentence(one: Difference) -> str:
     if one.unbuilt:
         modules = ", ".join(one.unbuilt)
         told = _("{sentence}; not built for it: {modules}").format(sentence=told, modules=modules)
-    return _("{sentence} (in {place})").format(sentence=told, place=one.place) if one.place else told
+    elsewhere = one.place not in ("", "shell")  # the shell is whose eyes it is seen with
+    return _("{sentence} (in {place})").format(sentence=told, place=one.place) if elsewhere else told
 
 
 def _appeared(one: Difference) -> str:
@@ -69,18 +69,27 @@ def _appeared(one: Difference) -> str:
 
 
 def _changed(one: Difference) -> str:
-    lists = isinstance(one.before, list) and isinstance(one.after, list)
-    if lists and not (one.before and one.after):
-        said = _("{what}: now with {parts}") if one.after else _("{what}: no longer with {parts}")
-        return said.format(what=_what(one), parts=_value(one.field, one.after or one.before))
-    before, after = _value(one.field, one.before), _value(one.field, one.after)
+    mine, theirs = _parts(one)
+    if isinstance(mine, list) and isinstance(theirs, list) and not (mine and theirs):
+        said = _("{what}: now with {parts}") if theirs else _("{what}: no longer with {parts}")
+        return said.format(what=_what(one), parts=_value(one.field, theirs or mine))
+    before, after = _value(one.field, mine), _value(one.field, theirs)
     return _("{what}: {before} → {after}").format(what=_what(one), before=before, after=after)
+
+
+def _parts(one: Difference) -> tuple[Any, Any]:
+    """Both values; of two search paths the folders that only each has, unless nothing but their order differs."""
+    if not (one.kind == "Variable" and one.subject.endswith("PATH") and one.before and one.after):
+        return one.before, one.after
+    mine, theirs = (list(dict.fromkeys(str(value).split(":"))) for value in (one.before, one.after))
+    only = [part for part in mine if part not in theirs], [part for part in theirs if part not in mine]
+    return only if any(only) else (one.before, one.after)
 
 
 def _what(one: Difference) -> str:
     """What differs; a field that no table has words for by its own name."""
     exact = _WHAT.get(one.kind + "." + one.field)
-    said = _(exact or _WHAT.get(one.kind, "")).format(subject=one.subject) or one.name
+    said = _(exact or _WHAT.get(one.kind, "")).format(subject=one.subject) or (one.kind + " " + one.subject).strip()
     plain = exact or one.field in ("", "version", "value")
     return said if plain else said + ", " + one.field.replace("_", " ")
 
@@ -105,7 +114,7 @@ def as_data(found: Iterable[Difference], causes: Iterable[str] = ()) -> list[dic
     there = list(causes)
     return [
         {
-            "kind": one.kind, "subject": one.subject, "field": one.field, "before": one.before, "after": one.after,
+            "id": one.name, "kind": one.kind, "subject": one.subject, "field": one.field, "before": one.before, "after": one.after,
             "change": one.change, "place": one.place, "text": sentence(one), "echo_of": one.echo_of or None,
             "unbuilt": list(one.unbuilt), "suspect_for": causes_of(one, there),
         }

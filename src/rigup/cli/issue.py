@@ -14,7 +14,7 @@ _MOST_EVIDENCE = 4  # lines of each
 _MOST_LINES = 14  # in the folded part
 _MOST_DEVICES = 8
 _WIDEST = 200  # characters of a line that was read
-# What a helper asks for first: kinds of facts, and which of their fields tell the version.
+# What whoever helps asks for first: kinds of facts, and which of their fields tell the version.
 _VERSIONS = (
     ("distributions", ("name", "id", "version")), ("platforms", ("system", "release", "wsl", "architecture")),
     ("drivers", ("vendor", "version", "cuda")), ("toolkits", ("name", "version")),

@@ -2,14 +2,16 @@
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rigup.language import _
 
-_STOPPED_BY_HAND = (2, 15)  # SIGINT, SIGTERM: somebody wanted it to end
-_BY_HAND = 130  # what a program returns that ends itself on Ctrl-C
+if TYPE_CHECKING:
+    from rigup.machine.witness import Ended
+
+_BY_HAND = (1, 2, 3, 13, 15)  # SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM: somebody wanted it to end, or reads no more
 
 
 def tried(
@@ -22,23 +24,69 @@ def tried(
         ended = attend(program, aside=as_json)
     except OSError as error:
         raise click.ClickException(_not_started(program[0], error)) from error
-    if ended.status != 0 and -ended.status not in _STOPPED_BY_HAND and ended.status != _BY_HAND:
-        from rigup.diagnosis.answer import diagnosed
-        from rigup.machine.witness import witnessed
-
-        answer = diagnosed(witnessed(ended), wake)
+    if ended.status != 0 and not _by_hand(ended.status):
+        answer = _answer(ended, wake, since_ok)
         if as_json:
             click.echo(json.dumps(answer, ensure_ascii=False, indent=1, default=str))
         else:
-            told = "\n" + _heading(program[0], ended.status) + "\n" + _told(answer, verbose, color)
-            click.echo(told, err=True, color=color)
+            told = [_heading(program[0], ended.status), *_circumstances(answer["program"])]
+            click.echo("\n" + "\n".join(told) + "\n\n" + _told(answer, verbose, color), err=True, color=color)
     sys.stdout.flush()
     return leave(ended.status)
 
 
+def _by_hand(status: int) -> bool:
+    """Also where a program returns what a shell would."""
+    return -status in _BY_HAND or status - 128 in _BY_HAND
+
+
+def _answer(ended: "Ended", wake: bool, since_ok: bool) -> dict[str, Any]:
+    from rigup.diagnosis.answer import answer, examined
+    from rigup.machine.witness import witnessed
+
+    seen = examined(witnessed(ended), wake)
+    told = answer(seen)
+    told["program"] = _program(ended)
+    if since_ok:
+        from rigup.cli.since import since_ok as compared
+
+        told["since_ok"] = compared(seen.facts, told["findings"])
+    return told
+
+
+def _program(ended: "Ended") -> dict[str, Any]:
+    """How it ended and in which environment, as data."""
+    from rigup.machine.ranks import failed_first
+
+    failed = failed_first(ended.output.decode("utf-8", "replace"))
+    status = {"signal": -ended.status} if ended.status < 0 else {"status": ended.status}
+    return {
+        "argv": list(ended.argv), **status, "interpreter": ended.interpreter or None,
+        "environment": (ended.variables or {}).get("VIRTUAL_ENV") or (ended.variables or {}).get("CONDA_PREFIX"),
+        "rank": failed and failed._asdict(),
+    }  # fmt: skip
+
+
+def _circumstances(program: dict[str, Any]) -> list[str]:
+    """Which rank failed of itself; the Python that ran, where it is not the one of the environment that is active."""
+    from rigup.cli.layout import wrapped
+
+    lines = []
+    if rank := program["rank"]:
+        said = _("Rank {rank} failed of itself; the others lost it: {said}")
+        lines += wrapped(said.format(rank=rank["rank"], said=rank["said"]))
+    python, active = program["interpreter"], program["environment"]
+    if python and active and not python.startswith(active.rstrip("/") + "/"):
+        said = _("It ran with {python}, which is not of the active environment {environment}.")
+        lines += wrapped(said.format(python=python, environment=active))
+    elif python:
+        lines += wrapped(_("It ran with {python}.").format(python=python))
+    return lines
+
+
 def _told(answer: dict[str, Any], verbose: int, color: bool) -> str:
     """The report; a machine on which nothing is wrong is not praised beside a program that died."""
-    if answer["verdict"] in ("broken", "degraded"):
+    if answer["verdict"] in ("broken", "degraded") or "since_ok" in answer:
         from rigup.cli.report import text
 
         return text(answer, verbose, color)

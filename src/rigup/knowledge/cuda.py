@@ -19,6 +19,7 @@ class _Minimum(msgspec.Struct, frozen=True):
 class _Compiler(msgspec.Struct, frozen=True):
     cuda: str
     isas: list[str]
+    isa_min: str = ""
 
 
 class _Branch(msgspec.Struct, frozen=True):
@@ -84,6 +85,24 @@ def driver_carries(driver_version: str, cuda: str, system: str = "linux") -> boo
     return have >= version_key(minimum) if minimum and have else None
 
 
+def reaches(driver_version: str, least: str) -> bool:
+    """Whether a driver is at least another; a branch alone ("535") is taken for one of its later releases."""
+    have, asked = version_key(driver_version), version_key(least)
+    return have >= (asked[:1] if len(have) == 1 else asked)
+
+
+def branch_of(driver_version: str) -> str | None:
+    """Tell the branch of a driver ("581.57" of Windows is of "580"); None below the oldest of the table.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    asked = version_key(driver_version)[:1]
+    names = [row.branch for row in tables.rows("cuda_driver", "branch", _Branch) if version_key(row.branch) <= asked]
+    return max(names, key=version_key, default=None) if asked else None
+
+
 def toolkit_knows(cuda: str, isa: str) -> bool | None:
     """Tell whether the libraries of a CUDA release hold code for a chip; None for a chip that no release knows.
 
@@ -95,5 +114,18 @@ def toolkit_knows(cuda: str, isa: str) -> bool | None:
     if not any(isa in row.isas for row in rows):
         return None
     asked = version_key(cuda)[:2]
-    older = [row for row in rows if version_key(row.cuda)[:2] <= asked]
+    older = [row for row in rows if version_key(row.cuda)[: len(asked)] <= asked]
     return bool(older) and isa in max(older, key=lambda row: version_key(row.cuda)).isas
+
+
+def oldest_compiled(cuda: str) -> str:
+    """Tell the oldest chip that a toolkit compiles for ("13" -> "sm_75"); "" below the table.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    asked = version_key(cuda)
+    rows = tables.rows("cuda_driver", "toolkit_compile", _Compiler)
+    older = [row for row in rows if version_key(row.cuda)[: len(asked)] <= asked[:2]]
+    return max(older, key=lambda row: version_key(row.cuda)).isa_min if older else ""

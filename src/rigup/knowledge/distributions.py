@@ -8,10 +8,16 @@ from rigup.knowledge.cuda import version_key
 _ALSO = {
     "almalinux": ("alma",),
     "rhel": ("red hat", "redhat"),
-    "opensuse-leap": ("opensuse", "leap"),
+    "opensuse-leap": ("opensuse", "leap", "opensuse leap"),
     "ol": ("oracle",),
 }
-_SPELT = {"sles": ("suse",), "amzn": ("amazon linux", "amazon"), "linuxmint": ("mint",), "pop": ("pop!_os", "pop_os")}
+_ROLLING = ("arch", "manjaro", "nixos", "gentoo", "steamos", "opensuse tumbleweed", "endeavouros", "cachyos", "bazzite")
+_SPELT = {
+    "sles": ("suse", "suse linux enterprise", "sles"),
+    "amzn": ("amazon linux", "amazon"),
+    "linuxmint": ("mint", "linux mint"),
+    "pop": ("pop!_os", "pop_os", "popos", "pop os"),
+}
 
 
 class Distribution(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +60,4 @@ def spoken() -> dict[str, str]:
     """
     ids = {row.id for row in tables.rows("distributions", "distribution", Distribution)}
     words = {word: id_ for known in (_ALSO, _SPELT) for id_, told in known.items() for word in told}
-    return (
-        {id_: id_ for id_ in ids} | words | {word: word for word in ("arch", "manjaro", "nixos", "gentoo", "steamos")}
-    )
+    return {id_: id_ for id_ in ids} | words | {word: word for word in _ROLLING}

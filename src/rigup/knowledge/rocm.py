@@ -131,6 +131,40 @@ def gfx_family(gfx: str) -> Target | None:
     return next((row for row in rows if row.isa == base), None)
 
 
+_STEPPING = re.compile(r"(?<=[a-z])\d$| ?(?:xtx?h?|xle?|xm|gl(?:-?x[lt])?|pro-?xla?)$")
+
+
+def target_of_codename(name: str) -> Target | None:
+    """Tell the target of a chip's code name, as lspci and drivers put it before the product.
+
+    Args:
+        name: "Renoir", "AMD Cezanne", "Phoenix1 [Radeon 780M]", "Navi 23 [Radeon RX 6600]".
+
+    Returns:
+        None where the name is none, or is that of chips of several targets.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    head = re.sub(r"^(?:advanced micro devices, inc\. )?(?:\[amd/ati\] |amd )?", "", name.lower().strip())
+    head = head.partition("[")[0].partition("(")[0].strip()
+    found = _codenames().get(_STEPPING.sub("", head).replace(" ", ""), ())
+    return found[0] if len(found) == 1 else None
+
+
+@tables.remembered
+def _codenames() -> dict[str, tuple[Target, ...]]:
+    """By name without spaces. "Vega 10" is the chip of one card, and what another maker of names calls graphics inside processors."""
+    index: dict[str, tuple[Target, ...]] = {}
+    for row in tables.rows("gfx_targets", "target", Target):
+        for codename in {part.strip() for name in row.codenames for part in name.lower().split("/")}:
+            if len(codename) > 3 and not codename.startswith(("vega", "(")):
+                key = codename.replace(" ", "")
+                index[key] = (*index.get(key, ()), row)
+    return index
+
+
 def rocblas_has(rocm: str, gfx: str) -> bool | None:
     """Tell whether the rocBLAS of a ROCm release ships kernels for a target.
 

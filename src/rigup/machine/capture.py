@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from rigup.version import __version__
 from rigup.machine.facts import Place
 from rigup.machine.local import Local
 from rigup.machine.recorder import Recorder
@@ -24,6 +23,7 @@ from rigup.machine.snapshot import Entry, Snapshot
 from rigup.machine.sources import COVER, Source, open_source, texts_at, world_of
 from rigup.machine.store import Facts
 from rigup.machine.tree import Tree
+from rigup.version import __version__
 
 SCHEMA = "rigup.capture/1"
 _TOP = "rigup-capture"
@@ -48,7 +48,10 @@ def recorded(path: str | None = None, wake: bool = False) -> tuple[Facts, Captur
     for source in sources:
         if isinstance(source.host, Recorder):
             kept.snapshots[_place(source.host, first=not kept.snapshots)] = source.host.kept
-    if path is not None and not kept.snapshots:
+    if path == "-":  # it can be read once only
+        for text in (text for source in sources if source.host is None for text in source.texts):
+            kept.texts[text.source] = kept.texts.get(text.source, "") + text.body + "\n"
+    elif path is not None and not kept.snapshots:
         kept.texts = texts_at(path)
     return facts, kept
 

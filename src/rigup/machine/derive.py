@@ -148,7 +148,7 @@ def folder_of_variable(variable: Variable) -> Statements:
     role = {"HOME": "home", "USERPROFILE": "home", "PWD": "work"}.get(variable.get("name", ""))
     value = variable.get("value")
     if role and value and value != "/" and _PATH.fullmatch(value) and variable.place.kind != "unit":
-        yield _folder(variable, value.rstrip("/\\"), role, variable.fields["value"].where)
+        yield _folder(variable, _on_its_drive(value.rstrip("/\\")), role, variable.fields["value"].where)
 
 
 @derives(HomeFolder)
@@ -157,6 +157,11 @@ def folder_of_account(who: Account) -> Statements:
     user = who.get("user")
     if user and re.fullmatch(r"[\w.@-]{1,60}", user):
         yield _folder(who, "/root" if user == "root" else "/home/" + user, "home", who.fields["user"].where)
+
+
+def _on_its_drive(path: str) -> str:
+    """`C:\\Users\\ada` as readers ask for it: patterns know one kind of stroke, and no drives."""
+    return path[2:].replace("\\", "/") if re.match(r"[A-Za-z]:[\\/]", path) else path
 
 
 def _folder(source: Fact, path: str, role: str, where: Where) -> HomeFolder:

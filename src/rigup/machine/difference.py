@@ -42,7 +42,7 @@ class Difference(NamedTuple):
         before: the value, for lists what only this side has; None: not there.
         place: where, as a place is written; "" is the machine itself.
         change: changed, gone or new.
-        echo_of: "KIND SUBJECT" of the difference that this one follows from; "" where it stands for itself.
+        echo_of: `name` of the difference that this one follows from; "" where it stands for itself.
         unbuilt: for another kernel, modules that were built for the one before and are not for this one.
 
     """
@@ -59,8 +59,8 @@ class Difference(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Kind and subject."""
-        return (self.kind + " " + self.subject).strip()
+        """Kind, subject and place: what it is about."""
+        return " ".join(filter(None, (self.kind, self.subject, self.place and "(" + self.place + ")")))
 
 
 def differences(before: Portrait, after: Portrait) -> list[Difference]:
@@ -99,7 +99,7 @@ def paired(kind: str, mine: list[Row], theirs: list[Row]) -> tuple[list[tuple[Ro
     pairs: list[tuple[Row, Row]] = []
     mine, theirs = _join(pairs, mine, theirs, lambda row: (row[0], *(_key(row, key) for key in keys)))
     for key in keys if kind == "Gpu" else ():
-        mine, theirs = _join(pairs, mine, theirs, lambda row, key=key: (row[0], row[1].get(key)), key)
+        mine, theirs = _join(pairs, mine, theirs, lambda row, key=key: (row[0], _key(row, key)), key)
     return pairs, mine, theirs
 
 
@@ -111,11 +111,11 @@ def _join(pairs: list[tuple[Row, Row]], mine: list[Row], theirs: list[Row], by: 
     """Take those out that one mark tells apart on both sides; several of one mark go by their order."""
     there: dict[Any, list[Row]] = defaultdict(list)
     for row in theirs:
-        if not key or key in row[1]:
+        if not key or row[1].get(key) is not None:
             there[by(row)].append(row)
     left = []
     for row in mine:
-        if (not key or key in row[1]) and there.get(by(row)):
+        if (not key or row[1].get(key) is not None) and there.get(by(row)):
             pairs.append((row, there[by(row)].pop(0)))
         else:
             left.append(row)
@@ -123,13 +123,15 @@ def _join(pairs: list[tuple[Row, Row]], mine: list[Row], theirs: list[Row], by: 
     return left, [row for row in theirs if id(row) not in taken]
 
 
-def subject_of(kind: str, fields: Fields) -> str:
-    """How a subject is named: by what its kind is titled by, packages with their environment."""
+def subject_of(kind: str, fields: Fields, other: Fields | None = None) -> str:
+    """How a subject is named: by what its kind is titled by; of two states of it by what both have alike."""
     made = kinds().get(kind)
     titles = ("module", "name") if kind == "ModuleParameter" else made.title if made else ()
+    both = {**(other or {}), **fields}
+    known = [name for name in titles if both.get(name) is not None]
+    alike = [name for name in known if other is None or fields.get(name) == other.get(name)]
     many = kind in ("ModuleParameter", "DkmsBuild", "DkmsTree")
-    known = [str(fields[name]) for name in titles if fields.get(name) is not None]
-    return " ".join(known if many else known[:1])
+    return " ".join(str(both[name]) for name in (known if many else (alike or sorted(known))[:1]))
 
 
 def _where(kind: str, row: Row) -> str:
@@ -167,7 +169,7 @@ def _changed(kind: str, mine: Row, theirs: Row) -> Iterator[Difference]:
         if one == other or _alike(kind, field, one, other):
             continue
         one, other = _only(one, other)
-        yield Difference(kind, subject_of(kind, mine[1]), field, one, other, _where(kind, mine))
+        yield Difference(kind, subject_of(kind, mine[1], theirs[1]), field, one, other, _where(kind, mine))
 
 
 def _alike(kind: str, field: str, one: Any, other: Any) -> bool:

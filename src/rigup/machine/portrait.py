@@ -6,7 +6,8 @@ job or the folder in which somebody works. Of variables those are kept that a ju
 
 import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -62,8 +63,7 @@ def portrait(facts: Facts) -> Portrait:
         name = type(fact).__name__
         if name not in _ASIDE and (fields := _fields(name, fact, here)) is not None:
             made.facts.setdefault(name, []).append((here.place(fact.place), fields))
-    for look in facts.looks:
-        _note(made, look, here)
+    _note(made, facts.looks, here)
     for rows in made.facts.values():
         rows.sort(key=repr)
     return made
@@ -141,19 +141,17 @@ def _without_login(value: Any) -> Any:
     return _LOGIN.sub("", value) if isinstance(value, str) and "@" in value else value
 
 
-def _note(made: Portrait, look: Look, here: _Here) -> None:
-    name = look.kind.__name__
-    if name in _ASIDE:
-        return
-    if look.coverage == "whole":
-        _add(made.whole.setdefault(name, []), [here.place(look.place)])
-    elif look.coverage == "refused" and look.trouble:
-        _add(made.refused.setdefault(name, []), [here.text(look.source)])
-
-
-def _add(held: list[Any], new: Iterable[Any]) -> None:
-    """In one order, each once."""
-    held[:] = sorted({*held, *new})
+def _note(made: Portrait, looks: list[Look], here: _Here) -> None:
+    """Who looked where, in one order."""
+    whole: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    refused: dict[str, set[str]] = defaultdict(set)
+    for look in looks:
+        if look.coverage == "whole":
+            whole[look.kind.__name__].add(look.place)
+        elif look.coverage == "refused" and look.trouble:
+            refused[look.kind.__name__].add(here.text(look.source))
+    made.whole = {kind: sorted({here.place(Place(*at)) for at in whole[kind]}) for kind in whole.keys() - _ASIDE}
+    made.refused = {kind: sorted(refused[kind]) for kind in refused.keys() - _ASIDE}
 
 
 def environment(facts: Facts) -> str:

@@ -22,7 +22,7 @@ from rigup.machine.snapshot import Snapshot
 
 _WIDE = re.compile(r"(?:[\t\n\r\x20-\x7e]\x00){6,}")  # UTF-16 that was read as bytes
 _WORD = re.compile(r"[a-z0-9][a-z0-9_.-]{1,40}")
-_ACCOUNTS = ("user", "owner", "group", "groups", "members")  # fields that hold nothing but an account
+_ACCOUNTS = ("user", "owner", "group", "groups", "members", "assigned")  # fields that hold nothing but an account
 _VARIABLES = ("variables", "file_variables")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -52,6 +52,7 @@ class Redactor:
         self.keeps = keeps
         self.doubtful: dict[tuple[str, str], Doubt] = {}
         self.contents: list[Content] = []
+        self._short: dict[str, str] = {}  # of an answer as data: its texts, until more names are learnt
 
     @property
     def counts(self) -> dict[str, int]:
@@ -61,6 +62,7 @@ class Redactor:
     # -- learning ------------------------------------------------------------------------------------
     def learn(self, body: str, path: str = "") -> None:
         """Read the names in a text, before any text is redacted."""
+        self._short.clear()
         self.names.learn(_narrow(body), path)
 
     def learn_all(self, kept: Snapshot) -> None:
@@ -92,15 +94,22 @@ class Redactor:
     def data(self, value: Any, key: str = "") -> Any:
         """The same for an answer as data: the texts in it, its accounts, and the values of its variables."""
         if isinstance(value, str):
-            return self._account(self.text(value)) if key in _ACCOUNTS else self.text(value)
+            return self._account(self._once(value)) if key in _ACCOUNTS else self._once(value)
         if isinstance(value, dict):
-            return self._variable(value) if key in _VARIABLES else self._fields(value)
+            told = self._variable(value) if key in _VARIABLES else self._fields(value)
+            return {**told, "name": self._account(str(told["name"]))} if key == "groups" and "name" in told else told
         if isinstance(value, list | tuple):
             return [self.data(inner, key) for inner in value]
         return value
 
+    def _once(self, value: str) -> str:
+        """A short text, of which an answer has the same many times."""
+        if value not in self._short:
+            self._short[value] = self.text(value)
+        return self._short[value]
+
     def _fields(self, value: dict[str, Any]) -> dict[str, Any]:
-        return {self.text(str(name)): self.data(inner, str(name)) for name, inner in value.items()}
+        return {self._once(str(name)): self.data(inner, str(name)) for name, inner in value.items()}
 
     def _variable(self, fact: dict[str, Any]) -> dict[str, Any]:
         name, value = fact.get("name"), fact.get("value")

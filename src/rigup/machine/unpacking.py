@@ -62,7 +62,7 @@ def is_tar(path: str) -> bool:
 def _of_tar(path: str) -> Iterator[Member]:
     with _plain(path) as file, _metered(file) as archive:
         for entry in archive:
-            archive.members = []  # it would keep every entry that it has seen
+            archive.__dict__["members"] = []  # it would keep every entry that it has seen
             if entry.isreg():
                 yield Member(entry.name, None, archive.extractfile(entry))
             elif entry.isdir() or entry.issym():

@@ -29,17 +29,20 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         package, version: "torch", "2.9.1".
         variant: the local part of its index ("cu126", "rocm6.4", "cpu", "xpu").
-        kind: how it reaches a device: "cuda", "rocm", "xpu", "mps", "directml" or "cpu".
+        kind: how it reaches a device: "cuda", "rocm", "xpu", "mps", "directml", "vulkan" or "cpu".
         packages: exact versions by name as pip takes them, the package itself first.
-        index: where it lies, "" for the default index.
+        index: where it lies, "" for the default index. links: folders of files beside it.
+        beside: what stands on it, with exact versions, from the default index.
         code: architectures that are compiled in.
         cuda, rocm: the toolkit inside.
         driver: the lowest NVIDIA driver where its makers name one, beside what `cuda` asks.
         python: Pythons that have a wheel.
         glibc, macos: the lowest that it runs on.
+        lowest_cpu: an instruction set without which it does not start ("avx").
         own_blas: its matrix products come from rocBLAS as its ROCm ships it.
         isa_min: the oldest NVIDIA chip on which it works, where that is not told by `code`.
         extra_isas: targets for which it must be asked by an extra, by target ("gfx1032" -> "device-gfx1032").
+        untested: targets among them that its makers build and do not test.
         variables: what must be set wherever it runs.
         failing: NVIDIA chips on which it is known to fail.
         changes: what it asks of the system, whatever the devices.
@@ -53,6 +56,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = "cpu"
     packages: dict[str, str] = {}
     index: str = ""
+    links: tuple[str, ...] = ()
+    beside: dict[str, str] = {}
     extra_indexes: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
     cuda: str = ""
@@ -61,9 +66,11 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     python: tuple[str, ...] = ()
     glibc: str = ""
     macos: str = ""
+    lowest_cpu: str = ""
     own_blas: bool = False
     isa_min: str = ""
     extra_isas: dict[str, str] = {}
+    untested: tuple[str, ...] = ()
     variables: dict[str, str] = {}
     failing: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
@@ -100,3 +107,8 @@ class Served(msgspec.Struct, frozen=True, kw_only=True):
     def served(self) -> bool:
         """It works, once the change is made."""
         return self.how != "no"
+
+
+def unserved(because: str, source: str = "") -> Served:
+    """It does not work, and why."""
+    return Served(how="no", because=because, source=source)

@@ -94,7 +94,8 @@ def _unserved(device: Device, told: list[Judged]) -> Served:
 
 
 def _answer(wish: Wish, site: Site, taken: list[Judged], refused: list[Judged], asked: Asked) -> Choice:
-    packages = {name: version for one in taken for name, version in _with_extras(one).items()}
+    packages = {name: version for one in taken for name, version in (_with_extras(one) | one.build.beside).items()}
+    beside = {name for one in taken for name in one.build.beside}
     known = {canonicalize_name(name.partition("[")[0]) for name in packages}
     devices = _devices(taken, refused, site)
     variables, devices = for_devices(devices)
@@ -102,7 +103,10 @@ def _answer(wish: Wish, site: Site, taken: list[Judged], refused: list[Judged], 
     full = served_count(taken[0], site) == len(wanted(site))
     return Choice(
         wish=wish, site=site, chosen=tuple(taken), packages=packages,
-        requirements=tuple(str(told) for name, told in asked.items() if name not in known and not frameworks.stands_for(name)),
+        requirements=tuple(
+            f"{name}=={packages[name]}" if name in beside else str(told)
+            for name, told in asked.items() if name in beside or (name not in known and not frameworks.stands_for(name))
+        ),
         indexes=tuple(dict.fromkeys(url for one in taken for url in (one.build.index, *one.build.extra_indexes) if url)),
         variables={name: value for one in taken for name, value in one.build.variables.items()} | variables,
         python=taken[0].python or python_for(taken[0].build, site, wish), changes=tuple(changes.values()),

@@ -10,7 +10,7 @@ from rigup.stack.wish import Wish
 
 def refusal(build: Candidate, site: Site, wish: Wish) -> str:
     """Why a build cannot be installed there at all, as a sentence; "" if it can."""
-    return _of_library(build, site) or _of_macos(build, site) or _of_python(build, wish)
+    return _of_library(build, site) or _of_macos(build, site) or _of_processor(build, site) or _of_python(build, wish)
 
 
 def _of_library(build: Candidate, site: Site) -> str:
@@ -30,6 +30,13 @@ def _of_macos(build: Candidate, site: Site) -> str:
         return ""
     told = _("{build} needs macOS {least}; this is {macos}.")
     return told.format(build=build.label, least=build.macos, macos=site.macos)
+
+
+def _of_processor(build: Candidate, site: Site) -> str:
+    if not build.lowest_cpu or build.lowest_cpu not in site.lacks:
+        return ""
+    told = _("{build} needs a processor with {name}.")
+    return told.format(build=build.label, name=build.lowest_cpu.upper())
 
 
 def _of_python(build: Candidate, wish: Wish) -> str:

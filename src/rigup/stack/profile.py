@@ -1,25 +1,20 @@
 """A machine that is not at hand, told in words: "2x RTX 3090, driver 535.129.03, ubuntu 22.04, python 3.11"."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
-from rigup.knowledge.distributions import distribution, spoken
-from rigup.knowledge.gpus import VENDORS, Gpu, gpu_by_pci, one_gpu
+from rigup.knowledge.distributions import distribution
+from rigup.knowledge.gpu_words import gpu_in_words
+from rigup.knowledge.gpus import Gpu
+from rigup.knowledge.jetson import jetpack
 from rigup.language import _
+from rigup.stack.profile_words import Changes, said
 from rigup.stack.site import NONE, Device, Site
 
 _MOST = 64  # devices of one part
-_UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
-_WSL_VERSION = re.compile(r"wsl ?([12])?")
+_MOST_PARTS = 200
 _COUNTED = re.compile(r"(?P<count>\d{1,3}) ?[x×*] ?(?P<name>.+)", re.IGNORECASE)
-_PCI = re.compile(r"(?P<vendor>[0-9a-f]{4}):(?P<device>[0-9a-f]{4})", re.IGNORECASE)
-_MAKERS = re.compile(
-    r"nvidia|geforce|rtx|gtx|quadro|tesla|titan|amd|radeon|instinct|\brx\b|intel|\barc\b|iris|apple m\d|jetson|gpu",
-    re.IGNORECASE,
-)
-
-Changes = dict[str, Any]
 
 
 class ProfileError(Exception):
@@ -30,147 +25,98 @@ def read_profile(text: str) -> Site:
     """A machine from words. Raises ProfileError for a part that means nothing."""
     told: Changes = {}
     devices: list[tuple[Gpu, str]] = []
-    for part in (piece.strip() for piece in re.split(r"[,;\n]", text)):
-        if not part:
-            continue
-        said = _said(part.lower())
-        if said is None:
+    for part in (piece.strip() for piece in re.split(r"[,;\n]", text)[:_MOST_PARTS]):
+        meant = said(" ".join(part.lower().split())) if part else {}
+        if meant is None:
             devices += _devices(part)
         else:
-            told.update(said)
+            told.update(meant)
     if devices or "devices" in told:
         told["devices"] = tuple(_device(number, *found) for number, found in enumerate(devices))
     return completed(Site(**told))
 
 
+def read_profile_table(text: str) -> Site:
+    """A machine from a TOML table: gpu = ["2x RTX 3090"], driver = "535.129.03", root = false. Raises ProfileError."""
+    import tomllib
+
+    try:
+        told = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ProfileError(_("The profile is no TOML table: {error}.").format(error=str(error))) from error
+    return read_profile(", ".join(part for key, value in told.items() for part in _parts(key.replace("_", " "), value)))
+
+
+def _parts(key: str, value: Any) -> Iterator[str]:
+    """One entry of a table as parts of a profile; keys that only say what kind of thing follows are left out."""
+    if isinstance(value, bool):
+        yield key if value else f"no {key}"
+    elif isinstance(value, list):
+        yield from (part for one in value for part in _parts(key, one))
+    elif isinstance(value, str | int | float):
+        plain = key in ("gpu", "gpus", "device", "devices", "os", "system", "distribution")
+        yield str(value) if plain else f"{key} {value}"
+
+
 def completed(site: Site) -> Site:
     """A machine with what follows from what is known of it; what is taken for granted is said."""
     changes: Changes = {}
-    assumed = list(site.assumed)
     if not site.macos and any(device.vendor == "apple" for device in site.gpus):
         changes["system"] = "macos"
-    if (
-        (changes.get("system") or site.system) == "macos"
-        and site.machine == "x86_64"
-        and site.gpus
-        and not site.rosetta
-    ):
+    macos = (changes.get("system") or site.system) == "macos"
+    if macos and site.machine == "x86_64" and site.gpus and not site.rosetta:
         changes["machine"] = "arm64"
+    changes |= _of_jetson(site) | _of_distribution(site)
+    return site.but(**changes, assumed=(*site.assumed, *_assumed(site)))
+
+
+def _of_distribution(site: Site) -> Changes:
     row = distribution(site.distribution, site.release)
-    if row and site.glibc is None:
-        changes["glibc"] = NONE if row.glibc == "musl" else row.glibc
+    if row is None or site.glibc is not None:
+        return {}
+    return {"glibc": NONE if row.glibc == "musl" else row.glibc}
+
+
+def _of_jetson(site: Site) -> Changes:
+    """A Jetson's system is its JetPack."""
+    known = jetpack(site.jetpack) if site.jetpack else None
+    if known is None:
+        return {}
+    found: Changes = {"machine": "aarch64"}
+    if not site.python:
+        found |= {"python": known.python, "pythons": (known.python,)}
+    return found if site.glibc is not None or site.distribution else found | {"glibc": known.glibc}
+
+
+def _assumed(site: Site) -> Iterator[str]:
     if site.devices is None:
-        assumed.append(_("Nobody told of a GPU, so none was taken for granted."))
+        yield _("Nobody told of a GPU, so none was taken for granted.")
     if any(device.vendor == "nvidia" for device in site.gpus) and site.nvidia_driver is None and not site.jetpack:
-        assumed.append(_("The NVIDIA driver is not known; one that is new enough was taken for granted."))
-    return site.but(**changes, assumed=tuple(assumed))
-
-
-def _said(part: str) -> Changes | None:
-    """What a part says that names no device; None for one that does not."""
-    for pattern, meaning in _WORDS:
-        if found := re.fullmatch(pattern, part):
-            return meaning(found)
-    return _system(part)
-
-
-def _system(part: str) -> Changes | None:
-    name, _space, release = part.rpartition(" ")
-    if not release[:1].isdigit():
-        name, release = part, ""
-    known = spoken()
-    plain = name.removesuffix(" linux").strip()
-    for word in (name, plain):
-        if word in known:
-            return {"system": "linux", "distribution": known[word], "release": release}
-    return None
-
-
-def _version(field: str) -> Callable[["re.Match[str]"], Changes]:
-    return lambda found: {field: NONE if found[1] in ("none", "no") else found[1]}
-
-
-def _fixed(**changes: Any) -> Callable[["re.Match[str]"], Changes]:
-    return lambda _found: changes
-
-
-def _size(field: str) -> Callable[["re.Match[str]"], Changes]:
-    return lambda found: {field: int(float(found[1]) * _UNITS[found[2]])}
-
-
-def _colab(_found: "re.Match[str]") -> Changes:
-    return {"colab": True, "system": "linux", "container": True, "root": True}
-
-
-_SIZE = r" (\d{1,7}(?:\.\d{1,3})?) ?([kmgt]i?b)(?: free)?"
-_WORDS: tuple[tuple[str, Callable[["re.Match[str]"], Changes]], ...] = (
-    (r"(?:no|without) gpus?|cpu(?: only)?", _fixed(devices=())),
-    (r"(?:nvidia )?driver (none|no|\d[\d.]{0,20})", _version("nvidia_driver")),
-    (r"no (?:nvidia )?driver", _fixed(nvidia_driver=NONE)),
-    (r"open(?: kernel)? modules?", _fixed(open_module=True)),
-    (r"(?:proprietary|closed)(?: kernel)? modules?", _fixed(open_module=False)),
-    (r"rocm (none|no|\d[\d.]{0,20})", _version("amd_driver")),
-    (
-        r"windows(?: (\d[\w.]{0,12}))?(?: pro| home| server \d{4})?",
-        lambda f: {"system": "windows", "windows": f[1] or ""},
-    ),
-    (r"mac ?os(?: x)?(?: (\d[\d.]{0,8}))?", lambda f: {"system": "macos", "macos": f[1] or ""}),
-    (r"wsl ?[12]?", _fixed(system="linux", wsl=True)),
-    (r"vm|virtual machine", _fixed(virtual=True)),
-    (r"container|docker|podman", _fixed(container=True)),
-    (r"jetpack (\d[\d.]{0,8})", lambda f: {"jetpack": f[1], "machine": "aarch64"}),
-    (r"(?:google )?colab", _colab),
-    (r"kernel (\S{1,60})", _version("kernel")),
-    (r"glibc (\d[\d.]{0,8})", _version("glibc")),
-    (r"musl", _fixed(glibc=NONE)),
-    (r"python (\d\.\d{1,2}t?)(?:\.\d{1,3})?", lambda f: {"python": f[1], "pythons": (f[1],)}),
-    (r"conda|miniconda|anaconda|miniforge|mamba", _fixed(conda=True)),
-    (r"arch (x86_64|amd64|aarch64|arm64)", lambda f: {"machine": {"amd64": "x86_64"}.get(f[1], f[1])}),
-    (r"rosetta", _fixed(rosetta=True, machine="x86_64", system="macos")),
-    (r"(?:ram|memory)" + _SIZE, _size("ram")),
-    (r"disk" + _SIZE, _size("disk")),
-    (r"no network|offline", _fixed(network=False)),
-    (r"no root|no sudo", _fixed(root=False)),
-    (r"root|sudo", _fixed(root=True)),
-    (r"secure boot", _fixed(secure_boot=True)),
-)
+        yield _("The NVIDIA driver is not known; one that is new enough was taken for granted.")
+    if site.system == "linux" and site.gpus and site.glibc is None:
+        yield _("The distribution is not known; one with a C library that is new enough was taken for granted.")
 
 
 def _devices(part: str) -> list[tuple[Gpu, str]]:
     """Three cards of "2x RTX 3090 + GTX 1080 Ti", each with the PCI id that it was named by."""
     found: list[tuple[Gpu, str]] = []
-    for piece in (one.strip() for one in part.split("+")):
+    for piece in (one.strip() for one in re.split(r"\s\+\s|\+(?=\s?\d{1,2} ?x)|(?<=\w)\+(?=[A-Za-z])", part)):
         counted = _COUNTED.fullmatch(piece)
         count = min(int(counted["count"]), _MOST) if counted else 1
         found += [_gpu(counted["name"] if counted else piece)] * count
-    return found
+    return found[:_MOST]
 
 
 def _gpu(name: str) -> tuple[Gpu, str]:
     """A product by its id or name. Raises ProfileError for words that name none."""
-    if found := _PCI.fullmatch(name):
-        known = gpu_by_pci(found["vendor"], found["device"])
-        vendor = VENDORS.get(found["vendor"].lower(), found["vendor"].lower())
-        return known or Gpu(vendor=vendor, name=name), name.lower()
-    if known := one_gpu(name) or one_gpu(re.sub(r"\d{1,3} ?[gG]i?[bB]", "", name).strip()):
-        return known, ""
-    if _MAKERS.search(name):
-        return Gpu(vendor=_maker(name), name=name), ""
+    if known := gpu_in_words(name):
+        return known
     raise ProfileError(
         _(
             "{part} is neither a GPU that the catalogue knows nor a word of a profile. Write for instance: "
             "2x RTX 3090, driver 535.129.03, ubuntu 22.04, python 3.11, no root."
         ).format(part=name[:100])
     )
-
-
-def _maker(name: str) -> str:
-    low = name.lower()
-    if re.search(r"amd|radeon|instinct|\brx\b", low):
-        return "amd"
-    if re.search(r"intel|\barc\b|iris", low):
-        return "intel"
-    return "apple" if "apple" in low else "nvidia"
 
 
 def _device(index: int, gpu: Gpu, pci_id: str) -> Device:

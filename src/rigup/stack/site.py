@@ -61,6 +61,8 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
         machine: "x86_64", "aarch64" or "arm64".
         glibc: its version; NONE on musl.
         nvidia_driver: version of the loaded driver (of Windows', under WSL); NONE where there is none.
+        toolkit: the CUDA toolkit that is there ("12.4"); NONE where there is none.
+        lacks: instruction sets that the processor is known to lack ("avx2").
         amd_driver: AMD's release of the kernel driver where one is installed ("6.3"); NONE for the kernel's own.
         python: the one that is there.
         pythons: all that are there.
@@ -88,6 +90,8 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     nvidia_driver: str | None = None
     open_module: bool | None = None
     amd_driver: str | None = None
+    toolkit: str | None = None
+    lacks: tuple[str, ...] = ()
     python: str | None = None
     pythons: tuple[str, ...] = ()
     conda: bool = False

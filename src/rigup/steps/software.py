@@ -80,6 +80,18 @@ KINDS: dict[str, Kind] = {
         undo_because=_("install the version that was there before"),
     ),
     "get-build": Kind(_("get, or make, a build of the program for {what}"), ("what",), "by-hand", network=True, undo=()),
+    "get-build-for-this-gpu": Kind(
+        _("get, or make, a build of the program that has code for this GPU"), (), "by-hand", network=True, undo=(),
+    ),
+    "get-build-for-older-processors": Kind(
+        _("get, or make, a build of the program for older processors"), (), "by-hand", network=True, undo=(),
+    ),
+    "get-jetson-torch": Kind(
+        _("install torch as NVIDIA builds it for L4T {l4t}"), ("l4t",), "by-hand", network=True, undo=(),
+    ),
+    "get-jetson-torch-of-jetpack": Kind(
+        _("install torch as NVIDIA builds it for the JetPack of this module"), (), "by-hand", network=True, undo=(),
+    ),
     "get-build-without": Kind(
         _("get, or make, a build of the program without {what}"), ("what",), "by-hand", network=True, undo=(),
     ),

@@ -104,6 +104,15 @@ def make(
     )  # fmt: skip
 
 
+def make_as(
+    name: str, params: dict[str, str], kinds: Mapping[str, Kind], commands: Commands, undo: Commands | None = None,
+    *, world: str = "", wsl: bool = False, because: str = "", distribution: str = "",
+) -> Step:  # fmt: skip
+    """A step of a kind whose argument vectors stand in a table, or are worked out; see `make`."""
+    step = make(name, params, kinds, world, wsl, because, distribution)
+    return step._replace(commands=commands, undo=step.undo if undo is None else undo)
+
+
 def _where(where: str, world: str, wsl: bool) -> str:
     if where != "kernel":
         return where

@@ -53,7 +53,19 @@ KINDS: dict[str, Kind] = {
         "host-of-container", root=True, network=True, tag="caution",
         commands=(("docker", "context", "use", "default"),), undo=(("docker", "context", "use", "desktop-linux"),),
     ),
-    "choose-image": Kind(_("use an image {what}"), ("what",), "host-of-container", network=True, undo=()),
+    "image-for-cuda": Kind(
+        _("use an image that was made for CUDA {cuda} or older, which this driver carries by itself"), ("cuda",),
+        "host-of-container", network=True, undo=(),
+    ),
+    "image-below-cuda": Kind(
+        _("use an image that was made for a CUDA older than {cuda}"), ("cuda",), "host-of-container", network=True, undo=(),
+    ),
+    "image-below-driver": Kind(
+        _("use an image that was made for a driver older than {driver}"), ("driver",), "host-of-container", network=True, undo=(),
+    ),
+    "image-of-architecture": Kind(
+        _("use an image that was made for {architecture}"), ("architecture",), "host-of-container", network=True, undo=(),
+    ),
     "own-files": Kind(
         _("give {path} to the user that the container runs as"), ("path",), "host-of-container", root=True, tag="caution",
         commands=(("chown", "-R", "1000:100", "{path}"),), undo_because=_("the owners that were there are not kept"),

@@ -233,6 +233,14 @@ def built_new_enough_and_not_offered(
 
 
 # -- memory
+@rule("mps-oom-watermark", "likely")
+def more_than_the_working_set(
+    over: Symptom = seen("ggml-metal-over-the-set"), _failed: Symptom = seen("ggml-metal-failed")
+) -> Verdict:
+    """More was allocated than Metal keeps at hand, and the computation ended."""
+    return {"said": over.id}
+
+
 @mends("mps-oom-watermark")
 def what_to_shrink(said: Symptom = seen("mps-out-of-memory", "metal-out-of-memory")) -> Params:
     """More is held by others, or by this program itself."""

@@ -86,11 +86,28 @@ def host_lists_what_is_missing_inside(
 
 @rule("container-without-gpu", strength="likely")
 def torch_finds_no_driver_inside(
-    _error: Symptom = seen("torch-found-no-driver", "nvidia-smi-no-library", at="container"),
+    _error: Symptom = seen(
+        "torch-found-no-driver",
+        "nvidia-smi-no-library",
+        "libcuda-not-found",
+        "cuda-driver-library-not-found",
+        at="container",
+    ),
     driver: Driver | None = one(vendor="nvidia"),
 ) -> Verdict:
     """The engine puts the driver's library into a container that asks for GPUs; privileges alone do not."""
     return driver is None and {"vendor": "nvidia"}
+
+
+@rule("container-without-gpu", strength="possible")
+def nvidia_smi_was_tried_inside(
+    _error: Symptom = seen("nvidia-smi-not-installed", "nvidia-nodes-not-there", at="container"),
+    asked: World | None = one(gpu_requested=True),
+    driver: Driver | None = one(vendor="nvidia"),
+    bus: PciDevice | None = None,
+) -> Verdict:
+    """All that is shown is somebody who looks for the GPU in a container; the engine brings the tool with it."""
+    return asked is None and driver is None and bus is None and {"vendor": "nvidia"}
 
 
 @rule("container-without-gpu", strength="likely")
@@ -99,6 +116,14 @@ def tensorflow_finds_no_driver_inside(
 ) -> Verdict:
     """The host's name is a container's number; where the engine passes GPUs, the driver's folder in /proc comes too."""
     return gpu is None and {"vendor": "nvidia"}
+
+
+@rule("container-without-gpu", strength="likely")
+def no_tool_beside_the_compiler(
+    _said: Symptom = seen("nvidia-smi-not-installed", at="container"), _nvcc: Symptom = seen("nvcc-answers", at="container"), driver: Driver | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """An image made for CUDA, and without nvidia-smi, which the engine puts there."""
+    return driver is None and {"vendor": "nvidia"}
 
 
 @rule("container-without-gpu")
@@ -169,20 +194,16 @@ def driver_for_the_image(
     error: Symptom = seen("container-cli-cuda-condition", "image-built-for-newer-driver"),
 ) -> Params:
     """The oldest branch that carries the image's CUDA."""
-    cuda = error.get("what") == "cuda"
-    branch = branch_carrying(error.get("want")) if cuda else str(error.get("want")).partition(".")[0]
-    return {
-        "vendor": "nvidia",
-        "branch": branch,
-        "older": f"for a CUDA below {error.get('want')}" if cuda else "made for this driver",
-    }
+    cuda, want = error.get("what") == "cuda", error.get("want")
+    branch = branch_carrying(want) if cuda else str(want).partition(".")[0]
+    return {"vendor": "nvidia", "branch": branch, "below" if cuda else "above": want}
 
 
 @mends("cuda-compat-libs-on-unsupported-gpu")
 def what_the_driver_carries(driver: Driver = one(vendor="nvidia")) -> Params:
     """An image of that CUDA needs no compatibility package."""
     carried = driver.get("cuda")
-    return {"older": f"for CUDA {carried} or older, which this driver carries by itself"} if carried else {}
+    return {"carried": carried} if carried else {}
 
 
 @mends("container-wrong-architecture")
@@ -190,7 +211,7 @@ def architecture_of_the_host(
     error: Symptom = seen("image-platform-differs", "image-no-manifest", "apptainer-wrong-architecture"),
 ) -> Params:
     """What the host is."""
-    return {"whose": f"for {error.get('want')}"}
+    return {"want": error.get("want")}
 
 
 # -- lost while it ran
@@ -251,6 +272,12 @@ def wheel_is_not_nvidias(jetson: Jetson, torch: Torch) -> Verdict:
     return jetson.knows("l4t") | jetson.knows("kernel") | jetson.knows("model") and _generic(torch)
 
 
+@rule("jetson-generic-wheel", strength="possible")
+def some_wheel_on_a_jetson(jetson: Jetson, torch: Torch = one(available=False)) -> Verdict:
+    """Which build it is nobody tells; on a Jetson it is mostly this."""
+    return (jetson.knows("l4t") or jetson.knows("model")) and not torch.knows("version") and not torch.knows("cuda")
+
+
 @rule("jetson-generic-wheel", strength="likely")
 def wheel_is_not_nvidias_by_the_prompt(jetson: Jetson, torch: Torch) -> Verdict:
     """The machine is named after a module."""
@@ -266,7 +293,7 @@ def _generic(torch: Torch) -> bool:
 def build_of_nvidia(jetson: Jetson) -> Params:
     """Wheels go by the release of the module's system."""
     release = jetson.get("l4t")
-    return {"build": "torch as NVIDIA builds it for " + (f"L4T {release}" if release else "this JetPack")}
+    return {"l4t": release} if release else {}
 
 
 # -- files and notebooks

@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.knowledge.gpus import one_gpu
-from rigup.machine.kinds import Gpu, Symptom, Torch
+from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
 from rigup.machine.names import same_name, words
 
 _CHOSEN = ("directml-chosen", "directml-option")
@@ -28,6 +28,22 @@ def chosen_and_torch_for_the_processor(
 ) -> Verdict:
     """The program fell back to CUDA, of which this torch has none."""
     return loaded is None and (torch is None or not torch.get("cuda"))
+
+
+@rule("extension-without-platform-build")
+def package_of_windows_elsewhere(
+    said: Symptom = seen("pip-windows-only-package"), platform: Platform = one(system=("linux", "macos"))
+) -> Verdict:
+    """DirectML is a part of Windows; its packages are built for nothing else."""
+    return {"name": said.get("name"), "platform": platform.system}
+
+
+@rule("extension-without-platform-build", "likely")
+def package_of_windows_in_a_shell(
+    said: Symptom = seen("pip-windows-only-package"), shell: Symptom = seen("unix-launcher-typed"), platform: Platform | None = None
+) -> Verdict:  # fmt: skip
+    """The same where only the launcher's name tells the system."""
+    return (platform is None or platform.get("system") != "windows") and {"name": said.get("name"), "typed": shell.id}
 
 
 @mends("directml-module-missing")

@@ -1,7 +1,7 @@
 """NVIDIA's kernel side: whether a module is there, is let in, gets the card, and fits the card and its libraries."""
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
-from rigup.knowledge.cuda import version_key
+from rigup.knowledge.cuda import cuda_of_driver, version_key
 from rigup.knowledge.gpus import driver_branch_for, open_module
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import (
@@ -105,6 +105,16 @@ def another_libcuda_stands_first(
         and not same_version(module.version, library.version)
         and {"path": library.path}
     )
+
+
+@rule("libcuda-differs-from-kernel-driver", "likely")
+def table_shows_the_cuda_of_an_older_library(
+    driver: Driver = one(vendor="nvidia"),
+    _error: Symptom = seen(*NO_CUDA, "cuda-not-initialized", "cuda-init-failed-no-gpu"),
+) -> Verdict:
+    """nvidia-smi prints what libcuda carries: less than the driver's branch does means that an older one was found."""
+    carried = cuda_of_driver(driver.version)
+    return bool(carried) and version_key(driver.cuda) < version_key(carried)[:1]
 
 
 # -- the toolkit's stub
@@ -267,12 +277,11 @@ def nouveau_is_loaded_and_nvidia_is_not(
 
 @rule("nouveau-bound", "possible")
 def nouveau_came_up(
-    _logged: Symptom = seen("nouveau-in-the-log"), compute: Gpu | None = one(vendor=("amd", "intel"), integrated=False),
-    theirs: KernelModule | None = one(name="nvidia", loaded=True), driver: Driver | None = one(vendor="nvidia"),
-    given_away: PciDevice | None = one(driver="vfio-pci"), card: PciDevice | None = one(vendor_id=NVIDIA, driver=("nvidia", "vfio-pci")),
+    _logged: Symptom = seen("nouveau-in-the-log"), compute: Gpu | None = one(vendor=("amd", "intel"), integrated=False), driver: Driver | None = one(vendor="nvidia"),
+    module: KernelModule | None = one(name=("nouveau", "nvidia")), silent: Symptom | None = seen(*SILENT), card: PciDevice | None = one(vendor_id=NVIDIA),
 ) -> Verdict:  # fmt: skip
-    """The kernel's log shows nouveau start the card, and nothing shows that NVIDIA's driver took it over."""
-    return all(other is None for other in (compute, theirs, driver, given_away, card))
+    """The kernel's log shows nouveau start the card, and that is all; where modules or drivers are listed, they tell."""
+    return all(other is None for other in (compute, driver, module, silent, card))
 
 
 @rule("nova-core-bound")

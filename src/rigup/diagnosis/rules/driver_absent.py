@@ -121,7 +121,7 @@ def program_found_no_driver(
 
 @rule("nvidia-driver-missing", "possible")
 def program_found_no_library_of_the_driver(
-    said: Symptom = seen("nvidia-smi-no-library", "nvml-library-not-found"), gpu: Gpu | None = None, card: PciDevice | None = None,
+    said: Symptom = seen("nvidia-smi-no-library", "nvml-library-not-found", "libcuda-not-found", "cuda-driver-library-not-found"), gpu: Gpu | None = None, card: PciDevice | None = None,
     driver: Driver | None = None, torch: Torch | None = None, platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """The library by which tools ask the driver is nowhere; where other cards or a working torch are shown, it is noise."""

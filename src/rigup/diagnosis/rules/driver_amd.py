@@ -14,10 +14,14 @@ from rigup.machine.kinds import (
     Symptom,
     SystemPackage,
     UnloadedModule,
+    World,
 )
 
 _AMD = "1002"
 _HANG = ("mes-no-answer", "mes-no-response")
+_NO_DEVICE = (
+    "hsa-out-of-resources", "hsa-init-failed", "hsa-call-failed-by-number", "hip-no-device", "torch-no-cuda-gpus", "kfd-not-there",
+)  # fmt: skip
 _SILENT = ("rock-module-not-loaded", "rocm-smi-amdgpu-not-found", "amd-smi-no-driver", "amd-smi-drivers-not-loaded")
 
 
@@ -34,13 +38,23 @@ def nobody_has_the_card(
 
 
 @rule("amdgpu-not-loaded", "likely")
+def report_shows_no_driver(
+    card: Gpu = one(vendor="amd", driver=None), loaded: KernelModule | None = one(name="amdgpu", loaded=True), platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """lshw calls it unclaimed, inxi knows no driver."""
+    guest = platform is not None and bool(platform.get("wsl") or platform.get("system") == "windows")
+    return loaded is None and not guest and not inside(card)
+
+
+@rule("amdgpu-not-loaded", "likely")
 def rocm_finds_no_module(
     said: Symptom = seen(*_SILENT), loaded: KernelModule | None = one(name="amdgpu", loaded=True), kfd: KfdNode | None = None,
     node: DeviceNode | None = one(path="/dev/kfd"), platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """ROCm's tools look for the module and do not find it, and nothing else shows that it is there."""
     there = loaded is not None or kfd is not None or node is not None
-    return not there and not inside(said) and not (platform and platform.get("wsl"))
+    windows = platform is not None and bool(platform.get("wsl") or platform.get("system") == "windows")
+    return not there and not inside(said) and not windows
 
 
 @rule("amdgpu-not-loaded", "likely")
@@ -49,6 +63,16 @@ def looked_for_in_vain(
 ) -> Verdict:
     """Somebody looked for amdgpu among the loaded modules and shows that it is not there."""
     return nvidia is None
+
+
+@rule("amdgpu-not-loaded", "likely")
+def older_driver_has_the_card(
+    card: PciDevice = one(vendor_id=_AMD, driver="radeon"),
+    said: Symptom = seen(*_NO_DEVICE),
+    other: PciDevice | None = one(vendor_id=_AMD, driver="amdgpu"),
+) -> Verdict:
+    """radeon only draws; what computes needs amdgpu to drive the card."""
+    return other is None and {"address": card.address, "said": said.id}
 
 
 @rule("amdgpu-not-loaded", "likely")
@@ -63,6 +87,14 @@ def module_is_part_of_the_kernel(
 ) -> Verdict:
     """An old rocminfo looks for a file that only a loadable module has."""
     return True
+
+
+@rule("rocminfo-builtin-module", "likely")
+def configured_as_part_of_the_kernel(
+    said: Symptom = seen(*_SILENT), _built: Symptom = seen("amdgpu-configured-in")
+) -> Verdict:
+    """The same of its other tools, where the kernel's configuration is told."""
+    return {"said": said.id}
 
 
 @rule("rocminfo-builtin-module", "likely")
@@ -141,6 +173,32 @@ def excerpt_shows_them_off(
 ) -> Verdict:
     """A few lines of lspci without their head: a device that offers what AMD's cards offer, and may not send it."""
     return device is None
+
+
+@rule("pcie-atomics-missing", "possible")
+def excerpt_shows_a_bridge_without_them(
+    _off: Symptom = seen("lspci-atomics-not-routed"), routed: Symptom | None = seen("lspci-atomics-routed"), _named: Symptom = seen("amd-radeon-named", "amd-rx-named"),
+) -> Verdict:  # fmt: skip
+    """A few lines of lspci that show bridges which do not route them, and none that does."""
+    return routed is None
+
+
+# -- the way to the nodes
+@rule("render-group-missing", "likely")
+def works_for_root_alone(
+    said: Symptom = seen(*_NO_DEVICE), root: Symptom = seen("works-as-root", "works-with-sudo"), world: World | None = None, platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """What fails for a person and not for root fails for want of a right."""
+    ours = not inside(said) and not (world and world.get("container"))
+    return ours and not (platform and platform.get("wsl")) and {"said": said.id, "works": root.id}
+
+
+@rule("container-render-group-mismatch")
+def group_that_no_namespace_knows(
+    error: Symptom = seen("kfd-group-not-held", group=("nogroup", "nobody", "nfsnobody")),
+) -> Verdict:
+    """rocminfo names the node's group as it sees it: so are those called that a user namespace has not been given."""
+    return {"group": error.get("group")}
 
 
 # -- firmware

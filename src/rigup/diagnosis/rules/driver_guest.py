@@ -1,15 +1,17 @@
 """Cards that are not there, not mapped, or given to a guest by halves; and the memory manager beside the driver."""
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
-from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, inside
+from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, inside, same_version
 from rigup.knowledge.driver_faults import branch_has, virtual_display
 from rigup.knowledge.gpus import is_display_only
 from rigup.knowledge.torch_builds import index_url
 from rigup.machine.kinds import (
     DeviceNode,
     Driver,
+    DriverLibrary,
     Gpu,
     KernelModule,
+    LoaderEntry,
     ModuleParameter,
     PciDevice,
     Platform,
@@ -29,7 +31,7 @@ _EXPECTED = (
     "nvidia-smi-no-devices",
     "amd-smi-no-driver",
 )
-_NOT_INITIALISED = ("cuda-not-initialized", "cuinit-returns-3")
+_NOT_INITIALISED = ("cuda-not-initialized", "cuinit-returns-3", "cuinit-not-initialised")
 _UVM = "/dev/nvidia-uvm"
 
 
@@ -79,6 +81,16 @@ def looked_for_on_the_bus(
 ) -> Verdict:  # fmt: skip
     """CUDA was wanted, and lspci was asked for NVIDIA by name."""
     return card is None and not inside(wish) and not (platform and platform.get("wsl")) and {"severity": "error"}
+
+
+@rule("no-gpu-present", "likely")
+def installer_found_no_card(
+    said: Symptom = seen("nvidia-installer-no-gpu"),
+    gpu: Gpu | None = one(vendor="nvidia"),
+    card: PciDevice | None = one(vendor_id=NVIDIA),
+) -> Verdict:
+    """The driver's installer looked on the bus for a card that it knows."""
+    return gpu is None and card is None and not inside(said) and {"severity": "error"}
 
 
 @rule("no-gpu-present", "possible")
@@ -215,6 +227,18 @@ def ollama_meets_another_libcuda(_error: Symptom = seen("ollama-driver-init-fail
     return True
 
 
+# -- a libcuda that nobody's package brought
+@rule("libcuda-differs-from-kernel-driver", "likely")
+def loader_gives_another_libcuda(
+    entry: LoaderEntry = one(soname="libcuda.so.1"), module: KernelModule = one(name="nvidia"),
+    libraries: Every[DriverLibrary] = every(DriverLibrary, soname="libnvidia-ml.so.1"),
+) -> Verdict:  # fmt: skip
+    """The module's own driver is installed, and the loader's cache leads to a libcuda of another one elsewhere."""
+    own = any(same_version(module.version, other.version) for other in libraries if other.knows("version"))
+    elsewhere = not any(part in entry.path for part in ("/stubs/", "/compat/"))
+    return own and elsewhere and not same_version(module.version, entry.version) and {"path": entry.path}
+
+
 # -- unified memory
 @rule("uvm-broken-after-suspend", "likely")
 def unknown_error_after_sleep(
@@ -233,6 +257,12 @@ def unknown_error_and_no_word_of_why(
     """CUDA does not start, and nobody says that the driver is away: mostly after a suspend."""
     elsewhere = platform and (platform.get("wsl") or platform.get("system") in ("windows", "macos"))
     return silent is None and not inside(error) and not elsewhere
+
+
+@rule("uvm-device-missing", "possible")
+def unknown_error_inside(error: Symptom = seen(*_UNKNOWN_ERROR), silent: Symptom | None = seen(*SILENT)) -> Verdict:
+    """In a container CUDA does not start: mostly that node was not passed in, or is not there on the host either."""
+    return silent is None and inside(error)
 
 
 @rule("uvm-broken-after-suspend", "possible")
@@ -261,6 +291,15 @@ def initialisation_fails_on_a_faulty_branch(
 ) -> Verdict:  # fmt: skip
     """The same number in words; a forked process says so too."""
     return off is None and forked is None and branch_has("uvm-hmm", driver.version)
+
+
+@rule("uvm-hmm-init-failure", "possible")
+def start_itself_is_refused(
+    _error: Symptom = seen("cuinit-returns-3", "cuinit-not-initialised"), driver: Driver | None = one(vendor="nvidia"), parts: Gpu | None = one(mig=True),
+    forked: Symptom | None = seen("cuda-fork", "cuda-initialised-before-fork", "cannot-reinitialize-cuda"),
+) -> Verdict:  # fmt: skip
+    """What starts CUDA says that CUDA was not started; nobody has shown the driver's version."""
+    return not (driver and driver.knows("version")) and parts is None and forked is None
 
 
 @rule("uvm-device-missing", "possible")

@@ -17,7 +17,7 @@ from rigup.knowledge.torch_builds import (
     newest_build,
     variant_for_pypi,
 )
-from rigup.machine.kinds import Driver, Gpu, Package, PciDevice, Platform, PythonEnv, Symptom, Torch
+from rigup.machine.kinds import Driver, Gpu, Package, PciDevice, Platform, PythonEnv, Symptom, Toolkit, Torch
 
 _GPU_MAKERS = ("nvidia", "amd")
 _NVIDIA = "10de"
@@ -43,9 +43,12 @@ def its_own_report_has_no_toolkit(torch: Torch = one(available=False), gpu: Gpu 
 @rule("cpu-only-torch")
 def its_files_have_no_toolkit(
     torch: Torch, gpu: Gpu = one(vendor=_GPU_MAKERS), cuda: Torch | None = one(cuda=Told(bool)), hip: Torch | None = one(hip=Told(bool)),
+    plugin: Package | None = one(name="torch-directml"),
 ) -> Verdict:  # fmt: skip
-    """The files of an environment tell of no toolkit. Where another environment has one it matters less."""
+    """The files of an environment tell of no toolkit. Where another environment has one it matters less; DirectML needs none."""
     if torch.knows("available") or not _for_cpu(torch) or _for_the_screen(gpu) or not _worth_a_build(gpu):
+        return False
+    if plugin and plugin.get("env") == torch.get("env"):
         return False
     return {"severity": "warning"} if cuda or hip else True
 
@@ -56,6 +59,15 @@ def somebody_asked_it_and_shows_nothing_else(
 ) -> Verdict:
     """A session in which torch says no, and whose version says why; whether there is a card is not told."""
     return gpu is None and platform is None and _for_cpu(torch)
+
+
+@rule("cpu-only-torch", "likely")
+def a_toolkit_was_installed_for_it(
+    torch: Torch = one(available=False), _toolkit: Toolkit = one(name="cuda"), gpu: Gpu | None = None,
+    none: Symptom | None = seen("report-without-a-gpu"),
+) -> Verdict:  # fmt: skip
+    """A report that ends before it comes to the cards: a build for the CPU beside a CUDA toolkit."""
+    return gpu is None and none is None and torch.knows("version") and _for_cpu(torch)
 
 
 @rule("cpu-only-torch", "likely")
@@ -129,7 +141,9 @@ def _worth_a_build(gpu: Gpu) -> bool:
     isa = gpu.get("isa")
     if gpu.get("driver") == "vfio-pci":
         return False
-    return newest_build(isa) is not None if isa else gpu.vendor == "nvidia"
+    if isa and newest_build(isa) is None:  # a card of its own may run on a sibling's code
+        return gpu.get("integrated") is False and override_for(isa) is not None
+    return bool(isa) or gpu.vendor == "nvidia"
 
 
 # -- code for other cards
@@ -160,10 +174,10 @@ def old_card_that_nobody_used_yet(
 
 @rule("gpu-arch-older-than-wheel")
 def old_card_in_a_report(
-    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(available=True), newer: Gpu | None = one(vendor="nvidia", isa=Told(_of_today)),
+    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), newer: Gpu | None = one(vendor="nvidia", isa=Told(_of_today)),
 ) -> Verdict:  # fmt: skip
-    """A report lists the card and says that torch is available, which proves nothing."""
-    if _unserved(gpu, torch) != "older-chip":
+    """A report lists the card beside the build; that torch may say it is available proves nothing."""
+    if torch.get("available") is False or _unserved(gpu, torch) != "older-chip":
         return False
     return {"severity": "note"} if newer and runs_on(newer.isa, torch.code) else True
 
@@ -296,6 +310,15 @@ def asked_for_more_than_the_driver_carries(
     if (torch and (torch.get("available") or torch.get("cuda"))) or driver_carries(driver.version, want) is not False:
         return False
     return {"have": driver.version, "cuda": want, "branch": driver_minimum(want)}
+
+
+@rule("driver-too-old-for-wheel", "possible")
+def initialisation_fails_on_a_driver_below_all(
+    _said: Symptom = seen("cuda-init-failed-no-gpu"), driver: Driver = one(vendor="nvidia"), torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """Which build it is nobody tells; the releases that speak so are made for a newer major of CUDA."""
+    carried, unknown = driver.get("cuda") or cuda_of_driver(driver.version), torch is None or not torch.knows("cuda")
+    return unknown and bool(carried) and version_key(str(carried)) < version_key("11") and {"have": driver.version}
 
 
 @rule("driver-too-old-for-wheel", "likely")

@@ -21,6 +21,14 @@ _MASKS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 
 
 # -- the bus and the card's own firmware
+@rule("gpu-fell-off-bus")
+def driver_calls_it_lost(
+    said: Symptom = seen("nvidia-smi-gpu-lost", "nvml-gpu-lost-constant"), gsp: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent"),
+) -> Verdict:  # fmt: skip
+    """Off the bus or out of reach in another way: a log in which the card's own processor fell silent tells which."""
+    return gsp is None and said.knows("id")
+
+
 @rule("gpu-fell-off-bus", "possible")
 def tool_gets_no_handle(
     said: Symptom = seen("nvidia-smi-no-handle"),
@@ -69,6 +77,15 @@ def adapter_does_not_start(
     return (
         code != "0x22:0x56" and not code.startswith("0x62:") and other is None and not guest and not on_first_bus(said)
     )
+
+
+@rule("gpu-hardware-init-failure", "possible")
+def display_module_gets_no_device(
+    _said: Symptom = seen("nvidia-drm-no-device"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
+    other: Symptom | None = seen(*_LOST, "nvrm-init-adapter-failed", "nvrm-bar-invalid", "xid-119", "gsp-rpc-timeout", "gsp-silent"),
+) -> Verdict:  # fmt: skip
+    """The driver's other module asked for the card in vain; the log does not show why it was not started."""
+    return works is None and other is None
 
 
 @rule("gpu-hardware-init-failure", "possible")

@@ -7,7 +7,8 @@ from rigup.machine.kinds import DeadLine, Gpu, Memory, ModuleParameter, Platform
 
 GIB = 1 << 30
 _UNITS = {"bytes": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": GIB, "t": 1 << 40}
-_OUT = ("torch-out-of-memory", "torch-out-of-memory-figures")
+_ASYNC = "torch-async-out-of-memory"  # CUDA's own pool: it reserves nothing beside what it gave
+_OUT = ("torch-out-of-memory", "torch-out-of-memory-figures", _ASYNC)
 _OVERHEAD = 1.5 * GIB  # what a context and its libraries hold beside the allocator
 _PAGE = 4096
 
@@ -30,6 +31,8 @@ class Figures:
         reserved = size(said.get("reserved"))
         if self.slack is None and reserved is not None and self.allocated is not None:
             self.slack = max(reserved - self.allocated, 0.0)
+        if said.get("id") == _ASYNC:
+            self.slack = 0.0
 
     @property
     def told(self) -> bool:
@@ -124,7 +127,7 @@ def work_fills_the_card(said: Symptom = seen(*_OUT)) -> Verdict:
 
 @rule("oom-model-too-large", "possible")
 def out_of_memory_without_figures(
-    said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant"),
+    said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "torch-allocation-on-device"),
     known: Symptom | None = seen(*_OUT, "context-out-of-memory", "context-out-of-memory-in-java"),
 ) -> Verdict:
     """What the message says; it does not tell whose the memory is."""

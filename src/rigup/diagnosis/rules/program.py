@@ -51,6 +51,17 @@ def mask_names_a_device_that_is_not_there(
     )
 
 
+@rule("cuda-visible-devices-wrong", "likely")
+def mask_names_a_device_of_another_job(
+    mask: Variable = one(name=MASKS), cards: CardCount = one(mig=False), _job: Variable = one(name="SLURM_JOB_ID")
+) -> Verdict:
+    """The node has more cards than the job may use: those that it may are counted from 0, and fewer."""
+    first, usable = chosen(mask.value or "")[0], cards.get("usable") or 0
+    beyond = first.isdigit() and usable <= int(first) < cards.count
+    shown = ",".join(str(index) for index in range(usable))
+    return beyond and usable > 0 and counted(mask, cards) and {"name": mask.name, "count": usable, "valid": shown}
+
+
 @rule("cuda-visible-devices-wrong")
 def mask_names_an_unknown_uuid(mask: Variable = one(name=MASKS), cards: CardCount = one(mig=False)) -> Verdict:
     """A UUID, or its beginning, that no card has."""
@@ -141,7 +152,7 @@ def release_that_reads_the_mask_at_its_import(mask: Mask, torch: Torch) -> Verdi
 
 @rule("cuda-initialised-before-fork", "likely")
 def worker_cannot_start_cuda(
-    _worker: Symptom = seen("worker-process-failed"),
+    _worker: Symptom = seen("worker-process-failed", "worker-loop-failed"),
     _refused: Symptom = seen(
         "cuda-initialization-error", "cupy-forked-after-cuda", "cuda-not-initialized", "cuinit-returns-3"
     ),

@@ -225,7 +225,8 @@ def override_cannot_be_read(override: Variable = one(name=OVERRIDE)) -> Verdict:
     """Three numbers with dots; anything else leaves no GPU at all."""
     value = str(override.value or "")
     meant = any(letter.isdigit() for letter in value) and "$" not in value
-    return meant and gfx_of_decimal(value) is None
+    quoted = override.place.kind in ("service", "unit") and gfx_of_decimal(_bare(value)) is not None
+    return meant and gfx_of_decimal(value) is None and not quoted
 
 
 @rule("wrong-hsa-override", strength="likely")
@@ -292,6 +293,19 @@ def refused_though_a_sibling_is_listed(
     useful = row is not None and row.sibling in listed and not windows
     unset = (override is None or not override.get("value")) and not spared(error, served)
     return useful and unset and {"service": _service(error.place.process), "value": row and row.value, "name": OVERRIDE}
+
+
+@rule("override-not-in-service")
+def quotes_went_into_the_value(override: Variable = one(at="service unit", name=OVERRIDE), card: Gpu | None = one(vendor="amd")) -> Verdict:  # fmt: skip
+    """Quotes within quotes reach the server, which cannot read the value: it is set and not in force."""
+    value = str(override.value or "")
+    bare = _bare(value)
+    wanted = gfx_of_decimal(bare) is not None and (card is None or helps(card.get("isa") or "", bare))
+    return bare != value and wanted and {"service": _service(override.place.process), "value": bare, "name": OVERRIDE}
+
+
+def _bare(value: str) -> str:
+    return value.strip("\\\"' ")
 
 
 def _service(process: str) -> str:

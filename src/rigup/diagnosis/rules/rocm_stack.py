@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.knowledge.torch_builds import companions, index_url, newest_build
-from rigup.machine.kinds import Gpu, Symptom, Toolkit, Torch, Variable
+from rigup.machine.kinds import Gpu, Symptom, Toolkit, Torch, Variable, World
 
 _HIP = "libamdhip64"  # its number is ROCm's own
 _AMD_ONLY = (
@@ -16,6 +16,8 @@ _AMD_ONLY = (
     "TORCH_BLAS_PREFER_HIPBLASLT",
     "AMD_",
 )
+_MASKS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
+_MIB = 1 << 20
 _NO_NVIDIA = ("torch-found-no-driver",)
 _AMD_NAMED = ("amd-radeon-named", "amd-rx-named", "amd-xt-named")
 _NVIDIA_NAMED = ("nvidia-tx-named", "nvidia-geforce-named")
@@ -131,6 +133,45 @@ def no_kfd_at_a_prompt_inside(
 ) -> Verdict:
     """The machine's name is a container's number, and the node was not passed in."""
     return {"vendor": "amd"}
+
+
+@rule("render-group-missing", strength="possible")
+def server_saw_what_rocblas_does_not(
+    error: Symptom = seen("rocblas-no-devices"), mask: Variable | None = one(name=_MASKS), world: World | None = None
+) -> Verdict:  # fmt: skip
+    """The server found the card in sysfs, which everybody may read; the library could not open it."""
+    inside = error.place.world.startswith("container") or bool(world and world.get("container"))
+    return not inside and not (mask and mask.get("value")) and {"said": error.id}
+
+
+@rule("container-render-group-mismatch", strength="possible")
+def server_inside_saw_what_rocblas_does_not(
+    error: Symptom = seen("rocblas-no-devices"), mask: Variable | None = one(name=_MASKS), world: World | None = None
+) -> Verdict:  # fmt: skip
+    """The same in a container."""
+    inside = error.place.world.startswith("container") or bool(world and world.get("container"))
+    return inside and not (mask and mask.get("value")) and {"said": error.id}
+
+
+@rule("igpu-vram-counted-without-gtt", strength="possible")
+def planner_sees_little_of_an_integrated_gpu(
+    said: Symptom = seen("llama-does-not-fit"), gpu: Gpu = one(vendor="amd", integrated=True), other: Gpu | None = one(integrated=False)
+) -> Verdict:  # fmt: skip
+    """It does not fit what the program counts as free; what the GPU may map besides is no part of that."""
+    free, wanted = int(said.get("free") or 0), int(said.get("wanted") or 0)
+    mapped = gpu.get("gtt")
+    return other is None and free < wanted and (mapped is None or free * _MIB < 0.7 * mapped) and {"free": free}
+
+
+@rule("igpu-vram-counted-without-gtt", strength="likely")
+def carve_out_was_counted_and_more_could_be_mapped(
+    said: Symptom = seen("ollama-compute"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom = seen("amdgpu-gtt-ready"), gpu: Gpu = one(vendor="amd", integrated=True),
+) -> Verdict:  # fmt: skip
+    """The kernel lets it map more than the carve-out that the program counts."""
+    total, _, unit = str(said.get("total") or "").partition(" ")
+    number = float(total) * (1 if unit.startswith("G") else 1 / 1024) if total.replace(".", "", 1).isdigit() else 0.0
+    vram, gtt = int(carved.get("mib") or 0), int(mapped.get("mib") or 0)
+    return vram > 0 and abs(number * 1024 - vram) < 0.05 * vram and gtt > vram and gpu.get("vendor") == "amd"
 
 
 @mends("cuda-torch-on-amd")

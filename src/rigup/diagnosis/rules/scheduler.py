@@ -194,6 +194,15 @@ def some_tasks_of_a_job_are_beyond(
     return unknown and {"option": "--gpus-per-node=N"}
 
 
+@rule("slurm-uneven-gpus", "possible")
+def rank_is_beyond_though_enough_was_asked_for(
+    job: JobRequest, _beyond: Symptom = seen("lightning-rank-beyond-devices")
+) -> Verdict:
+    """The request would do for all tasks of a node, and one of several nodes gave less."""
+    have, tasks = per_node(job), tasks_per_node(job)
+    return have is not None and tasks is not None and have >= tasks > 1 and (job.nodes or 1) > 1 and asking(have)
+
+
 # -- tasks and ranks
 @rule("slurm-ntasks-mismatch")
 def ranks_come_up_twice(want: Launch) -> Verdict:
@@ -226,6 +235,18 @@ def fewer_tasks_than_its_own_product(job: JobRequest, want: Launch = one(framewo
     """--ntasks beside --ntasks-per-node, and smaller than all nodes' together: the smaller one counts."""
     product = (job.get("nodes") or 1) * (job.tasks_per_node or 1)
     return 0 < (job.tasks or 0) < product and want.get("devices", 2) > 1 and {"devices": job.tasks_per_node}
+
+
+@rule("slurm-ntasks-mismatch", "likely")
+def step_runs_fewer_tasks_than_asked_for_each_node(
+    tasks: Variable = one(name="SLURM_NTASKS"),
+    each: Variable = one(name="SLURM_NTASKS_PER_NODE"),
+    nodes: Variable | None = one(name=("SLURM_NNODES", "SLURM_JOB_NUM_NODES")),
+) -> Verdict:
+    """Inside the job the two numbers contradict each other."""
+    told = [str(each.value), str(tasks.value), str(nodes.get("value") or 1) if nodes else "1"]
+    fewer = all(one_.isdigit() for one_ in told) and int(told[1]) < int(told[0]) * int(told[2])
+    return fewer and {"devices": int(told[0])}
 
 
 @rule("slurm-ntasks-mismatch", "likely")

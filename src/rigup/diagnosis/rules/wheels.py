@@ -6,7 +6,19 @@ from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.pythons import pythons, supported, tensorflow_on_windows
 from rigup.knowledge.torch_builds import build, builds, companions, index_url
-from rigup.machine.kinds import Cpu, Distribution, Driver, Gpu, Package, Platform, PythonEnv, Symptom, TensorFlow, Torch
+from rigup.machine.kinds import (
+    Cpu,
+    Distribution,
+    Driver,
+    Gpu,
+    Package,
+    Platform,
+    PythonEnv,
+    Symptom,
+    TensorFlow,
+    Toolkit,
+    Torch,
+)
 
 _UNREACHABLE = ("pip-connection-broken", "pip-could-not-fetch")
 _TENSORFLOWS = ("tensorflow", "tensorflow-intel", "tensorflow-gpu", "tensorflow-cpu")
@@ -188,6 +200,15 @@ def tensorflow_says_so_on_windows(
         answered.get("built_with_cuda") is False or tensorflow_on_windows(str(answered.get("version") or "")) is False
     )
     return without and platform.get("wsl") is None and bool(gpu or torch)
+
+
+@rule("tensorflow-windows-no-gpu", "likely")
+def somebody_on_windows_counts_on_a_gpu(
+    answered: TensorFlow = one(), platform: Platform = one(system="windows"), toolkit: Toolkit | None = one(name="cuda")
+) -> Verdict:
+    """A release without CUDA there, asked for its GPUs, or beside a toolkit that was installed for it."""
+    without = tensorflow_on_windows(str(answered.get("version") or "")) is False
+    return without and platform.get("wsl") is None and (answered.get("gpus") == 0 or toolkit is not None)
 
 
 @rule("tensorflow-windows-no-gpu", "likely")

@@ -71,6 +71,14 @@ def driver_installed_by_hand(
     return {"typed": typed.id, "said": error.id}
 
 
+@rule("wsl-linux-driver-inside")
+def container_tool_takes_linux_libraries(
+    _platform: Platform = one(wsl=_WSL), taken: Symptom = seen("container-cli-takes-linux-library")
+) -> Verdict:
+    """NVIDIA's container tool found a Linux driver's libraries in the distribution."""
+    return {"path": taken.get("path")}
+
+
 @mends("wsl-linux-driver-inside")
 def packages_to_remove(packages: Every[SystemPackage] = every(SystemPackage, state="installed")) -> Params:
     """All packages of a Linux driver."""
@@ -143,6 +151,16 @@ def no_library_of_windows(_platform: Platform = one(wsl=_WSL), said: Symptom = s
     return {"minimum": "Windows build " + wsl.minimum()[0], "said": said.id}
 
 
+@rule("wsl-windows-too-old", strength="likely")
+def no_adapter_for_containers(
+    said: Symptom = seen("container-no-wsl-adapter"), platform: Platform | None = None, gpu: Gpu | None = one(driver_model="TCC")
+) -> Verdict:  # fmt: skip
+    """The tool knows that it is in WSL, and Windows shows it no GPU: its build, its WSL or its driver is from before that."""
+    version = platform.get("version") if platform else None
+    new = bool(version and version.startswith("10.")) and wsl.too_old(version, None) is None
+    return gpu is None and not new and {"minimum": "Windows build " + wsl.minimum()[0], "said": said.id}
+
+
 @rule("wsl-gpu-not-supported", strength="likely")
 def chip_before_the_first_generation(_platform: Platform = one(wsl=_WSL), card: Gpu = one(vendor="amd"),
                                      _error: Symptom = seen(*_NO_RUNTIME, "hip-no-device", "torch-no-cuda-gpus", "rock-module-not-loaded")) -> Verdict:  # fmt: skip
@@ -199,6 +217,14 @@ def rocminfo_knows_no_wsl_that_is_spoken_of(
     _wsl: Symptom = seen("wsl-lived-in"), said: Symptom = seen("rock-module-not-loaded"), other: Gpu | None = one(vendor="nvidia")
 ) -> Verdict:  # fmt: skip
     """The same where a person says it in words."""
+    return other is None and {"said": said.id}
+
+
+@rule("wsl-rocm-release-not-supported", strength="likely")
+def rocminfo_beside_windows(
+    _platform: Platform = one(system="windows"), said: Symptom = seen("rock-module-not-loaded"), other: Gpu | None = one(vendor="nvidia")
+) -> Verdict:  # fmt: skip
+    """Only Linux's rocminfo says so: where the system around it is Windows, it ran in WSL."""
     return other is None and {"said": said.id}
 
 

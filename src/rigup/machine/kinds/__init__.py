@@ -39,6 +39,7 @@ from rigup.machine.kinds.drivers import (
     Toolkit,
     UnloadedModule,
 )
+from rigup.machine.kinds.firmware import Firmware
 from rigup.machine.kinds.programs import JobRequest, Launch, Symptom
 from rigup.machine.kinds.software import (
     JupyterKernel,
@@ -83,6 +84,7 @@ __all__ = [
     "DriverLibrary",
     "DrmCard",
     "FileVariable",
+    "Firmware",
     "Folder",
     "Gpu",
     "GraphicsSwitch",

@@ -15,6 +15,7 @@ from rigup.machine.readers import (
     counted_cards,
     disks,
     executables,
+    firmware,
     forms,
     grepped,
     immutable,

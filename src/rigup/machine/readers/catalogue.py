@@ -5,6 +5,7 @@ from typing import Any
 
 from rigup.knowledge.chips import vendor_of
 from rigup.knowledge.gpus import gpu_by_pci, gpus_beginning, one_gpu
+from rigup.knowledge.rocm import gfx_family, target_of_codename
 from rigup.machine.facts import Reading, Where
 from rigup.machine.kinds import Gpu
 from rigup.machine.names import CUT, same_name
@@ -20,6 +21,7 @@ def of_catalogue(gpu: Gpu) -> Iterator[Gpu]:
     if product:
         _add(gpu, product, "pci_" + product.vendor, _BY_PCI)
     if name := gpu.get("name"):
+        _by_codename(gpu, name)
         named = gpus_beginning(name.removesuffix(CUT)) if name.endswith(CUT) else one_gpu(name)
         if named and gpu.get("vendor") in (None, named.vendor):
             _add(gpu, named, "gpus_" + named.vendor, _BY_NAME)
@@ -49,6 +51,15 @@ def _add(gpu: Gpu, product: Any, table: str, rank: int) -> None:
     gpu.absorb({name: new for name, new in readings.items() if name not in gpu.fields or gpu.fields[name].rank < rank})
 
 
+def _by_codename(gpu: Gpu, name: str) -> None:
+    """lspci's "Renoir [Radeon RX Vega 6]": the chip's own name is surer than the product's, which several chips share."""
+    target = target_of_codename(name) if gpu.get("vendor") in (None, "amd") else None
+    if target:
+        source = Where("knowledge/gfx_targets", None, target.isa)
+        fields = {"vendor": "amd", "isa": target.isa, **({"integrated": True} if target.integrated else {})}
+        gpu.absorb({key: Reading(value, source, _BY_NAME) for key, value in fields.items() if key not in gpu.fields})
+
+
 def _plain(gpu: Gpu, product: Any) -> None:
     """lspci's "GA102 [GeForce RTX 3090]" is the chip and, in brackets, what it is sold as."""
     held = gpu.fields["name"]
@@ -64,3 +75,13 @@ def _trust_runtime(gpu: Gpu) -> None:
         gpu.absorb({"isa": reading._replace(rank=_BY_RUNTIME)})
         if not gpu.knows("vendor") and (maker := vendor_of(gpu.shown_isa)):
             gpu.absorb({"vendor": reading._replace(value=maker, rank=_BY_RUNTIME)})
+    _within_a_processor(gpu)
+
+
+def _within_a_processor(gpu: Gpu) -> None:
+    """Some chips are built into processors only."""
+    family = (
+        gfx_family(gpu.isa) if gpu.get("vendor") == "amd" and gpu.get("isa") and not gpu.knows("integrated") else None
+    )
+    if family and family.integrated:
+        gpu.absorb({"integrated": gpu.fields["isa"]._replace(value=True, rank=_BY_RUNTIME)})

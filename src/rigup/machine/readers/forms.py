@@ -33,12 +33,14 @@ def _card(hit: Hit) -> Iterator[Gpu]:
         yield from draft.facts()
 
 
-@reads(marks=("evice name:", "evice Name:", "GPU name:", "GPU Name:"), adds=(Gpu,), rank=0)
+@reads(marks=("evice name:", "evice Name:", "GPU name:", "GPU Name:", "get_device_name("), adds=(Gpu,), rank=0)
 def card_printed(text: Text) -> Statements:
     """`default cuda device name: AMD Radeon RX 580 Series`, as people's own scripts print it."""
     for hit in text.each(
         r"^[ \t>*-]{0,8}(?:[Dd]efault )?(?:(?:[Cc]uda|CUDA|GPU|HIP|hip) )?(?:[Dd]evice|GPU) [Nn]ame: {1,8}(?P<value>[^\n,:]{4,60}?)[ \t]*$"
     ):
+        yield from _card(hit)
+    for hit in text.each(r"get_device_name\([^\n\"']{0,80}\) ?(?:==|#|:|=>|->) ?[\"'](?P<value>[^\"'\n]{4,60})[\"']"):
         yield from _card(hit)
 
 

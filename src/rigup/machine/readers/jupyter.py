@@ -97,12 +97,18 @@ def ipython_banner(text: Text) -> Statements:
             yield hit.states(JupyterKernel, name="ipython", shown=hit["told"].strip())
 
 
-_ENTERED = r"^(?:[^\n]{0,60}[$#>%] ?)?(?:(?:conda|source|mamba|micromamba|pyenv|\.) +)?activate +(?P<name>[\w.-]{1,40})[ \t]*$"
+_ENTERED = (
+    r"^(?:[^\n]{0,60}[$#>%] ?)?(?:(?:conda|source|mamba|micromamba|pyenv|\.) +)?activate +(?P<name>[\w.-]{1,40})[ \t]*$"
+)
 _STARTED = r"^(?:[^\n]{0,100}[$#>%] ?)?(?:ipython|jupyter)[ -](?:notebook|lab)\b[^\n]{0,100}$"
 _RAN = r"\bsys\.executable\b[^\n]{0,80}\n(?:[ \t]*\n)?[ \t>]{0,4}(?:Out ?\[\d{1,4}\]: ?)?['\"]?(?P<root>(?:[A-Za-z]:[\\/]{1,2}|/)[^\n'\"]{1,300}?)[\\/]{1,2}(?:bin[\\/])?python[\d.]{0,5}(?:\.exe)?['\"]?[ \t]*$"
 
 
-@reads(marks=("jupyter notebook", "jupyter lab", "jupyter-lab", "jupyter-notebook", "ipython notebook"), adds=(JupyterKernel, PythonEnv), rank=0)
+@reads(
+    marks=("jupyter notebook", "jupyter lab", "jupyter-lab", "jupyter-notebook", "ipython notebook"),
+    adds=(JupyterKernel, PythonEnv),
+    rank=0,
+)
 def started_in_another(text: Text) -> Statements:
     """`activate work`, `jupyter notebook`, and what `sys.executable` is in it: all three, in this order."""
     entered = text.first(_ENTERED)

@@ -229,6 +229,10 @@ def _options(hit: Hit, module: str, values: str) -> Iterator[ModuleParameter]:
         yield hit.states(ModuleParameter, module=module, name=told[0], configured=told[1].strip('"'))
 
 
+# Debian and others give each branch a name of its own: nvidia-current, nvidia-tesla-470, nvidia-open.
+_DRIVER = re.compile(r"(nvidia|amdgpu)(?:_(?:open|current|srv|server|tesla|legacy)\w{0,20})?\Z")
+
+
 @reads(DkmsBuild, marks=(": installed", ": added", ": built"))
 def dkms_status(text: Text) -> Statements:
     """`nvidia/550.90.07, 6.8.0-40-generic, x86_64: installed`, in older releases `nvidia, 550.90.07, …`."""
@@ -245,8 +249,9 @@ def dkms_status(text: Text) -> Statements:
             yield hit.states(
                 DkmsBuild, module=module, version=hit["version"], kernel=hit["kernel"], status=hit["status"]
             )
-        if hit["kernel"] and hit["status"] == "installed" and re.fullmatch(r"nvidia(?:_open)?|amdgpu", module):
-            yield hit.states(KernelModule, name=module.removesuffix("_open"), built_for=[hit["kernel"]])
+        name = _DRIVER.match(module)
+        if hit["kernel"] and hit["status"] == "installed" and name:
+            yield hit.states(KernelModule, name=name[1], built_for=[hit["kernel"]])
 
 
 @reads(DkmsTree, inputs=[Listing("/var/lib/dkms/*/*/source"), Listing("/var/lib/dkms/{nvidia*,amdgpu*}/*")])

@@ -24,7 +24,7 @@ _ROOTS = ".miniconda3,.miniforge3,micromamba,.local/share/mamba"
     inputs=[
         File("{HomeFolder.path}/{" + _KEPT + "}/*/pyvenv.cfg"),
         *(File("{HomeFolder.path}/" + folder + "/*/pyvenv.cfg") for folder in _KEPT_ELSEWHERE),
-        File("{HomeFolder.path}/*/.venv/pyvenv.cfg"),
+        File("{HomeFolder.path}/*/{.venv,venv,env}/pyvenv.cfg"),
         File("/opt/{*/venv,*/.venv,pipx/venvs/*}/pyvenv.cfg"),
     ],
 )

@@ -17,12 +17,13 @@ _START = r"^[ \t>*•-]{0,8}"
 _KEY = r"(?:\*{1,2})?(?P<key>%s)(?:\*{1,2})?[ \t]{0,4}[:=][ \t]{0,8}(?:\*{1,2} ?)?"
 _CARD = (
     _START
-    + _KEY % r"GPUs?(?: ?\d| model| name)?|[Gg]raphics [Cc]ards?|[Vv]ideo [Cc]ards?|Graphics|dGPU|iGPU|eGPU"
+    + _KEY
+    % r"GPUs?(?: ?\d| model| name)?|[Gg]raphics [Cc]ards?|[Vv]ideo [Cc]ards?|Graphics|dGPU|iGPU|eGPU|CPU ?/ ?i?GPU|CPU ?/ ?APU|APU"
     + r"(?:\d ?x )?(?![ \t]{0,8}(?:Device|Card)-\d)(?P<name>[^\n()]{3,60}?)[ \t]*(?:\((?P<inner>[^)\n]{1,60})\))?[ \t.]*$"
 )
 _BARE = (
     _START
-    + r"(?:GPU )?(?P<name>(?:(?:AMD|NVIDIA|Nvidia|Radeon|GeForce|RX|RTX|GTX|Instinct|Ryzen)\b[ -]?|(?=\d{4} ?XTX?\b))[\w +./-]{2,50}?)[ \t]*(?:\((?P<inner>gfx[0-9a-f]{3,4}[^)\n]{0,20})\))?(?:\+[^\n]{0,40})?[ \t.]*$"
+    + r"(?:GPU )?(?P<name>(?:(?:AMD|NVIDIA|Nvidia|Radeon|GeForce|RX|RTX|GTX|Instinct|Ryzen)\b[ -]?|(?:RTX|GTX)(?=\d{3,4})|(?=\d{4} ?XTX?\b))[\w +./-]{2,50}?)[ \t]*(?:\((?P<inner>gfx[0-9a-f]{3,4}[^)\n]{0,20})\))?(?:\+[^\n]{0,40})?[ \t.]*$"
 )
 _PAIR = r"^[^\n]{0,40}?(?P<name>(?:R[Xx] ?)?\d{3,4} ?(?:XTX?|GRE|M|S)?(?: \d{1,3} ?GB)?)[ \t]*\((?P<inner>gfx[0-9a-f]{3,4})\)"
 _RELEASE = (
@@ -32,7 +33,7 @@ _RELEASE = (
 _NAMED_JETSON = r"\b(?:Jetson (?P<model>(?:AGX |Orin |Xavier |TX|Nano|Thor)[\w ]{0,24})|NVIDIA (?P<board>Orin(?: Nano| NX)?|Jetson[\w ]{1,30}) (?:Developer Kit|Engineering))"
 
 
-@reads(marks=("GPU", "raphics", "ideo card", "gfx", "Radeon", "GeForce", "XT", "RX", "RTX"), adds=(Gpu,), rank=0)
+@reads(marks=("GPU", "APU", "raphics", "ideo card", "gfx", "Radeon", "GeForce", "XT", "RX", "RTX"), adds=(Gpu,), rank=0)
 def cards_told(text: Text) -> Statements:
     """`GPU: AMD Radeon RX 7900 XTX (gfx1100)`, `9060XT 16GB (gfx1200)`."""
     told = set[str]()
@@ -46,12 +47,17 @@ def cards_told(text: Text) -> Statements:
 def _card(hit: Hit) -> Iterator[Gpu]:
     """A name that the catalogue knows, or one beside its own ISA."""
     plain = re.sub(r"\b\d{1,3} ?GB\b|\bOC\b", "", hit["name"]).strip(" -,")
-    spaced = re.sub(r"(?<=\d)(?=X|GRE)|(?<=RX)(?=\d)", " ", plain)
+    spaced = re.sub(r"(?<=\d)(?=X|GRE)|(?<=RX)(?=\d)|(?<=[RG]TX)(?=\d)", " ", plain)
     isa = re.search(r"gfx[0-9a-f]{3,4}", hit["inner"])
     known = next(
         (
             row
-            for name in (plain, spaced, "Radeon RX " + spaced.removeprefix("RX ").removeprefix("Radeon "))
+            for name in (
+                plain,
+                spaced,
+                "GeForce " + spaced,
+                "Radeon RX " + spaced.removeprefix("RX ").removeprefix("Radeon "),
+            )
             if (row := one_gpu(name))
         ),
         None,
@@ -84,6 +90,9 @@ def wsl_told(text: Text) -> Statements:
         r"^(?:[ \t>]{0,8}[-*] (?:\[[xX]\] )?|[^\n:]{0,59}(?:\(|\d[^\n:(]{0,30}[ +]))?WSL ?(?:[Vv]ersion ?)?[: ]{0,4}(?P<wsl>[12])(?:\.\d{1,3}){0,3}\)?(?![\w.])[^\n]{0,30}$"
     ):
         yield hit.states(Platform, wsl=int(hit["wsl"]))
+    if not re.search(r"(?i)WSL ?2", text.body):
+        for hit in text.each(r"\b(?:[Uu]sing|[Rr]unning|[Oo]n|[Ii]n|with) [^\n.?]{0,40}\bWSL ?(?P<wsl>1)\b(?!\.\d)"):
+            yield hit.states(Platform, wsl=1)
     for hit in text.each(r"^[* ] (?P<name>[\w.-]{1,40}) {2,60}(?:Running|Stopped) {2,20}(?P<wsl>[12])[ \t]*$"):
         yield hit.states(Platform, wsl=int(hit["wsl"]))
 
@@ -104,7 +113,7 @@ def jetson_told(text: Text) -> Statements:
     """`# R32 (release), REVISION: 5.0, … BOARD: t210ref`, `5.15.148-tegra`, `NVIDIA Jetson Orin Nano`."""
     for hit in text.each(r"^# R(?P<major>\d{2}) \(release\), REVISION: (?P<minor>[\d.]{1,8})"):
         yield hit.states(Jetson, l4t=hit["major"] + "." + hit["minor"])
-    for hit in text.each(r"\bL4T[ :=]{1,4}(?:R)?(?P<l4t>\d{2}\.\d{1,2}(?:\.\d{1,2})?)"):
+    for hit in text.each(r"\bL4T(?: [Rr]elease)?[ :=*]{1,6}(?:R)?(?P<l4t>\d{2}\.\d{1,2}(?:\.\d{1,2})?)"):
         yield hit.states(Jetson, l4t=hit["l4t"])
     for hit in text.each(r"\b(?P<release>\d\.\d{1,3}\.\d{1,4}(?:-[\w.]{1,20})?-tegra)\b"):
         yield hit.states(Jetson, kernel=hit["release"])

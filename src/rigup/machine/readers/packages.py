@@ -39,6 +39,12 @@ _SECTION = (
 _SHOW = r"^[> \t]{0,40}Name: (?P<name>[\w.-]{2,60})\n[> \t]{0,40}Version: (?P<version>" + _VERSION + r")"
 
 
+# `conda list --export`, and what a person writes of one package in the same form.
+_EXPORT = (
+    r"^[> \t(]{0,40}(?P<name>[a-z_][\w.-]{1,60})=(?P<version>\d[\w.]{0,40})=(?P<build>[\w.]{2,80})[) \t.]*$"
+)
+
+
 def normal(name: str) -> str:
     """The one spelling of a distribution's name."""
     return re.sub(r"[-_.]+", "-", name).lower()
@@ -53,7 +59,7 @@ def listed_libraries(text: Text) -> Statements:
 
 @reads(
     adds=(Package,),
-    marks=("packages in environment at", "# Name  ", " pypi_0 ", "_cudnn", "py3.", "conda-forge", "cpuonly"),
+    marks=("packages in environment at", "# Name  ", " pypi_0 ", "_cudnn", "py3.", "=py3", "=cpu_", "=cuda", "conda-forge", "cpuonly"),
 )
 def conda_listing(text: Text) -> Statements:
     """`conda list`, micromamba's and pixi's alike: name, version, build, channel."""
@@ -62,6 +68,8 @@ def conda_listing(text: Text) -> Statements:
             yield from _package(
                 hit, "pip" if "pypi" in (hit["build"], hit["channel"]) or hit["build"].startswith("pypi") else "conda"
             )
+    for hit in text.each(_EXPORT):
+        yield from _package(hit, "pip" if hit["build"].startswith("pypi") else "conda")
 
 
 @reads(adds=(Package,), marks=("torch", "tensorflow", "nvidia-", "\nVersion: ", "onnxruntime", "numpy", "jax"))

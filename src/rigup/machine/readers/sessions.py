@@ -3,7 +3,7 @@
 import re
 
 from rigup.knowledge.chips import isa_of_capability
-from rigup.machine.kinds import Cpu, Driver, Gpu, Platform, PythonEnv, TensorFlow, Torch, Variable
+from rigup.machine.kinds import Cpu, Driver, Gpu, Platform, PythonEnv, TensorFlow, Toolkit, Torch, Variable
 from rigup.machine.reader import Statements, reads
 from rigup.machine.texts import Hit, Text
 
@@ -67,8 +67,10 @@ def tensorflow_answers(text: Text) -> Statements:
         text, r"tf\.config\.(?:experimental\.)?list_physical_devices\(['\"]GPU['\"]\)", r"(?P<value>\[[^\n]{0,400})"
     ):
         yield hit.states(TensorFlow, gpus=hit["value"].count("PhysicalDevice("))
+    if hit := text.first(r"^[ \t>*-]{0,6}(?:Is )?GPUs?(?: is)? [Aa]vailable[ \t:?]{1,6}\[\][ \t]*$"):
+        yield hit.states(TensorFlow, gpus=0)
     for hit in text.each(
-        r"^[ \t>*-]{0,6}[Tt]ensor[Ff]low(?:[ -]version)?[ \t]{0,20}[:=]{0,2}[ \t]{1,20}" + _VERSION + _VARIANT
+        r"^[ \t>*-]{0,6}[Tt]ensor[Ff]low(?:[ -][Vv]ersion)?[ \t]{0,20}[:=]{0,2}[ \t]{1,20}" + _VERSION + _VARIANT
     ):
         yield hit.states(TensorFlow, version=hit["value"])
 
@@ -90,7 +92,7 @@ def torch_version_lines(text: Text) -> Statements:
     for hit in text.each(r"^[ \t>*-]{0,6}CUDA \((?:via|used by|in|from) (?:py)?torch\)[: \t]{1,6}" + _VERSION):
         yield hit.states(Torch, cuda=hit["value"])
     for hit in text.each(
-        r"\A\s{0,20}(?P<value>\d\.\d{1,2}\.\d{1,2}(?:\.dev\d{8})?\+(?:cu\d{2,3}|cpu|rocm[\d.]{1,6}))\s{0,20}\Z"
+        r"(?:\A\s{0,20}|^[ \t]{0,4}[-*] )(?P<value>\d\.\d{1,2}\.\d{1,2}(?:\.dev\d{8})?\+(?:cu\d{2,3}|cpu|rocm[\d.]{1,6}))(?:\s{0,20}\Z|[ \t]*$)"
     ):
         yield hit.states(Torch, version=hit["value"])
 
@@ -168,13 +170,13 @@ def lscpu_flags(text: Text) -> Statements:
 
 
 _FORM = (
-    r"^(?:#{2,5} |[-*] \**|\*\*)(?P<key>Tensor[Ff]low [Vv]ersion|OS [Pp]latform and [Dd]istribution|Python [Vv]ersion|GPU model and memory)"
+    r"^(?:#{2,5} |[-*] \**|\*\*)(?P<key>Tensor[Ff]low [Vv]ersion|OS [Pp]latform and [Dd]istribution|Python [Vv]ersion|GPU model and memory|CUDA/cuDNN version)"
     r"[^\n:]{0,40}?(?:\**:\**[ \t]{1,4}|[ \t]*\n\s{0,4})(?P<value>[^\s#_*][^\n]{0,200})"
 )
 
 
 @reads(
-    adds=(TensorFlow, Platform, PythonEnv, Gpu),
+    adds=(TensorFlow, Platform, PythonEnv, Gpu, Toolkit),
     marks=("GPU model and memory", "OS Platform and Distribution", "OS platform and distribution"),
     rank=0,
 )
@@ -187,9 +189,19 @@ def issue_form(text: Text) -> Statements:
     if (hit := said.get("python version")) and (found := re.findall(version, hit["value"])):
         yield hit.states(PythonEnv, version=found[0])
     hit = said.get("os platform and distribution")
-    if hit and "windows" in hit["value"].lower() and not re.search(r"(?i)\bWSL|Linux|Ubuntu", hit["value"]):
+    if (
+        hit
+        and re.search(r"(?i)windows|\bwin ?(?:10|11|7|8)\b(?!.{0,40}(?:WSL|Linux|Ubuntu))", hit["value"])
+        and not re.search(r"(?i)\bWSL|Linux|Ubuntu", hit["value"])
+    ):
         yield hit.states(Platform, system="windows")
     if (hit := said.get("gpu model and memory")) and re.search(
-        r"(?i)nvidia|geforce|\b(?:RTX|GTX|Tesla|Quadro)\b", hit["value"]
+        r"(?i)nvidia|geforce|(?<![a-z])(?:RTX|GTX|Tesla|Quadro)(?![a-z])|\b[1-5]0[5-9]0 ?ti\b", hit["value"]
     ):
         yield hit.states(Gpu, vendor="nvidia")
+    if (hit := said.get("cuda/cudnn version")) and (
+        found := re.match(
+            r"(?:CUDA[^\d\n]{0,40}|Cuda compilation tools, release )?v?(\d{1,2}\.\d{1,2})\b", hit["value"]
+        )
+    ):
+        yield hit.states(Toolkit, name="cuda", version=found[1])

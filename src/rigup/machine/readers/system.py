@@ -32,7 +32,7 @@ def kernel_architecture(text: Text) -> Statements:
 
 @reads(
     inputs=[Run(("uname", "-srm"), unless="/proc/sys/kernel/arch")],
-    marks=("GNU/Linux", "Linux localhost", "Darwin Kernel Version", " #1 SMP", "PREEMPT_DYNAMIC"),
+    marks=("GNU/Linux", "Linux localhost", "Darwin Kernel Version", " #1 SMP", "PREEMPT_DYNAMIC", "uname -"),
     adds=(Platform,),
 )
 def uname(text: Text) -> Statements:
@@ -42,6 +42,10 @@ def uname(text: Text) -> Statements:
         yield hit.states(
             Platform, system="linux", release=hit["release"], architecture=hit["architecture"], wsl=wsl(hit["release"])
         )
+    for hit in text.each(
+        r"\buname -r[ \t]*\n[ \t]*(?P<release>\d{1,2}\.\d{1,3}\.\d{1,4}-[\w.+~-]{1,80})[ \t]*$"
+    ):
+        yield hit.states(Platform, system="linux", release=hit["release"], wsl=wsl(hit["release"]))
     for hit in text.each(
         r"^[^\n]{0,60}?\bDarwin (?:[\w.-]{1,64} )?(?P<release>\d{2}\.\d{1,2}\.\d{1,2}) [^\n]{0,300}?\b(?P<architecture>arm64|x86_64)\s*$"
     ):

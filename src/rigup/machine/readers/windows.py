@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Cpu, Distribution, Driver, Gpu, Platform
-from rigup.machine.reader import Run, Statements, derives, reads
+from rigup.machine.reader import Statements, derives, reads
 from rigup.machine.readers.systems import os_of
 from rigup.machine.readers.values import Draft, keyed, pci_id, size, told, vendor_of
 from rigup.machine.texts import Text
@@ -101,8 +101,7 @@ _CIM = {"Name": "name", "Caption": "name", "Description": "name", "PNPDeviceID":
         "AdapterCompatibility": "other", "AdapterDACType": "other"}  # fmt: skip
 
 
-@reads(adds=(Gpu, Driver), inputs=[Run(("powershell", "-NoProfile", "-Command", "Get-CimInstance Win32_VideoController | Format-List Name,PNPDeviceID,DriverVersion"), seconds=15)],
-       marks=("AdapterRAM", "PNPDeviceID", "DriverVersion", "VideoProcessor"))  # fmt: skip
+@reads(adds=(Gpu, Driver), marks=("AdapterRAM", "PNPDeviceID", "DriverVersion", "VideoProcessor"))
 def video_controllers(text: Text) -> Statements:
     """`Get-CimInstance Win32_VideoController` or `wmic … get … /format:list`: a block of lines for each adapter."""
     count, said = 0, dict[str, tuple[str, int]]()
@@ -143,12 +142,15 @@ def wmic_table(text: Text) -> Statements:
 
 @reads(
     adds=(Platform, Distribution),
-    inputs=[Run(("cmd", "/c", "ver"))],
-    marks=("Microsoft Windows [", "Microsoft Windows 1", "Microsoft Windows Server", "x64-based PC"),
+    marks=("Microsoft Windows [", "Microsoft Windows 1", "Microsoft Windows Server", "x64-based PC", "10.0."),
 )
 def windows_release(text: Text) -> Statements:
     """The shell's banner in any language, and systeminfo's line that ends in the product's name."""
     for hit in text.each(r"Microsoft Windows \[[^\d\]\n]{1,30} ?(?P<version>10\.0\.\d{4,6}(?:\.\d{1,6})?)\]"):
+        yield hit.states(Platform, system="windows", version=hit["version"])
+    for hit in text.each(
+        r"(?i)\b(?:winver|windows(?: 1[01])? (?:version|build)|os build)\b[ *`:(=]{1,6}(?P<version>10\.0\.\d{5}(?:\.\d{1,6})?)\b"
+    ):
         yield hit.states(Platform, system="windows", version=hit["version"])
     for hit in text.each(
         r"^[^\n:]{2,40}: +(?P<name>Microsoft Windows (?:1[01]|Server)[^\n]{0,60})\n[^\n:]{2,40}: +(?P<version>10\.0\.\d{4,6})\b"

@@ -7,7 +7,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from rigup.knowledge import tables
-from rigup.knowledge.cuda import version_key
+from rigup.knowledge.cuda import oldest_compiled
 from rigup.stack.candidate import Candidate
 from rigup.stack.site import Site
 
@@ -23,7 +23,8 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
     """
     wish = asked["llama-cpp-python"]
     rows: list[dict[str, Any]] = tables.table("tensorflow_jax")["llama_cpp_python_index"]
-    pinned = next((clause.version for clause in wish.specifier if clause.operator == "=="), "")
+    newest = str(tables.table("tensorflow_jax")["meta"]["newest"]["llama-cpp-python"])
+    pinned = next((clause.version for clause in wish.specifier if clause.operator == "=="), newest)
     for row in rows:
         kind = _kind(str(row["variant"]))
         if _SYSTEMS.get(site.system) in row["os"] and kind and site.machine in ("x86_64", "arm64"):
@@ -31,8 +32,8 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
 
 
 def _kind(variant: str) -> str:
-    """How a variant reaches the device; Vulkan's way is none that torch knows."""
-    starts = {"cu": "cuda", "ro": "rocm", "hi": "rocm", "me": "mps", "cp": "cpu"}
+    """How a variant reaches the device."""
+    starts = {"cu": "cuda", "ro": "rocm", "hi": "rocm", "me": "mps", "cp": "cpu", "vu": "vulkan"}
     return starts.get(variant[:2], "")
 
 
@@ -42,7 +43,7 @@ def _of(row: dict[str, Any], kind: str, pinned: str) -> Candidate:
         package="llama-cpp-python", version=pinned, variant=str(row["variant"]), kind=kind,
         packages={"llama-cpp-python": pinned}, index="", extra_indexes=(str(row["url"]),),
         cuda=toolkit if kind == "cuda" else "", code=tuple(_targets(toolkit)) if kind == "rocm" else (),
-        isa_min=_oldest(toolkit) if kind == "cuda" else "", source="tensorflow_jax",
+        isa_min=oldest_compiled(toolkit) if kind == "cuda" else "", source="tensorflow_jax",
     )  # fmt: skip
 
 
@@ -53,11 +54,3 @@ def _targets(toolkit: str) -> list[str]:
         first, _dash, last = word.partition("-")
         found += [f"gfx{n}" for n in range(int(first), int(last) + 1)] if last else ["gfx" + first]
     return found
-
-
-def _oldest(toolkit: str) -> str:
-    """The oldest chip that a toolkit compiles for."""
-    rows: list[dict[str, Any]] = tables.table("cuda_driver")["toolkit_compile"]
-    asked = version_key(toolkit)[:2]
-    older = [row for row in rows if version_key(row["cuda"])[:2] <= asked]
-    return str(max(older, key=lambda row: version_key(row["cuda"]))["isa_min"]) if older else ""

@@ -6,12 +6,12 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from rigup.knowledge import tables
-from rigup.knowledge.cuda import version_key
+from rigup.knowledge.cuda import oldest_compiled, version_key
 from rigup.stack.candidate import Candidate
+from rigup.stack.frameworks.torch import minors
 from rigup.stack.site import Site
 
-_NAMES = ("onnxruntime-gpu", "onnxruntime-directml", "onnxruntime")
-_OLDEST_CHIP = {12: "sm_50", 13: "sm_75"}  # what the toolkit of a major compiles for (cuda_driver, toolkit_compile)
+_PACKAGES = {"onnxruntime-gpu": "cuda", "onnxruntime-directml": "directml", "onnxruntime": "cpu"}
 
 
 def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
@@ -21,43 +21,36 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
         KnowledgeError: the table is malformed.
 
     """
-    wanted = next((asked[name] for name in _NAMES if name in asked), None)
+    wanted = [asked[name] for name in _PACKAGES if name in asked and asked[name].specifier]
     rows: list[dict[str, Any]] = tables.table("tensorflow_jax")["onnxruntime_gpu"]
-    for row in sorted(rows, key=lambda row: version_key(_newest(row)), reverse=True):
-        version = _newest(row)
-        if wanted is None or not wanted.specifier or wanted.specifier.contains(version):
-            yield from _builds(row, version, site, asked)
+    for row in sorted(rows, key=lambda row: version_key(row["releases"][-1]), reverse=True):
+        for version in reversed(row["releases"]):
+            if all(want.specifier.contains(version) for want in wanted):
+                yield from (one for one in _builds(row, version, site) if _asked_for(one, asked))
 
 
-def _builds(row: dict[str, Any], version: str, site: Site, asked: Mapping[str, Requirement]) -> Iterator[Candidate]:
+def _asked_for(build: Candidate, asked: Mapping[str, Requirement]) -> bool:
+    """A wish for one of the packages takes no other, but that the plain name stands for all."""
+    names = [name for name in _PACKAGES if name in asked and name != "onnxruntime"]
+    return not names or any(_PACKAGES[name] == build.kind for name in names)
+
+
+def _builds(row: dict[str, Any], version: str, site: Site) -> Iterator[Candidate]:
     common: dict[str, Any] = {
-        "package": "onnxruntime", "version": version, "python": tuple(_pythons(row)), "glibc": "2.27",
+        "package": "onnxruntime", "version": version, "python": tuple(minors(str(row["python"]))), "glibc": "2.27",
         "source": "tensorflow_jax",
     }  # fmt: skip
-    if "onnxruntime-gpu" not in asked:
-        yield Candidate(kind="cpu", packages={"onnxruntime": version}, **common)
-    if site.system == "windows":
+    yield Candidate(kind="cpu", packages={"onnxruntime": version}, **common)
+    if site.system == "windows" and version_key(version) <= version_key(_last_directml()):
         yield Candidate(kind="directml", packages={"onnxruntime-directml": version}, **common)
     if site.system in ("linux", "windows") and site.machine == "x86_64":
         cuda = str(row["cuda"]).removesuffix(".x")
         extra = "[cuda,cudnn]" if "[cuda,cudnn]" in str(row.get("extra", "")) else ""
         yield Candidate(
-            kind="cuda", packages={"onnxruntime-gpu" + extra: version}, cuda=cuda,
-            isa_min=_OLDEST_CHIP.get(version_key(cuda)[0], ""), **common,
+            kind="cuda", packages={"onnxruntime-gpu" + extra: version}, cuda=cuda, isa_min=oldest_compiled(cuda), **common,
         )  # fmt: skip
 
 
-def _newest(row: dict[str, Any]) -> str:
-    """The last release of a range, in full."""
-    last = str(row["version"]).rpartition("-")[2]
-    return last if last.count(".") > 1 else last + ".0"
-
-
-def _pythons(row: dict[str, Any]) -> list[str]:
-    """Where the table names a lowest Python, those from there on that are known to exist."""
-    from rigup.knowledge.torch_builds import builds
-
-    note = str(row.get("note", ""))
-    least = version_key(note.partition("python >= ")[2])[1] if "python >= " in note else 8
-    known = {python for build in builds() for python in build.python if not python.endswith("t")}
-    return sorted((python for python in known if version_key(python)[1] >= least), key=version_key)
+def _last_directml() -> str:
+    rows: list[dict[str, Any]] = tables.table("directml")["rule"]
+    return next(str(row["last"]) for row in rows if row["id"] == "ort")

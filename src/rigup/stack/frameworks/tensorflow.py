@@ -25,34 +25,46 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
     wanted = next((asked[name] for name in _NAMES if name in asked), None)
     rows: list[dict[str, Any]] = tables.table("tensorflow_jax")["tensorflow"]
     for row in sorted(rows, key=lambda row: version_key(row["version"]), reverse=True):
-        if wanted is None or not wanted.specifier or wanted.specifier.contains(row["version"]):
-            yield from _builds(row, site, "tensorflow-cpu" in asked)
+        for version in reversed(row.get("releases", [row["version"]])):
+            if (wanted is None or wanted.specifier.contains(version)) and _made_for(version, site):
+                yield from _builds(row, version, site, "tensorflow-cpu" in asked)
 
 
-def _builds(row: dict[str, Any], site: Site, cpu_only: bool) -> Iterator[Candidate]:
-    version = str(row["version"])
+def _made_for(version: str, site: Site) -> bool:
+    """Wheels for Intel Macs have ended."""
+    last = _fact("last-mac-x86").get("last", "")
+    return not (site.system == "macos" and site.machine == "x86_64" and version_key(version) > version_key(last))
+
+
+def _builds(row: dict[str, Any], version: str, site: Site, cpu_only: bool) -> Iterator[Candidate]:
     common: dict[str, Any] = {
         "package": "tensorflow", "version": version, "python": tuple(minors(str(row["python"]))),
-        "glibc": "2.17", "source": "tensorflow_jax",
+        "glibc": "2.17", "lowest_cpu": "avx", "source": "tensorflow_jax",
     }  # fmt: skip
     yield Candidate(kind="cpu", packages={"tensorflow": version}, **common)
-    if site.system != "linux" or site.machine != "x86_64" or cpu_only:
+    if cpu_only or site.machine != "x86_64" or not (site.system == "linux" or _on_windows(row, site)):
         return
     extra = "[and-cuda]" if row.get("extra") else ""
     yield Candidate(
         kind="cuda", packages={"tensorflow" + extra: version}, code=tuple(row["code"]), cuda=str(row["cuda"]),
-        failing=_failing(), changes=() if extra else (_toolkit(row),), note=str(row.get("note", "")), **common,
+        failing=tuple(_fact("failing").get("isas", ())), changes=() if extra else _toolkit(row, version, site),
+        note=str(row.get("note", "")), **common,
     )  # fmt: skip
 
 
-def _failing() -> tuple[str, ...]:
-    """Chips that find code in the wheels and yet fail."""
+def _on_windows(row: dict[str, Any], site: Site) -> bool:
+    return site.system == "windows" and bool(row.get("windows_gpu"))
+
+
+def _fact(name: str) -> dict[str, Any]:
     facts: list[dict[str, Any]] = tables.table("tensorflow_jax")["tensorflow_fact"]
-    return tuple(isa for fact in facts if fact.get("id") == "failing" for isa in fact["isas"])
+    return next((fact for fact in facts if fact.get("id") == name), {})
 
 
-def _toolkit(row: dict[str, Any]) -> Change:
+def _toolkit(row: dict[str, Any], version: str, site: Site) -> tuple[Change, ...]:
     """Releases without the extra take CUDA and cuDNN from the system."""
-    told = _("tensorflow {version} brings no CUDA along: it takes the system's.").format(version=row["version"])
+    if site.toolkit and version_key(site.toolkit)[:2] == version_key(str(row["cuda"]))[:2]:
+        return ()
+    told = _("tensorflow {version} brings no CUDA along: it takes the system's.").format(version=version)
     to = _("CUDA {cuda} and cuDNN {cudnn}").format(cuda=row["cuda"], cudnn=row["cudnn"])
-    return Change(change="toolkit", have=None, to=to, why=told, source="tensorflow_jax", weight=6)
+    return (Change(change="toolkit", have=site.toolkit or None, to=to, why=told, source="tensorflow_jax", weight=6),)

@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.jetson import jetson_wheels
 from rigup.knowledge.torch_builds import TorchBuild, builds, companions
 from rigup.stack.candidate import Candidate
 from rigup.stack.frameworks.addons import addons, with_addons
@@ -16,6 +16,11 @@ from rigup.stack.site import Site
 
 FAMILY = ("torchvision", "torchaudio", "torchcodec", "triton")
 _KINDS = {"cu": "cuda", "ro": "rocm", "xp": "xpu", "cp": "cpu"}
+
+
+class _Application(msgspec.Struct, frozen=True):
+    package: str
+    needs: list[str]
 
 
 class _AmdWheel(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,19 +47,28 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
         KnowledgeError: a table is malformed.
 
     """
+    asked = {**asked, **_needed(asked)}
     wished = addons(asked)
     for build in _all(asked, site):
-        fitting = with_addons(build, wished, site)
-        if fitting is not None:
-            yield fitting
+        yield from with_addons(build, wished, asked, site)
+
+
+def _needed(asked: Mapping[str, Requirement]) -> dict[str, Requirement]:
+    """What an application that is wished for asks of torch's family."""
+    rows = tables.rows("torch_addons", "application", _Application)
+    names = {name for row in rows if row.package in asked for name in row.needs}
+    return {name: Requirement(name) for name in names if name not in asked}
 
 
 def _all(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+    by_variant = any("+" in str(asked[name].specifier) for name in ("torch", *FAMILY) if name in asked)
     for row in builds(site.system, site.machine):
+        row = msgspec.structs.replace(row, pypi=row.pypi and not by_variant)
         packages = _packages(row, asked)
         if packages is not None:
             yield _of(row, packages)
     yield from _from_amd(asked, site)
+    yield from _for_jetson(asked, site)
     if directml_possible(site):
         yield from _directml(asked)
 
@@ -91,26 +105,42 @@ def _allows(want: Requirement, version: str) -> bool:
 
 
 def _from_amd(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
-    extras = {
-        row["isa"]: row["extra"]
-        for row in tables.table("torch_rocm").get("device_extra", [])
-        if _shipped(row, site.system)
-    }
+    shipped = [row for row in tables.table("torch_rocm").get("device_extra", []) if _shipped(row, site.system)]
     for row in tables.rows("torch_rocm", "amd_wheel", _AmdWheel):
         local = "+rocm" + row.rocm
         found = {"torch": row.torch + local}
         found |= {name: getattr(row, name) + local for name in ("torchvision", "torchaudio") if name in asked}
-        fits = all(name in found and _allows(asked[name], found[name]) for name in ("torch", *FAMILY) if name in asked)
-        if site.system in row.systems and site.machine == "x86_64" and fits:
+        if site.system in row.systems and site.machine == "x86_64" and _fits(asked, found):
             yield Candidate(
                 package="torch", version=row.torch, variant="rocm" + row.rocm, kind="rocm", packages=found,
-                index=row.index, rocm=row.rocm, python=tuple(row.python), glibc="2.28", extra_isas=extras,
-                source="torch_rocm",
+                index=row.index, rocm=row.rocm, python=tuple(row.python), glibc="2.28", source="torch_rocm",
+                extra_isas={one["isa"]: one["extra"] for one in shipped},
+                untested=tuple(one["isa"] for one in shipped if one[site.system].startswith("build only")),
             )  # fmt: skip
+
+
+def _fits(asked: Mapping[str, Requirement], found: Mapping[str, str]) -> bool:
+    wanted = [name for name in ("torch", *FAMILY) if name in asked]
+    return all(name in found and _allows(asked[name], found[name]) for name in wanted)
 
 
 def _shipped(row: dict[str, Any], system: str) -> bool:
     return not str(row.get(system, "not shipped")).startswith("not shipped")
+
+
+def _for_jetson(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+    """NVIDIA's own builds for its modules."""
+    for row in jetson_wheels(site.jetpack) if site.jetpack else []:
+        found = {"torch": row.torch}
+        found |= {
+            name: getattr(row, name) for name in ("torchvision", "torchaudio") if name in asked and getattr(row, name)
+        }
+        if _fits(asked, found):
+            yield Candidate(
+                package="torch", version=row.torch.partition("a")[0], variant="", kind="cuda", packages=found, index=row.index,
+                links=(row.links,) if row.links else (), cuda=row.cuda, code=tuple(row.code), python=tuple(row.python),
+                glibc="2.17", source="torch_jetson",
+            )  # fmt: skip
 
 
 def directml_possible(site: Site) -> bool:
@@ -124,8 +154,8 @@ def _directml(asked: Mapping[str, Requirement]) -> Iterator[Candidate]:
         found = {"torch-directml": row["torch_directml"], "torch": row["torch"]}
         if "torchvision" in asked:
             found["torchvision"] = row["torchvision"]
-        wanted = [canonicalize_name(name) for name in asked if name in ("torch", "torch-directml", *FAMILY)]
-        if all(name in found and _allows(asked[name], found[name]) for name in wanted):
+        pinned = asked.get("torch-directml")
+        if _fits(asked, found) and (pinned is None or _allows(pinned, found["torch-directml"])):
             yield Candidate(
                 package="torch", version=row["torch"], variant="", kind="directml", packages=found,
                 python=tuple(minors(str(row["python"]))), glibc="2.17", source="directml",

@@ -21,24 +21,41 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
 
     """
     rows: list[dict[str, Any]] = tables.table("tensorflow_jax")["vllm"]
-    if site.system != "linux":
+    if site.system != "linux" or site.machine not in ("x86_64", "aarch64"):
         return
     for row in sorted(rows, key=lambda row: version_key(row["version"]), reverse=True):
-        packages = {"vllm": str(row["version"]), "torch": str(row["torch"])}
-        packages |= {name: str(row[name]) for name in FAMILY if row.get(name)}
-        wishes = [(name, asked[name]) for name in packages if name in asked and asked[name].specifier]
-        if all(want.specifier.contains(packages[name]) for name, want in wishes):
-            yield _of(row, packages, site)
+        for version in reversed(row.get("releases", [row["version"]])):
+            packages = {"vllm": version, "torch": str(row["torch"])}
+            packages |= {
+                name: str(row[name]) for name in (*FAMILY, "xformers") if row.get(name) and _wanted(name, asked)
+            }
+            if all(
+                asked[name].specifier.contains(packages[name], prereleases=True) for name in packages if name in asked
+            ):
+                yield _of(row, packages, site)
+
+
+def _wanted(name: str, asked: Mapping[str, Requirement]) -> bool:
+    """vllm brings its companions along; they are named where they were asked for, or belong to torch."""
+    return name != "xformers" or name in asked
 
 
 def _of(row: dict[str, Any], packages: dict[str, str], site: Site) -> Candidate:
     wheel = build(str(row["torch"]), str(row["pypi_torch_variant"]), "linux", site.machine)
     return Candidate(
-        package="vllm", version=str(row["version"]), kind="cuda", packages=packages,
+        package="vllm", version=packages["vllm"], kind="cuda", packages=packages,
         code=tuple(wheel.code) if wheel else (), cuda=wheel.cuda if wheel else "",
         driver=str(row.get("min_driver_linux", "")), python=tuple(_pythons(str(row["python"]))),
-        glibc=_glibc(str(row.get("glibc_tag", ""))), isa_min=str(row.get("isa_min", "sm_70")), source="tensorflow_jax",
+        glibc=max(_glibc(str(row.get("glibc_tag", ""))), wheel.glibc if wheel else "", key=version_key),
+        isa_min=_oldest(packages["vllm"]), lowest_cpu="avx2", source="tensorflow_jax",
     )  # fmt: skip
+
+
+def _oldest(version: str) -> str:
+    """The oldest chip, as the documentation of that release has it."""
+    facts: list[dict[str, Any]] = tables.table("tensorflow_jax")["vllm_fact"]
+    rows = [row for row in facts if row.get("isa_min") and version_key(str(row["since"])) <= version_key(version)]
+    return str(max(rows, key=lambda row: version_key(str(row["since"])))["isa_min"]) if rows else ""
 
 
 def _pythons(told: str) -> list[str]:

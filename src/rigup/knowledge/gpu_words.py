@@ -1,0 +1,90 @@
+"""GPUs as people write them: "GTX1080Ti", "H100 SXM5", "Steam Deck", "UHD 630"."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from rigup.knowledge import tables
+from rigup.knowledge.gpus import VENDORS, Gpu, gpu_by_pci, one_gpu
+from rigup.knowledge.names import MAX_LENGTH, key_of, maker_of
+
+_PCI = re.compile(r"(?P<vendor>[0-9a-f]{4}):(?P<device>[0-9a-f]{4})", re.IGNORECASE)
+_GLUED = re.compile(r"(?<![a-z0-9])(rtx|gtx|gt|rx|arc|quadro|tesla|vega)(?=\d)", re.IGNORECASE)
+_TAIL = re.compile(r"(?<=\d)(ti|super|xtx|xt|gre)(?=super\b|\b)", re.IGNORECASE)
+_MAKERS = (
+    ("amd", re.compile(r"\b(?:amd|radeon|instinct|rx|vega|firepro)\b", re.IGNORECASE)),
+    ("intel", re.compile(r"\b(?:intel|arc|iris|u?hd graphics)\b", re.IGNORECASE)),
+    ("apple", re.compile(r"\bapple m\d", re.IGNORECASE)),
+    ("nvidia", re.compile(r"\b(?:nvidia|geforce|rtx|gtx|quadro|tesla|titan|jetson|gpu)\b", re.IGNORECASE)),
+)
+
+
+class _Word(msgspec.Struct, frozen=True, kw_only=True):
+    said: str
+    gpu: str = ""
+    vendor: str = ""
+    isa: str | None = None
+    architecture: str = ""
+    integrated: bool | None = None
+    source: str = ""
+
+
+class _Dropped(msgspec.Struct, frozen=True):
+    pattern: str
+
+
+def gpu_in_words(name: str) -> tuple[Gpu, str] | None:
+    """The product that a person means, and its PCI id where that was written.
+
+    A name that only tells its maker gives a product without an ISA; words that name none give None.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    name = name.strip()[:MAX_LENGTH]
+    if found := _PCI.fullmatch(name):
+        vendor = VENDORS.get(found["vendor"].lower(), found["vendor"].lower())
+        return gpu_by_pci(found["vendor"], found["device"]) or Gpu(vendor=vendor, name=name), name.lower()
+    for spelt in _spellings(name):
+        if known := _by_word(spelt, name) or one_gpu(spelt):
+            return _called(known, name), ""
+    maker = next((maker for maker, pattern in _MAKERS if pattern.search(name)), "")
+    return (Gpu(vendor=maker, name=name), "") if maker else None
+
+
+def _spellings(name: str) -> Iterator[str]:
+    """As it was written, with blanks where people leave them out, then without what tells no chips apart."""
+    yield name
+    apart = _TAIL.sub(r" \1", _GLUED.sub(r"\1 ", name))
+    yield apart
+    for row in tables.rows("gpu_words", "dropped", _Dropped):
+        shorter = re.sub(row.pattern, " ", apart, flags=re.IGNORECASE)
+        apart = " ".join(shorter.split())
+        yield apart
+
+
+def _by_word(spelt: str, name: str) -> Gpu | None:
+    plain = re.sub(r"^(?:nvidia|amd|intel|geforce)(?:\(r\))? +", "", spelt.lower())
+    for row in tables.rows("gpu_words", "word", _Word):
+        if re.fullmatch(row.said, plain) and maker_of(spelt) in ("", row.vendor, _vendor_of(row)):
+            known = one_gpu(row.gpu) if row.gpu else None
+            return known or Gpu(
+                vendor=row.vendor, name=name, isa=row.isa, architecture=row.architecture, integrated=row.integrated,
+                source=row.source,
+            )  # fmt: skip
+    return None
+
+
+def _vendor_of(row: _Word) -> str:
+    known = one_gpu(row.gpu) if row.gpu else None
+    return known.vendor if known else row.vendor
+
+
+def _called(known: Gpu, said: str) -> Gpu:
+    """What the person wrote stays in its name."""
+    words = {word for word in key_of(said) if not re.fullmatch(r"\d{1,3}gi?b", word)}
+    if words <= set(key_of(known.name)) or "".join(key_of(said)) in "".join(key_of(known.name)):
+        return known
+    return msgspec.structs.replace(known, name=f"{said} ({known.name})")

@@ -1,0 +1,84 @@
+"""NVIDIA's Jetson modules: what a JetPack is, and where torch for it lies."""
+
+import msgspec
+
+from rigup.knowledge import tables
+from rigup.knowledge.cuda import version_key
+
+
+class JetPack(msgspec.Struct, frozen=True, kw_only=True):
+    """A release of NVIDIA's system for Jetson; it stands for those after it up to the next row.
+
+    Attributes:
+        l4t: the release of Linux for Tegra that it starts with.
+        cuda: the newest CUDA that its driver runs.
+        python, glibc: as its distribution ships them.
+
+    """
+
+    release: str
+    l4t: str
+    cuda: str
+    python: str
+    glibc: str
+    source: str = ""
+
+
+class JetsonWheel(msgspec.Struct, frozen=True, kw_only=True):
+    """A torch that is built for Jetson.
+
+    Attributes:
+        jetpack: the first release that it runs on, and the first on which it does not.
+        index: where it lies; "" where `links` names a folder of files.
+
+    """
+
+    torch: str
+    torchvision: str = ""
+    torchaudio: str = ""
+    jetpack: list[str]
+    cuda: str
+    python: list[str]
+    code: list[str]
+    index: str = ""
+    links: str = ""
+    source: str = ""
+
+
+def jetpack(release: str) -> JetPack | None:
+    """Find a release ("6.2" is told by the row of 6.1); None for one older than the table.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    asked = version_key(release)
+    rows = [row for row in tables.rows("torch_jetson", "jetpack", JetPack) if version_key(row.release)[:1] <= asked[:1]]
+    same = [row for row in rows if (*version_key(row.release), 0)[:2] <= (*asked, 99)[:2]]
+    return max(same, key=lambda row: version_key(row.release), default=None)
+
+
+def jetpack_of_l4t(l4t: str) -> JetPack | None:
+    """Find the release of JetPack that a Linux for Tegra belongs to ("36.4.3").
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    asked = version_key(l4t)
+    rows = [row for row in tables.rows("torch_jetson", "jetpack", JetPack) if version_key(row.l4t) <= asked]
+    return max(rows, key=lambda row: version_key(row.l4t), default=None) if asked else None
+
+
+def jetson_wheels(release: str) -> list[JetsonWheel]:
+    """List the builds of torch for a release of JetPack, the newest first.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    known = jetpack(release)
+    asked = (*version_key(known.release), 0)[:2] if known else ()
+    rows = tables.rows("torch_jetson", "wheel", JetsonWheel)
+    fitting = [row for row in rows if asked and version_key(row.jetpack[0]) <= asked < version_key(row.jetpack[1])]
+    return sorted(fitting, key=lambda row: version_key(row.torch), reverse=True)

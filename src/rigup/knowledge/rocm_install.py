@@ -1,0 +1,119 @@
+"""How AMD's driver and ROCm come onto a distribution: the file that names the release, and its use cases."""
+
+import msgspec
+
+from rigup.knowledge import tables
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.driver_recipes import Commands
+from rigup.knowledge.holes import Filled, filled
+
+
+class _Release(msgspec.Struct, frozen=True, kw_only=True):
+    version: str
+    amdgpu_install_dir: str = ""
+    amdgpu_install_pkg: str = ""
+    driver_shipped: str = ""
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    ids: list[str]
+    first: str = ""
+    last: str = ""
+    codenames: dict[str, str] = {}
+    setup: Commands
+    headers: Commands = []
+    packages: Commands = []
+    packages_wsl: Commands = []
+    undo: Commands = []
+    source: str = ""
+
+
+class _UseCase(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    commands: Commands
+
+
+class Installation(msgspec.Struct, frozen=True, kw_only=True):
+    """Commands that bring one release of ROCm, or its kernel driver, onto a system.
+
+    Attributes:
+        version: the release.
+        setup: make its packages known. headers: of the running kernel, for its module.
+        install: the use case itself. undo: takes all of it away.
+
+    """
+
+    version: str
+    setup: Filled
+    headers: Filled
+    install: Filled
+    undo: Filled
+    source: str
+
+
+def installation(version: str, usecase: str, distribution: str, release: str, kernel: str = "") -> Installation | None:
+    """How a release is installed; None where AMD has no packages of it for the system.
+
+    Args:
+        version: of ROCm ("6.4", "7.2.1") or of its kernel driver ("30.20").
+        usecase: "rocm", "dkms" or "wsl".
+        distribution: ID of the os-release.
+        release: its VERSION_ID.
+        kernel: the running one, "" if nobody told.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    found = ((told, file) for told in _releases(version) if (file := _file(told, usecase, distribution, release)))
+    told, file = next(found, (None, None))
+    if told is None or file is None:
+        return None
+    values = {
+        "dir": told.amdgpu_install_dir, "pkg": told.amdgpu_install_pkg, "codename": _codename(file, release),
+        "release": release, "major": release.partition(".")[0], "kernel": kernel,
+    }  # fmt: skip
+    install = _packages(file, usecase)
+    try:
+        headers = filled(file.headers, values) if usecase == "dkms" else ()
+    except KeyError:  # nobody told which kernel runs
+        headers = ()
+    return Installation(
+        version=told.version, setup=filled(file.setup, values), headers=headers, install=filled(install, values),
+        undo=filled(file.undo, values), source=file.source,
+    )  # fmt: skip
+
+
+def _packages(file: _File, usecase: str) -> Commands:
+    if file.packages:
+        return file.packages_wsl if usecase == "wsl" else file.packages
+    rows = tables.rows("rocm_releases", "usecase", _UseCase)
+    return next(row.commands for row in rows if row.name == usecase)
+
+
+def _releases(version: str) -> list[_Release]:
+    """The patches of a release, the last first; of a driver's version the releases that it is shipped with."""
+    rows = tables.rows("rocm_releases", "release", _Release)
+    asked = version_key(version)
+    named = [row for row in rows if version_key(row.version)[: len(asked)] == asked]
+    shipped = [row for row in rows if row.driver_shipped and version_key(row.driver_shipped)[: len(asked)] == asked]
+    return sorted(named or shipped, key=lambda row: version_key(row.version), reverse=True) if asked else []
+
+
+def _file(told: _Release, usecase: str, distribution: str, release: str) -> _File | None:
+    """The libraries of newer releases have a repository of their own, without an installer file; the driver keeps it."""
+    rows = [row for row in tables.rows("rocm_releases", "installer_file", _File) if distribution in row.ids]
+    fitting = [row for row in rows if _within(row, told) and (not row.codenames or _codename(row, release))]
+    own = [row for row in fitting if row.packages and usecase != "dkms"]
+    files = [row for row in fitting if not row.packages and told.amdgpu_install_pkg]
+    return next(iter([*own, *files]), None)
+
+
+def _within(row: _File, told: _Release) -> bool:
+    asked = version_key(told.version)[:2]
+    return (not row.first or asked >= version_key(row.first)) and (not row.last or asked <= version_key(row.last))
+
+
+def _codename(file: _File, release: str) -> str:
+    return file.codenames.get(release) or file.codenames.get(release.partition(".")[0], "")

@@ -1,0 +1,78 @@
+"""What stands around an environment: proxies, container engines, kernels and their arguments."""
+
+import msgspec
+
+from rigup.knowledge import tables
+from rigup.knowledge.driver_recipes import Commands
+from rigup.knowledge.package_managers import package_manager
+
+
+class Proxy(msgspec.Struct, frozen=True, kw_only=True):
+    """How one program is told of a proxy, where it does not read the variables of a shell.
+
+    Attributes:
+        what: why it has to be told.
+        commands, undo: with the hole {proxy}.
+
+    """
+
+    program: str
+    what: str
+    commands: Commands
+    undo: Commands
+    root: bool = False
+    source: str = ""
+
+
+class Recipe(msgspec.Struct, frozen=True, kw_only=True):
+    """Commands and what takes them back."""
+
+    commands: Commands
+    undo: Commands = []
+    source: str = ""
+    family: str = ""
+    ids: list[str] = []
+
+
+class _Engine(msgspec.Struct, frozen=True, kw_only=True):
+    engine: str
+    family: str
+    package: str
+
+
+def proxy(program: str) -> Proxy | None:
+    """How a program is told of a proxy; None where it reads the variables. Raises KnowledgeError."""
+    return next((row for row in tables.rows("surroundings", "proxy", Proxy) if row.program == program), None)
+
+
+def engine_package(engine: str, distribution: str) -> str:
+    """The package that brings a container engine; "" where the tables name none. Raises KnowledgeError."""
+    family = _family(distribution)
+    rows = tables.rows("surroundings", "engine", _Engine)
+    found = (row.package for row in rows if row.engine == engine and family and row.family in (family, ""))
+    return next(found, "")
+
+
+def container_toolkit(distribution: str) -> Recipe | None:
+    """How NVIDIA's container toolkit is installed there. Raises KnowledgeError for a malformed table."""
+    return _by_family("toolkit_of_containers", distribution)
+
+
+def kernel_argument(distribution: str) -> Recipe | None:
+    """How a word is added to the kernel's command line, with the holes {argument} and {name}. Raises KnowledgeError."""
+    return _by_family("kernel_argument", distribution)
+
+
+def newer_kernel(distribution: str) -> Recipe | None:
+    """How the newest kernel that a distribution offers is installed, with the hole {release}. Raises KnowledgeError."""
+    return next((row for row in tables.rows("surroundings", "kernel", Recipe) if distribution in row.ids), None)
+
+
+def _by_family(array: str, distribution: str) -> Recipe | None:
+    family = _family(distribution)
+    return next((row for row in tables.rows("surroundings", array, Recipe) if family and row.family == family), None)
+
+
+def _family(distribution: str) -> str:
+    manager = package_manager(distribution)
+    return manager.family if manager else ""

@@ -1,0 +1,179 @@
+"""Steps that bring NVIDIA's driver onto a machine, as its distribution does it."""
+
+from collections.abc import Iterator
+
+from rigup.knowledge import driver_recipes as recipes
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.driver_recipes import Commands, Provider, Recipe, System
+from rigup.knowledge.gpus import open_module
+from rigup.knowledge.holes import Filled, filled
+from rigup.language import _
+from rigup.plan.place import owns_kernel, seen
+from rigup.stack.candidate import Change
+from rigup.stack.site import Site
+from rigup.steps import KINDS, Step, make, make_as
+
+_WINDOWS = "https://www.nvidia.com/Download/index.aspx"
+_ARCHITECTURES = {"x86_64": "x86_64", "aarch64": "sbsa", "arm64": "sbsa"}
+_DEBIAN = {"x86_64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
+
+
+def steps(change: Change, site: Site) -> Iterator[Step]:
+    """The steps of a change of NVIDIA's driver; inside a WSL and on Windows they are Windows' own.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    if site.wsl or site.system == "windows":
+        yield from _on_windows(change, site)
+    elif not owns_kernel(site):
+        yield make("install-driver", {"vendor": "NVIDIA", "branch": change.to}, KINDS, because=change.why, **seen(site))
+    else:
+        yield from _on_linux(change, site)
+
+
+def _on_windows(change: Change, site: Site) -> Iterator[Step]:
+    params = {"version": change.to, "address": _WINDOWS}
+    because = change.why
+    if site.wsl:
+        because += " " + _("No Linux driver is ever installed inside WSL: libcuda comes from Windows.")
+    yield make("install-windows-driver", params, KINDS, because=because)
+    if site.wsl:
+        yield make("restart-wsl", {}, KINDS)
+
+
+def _on_linux(change: Change, site: Site) -> Iterator[Step]:
+    at = recipes.system(site.distribution, site.release)
+    branch = branch_of(change.to)
+    module = module_for(site, branch)
+    found = recipes.recipe(at, branch, module, use_of(site)) if at else None
+    provider = recipes.provider(found.provider) if found else None
+    if at is None or found is None or provider is None:
+        yield _unknown(change, site)
+    elif found.lines:
+        yield _by_configuration(found, provider, change, branch)
+    else:
+        yield from _packages(_Way(site, at, found, provider, branch, module), change)
+
+
+class _Way:
+    """One provider's way to a branch on one machine."""
+
+    def __init__(self, site: Site, at: System, recipe: Recipe, provider: Provider, branch: str, module: str) -> None:
+        self.site, self.at, self.recipe, self.provider = site, at, recipe, provider
+        self.branch, self.module = branch, module
+
+    def fill(self, commands: Commands) -> Filled:
+        """Commands of the tables for this machine."""
+        site = self.site
+        values = {
+            "branch": self.branch, "kernel": site.kernel, "line": recipes.line(self.at, self.branch),
+            "repo_dir": self.at.cuda_repo_dir.partition(" ")[0], "arch_dir": _ARCHITECTURES.get(site.machine, site.machine),
+            "debian_arch": _DEBIAN.get(site.machine, site.machine), "machine": site.machine, "file": "/run/rigup-download",
+            "releasever": site.release.partition(".")[0],
+        }  # fmt: skip
+        return filled(commands, values)
+
+    @property
+    def setup(self) -> Filled:
+        """What makes the provider's packages known, with what they stand on."""
+        own = self.at.repo_setup or self.provider.repo_setup
+        needed = recipes.prerequisites(self.site.distribution, self.site.release)
+        archive = self.provider.id.endswith("-archive") and not own
+        return self.fill((needed if own or (archive and needed) else []) + own)
+
+    @property
+    def clashes(self) -> bool:
+        """A driver is there, and it did not come from where the new one comes from, as far as anybody knows."""
+        return bool(self.site.nvidia_driver and self.provider.repo_setup and self.provider.purge)
+
+
+def _packages(way: _Way, change: Change) -> Iterator[Step]:
+    place = seen(way.site)
+    branch = {"branch": way.branch}
+    if way.clashes:
+        because = _(
+            "Drivers of two providers on one machine break each other; nobody has seen where this one came from."
+        )
+        yield make_as(
+            "remove-driver", {"vendor": "NVIDIA"}, KINDS, way.fill(way.provider.purge), because=because, **place
+        )
+    if way.setup:
+        where = {"provider": way.provider.repository or way.provider.id}
+        yield make_as("add-package-source", where, KINDS, way.setup, because=_status(way.at), **place)
+    yield make_as(
+        "install-driver-packages", {**branch, "module": _spoken(way.module), "provider": way.provider.id}, KINDS,
+        way.fill(way.recipe.commands), way.fill(way.provider.purge) or None, because=change.why, **place,
+    )  # fmt: skip
+    if way.provider.hold and not way.provider.immutable:
+        because = _("A newer branch may no longer drive these cards, or no longer fit what was chosen.")
+        holds = way.fill(way.provider.hold)
+        yield make_as(
+            "keep-branch", branch, KINDS, holds, way.fill(way.provider.unhold) or None, because=because, **place
+        )
+    yield from _beside(way)
+
+
+def _beside(way: _Way) -> Iterator[Step]:
+    """What belongs to a driver: the fabric's manager, the key, the initial file system."""
+    place = seen(way.site)
+    if way.site.nvswitch and (fabric := recipes.fabric_manager(way.provider.id, way.branch)):
+        because = _("Without it no GPU behind NVSwitch starts; its version must be the driver's, to the last digit.")
+        yield make_as(
+            "install-fabric-manager", {"branch": way.branch}, KINDS, way.fill(fabric), because=because, **place
+        )
+    if way.site.secure_boot and not way.provider.signed and (key := recipes.enrolment(way.provider)):
+        because = _("Secure Boot is on, and the module is built and signed on this machine.")
+        yield make_as("enrol-driver-key", {}, KINDS, way.fill(key), because=because, **place)
+    if way.provider.initramfs and not way.provider.immutable:
+        yield make_as("rebuild-initramfs", {}, KINDS, way.fill(way.provider.initramfs), **place)
+
+
+def _by_configuration(recipe: Recipe, provider: Provider, change: Change, branch: str) -> Step:
+    """Systems that are described and not changed: the lines are the person's to write."""
+    lines = [line.replace("{branch}", branch) for line in recipe.lines]
+    told = " ".join(part for part in (change.why, recipe.note) if part)
+    apply = tuple(tuple(argv) for argv in provider.apply)
+    return make_as("write-configuration", {"lines": " ".join(lines)}, KINDS, apply, because=told)
+
+
+def _unknown(change: Change, site: Site) -> Step:
+    told = _(
+        "How {distribution} installs it, the tables do not tell: use the distribution's own way, not the .run file."
+    )
+    name = " ".join(part for part in (site.distribution, site.release) if part) or _("this system")
+    because = change.why + " " + told.format(distribution=name)
+    return make("install-driver", {"vendor": "NVIDIA", "branch": change.to}, KINDS, because=because, **seen(site))
+
+
+def _status(at: System) -> str:
+    told = _("Support of {system} has ended: {status}.")
+    return told.format(system=at.id, status=at.status) if "ended" in at.status else ""
+
+
+def _spoken(module: str) -> str:
+    return _("open") if module == "open" else _("proprietary")
+
+
+def branch_of(version: str) -> str:
+    """The branch of a driver's version: "580" of "580.95.05"."""
+    return version.strip().partition(".")[0]
+
+
+def module_for(site: Site, branch: str) -> str:
+    """The kernel module for the machine's cards: "open" or "closed"."""
+    told = {open_module(device.isa) for device in site.gpus if device.vendor == "nvidia" and device.isa}
+    if "impossible" in told and "only" not in told:
+        return "closed"
+    if "only" in told:
+        return "open"
+    if site.open_module is not None and version_key(site.nvidia_driver or "")[:1] == version_key(branch)[:1]:
+        return "open" if site.open_module else "closed"
+    return recipes.default_module(branch)
+
+
+def use_of(site: Site) -> str:
+    """A machine whose cards are all made for data centres needs no graphics; any other may have a screen."""
+    cards = [device.name for device in site.gpus if device.vendor == "nvidia"]
+    return "server" if site.nvswitch or (cards and all(map(recipes.for_servers, cards))) else "desktop"

@@ -1,0 +1,33 @@
+"""Where steps are taken, seen from the site: what `make` has to be told of it."""
+
+from typing import TypedDict
+
+from rigup.stack.site import Site
+
+
+class Seen(TypedDict):
+    """The surroundings of a step; keywords of `rigup.steps.make`."""
+
+    world: str
+    wsl: bool
+    distribution: str
+
+
+def seen(site: Site) -> Seen:
+    """From a container the kernel is the host's, from a WSL it is the Windows side's; nobody knows their distribution."""
+    inside = site.container or site.colab
+    windows = site.wsl or site.system == "windows"
+    return {
+        "world": "container" if inside else "host", "wsl": windows,
+        "distribution": "" if inside or windows else site.distribution,
+    }  # fmt: skip
+
+
+def inside(site: Site) -> Seen:
+    """For what is done where the person is: also in a container or a WSL the packages are that system's own."""
+    return {"world": "", "wsl": False, "distribution": site.distribution if site.system == "linux" else ""}
+
+
+def owns_kernel(site: Site) -> bool:
+    """Drivers can be installed from here."""
+    return site.system == "linux" and not (site.container or site.colab or site.wsl)

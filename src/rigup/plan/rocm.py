@@ -1,0 +1,53 @@
+"""Steps that bring AMD's kernel driver, or ROCm, onto a machine."""
+
+from collections.abc import Iterator
+
+from rigup.knowledge.rocm_install import Installation, installation
+from rigup.language import _
+from rigup.plan.place import inside, owns_kernel, seen
+from rigup.stack.candidate import Change
+from rigup.stack.site import Site
+from rigup.steps import KINDS, Step, make, make_as
+
+_WINDOWS = "https://www.amd.com/en/support"
+
+
+def driver_steps(change: Change, site: Site) -> Iterator[Step]:
+    """AMD's own kernel driver. Raises KnowledgeError for a malformed table."""
+    if site.wsl or site.system == "windows":
+        yield make("install-windows-driver", {"version": change.to, "address": _WINDOWS}, KINDS, because=change.why)
+        return
+    found = _found(change, site, "dkms") if owns_kernel(site) else None
+    if found is None:
+        yield make("install-driver", {"vendor": "AMD", "branch": change.to}, KINDS, because=change.why, **seen(site))
+        return
+    yield _source(found, site)
+    yield make_as(
+        "install-amdgpu-driver", {"version": found.version}, KINDS, found.headers + found.install, found.undo,
+        because=change.why, **seen(site),
+    )  # fmt: skip
+
+
+def library_steps(change: Change, site: Site) -> Iterator[Step]:
+    """ROCm's libraries and tools; inside WSL those that speak to the Windows driver."""
+    found = _found(change, site, "wsl" if site.wsl else "rocm")
+    if found is None:
+        told = _("AMD has no packages of it for {system}; its containers have them, and so have the wheels of torch.")
+        name = " ".join(part for part in (site.distribution, site.release) if part) or _("this system")
+        because = change.why + " " + told.format(system=name)
+        yield make_as("install-rocm-release", {"version": change.to}, KINDS, (), because=because)
+        return
+    yield _source(found, site)
+    yield make_as(
+        "install-rocm-release", {"version": found.version}, KINDS, found.install, found.undo, because=change.why,
+        **inside(site),
+    )  # fmt: skip
+
+
+def _found(change: Change, site: Site, usecase: str) -> Installation | None:
+    return installation(change.to, usecase, site.distribution, site.release, site.kernel)
+
+
+def _source(found: Installation, site: Site) -> Step:
+    name = _("AMD's ROCm {version}").format(version=found.version)
+    return make_as("add-package-source", {"provider": name}, KINDS, found.setup, because=found.source, **inside(site))

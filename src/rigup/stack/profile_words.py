@@ -1,0 +1,119 @@
+"""The words of a profile that name no device."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from rigup.knowledge.distributions import spoken
+from rigup.knowledge.jetson import jetpack_of_l4t
+from rigup.stack.site import NONE
+
+Changes = dict[str, Any]
+Found = re.Match[str]
+
+_UNITS = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+_SIZE = r"(?P<size>\d{1,7}(?:\.\d{1,3})?) ?(?P<unit>[kmgt]i?)b?"
+_BEFORE = _SIZE.replace(">", "_before>")
+_NUMBER = r"[ :=-]?v?r?(?P<number>\d[\d.]{0,20})(?:\.?x{1,3})?"
+_NO = r"(?:no|none|not installed|missing|without)"
+_SYSTEM = re.compile(
+    r"(?P<name>[a-z][a-z!_. -]{0,40}?)[ :-]?(?P<release>\d[\d.]{0,12})?(?: ?lts)?(?: (?:server|desktop|core|workstation))?"
+)
+
+
+def said(part: str) -> Changes | None:
+    """What a part says, in lower case and with single blanks; None for one that is no word of a profile."""
+    for pattern, meaning in _WORDS:
+        if found := re.fullmatch(pattern, part):
+            return meaning(found)
+    return _system(part)
+
+
+def _system(part: str) -> Changes | None:
+    """A distribution and its release: "ubuntu 22.04", "rhel9", "rocky linux 9.4"."""
+    found = _SYSTEM.fullmatch(part)
+    if not found:
+        return None
+    known = spoken()
+    for word in (found["name"], found["name"].removesuffix(" linux").strip()):
+        if word in known:
+            return {"system": "linux", "distribution": known[word], "release": found["release"] or ""}
+    return None
+
+
+def _version(field: str) -> Callable[[Found], Changes]:
+    """A field with a number, "" where it is said not to be there."""
+    return lambda found: {field: (found["number"] or NONE).rstrip(".")}
+
+
+def _fixed(**changes: Any) -> Callable[[Found], Changes]:
+    return lambda _found: changes
+
+
+def _sized(field: str) -> Callable[[Found], Changes]:
+    """Bytes, from a number before or behind the word."""
+    return lambda found: {
+        field: int(float(found["size"] or found["size_before"]) * _UNITS[found["unit"] or found["unit_before"]])
+    }
+
+
+def _machine(found: Found) -> Changes:
+    spelt = {"amd64": "x86_64", "x64": "x86_64", "x86-64": "x86_64"}
+    return {"machine": spelt.get(found["machine"], found["machine"])}
+
+
+def _windows(found: Found) -> Changes:
+    return {"system": "windows", "windows": found["number"] or ""}
+
+
+def _macos(found: Found) -> Changes:
+    return {"system": "macos", "macos": found["number"] or ""}
+
+
+def _l4t(found: Found) -> Changes:
+    known = jetpack_of_l4t(found["number"])
+    return {"jetpack": known.release if known else found["number"], "machine": "aarch64"}
+
+
+def _python(found: Found) -> Changes:
+    return {"python": found["minor"], "pythons": (found["minor"],)}
+
+
+_WORDS: tuple[tuple[str, Callable[[Found], Changes]], ...] = (
+    (r"(?:no|without) (?:gpus?|graphics card)|cpu(?:[ -]only)?", _fixed(devices=())),
+    (rf"(?:nvidia )?driver[ :=]?(?:version )?(?:{_NO}|{_NUMBER})", _version("nvidia_driver")),
+    (rf"nvidia[- ]driver-(?P<number>\d{{3}})(?:-server)?(?:-open)?", _version("nvidia_driver")),
+    (rf"{_NO}(?: nvidia)? driver(?P<number>)", _version("nvidia_driver")),
+    (r"(?:nvidia[ -])?open(?:[ -]kernel)?[ -]modules?", _fixed(open_module=True)),
+    (r"(?:nvidia[ -])?(?:proprietary|closed)(?:[ -]kernel)?[ -]modules?", _fixed(open_module=False)),
+    (rf"rocm[ :=]?(?:{_NO}|{_NUMBER})|{_NO} rocm", _version("amd_driver")),
+    (rf"cuda(?: toolkit)?[ :=]?(?:{_NO}|{_NUMBER})|{_NO} cuda(?: toolkit)?", _version("toolkit")),
+    (r"win(?:dows)?(?: ?(?P<number>\d[\w.]{0,12}))?(?: pro| home| enterprise| education| \d{2}h\d| server \d{4}){0,3}", _windows),
+    (r"mac ?os(?: ?x)?(?: [a-z]{3,9})?(?: ?(?P<number>\d[\d.]{0,8}))?", _macos),
+    (r"wsl ?[12]?", _fixed(system="linux", wsl=True)),
+    (r"vm|(?:in )?(?:a )?virtual machine|kvm|vmware|proxmox|hyper-v", _fixed(virtual=True)),
+    (r"(?:in )?(?:a )?(?:container|docker|podman|apptainer|singularity|kubernetes)(?: container)?", _fixed(container=True)),
+    (r"(?:jetpack|jp) ?(?P<number>\d[\d.]{0,8})", lambda f: {"jetpack": f["number"], "machine": "aarch64"}),
+    (r"(?:l4t|jetson linux) ?r?(?P<number>\d[\d.]{0,8})", _l4t),
+    (r"(?:google )?colab", _fixed(colab=True, system="linux", container=True, root=True)),
+    (r"kernel[ :=]?(?P<number>\S{1,60})", lambda f: {"kernel": f["number"]}),
+    (r"(?:g?libc) ?(?P<number>\d[\d.]{0,8})", _version("glibc")),
+    (r"musl(?: libc)?", _fixed(glibc=NONE)),
+    (r"(?:c?python|py) ?(?P<minor>\d\.\d{1,2}t?)(?:\.\d{1,3})?(?: \(?free[- ]threaded\)?)?", _python),
+    (r"(?:mini|ana)?conda3?|miniforge3?|mamba|micromamba|pixi", _fixed(conda=True)),
+    (
+        r"(?:arch(?:itecture)?[ :=])?(?P<machine>x86[_-]64|amd64|x64|aarch64|arm64|armv[67]l|i[3-6]86|ppc64le|riscv64|s390x)",
+        _machine,
+    ),
+    (r"rosetta ?2?", _fixed(rosetta=True, machine="x86_64", system="macos")),
+    (rf"(?:(?:system )?ram|(?:main )?memory)[ :=]?{_SIZE}|{_BEFORE} (?:of )?(?:ram|memory)", _sized("ram")),
+    (rf"(?:free )?disk(?: space)?[ :=]?{_SIZE}(?: free)?|{_BEFORE} (?:free )?(?:of )?disk(?: space)?", _sized("disk")),
+    (rf"(?:no|without) (?:network|internet)|offline|air[- ]?gapped", _fixed(network=False)),
+    (r"network|internet|online", _fixed(network=True)),
+    (r"(?:no|without) (?:root|sudo|admin(?:istrator)?(?: rights)?)|not root|unprivileged", _fixed(root=False)),
+    (r"root|sudo|administrator", _fixed(root=True)),
+    (r"secure ?boot(?: on| enabled)?", _fixed(secure_boot=True)),
+    (r"(?:no|without) (?:secure ?boot)|secure ?boot (?:off|disabled)", _fixed(secure_boot=False)),
+    (r"nv ?switch|hgx", _fixed(nvswitch=True)),
+    (r"no avx(?P<wide>2)?", lambda f: {"lacks": ("avx2",) if f["wide"] else ("avx", "avx2")}),
+)  # fmt: skip

@@ -1,0 +1,146 @@
+"""Whether a CUDA build serves an NVIDIA device, and what the driver must be for it."""
+
+from rigup.knowledge.chips import isa_order, runs_on, why_not
+from rigup.knowledge.cuda import branch_of, driver_minimum, reaches, toolkit_knows, version_key
+from rigup.knowledge.driver_choice import first_branch, stable_branch
+from rigup.knowledge.gpus import driver_branch_for, open_module
+from rigup.knowledge.jetson import jetpack
+from rigup.language import _
+from rigup.stack.candidate import Candidate, Change, Served, unserved
+from rigup.stack.site import NONE, Device, Site
+
+
+def served(build: Candidate, device: Device, site: Site) -> Served:
+    """Whether a build serves a device, once the driver is changed where it must be.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    if not device.isa:
+        return unserved(_("The catalogue does not tell the architecture of {device}.").format(device=device.label))
+    if reason := _no_code(build, device.isa):
+        return unserved(reason, build.source)
+    if reason := _beyond_jetpack(build, site):
+        return unserved(reason, "torch_jetson")
+    change = driver_change(build, site)
+    if reason := _refused(build, device, change, site):
+        return unserved(reason, "cuda_driver")
+    if _only_translated(build, device.isa) and not toolkit_knows(build.cuda, device.isa):
+        told = _("{build} holds no machine code for {isa}; the driver translates what it has, which nobody has tried.")
+        return Served(
+            how="trial", because=told.format(build=build.label, isa=device.isa), source=build.source, change=change
+        )
+    told = _("{build} holds code that runs on {isa}.").format(build=build.label, isa=device.isa)
+    return Served(how="native", because=told, source=build.source, change=change)
+
+
+def _no_code(build: Candidate, isa: str) -> str:
+    if not build.code and not build.isa_min:
+        return _("Nobody has seen what {build} is compiled for.").format(build=build.label)
+    if isa in build.failing:
+        return _("{build} is known to fail on {isa}.").format(build=build.label, isa=isa)
+    if build.isa_min and isa_order(isa) < isa_order(build.isa_min):
+        told = _("{build} starts at {oldest}; this is {isa}.")
+        return told.format(build=build.label, oldest=build.isa_min, isa=isa)
+    if build.code and (reason := why_not(isa, build.code, build.cuda or None)):
+        return _("In {build}, {reason}.").format(build=build.label, reason=_lower(str(reason)))
+    if (_only_translated(build, isa) or not build.code) and build.cuda and toolkit_knows(build.cuda, isa) is False:
+        told = _("{build} comes with libraries of CUDA {cuda}, which know no {isa}.")
+        return told.format(build=build.label, cuda=build.cuda, isa=isa)
+    return ""
+
+
+def _lower(reason: str) -> str:
+    return reason[:1].lower() + reason[1:]
+
+
+def _only_translated(build: Candidate, isa: str) -> bool:
+    """Only what the driver can compile for the chip is in it, no machine code."""
+    machine = [code for code in build.code if code.startswith("sm_")]
+    return bool(build.code) and not runs_on(isa, machine, build.cuda or None)
+
+
+def _beyond_jetpack(build: Candidate, site: Site) -> str:
+    known = jetpack(site.jetpack) if site.jetpack else None
+    if known is None or version_key(build.cuda)[:1] <= version_key(known.cuda)[:1]:
+        return ""
+    told = _("{build} needs CUDA {cuda}; the driver of JetPack {release} runs CUDA {newest} at most.")
+    return told.format(build=build.label, cuda=build.cuda, release=site.jetpack, newest=known.cuda)
+
+
+def _refused(build: Candidate, device: Device, change: Change | None, site: Site) -> str:
+    """Why the driver that the build would run on cannot be had, or does not drive the device."""
+    if change is not None and site.root is False:
+        return change.why
+    driver = change.to if change else site.nvidia_driver
+    if driver and _beyond(device.isa or "", driver):
+        told = _("{device} is driven up to branch {last} only, and {build} would run on {driver}.")
+        last = driver_branch_for(device.isa or "") or ""
+        return told.format(device=device.label, last=last, build=build.label, driver=driver)
+    if change is None and site.open_module is not None and _wrong_module(device.isa or "", site.open_module):
+        return _("The kernel module that is loaded does not drive {device}.").format(device=device.label)
+    return ""
+
+
+def _beyond(isa: str, driver: str) -> bool:
+    """A driver that no longer drives the chip."""
+    last, branch = driver_branch_for(isa), branch_of(driver)
+    return bool(last and branch) and version_key(branch or "") > version_key(last or "")
+
+
+def _wrong_module(isa: str, opened: bool) -> bool:
+    return open_module(isa) == ("impossible" if opened else "only")
+
+
+def driver_change(build: Candidate, site: Site) -> Change | None:
+    """What must happen to the NVIDIA driver before a build runs on the machine's cards; None for nothing."""
+    if site.jetpack or site.nvidia_driver is None:
+        return None
+    cards = [device.isa for device in site.gpus if device.vendor == "nvidia" and device.isa]
+    usable = [isa for isa in cards if not _no_code(build, isa)] or cards
+    least, have = _least_driver(build, usable, site), site.nvidia_driver
+    if have == NONE:
+        return _change(site, least, usable, _("No NVIDIA driver is installed."))
+    if not reaches(have, least):
+        told = _("{build} needs driver {least} or newer; {have} is loaded.")
+        return _change(site, least, usable, told.format(build=build.label, least=least, have=have))
+    if any(_beyond(isa, have) for isa in usable):
+        last = min(
+            (driver_branch_for(isa) for isa in usable if driver_branch_for(isa)), key=lambda one: version_key(one or "")
+        )
+        told = _("Driver {have} no longer drives all of these cards; the last branch that does is {last}.")
+        return _change(site, least, usable, told.format(have=have, last=last))
+    return _module_change(site, usable)
+
+
+def _module_change(site: Site, isas: list[str]) -> Change | None:
+    """The open kernel module does not drive old cards, and nothing else drives the newest."""
+    if site.open_module is None or not isas or not all(_wrong_module(isa, site.open_module) for isa in isas):
+        return None
+    if site.open_module:
+        told = _("The open kernel module does not drive these cards; the proprietary one does.")
+    else:
+        told = _("Only the open kernel module drives these cards; the proprietary one is loaded.")
+    return _change(site, site.nvidia_driver or "", isas, told)
+
+
+def _least_driver(build: Candidate, isas: list[str], site: Site) -> str:
+    """The lowest driver that carries the build's CUDA and knows the cards."""
+    known = [driver_minimum(build.cuda, side_of_driver(site)) or "" if build.cuda else "", build.driver]
+    known += [first_branch(isa) or "" for isa in isas]
+    return max(known, key=version_key)
+
+
+def side_of_driver(site: Site) -> str:
+    """Whose driver counts: inside WSL it is that of Windows."""
+    return "windows" if site.system == "windows" or site.wsl else "linux"
+
+
+def _change(site: Site, least: str, isas: list[str], why: str) -> Change:
+    windows = side_of_driver(site) == "windows"
+    to = stable_branch(least, isas) or stable_branch(least, ()) or least
+    return Change(
+        change="windows-driver" if windows else "nvidia-driver", have=site.nvidia_driver or None, to=to, why=why,
+        source="cuda_driver", root=True, weight=10,
+    )  # fmt: skip
