@@ -101,7 +101,7 @@ def grouped(findings: list[Answer]) -> list[Answer]:
 def finding(shown: Answer, verbose: int = 0, first: bool = True) -> list[str]:
     """One cause: what, why, how to mend it."""
     mark = click.style(_(shown["severity"]), fg=_COLORS[shown["severity"]], bold=first)
-    lines = wrapped(mark + "  " + click.style(shown["title"], bold=first), rest="       ")
+    lines = wrapped(click.style(shown["title"], bold=first), mark + "  ")
     about = [shown["cause"], _(shown["confidence"])] + [s for s in shown["subjects"] if s != "machine"]
     lines += wrapped(
         click.style(" · ".join(about + ([shown["place"]] if shown["place"] else [])), dim=True), "  ", "  "
