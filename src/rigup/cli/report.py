@@ -212,14 +212,22 @@ def _unnamed(device: Answer) -> str:
     """What can be said of a card whose name nobody told."""
     if device.get("vendor") == "microsoft":
         return _("a GPU of the Windows host")
-    return str(device.get("pci_id") or device.get("vendor") or "GPU")
+    makers = {"amd": "AMD", "apple": "Apple", "intel": "Intel", "nvidia": "NVIDIA"}
+    maker = makers.get(str(device.get("vendor")), str(device.get("vendor") or ""))
+    return str(device.get("pci_id") or (maker + " GPU").strip())
 
 
 def memory(device: Answer) -> str:
     """The memory that a person counts with, in GiB."""
     pools = device.get("memory") or {}
     size = pools.get("vram") if not device.get("integrated") else max(pools.values(), default=None)
-    return _("{size} GiB").format(size=round(size / 2**30)) if size else ""
+    if not size:
+        return ""
+    return (
+        _("{size} GiB").format(size=round(size / 2**30))
+        if size >= 2**30
+        else _("{size} MiB").format(size=round(size / 2**20))
+    )
 
 
 def _notes(answer: Answer) -> list[str]:
