@@ -20,6 +20,11 @@ from pathlib import Path
 HERE = Path(__file__).parent
 PLAIN = [sys.executable, "-c", "pass"]
 RIGUP = [sys.executable, "-m", "rigup"]
+MACHINES = (
+    "2x RTX 3090 + GTX 1080 Ti, driver 550.163.01, ubuntu 22.04, python 3.12",
+    "8x MI300X, ubuntu 22.04, python 3.10",
+    "RTX 5080, driver 535.183.01, ubuntu 22.04, python 3.11, no root",
+)
 
 
 def seconds(argv: list[str]) -> float:
@@ -41,6 +46,7 @@ def commands(peers: str | None, scratch: Path) -> dict[str, list[str]]:
         "rigup doctor": [*RIGUP, "doctor"],
         "rigup doctor --json": [*RIGUP, "doctor", "--json"],
         "rigup doctor --from a report": [*RIGUP, "doctor", "--from", str(HERE / "data" / "report.txt")],
+        "rigup plan --for a machine in words": [*RIGUP, "plan", "torch", "--for", MACHINES[0], "--json"],
         "rigup doctor --from a 5 MB log": [*RIGUP, "doctor", "--from", str(log)],
     }
     others = {
@@ -96,12 +102,26 @@ def judged(times: dict[str, list[float]]) -> list[tuple[str, float, float]]:
         ("rigup doctor --from a report", middle["rigup doctor --from a report"], 0.300),
         ("rigup doctor --from a 5 MB log", middle["rigup doctor --from a 5 MB log"], 1.500),
         ("the matcher on a 5 MB log", middle["the matcher on a 5 MB log"], 0.300),
+        ("a stack chosen", middle["a stack chosen"], 0.050),
+        ("rigup plan --for a machine in words", middle["rigup plan --for a machine in words"], 0.500),
     ]
     if "torch.utils.collect_env" in middle:
         budgets.append(
             ("rigup doctor, a tenth of collect_env", middle["rigup doctor"], middle["torch.utils.collect_env"] / 10)
         )
     return budgets
+
+
+def stack() -> float:
+    """Seconds that it takes to choose a stack with warm tables, the longest of several machines, by itself."""
+    script = (
+        "import sys, time; from rigup.stack.choose import choose; from rigup.stack.profile import read_profile;"
+        "from rigup.stack.wish import Wish; sites = [read_profile(one) for one in sys.argv[1:]];"
+        "[choose(Wish(), site) for site in sites]; clock = time.perf_counter;"
+        "print(max((lambda start: (choose(Wish(), site), clock() - start)[1])(clock()) for site in sites))"
+    )
+    argv = [sys.executable, "-c", script, *MACHINES]
+    return float(subprocess.run(argv, capture_output=True, text=True, check=True).stdout)
 
 
 def measure(runs: int, peers: str | None) -> dict[str, list[float]]:
@@ -112,6 +132,7 @@ def measure(runs: int, peers: str | None) -> dict[str, list[float]]:
             name: lambda argv=argv: seconds(argv) for name, argv in commands(peers, scratch).items()
         }
         timed["the matcher on a 5 MB log"] = lambda: matcher(scratch)
+        timed["a stack chosen"] = stack
         times: dict[str, list[float]] = {name: [] for name in timed}
         for _ in range(runs):
             for name, once in timed.items():

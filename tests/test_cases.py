@@ -1,12 +1,15 @@
 """Every case is a folder with a machine and what the doctor must say of it. No Python per case.
 
 `case.toml` tells: `expect` (a cause, or "healthy"), `top3` (the label among the first three is enough),
-`silent` (causes that must not be named), `fix` (kinds of steps that the first fix takes), `place`.
+`silent` (causes that must not be named), `fix` (kinds of steps that the first fix takes), `place`, `twin`
+(the same fault of the same machine, once as a tree and once as a person pastes it: a case beside this one).
 The machine stands beside it: texts, or a `tree/`; or it is a *break*: `base` names a healthy machine under
 `tests/machines/`, of which `remove` takes paths away and over which `patch/` is laid.
 """
 
 import json
+import os
+import re
 import shutil
 import tomllib
 from pathlib import Path
@@ -18,6 +21,7 @@ from rigup.diagnosis.answer import diagnose
 HERE = Path(__file__).parent
 CASES, MACHINES = HERE / "cases", HERE / "machines"
 FOLDERS = sorted(found.parent for found in CASES.glob("**/case.toml"))
+TWINS = [folder for folder in FOLDERS if "\ntwin = " in (folder / "case.toml").read_text()]
 HEALTHY = sorted(found for found in MACHINES.glob("*") if found.is_dir())
 LOUD = ("error", "warning")
 COMPANIONS = ("commands.json", "links.json", "nodes.json", "who.json")
@@ -26,6 +30,7 @@ COMPANIONS = ("commands.json", "links.json", "nodes.json", "who.json")
 def machine_of(folder: Path, case: dict, scratch: Path) -> str:
     """The machine without its label: the doctor must not read the answer."""
     plain = scratch / "machine"
+    scratch.mkdir(exist_ok=True)
     if "base" in case:
         broken(MACHINES / case["base"], folder / "patch", case.get("remove", ()), plain)
     elif (folder / "tree").is_dir():
@@ -37,7 +42,7 @@ def machine_of(folder: Path, case: dict, scratch: Path) -> str:
 
 def broken(base: Path, patch: Path, remove, plain: Path) -> None:
     """A healthy machine with a small change: files replaced or gone, rows of the companions replaced."""
-    shutil.copytree(base, plain, symlinks=True)
+    shutil.copytree(base, plain, symlinks=True, copy_function=placed)
     for path in remove:
         gone = plain / path
         shutil.rmtree(gone) if gone.is_dir() and not gone.is_symlink() else gone.unlink()
@@ -45,21 +50,30 @@ def broken(base: Path, patch: Path, remove, plain: Path) -> None:
         target = plain / file.relative_to(patch)
         if file.is_symlink() or file.is_file():
             target.parent.mkdir(parents=True, exist_ok=True)
-            if file.name in COMPANIONS and target.exists():
-                target.write_text(json.dumps(merged(json.loads(target.read_text()), json.loads(file.read_text()))))
+            below = target.read_text() if file.name in COMPANIONS and target.exists() else ""
+            target.unlink(missing_ok=True)
+            if below:
+                target.write_text(json.dumps(merged(json.loads(below), json.loads(file.read_text()))))
             else:
-                target.unlink(missing_ok=True)
-                shutil.copy2(file, target, follow_symlinks=False)
+                placed(file, target)
+
+
+def placed(file, target) -> None:
+    """The file itself under another name where the disk allows it, which is quicker than a copy; nobody writes into it."""
+    try:
+        os.link(file, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(file, target, follow_symlinks=False)
 
 
 def merged(below, above):
-    """Rows of `above` replace those of one name; a row that is null takes one away. Variables are laid over."""
+    """Rows of `above` replace those of one name; a row that is null takes one away. `variables` change single ones."""
     if isinstance(below, list):
         rows = {json.dumps(row["argv"]): row for row in (*below, *above)}
         return [row for row in rows.values() if row.get("stdout") is not None]
     both = {key: value for key, value in {**below, **above}.items() if value is not None}
-    if "environment" in below and "environment" in above:
-        both["environment"] = merged(below["environment"], above["environment"])
+    if changed := both.pop("variables", None):
+        both["environment"] = merged(both["environment"], changed)
     return both
 
 
@@ -88,6 +102,27 @@ def test_the_doctor_names_what_the_case_shows(folder, tmp_path):
         assert case["place"] in next(f["place"] for f in answer["findings"] if f["cause"] == wanted)
 
 
+@pytest.mark.parametrize("folder", TWINS, ids=lambda folder: str(folder.relative_to(CASES)))
+def test_a_tree_and_a_pasted_text_of_one_fault_give_one_finding(folder, tmp_path):
+    """The same cause, as severe, and of the same subject where both tell it in the same form."""
+    told = tomllib.loads((folder / "case.toml").read_text())
+    twin = folder.parent / told["twin"]
+    seen = tomllib.loads((twin / "case.toml").read_text())
+    tree = diagnose(machine_of(twin, seen, tmp_path / "tree"))
+    text = diagnose(machine_of(folder, told, tmp_path / "text"))
+    mine, other = (next(found for found in answer["findings"] if found["severity"] in LOUD) for answer in (tree, text))
+    assert (mine["cause"], mine["severity"]) == (other["cause"], other["severity"])
+    if form(mine["subject"]) == form(other["subject"]):
+        assert mine["subject"] == other["subject"]
+
+
+def form(subject: str) -> str:
+    """How a finding names what it is about: a report may know a card by its name and a tree by its address."""
+    if re.fullmatch(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", subject):
+        return "address"
+    return "path" if subject.startswith("/") else subject if subject == "machine" else "name"
+
+
 @pytest.mark.parametrize("base", HEALTHY, ids=lambda base: base.name)
 def test_a_healthy_machine_has_no_finding(base):
     """Without the patch the doctor is silent: what the breaks of this machine show is the patch's doing."""
@@ -112,3 +147,10 @@ def test_every_case_has_a_label_and_a_machine():
         case = tomllib.loads((folder / "case.toml").read_text())
         assert case.get("expect"), folder
         assert case.get("base") or [path for path in folder.iterdir() if path.name != "case.toml"], folder
+
+
+def test_enough_causes_are_tried_on_trees_and_twice():
+    """A break is silent without its patch; a twin is told in another way."""
+    labels = [tomllib.loads((folder / "case.toml").read_text()) for folder in FOLDERS]
+    assert len({label["expect"] for label in labels if "base" in label} - {"healthy"}) >= 50
+    assert len({label["expect"] for label in labels if "twin" in label}) >= 25

@@ -15,11 +15,21 @@ def main() -> int:
     return run(sys.argv[1:])
 
 
+def _be_open() -> None:
+    """Where one of our three is closed, put nothing in its place: else the next file would get its number."""
+    import os
+
+    for name, way in (("stdin", os.O_RDONLY), ("stdout", os.O_WRONLY), ("stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, way), "r" if name == "stdin" else "w"))
+
+
 def entry() -> None:
     """Run as a process of its own. It ends at once: a reader that hangs in the kernel must not hold it."""
     import gc
     import os
 
+    _be_open()
     gc.disable()  # the process is short; collecting would cost more than it frees
     status = main()
     try:

@@ -39,6 +39,15 @@ def N_(text: str) -> str:  # noqa: N802  (gettext's own name for it)
     return text
 
 
+def sentences(*told: str) -> str:
+    """Sentences one after another; not every script parts them by a blank. Empty ones are left out."""
+    said = [one for one in told if one]
+    text = said[0] if said else ""
+    for one in said[1:]:
+        text = _("{first} {second}").format(first=text, second=one)
+    return text
+
+
 def _from_locale() -> str:
     for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
         if value := os.environ.get(name, ""):

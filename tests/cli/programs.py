@@ -18,8 +18,8 @@ LIMIT = 60.0  # seconds in which a test gives up, not which it measures
 
 def run(*program, options=(), **more):
     """The finished process of a doctor that ran a program."""
-    more = {"capture_output": True, "text": True, "timeout": LIMIT, "check": False} | more
-    return subprocess.run([*DOCTOR, *options, "--", *map(str, program)], **more)
+    more = {"capture_output": True, "text": True, "timeout": LIMIT} | more
+    return subprocess.run([*DOCTOR, *options, "--", *map(str, program)], check=False, **more)
 
 
 def python(script, *options):

@@ -115,21 +115,18 @@ def test_the_terminal_is_left_as_it_was(terminal):
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="a shell with job control is needed")
-def test_it_stops_and_goes_on_like_any_job(terminal):
+def test_it_stops_and_goes_on_like_any_job(terminal, tmp_path):
+    program = tmp_path / "job.py"
+    program.write_text("print('one', flush=True)\ninput()\nprint('two', flush=True)\n")
     told = terminal("bash", "--norc", "--noprofile", "-i", PS1="ask> ", HISTFILE="/dev/null")
     told.until(rb"ask> ")
-    script = "import time\nprint('one', flush=True)\ninput()\nprint('two', flush=True)"
-    told.type((" ".join(DOCTOR) + " -- " + sys.executable + ' -c "$SCRIPT"\n').encode().replace(b"$SCRIPT", b"$S"))
-    told.until(rb"ask> ")
-    told.type(("S=$'" + script.replace("\n", "\\n").replace("'", "\\'") + "'\n").encode())
-    told.until(rb"ask> ")
-    told.type((" ".join(DOCTOR) + " -- " + sys.executable + ' -c "$S"\n').encode())
+    told.type(f"{' '.join(DOCTOR)} -- {sys.executable} {program}\n".encode())
     told.until(rb"one")
     told.type(b"\x1a")
     told.until(rb"Stopped")
     told.until(rb"ask> ")
-    told.type(b"fg\n")
-    told.until(rb"rigup")
+    told.type(b"stty -a; fg\n")
+    assert b"-icanon" not in told.until(rb"speed [^#]{0,2000}?rigup")[0]  # the shell has its terminal as ever
     told.type(b"\n")
     told.until(rb"two")
     told.until(rb"ask> ")
@@ -173,3 +170,13 @@ def test_a_grandchild_that_holds_the_terminal_does_not_hold_us(terminal):
     told.until(rb"done")
     told.until(rb"ended with status 4")
     assert told.finish() == 4
+
+
+def test_what_was_typed_ahead_is_the_programs(terminal):
+    told = terminal(
+        "sh", "-c", 'echo type; sleep 0.5; exec "$@"', "sh", *doctor(*python("print('read', repr(input()))"))
+    )
+    told.until(rb"type")
+    told.type(b"ahead\n")
+    told.until(rb"read 'ahead'")
+    assert told.finish() == 0

@@ -93,3 +93,83 @@ def test_a_word_that_means_nothing_is_named(words):
 def test_a_wish_that_is_no_package_is_refused(words):
     with pytest.raises(WishError):
         read_wishes([words])
+
+
+def test_a_build_of_the_modules_own_index_serves_a_jetson():
+    found = plan("Jetson AGX Orin, jetpack 6.2", "torch", "torchvision")
+    assert found["indexes"] == ["https://pypi.jetson-ai-lab.io/jp6/cu126"]
+    assert found["devices"][0]["served"]
+
+
+def test_a_jetson_whose_release_nobody_told_is_not_promised_anything():
+    found = plan("Jetson AGX Orin, jetpack 1")
+    assert not found["devices"][0]["served"]
+
+
+def test_inside_wsl_only_chips_that_rocm_drives_there_get_it():
+    assert "+rocm" in plan("RX 7900 XTX, wsl, ubuntu 24.04, python 3.12")["packages"]["torch"]
+    assert "torch-directml" in plan("RX 6600, wsl, ubuntu 22.04, python 3.10")["packages"]
+
+
+def test_targets_that_are_built_and_not_tested_are_on_trial():
+    assert plan("RX 9070 XT, windows 11, python 3.12")["devices"][0]["state"] == "on-trial"
+    assert plan("RX 7900 XTX, windows 11, python 3.12")["devices"][0]["state"] == "expected"
+
+
+def test_a_windows_driver_belongs_to_the_branch_below_its_number():
+    assert plan("GTX 1080 Ti, driver 582.28, windows 11, python 3.12")["system"] == []
+    assert plan("GTX 1080 Ti, driver 591.44, windows 11, python 3.12")["system"][0]["to"] == "580"
+
+
+def test_a_card_that_the_loaded_driver_left_behind_is_served_once_it_is_changed():
+    found = plan("GTX 1080 Ti + RTX 3090, driver 595.58.03, ubuntu 24.04, python 3.12")
+    assert found["system"][0]["to"] == "580"
+    assert all(device["served"] for device in found["devices"])
+
+
+def test_too_little_room_is_said_with_its_sizes_and_more_room_is_what_helps():
+    found = plan("RTX 3090, driver 580.95.05, ubuntu 22.04, python 3.12, disk 3GB")
+    assert not found["devices"][0]["served"]
+    assert any("GB of room" in line["because"] for line in found["turned_down"])
+    assert "3.0 GB are free" in found["smallest_change"]
+
+
+def test_a_kernel_older_than_its_gpu_is_changed_and_not_where_the_makers_driver_was_added():
+    assert [c["change"] for c in plan("RX 9070 XT, ubuntu 24.04, kernel 6.8.0-60-generic")["system"]] == ["kernel"]
+    assert plan("RX 9070 XT, ubuntu 24.04, kernel 6.8.0-60-generic, rocm 7.1")["system"] == []
+
+
+def test_a_translation_is_known_and_never_planned():
+    found = plan("RX 7900 XTX, ubuntu 24.04, python 3.12", "vllm")
+    assert found["verdict"] == "impossible"
+    assert "ZLUDA" in [line["candidate"] for line in found["turned_down"]]
+    assert not any(line["candidate"] == "ZLUDA" for line in plan("RTX 3090, ubuntu 24.04", "vllm")["turned_down"])
+
+
+def test_frameworks_share_a_python_that_all_of_them_have():
+    found = plan("no gpu, ubuntu 24.04", "torch", "tensorflow")
+    assert found["environment"]["python"] == "3.13"
+
+
+def test_a_mirror_that_nobody_knows_is_refused_with_those_that_are_known():
+    with pytest.raises(WishError, match=r"Known are: \S+"):
+        plan("RTX 3090, driver 580.95.05, ubuntu 24.04", mirror="elsewhere")
+
+
+def test_what_stands_on_torch_comes_in_the_release_that_belongs_to_it():
+    found = plan("RTX 3090, driver 550.163.01, ubuntu 22.04, python 3.11", "torch==2.5.1", "xformers")
+    assert found["packages"]["xformers"] == "0.0.29.post1"
+    assert "xformers==0.0.29.post1" in found["requirements"]
+
+
+def test_an_older_release_beside_torch_serves_an_older_chip():
+    assert (
+        plan("GTX 970, driver 535.230.02, ubuntu 22.04, python 3.11", "bitsandbytes")["packages"]["bitsandbytes"]
+        == "0.47.0"
+    )
+
+
+def test_reasons_read_well_for_one_build_and_for_many():
+    lines = plan("GTX 1080 Ti, driver 580.95.05, ubuntu 22.04, python 3.12")["turned_down"]
+    assert lines[0]["because"] == "Each of these was compiled for sm_75 and newer chips; this is sm_61."
+    assert lines[0]["candidate"].startswith("torch 2.")

@@ -15,7 +15,8 @@ COMMANDS = {
     "doctor": ("rigup.cli.doctor", N_("Read this machine, or a report of another, and name the root cause.")),
     "diff": ("rigup.cli.diff", N_("Tell what differs between two machines, or two states of one.")),
     "plan": ("rigup.cli.plan", N_("Choose a stack that this machine can run, and tell each step and why.")),
-    "capture": ("rigup.cli.capture", "Write what the doctor reads here into an archive, without what is private."),
+    "fix": ("rigup.cli.fix", N_("Show the steps that mend one finding of the doctor.")),
+    "capture": ("rigup.cli.capture", N_("Write what the doctor reads here into an archive, without what is private.")),
     "explain": ("rigup.cli.explain", N_("Tell what a cause means, how it is recognised and what mends it.")),
     "knowledge": ("rigup.cli.knowledge", N_("Show a row of the tables of what is known, with its source.")),
     "completion": ("rigup.cli.completion", N_("Print the completion script of a shell.")),
@@ -62,6 +63,8 @@ def main() -> None:
 
 def run(argv: list[str]) -> int:
     """Run one command line. 0: all well; 1: a problem was found; 2: wrong usage or our own failure."""
+    choose()  # before click says anything: help and a wrong option are met before --lang is
+    translated(main)
     try:
         returned: Any = main.main(argv, prog_name="rigup", standalone_mode=False)
     except click.exceptions.Exit as done:

@@ -54,21 +54,11 @@ def attend(argv: tuple[str, ...], aside: bool = False) -> Ended:
         OSError: it cannot be started.
 
     """
-    _be_open()
     began, memory, seen = _since_start(), Memory(), Seen(argv)
     status = _Attendance(argv, memory, seen, aside).status()
     return Ended(
         argv, status, bytes(memory), seen.interpreter, seen.variables, began, frozenset(seen.pids), seen.kills()
     )
-
-
-def _be_open() -> None:
-    """Where one of our three is closed, a new pipe would get its number: put something in its place."""
-    for number in (0, 1, 2):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)
 
 
 def _since_start() -> float:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rigup.language import _
+from rigup.language import _, sentences
 
 if TYPE_CHECKING:
     from rigup.machine.capture import Capture
@@ -139,7 +139,7 @@ def _told(path: str, size: int, redactor: "Redactor") -> str:
     """One paragraph: where, how large, what was taken out, how to look inside, what to do with it."""
     from rigup.cli.layout import wrapped
 
-    sentences = [
+    told = [
         _("Wrote {path} ({size}), readable by you alone.").format(path=path, size=sized(size)),
         _("Taken out: {kinds}.").format(kinds=kinds(redactor.counts))
         if redactor.counts
@@ -147,7 +147,7 @@ def _told(path: str, size: int, redactor: "Redactor") -> str:
         _("Look inside with `tar -tzf {path}` or `rigup capture --list`.").format(path=path),
         _("Whoever has it can run `rigup doctor --from {path}`.").format(path=path),
     ]
-    return "\n".join(wrapped(" ".join(sentences)))
+    return "\n".join(wrapped(sentences(*told)))
 
 
 def kinds(counts: dict[str, int]) -> str:

@@ -89,7 +89,9 @@ def _parts(one: Difference) -> tuple[Any, Any]:
 def _what(one: Difference) -> str:
     """What differs; a field that no table has words for by its own name."""
     exact = _WHAT.get(one.kind + "." + one.field)
-    said = _(exact or _WHAT.get(one.kind, "")).format(subject=one.subject) or (one.kind + " " + one.subject).strip()
+    told = exact or _WHAT.get(one.kind, "")
+    said = _(told).format(subject=one.subject) if one.subject or "{" not in told else ""
+    said = said or " ".join(filter(None, (one.kind, one.subject)))
     plain = exact or one.field in ("", "version", "value")
     return said if plain else said + ", " + one.field.replace("_", " ")
 

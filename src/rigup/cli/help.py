@@ -12,6 +12,17 @@ _WIDEST_NAME = 30  # columns of an option's names, before its help takes a line 
 class Formatter(click.HelpFormatter):
     """Click's formatter, for scripts whose letters take two columns and do not part words by blanks."""
 
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        """How a command is called; no blank behind a colon that takes two columns."""
+        from rigup.cli.layout import wrapped
+
+        head = prefix or _("{label}: ").format(label=_("Usage:").rstrip(":："))
+        self._lines(wrapped(args, " " * self.current_indent + head + prog + " ", most=self.width))
+
+    def write_heading(self, heading: str) -> None:
+        """A heading, with the colon of its script."""
+        self.write(" " * self.current_indent + _("{label}: ").format(label=heading).rstrip() + "\n")
+
     def write_text(self, text: str) -> None:
         """Paragraphs, each wrapped."""
         from rigup.cli.layout import wrapped

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from rigup.cli.devices import with_limits
-from rigup.cli.report import commands, grouped, head_sentence, loud, memory, places, state_names
+from rigup.cli.report import aside, commands, grouped, head_sentence, loud, memory, places, state_names
 from rigup.language import _, current
 
 Answer = dict[str, Any]
@@ -62,7 +62,9 @@ def fragment(answer: Answer, here: bool = True, styled: bool = True) -> str:
 
 def _head(answer: Answer, here: bool) -> str:
     verdict = answer["verdict"]
-    return f'<h1><span class="{verdict}">{_said(_(verdict).capitalize())}.</span> {_said(head_sentence(answer, here))}</h1>'
+    marked = f'<span class="{verdict}">{_said(_(verdict).capitalize())}</span>'
+    told = _said(_("{verdict}. {meaning}")).format(verdict=marked, meaning=_said(head_sentence(answer, here)))
+    return f"<h1>{told}</h1>"
 
 
 def _findings(answer: Answer) -> Iterator[str]:
@@ -127,8 +129,8 @@ def _fix(number: int, fix: Answer) -> str:
 
 def _needs(step: Answer) -> str:
     told = [places().get(step["where"], ""), _("then restart the machine") if step["restart"] else ""]
-    said = ", ".join(one for one in told if one)
-    return f' <span class="soft">({_said(said)})</span>' if said else ""
+    said = aside(one for one in told if one).strip()
+    return f' <span class="soft">{_said(said)}</span>' if said else ""
 
 
 def _commands(step: Answer) -> str:
@@ -152,9 +154,8 @@ def _device(device: Answer) -> tuple[str, ...]:
     """The cells of one device."""
     name = str(device.get("name") or device.get("pci_id") or device.get("vendor") or "GPU")
     isa = f'<br><span class="soft">{_said(device["isa"])}</span>' if device.get("isa") else ""
-    state = (
-        f'<span class="{device["state"]}">{_said(state_names()[device["state"]])}</span>: {_said(device["because"])}'
-    )
+    marked = f'<span class="{device["state"]}">{_said(state_names()[device["state"]])}</span>'
+    state = _said(_("{state}: {because}")).format(state=marked, because=_said(device["because"]))
     lacks = "".join(f"<li>{_said(_(lack['text']))}</li>" for lack in device["limits"]["lacks"])
     return str(device["index"]), _said(name) + isa, _said(memory(device)), state, f"<ul>{lacks}</ul>" if lacks else ""
 

@@ -37,12 +37,13 @@ _FORMS = ("text", "script", "dockerfile", "apptainer", "conda", "pyproject", "po
 )
 @click.option("--no-root", is_flag=True, help="Plan nothing that needs root.")
 @click.option("--mirror", default="", metavar="NAME", help="Take packages from a mirror of the tables.")
+@click.option("--link", default="", metavar="SPEED", help="Tell how long it takes on a link, such as 50Mbit.")
 @click.option("--explain", "explained", is_flag=True, help="Tell of every newer build why it was turned down.")
 @click.option("--as", "form", type=click.Choice(_FORMS), default="text", help="The form of the answer.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.plan/1).")
 def command(
     wishes: tuple[str, ...], files: tuple[str, ...], profile: str | None, environment: str, form: str, as_json: bool,
-    explained: bool, **options: Any,
+    explained: bool, link: str, **options: Any,
 ) -> int:  # fmt: skip
     """Choose a stack that this machine can run, and tell each step and why.
 
@@ -51,8 +52,9 @@ def command(
     """
     if as_json or form == "json":
         choose("en")  # data is the same in every language
+    bits = _speed(link)
     choice = _choice(wishes, files, profile, environment, options)
-    click.echo(_shown(choice, "json" if as_json else form, explained), nl=False)
+    click.echo(_shown(choice, "json" if as_json else form, explained, bits), nl=False)
     return int(not choice.possible)
 
 
@@ -74,8 +76,11 @@ def _choice(
 
 def site(profile: str | None, environment: str = "") -> "Site":
     """The machine to plan for: this one, one in words, or one that was captured or reported."""
-    from rigup.stack.profile import read_profile
+    from rigup.stack.profile import read_profile, read_profile_table
 
+    if profile is not None and profile.endswith(".toml") and os.path.isfile(profile):
+        with open(profile, encoding="utf-8", errors="replace") as file:
+            return read_profile_table(file.read(1_000_000))
     if profile is None or os.path.exists(profile):
         from rigup.stack.seen import look_at
 
@@ -83,15 +88,25 @@ def site(profile: str | None, environment: str = "") -> "Site":
     return read_profile(profile)
 
 
-def _shown(choice: "Choice", form: str, explained: bool) -> str:
+def _speed(link: str) -> int:
+    """Bits a second; 0 where nobody said."""
+    from rigup.plan.cost import LinkError, speed
+
+    try:
+        return speed(link) if link else 0
+    except LinkError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _shown(choice: "Choice", form: str, explained: bool, link: int = 0) -> str:
     from rigup.plan.answer import answer
 
     if form == "json":
-        return json.dumps(answer(choice), ensure_ascii=False, indent=1) + "\n"
+        return json.dumps(answer(choice, link), ensure_ascii=False, indent=1) + "\n"
     if form == "text" or not choice.possible:  # of nothing no file can be made: the report says why
         from rigup.cli.plan_report import text
 
-        return text(answer(choice), explained) + "\n"
+        return text(answer(choice, link), explained) + "\n"
     from rigup.plan.render import rendered
 
     return rendered(choice, form)

@@ -1,6 +1,7 @@
 """The doctor's answer as a person reads it: verdict, root cause, the fix that needs least, devices, notes."""
 
 import shlex
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -49,7 +50,8 @@ def loud(shown: Answer) -> bool:
 def _head(answer: Answer, here: bool) -> list[str]:
     verdict, said = answer["verdict"], head_sentence(answer, here)
     heard = [shown for shown in answer["findings"] if loud(shown)]
-    lines = wrapped(click.style(_(verdict).capitalize() + ".", fg=_COLORS[verdict], bold=True) + " " + said)
+    marked = click.style(_(verdict).capitalize(), fg=_COLORS[verdict], bold=True)
+    lines = wrapped(_("{verdict}. {meaning}").format(verdict=marked, meaning=said))
     return lines if len(heard) < 2 else [*lines, *wrapped(_("The first cause below is the root; mend it first."))]
 
 
@@ -159,8 +161,13 @@ def _users(fix: Answer) -> list[str]:
 
 def _where(step: Answer, restart: bool) -> str:
     needs = [places().get(step["where"], ""), _("then restart the machine") if restart else ""]
-    told = ", ".join(need for need in needs if need)
-    return " (" + told + ")" if told else ""
+    return aside(need for need in needs if need)
+
+
+def aside(told: Iterable[str]) -> str:
+    """Words in brackets behind a sentence; nothing where there are none."""
+    said = _(", ").join(told)
+    return _(" ({told})").format(told=said) if said else ""
 
 
 def places() -> dict[str, str]:
@@ -194,7 +201,7 @@ def device_line(device: Answer, room: int = 0) -> list[str]:
     facts = [padded(_name(device), room), padded(device.get("isa", ""), 8), padded(memory(device), 8)]
     state = click.style(state_names()[device["state"]], fg=_STATES[device["state"]])
     line = "  " + str(device["index"]) + "  " + "  ".join(facts).rstrip()
-    return [line, *wrapped(state + ": " + device["because"], "     ", "     ")]
+    return [line, *wrapped(_("{state}: {because}").format(state=state, because=device["because"]), "     ", "     ")]
 
 
 def state_names() -> dict[str, str]:

@@ -163,7 +163,7 @@ class Keys:
         """Take the keys, where we are in the foreground; whether they are taken."""
         front = _in_front()
         if front and not self.taken:
-            tty.setraw(0)
+            tty.setraw(0, termios.TCSADRAIN)  # what was typed ahead is for the program
         self.taken = front
         return front
 

@@ -18,8 +18,9 @@ class Seen:
 
     def __init__(self, argv: tuple[str, ...]) -> None:
         self.interpreter = named_interpreter(argv[0])
-        self.variables = None if os.path.isdir("/proc") else dict(os.environ)
+        self.variables = dict(os.environ)  # as it inherits them
         self.pids: set[int] = set()
+        self._python = False  # one has been seen
         self._kills = oom_kills()
         self._next = iter(_LOOKS)
         self._at = time.monotonic() + next(self._next)
@@ -29,12 +30,13 @@ class Seen:
         if time.monotonic() < self._at:
             return
         self._at = time.monotonic() + next(self._next, _LOOKS[-1])
+        if not self._python:
+            self.variables = _variables(pid) or self.variables
         for one in _family(pid):
             self.pids.add(one)
             if python := _interpreter(one):
                 self.interpreter, self.variables = python, _variables(one) or self.variables
-        if self.variables is None:
-            self.variables = _variables(pid)
+                self._python = True
 
     def kills(self) -> int:
         """Programs that the memory limit of our control group killed since the start."""

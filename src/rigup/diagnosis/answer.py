@@ -21,7 +21,12 @@ from rigup.steps import KINDS, StepError, make, parse
 
 Answer = dict[str, Any]
 SCHEMA = "rigup.doctor/1"
-_PLAINER = ("choose-build", "join-group-yourself", "get-jetson-torch-of-jetpack", "get-build-for-this-gpu")  # kinds of steps that say less than another of the same cause
+_PLAINER = (
+    "choose-build",
+    "join-group-yourself",
+    "get-jetson-torch-of-jetpack",
+    "get-build-for-this-gpu",
+)  # kinds of steps that say less than another of the same cause
 
 
 class Diagnosis(NamedTuple):

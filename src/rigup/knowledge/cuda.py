@@ -1,6 +1,7 @@
 """Which driver a CUDA toolkit needs, and which CUDA a driver carries."""
 
 import re
+from functools import lru_cache
 
 import msgspec
 
@@ -27,6 +28,7 @@ class _Branch(msgspec.Struct, frozen=True):
     cuda: str
 
 
+@lru_cache(maxsize=8192)
 def version_key(version: str) -> tuple[int, ...]:
     """Order versions by their numbers: "535.104.05" -> (535, 104, 5); () where there are none.
 

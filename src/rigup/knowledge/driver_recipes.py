@@ -12,8 +12,7 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody who offers the driver for a family of distributions.
 
     Attributes:
-        tool: what installs it ("apt", "dnf modules").
-        repository: where it lies, in words.
+        name: as a person knows it. tool: what installs it ("apt", "dnf modules").
         repo_setup: commands that make its packages known; empty where they are known already.
         hold, unhold: keep the branch, and let it go again.
         purge: take away whatever driver is there.
@@ -25,8 +24,8 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     id: str
+    name: str = ""
     tool: str = ""
-    repository: str = ""
     repo_setup: Commands = []
     hold: Commands = []
     unhold: Commands = []
@@ -113,7 +112,7 @@ def system(distribution: str, release: str) -> System | None:
     rows = [row for row in tables.rows("distro_drivers", "distro", System) if distribution in row.ids]
     exact = [row for row in rows if not row.releases or _named(release, row.releases)]
     older = [row for row in rows if row.releases and version_key(row.releases[0]) <= version_key(release)]
-    return (exact or older[-1:] or rows[-1:] or [None])[0]
+    return next(iter(exact or older[-1:] or rows[-1:]), None)
 
 
 def provider(name: str) -> Provider | None:

@@ -121,8 +121,7 @@ def companions(torch: str) -> Companions | None:
         KnowledgeError: the table is malformed.
 
     """
-    asked = version_key(torch)[:3]
-    rows = sorted(tables.rows("torch_companions", "companion", Companions), key=lambda row: version_key(row.torch))
+    asked, rows = version_key(torch)[:3], _companions()
     same = [row for row in rows if asked and version_key(row.torch)[: len(asked)] == asked]
     if same and not _PRERELEASE.search(torch.split("+", 1)[0]):
         return same[-1]
@@ -243,6 +242,11 @@ def _driver_fits(row: TorchBuild, driver: str | None, rocm_driver: str | None, s
 
 def _preference(row: TorchBuild) -> tuple[object, ...]:
     return version_key(row.torch), row.pypi, version_key(row.cuda or row.rocm), vendor_of(row.code[0])
+
+
+@tables.remembered
+def _companions() -> list[Companions]:
+    return sorted(tables.rows("torch_companions", "companion", Companions), key=lambda row: version_key(row.torch))
 
 
 @tables.remembered

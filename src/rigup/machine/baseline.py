@@ -16,9 +16,9 @@ from typing import Any
 
 import msgspec
 
-from rigup.version import __version__
 from rigup.machine.portrait import Portrait, Row, environment, portrait
 from rigup.machine.store import Facts
+from rigup.version import __version__
 
 SCHEMA = "rigup.baseline/1"
 _MOST_BYTES = 1_000_000  # of one record

@@ -160,7 +160,7 @@ def folder_of_account(who: Account) -> Statements:
 
 
 def _on_its_drive(path: str) -> str:
-    """`C:\\Users\\ada` as readers ask for it: patterns know one kind of stroke, and no drives."""
+    r"""`C:\Users\ada` as readers ask for it: patterns know one kind of stroke, and no drives."""
     return path[2:].replace("\\", "/") if re.match(r"[A-Za-z]:[\\/]", path) else path
 
 

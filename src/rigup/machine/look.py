@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rigup.machine import feed
 from rigup.machine.crew import Crew, Done
 from rigup.machine.facts import Fact, Look, Place
-from rigup.machine.kinds import Symptom
+from rigup.machine.kinds import CardCount, Gpu, Symptom
 from rigup.machine.matcher import match
 from rigup.machine.reader import DERIVED, READERS, File, Listing, Reader, Run
 from rigup.machine.sources import Source
@@ -37,7 +37,16 @@ def look(sources: list[Source], wake: bool = False) -> Facts:
     facts = Facts()
     _Runner(facts, sources, wake).run()
     facts.unite_gpus()  # last, when the catalogue has named those that are known by their ids alone
+    _count_again(facts)
     return facts
+
+
+def _count_again(facts: Facts) -> None:
+    """Cards that two tools list were counted twice before they became one."""
+    for count in facts.of(CardCount):
+        left = sum(gpu.get("vendor") == count.get("vendor") for gpu in facts.of(Gpu) if gpu.place.meet(count.place))
+        if 0 < left < count.get("count", 0):
+            count.fields["count"] = count.fields["count"]._replace(value=left)
 
 
 def needs(reader: Reader) -> set[str]:

@@ -1,6 +1,7 @@
 """Where a diagnosis comes from: this machine, a captured tree, files that somebody sent, standard input."""
 
 import os
+import stat
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -44,7 +45,9 @@ def open_source(path: str | None) -> list[Source]:
     if not os.path.lexists(path):
         raise SourceError(_("{path} does not exist.").format(path=path))
     try:
-        return _opened(path)
+        return _piped(_of_pipe(path), path) if stat.S_ISFIFO(os.stat(path).st_mode) else _opened(path)
+    except FileNotFoundError as error:
+        raise SourceError(_("{path} leads nowhere.").format(path=path)) from error
     except PermissionError as error:
         refused = _("{path} may not be read by you: ask its owner for read access.")
         raise SourceError(refused.format(path=error.filename or path)) from error
@@ -61,10 +64,16 @@ def _opened(path: str) -> list[Source]:
     return [_pasted(_files(path))]
 
 
-def _piped(body: bytes) -> list[Source]:
-    """Standard input: what a collecting script printed, or a text."""
+def _of_pipe(path: str) -> bytes:
+    """What a pipe gives that somebody named, as a shell's `<(command)` does."""
+    with open(path, "rb") as pipe:
+        return pipe.read(_MOST_PIPED)
+
+
+def _piped(body: bytes, name: str = "standard input") -> list[Source]:
+    """A pipe: what a collecting script printed, or a text."""
     if not _is_stream(body):
-        return [_pasted({"standard input": body[: 2 * _MOST_BYTES]})]
+        return [_pasted({name: body[: 2 * _MOST_BYTES]})]
     from rigup.machine.collect import stream, tree
 
     return _tree(tree.kept(stream.parse(body)))

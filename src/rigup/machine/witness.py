@@ -13,11 +13,14 @@ from rigup.machine.facts import Place
 from rigup.machine.host import Answer
 from rigup.machine.local import Local
 from rigup.machine.paste import texts_of
-from rigup.machine.sources import Source, decoded, world_of
+from rigup.machine.sources import Source, world_of
 from rigup.machine.texts import Text
 
 _START = 600.0  # seconds after the kernel's start in which drivers report
 _SLACK = 2.0  # seconds between the two clocks
+_UNSPOKEN = re.compile(
+    r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]+"
+)  # all control characters but blanks and those of colours
 _STAMP = re.compile(r"^(?:<\d{1,3}>)?\[ {0,8}(\d{1,10}\.\d{1,9})\]")
 _SAID = {  # what a shell prints of a program that a signal ended
     signal.SIGABRT: "Aborted", signal.SIGFPE: "Floating point exception", signal.SIGILL: "Illegal instruction",
@@ -95,11 +98,16 @@ def witnessed(ended: Ended) -> list[Source]:
 
 def _texts(ended: Ended, place: Place, host: Witness) -> list[Text]:
     name = " ".join(ended.argv)[:60]
-    found = texts_of(name, decoded(ended.output) or "", place)
+    found = texts_of(name, words_of(ended.output), place)
     found += texts_of("end of " + name, how_it_ended(ended, _killed(ended, host)), place)
     if ended.interpreter:
         found += texts_of("interpreter of " + name, "$ which python\n" + ended.interpreter + "\n", place)
     return found
+
+
+def words_of(output: bytes) -> str:
+    """What a program said, also between bytes that are no text."""
+    return _UNSPOKEN.sub("", output.decode("utf-8", "replace"))
 
 
 def _killed(ended: Ended, host: Witness) -> int:

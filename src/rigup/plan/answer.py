@@ -11,8 +11,9 @@ SCHEMA = "rigup.plan/1"
 _STATES = {"native": "expected", "trial": "on-trial", "no": "no"}
 
 
-def answer(choice: Choice) -> Answer:
-    """The contract's object."""
+def answer(choice: Choice, link: int = 0) -> Answer:
+    """The contract's object; `link` is a speed in bits a second, 0 if nobody said."""
+    from rigup.plan.cost import cost
     from rigup.plan.steps import steps
 
     made = steps(choice)
@@ -33,8 +34,10 @@ def answer(choice: Choice) -> Answer:
         "devices": [device_json(device, told) for device, told in choice.devices],
         "turned_down": [{"candidate": one.candidate, "because": one.because, "source": one.source} for one in choice.turned_down],
         "smallest_change": choice.smallest_change or None,
-        "others": [answer(other) for other in choice.others],
+        "others": [answer(other, link) for other in choice.others],
+        "warnings": list(choice.warnings),
         "assumed": list(choice.site.assumed),
+        "cost": cost(choice, made, link),
         "steps": made,
     }  # fmt: skip
 

@@ -100,10 +100,10 @@ def _packages(way: _Way, change: Change) -> Iterator[Step]:
             "remove-driver", {"vendor": "NVIDIA"}, KINDS, way.fill(way.provider.purge), because=because, **place
         )
     if way.setup:
-        where = {"provider": way.provider.repository or way.provider.id}
+        where = {"provider": way.provider.name or way.provider.id}
         yield make_as("add-package-source", where, KINDS, way.setup, because=_status(way.at), **place)
     yield make_as(
-        "install-driver-packages", {**branch, "module": _spoken(way.module), "provider": way.provider.id}, KINDS,
+        "install-driver-packages", {**branch, "module": _spoken(way.module), "provider": way.provider.name or way.provider.id}, KINDS,
         way.fill(way.recipe.commands), way.fill(way.provider.purge) or None, because=change.why, **place,
     )  # fmt: skip
     if way.provider.hold and not way.provider.immutable:

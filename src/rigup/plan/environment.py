@@ -1,107 +1,170 @@
 """Steps inside the person's own reach: the environment, its packages, its variables."""
 
+import shlex
 from collections.abc import Iterator
 
 from rigup.language import _
+from rigup.plan import network, toolkit
+from rigup.plan.packages import Group, groups
 from rigup.stack.choice import Choice
 from rigup.stack.site import Site
-from rigup.stack.weigh import Judged
-from rigup.steps import KINDS, Step, make
+from rigup.steps import KINDS, Step, make, make_as
 
 DEFAULT = ".venv"
+_UV_FOLDER = ".uv"
+_BACKEND = "UV_TORCH_BACKEND"  # set to auto by some: it would overrule the index that was chosen
+
+# Constant texts; what varies comes as arguments.
+_SET_IN_SHELL = 'printf "export %s=%s\\n" "$2" "$3" >> "$1"'
+_UNSET_IN_SHELL = (
+    'import sys; path, start = sys.argv[1], "export " + sys.argv[2] + "="; '
+    "lines = [line for line in open(path) if not line.startswith(start)]; "
+    'open(path, "w").writelines(lines)'
+)
+_SET_ON_WINDOWS = (
+    "import sys; f, n, v = sys.argv[1:]; "
+    "open(f + '/activate.bat', 'a').write('\\n@set \"' + n + '=' + v.replace('%', '%%') + '\"\\n'); "
+    "open(f + '/Activate.ps1', 'a').write('\\n$env:' + n + \" = '\" + v.replace(\"'\", \"''\") + \"'\\n\")"
+)
 
 
 def steps(choice: Choice) -> Iterator[Step]:
     """Make the environment, install into it, set its variables."""
-    yield _make(choice)
-    for one in choice.chosen:
-        yield _install(choice, one)
-    if choice.requirements:
-        yield _install_rest(choice)
-    for name, value in choice.variables.items():
-        yield make(
-            "set-environment-variable", {"name": name, "value": value, "environment": folder(choice)}, KINDS,
-            because=_("The devices need it; it is set in this environment alone."),
-        )  # fmt: skip
+    yield from network.proxy_steps(choice, network.programs_of_work(choice))
+    yield from _make(choice)
+    yield from toolkit.conda_steps(choice, folder(choice))
+    for group in groups(choice):
+        yield _install(choice, group)
+    for name, (value, because) in network.variables(choice).items():
+        yield _variable(choice, name, value, because)
+
+
+def kept(site: Site, python: str) -> bool:
+    """The environment that is there can be kept: another Python needs another environment."""
+    return bool(site.environment) and (not site.installed or site.python == python)
 
 
 def folder(choice: Choice) -> str:
-    """Where the environment lies."""
-    return choice.site.environment or DEFAULT
+    """Where the environment lies: beside one of another Python, which is left as it is."""
+    site = choice.site
+    if site.environment and not kept(site, choice.python):
+        return site.environment.rstrip("/\\") + "-" + choice.python
+    return site.environment or DEFAULT
 
 
 def interpreter(choice: Choice) -> str:
     """The environment's own Python."""
-    inside = "Scripts/python.exe" if choice.site.system == "windows" else "bin/python"
-    return folder(choice) + "/" + inside
+    return _program(choice, folder(choice), "python")
 
 
-def _make(choice: Choice) -> Step:
+def _program(choice: Choice, environment: str, name: str) -> str:
+    if choice.site.system != "windows":
+        return f"{environment}/bin/{name}"
+    inside = "" if choice.wish.manager == "conda" and name == "python" else "\\Scripts"
+    return f"{environment}{inside}\\{name}.exe"
+
+
+# -- the environment itself --------------------------------------------------------------------------
+
+
+def _make(choice: Choice) -> Iterator[Step]:
+    site, where = choice.site, folder(choice)
+    params = {"environment": where, "python": choice.python}
     if choice.wish.manager == "conda":
-        return make("make-conda-environment", {"environment": folder(choice), "python": choice.python}, KINDS)
-    params = {
-        "environment": folder(choice),
-        "python": choice.python,
-        "starter": " ".join(_starter(choice.site, choice.python)),
-    }
-    kind = "make-environment-windows" if choice.site.system == "windows" else "make-environment"
-    return make(kind, params, KINDS)
+        yield _undoable(make("make-conda-environment", params, KINDS), choice)
+    elif _uv(site) or _python_is_missing(choice):
+        yield from _with_uv(choice, params)
+    else:
+        starter = _starter(site, choice.python)
+        kind = "make-environment-windows" if site.system == "windows" else "make-environment"
+        params["starter"] = starter[0]
+        made = make_as(kind, params, KINDS, ((*starter, "-m", "venv", where),))
+        yield _undoable(made, choice)
+
+
+def _undoable(step: Step, choice: Choice) -> Step:
+    """Nobody takes back an environment that was there before."""
+    return step._replace(undo=()) if choice.site.installed and kept(choice.site, choice.python) else step
 
 
 def _starter(site: Site, python: str) -> tuple[str, ...]:
-    return ("py", "-" + python) if site.system == "windows" else ("python" + python,)
+    if site.system == "windows":
+        return ("py", "-" + python) if python else ("py",)
+    return ("python" + python,) if python else ("python3",)
 
 
-def _install(choice: Choice, one: Judged) -> Step:
-    names = set(one.build.packages)
-    mine = {
-        name: version
-        for name, version in choice.packages.items()
-        if name.partition("[")[0] in {n.partition("[")[0] for n in names}
-    }
-    wanted = [f"{name}=={version}" if version else name for name, version in mine.items()]
-    params = {
-        "python": interpreter(choice),
-        "packages": " ".join(wanted),
-        "sources": " ".join(_sources(choice.site, one)),
-    }
-    return make("install-into-environment", params, KINDS, because=_because(one))
+def _uv(site: Site) -> str:
+    """The uv that is there; "" where nobody has seen one."""
+    return "uv" if getattr(site, "uv", False) else ""
 
 
-def _because(one: Judged) -> str:
+def _python_is_missing(choice: Choice) -> bool:
+    return any(change.change == "python" for change in choice.changes)
+
+
+def _with_uv(choice: Choice, params: dict[str, str]) -> Iterator[Step]:
+    """uv brings a Python along that the system has not; it needs no root."""
+    uv = _uv(choice.site)
+    because = next((change.why for change in choice.changes if change.change == "python"), "")
+    if not uv:
+        uv = _program(choice, _UV_FOLDER, "uv")
+        starter = _starter(choice.site, choice.site.python or "")
+        argv = (
+            (*starter, "-m", "venv", _UV_FOLDER),
+            (_program(choice, _UV_FOLDER, "python"), "-m", "pip", "install", "uv"),
+        )
+        undo = (_remover(choice.site, _UV_FOLDER),)
+        yield make_as("get-uv", {"starter": starter[0], "folder": _UV_FOLDER}, KINDS, argv, undo, because=because)
+    step = make("make-environment-with-uv", {**params, "uv": uv}, KINDS, because=because)
+    yield _undoable(step._replace(undo=(_remover(choice.site, params["environment"]),)), choice)
+
+
+def _remover(site: Site, where: str) -> tuple[str, ...]:
+    return ("cmd", "/c", "rmdir", "/s", "/q", where) if site.system == "windows" else ("rm", "-rf", where)
+
+
+# -- packages ----------------------------------------------------------------------------------------
+
+
+def _install(choice: Choice, group: Group) -> Step:
+    python, uv = interpreter(choice), _uv(choice.site)
+    params = {"python": python, "packages": " ".join(group.wanted)}
+    if not uv or choice.wish.manager == "conda":
+        argv = (python, "-m", "pip", "install", *group.wanted, *group.options)
+        return make_as("install-into-environment", params, KINDS, (argv,), because=_because(group))
+    strategy = ("--index-strategy", "unsafe-best-match") if group.extra_indexes else ()
+    plain = ("env", "-u", _BACKEND) if _BACKEND in choice.site.variables and choice.site.system != "windows" else ()
+    argv = (*plain, uv, "pip", "install", "--python", python, *group.wanted, *group.options, *strategy)
+    return make_as("install-with-uv", {**params, "uv": uv}, KINDS, (argv,), because=_because(group))
+
+
+def _because(group: Group) -> str:
     """Why this build; a CPU build on a machine with a GPU says so first."""
+    one = group.build
+    if one is None:
+        return _("It was asked for beside; any release that fits is taken.")
     if one.build.kind == "cpu" and one.served:
         return _("This build runs on the CPU alone: the GPU here is not served.")
     told = next((told.because for told in one.served if told.served), "")
     return told or _("It runs on the CPU.")
 
 
-def _sources(site: Site, one: Judged) -> list[str]:
-    """Options that say where packages lie; the person's own places are kept."""
-    options: list[str] = []
-    if one.build.index:
-        options += ["--index-url", one.build.index]
-    for url in (*one.build.extra_indexes, *site.sources.extra_indexes):
-        options += ["--extra-index-url", url]
-    for place in site.sources.find_links:
-        options += ["--find-links", place]
-    return options
+# -- variables ---------------------------------------------------------------------------------------
 
 
-def _install_rest(choice: Choice) -> Step:
-    params = {"python": interpreter(choice), "packages": " ".join(choice.requirements), "sources": ""}
-    return make(
-        "install-into-environment", params, KINDS, because=_("It was asked for beside; any release that fits is taken.")
-    )
+def _variable(choice: Choice, name: str, value: str, because: str) -> Step:
+    where = folder(choice)
+    commands, undo = _setting(choice, where, name, value)
+    params = {"name": name, "value": value, "environment": where}
+    return make_as("set-environment-variable", params, KINDS, commands, undo, because=because)
 
 
-def satisfied(step: Step, choice: Choice) -> bool:
-    """Whether a step's result is there already."""
-    have = choice.site.installed
-    if step.kind.startswith("make-"):
-        return bool(have) and choice.site.python == choice.python
-    if step.kind == "install-into-environment" and step.params["packages"] != " ".join(choice.requirements):
-        return all(have.get(name.partition("[")[0]) == version for name, version in choice.packages.items())
-    if step.kind == "set-environment-variable":
-        return choice.site.variables.get(step.params["name"]) == step.params["value"]
-    return step.kind == "install-into-environment" and all(name in have for name in choice.requirements)
+def _setting(choice: Choice, where: str, name: str, value: str) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    if choice.wish.manager == "conda":
+        vary = ("conda", "env", "config", "vars")
+        return ((*vary, "set", "-p", where, f"{name}={value}"),), ((*vary, "unset", "-p", where, name),)
+    if choice.site.system == "windows":
+        return ((interpreter(choice), "-c", _SET_ON_WINDOWS, where + "\\Scripts", name, value),), ()
+    activate = where + "/bin/activate"
+    undo = (interpreter(choice), "-c", _UNSET_IN_SHELL, activate, name)
+    return (("sh", "-c", _SET_IN_SHELL, "sh", activate, name, shlex.quote(value)),), (undo,)

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rigup.plan import environment, system
+from rigup.plan import containers, environment, network, system
+from rigup.plan.judge import state
 from rigup.stack.choice import Choice
-from rigup.stack.site import Site
 from rigup.steps import Step
 
 Answer = dict[str, Any]
+_IN_IMAGES = ("docker", "apptainer")
 
 
 def steps(choice: Choice) -> list[Answer]:
@@ -20,25 +21,14 @@ def steps(choice: Choice) -> list[Answer]:
 
 def _all(choice: Choice) -> Iterator[Step]:
     yield from system.steps(choice)
-    yield from environment.steps(choice)
+    if choice.wish.manager in _IN_IMAGES:
+        yield from network.proxy_steps(choice, network.programs_of_work(choice))
+        yield from containers.image_steps(choice)
+    else:
+        yield from environment.steps(choice)
 
 
 def _judged(step: Step, choice: Choice) -> Answer:
-    state, because = _state(step, choice)
+    found, because = state(step, choice)
     told = step.json()
-    return {**told, "state": state, "because": told["because"] or because}
-
-
-def _state(step: Step, choice: Choice) -> tuple[str, str]:
-    from rigup.language import _
-
-    if environment.satisfied(step, choice):
-        return "satisfied", _("It is there already.")
-    if step.network and choice.site.network is False and not _brought_along(choice.site):
-        return "blocked", _("It needs a network, and there is none.")
-    return "needed", ""
-
-
-def _brought_along(site: Site) -> bool:
-    """Packages in a folder need no network."""
-    return bool(site.sources.find_links)
+    return {**told, "state": found, "because": because if found == "blocked" else told["because"] or because}

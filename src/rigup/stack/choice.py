@@ -3,6 +3,7 @@
 import msgspec
 
 from rigup.stack.candidate import Change, Served
+from rigup.stack.remedies import Remedy
 from rigup.stack.site import Device, Site
 from rigup.stack.weigh import Judged
 from rigup.stack.wish import Wish
@@ -31,7 +32,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
         variables: what the environment must set.
         devices: each device with whether it is served.
         others: devices that are left out, with the choice that would serve them in an environment of their own.
-        smallest_change: what would make the whole wish possible, "" where nothing is known or nothing is needed.
+        remedy: what would make the whole wish possible; None where nothing is known or nothing is needed.
 
     """
 
@@ -46,9 +47,14 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     changes: tuple[Change, ...] = ()
     devices: tuple[tuple[Device, Served], ...] = ()
     turned_down: tuple[TurnedDown, ...] = ()
-    smallest_change: str = ""
+    remedy: Remedy | None = None
     others: tuple["Choice", ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def smallest_change(self) -> str:
+        """What would make the whole wish possible, as a sentence; "" where nothing is known or needed."""
+        return self.remedy.text if self.remedy else ""
 
     @property
     def possible(self) -> bool:

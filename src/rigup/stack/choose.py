@@ -1,144 +1,125 @@
 """Choose a stack: every build that a wish allows is judged, and the best one is taken."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator
 
 import msgspec
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from rigup.knowledge.cuda import version_key
+from rigup.knowledge.mirrors import mirror_names
 from rigup.language import _
 from rigup.stack import frameworks
-from rigup.stack.candidate import Candidate, Served
-from rigup.stack.choice import Choice
-from rigup.stack.explain import nothing_fits, turned_down
+from rigup.stack.candidate import Change, Served, unserved
+from rigup.stack.choice import Choice, TurnedDown
+from rigup.stack.decide import Decision, decide, made_for, solved
+from rigup.stack.explain import translations, turned_down
 from rigup.stack.limits import python_for
-from rigup.stack.serving import PARTNERS
+from rigup.stack.remedies import smallest
 from rigup.stack.site import Device, Site
 from rigup.stack.variables import for_devices
-from rigup.stack.weigh import Judged, judged, rank, served_count, usable, wanted
-from rigup.stack.wish import Wish
+from rigup.stack.weigh import Judged, served_count, serves_all, wanted
+from rigup.stack.wish import Wish, WishError
 
-Asked = Mapping[str, Requirement]
+Told = tuple[tuple[Device, Served], ...]
 
 
 def choose(wish: Wish, site: Site) -> Choice:
     """The stack for a wish on a machine. Nothing is read or changed.
 
     Raises:
+        WishError: a mirror that nobody knows was asked for.
         KnowledgeError: a table is malformed.
 
     """
+    _check_mirror(wish.mirror)
     site = site.but(root=False) if wish.no_root else site
-    asked = wish.asked()
-    taken: list[Judged] = []
-    refused: list[Judged] = []
-    for lead in frameworks.leads(asked):
-        told = [judged(build, site, _with_python(wish, taken)) for build in lead.candidates(asked, site)]
-        best = _best(told, site, wish)
-        refused += _above(told, best, site)
-        if best is None:
-            return _impossible(wish, site, told, lead.candidates)
-        taken.append(best)
-    return _answer(wish, site, taken, refused, asked)
+    found = decide(wish, site)
+    whole = serves_all(found.taken, site) and not found.stuck
+    choice = Choice(
+        wish=wish, site=site, remedy=None if whole else smallest(wish, site, solved),
+        turned_down=(*turned_down(found.refused, site), *_translations(found, site)),
+    )  # fmt: skip
+    return _without_a_stack(choice, found) if found.stuck else _with_a_stack(choice, found)
 
 
-def _with_python(wish: Wish, taken: list[Judged]) -> Wish:
-    """The next framework lives in the same environment."""
-    if not taken or wish.python:
-        return wish
-    return msgspec.structs.replace(wish, python=taken[0].python)
+def _check_mirror(name: str) -> None:
+    """Raise WishError for a mirror that the tables do not know, naming those that they do."""
+    known = mirror_names() if name else ()
+    if name and name.lower() not in known:
+        told = _("{name} is no mirror that the tables know. Known are: {names}.")
+        raise WishError(told.format(name=name[:60], names=", ".join(known)))
 
 
-def _best(told: Iterable[Judged], site: Site, wish: Wish) -> Judged | None:
-    return max((one for one in told if usable(one, site)), key=lambda one: rank(one, site, wish), default=None)
+def _translations(found: Decision, site: Site) -> tuple[TurnedDown, ...]:
+    """Where a device is left out for which no build was made at all."""
+    idle = {device.vendor for device in wanted(site)} - {
+        device.vendor for one in found.looked_at for device, told in _each(one, site) if told.served
+    }
+    return translations(idle, {one.build.kind for one in found.looked_at})
 
 
-def _above(told: list[Judged], best: Judged | None, site: Site) -> list[Judged]:
-    """What somebody who wants the newest would ask about."""
-    on_cpu = best is not None and bool(wanted(site)) and not served_count(best, site)
-    floor = version_key(best.build.version) if best and not on_cpu else ()
-    makers = {device.vendor for device in wanted(site)}
-    told = [one for one in told if _made_for(one.build, makers)]
-    return [
-        one for one in told if version_key(one.build.version) > floor or (one is not best and _rival(one, best, site))
-    ]
+def _each(one: Judged, site: Site) -> Iterable[tuple[Device, Served]]:
+    return zip(site.gpus, one.served, strict=True)
 
 
-def _made_for(build: Candidate, makers: set[str]) -> bool:
-    """Builds for other makers' devices need no word, nor those for the CPU beside a GPU."""
-    kinds = {kind for maker in makers for kind in PARTNERS.get(maker, ())}
-    return build.kind in kinds or not makers
-
-
-def _rival(one: Judged, best: Judged | None, site: Site) -> bool:
-    """A build of the same release that leaves a device out."""
-    return best is None or (
-        one.build.version == best.build.version and served_count(one, site) < served_count(best, site)
+def _without_a_stack(choice: Choice, found: Decision) -> Choice:
+    """Each device with why the build that came nearest does not serve it."""
+    nothing = unserved(_("Nothing that was asked for can be installed there."))
+    devices = tuple(
+        (device, next((one.served[place] for one in found.looked_at if not one.served[place].served), nothing))
+        for place, device in enumerate(choice.site.gpus)
     )
+    return msgspec.structs.replace(choice, devices=devices)
 
 
-def _impossible(
-    wish: Wish, site: Site, told: list[Judged], offers: Callable[[Asked, Site], Iterable[Candidate]]
-) -> Choice:
-    return Choice(
-        wish=wish, site=site, devices=tuple((device, _unserved(device, told)) for device in site.gpus),
-        turned_down=turned_down(told, site), smallest_change=nothing_fits(wish, site, offers),
+def _with_a_stack(choice: Choice, found: Decision) -> Choice:
+    wish, site = choice.wish, choice.site
+    taken = found.taken
+    variables, devices = for_devices(tuple(_devices(taken, found.refused, site)))
+    packages = {name: version for one in taken for name, version in (_with_extras(one) | one.build.beside).items()}
+    return msgspec.structs.replace(
+        choice, chosen=taken, packages=packages, requirements=tuple(_requirements(wish, taken, packages)),
+        indexes=tuple(dict.fromkeys(url for one in taken for url in _places(one) if url)), devices=devices,
+        variables={name: value for one in taken for name, value in one.build.variables.items()} | variables,
+        python=taken[0].python or python_for(taken[0].build, site, wish), changes=tuple(_changes(taken)),
+        others=_others(wish, site, taken[0]),
     )  # fmt: skip
 
 
-def _unserved(device: Device, told: list[Judged]) -> Served:
-    """Why the build that came nearest does not serve it."""
-    reasons = [one.served[device.index] for one in told if not one.served[device.index].served]
-    return reasons[0] if reasons else Served(how="no", because=_("Nothing that was asked for can be installed there."))
+def _places(one: Judged) -> tuple[str, ...]:
+    return (one.build.index, *one.build.extra_indexes, *one.build.links)
 
 
-def _answer(wish: Wish, site: Site, taken: list[Judged], refused: list[Judged], asked: Asked) -> Choice:
-    packages = {name: version for one in taken for name, version in (_with_extras(one) | one.build.beside).items()}
+def _changes(taken: Iterable[Judged]) -> Iterable[Change]:
+    return {change.change: change for one in taken for change in one.changes}.values()
+
+
+def _requirements(wish: Wish, taken: Iterable[Judged], packages: dict[str, str]) -> Iterator[str]:
+    """What comes after the frameworks: packages that stand on them, and what the tables do not know."""
     beside = {name for one in taken for name in one.build.beside}
     known = {canonicalize_name(name.partition("[")[0]) for name in packages}
-    devices = _devices(taken, refused, site)
-    variables, devices = for_devices(devices)
-    changes = {change.change: change for one in taken for change in one.changes}
-    full = served_count(taken[0], site) == len(wanted(site))
-    return Choice(
-        wish=wish, site=site, chosen=tuple(taken), packages=packages,
-        requirements=tuple(
-            f"{name}=={packages[name]}" if name in beside else str(told)
-            for name, told in asked.items() if name in beside or (name not in known and not frameworks.stands_for(name))
-        ),
-        indexes=tuple(dict.fromkeys(url for one in taken for url in (one.build.index, *one.build.extra_indexes) if url)),
-        variables={name: value for one in taken for name, value in one.build.variables.items()} | variables,
-        python=taken[0].python or python_for(taken[0].build, site, wish), changes=tuple(changes.values()),
-        devices=devices, turned_down=turned_down(refused, site),
-        smallest_change="" if full else nothing_fits(wish, site, frameworks.leads(asked)[0].candidates),
-        others=() if full else _others(wish, site, taken[0]),
-    )  # fmt: skip
+    for name, told in wish.asked().items():
+        if name in beside:
+            yield f"{name}=={packages[name]}"
+        elif name not in known and not frameworks.stands_for(name):
+            yield str(told)
 
 
-def _devices(taken: list[Judged], refused: list[Judged], site: Site) -> tuple[tuple[Device, Served], ...]:
+def _devices(taken: tuple[Judged, ...], refused: tuple[Judged, ...], site: Site) -> Iterator[tuple[Device, Served]]:
     """Each device with the word of the framework that serves it least; left to the CPU, with what kept a GPU build off."""
     order = ("no", "trial", "native")
-    made: list[tuple[Device, Served]] = []
     for place, device in enumerate(site.gpus):
         least = min(taken, key=lambda one: order.index(one.served[place].how))
-        nearer = [one for one in refused if _made_for(one.build, {device.vendor}) and not one.served[place].served]
-        made.append((device, nearer[0].served[place] if least.build.kind == "cpu" and nearer else least.served[place]))
-    return tuple(made)
+        nearer = [one for one in refused if made_for(one.build, {device.vendor}) and not one.served[place].served]
+        yield device, nearer[0].served[place] if least.build.kind == "cpu" and nearer else least.served[place]
 
 
 def _others(wish: Wish, site: Site, taken: Judged) -> tuple[Choice, ...]:
     """An environment of its own for the wanted devices that are left out, where one is possible."""
-    left = [device for device in wanted(site) if not taken.served[device.index].served]
+    left = [device for device, told in _each(taken, site) if device in wanted(site) and not told.served]
     if not left or len(left) == len(wanted(site)):
         return ()
-    alone = site.but(devices=tuple(_renumbered(left)))
-    other = choose(wish, alone)
-    return (other,) if any(told.served for _device, told in other.devices) else ()
-
-
-def _renumbered(devices: list[Device]) -> Iterable[Device]:
-    return (msgspec.structs.replace(device, index=number) for number, device in enumerate(devices))
+    other = choose(wish, site.but(devices=tuple(left)))
+    return (other,) if other.chosen and served_count(other.chosen[0], other.site) else ()
 
 
 def _with_extras(one: Judged) -> dict[str, str]:

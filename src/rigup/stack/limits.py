@@ -2,15 +2,23 @@
 
 from rigup.knowledge.apple import is_older
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.package_sizes import weight
+from rigup.knowledge.torch_builds import builds
 from rigup.language import _
 from rigup.stack.candidate import Candidate, Change
 from rigup.stack.site import NONE, Site
 from rigup.stack.wish import Wish
 
+_UNPACKED = 1.7
+"""How much larger wheels are when unpacked: the least among those of package_sizes where both were measured."""
+
 
 def refusal(build: Candidate, site: Site, wish: Wish) -> str:
     """Why a build cannot be installed there at all, as a sentence; "" if it can."""
-    return _of_library(build, site) or _of_macos(build, site) or _of_processor(build, site) or _of_python(build, wish)
+    return (
+        _of_library(build, site) or _of_macos(build, site) or _of_processor(build, site) or _of_disk(build, site)
+        or _of_python(build, wish)
+    )  # fmt: skip
 
 
 def _of_library(build: Candidate, site: Site) -> str:
@@ -39,6 +47,28 @@ def _of_processor(build: Candidate, site: Site) -> str:
     return told.format(build=build.label, name=build.lowest_cpu.upper())
 
 
+def _of_disk(build: Candidate, site: Site) -> str:
+    need = room(build, site) if site.disk is not None else 0
+    if site.disk is None or need <= site.disk:
+        return ""
+    told = _("{build} needs {need:.1f} GB of room on the disk; {have:.1f} GB are free.")
+    return told.format(build=build.label, need=need / 1e9, have=site.disk / 1e9)
+
+
+def room(build: Candidate, site: Site) -> int:
+    """Bytes that a build keeps on the disk with all that it pulls in; 0 where nobody measured.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    name, version = next(iter(build.packages.items()))
+    known = weight(name, version, build.variant, site.system) or weight(
+        name.partition("[")[0], version, "", site.system
+    )
+    return (known.disk or int(known.download * _UNPACKED)) if known else 0
+
+
 def _of_python(build: Candidate, wish: Wish) -> str:
     if not build.python or not wish.python or wish.python in build.python:
         return ""
@@ -54,7 +84,9 @@ def python_for(build: Candidate, site: Site, wish: Wish) -> str:
     fitting = [python for python in there if not build.python or python in build.python]
     if fitting:
         return fitting[0]
-    plain = sorted((python for python in build.python if not python.endswith("t")), key=version_key)
+    if there and not build.python:
+        return there[0]
+    plain = sorted((one for one in build.python or builds()[0].python if not one.endswith("t")), key=version_key)
     if not plain:
         return there[0] if there else ""
     return plain[-2] if len(plain) > 1 else plain[-1]  # compiled companions follow the newest late

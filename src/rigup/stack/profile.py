@@ -67,7 +67,8 @@ def completed(site: Site) -> Site:
     if macos and site.machine == "x86_64" and site.gpus and not site.rosetta:
         changes["machine"] = "arm64"
     changes |= _of_jetson(site) | _of_distribution(site)
-    return site.but(**changes, assumed=(*site.assumed, *_assumed(site)))
+    known = site.but(**changes)
+    return known.but(assumed=(*site.assumed, *_assumed(known)))
 
 
 def _of_distribution(site: Site) -> Changes:

@@ -82,7 +82,7 @@ def _python(found: Found) -> Changes:
 _WORDS: tuple[tuple[str, Callable[[Found], Changes]], ...] = (
     (r"(?:no|without) (?:gpus?|graphics card)|cpu(?:[ -]only)?", _fixed(devices=())),
     (rf"(?:nvidia )?driver[ :=]?(?:version )?(?:{_NO}|{_NUMBER})", _version("nvidia_driver")),
-    (rf"nvidia[- ]driver-(?P<number>\d{{3}})(?:-server)?(?:-open)?", _version("nvidia_driver")),
+    (r"nvidia[- ]driver-(?P<number>\d{3})(?:-server)?(?:-open)?", _version("nvidia_driver")),
     (rf"{_NO}(?: nvidia)? driver(?P<number>)", _version("nvidia_driver")),
     (r"(?:nvidia[ -])?open(?:[ -]kernel)?[ -]modules?", _fixed(open_module=True)),
     (r"(?:nvidia[ -])?(?:proprietary|closed)(?:[ -]kernel)?[ -]modules?", _fixed(open_module=False)),
@@ -108,7 +108,7 @@ _WORDS: tuple[tuple[str, Callable[[Found], Changes]], ...] = (
     (r"rosetta ?2?", _fixed(rosetta=True, machine="x86_64", system="macos")),
     (rf"(?:(?:system )?ram|(?:main )?memory)[ :=]?{_SIZE}|{_BEFORE} (?:of )?(?:ram|memory)", _sized("ram")),
     (rf"(?:free )?disk(?: space)?[ :=]?{_SIZE}(?: free)?|{_BEFORE} (?:free )?(?:of )?disk(?: space)?", _sized("disk")),
-    (rf"(?:no|without) (?:network|internet)|offline|air[- ]?gapped", _fixed(network=False)),
+    (r"(?:no|without) (?:network|internet)|offline|air[- ]?gapped", _fixed(network=False)),
     (r"network|internet|online", _fixed(network=True)),
     (r"(?:no|without) (?:root|sudo|admin(?:istrator)?(?: rights)?)|not root|unprivileged", _fixed(root=False)),
     (r"root|sudo|administrator", _fixed(root=True)),

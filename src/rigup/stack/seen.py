@@ -5,10 +5,12 @@ from typing import Any, TypeVar
 
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.gpus import gpu_by_name, gpu_by_pci
+from rigup.knowledge.jetson import jetpack_of_l4t
 from rigup.machine.facts import Fact
 from rigup.machine.inventory import accelerators
 from rigup.machine.kinds import (
     Account,
+    Cpu,
     DiskSpace,
     Distribution,
     Driver,
@@ -53,7 +55,7 @@ def _one(facts: Facts, kind: type[K]) -> K | None:
 def _system(facts: Facts, platform: Platform | None) -> dict[str, Any]:
     distribution = next((d for d in facts.of(Distribution) if d.get("id")), None)
     world = next((w for w in facts.of(World) if w.get("container")), None)
-    found: dict[str, Any] = {"container": world is not None, "jetpack": "jetson" if facts.of(Jetson) else ""}
+    found: dict[str, Any] = {"container": world is not None, "jetpack": _jetpack(facts), "lacks": _lacks(facts)}
     if platform is not None:
         system = platform.get("system") or "linux"
         found |= {
@@ -69,6 +71,22 @@ def _system(facts: Facts, platform: Platform | None) -> dict[str, Any]:
     account = _one(facts, Account)
     found["root"] = True if account is not None and account.get("uid") == 0 else None
     return found
+
+
+def _jetpack(facts: Facts) -> str:
+    """The release of a Jetson's system; a word that is none where it is a Jetson and nobody told."""
+    board = _one(facts, Jetson)
+    if board is None:
+        return ""
+    known = jetpack_of_l4t(str(board.get("l4t") or ""))
+    return known.release if known else "unknown"
+
+
+def _lacks(facts: Facts) -> tuple[str, ...]:
+    """Instruction sets that a processor whose flags were read does not name."""
+    flags = {flag.lower() for cpu in facts.of(Cpu) for flag in cpu.get("flags") or ()}
+    x86 = "sse2" in flags
+    return tuple(name for name in ("avx", "avx2") if x86 and name not in flags)
 
 
 def _driver(facts: Facts) -> dict[str, Any]:

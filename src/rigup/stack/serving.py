@@ -5,6 +5,7 @@ from rigup.knowledge.intel import validated
 from rigup.language import _
 from rigup.stack import serving_amd, serving_nvidia
 from rigup.stack.candidate import Candidate, Served, unserved
+from rigup.stack.serving_kernel import on_kernel
 from rigup.stack.site import Device, Site
 
 # How a build may reach the devices of a maker.
@@ -27,7 +28,8 @@ def served(build: Candidate, device: Device, site: Site) -> Served:
         "cuda": serving_nvidia.served, "rocm": serving_amd.served, "xpu": _intel, "mps": _apple, "directml": _directml,
         "vulkan": _vulkan,
     }[build.kind]  # fmt: skip
-    return judge(build, device, site)
+    told = judge(build, device, site)
+    return on_kernel(told, device, site) if build.kind in ("rocm", "xpu") else told
 
 
 def _other_maker(build: Candidate, device: Device) -> Served:
@@ -61,7 +63,7 @@ def _apple(build: Candidate, device: Device, site: Site) -> Served:
     return Served(how="native", because=told, source="apple")
 
 
-def _directml(build: Candidate, device: Device, _site: Site) -> Served:
+def _directml(build: Candidate, _device: Device, _site: Site) -> Served:
     told = _("DirectML drives any DirectX 12 GPU; it is no longer developed, and many operations run on the CPU.")
     return Served(how="trial", because=told, source=build.source)
 

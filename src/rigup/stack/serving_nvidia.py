@@ -1,6 +1,6 @@
 """Whether a CUDA build serves an NVIDIA device, and what the driver must be for it."""
 
-from rigup.knowledge.chips import isa_order, runs_on, why_not
+from rigup.knowledge.chips import WhyNot, isa_order, runs_on, why_not
 from rigup.knowledge.cuda import branch_of, driver_minimum, reaches, toolkit_knows, version_key
 from rigup.knowledge.driver_choice import first_branch, stable_branch
 from rigup.knowledge.gpus import driver_branch_for, open_module
@@ -44,15 +44,21 @@ def _no_code(build: Candidate, isa: str) -> str:
         told = _("{build} starts at {oldest}; this is {isa}.")
         return told.format(build=build.label, oldest=build.isa_min, isa=isa)
     if build.code and (reason := why_not(isa, build.code, build.cuda or None)):
-        return _("In {build}, {reason}.").format(build=build.label, reason=_lower(str(reason)))
+        return _not_compiled(build, reason)
     if (_only_translated(build, isa) or not build.code) and build.cuda and toolkit_knows(build.cuda, isa) is False:
         told = _("{build} comes with libraries of CUDA {cuda}, which know no {isa}.")
         return told.format(build=build.label, cuda=build.cuda, isa=isa)
     return ""
 
 
-def _lower(reason: str) -> str:
-    return reason[:1].lower() + reason[1:]
+def _not_compiled(build: Candidate, reason: WhyNot) -> str:
+    texts = {
+        "older-chip": _("{build} was compiled for {oldest} and newer chips; this is {isa}."),
+        "newer-chip": _("{build} was compiled for chips up to {newest}; this is {isa}."),
+        "not-compiled": _("{build} was compiled for other chips ({oldest} to {newest}), not for {isa}."),
+    }
+    told = texts.get(reason.kind, _("{build} holds no code for {isa}."))
+    return told.format(build=build.label, oldest=reason.oldest, newest=reason.newest, isa=reason.isa)
 
 
 def _only_translated(build: Candidate, isa: str) -> bool:
@@ -62,8 +68,12 @@ def _only_translated(build: Candidate, isa: str) -> bool:
 
 
 def _beyond_jetpack(build: Candidate, site: Site) -> str:
-    known = jetpack(site.jetpack) if site.jetpack else None
-    if known is None or version_key(build.cuda)[:1] <= version_key(known.cuda)[:1]:
+    if not site.jetpack:
+        return ""
+    known = jetpack(site.jetpack)
+    if known is None:
+        return _("Which JetPack this is, nobody told: name it in --for, such as jetpack 6.2.")
+    if version_key(build.cuda)[:1] <= version_key(known.cuda)[:1]:
         return ""
     told = _("{build} needs CUDA {cuda}; the driver of JetPack {release} runs CUDA {newest} at most.")
     return told.format(build=build.label, cuda=build.cuda, release=site.jetpack, newest=known.cuda)

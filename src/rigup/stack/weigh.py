@@ -1,5 +1,7 @@
 """One build on one machine, judged: which devices it serves, what must change, and how it ranks."""
 
+from collections.abc import Iterator, Sequence
+
 import msgspec
 
 from rigup.knowledge.cuda import version_key
@@ -41,7 +43,7 @@ def judged(build: Candidate, site: Site, wish: Wish) -> Judged:
         KnowledgeError: a table is malformed.
 
     """
-    told = tuple(served(build, device, site) for device in site.gpus)
+    told = tuple(_each(build, site))
     changes = {change.change: change for change in build.changes}
     changes |= {one.change.change: one.change for one in told if one.change is not None}
     if another := python_change(build, site, wish):
@@ -52,6 +54,16 @@ def judged(build: Candidate, site: Site, wish: Wish) -> Judged:
     )  # fmt: skip
 
 
+def _each(build: Candidate, site: Site) -> Iterator[Served]:
+    """Devices that are alike are judged once."""
+    known: dict[tuple[object, ...], Served] = {}
+    for device in site.gpus:
+        key = device.vendor, device.isa, device.pci_id, device.name, device.architecture, device.integrated
+        if key not in known:
+            known[key] = served(build, device, site)
+        yield known[key]
+
+
 def wanted(site: Site) -> tuple[Device, ...]:
     """The devices that the work is for: an integrated one beside a card of its own is for the screen."""
     cards = tuple(device for device in site.gpus if not device.integrated)
@@ -60,8 +72,13 @@ def wanted(site: Site) -> tuple[Device, ...]:
 
 def served_count(one: Judged, site: Site, how: tuple[str, ...] = ("native", "trial")) -> int:
     """How many of the wanted devices a build serves."""
-    indexes = {device.index for device in wanted(site)}
-    return sum(told.how in how for device, told in zip(site.gpus, one.served, strict=True) if device.index in indexes)
+    return sum(told.how in how for device, told in zip(site.gpus, one.served, strict=True) if device in wanted(site))
+
+
+def serves_all(taken: Sequence[Judged], site: Site) -> bool:
+    """Every framework can be installed and serves every device that is wanted."""
+    whole = len(wanted(site))
+    return bool(taken) and all(usable(one, site) and served_count(one, site) == whole for one in taken)
 
 
 def usable(one: Judged, site: Site) -> bool:

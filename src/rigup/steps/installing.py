@@ -42,12 +42,12 @@ KINDS: dict[str, Kind] = {
         restart=True, tag="caution", undo_because=_("the system keeps its earlier generations, or the lines are taken out"),
     ),
     "install-windows-driver": Kind(
-        _("on Windows: install the driver {version} or newer from {address}"), ("version", "address"), "windows-host",
+        _("install the driver {version} or newer from {address}"), ("version", "address"), "windows-host",
         root=True, network=True, restart=True, tag="caution",
         undo_because=_("Windows offers the driver that was there before in the device manager"),
     ),
     "restart-wsl": Kind(
-        _("on Windows: stop WSL, so that it starts with the new driver"), (), "windows-host",
+        _("stop WSL, so that it starts with the new driver"), (), "windows-host",
         commands=(("wsl.exe", "--shutdown"),), undo=(),
     ),
     "install-rocm-release": Kind(
@@ -123,4 +123,13 @@ KINDS: dict[str, Kind] = {
         _("install {packages}"), ("python", "packages", "uv"), network=True,
         commands=(("{before|}", "{uv}", "pip", "install", "--python", "{python}", "{packages|}", "{sources|}"),), undo=(),
     ),
+    "change-firmware": Kind(_("in the firmware set-up: {what}"), ("what",), "by-hand", restart=True, undo=()),
+    "change-system": Kind(_("change the system to {what}"), ("what",), "by-hand", undo=()),
+    "write-recipe": Kind(
+        _("write the image's recipe: the same `rigup plan` with --as {form} > {file}"), ("form", "file"), "by-hand", undo=(),
+    ),
+    "build-image": Kind(
+        _("build the image {image} from {file}"), ("image", "file"), network=True, undo=(),
+    ),
+    "start-image": Kind(_("start {image} with the devices"), ("image",), undo=()),
 }  # fmt: skip

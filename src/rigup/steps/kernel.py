@@ -173,8 +173,8 @@ KINDS: dict[str, Kind] = {
     ),
     "join-group-yourself": Kind(
         _("add your account to the group {group}"), ("group",), "kernel", root=True,
-        commands=(("sh", "-c", 'usermod -aG "$1" "$SUDO_USER"', "sh", "{group}"),),
-        undo=(("sh", "-c", 'gpasswd -d "$SUDO_USER" "$1"', "sh", "{group}"),),
+        commands=(("sh", "-c", 'user=$SUDO_USER; [ "$user" ] || user=$(id -un); usermod -aG "$1" "$user"', "sh", "{group}"),),
+        undo=(("sh", "-c", 'user=$SUDO_USER; [ "$user" ] || user=$(id -un); gpasswd -d "$user" "$1"', "sh", "{group}"),),
     ),
     "join-group": Kind(
         _("add {user} to the group {group}"), ("user", "group"), "kernel", root=True,

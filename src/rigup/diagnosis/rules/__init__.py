@@ -3,6 +3,7 @@
 from rigup.diagnosis.rules import (
     access,
     apple,
+    binaries,
     container,
     directml,
     driver,
@@ -18,6 +19,7 @@ from rigup.diagnosis.rules import (
     rocm,
     rocm_stack,
     scheduler,
+    tensorflow,
     wheels,
     wsl,
 )
@@ -25,6 +27,7 @@ from rigup.diagnosis.rules import (
 __all__ = [
     "access",
     "apple",
+    "binaries",
     "container",
     "directml",
     "driver",
@@ -40,6 +43,7 @@ __all__ = [
     "rocm",
     "rocm_stack",
     "scheduler",
+    "tensorflow",
     "wheels",
     "wsl",
 ]

@@ -100,6 +100,17 @@ def torch_finds_no_driver_inside(
 
 
 @rule("container-without-gpu", strength="possible")
+def somebody_tells_of_a_container(
+    error: Symptom = seen("torch-found-no-driver", "ollama-no-nvidia-devices"),
+    _told: Symptom = seen("speaks-of-a-container"),
+    driver: Driver | None = one(vendor="nvidia"),
+    bus: PciDevice | None = None,
+) -> Verdict:
+    """The program says that there is no driver, and the person that it runs in a container."""
+    return driver is None and bus is None and error.place.world != "host" and {"vendor": "nvidia"}
+
+
+@rule("container-without-gpu", strength="possible")
 def nvidia_smi_was_tried_inside(
     _error: Symptom = seen("nvidia-smi-not-installed", "nvidia-nodes-not-there", at="container"),
     asked: World | None = one(gpu_requested=True),
@@ -191,7 +202,9 @@ def no_kfd_where_the_engine_runs(
 
 @mends("container-requires-newer-driver")
 def driver_for_the_image(
-    error: Symptom = seen("container-cli-cuda-condition", "image-built-for-newer-driver"),
+    error: Symptom = seen(
+        "container-cli-cuda-condition", "container-cli-brand-condition", "image-built-for-newer-driver"
+    ),
 ) -> Params:
     """The oldest branch that carries the image's CUDA."""
     cuda, want = error.get("what") == "cuda", error.get("want")
@@ -235,6 +248,14 @@ def both_interfaces_refused(
 ) -> Verdict:
     """Not permitted, for CUDA and NVML alike: the control group no longer lets them."""
     return error.place.world != "host"
+
+
+@rule("container-lost-gpu-after-daemon-reload", strength="likely")
+def cuda_is_not_permitted(
+    error: Symptom = seen("cuda-800", "cuda-800-constant"), nvml: Symptom | None = seen("nvml-unknown-error")
+) -> Verdict:
+    """The driver is there and says no: a control group that no longer lists the nodes does this."""
+    return nvml is None and error.place.world != "host"
 
 
 @rule("container-lost-gpu-after-daemon-reload", strength="possible")

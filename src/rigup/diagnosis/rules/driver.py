@@ -279,9 +279,10 @@ def nouveau_is_loaded_and_nvidia_is_not(
 def nouveau_came_up(
     _logged: Symptom = seen("nouveau-in-the-log"), compute: Gpu | None = one(vendor=("amd", "intel"), integrated=False), driver: Driver | None = one(vendor="nvidia"),
     module: KernelModule | None = one(name=("nouveau", "nvidia")), silent: Symptom | None = seen(*SILENT), card: PciDevice | None = one(vendor_id=NVIDIA),
+    listed: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
-    """The kernel's log shows nouveau start the card, and that is all; where modules or drivers are listed, they tell."""
-    return all(other is None for other in (compute, driver, module, silent, card))
+    """The kernel's log shows nouveau start the card, and that is all; where cards, modules or drivers are listed, they tell."""
+    return all(other is None for other in (compute, driver, module, silent, card, listed))
 
 
 @rule("nova-core-bound")

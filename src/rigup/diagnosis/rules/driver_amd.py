@@ -4,6 +4,7 @@ from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule
 from rigup.diagnosis.rules.driver import inside
 from rigup.knowledge.driver_faults import firmware_fault
 from rigup.machine.kinds import (
+    Account,
     DeviceNode,
     DkmsTree,
     Gpu,
@@ -145,6 +146,14 @@ def amdkfd_refuses_the_chip(
     return alone and {"chip": said.get("chip") or said.get("device")}
 
 
+@rule("kfd-gpu-not-supported", "likely")
+def chip_that_amdkfd_never_had(
+    chip: Symptom = seen("kfd-never-had-the-chip"), said: Symptom = seen(*_NO_DEVICE, "rock-module-not-loaded"), served: Symptom | None = seen("kfd-added-device"), node: KfdNode | None = None,
+) -> Verdict:  # fmt: skip
+    """The first of that architecture, and the smallest of the next, are on none of its lists."""
+    return served is None and node is None and {"chip": chip.get("chip"), "said": said.id}
+
+
 # -- the path to the card
 @rule("pcie-atomics-missing", "likely")
 def driver_finds_no_atomics(
@@ -191,6 +200,12 @@ def works_for_root_alone(
     """What fails for a person and not for root fails for want of a right."""
     ours = not inside(said) and not (world and world.get("container"))
     return ours and not (platform and platform.get("wsl")) and {"said": said.id, "works": root.id}
+
+
+@rule("render-group-missing", "likely")
+def node_for_root_alone(node: DeviceNode = one(path="/dev/kfd", group="root"), who: Account | None = None) -> Verdict:
+    """Nobody but root may open it, whoever it is that asks."""
+    return who is None and not inside(node) and node.mode[7:9] == "--" and {"group": "render"}
 
 
 @rule("container-render-group-mismatch")

@@ -55,10 +55,19 @@ def its_files_have_no_toolkit(
 
 @rule("cpu-only-torch", "possible")
 def somebody_asked_it_and_shows_nothing_else(
-    torch: Torch = one(available=False), gpu: Gpu | None = None, platform: Platform | None = None
-) -> Verdict:
+    torch: Torch = one(available=False), gpu: Gpu | None = None, platform: Platform | None = None,
+    none: Symptom | None = seen("report-without-a-gpu"),
+) -> Verdict:  # fmt: skip
     """A session in which torch says no, and whose version says why; whether there is a card is not told."""
-    return gpu is None and platform is None and _for_cpu(torch)
+    return gpu is None and platform is None and none is None and _for_cpu(torch)
+
+
+@rule("cpu-only-torch", "likely")
+def a_program_wanted_cuda_of_it(
+    torch: Torch = one(available=False), _wanted: Symptom = seen("yolo-invalid-cuda"), gpu: Gpu | None = None,
+) -> Verdict:  # fmt: skip
+    """Somebody asked a program for a CUDA device, and its torch is a build for the CPU."""
+    return torch.knows("version") and _for_cpu(torch) and (gpu is None or _worth_a_build(gpu))
 
 
 @rule("cpu-only-torch", "likely")
@@ -78,7 +87,7 @@ def a_program_found_no_gpu_code(
     """torch says so itself. On a Mac there is no such build, and a build for Intel has another device."""
     if platform and platform.get("system") == "macos":
         return False
-    return not (torch and (torch.get("cuda") or torch.get("mps_built") or "+xpu" in str(torch.get("version"))))
+    return not (torch and (torch.get("cuda") or torch.get("mps_built") or torch.get("xpu_available") or "+xpu" in str(torch.get("version"))))
 
 
 @rule("cpu-only-torch")
@@ -242,30 +251,6 @@ def _newer_than_most(isa: str) -> bool:
     return 2 * sum(runs_on(isa, code) for code in lists) < len(lists)
 
 
-# -- torch serves the card, something else does not
-@rule("binary-arch-missing")
-def torch_has_what_another_lacks(gpu: Gpu, torch: Torch, _said: Symptom = seen("no-kernel-image")) -> Verdict:
-    """No kernel image, though torch's own list serves every card that is known."""
-    return runs_on(gpu.isa, torch.code, torch.get("cuda"))
-
-
-@rule("binary-arch-missing", "likely")
-def the_last_frame_is_a_library(
-    said: Symptom = seen("no-kernel-image-in-library"), gpu: Gpu | None = None, torch: Torch | None = None
-) -> Verdict:
-    """The error rose from a library with kernels of its own; torch's own list may still be to blame."""
-    blame = gpu and torch and gpu.knows("isa") and torch.knows("code") and not runs_on(gpu.isa, torch.code)
-    return False if blame else {"package": said.package} if said.get("package") else True
-
-
-@rule("binary-arch-missing", "likely")
-def tensorflow_cannot_compile_for_it(
-    _jit: Symptom = seen("tf-jit-from-ptx"), _failed: Symptom = seen("ptx-invalid")
-) -> Verdict:
-    """No machine code for the card, and what was to be compiled for it is refused."""
-    return {"package": "tensorflow"}
-
-
 def _unserved(gpu: Gpu, torch: Torch) -> str | None:
     """Why this build has nothing for that card, in a word; None where it has."""
     if torch.get("hip"):
@@ -404,13 +389,3 @@ def _told(row: TorchBuild | None) -> Params:
     friends = companions(row.torch)
     pins = {"torchvision": friends.torchvision} if friends and friends.torchvision else {}
     return {"release": row.torch, "variant": row.variant, "index": row.index or index_url(row.variant), **pins}
-
-
-@mends("binary-arch-missing")
-def how_to_build_it(gpu: Gpu) -> Params:
-    """For which architecture; on AMD, what a sibling's code could do."""
-    isa = gpu.isa
-    if isa.startswith("sm_"):
-        return {"capability": isa[3:-1] + "." + isa[-1], "isa": isa}
-    sibling = override_for(isa)
-    return {"isa": isa, **({"override": sibling.value} if sibling else {})}

@@ -9,7 +9,7 @@ _LOST = ("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost", "nvml-gpu-lost-const
 _NOT_READY = ("cuda-802", "cuda-802-constant", "cuda-802-runtime")
 _BUSY = ("cuda-46", "cuda-46-constant")
 _EXCLUSIVE = ("Exclusive_Process", "Exclusive_Thread", "Prohibited")
-_MANAGER = "nvidia-fabricmanager"
+_MANAGER, _MANAGER_RPM = "nvidia-fabricmanager", "nvidia-fabric-manager"
 _NO_MIG = (
     "cuda-init-failed-no-gpu",
     "torch-no-cuda-gpus",
@@ -194,12 +194,20 @@ def service_is_down(switch: DeviceNode, service: Service = one(name=_MANAGER)) -
     return switch.path.startswith("/dev/nvidia-nvswitch") and service.running is False
 
 
+@rule("fabric-manager-not-running", "likely")
+def switches_whose_manager_is_not_started(
+    switch: DeviceNode, unit: Symptom = seen("fabric-manager-unit-inactive", "fabric-manager-unit-failed"), ready: Gpu | None = one(fabric="Completed"),
+) -> Verdict:  # fmt: skip
+    """Whoever has the switches has to set them up; cards that joined before the service ended go on."""
+    return switch.path.startswith("/dev/nvidia-nvswitch") and ready is None and not inside(unit)
+
+
 @rule("fabric-manager-not-running")
 def manager_of_another_version(
     switch: DeviceNode, package: SystemPackage = one(state="installed"), driver: Driver = one(vendor="nvidia")
 ) -> Verdict:
     """It works with exactly its own driver."""
-    mine = switch.path.startswith("/dev/nvidia-nvswitch") and package.name.startswith(_MANAGER)
+    mine = switch.path.startswith("/dev/nvidia-nvswitch") and package.name.startswith((_MANAGER, _MANAGER_RPM))
     return mine and not package.version.rpartition(":")[2].startswith(driver.version)
 
 

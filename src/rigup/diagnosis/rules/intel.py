@@ -1,7 +1,7 @@
 """Intel's oneAPI: a library that is not there, or there in another generation."""
 
 from rigup.diagnosis.rule import Verdict, rule, seen
-from rigup.machine.kinds import Package, PathLibrary, Symptom
+from rigup.machine.kinds import Package, PathLibrary, Symptom, Torch
 
 _MISSING = ("oneapi-library-not-found", "mkl-library-not-found", "ldd-oneapi-not-found")
 
@@ -10,6 +10,14 @@ def _generation(soname: str) -> tuple[str, str]:
     """libmkl_sycl.so.3 in base and number."""
     base, _, number = soname.partition(".so")
     return base, number.strip(".").partition(".")[0]
+
+
+@rule("cpu-only-torch", "likely")
+def a_program_found_no_code_for_intel(
+    said: Symptom = seen("torch-not-linked-with-xpu"), torch: Torch | None = None
+) -> Verdict:
+    """torch says so itself; a build for Intel's GPUs has them, with or without Intel's extension."""
+    return not (torch and (torch.get("xpu_available") or "+xpu" in str(torch.get("version")))) and {"said": said.id}
 
 
 @rule("intel-oneapi-version-mismatch")

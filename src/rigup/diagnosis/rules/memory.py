@@ -58,7 +58,7 @@ class Figures:
     @property
     def taken(self) -> bool:
         """Others hold more than was asked for, and a good part of the card."""
-        return self.told and self.others > (self.wanted or 0) and self.others > 0.2 * (self.total or 0)
+        return self.told and self.others > (self.wanted or 0) and self.others > 0.25 * (self.total or 0)
 
     @property
     def in_pieces(self) -> bool:
@@ -122,7 +122,8 @@ def reserved_in_pieces(said: Symptom = seen(*_OUT)) -> Verdict:
 def work_fills_the_card(said: Symptom = seen(*_OUT)) -> Verdict:
     """Nearly all is in use by the work itself."""
     figures = Figures(said)
-    return figures.told and not figures.taken and not figures.in_pieces
+    contradicts = (figures.free or 0) > (figures.total or 0)
+    return figures.told and not figures.taken and not figures.in_pieces and not contradicts
 
 
 @rule("oom-model-too-large", "possible")
@@ -153,6 +154,18 @@ def carve_out_starves_torch(
     """torch has the system's half only, and the larger half lies in a carve-out that it does not use."""
     total = size(said.get("total") or said.get("total2"))
     return bool(total) and abs((total or 0) - gpu.gtt) < 0.1 * gpu.gtt and gpu.vram > gpu.gtt / 2
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def carve_out_starves_torch_by_the_kernels_words(
+    said: Symptom = seen(*_OUT, "hip-memory-figures"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom = seen("amdgpu-gtt-ready"),
+    card: Gpu | None = one(integrated=False),
+) -> Verdict:  # fmt: skip
+    """The same, where only the kernel's log tells the two pools; a card of its own has its own memory as its total."""
+    total = size(said.get("total") or said.get("total2")) or 0
+    vram, gtt = (size(f"{pool.get('mib') or 0} M") or 0 for pool in (carved, mapped))
+    alone = card is None and vram > 2 * total
+    return alone and abs(total - gtt) < 0.1 * gtt and {"severity": "error" if said.id in _OUT else "warning"}
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
@@ -211,10 +224,11 @@ def pages_to_allow(memory: Memory) -> Params:
 
 
 @rule("apu-memory-miscount")
-def more_free_than_there_is(said: Symptom = seen("hip-memory-figures", "hip-memory-tuple")) -> Verdict:
+def more_free_than_there_is(said: Symptom = seen("hip-memory-figures", "hip-memory-tuple", *_OUT)) -> Verdict:
     """A total below what is free counts another pool than the free one."""
     free, total = size(said.get("free") or said.get("free2")), size(said.get("total") or said.get("total2"))
-    return bool(free and total and free > 1.05 * total)
+    wrong = bool(free and total and free > 1.05 * total)
+    return wrong and ({"severity": "error"} if said.id in _OUT else True)
 
 
 @rule("apu-memory-miscount", "likely")

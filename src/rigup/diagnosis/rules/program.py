@@ -121,6 +121,14 @@ def mask_renumbers(
     return job is None and all(part.isdigit() for part in named) and {"name": mask.name}
 
 
+@rule("cuda-visible-devices-wrong", "possible")
+def program_masks_by_what_it_is_told(
+    mask: Mask, _beyond: Symptom = seen("cuda-invalid-ordinal"), job: JobRequest | None = None
+) -> Verdict:
+    """It sets the mask from a setting of its own, and then uses an index that the mask has renumbered."""
+    return job is None and not mask.value[:1].isdigit() and {"name": mask.variable}
+
+
 @rule("cuda-visible-devices-set-too-late", "likely")
 def mask_set_after_cuda_started(mask: Mask) -> Verdict:
     """The program's own order of things."""

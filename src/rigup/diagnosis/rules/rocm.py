@@ -19,6 +19,7 @@ _NO_CODE = (
     "hip-invalid-device-function-constant",
     "hip-no-binary",
     "hip-no-kernel-image",
+    "hip-kernel-image-invalid",
 )
 _CRASHES = ("segfault-in-hip",)
 # "" is a unit whose name the text does not tell.
@@ -73,6 +74,23 @@ def library_has_no_kernels(
 def library_on_windows_is_of_another_release(error: Symptom = seen("rocblas-file-unreadable")) -> Verdict:
     """The file is there, since it looks no further, and cannot be read: people copy them from other releases."""
     return {"gfx": error.get("gfx")}
+
+
+@rule("gfx-not-in-rocblas", strength="likely")
+def library_of_old_names_no_chip(
+    _error: Symptom = seen("rocblas-without-library"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen("rocblas-without-arch"),
+) -> Verdict:  # fmt: skip
+    """Older releases do not say for which chip they looked in vain."""
+    isa = (card and card.get("isa")) or ""
+    return named is None and not left(isa) and {"gfx": isa or None}
+
+
+@rule("rocm-dropped-arch", strength="likely")
+def library_of_old_names_no_old_chip(
+    card: Gpu = one(vendor="amd"), _error: Symptom = seen("rocblas-without-library")
+) -> Verdict:
+    """The same, and the card is one that ROCm has left."""
+    return left(card.isa) and {"gfx": card.isa}
 
 
 @rule("gfx-not-in-rocblas", strength="likely")
@@ -290,7 +308,8 @@ def refused_though_a_sibling_is_listed(
     row = override_for(str(error.get("gfx")))
     listed = str(error.get("listed") or "").replace(":true", "").split()
     windows = "\\" in str(error.get("library")) or bool(platform and platform.get("system") == "windows")
-    useful = row is not None and row.sibling in listed and not windows
+    boxed = error.place.world.startswith("container") and override is None  # no unit starts it there
+    useful = row is not None and row.sibling in listed and not windows and not boxed
     unset = (override is None or not override.get("value")) and not spared(error, served)
     return useful and unset and {"service": _service(error.place.process), "value": row and row.value, "name": OVERRIDE}
 

@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.knowledge.torch_builds import companions, index_url, newest_build
-from rigup.machine.kinds import Gpu, Symptom, Toolkit, Torch, Variable, World
+from rigup.machine.kinds import ContainerEngine, Gpu, Platform, Symptom, Toolkit, Torch, Variable, World
 
 _HIP = "libamdhip64"  # its number is ROCm's own
 _AMD_ONLY = (
@@ -153,6 +153,15 @@ def server_inside_saw_what_rocblas_does_not(
     return inside and not (mask and mask.get("value")) and {"said": error.id}
 
 
+@rule("docker-flavour-without-gpu", strength="likely")
+def desktop_engine_has_no_amdgpu(
+    engine: ContainerEngine = one(flavour=("desktop", "snap")), said: Symptom = seen("hip-no-device", "hip-log-no-device", "torch-no-cuda-gpus", "rock-module-not-loaded"),
+    platform: Platform | None = one(system=("windows", "macos")), asked: Symptom | None = seen("nvidia-tx-named", "nvidia-geforce-named"),
+) -> Verdict:  # fmt: skip
+    """On Linux it runs its containers in a virtual machine, which has none of the host's cards."""
+    return platform is None and asked is None and {"flavour": engine.flavour, "said": said.id}
+
+
 @rule("igpu-vram-counted-without-gtt", strength="possible")
 def planner_sees_little_of_an_integrated_gpu(
     said: Symptom = seen("llama-does-not-fit"), gpu: Gpu = one(vendor="amd", integrated=True), other: Gpu | None = one(integrated=False)
@@ -166,12 +175,14 @@ def planner_sees_little_of_an_integrated_gpu(
 @rule("igpu-vram-counted-without-gtt", strength="likely")
 def carve_out_was_counted_and_more_could_be_mapped(
     said: Symptom = seen("ollama-compute"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom = seen("amdgpu-gtt-ready"), gpu: Gpu = one(vendor="amd", integrated=True),
+    other: Gpu | None = one(vendor="amd", integrated=False),
 ) -> Verdict:  # fmt: skip
-    """The kernel lets it map more than the carve-out that the program counts."""
+    """The kernel lets it map more than the carve-out that the program counts; beside another card the lines may be of that one."""
     total, _, unit = str(said.get("total") or "").partition(" ")
     number = float(total) * (1 if unit.startswith("G") else 1 / 1024) if total.replace(".", "", 1).isdigit() else 0.0
     vram, gtt = int(carved.get("mib") or 0), int(mapped.get("mib") or 0)
-    return vram > 0 and abs(number * 1024 - vram) < 0.05 * vram and gtt > vram and gpu.get("vendor") == "amd"
+    alone = other is None and gpu.get("vendor") == "amd"
+    return alone and vram > 0 and abs(number * 1024 - vram) < 0.05 * vram and gtt > vram
 
 
 @mends("cuda-torch-on-amd")

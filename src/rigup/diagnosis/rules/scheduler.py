@@ -155,6 +155,13 @@ def bound_and_beyond(
     return tasks > 1 and (bound or bool(each)) and {"have": per_node(job), **asking(tasks)}
 
 
+@rule("slurm-gpu-binding-per-task", "likely")
+def some_tasks_see_none(job: JobRequest, _none: Symptom = seen("task-lists-no-devices")) -> Verdict:
+    """GPUs were asked for by the task, and a task lists none."""
+    tasks = tasks_per_node(job) or 1
+    return bool(job.gpus_per_task) and tasks > 1 and {"have": per_node(job), **asking(tasks)}
+
+
 @rule("slurm-gpu-binding-per-task", "possible")
 def tasks_print_different_masks(job: JobRequest, mask: Variable = one(name=CUDA_MASK)) -> Verdict:
     """GPUs are bound to tasks, and the tasks name different ones."""
@@ -263,7 +270,7 @@ def each_task_starts_them_all(
     want: Launch = one(framework="torchrun"), job: JobRequest = one(launcher="srun")
 ) -> Verdict:
     """torchrun starts the processes of its node itself: srun is to start it once there."""
-    tasks = job.tasks_per_node or 1
+    tasks = tasks_per_node(job) or 1
     return tasks > 1 and want.devices > 1 and {"tasks": tasks, "devices": 1, "once": True}
 
 

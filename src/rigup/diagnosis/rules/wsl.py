@@ -27,6 +27,14 @@ def a_card_computes_only(_platform: Platform = one(wsl=_WSL), card: Gpu = one(dr
 
 
 @rule("wsl-gpu-in-tcc-mode", strength="likely")
+def a_card_computes_only_where_wsl_is_spoken_of(
+    spoken: Symptom = seen("wsl-lived-in"), card: Gpu = one(driver_model="TCC"), platform: Platform | None = one(wsl=_WSL)
+) -> Verdict:  # fmt: skip
+    """Windows's own list, and a person who wants the cards in WSL."""
+    return platform is None and card.get("vendor", "nvidia") == "nvidia" and {"said": spoken.id}
+
+
+@rule("wsl-gpu-in-tcc-mode", strength="likely")
 def no_handle_inside(_platform: Platform = one(wsl=_WSL), error: Symptom = seen("nvidia-smi-no-handle", "wsl-access-blocked"),
                      drawing: Gpu | None = one(driver_model="WDDM"), computing: Gpu | None = one(driver_model="TCC")) -> Verdict:  # fmt: skip
     """What the driver's Windows side refuses; where Windows's own list shows no such card, it is something else."""
@@ -69,6 +77,16 @@ def driver_installed_by_hand(
 ) -> Verdict:  # fmt: skip
     """Somebody installed a Linux driver, and what it brings cannot reach Windows's."""
     return {"typed": typed.id, "said": error.id}
+
+
+@rule("wsl-linux-driver-inside", strength="likely")
+def driver_installed_by_hand_where_windows_blocks(
+    typed: Symptom = seen("wsl-driver-utils-installed", "wsl-driver-package-installed"), error: Symptom = seen("wsl-access-blocked"),
+    platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """The words of the refusal are a guest's of Windows; that it is one, the text need not say."""
+    guest = platform is not None and platform.get("wsl") is not None
+    return not guest and {"typed": typed.id, "said": error.id}
 
 
 @rule("wsl-linux-driver-inside")
@@ -251,6 +269,18 @@ def rocminfo_sees_what_torch_does_not(_platform: Platform = one(wsl=2), torch: T
     """The system's runtime lists the card."""
     works = listed is not None or (card is not None and (card.knows("shown_isa") or card.get("seen_by") == "rocminfo"))
     return works and bool(torch.hip) and not wsl.runtime_knows_wsl(torch.hip or "")
+
+
+@rule("wsl-wheel-bundled-hsa-runtime", strength="likely")
+def rocminfo_sees_what_hip_does_not(
+    _platform: Platform = one(wsl=2), card: Gpu = one(vendor="amd"),
+    said: Symptom = seen("hip-log-no-device", "hip-no-device", "torch-no-cuda-gpus"), torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """The system's runtime lists the card, HIP in the program finds none; which torch it is, nobody tells."""
+    listed = card.knows("shown_isa") or card.get("seen_by") == "rocminfo"
+    told = torch is not None and torch.knows("hip")
+    plain = told and torch is not None and (not torch.hip or wsl.runtime_knows_wsl(torch.hip))
+    return listed and not plain and not (torch and torch.get("available")) and {"said": said.id}
 
 
 def _runtime(torch: Torch) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from rigup.knowledge.chips import gfx_of_target_version
 from rigup.machine.facts import Fact
-from rigup.machine.kinds import DrmCard, Gpu, KernelModule, KfdNode, Toolkit
+from rigup.machine.kinds import DeviceNode, DrmCard, Gpu, KernelModule, KfdNode, Toolkit
 from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import Draft, address, says
 from rigup.machine.texts import Text
@@ -13,6 +13,15 @@ from rigup.machine.texts import Text
 _NODES = "/sys/class/kfd/kfd/topology/nodes/*/"
 _MINE = "/sys/bus/pci/devices/{PciDevice.address}/"
 _MEMORY = {"mem_info_vram_total": "vram", "mem_info_gtt_total": "gtt"}
+
+
+@reads(marks=(" kfd",), adds=(DeviceNode,))
+def kfd_in_a_listing(text: Text) -> Statements:
+    """`ls -la /dev | grep kfd` names it without its folder: `crw------- 1 root root 234, 0 Mai 21 05:13 kfd`."""
+    for hit in text.each(
+        r"(?P<mode>c[rwxsStT-]{9})(?P<acl>[+.@]?) {1,4}\d{1,3} {1,8}(?P<owner>\w{1,32}) {1,8}(?P<group>[\w-]{1,32}) {1,8}\d{1,4}, {1,8}\d{1,4} [^\n/]{5,30} kfd$"
+    ):
+        yield hit.states(DeviceNode, path="/dev/kfd", **{**hit.found(), "acl": hit["acl"] == "+"})
 
 
 @reads(KfdNode, inputs=[File(_NODES + "properties")], marks=("\nsimd_count ", "gfx_target_version "))

@@ -142,6 +142,16 @@ def mac_platform(text: Text) -> Statements:
         yield hit.states(PythonEnv, machine=hit["machine"])
 
 
+@reads(adds=(Platform, PythonEnv), marks=("RELEASE_ARM64_", "RELEASE_X86_64", "processor:"))
+def darwin_kernel(text: Text) -> Statements:
+    """`Darwin Kernel Version 21.6.0: … RELEASE_ARM64_T6000`: the kernel's own words; lightning tells Python's processor beside them."""
+    for hit in text.each(r"\bRELEASE_(?P<machine>ARM64|X86_64)(?:_[A-Z]{1,4}\d{3,5})?\b"):
+        yield hit.states(Platform, system="macos", architecture="arm64" if hit["machine"] == "ARM64" else "x86_64")
+    if "Darwin" in text.body:
+        for hit in text.each(r"^[ \t>*-]{0,12}processor:[ \t]{1,20}(?P<machine>i386|arm)[ \t]*$"):
+            yield hit.states(PythonEnv, machine="x86_64" if hit["machine"] == "i386" else "arm64")
+
+
 @reads(adds=(Gpu, Cpu, Memory), marks=('"soc_metrics"', '"chip_name"', '"ane_power"'))
 def mac_monitors(text: Text) -> Statements:
     """mactop and macmon, which run on Apple's chips alone: the name, where it is told, and the memory."""

@@ -91,6 +91,9 @@ def _request(text: Text, at: int, line: str, script: str = "") -> Iterator[JobRe
 
 _MORE = r"(?:[^\n]{0,500}\\\n){0,12}[^\n]{0,1000}"  # a line and those that continue it
 _TYPED = r"^[^\n#]{0,200}?(?:^|[\s;&|(`$])(?P<command>srun|sbatch|salloc)[ \t]{1,8}(?P<options>-" + _MORE + ")"
+_ASKS_A_NODE = re.compile(
+    r"(?:\$\(|`)[^\n]{0,10}srun [^\n]{0,200}\b(?:hostname|ip addr|ip a|getent|dig|nslookup)\b"
+)  # `$(srun … hostname -I)`: a question
 _COMMANDS = ("srun ", "sbatch ", "salloc ")
 _STARTS = (
     ("ssh", r"^[^\n#]{0,120}\b(?:ssh|pdsh|clush|parallel-ssh)[ \t]"),
@@ -129,6 +132,8 @@ def batch_script(text: Text) -> Statements:
     for line in text.near(
         _TYPED, sorted(spot for command in _COMMANDS for spot in text.spots(command)), lines=12, most=500
     ):  # what submits or opens a shell stands outside any script
+        if _ASKS_A_NODE.search(line.match[0]):
+            continue
         inside = scripts.named(line.start) if line["command"] == "srun" else ""
         yield from _request(text, line.match.start("command"), line["options"], inside)
         if line["command"] == "salloc":

@@ -40,9 +40,7 @@ _SHOW = r"^[> \t]{0,40}Name: (?P<name>[\w.-]{2,60})\n[> \t]{0,40}Version: (?P<ve
 
 
 # `conda list --export`, and what a person writes of one package in the same form.
-_EXPORT = (
-    r"^[> \t(]{0,40}(?P<name>[a-z_][\w.-]{1,60})=(?P<version>\d[\w.]{0,40})=(?P<build>[\w.]{2,80})[) \t.]*$"
-)
+_EXPORT = r"^[> \t(]{0,40}(?P<name>[a-z_][\w.-]{1,60})=(?P<version>\d[\w.]{0,40})=(?P<build>[\w.]{2,80})[) \t.]*$"
 
 
 def normal(name: str) -> str:
@@ -59,7 +57,18 @@ def listed_libraries(text: Text) -> Statements:
 
 @reads(
     adds=(Package,),
-    marks=("packages in environment at", "# Name  ", " pypi_0 ", "_cudnn", "py3.", "=py3", "=cpu_", "=cuda", "conda-forge", "cpuonly"),
+    marks=(
+        "packages in environment at",
+        "# Name  ",
+        " pypi_0 ",
+        "_cudnn",
+        "py3.",
+        "=py3",
+        "=cpu_",
+        "=cuda",
+        "conda-forge",
+        "cpuonly",
+    ),
 )
 def conda_listing(text: Text) -> Statements:
     """`conda list`, micromamba's and pixi's alike: name, version, build, channel."""

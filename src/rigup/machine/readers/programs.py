@@ -71,12 +71,17 @@ def mps_wanted(text: Text) -> Statements:
         yield hit.states(Launch, accelerator="mps")
 
 
+_BY_TOOLS = ("pci_address", "nvml_index", "uuid", "seen_by")
+
+
 @derives(CardCount, Gpu)
 def cards_of_a_maker(gpu: Gpu, facts: Facts) -> Iterator[CardCount]:
     """How many cards of a card's maker there are; statements about some card that nobody could tell apart do not count."""
     maker = gpu.get("vendor")
     mine = [one for one in facts.of(Gpu) if one.get("vendor") == maker and one.place.meet(gpu.place) is not None]
     told = [one for one in mine if one.keyed()] or mine
+    if all(one.knows("runtime_index") and not any(one.knows(name) for name in _BY_TOOLS) for one in told):
+        return  # a program's own list: what a mask hides from it is not in it
     reading = gpu.fields.get("pci_address") or gpu.fields.get("name") or gpu.fields.get("vendor")
     if not maker or reading is None:
         return

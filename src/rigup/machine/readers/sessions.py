@@ -35,6 +35,10 @@ def torch_answers(text: Text) -> Statements:
         yield hit.states(Torch, version=hit["value"])
     for hit in _answered(text, r"torch\.cuda\.is_available\(\)", r"(?P<value>[Tt]rue|[Ff]alse)\b"):
         yield hit.states(Torch, available=_truth(hit["value"]))
+    for hit in text.each(
+        r"^[ \t>*-]{0,6}torch\.cuda\.is_available\(\)[ \t]{0,4}[:=]{1,2}[ \t]{1,4}(?P<value>True|False)[ \t]*$"
+    ):
+        yield hit.states(Torch, available=_truth(hit["value"]))
     for toolkit in ("cuda", "hip"):
         for hit in _answered(
             text, r"torch\.version\." + toolkit, r"['\"]?(?P<value>None|\d{1,2}\.\d[\w.+-]{0,20})['\"]?[ \t]*(?:$|#)"
@@ -67,8 +71,8 @@ def tensorflow_answers(text: Text) -> Statements:
         text, r"tf\.config\.(?:experimental\.)?list_physical_devices\(['\"]GPU['\"]\)", r"(?P<value>\[[^\n]{0,400})"
     ):
         yield hit.states(TensorFlow, gpus=hit["value"].count("PhysicalDevice("))
-    if hit := text.first(r"^[ \t>*-]{0,6}(?:Is )?GPUs?(?: is)? [Aa]vailable[ \t:?]{1,6}\[\][ \t]*$"):
-        yield hit.states(TensorFlow, gpus=0)
+    if asked := text.first(r"^[ \t>*-]{0,6}(?:Is )?GPUs?(?: is)? [Aa]vailable[ \t:?]{1,6}\[\][ \t]*$"):
+        yield asked.states(TensorFlow, gpus=0)
     for hit in text.each(
         r"^[ \t>*-]{0,6}[Tt]ensor[Ff]low(?:[ -][Vv]ersion)?[ \t]{0,20}[:=]{0,2}[ \t]{1,20}" + _VERSION + _VARIANT
     ):
@@ -77,7 +81,19 @@ def tensorflow_answers(text: Text) -> Statements:
 
 @reads(
     adds=(Torch,),
-    marks=("orch version", "orch_version", "torch:", "Torch:", "torch)", "+cu", "+cpu", "+rocm", "torch ", "Torch "),
+    marks=(
+        "orch version",
+        "orch_version",
+        " torch-",
+        "torch:",
+        "Torch:",
+        "torch)",
+        "+cu",
+        "+cpu",
+        "+rocm",
+        "torch ",
+        "Torch ",
+    ),
     rank=0,
 )
 def torch_version_lines(text: Text) -> Statements:
@@ -88,6 +104,10 @@ def torch_version_lines(text: Text) -> Statements:
         + r"[ \t|]*"
         + _VARIANT
     ):
+        yield hit.states(Torch, version=hit["value"])
+    for hit in text.each(
+        r"\bPython-\d\.\d{1,2}\.\d{1,3} torch-(?P<value>\d{1,4}\.\d{1,3}\.\d{1,3}(?:\+[\w.]{1,40})?)(?:[ \t]|$)"
+    ):  # ultralytics' head line
         yield hit.states(Torch, version=hit["value"])
     for hit in text.each(r"^[ \t>*-]{0,6}CUDA \((?:via|used by|in|from) (?:py)?torch\)[: \t]{1,6}" + _VERSION):
         yield hit.states(Torch, cuda=hit["value"])
@@ -200,8 +220,8 @@ def issue_form(text: Text) -> Statements:
     ):
         yield hit.states(Gpu, vendor="nvidia")
     if (hit := said.get("cuda/cudnn version")) and (
-        found := re.match(
+        release := re.match(
             r"(?:CUDA[^\d\n]{0,40}|Cuda compilation tools, release )?v?(\d{1,2}\.\d{1,2})\b", hit["value"]
         )
     ):
-        yield hit.states(Toolkit, name="cuda", version=found[1])
+        yield hit.states(Toolkit, name="cuda", version=release[1])

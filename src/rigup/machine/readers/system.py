@@ -42,9 +42,7 @@ def uname(text: Text) -> Statements:
         yield hit.states(
             Platform, system="linux", release=hit["release"], architecture=hit["architecture"], wsl=wsl(hit["release"])
         )
-    for hit in text.each(
-        r"\buname -r[ \t]*\n[ \t]*(?P<release>\d{1,2}\.\d{1,3}\.\d{1,4}-[\w.+~-]{1,80})[ \t]*$"
-    ):
+    for hit in text.each(r"\buname -r[ \t]*\n[ \t]*(?P<release>\d{1,2}\.\d{1,3}\.\d{1,4}-[\w.+~-]{1,80})[ \t]*$"):
         yield hit.states(Platform, system="linux", release=hit["release"], wsl=wsl(hit["release"]))
     for hit in text.each(
         r"^[^\n]{0,60}?\bDarwin (?:[\w.-]{1,64} )?(?P<release>\d{2}\.\d{1,2}\.\d{1,2}) [^\n]{0,300}?\b(?P<architecture>arm64|x86_64)\s*$"

@@ -50,22 +50,24 @@ _ROWS = (
     Row(
         Torch,
         _BULLET
-        + r"PyTorch version *(?:\([^)\n]{1,20}\))? *[:：] *"
+        + r"PyTorch version {0,40}(?:\([^)\n]{1,20}\))? {0,40}[:：] {0,40}"
         + _VERSION
         + r"(?: +\((?P<available>True|False|CUDA|ROCM|XPU|MPS|NPU)\))?",
     ),
-    Row(Torch, _BULLET + r"Is CUDA available *: *(?P<available>True|False|Yes|No)\b"),
-    Row(Torch, _BULLET + r"Is XPU available *: *(?P<xpu_available>True|False)\b"),
-    Row(Driver, _BULLET + r"Nvidia driver version *: *(?P<version>\d{2,4}\.[\d.]{1,12})", {"vendor": "nvidia"}),
-    Row(Toolkit, _BULLET + r"CUDA runtime version *: *(?P<version>\d{1,2}\.\d[\d.]{0,12})", {"name": "cuda"}),
-    Row(PythonEnv, _BULLET + r"Python version *: *(?P<version>\d\.\d{1,2}(?:\.\d{1,2})?)\b"),
+    Row(Torch, _BULLET + r"Is CUDA available {0,40}: {0,40}(?P<available>True|False|Yes|No)\b"),
+    Row(Torch, _BULLET + r"Is XPU available {0,40}: {0,40}(?P<xpu_available>True|False)\b"),
+    Row(
+        Driver, _BULLET + r"Nvidia driver version {0,40}: {0,40}(?P<version>\d{2,4}\.[\d.]{1,12})", {"vendor": "nvidia"}
+    ),
+    Row(Toolkit, _BULLET + r"CUDA runtime version {0,40}: {0,40}(?P<version>\d{1,2}\.\d[\d.]{0,12})", {"name": "cuda"}),
+    Row(PythonEnv, _BULLET + r"Python version {0,40}: {0,40}(?P<version>\d\.\d{1,2}(?:\.\d{1,2})?)\b"),
     # mmcv, mmengine, sglang
-    Row(Torch, _BULLET + r"PyTorch *: *" + _VERSION),
-    Row(Torch, _BULLET + r"(?:CUDA|ROCM) available *: *(?P<available>True|False)\b"),
-    Row(PythonEnv, _BULLET + r"Python *: *(?P<version>\d\.\d{1,2}\.\d{1,2})\b"),
-    Row(Driver, _BULLET + r"CUDA Driver Version *: *(?P<version>\d{3}\.[\d.]{1,12})", {"vendor": "nvidia"}),
-    Row(Driver, _BULLET + r"ROCM Driver Version *: *(?P<version>\d+\.[\d.]{1,12})", {"vendor": "amd"}),
-    Row(Toolkit, _BULLET + r"NVCC *: .{0,60}release \d+\.\d+, V(?P<version>[\d.]{3,12})", {"name": "cuda"}),
+    Row(Torch, _BULLET + r"PyTorch {0,40}: {0,40}" + _VERSION),
+    Row(Torch, _BULLET + r"(?:CUDA|ROCM) available {0,40}: {0,40}(?P<available>True|False)\b"),
+    Row(PythonEnv, _BULLET + r"Python {0,40}: {0,40}(?P<version>\d\.\d{1,2}\.\d{1,2})\b"),
+    Row(Driver, _BULLET + r"CUDA Driver Version {0,40}: {0,40}(?P<version>\d{3}\.[\d.]{1,12})", {"vendor": "nvidia"}),
+    Row(Driver, _BULLET + r"ROCM Driver Version {0,40}: {0,40}(?P<version>\d+\.[\d.]{1,12})", {"vendor": "amd"}),
+    Row(Toolkit, _BULLET + r"NVCC {0,40}: .{0,60}release \d+\.\d+, V(?P<version>[\d.]{3,12})", {"name": "cuda"}),
     # detectron2's table
     Row(Torch, r"^[> \t]{0,40}PyTorch {2,60}" + _VERSION),
     Row(Torch, r"^[> \t]{0,40}GPU available {2,60}(?P<available>True|False|Yes|No)\b"),
@@ -91,11 +93,11 @@ def torch_report(text: Text) -> Statements:
             yield from _row(hit, row)
     yield from _build(text)
     for hit in text.each(
-        _BULLET + r"(?:Python platform|[Pp]latform) *: *(?P<value>(?:Linux|Windows|macOS|Darwin)-\S{3,120})"
+        _BULLET + r"(?:Python platform|[Pp]latform) {0,40}: {0,40}(?P<value>(?:Linux|Windows|macOS|Darwin)-\S{3,120})"
     ):
         yield from platform_of(text, hit.match.start("value"), hit["value"])
         yield from _built_for(hit, hit["value"])
-    for hit in text.each(_BULLET + r"OS *: *(?P<value>[^\n]{3,120})$"):
+    for hit in text.each(_BULLET + r"OS {0,40}: {0,40}(?P<value>[^\n]{3,120})$"):
         yield from os_of(text, hit.match.start("value"), hit["value"])
         yield from _built_for(hit, hit["value"])
     for hit in text.each(r"^[> \t]{0,40}CPU:[ \t]*\n[> \t]{0,40}(?P<model>Apple [^\n]{2,40}?)[ \t]*$"):
@@ -116,11 +118,11 @@ def _row(hit: Hit, row: Row) -> Iterator[Fact]:
 
 def _build(text: Text) -> Iterator[Torch]:
     """What torch was built for. A report without torch has N/A in both lines and says nothing."""
-    if text.first(_BULLET + r"PyTorch version *: *N/A"):
+    if text.first(_BULLET + r"PyTorch version {0,40}: {0,40}N/A"):
         return
     for regex in (
-        r"CUDA used to build PyTorch *: *(?P<cuda>[^\n]{1,40})$",
-        r"ROCM used to build PyTorch *: *(?P<hip>[^\n]{1,60})$",
+        r"CUDA used to build PyTorch {0,40}: {0,40}(?P<cuda>[^\n]{1,40})$",
+        r"ROCM used to build PyTorch {0,40}: {0,40}(?P<hip>[^\n]{1,60})$",
     ):
         for hit in text.each(_BULLET + regex):
             draft = Draft(text, Torch, hit.start)
@@ -141,18 +143,18 @@ def _built_for(hit: Hit, value: str) -> Iterator[Torch]:
 
 
 _MANY = r"(?P<index>\d{1,3}(?:, ?\d{1,3}){0,64})"
-_GPU_LINE = r"^[> \t]{0,40}(?:GPU models and configuration *: *)?GPU (?P<index>\d{1,3}) ?[:：] *(?P<name>[^\n(:]{3,70}?(?: \(nvgpu\))?) *$"
-_GPU_OF_HIP = (
-    r"GPU models and configuration *: *(?!GPU \d)(?P<name>[^\n(]{3,70}?) *\((?P<shown>gfx[0-9a-f]{3,4})[^)\n]{0,40}\)"
+_GPU_LINE = r"^[> \t]{0,40}(?:GPU models and configuration {0,40}: {0,40})?GPU (?P<index>\d{1,3}) ?[:：] {0,40}(?P<name>[^\n(:]{3,70}?(?: \(nvgpu\))?) {0,40}$"
+_GPU_OF_HIP = r"GPU models and configuration {0,40}: {0,40}(?!GPU \d)(?P<name>[^\n(]{3,70}?) {0,40}\((?P<shown>gfx[0-9a-f]{3,4})[^)\n]{0,40}\)"
+_GPU_MANY = r"^[> \t]{0,40}GPU " + _MANY + r" {0,40}: {0,40}(?P<name>(?!Compute)[^\n(]{3,70}?) {0,40}$"
+_GPU_TABLE = (
+    r"^[> \t]{0,40}GPU " + _MANY + r" {2,60}(?P<name>[^\n(]{3,70}?)(?: \(arch=(?P<capability>\d+\.\d)\))? {0,40}$"
 )
-_GPU_MANY = r"^[> \t]{0,40}GPU " + _MANY + r" *: *(?P<name>(?!Compute)[^\n(]{3,70}?) *$"
-_GPU_TABLE = r"^[> \t]{0,40}GPU " + _MANY + r" {2,60}(?P<name>[^\n(]{3,70}?)(?: \(arch=(?P<capability>\d+\.\d)\))? *$"
-_GPU_CAPABILITY = r"^[> \t]{0,40}GPU " + _MANY + r" Compute Capability *: *(?P<capability>\d+\.\d) *$"
+_GPU_CAPABILITY = r"^[> \t]{0,40}GPU " + _MANY + r" Compute Capability {0,40}: {0,40}(?P<capability>\d+\.\d) {0,40}$"
 _GPU_TYPE = (
     _BULLET
-    + r"(?:GPU type|Accelerator|Using GPU in script\?) *: *(?P<name>(?:NVIDIA|AMD|Tesla|GeForce|Quadro|Radeon|Intel)[^\n,]{3,70})(?:, (?P<mib>\d{3,7}) MiB)?"
+    + r"(?:GPU type|Accelerator|Using GPU in script\?) {0,40}: {0,40}(?P<name>(?:NVIDIA|AMD|Tesla|GeForce|Quadro|Radeon|Intel)[^\n,]{3,70})(?:, (?P<mib>\d{3,7}) MiB)?"
 )
-_COMFY = r"Device: (?:cuda|xpu):(?P<index>\d{1,2}) (?P<name>[^\n:]{3,70}?)(?: : \w{3,20})? *$"
+_COMFY = r"Device: (?:cuda|xpu):(?P<index>\d{1,2}) (?P<name>[^\n:]{3,70}?)(?: : \w{3,20})? {0,40}$"
 
 
 def _gpus(text: Text) -> Iterator[Gpu]:
@@ -165,7 +167,7 @@ def _gpus(text: Text) -> Iterator[Gpu]:
     if "GPU models and configuration" in text.body or "PyTorch version" in text.body:
         for hit in text.each(_GPU_LINE):  # collect_env asks `nvidia-smi -L`
             yield from _gpu(hit, "nvml_index", int(hit["index"]))
-    if text.first(r"^[> \t*-]{0,12}(?:(?:CUDA|ROCM) available *:|GPU available {2})"):  # these ask torch
+    if text.first(r"^[> \t*-]{0,12}(?:(?:CUDA|ROCM) available {0,40}:|GPU available {2})"):  # these ask torch
         for hit in many:
             for index in re.findall(r"\d+", hit["index"]):
                 yield from _gpu(hit, "runtime_index", int(index))

@@ -3,22 +3,39 @@
 import json
 import re
 
+from rigup.knowledge.cuda_toolkits import conda_toolkit
+from rigup.knowledge.mirrors import mirrored
+from rigup.plan.network import variables
 from rigup.plan.render.packages import Group, groups
+from rigup.plan.toolkit import wanted
 from rigup.stack.choice import Choice
 
 
 def conda(choice: Choice) -> str:
-    """An environment.yml: Python from conda-forge, packages by pip from where they lie."""
-    lines = ["name: rigup", "channels:", "  - conda-forge", "  - nodefaults", "dependencies:"]
-    lines += [f"  - python={choice.python}" if choice.python else "  - python", "  - pip", "  - pip:"]
+    """An environment.yml: Python and a toolkit from their channels, packages by pip from where they lie."""
+    channels, names = _from_channels(choice)
+    python = "python=" + choice.python if choice.python else "python"
+    lines = ["name: rigup", "channels:", *(f"  - {one}" for one in (*channels, _forge(choice), "nodefaults"))]
+    lines += ["dependencies:", *(f"  - {json.dumps(one)}" for one in (python, "pip", *names)), "  - pip:"]
     told = groups(choice)
-    options = dict.fromkeys(_pairs(group.options) for group in told)
-    for one in dict.fromkeys(pair for pairs in options for pair in pairs):
-        lines.append("      - " + json.dumps(one))
-    lines += ["      - " + json.dumps(wanted) for group in told for wanted in group.wanted]
-    if choice.variables:
-        lines += ["variables:", *(f"  {name}: {json.dumps(value)}" for name, value in choice.variables.items())]
+    options = dict.fromkeys(pair for group in told for pair in _pairs(group.options))
+    lines += ["      - " + json.dumps(one) for one in (*options, *(want for group in told for want in group.wanted))]
+    if kept := variables(choice):
+        lines += ["variables:", *(f"  {name}: {json.dumps(value)}" for name, (value, _why) in kept.items())]
     return "\n".join([*lines, ""])
+
+
+def _forge(choice: Choice) -> str:
+    return (mirrored(choice.wish.mirror, "conda") if choice.wish.mirror else "") or "conda-forge"
+
+
+def _from_channels(choice: Choice) -> tuple[list[str], list[str]]:
+    """A toolkit that the choice asks for: NVIDIA's label goes before all other channels."""
+    cuda = next((wanted(change)[0] for change in choice.changes if change.change == "toolkit"), "")
+    found = conda_toolkit(cuda) if cuda else None
+    if found is None:
+        return [], []
+    return ([found.channel] if found.channel != "conda-forge" else []), list(found.packages)
 
 
 def _pairs(options: list[str]) -> tuple[str, ...]:
@@ -30,61 +47,75 @@ def _pairs(options: list[str]) -> tuple[str, ...]:
 def pyproject(choice: Choice) -> str:
     """A fragment of pyproject.toml with uv's own tables: each package from its index and no other."""
     told = groups(choice)
+    default, names = _default(choice), _index_names(told)
     lines = ["[project]", 'name = "my-project"', 'version = "0.1.0"']
     lines += [f"requires-python = {json.dumps('==' + choice.python.removesuffix('t') + '.*')}"] if choice.python else []
-    lines += ["dependencies = [", *(f"    {json.dumps(wanted)}," for group in told for wanted in group.wanted), "]"]
-    sources = [(name, _index_name(group.only)) for group in told if group.only for name in _names(group)]
-    if sources:
-        lines += ["", "[tool.uv.sources]", *(f"{name} = {{ index = {json.dumps(index)} }}" for name, index in sources)]
-    for url in _indexes(told):
-        lines += [
-            "",
-            "[[tool.uv.index]]",
-            f"name = {json.dumps(_index_name(url))}",
-            f"url = {json.dumps(url)}",
-            "explicit = true",
-        ]
-    for url in dict.fromkeys(url for group in told for url in group.extra_indexes):
-        lines += ["", "[[tool.uv.index]]", f"name = {json.dumps(_index_name(url))}", f"url = {json.dumps(url)}"]
+    lines += ["dependencies = [", *(f"    {json.dumps(one)}," for group in told for one in group.wanted), "]"]
+    places = list(dict.fromkeys(place for group in told for place in group.find_links))
+    lines += ["", "[tool.uv]", f"find-links = {json.dumps(places)}"] if places else []
+    own = [(name, names[group.only]) for group in told if group.only not in ("", default) for name in _names(group)]
+    lines += ["", "[tool.uv.sources]"] if own else []
+    lines += [f"{json.dumps(name)} = {{ index = {json.dumps(index)} }}" for name, index in own]
+    for url, name in names.items():
+        lines += ["", "[[tool.uv.index]]", f"name = {json.dumps(name)}", f"url = {json.dumps(url)}"]
+        lines += ["default = true"] if url == default else ["explicit = true"] if _only(url, told) else []
     return "\n".join([*lines, ""])
 
 
 def poetry(choice: Choice) -> str:
-    """A fragment of pyproject.toml with Poetry's own tables."""
+    """A fragment of pyproject.toml with Poetry's own tables; folders of packages Poetry does not know."""
     told = groups(choice)
+    default, names = _default(choice), _index_names(told)
     lines = ["[tool.poetry]", "package-mode = false", "", "[tool.poetry.dependencies]"]
     lines += [f'python = "~{choice.python.removesuffix("t")}"'] if choice.python else []
     for group in told:
-        lines += [_of_poetry(wanted, group.only) for wanted in group.wanted]
-    for url in _indexes(told):
-        lines += ["", "[[tool.poetry.source]]", f"name = {json.dumps(_index_name(url))}", f"url = {json.dumps(url)}"]
-        lines.append('priority = "explicit"')
+        source = names[group.only] if group.only not in ("", default) else ""
+        lines += [_of_poetry(one, source) for one in group.wanted]
+    for url, name in names.items():
+        priority = "primary" if url == default else "explicit" if _only(url, told) else "supplemental"
+        lines += ["", "[[tool.poetry.source]]", f"name = {json.dumps(name)}", f"url = {json.dumps(url)}"]
+        lines += [f'priority = "{priority}"']
     return "\n".join([*lines, ""])
 
 
-def _of_poetry(wanted: str, index: str) -> str:
+def _of_poetry(wanted: str, source: str) -> str:
     """`torch = {version = "2.9.1+cu126", source = "cu126"}`."""
     name, extras, version = _parts(wanted)
     fields = [f"version = {json.dumps(version or '*')}"]
     fields += [f"extras = {json.dumps(extras)}"] if extras else []
-    fields += [f"source = {json.dumps(_index_name(index))}"] if index else []
-    return f"{name} = {{ {', '.join(fields)} }}"
+    fields += [f"source = {json.dumps(source)}"] if source else []
+    return f"{json.dumps(name)} = {{ {', '.join(fields)} }}"
 
 
 def _parts(wanted: str) -> tuple[str, list[str], str]:
     found = re.fullmatch(r"([A-Za-z0-9._-]+)(?:\[([^\]]*)\])?(.*)", wanted)
     if found is None:
         return wanted, [], ""
-    version = found[3].removeprefix("==")
+    version = found[3].strip().removeprefix("==")
     return found[1], [extra.strip() for extra in (found[2] or "").split(",") if extra.strip()], version
 
 
 def _names(group: Group) -> list[str]:
-    return [_parts(wanted)[0] for wanted in group.wanted]
+    return [_parts(one)[0] for one in group.wanted]
 
 
-def _indexes(told: list[Group]) -> list[str]:
-    return list(dict.fromkeys(group.only for group in told if group.only))
+def _default(choice: Choice) -> str:
+    """The index in place of the default one, where the person has one or asked for a mirror."""
+    mirror = mirrored(choice.wish.mirror, "pypi") if choice.wish.mirror else ""
+    return mirror or choice.site.sources.index
+
+
+def _only(url: str, told: list[Group]) -> bool:
+    return any(group.only == url for group in told)
+
+
+def _index_names(told: list[Group]) -> dict[str, str]:
+    """A name for each index, no two the same."""
+    found: dict[str, str] = {}
+    for url in dict.fromkeys(url for group in told for url in (group.only, *group.extra_indexes) if url):
+        name = _index_name(url)
+        found[url] = f"{name}-{len(found) + 1}" if name in found.values() else name
+    return found
 
 
 def _index_name(url: str) -> str:

@@ -1,73 +1,132 @@
-"""A plan as a shell script, to read, to keep, or to give to an administrator."""
+"""A plan as a script, to read, to keep, or to give to an administrator: for a POSIX shell, or for PowerShell."""
 
 import shlex
+from collections.abc import Callable
 from typing import Any
 
 from rigup.language import _
 from rigup.plan.steps import steps
 from rigup.stack.choice import Choice
 
+Answer = dict[str, Any]
+_BARRIER = "restart-machine"
 _HEAD = """\
 #!/bin/sh
 # {title}
 # {written}
 set -eu
-
+"""
+_AS_ROOT = """
 # What needs root is run by sudo, or as it is where root runs this.
-as_root() {{
+as_root() {
     if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
-}}
+}
 """
 
 
 def script(choice: Choice) -> str:
-    """A POSIX script that takes every step which is not taken yet. A restart ends it: run it again afterwards."""
-    stack = ", ".join(f"{name} {version}".strip() for name, version in choice.packages.items())
-    title = _("Makes an environment with {stack}.").format(stack=stack)
-    written = _("Written by rigup plan; read it before you run it.")
+    """A script that takes every step which is not taken yet. A restart ends a part of it; the next part follows by number."""
     needed = [step for step in steps(choice) if step["state"] != "satisfied"]
-    body = "\n".join(_step(number, step) for number, step in enumerate(needed, 1))
-    return _HEAD.format(title=_comment(title), written=_comment(written)) + "\n" + body + _variables(choice)
+    if choice.site.system == "windows":
+        return _powershell(choice, needed)
+    head = _HEAD.format(title=_comment(_title(choice)), written=_comment(_written()))
+    if any(step["root"] and _runs(step) for step in needed):
+        head += _AS_ROOT
+    return head + "\n" + "\n".join(_parts(needed))
 
 
-def _step(number: int, step: dict[str, Any]) -> str:
-    lines = [f"# {number}. {_comment(step['title'])}"]
-    if step["because"]:
-        lines.append(f"#    {_comment(step['because'])}")
-    lines += [_command(argv, step["root"]) for argv in step["commands"]]
-    if not step["commands"] and step["kind"] != "set-environment-variable":
-        told = _("To do by hand: {title}.").format(title=step["title"])
-        lines.append(f"printf '%s\\n' {shlex.quote(told)}")
-    if step["restart"] and step["commands"]:
-        told = _("Restart the machine now, then run this script again.")
-        lines += [f"printf '%s\\n' {shlex.quote(told)}", "exit 0"]
+def _title(choice: Choice) -> str:
+    stack = ", ".join(f"{name} {version}".strip() for name, version in choice.packages.items())
+    return _("Makes an environment with {stack}.").format(stack=stack)
+
+
+def _written() -> str:
+    return _("Written by rigup plan; read it before you run it.")
+
+
+def _parts(needed: list[Answer]) -> list[str]:
+    """The steps, cut where the machine has to be restarted."""
+    found: list[list[str]] = [[]]
+    for number, step in enumerate(needed, 1):
+        if step["kind"] == _BARRIER:
+            found.append([])
+        else:
+            found[-1].append(_step(number, step))
+    last = len(found)
+    return [_part(number, "\n".join(part), last) for number, part in enumerate(found, 1)]
+
+
+def _part(number: int, body: str, last: int) -> str:
+    if number == last:
+        return body
+    told = _("Restart the machine now, and then run this script with {number}:").format(number=number + 1)
+    ending = f"printf '%s\\n' {shlex.quote(told)} \"    sh $0 {number + 1}\"\nexit 0\n"
+    return f'if [ "${{1:-1}}" -le {number} ]; then\n{body}\n{ending}fi\n'
+
+
+def _runs(step: Answer) -> bool:
+    return bool(step["commands"]) and step["where"] == "here" and step["state"] == "needed"
+
+
+def _step(number: int, step: Answer) -> str:
+    lines = _told(number, step)
+    if _runs(step):
+        lines += [line for argv in step["commands"] for line in _command(argv, step["root"])]
+    else:
+        lines += [f"printf '%s\\n' {shlex.quote(one)}" for one in _by_hand(step, shlex.join)]
     return "\n".join(lines) + "\n"
 
 
-def _command(argv: list[str], root: bool) -> str:
-    return ("as_root " if root else "") + shlex.join(argv)
+def _command(argv: list[str], root: bool) -> list[str]:
+    """A command's line. The inner shell of `sh -c` is to read what stands in its quotes."""
+    line = ("as_root " if root else "") + shlex.join(argv)
+    return ["# shellcheck disable=SC2016", line] if root and argv[:2] == ["sh", "-c"] else [line]
 
 
-def _variables(choice: Choice) -> str:
-    """What the environment sets whenever it is activated."""
-    if not choice.variables:
-        return ""
-    from rigup.plan.environment import folder
+def _told(number: int, step: Answer) -> list[str]:
+    lines = [f"# {number}. {_comment(step['title'])}"]
+    return [*lines, f"#    {_comment(step['because'])}"] if step["because"] else lines
 
-    where = shlex.quote(folder(choice) + "/bin/activate")
-    lines = [
-        f"printf 'export %s=%s\\n' {shlex.quote(name)} {shlex.quote(value)} >> {where}"
-        for name, value in choice.variables.items()
-    ]
-    return (
-        "\n# "
-        + _comment(_("The devices need these variables whenever the environment is used."))
-        + "\n"
-        + "\n".join(lines)
-        + "\n"
-    )
+
+def _by_hand(step: Answer, joined: Callable[[list[str]], str]) -> list[str]:
+    """What the script cannot do: it says what is left, where, and by which commands."""
+    where = {
+        "host-of-container": _("On the machine that runs this container: {title}."),
+        "windows-host": _("On Windows: {title}."),
+        "every-node": _("On every node: {title}."),
+    }.get(step["where"], _("To do by hand: {title}."))
+    told = where.format(title=_comment(step["title"]))
+    if step["state"] == "blocked":
+        told += " " + _comment(step["because"])
+    return [told, *("    " + _comment(joined(argv)) for argv in step["commands"])]
 
 
 def _comment(text: str) -> str:
     """Text that stays within its line."""
     return " ".join(text.split())
+
+
+# -- PowerShell --------------------------------------------------------------------------------------
+
+
+def _powershell(choice: Choice, needed: list[Answer]) -> str:
+    lines = [f"# {_comment(_title(choice))}", f"# {_comment(_written())}", "$ErrorActionPreference = 'Stop'", ""]
+    for number, step in enumerate(needed, 1):
+        lines += _told(number, step)
+        if _runs(step):
+            for argv in step["commands"]:
+                lines += ["& " + " ".join(map(_single, argv)), "if ($LASTEXITCODE) { exit $LASTEXITCODE }"]
+        else:
+            lines += ["Write-Output " + _single(one) for one in _by_hand(step, _words)]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _words(argv: list[str]) -> str:
+    return " ".join(argv)
+
+
+def _single(word: str) -> str:
+    """A word in single quotes, within which PowerShell reads nothing but them."""
+    quotes = "'\u2018\u2019\u201a\u201b"
+    return "'" + "".join(letter * 2 if letter in quotes else letter for letter in word) + "'"

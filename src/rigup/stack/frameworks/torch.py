@@ -63,10 +63,10 @@ def _needed(asked: Mapping[str, Requirement]) -> dict[str, Requirement]:
 def _all(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     by_variant = any("+" in str(asked[name].specifier) for name in ("torch", *FAMILY) if name in asked)
     for row in builds(site.system, site.machine):
-        row = msgspec.structs.replace(row, pypi=row.pypi and not by_variant)
-        packages = _packages(row, asked)
+        build = msgspec.structs.replace(row, pypi=False) if by_variant and row.index else row
+        packages = _packages(build, asked)
         if packages is not None:
-            yield _of(row, packages)
+            yield _of(build, packages)
     yield from _from_amd(asked, site)
     yield from _for_jetson(asked, site)
     if directml_possible(site):
@@ -76,7 +76,7 @@ def _all(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
 def _of(row: TorchBuild, packages: dict[str, str]) -> Candidate:
     kind = _KINDS[row.variant[:2]]
     return Candidate(
-        package="torch", version=row.torch, variant=row.variant, kind="mps" if "mps" in row.code else kind,
+        package="torch", version=row.torch, variant="" if row.system == "macos" else row.variant, kind="mps" if "mps" in row.code else kind,
         packages=packages, index="" if row.pypi else row.index, code=tuple(row.code), cuda=row.cuda, rocm=row.rocm,
         python=tuple(row.python), glibc=row.glibc, macos=row.macos, own_blas=bool(row.rocm),
         source="torch_builds", note=row.note,

@@ -1,0 +1,39 @@
+"""Programs and libraries whose own compiled code does not serve a card that torch serves."""
+
+from rigup.diagnosis.rule import Params, Verdict, mends, rule, seen
+from rigup.knowledge.chips import runs_on
+from rigup.knowledge.rocm import override_for
+from rigup.machine.kinds import Gpu, Symptom, Torch
+
+
+@rule("binary-arch-missing")
+def torch_has_what_another_lacks(gpu: Gpu, torch: Torch, _said: Symptom = seen("no-kernel-image")) -> Verdict:
+    """No kernel image, though torch's own list serves every card that is known."""
+    return runs_on(gpu.isa, torch.code, torch.get("cuda"))
+
+
+@rule("binary-arch-missing", "likely")
+def the_last_frame_is_a_library(
+    said: Symptom = seen("no-kernel-image-in-library"), gpu: Gpu | None = None, torch: Torch | None = None
+) -> Verdict:
+    """The error rose from a library with kernels of its own; torch's own list may still be to blame."""
+    blame = gpu and torch and gpu.knows("isa") and torch.knows("code") and not runs_on(gpu.isa, torch.code)
+    return False if blame else {"package": said.package} if said.get("package") else True
+
+
+@rule("binary-arch-missing", "likely")
+def tensorflow_cannot_compile_for_it(
+    _jit: Symptom = seen("tf-jit-from-ptx"), _failed: Symptom = seen("ptx-invalid")
+) -> Verdict:
+    """No machine code for the card, and what was to be compiled for it is refused."""
+    return {"package": "tensorflow"}
+
+
+@mends("binary-arch-missing")
+def how_to_build_it(gpu: Gpu) -> Params:
+    """For which architecture; on AMD, what a sibling's code could do."""
+    isa = gpu.isa
+    if isa.startswith("sm_"):
+        return {"capability": isa[3:-1] + "." + isa[-1], "isa": isa}
+    sibling = override_for(isa)
+    return {"isa": isa, **({"override": sibling.value} if sibling else {})}

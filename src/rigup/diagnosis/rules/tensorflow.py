@@ -1,0 +1,103 @@
+"""TensorFlow: whether its build and its libraries come to the GPU."""
+
+from rigup.diagnosis.rule import Verdict, one, rule, seen
+from rigup.knowledge.pythons import tensorflow_on_windows
+from rigup.machine.kinds import Driver, Gpu, Package, Platform, Symptom, TensorFlow, Toolkit, Torch
+
+_TENSORFLOWS = ("tensorflow", "tensorflow-intel", "tensorflow-gpu", "tensorflow-cpu")
+
+
+def _system(platform: Platform | None) -> str:
+    return str(platform.get("system") or "linux") if platform else "linux"
+
+
+@rule("tensorflow-windows-no-gpu")
+def tensorflow_package_on_windows(
+    package: Package = one(name=_TENSORFLOWS),
+    platform: Platform = one(system="windows"),
+    _gpu: Gpu = one(vendor="nvidia"),
+) -> Verdict:
+    """From this release on there is no CUDA in TensorFlow's wheels for Windows."""
+    return (
+        platform.get("wsl") is None and tensorflow_on_windows(package.version) is False and {"version": package.version}
+    )
+
+
+@rule("tensorflow-windows-no-gpu")
+def tensorflow_says_so_on_windows(
+    answered: TensorFlow = one(), platform: Platform = one(system="windows"), gpu: Gpu | None = one(vendor="nvidia"), torch: Torch | None = one(available=True),
+) -> Verdict:  # fmt: skip
+    """Its version, or its own answer, where something else shows that a GPU is there."""
+    without = (
+        answered.get("built_with_cuda") is False or tensorflow_on_windows(str(answered.get("version") or "")) is False
+    )
+    return without and platform.get("wsl") is None and bool(gpu or torch)
+
+
+@rule("tensorflow-windows-no-gpu", "likely")
+def somebody_on_windows_counts_on_a_gpu(
+    answered: TensorFlow = one(), platform: Platform = one(system="windows"), toolkit: Toolkit | None = one(name="cuda")
+) -> Verdict:
+    """A release without CUDA there, asked for its GPUs, or beside a toolkit that was installed for it."""
+    without = tensorflow_on_windows(str(answered.get("version") or "")) is False
+    return without and platform.get("wsl") is None and (answered.get("gpus") == 0 or toolkit is not None)
+
+
+@rule("tensorflow-windows-no-gpu", "likely")
+def built_without_cuda_beside_a_torch_that_works(
+    _answered: TensorFlow = one(built_with_cuda=False), _torch: Torch = one(available=True), platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """On Linux the plain package always says True; where the system is not told, this is how Windows looks."""
+    return platform is None or not platform.knows("system")
+
+
+@rule("tensorflow-cpu-build")
+def built_without_cuda_on_linux(
+    answered: TensorFlow = one(built_with_cuda=False),
+    _platform: Platform = one(system="linux"),
+    _gpu: Gpu = one(vendor="nvidia"),
+) -> Verdict:
+    """The package for the CPU, on a machine with a card."""
+    return {"version": answered.get("version")}
+
+
+@rule("tensorflow-cpu-build")
+def the_package_for_the_cpu(
+    package: Package = one(name="tensorflow-cpu"), _gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None,
+    _driver: Driver = one(vendor="nvidia"), other: Package | None = one(name=("tensorflow", "tensorflow-gpu")),
+) -> Verdict:  # fmt: skip
+    """Its name says it."""
+    return other is None and _system(platform) == "linux" and {"version": package.version}
+
+
+@rule("tensorflow-cpu-build", "likely")
+def libraries_of_its_extra_are_not_there(
+    _said: Symptom = seen("tf-no-cuda-libraries", "tf-cannot-dlopen"), driver: Driver = one(vendor="nvidia"), platform: Platform | None = None,
+    named: Symptom | None = seen("tf-library-not-loaded"),
+) -> Verdict:  # fmt: skip
+    """The driver is there, and TensorFlow finds no CUDA library beside it."""
+    return named is None and _system(platform) != "windows" and bool(driver.get("version"))
+
+
+@rule("tensorflow-cpu-build", "likely")
+def it_counted_gpus_and_skipped_them(
+    _said: Symptom = seen("tf-cannot-dlopen"), platform: Platform | None = None, named: Symptom | None = seen("tf-library-not-loaded"),
+) -> Verdict:  # fmt: skip
+    """It comes to its libraries where the driver has counted a GPU; newer releases do not say which one is missing."""
+    return named is None and _system(platform) == "linux"
+
+
+@rule("tensorflow-cpu-build", "likely")
+def it_sees_no_gpu_beside_a_driver(
+    answered: TensorFlow = one(gpus=0), _driver: Driver = one(vendor="nvidia"), platform: Platform | None = None, named: Symptom | None = seen("tf-library-not-loaded"),
+) -> Verdict:  # fmt: skip
+    """It lists no GPU where the driver is there, and names no library that it misses."""
+    return named is None and _system(platform) == "linux" and {"version": answered.get("version")}
+
+
+@rule("tensorflow-cpu-build")
+def conda_chose_tensorflow_for_the_cpu(
+    package: Package = one(manager="conda", name=("tensorflow", "tensorflow-base")), _gpu: Gpu = one(vendor="nvidia")
+) -> Verdict:
+    """conda names the variant in the build string."""
+    return str(package.get("build") or "").startswith(("mkl_", "eigen_", "cpu_")) and {"version": package.version}

@@ -1,0 +1,70 @@
+"""What a package weighs with all that it pulls in."""
+
+import re
+
+import msgspec
+
+from rigup.knowledge import tables
+from rigup.knowledge.cuda import version_key
+
+_MEGA = 1_000_000
+
+
+class _Size(msgspec.Struct, frozen=True, kw_only=True):
+    package: str
+    version: str
+    variant: str
+    system: str
+    machine: str
+    download_mb: int = 0
+    disk_mb: int = 0
+
+
+class Weight(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes to download and to keep; 0 where nobody measured. exact: of this very build, not of its neighbour."""
+
+    download: int
+    disk: int
+    exact: bool
+
+
+def weight(package: str, version: str, variant: str = "", system: str = "linux") -> Weight | None:
+    """What a build weighs, by itself or by the measured one that is nearest; None where none of its kind is known.
+
+    Args:
+        package: as pip takes it, with its extra: "tensorflow[and-cuda]".
+        version: with or without the local part.
+        variant: "cu126", "cpu", "rocm6.4", "xpu".
+        system: "linux", "windows" or "macos".
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    kind = _kind(variant)
+    rows = [
+        row
+        for row in tables.rows("package_sizes", "size", _Size)
+        if row.package == package and _kind(row.variant) == kind
+    ]
+    if not rows:
+        return None
+    asked = version_key(version.partition("+")[0])
+
+    def far(row: _Size) -> tuple[object, ...]:
+        return row.system != system, row.variant != variant, _apart(version_key(row.version), asked)
+
+    nearest = min(rows, key=far)
+    exact = (nearest.system, nearest.variant) == (system, variant) and version_key(nearest.version) == asked
+    return Weight(download=nearest.download_mb * _MEGA, disk=nearest.disk_mb * _MEGA, exact=exact)
+
+
+def _kind(variant: str) -> str:
+    """What builds of a kind weigh alike by: "cu" of "cu126"."""
+    found = re.match(r"[a-z]{1,8}", variant)
+    return found[0] if found else ""
+
+
+def _apart(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+    wide = [(*numbers, 0, 0)[:2] for numbers in (one, other)]
+    return abs((wide[0][0] - wide[1][0]) * 100 + wide[0][1] - wide[1][1])

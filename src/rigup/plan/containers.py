@@ -1,0 +1,90 @@
+"""Steps for work in containers: the engine, NVIDIA's toolkit beside it, the image."""
+
+from collections.abc import Iterator
+
+from rigup.knowledge.surroundings import container_toolkit, engine_package
+from rigup.language import _
+from rigup.plan.place import inside
+from rigup.stack.candidate import Change
+from rigup.stack.choice import Choice
+from rigup.stack.site import Site
+from rigup.steps import KINDS, Step, make, make_as
+
+_ENGINES = ("docker", "podman", "apptainer", "containerd", "crio")
+IMAGE = "rigup-environment"
+
+
+def toolkit_steps(change: Change, site: Site) -> Iterator[Step]:
+    """NVIDIA's container toolkit, told to the engine that the change names ("docker"), else docker."""
+    engine = next((one for one in _ENGINES if one in change.to.lower()), "docker")
+    yield from _toolkit(site, engine, change.why)
+
+
+def _toolkit(site: Site, engine: str, because: str) -> Iterator[Step]:
+    recipe = container_toolkit("" if site.container else site.distribution)
+    commands = tuple(map(tuple, recipe.commands)) if recipe else ()
+    undo = tuple(map(tuple, recipe.undo)) if recipe else None
+    yield _at_host(make_as("set-up-container-toolkit", {}, KINDS, commands, undo, because=because), site)
+    if engine in ("podman", "apptainer"):
+        told = _("{engine} takes the devices from this description.").format(engine=engine)
+        yield _at_host(make("describe-devices", {}, KINDS, because=told), site)
+    else:
+        argv = (("nvidia-ctk", "runtime", "configure", "--runtime=" + engine), ("systemctl", "restart", engine))
+        yield _at_host(make_as("tell-engine", {"engine": engine}, KINDS, argv), site)
+
+
+def _at_host(step: Step, site: Site) -> Step:
+    """Engines are set up where they run: here, unless this is a container itself."""
+    return step._replace(where="host-of-container" if site.container or site.colab else "here")
+
+
+def engine_steps(change: Change, site: Site) -> Iterator[Step]:
+    """A container engine from the distribution."""
+    engine = next((one for one in _ENGINES if one in change.to.lower()), "podman")
+    params = {"engine": engine, "package": engine_package(engine, site.distribution)}
+    yield make("install-engine", {k: v for k, v in params.items() if v}, KINDS, because=change.why, **inside(site))
+
+
+def image_steps(choice: Choice) -> Iterator[Step]:
+    """Build an image of the plan and start it with the devices."""
+    apptainer = choice.wish.manager == "apptainer"
+    vendors = {device.vendor for device, told in choice.devices if told.served}
+    changed = {change.change for change in choice.changes}
+    if "nvidia" in vendors and not apptainer and not choice.site.wsl and "container-toolkit" not in changed:
+        why = _("With it an engine gives NVIDIA's devices to a container; the driver stays the host's.")
+        yield from _toolkit(choice.site, "docker", why)
+    recipe = "rigup.def" if apptainer else "Dockerfile"
+    form = "apptainer" if apptainer else "dockerfile"
+    yield make("write-recipe", {"file": recipe, "form": form}, KINDS)
+    if apptainer:
+        yield make_as(
+            "build-image",
+            {"image": IMAGE + ".sif", "file": recipe},
+            KINDS,
+            (("apptainer", "build", IMAGE + ".sif", recipe),),
+        )
+        flags = ["--nv"] * ("nvidia" in vendors) + ["--rocm"] * ("amd" in vendors)
+        yield make_as("start-image", {"image": IMAGE + ".sif"}, KINDS, (("apptainer", "run", *flags, IMAGE + ".sif"),))
+        return
+    build = ("docker", "build", "-t", IMAGE, "-f", recipe, ".")
+    yield make_as("build-image", {"image": IMAGE, "file": recipe}, KINDS, (build,), (("docker", "rmi", IMAGE),))
+    yield make_as("start-image", {"image": IMAGE}, KINDS, (("docker", "run", "--rm", "-it", *_devices(choice), IMAGE),))
+
+
+def _devices(choice: Choice) -> list[str]:
+    """What lets a container at the served devices."""
+    vendors = {device.vendor for device, told in choice.devices if told.served}
+    flags = ["--gpus", "all"] if "nvidia" in vendors else []
+    if "amd" in vendors and choice.site.wsl:
+        flags += ["--device=/dev/dxg", "-v", "/usr/lib/wsl/lib:/usr/lib/wsl/lib:ro"]
+    elif "amd" in vendors:
+        flags += [
+            "--device=/dev/kfd",
+            "--device=/dev/dri",
+            "--group-add=video",
+            "--ipc=host",
+            "--security-opt=seccomp=unconfined",
+        ]
+    if "intel" in vendors:
+        flags += ["--device=/dev/dri"]
+    return flags

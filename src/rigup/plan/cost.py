@@ -1,0 +1,99 @@
+"""What a plan costs before it is begun: gigabytes, time on a link, restarts, root."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from rigup.knowledge.package_sizes import Weight, weight
+from rigup.language import _
+from rigup.plan.packages import Group, groups, plain
+from rigup.stack.choice import Choice
+
+Answer = dict[str, Any]
+_LINK = re.compile(r"\s*(\d{1,6}(?:\.\d{1,3})?)\s*([kmgt]?)(bit|b|bps|byte|bytes)(?:/s|ps)?\s*", re.IGNORECASE)
+_SCALES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_INSTALLS = ("install-into-environment", "install-with-uv", "build-image")
+
+
+class LinkError(ValueError):
+    """A speed that cannot be understood, with what to write instead."""
+
+
+def speed(text: str) -> int:
+    """Bits a second of "50Mbit", "100 Mbit/s", "1Gbps" or "6 MB/s". Raises LinkError."""
+    found = _LINK.fullmatch(text)
+    if found is None or not float(found[1]):
+        raise LinkError(_("{link} is no speed: write for instance 50Mbit or 6MB/s.").format(link=text[:60]))
+    eight = 8 if found[3] == "B" or found[3].lower().startswith("byte") else 1
+    return int(float(found[1]) * _SCALES[found[2].lower()] * eight)
+
+
+def cost(choice: Choice, made: list[Answer], link: int = 0) -> Answer:
+    """What is still to be paid.
+
+    Args:
+        choice: what was chosen.
+        made: its steps with their states.
+        link: bits a second, 0 if nobody said.
+
+    Returns:
+        download_bytes and disk_bytes of the packages that the tables know, `exact` if all were measured themselves,
+        `not_counted`: names of what nobody measured, restarts, root, seconds on the link.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    left = [step for step in made if step["state"] != "satisfied"]
+    installs = any(step["kind"] in _INSTALLS for step in left)
+    known, unknown = _weights(groups(choice), choice.site.system) if installs else ([], [])
+    unknown += [_systems()[step["kind"]] for step in left if step["kind"] in _systems()]
+    download = sum(one.download for one in known)
+    return {
+        "download_bytes": download, "disk_bytes": sum(one.disk for one in known),
+        "exact": all(one.exact for one in known) and not unknown, "not_counted": list(dict.fromkeys(unknown)),
+        "restarts": sum(step["kind"] == "restart-machine" or _elsewhere(step) for step in left),
+        "root": any(step["root"] for step in left), "link": link or None,
+        "seconds": round(download * 8 / link) if link else None,
+    }  # fmt: skip
+
+
+def _systems() -> dict[str, str]:
+    """What a system's own packages are called; nobody has measured them."""
+    return {
+        "install-driver-packages": _("the driver"), "install-windows-driver": _("the driver"),
+        "install-amdgpu-driver": _("the driver"), "install-rocm-release": _("ROCm"), "install-kernel": _("the kernel"),
+        "install-cuda-toolkit": _("the CUDA toolkit"), "install-with-conda": _("the CUDA toolkit"),
+        "set-up-container-toolkit": _("the container toolkit"), "install-engine": _("the container engine"),
+    }  # fmt: skip
+
+
+def _elsewhere(step: Answer) -> bool:
+    """A restart that is not a step of its own: on the host of a container, on Windows, by hand."""
+    return bool(step["restart"]) and step["where"] != "here"
+
+
+def _weights(told: Iterable[Group], system: str) -> tuple[list[Weight], list[str]]:
+    known: list[Weight] = []
+    unknown: list[str] = []
+    for group in told:
+        variant = group.build.build.variant if group.build else ""
+        for want in group.wanted:
+            name, _equals, version = want.partition("==")
+            found = _one(name, version, variant, system)
+            if found is not None:
+                known.append(found)
+            elif plain(name) not in _SMALL:
+                unknown.append(name)
+    return known, unknown
+
+
+_SMALL = ("torchvision", "torchaudio", "triton", "torch-directml")  # a few megabytes, or counted with torch
+
+
+def _one(name: str, version: str, variant: str, system: str) -> Weight | None:
+    return weight(name, version, variant, system) or weight(name, version, "", system) or _bare(name, version, system)
+
+
+def _bare(name: str, version: str, system: str) -> Weight | None:
+    return weight(plain(name), version, "", system) if plain(name) != name else None

@@ -1,0 +1,60 @@
+"""Whether a step is taken already, needed, or blocked; and why."""
+
+from rigup.language import _
+from rigup.plan.packages import Group, groups, plain
+from rigup.stack.choice import Choice
+from rigup.stack.site import Site
+from rigup.steps import Step
+
+
+def state(step: Step, choice: Choice) -> tuple[str, str]:
+    """The state of a step on the site, and why: "satisfied", "needed" or "blocked"."""
+    if _satisfied(step, choice):
+        return "satisfied", _("It is there already.")
+    because = blocked(choice.site.but(root=False) if choice.wish.no_root else choice.site, step.root, step.network)
+    return ("blocked", because) if because else ("needed", "")
+
+
+def blocked(site: Site, root: bool, network: bool) -> str:
+    """Why a step with these needs cannot be taken on a site, as a sentence; "" if it can."""
+    if root and site.root is False:
+        return _("It needs root, which this account does not have.")
+    if network and site.network is False and (root or not site.sources.find_links):
+        return _("It needs a network, and there is none.")  # packages in a folder need none
+    return ""
+
+
+def _satisfied(step: Step, choice: Choice) -> bool:
+    site = choice.site
+    if step.kind.startswith("make-"):
+        return bool(site.installed) and site.python == choice.python
+    if step.kind in ("install-into-environment", "install-with-uv"):
+        return _installed(step, choice)
+    if step.kind == "set-environment-variable":
+        return site.variables.get(step.params["name"]) == step.params["value"]
+    if step.kind in ("tell-proxy", "get-uv"):
+        return _not_wanted_any_more(step, choice)
+    return False
+
+
+def _installed(step: Step, choice: Choice) -> bool:
+    have = choice.site.installed if choice.site.python == choice.python else {}
+    group = next((one for one in groups(choice) if " ".join(one.wanted) == step.params["packages"]), None)
+    return group is not None and bool(have) and all(_there(want, have) for want in group.wanted)
+
+
+def _there(wanted: str, have: dict[str, str]) -> bool:
+    """A requirement is met by what is installed; a pinned version without a local part by any build of it."""
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    asked = Requirement(wanted)
+    version = {canonicalize_name(name): told for name, told in have.items()}.get(canonicalize_name(plain(asked.name)))
+    return version is not None and asked.specifier.contains(version, prereleases=True)
+
+
+def _not_wanted_any_more(step: Step, choice: Choice) -> bool:
+    """What only the installation needs is needless when that is done."""
+    done: list[Group] = groups(choice)
+    have = choice.site.installed
+    return step.kind == "get-uv" and bool(have) and all(_there(want, have) for one in done for want in one.wanted)

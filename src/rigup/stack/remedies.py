@@ -1,0 +1,161 @@
+"""The least that would make a whole wish possible, tried out before it is told."""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from rigup.knowledge.apple import next_mps_minimum
+from rigup.knowledge.cuda import version_key
+from rigup.language import _
+from rigup.stack import frameworks
+from rigup.stack.limits import room
+from rigup.stack.site import NONE, Site
+from rigup.stack.weigh import Judged, judged, serves_all
+from rigup.stack.wish import Wish
+
+Solve = Callable[[Wish, Site], tuple[Judged, ...]]
+_GLIBC = ("2.17", "2.27", "2.28", "2.31", "2.35", "2.39")  # what releases of distributions that are still in use ship
+
+
+class Remedy(msgspec.Struct, frozen=True, kw_only=True):
+    """A change under which all that is wanted works.
+
+    Attributes:
+        text: what to do, as a sentence.
+        wish, site: what is then asked for, and the machine as it is then.
+
+    """
+
+    text: str
+    wish: Wish
+    site: Site
+
+
+def smallest(wish: Wish, site: Site, solve: Solve) -> Remedy | None:
+    """The first change that helps, those that ask least of a person first; None where none of them does.
+
+    `solve` gives the builds that would be taken, one a framework; nothing where one cannot be had.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    for attempt in (_python, _room, _version, _administrator, _translated, _system):
+        for tried in attempt(wish, site, solve):
+            if serves_all(solve(tried.wish, tried.site), tried.site):
+                return tried
+    return None
+
+
+def _python(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
+    """Another Python than the one that was asked for: the nearest that has a wheel."""
+    taken = solve(_but(wish, python=""), site) if wish.python else ()
+    if not serves_all(taken, site):
+        return
+    shared = set.intersection(*(set(one.build.python or [wish.python]) for one in taken))
+    for python in sorted((one for one in shared if not one.endswith("t")), key=lambda one: _apart(one, wish.python)):
+        told = _("Take Python {python}: {build} has a wheel for it.")
+        yield Remedy(
+            text=told.format(python=python, build=taken[0].build.label), wish=_but(wish, python=python), site=site
+        )
+
+
+def _apart(python: str, asked: str) -> tuple[int, ...]:
+    minor, wanted = version_key(python)[1:2], version_key(asked)[1:2]
+    return (abs(minor[0] - wanted[0]), minor[0]) if minor and wanted else (99,)
+
+
+def _room(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
+    """Room on the disk for what does not fit."""
+    taken = solve(wish, site.but(disk=None)) if site.disk is not None else ()
+    need = sum(room(one.build, site) for one in taken)
+    if taken and site.disk is not None and need > site.disk:
+        told = _("Make room on the disk: {need:.1f} GB are needed, {have:.1f} GB are free.")
+        text = told.format(need=need / 1e9, have=site.disk / 1e9)
+        yield Remedy(text=text, wish=wish, site=site.but(disk=need))
+
+
+def _version(wish: Wish, site: Site, _solve: Solve) -> Iterator[Remedy]:
+    """Another release than the one that was pinned: the nearest one on which all works, newer ones first."""
+    pinned = {name: told for name, told in wish.asked().items() if told.specifier}
+    for lead in frameworks.leads(wish.asked()) if pinned else ():
+        free = {name: Requirement(name) for name in wish.asked()}
+        told = [judged(build, site, wish) for build in lead.candidates(free, site)]
+        serving = [one for one in told if serves_all((one,), site)]
+        for one in _nearest(serving, max(version_key(str(told.specifier)) for told in pinned.values())):
+            told_as = _("Ask for {build}: it is the nearest release that works there.").format(build=one.build.label)
+            yield Remedy(text=told_as + needs(one), wish=_but(wish, packages=_repinned(wish, one)), site=site)
+
+
+def _nearest(serving: list[Judged], pinned: tuple[int, ...]) -> list[Judged]:
+    newer = [one for one in serving if version_key(one.build.version) > pinned]
+    older = [one for one in serving if one not in newer]
+    return [
+        *sorted(newer, key=lambda one: (version_key(one.build.version), one.weight))[:1],
+        *sorted(older, key=lambda one: (version_key(one.build.version), -one.weight), reverse=True)[:1],
+    ]
+
+
+def _repinned(wish: Wish, one: Judged) -> tuple[str, ...]:
+    """The wish with the releases that belong to a build; what it does not know is left as it was."""
+    known = {str(canonicalize_name(name.partition("[")[0])): version for name, version in one.build.packages.items()}
+    return tuple(
+        f"{name}=={known[name].partition('+')[0]}" if told.specifier and name in known else
+        name if told.specifier and one.build.package in known else str(told)
+        for name, told in wish.asked().items()
+    )  # fmt: skip
+
+
+def _administrator(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
+    if site.root is not False:
+        return
+    with_root = site.but(root=True)
+    for one in solve(_but(wish, no_root=False), with_root)[:1]:
+        yield Remedy(
+            text=_("Ask an administrator for this:") + needs(one), wish=_but(wish, no_root=False), site=with_root
+        )
+
+
+def _translated(wish: Wish, site: Site, _solve: Solve) -> Iterator[Remedy]:
+    """A Python that Rosetta translates, and a driver of AMD that is too old, hide devices that are there."""
+    if site.rosetta:
+        text = _("Use a Python that is built for arm64: under Rosetta no program sees the GPU.")
+        yield Remedy(text=text, wish=wish, site=site.but(rosetta=False, machine="arm64"))
+    if site.amd_driver and site.root is not False:
+        text = _("Renew AMD's kernel driver: ROCm {driver} is too old for it.").format(driver=site.amd_driver)
+        yield Remedy(text=text, wish=wish, site=site.but(amd_driver=NONE))
+
+
+def _system(wish: Wish, site: Site, _solve: Solve) -> Iterator[Remedy]:
+    """Another system: WSL for Windows, a newer C library, a newer macOS, Linux itself for WSL."""
+    if site.system == "windows":
+        told = _("Install it inside WSL (or on Linux): no build for native Windows reaches this GPU.")
+        yield Remedy(
+            text=told, wish=wish, site=site.but(system="linux", wsl=True, glibc="2.35", python=None, pythons=())
+        )
+    if site.system == "linux" and site.glibc is not None:
+        for glibc in (one for one in _GLIBC if version_key(one) > version_key(site.glibc)):
+            told = _("Run it in a container, or on a release of a distribution, with glibc {glibc} or newer.")
+            yield Remedy(text=told.format(glibc=glibc), wish=wish, site=site.but(glibc=glibc))
+    newer = next_mps_minimum(site.macos) if site.system == "macos" and site.macos else None
+    while newer:
+        told = _("Upgrade macOS to {version} or newer.").format(version=newer)
+        yield Remedy(text=told, wish=wish, site=site.but(macos=newer))
+        newer = next_mps_minimum(newer)
+    if site.wsl and any(device.vendor == "amd" for device in site.gpus):
+        told = _("Install it on Linux itself: inside WSL this GPU is not driven.")
+        yield Remedy(text=told, wish=wish, site=site.but(wsl=False))
+
+
+def needs(one: Judged) -> str:
+    """What must change before a build works, as sentences that follow another."""
+    told = _(" {change} from {have} to {to}.")
+    return "".join(
+        told.format(change=change.change, have=change.have or _("none"), to=change.to) for change in one.changes
+    )
+
+
+def _but(wish: Wish, **changes: object) -> Wish:
+    return msgspec.structs.replace(wish, **changes)

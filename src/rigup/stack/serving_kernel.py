@@ -1,0 +1,36 @@
+"""The kernel beneath a GPU whose driver is the kernel's own."""
+
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.kernels import kernel_minimum
+from rigup.language import _
+from rigup.stack.candidate import Change, Served, unserved
+from rigup.stack.site import Device, Site
+
+
+def on_kernel(told: Served, device: Device, site: Site) -> Served:
+    """A device that is served, once its kernel is new enough.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    change = _change(device, site) if told.served else None
+    if change is None:
+        return told
+    if site.root is False:
+        return unserved(change.why, change.source)
+    return Served(
+        how=told.how, because=told.because, source=told.source, override=told.override, extra=told.extra, change=change
+    )
+
+
+def _change(device: Device, site: Site) -> Change | None:
+    """A newer kernel; none where its maker's own driver was added, and inside WSL, whose kernel drives no GPU itself."""
+    least = kernel_minimum(device.vendor, device.isa, device.architecture)
+    if not least or not site.kernel or site.amd_driver or site.wsl or site.system != "linux":
+        return None
+    if version_key(site.kernel)[:2] >= version_key(least):
+        return None
+    why = _("{device} is driven by Linux {least} and newer; {have} runs.")
+    told = why.format(device=device.label, least=least, have=site.kernel)
+    return Change(change="kernel", have=site.kernel, to=least, why=told, source="kernels", root=True, weight=8)
