@@ -58,7 +58,7 @@ def faults():
     english = {**os.environ, "LANGUAGE": "en", "LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
         [sys.executable, str(SCRIPT), "--check"],
-        cwd=ROOT, env=english, capture_output=True, encoding="utf-8", timeout=120, check=False,
+        cwd=ROOT, env=english, capture_output=True, encoding="utf-8", timeout=300, check=False,
     )  # fmt: skip
     assert done.stdout.rstrip().endswith("to look at"), done.stderr
     return done.stdout.splitlines()

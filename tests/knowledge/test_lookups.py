@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rigup.knowledge as k
+from rigup.knowledge.rocm import target_of_codename
 
 
 @pytest.mark.parametrize(
@@ -189,6 +190,23 @@ def test_overrides():
 )
 def test_rocblas(rocm, gfx, has):
     assert k.rocblas_has(rocm, gfx) is has
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("Renoir", "gfx90c"),
+        ("AMD Cezanne", "gfx90c"),
+        ("[AMD/ATI] Navi 23 [Radeon RX 6600/6600 XT/6600M]", "gfx1032"),
+        ("Phoenix1 [Radeon 780M]", "gfx1103"),
+        ("Vega 10 XL/XT [Radeon RX Vega 56/64]", None),  # others call graphics in processors so
+        ("Device 1586", None),
+        ("", None),
+    ],
+)
+def test_targets_by_code_name(name, target):
+    found = target_of_codename(name)
+    assert (found and found.isa) == target
 
 
 def test_targets_and_drivers_of_rocm():

@@ -13,6 +13,13 @@ PYTHON = sys.executable
 HOST = Local()
 
 
+def test_on_windows_paths_lie_on_the_systems_drive(monkeypatch):
+    monkeypatch.setenv("SystemDrive", "D:")
+    assert Local().root == ("D:" if os.name == "nt" else "")
+    monkeypatch.setattr("rigup.machine.local.os.name", "nt")
+    assert (Local().root, Local("E:").root) == ("D:", "E:")
+
+
 def test_a_missing_program_is_an_answer():
     assert HOST.run(("no-such-program-anywhere",)).state == "absent"
 

@@ -173,3 +173,15 @@ def test_reasons_read_well_for_one_build_and_for_many():
     lines = plan("GTX 1080 Ti, driver 580.95.05, ubuntu 22.04, python 3.12")["turned_down"]
     assert lines[0]["because"] == "Each of these was compiled for sm_75 and newer chips; this is sm_61."
     assert lines[0]["candidate"].startswith("torch 2.")
+
+
+def test_markers_are_asked_of_the_machine_that_the_plan_is_for():
+    words = (
+        "torch==2.6.0; sys_platform == 'win32'",
+        "torch==2.7.1; sys_platform == 'linux'",
+        "jax; python_version < '3.8'",
+    )
+    assert read_wishes(words, read_profile("windows 11, python 3.12")) == ("torch==2.6.0",)
+    assert read_wishes(words, read_profile("ubuntu 22.04, python 3.12")) == ("torch==2.7.1",)
+    with pytest.raises(WishError, match="another system"):
+        read_wishes(words[2:], read_profile("ubuntu 22.04, python 3.12"))

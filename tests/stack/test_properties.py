@@ -2,6 +2,7 @@
 
 import contextlib
 import random
+import re
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -48,7 +49,9 @@ WISHES = (
     "torch", "torch==2.4.1", "torch==2.7.1", "torch>=2.4,<2.8", "torchvision==0.21.0", "tensorflow", "jax", "vllm",
     "onnxruntime", "flash-attn", "bitsandbytes", "llama-cpp-python",
 )  # fmt: skip
-few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 
 machines = st.builds(
     lambda cards, driver, system, python, rest: ", ".join(
@@ -128,7 +131,7 @@ def test_without_root_nobody_gets_a_newer_stack(profile, wish):
 @few
 @given(machines, st.sampled_from(WISHES), st.sampled_from(PYTHONS))
 def test_a_python_that_is_asked_for_never_gets_a_newer_stack(profile, wish, python):
-    assume("python" not in profile)
+    profile = re.sub(r", python [\d.]+", "", profile)
     tight, loose = chosen(profile, wish, python=python), chosen(profile, wish)
     assert reach(tight)[0] < reach(loose)[0] or reach(tight) <= reach(loose)
     assert tight.python in (python, "")

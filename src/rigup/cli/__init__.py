@@ -70,7 +70,7 @@ def run(argv: list[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:
-        error.show()
+        _tell(error)
         return 2
     except click.Abort:
         click.echo(_("Stopped; nothing was changed."), err=True)
@@ -79,6 +79,18 @@ def run(argv: list[str]) -> int:
         sys.stderr.close()
         return 0
     return returned if isinstance(returned, int) else 0
+
+
+def _tell(error: click.ClickException) -> None:
+    """How a command is used and what is wrong, in lines no wider than those of a report."""
+    from io import StringIO
+
+    from rigup.cli.layout import columns, width, wrapped
+
+    told = StringIO()
+    error.show(file=told)
+    for line in told.getvalue().splitlines():
+        click.echo("\n".join(wrapped(line) if columns(line) > width() else [line]), err=True)
 
 
 __all__ = ["COMMANDS", "Commands", "main", "run", "spoken"]

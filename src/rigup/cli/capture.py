@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rigup.language import _, sentences
+from rigup.language import N_, _, sentences
 
 if TYPE_CHECKING:
     from rigup.machine.capture import Capture
@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 _MOST_ASKED = 20  # strings that a person is asked about one by one; the rest is left out
 _MOST_SHOWN = 12  # names of variables that are shown
+# Kinds of private things, which are translated where they are counted. Tokens are called as their makers call them.
+_KINDS = (
+    N_("user"), N_("group"), N_("host"), N_("domain"), N_("e-mail"), N_("login"), N_("uuid"), N_("serial number"),
+    N_("unique id"), N_("hardware address"), N_("public address"), N_("private key"), N_("secret"), N_("variable"),
+    N_("unknown string"),
+)  # fmt: skip
 
 
 @click.command("capture")
@@ -153,7 +159,7 @@ def _told(path: str, size: int, redactor: "Redactor") -> str:
 def kinds(counts: dict[str, int]) -> str:
     """What was taken out, by kind, the most frequent first."""
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    return ", ".join(_("{kind} ({count})").format(kind=_(kind), count=count) for kind, count in ordered)
+    return _(", ").join(_("{kind} ({count})").format(kind=_(kind), count=count) for kind, count in ordered)
 
 
 def sized(size: int) -> str:

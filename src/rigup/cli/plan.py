@@ -69,7 +69,8 @@ def _choice(
 
     try:
         told = (*wishes, *(word for path in files for word in wishes_in(path)))
-        return chosen(Wish(packages=read_wishes(told), **options), site(profile, environment))
+        machine = site(profile, environment)
+        return chosen(Wish(packages=read_wishes(told, machine), **options), machine)
     except (ProfileError, WishError, SourceError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
 

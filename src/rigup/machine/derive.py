@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from rigup.knowledge import gpus as catalogue
+from rigup.knowledge.rocm import target_of_codename
 from rigup.machine.facts import Fact, Reading, Where
 from rigup.machine.kinds import (
     Account,
@@ -47,6 +48,8 @@ def card_on_bus(device: PciDevice) -> Statements:
         fields["pci_id"] = device.fields["device_id"]._replace(value=vendor + ":" + model)
     if device.get("name") and (name := _model(device.get("name"))):
         fields["name"] = device.fields["name"]._replace(value=name, rank=-2)
+        if _VENDORS[vendor] == "amd" and not model and (target := target_of_codename(device.get("name"))):
+            fields["isa"] = device.fields["name"]._replace(value=target.isa, rank=-2)  # before the brackets stands the chip
     yield Gpu(device.place, fields)
 
 

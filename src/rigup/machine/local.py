@@ -21,7 +21,8 @@ class Local:
     """A host whose file system lies at `root` and whose programs can be run."""
 
     def __init__(self, root: str = "") -> None:
-        self.root = root
+        # `/Windows/…` without a drive would be looked for on the one where the person stands.
+        self.root = root or (os.environ.get("SystemDrive", "") if os.name == "nt" else "")
         self._names: dict[str, list[str]] = {}
 
     def find(self, pattern: str) -> list[str]:

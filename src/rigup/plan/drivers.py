@@ -102,6 +102,10 @@ def _packages(way: _Way, change: Change) -> Iterator[Step]:
     if way.setup:
         where = {"provider": way.provider.name or way.provider.id}
         yield make_as("add-package-source", where, KINDS, way.setup, because=_status(way.at), **place)
+        if way.provider.immutable:
+            yield make(
+                "restart-machine", {}, KINDS, because=_("An image takes a new source in at its next start."), **place
+            )
     yield make_as(
         "install-driver-packages", {**branch, "module": _spoken(way.module), "provider": way.provider.name or way.provider.id}, KINDS,
         way.fill(way.recipe.commands), way.fill(way.provider.purge) or None, because=change.why, **place,

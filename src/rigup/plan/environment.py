@@ -132,7 +132,7 @@ def _install(choice: Choice, group: Group) -> Step:
     if not uv or choice.wish.manager == "conda":
         argv = (python, "-m", "pip", "install", *group.wanted, *group.options)
         return make_as("install-into-environment", params, KINDS, (argv,), because=_because(group))
-    strategy = ("--index-strategy", "unsafe-best-match") if group.extra_indexes else ()
+    strategy = ("--index-strategy", "unsafe-best-match") if group.extra_indexes and not group.offline else ()
     plain = ("env", "-u", _BACKEND) if _BACKEND in choice.site.variables and choice.site.system != "windows" else ()
     argv = (*plain, uv, "pip", "install", "--python", python, *group.wanted, *group.options, *strategy)
     return make_as("install-with-uv", {**params, "uv": uv}, KINDS, (argv,), because=_because(group))

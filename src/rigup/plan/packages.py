@@ -14,6 +14,7 @@ class Group(NamedTuple):
         wanted: as pip takes them: "torch==2.9.1+cu126".
         only: the index in place of the default one, "" for that.
         extra_indexes, find_links: asked beside.
+        offline: only the folders are asked: there is no network.
         build: what was chosen; None for what was asked for beside.
 
     """
@@ -23,16 +24,20 @@ class Group(NamedTuple):
     extra_indexes: tuple[str, ...] = ()
     find_links: tuple[str, ...] = ()
     build: Judged | None = None
+    offline: bool = False
+
+    @property
+    def places(self) -> list[tuple[str, str]]:
+        """Options with their values, which say where packages lie."""
+        told = [("--index-url", self.only)] if self.only else []
+        told += [("--extra-index-url", url) for url in self.extra_indexes]
+        told = [] if self.offline else told
+        return told + [("--find-links", place) for place in self.find_links]
 
     @property
     def options(self) -> list[str]:
-        """What pip is told of the places."""
-        told = ["--index-url", self.only] if self.only else []
-        for url in self.extra_indexes:
-            told += ["--extra-index-url", url]
-        for place in self.find_links:
-            told += ["--find-links", place]
-        return told
+        """What pip and uv are told of the places."""
+        return (["--no-index"] if self.offline else []) + [word for pair in self.places for word in pair]
 
 
 def groups(choice: Choice) -> list[Group]:

@@ -8,6 +8,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from rigup.language import _
+from rigup.stack.site import Site
 
 DEFAULT = "torch"
 _MOST = 300  # requirements of one wish
@@ -43,11 +44,25 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
         return {canonicalize_name(one.name): one for one in map(Requirement, self.packages)}
 
 
-def read_wishes(words: Iterable[str]) -> tuple[str, ...]:
-    """Requirements as a person types them: "torch==2.6", "torch>=2.4,<2.8". Raises WishError."""
+def read_wishes(words: Iterable[str], site: Site | None = None) -> tuple[str, ...]:
+    """Requirements as a person types them: "torch==2.6", "torch>=2.4,<2.8"; those meant for other systems are left out.
+
+    Args:
+        words: the requirements.
+        site: the machine that markers are asked of; by default this one.
+
+    Raises:
+        WishError: one is no requirement, two contradict, or all are meant for other systems.
+
+    """
     found: dict[str, str] = {}
+    marked = _environment(site) if site else None
+    word = ""
     for word in words:
         told = _requirement(word)
+        if told.marker and not told.marker.evaluate(marked):
+            continue
+        told.marker = None
         name = canonicalize_name(told.name)
         if name in found and found[name] != str(told):
             raise WishError(
@@ -58,7 +73,24 @@ def read_wishes(words: Iterable[str]) -> tuple[str, ...]:
         found[name] = str(told)
     if len(found) > _MOST:
         raise WishError(_("{count} packages are more than one wish may hold.").format(count=len(found)))
+    if word and not found:
+        raise WishError(_("{word} is meant for another system than this.").format(word=word[:200]))
     return tuple(found.values()) or (DEFAULT,)
+
+
+def _environment(site: Site) -> dict[str, str]:
+    """What PEP 508 calls a machine."""
+    system = {
+        "linux": ("linux", "Linux", "posix"),
+        "windows": ("win32", "Windows", "nt"),
+        "macos": ("darwin", "Darwin", "posix"),
+    }
+    names = dict(
+        zip(("sys_platform", "platform_system", "os_name"), system.get(site.system, system["linux"]), strict=True)
+    )
+    machine = "AMD64" if site.system == "windows" and site.machine == "x86_64" else site.machine
+    python = (site.python or "").rstrip("t")
+    return {**names, "platform_machine": machine, **({"python_version": python} if python else {})}
 
 
 def _requirement(word: str) -> Requirement:
@@ -71,9 +103,6 @@ def _requirement(word: str) -> Requirement:
         raise WishError(wrong.format(word=word[:200])) from error
     if told.url:
         raise WishError(_("{word} names an address: rigup chooses by name and version.").format(word=word[:200]))
-    if told.marker and not told.marker.evaluate():
-        raise WishError(_("{word} is meant for another system than this.").format(word=word[:200]))
-    told.marker = None
     return told
 
 

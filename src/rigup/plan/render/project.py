@@ -18,7 +18,7 @@ def conda(choice: Choice) -> str:
     lines = ["name: rigup", "channels:", *(f"  - {one}" for one in (*channels, _forge(choice), "nodefaults"))]
     lines += ["dependencies:", *(f"  - {json.dumps(one)}" for one in (python, "pip", *names)), "  - pip:"]
     told = groups(choice)
-    options = dict.fromkeys(pair for group in told for pair in _pairs(group.options))
+    options = dict.fromkeys(pair for group in told for pair in _lines(group))
     lines += ["      - " + json.dumps(one) for one in (*options, *(want for group in told for want in group.wanted))]
     if kept := variables(choice):
         lines += ["variables:", *(f"  {name}: {json.dumps(value)}" for name, (value, _why) in kept.items())]
@@ -38,10 +38,10 @@ def _from_channels(choice: Choice) -> tuple[list[str], list[str]]:
     return ([found.channel] if found.channel != "conda-forge" else []), list(found.packages)
 
 
-def _pairs(options: list[str]) -> tuple[str, ...]:
-    """Options with their values, as lines of a requirements file: there an index is for all packages, so none goes alone."""
-    pairs = zip(options[::2], options[1::2], strict=True)
-    return tuple(f"{name.replace('--index-url', '--extra-index-url')} {value}" for name, value in pairs)
+def _lines(group: Group) -> tuple[str, ...]:
+    """Options as lines of a requirements file: there an index is for all packages, so none goes alone."""
+    told = (f"{name.replace('--index-url', '--extra-index-url')} {value}" for name, value in group.places)
+    return (*(["--no-index"] if group.offline else []), *told)
 
 
 def pyproject(choice: Choice) -> str:
