@@ -33,6 +33,9 @@ padding:.35rem .6rem;border-bottom:1px solid var(--line)}.rigup th{font-weight:6
 """
 
 
+_TH = '<th scope="col">'
+
+
 def page(answer: Answer, here: bool = True) -> str:
     """A whole document. `here`: about this machine, else about somebody's."""
     title = _("rigup: {verdict}").format(verdict=_(answer["verdict"]))
@@ -100,7 +103,7 @@ def _evidence(evidence: list[Answer]) -> str:
     told = "".join(
         f'<tr><td>{_said(_value(line))}</td><td class="soft">{_said(_where(line))}</td></tr>' for line in rows.values()
     )
-    heads = f"<tr><th>{_said(_('What was seen'))}</th><th>{_said(_('Where'))}</th></tr>"
+    heads = f"<tr>{_TH}{_said(_('What was seen'))}</th>{_TH}{_said(_('Where'))}</th></tr>"
     return f"<h3>{_said(_('Why'))}</h3>\n<table>{heads}{told}</table>" if told else ""
 
 
@@ -145,7 +148,7 @@ def _devices(answer: Answer) -> Iterator[str]:
     columns = ("#", _("Device"), _("Memory"), _("State"), _("What it cannot do"))
     rows = [_device(device) for device in found]
     kept = [place for place in range(len(columns)) if any(row[place] for row in rows)]  # one of nothing tells nothing
-    heads = "".join(f"<th>{_said(columns[place])}</th>" for place in kept)
+    heads = "".join(f"{_TH}{_said(columns[place])}</th>" for place in kept)
     body = "".join("<tr>" + "".join(f"<td>{row[place]}</td>" for place in kept) + "</tr>" for row in rows)
     yield f"<h2>{_said(_('Devices'))}</h2>\n<table><tr>{heads}</tr>{body}</table>"
 
