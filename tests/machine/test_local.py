@@ -14,7 +14,7 @@ HOST = Local()
 
 
 def test_on_windows_paths_lie_on_the_systems_drive(monkeypatch):
-    monkeypatch.setenv("SystemDrive", "D:")
+    monkeypatch.setenv("SYSTEMDRIVE", "D:")
     assert Local().root == ("D:" if os.name == "nt" else "")
     monkeypatch.setattr("rigup.machine.local.os.name", "nt")
     assert (Local().root, Local("E:").root) == ("D:", "E:")

@@ -10,7 +10,20 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-_LEFT_OUT = ("/test/", "/tests/", "/__pycache__/", "/idlelib/", "/tkinter/", "/site-packages/", "/dist-packages/")
+_LEFT_OUT = (  # not needed to install a wheel
+    "/test/",
+    "/tests/",
+    "/__pycache__/",
+    "/idlelib/",
+    "/tkinter/",
+    "/site-packages/",
+    "/dist-packages/",
+    "/lib2to3/",
+    "/turtledemo/",
+    "/pydoc_data/",
+    "/config-",
+    "/ensurepip/_bundled/",
+)
 
 
 def _libraries(programs):

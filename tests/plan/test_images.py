@@ -53,7 +53,7 @@ class Podman:
         """What a program prints in an image, by one more layer of it."""
         import json
 
-        return self.build(f"FROM {image}\nRUN {json.dumps(argv)}\n", "localhost/asked", folder, "--no-cache")
+        return self.build(f"FROM {image}\nRUN {json.dumps(argv)}\n", "localhost/asked", folder)
 
 
 @pytest.fixture(scope="module")

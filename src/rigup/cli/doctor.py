@@ -113,13 +113,16 @@ def _others(source: str | None, hosts: tuple[str, ...], as_json: bool, verbose: 
 
 
 def _answer(source: str | None, wake: bool, since_ok: bool = False) -> dict[str, Any]:
+    from rigup.cli.progress import Waiting
     from rigup.cli.since import here
     from rigup.diagnosis.answer import diagnose
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError
 
+    told = _("Reading this machine …") if source is None else _("Reading {source} …").format(source=source)
     try:
-        return here(wake, since_ok) if source is None else diagnose(source, wake)
+        with Waiting(told):
+            return here(wake, since_ok) if source is None else diagnose(source, wake)
     except (SourceError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
 

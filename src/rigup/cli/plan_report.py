@@ -1,5 +1,6 @@
 """A plan for a terminal: what will be there, for which devices, what it costs, what must change, and each step."""
 
+import subprocess
 from typing import Any
 
 import click
@@ -146,18 +147,19 @@ def _said(change: Answer) -> str:
 
 
 def _steps(plan: Answer, explained: bool) -> list[str]:
-    return steps_text(plan["steps"], explained)
+    return steps_text(plan["steps"], explained, plan["environment"]["system"] == "windows")
 
 
-def steps_text(steps: list[Answer], explained: bool = False) -> list[str]:
-    """Each step with where it is done, what it needs, and its commands."""
+def steps_text(steps: list[Answer], explained: bool = False, windows: bool = False) -> list[str]:
+    """Each step with where it is done, what it needs, and its commands as a person types them on the system."""
     lines = [click.style(_("Steps"), bold=True)] if steps else []
     for number, step in enumerate(steps, 1):
         told = step["title"] + aside(mark for mark in _marks(step) if mark)
         lines += wrapped(told, f"{number:>3}. ", "     ")
         if step["because"] and (explained or step["state"] == "blocked" or not step["commands"]):
             lines += wrapped(step["because"], "     ", "     ")
-        lines += ["     " + command for command in commands(step) if step["state"] != "satisfied"]
+        typed = [subprocess.list2cmdline(argv) for argv in step["commands"]] if windows else commands(step)
+        lines += ["     " + command for command in typed if step["state"] != "satisfied"]
     return lines
 
 

@@ -72,17 +72,20 @@ def installation(version: str, usecase: str, distribution: str, release: str, ke
         return None
     values = {
         "dir": told.amdgpu_install_dir, "pkg": told.amdgpu_install_pkg, "codename": _codename(file, release),
-        "release": release, "major": release.partition(".")[0], "kernel": kernel,
+        "release": release, "major": release.partition(".")[0], **({"kernel": kernel} if kernel else {}),
     }  # fmt: skip
-    install = _packages(file, usecase)
-    try:
-        headers = filled(file.headers, values) if usecase == "dkms" else ()
-    except KeyError:  # nobody told which kernel runs
-        headers = ()
     return Installation(
-        version=told.version, setup=filled(file.setup, values), headers=headers, install=filled(install, values),
-        undo=filled(file.undo, values), source=file.source,
+        version=told.version, setup=filled(file.setup, values), undo=filled(file.undo, values),
+        headers=_headers(file, values) if usecase == "dkms" else (), source=file.source,
+        install=filled(_packages(file, usecase), values),
     )  # fmt: skip
+
+
+def _headers(file: _File, values: dict[str, str]) -> Filled:
+    try:
+        return filled(file.headers, values)
+    except KeyError:  # nobody told which kernel runs
+        return ()
 
 
 def _packages(file: _File, usecase: str) -> Commands:

@@ -49,7 +49,9 @@ def card_on_bus(device: PciDevice) -> Statements:
     if device.get("name") and (name := _model(device.get("name"))):
         fields["name"] = device.fields["name"]._replace(value=name, rank=-2)
         if _VENDORS[vendor] == "amd" and not model and (target := target_of_codename(device.get("name"))):
-            fields["isa"] = device.fields["name"]._replace(value=target.isa, rank=-2)  # before the brackets stands the chip
+            fields["isa"] = device.fields["name"]._replace(
+                value=target.isa, rank=-2
+            )  # before the brackets stands the chip
     yield Gpu(device.place, fields)
 
 

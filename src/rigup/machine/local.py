@@ -22,7 +22,7 @@ class Local:
 
     def __init__(self, root: str = "") -> None:
         # `/Windows/…` without a drive would be looked for on the one where the person stands.
-        self.root = root or (os.environ.get("SystemDrive", "") if os.name == "nt" else "")
+        self.root = root or (os.environ.get("SYSTEMDRIVE", "") if os.name == "nt" else "")
         self._names: dict[str, list[str]] = {}
 
     def find(self, pattern: str) -> list[str]:

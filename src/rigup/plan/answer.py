@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rigup.stack.candidate import Served
+from rigup.stack.candidate import Change, Served
 from rigup.stack.choice import Choice
 from rigup.stack.site import Device
 
@@ -14,6 +14,7 @@ _STATES = {"native": "expected", "trial": "on-trial", "no": "no"}
 def answer(choice: Choice, link: int = 0) -> Answer:
     """The contract's object; `link` is a speed in bits a second, 0 if nobody said."""
     from rigup.plan.cost import cost
+    from rigup.plan.environment import folder
     from rigup.plan.steps import steps
 
     made = steps(choice)
@@ -22,15 +23,14 @@ def answer(choice: Choice, link: int = 0) -> Answer:
         "verdict": verdict(choice, made),
         "wish": list(choice.wish.packages),
         "environment": {
-            "manager": choice.wish.manager, "path": choice.site.environment, "python": choice.python,
+            "manager": choice.wish.manager, "path": folder(choice), "python": choice.python,
+            "system": choice.site.system,
         },
         "packages": named_plainly(choice.packages),
         "requirements": list(choice.requirements),
         "indexes": list(choice.indexes),
         "variables": choice.variables,
-        "system": [
-            {"change": change.change, "from": change.have, "to": change.to, "why": change.why} for change in choice.changes
-        ],
+        "system": [_change(change) for change in choice.changes],
         "devices": [device_json(device, told) for device, told in choice.devices],
         "turned_down": [{"candidate": one.candidate, "because": one.because, "source": one.source} for one in choice.turned_down],
         "smallest_change": choice.smallest_change or None,
@@ -40,6 +40,10 @@ def answer(choice: Choice, link: int = 0) -> Answer:
         "cost": cost(choice, made, link),
         "steps": made,
     }  # fmt: skip
+
+
+def _change(change: Change) -> Answer:
+    return {"change": change.change, "from": change.have, "to": change.to, "why": change.why}
 
 
 def verdict(choice: Choice, made: list[Answer]) -> str:

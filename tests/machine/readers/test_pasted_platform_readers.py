@@ -40,7 +40,9 @@ def test_a_node_in_a_listing_of_its_folder():
     assert (node["path"], node["mode"], node["group"], node["acl"]) == ("/dev/kfd", "crw-------", "root", False)
 
 
-@pytest.mark.parametrize("line", ["crw-rw---- 1 root render 234, 0 Mai 21 05:13 kfd2", "drwxr-xr-x 2 root root 40 Mai 21 05:13 kfd"])
+@pytest.mark.parametrize(
+    "line", ["crw-rw---- 1 root render 234, 0 Mai 21 05:13 kfd2", "drwxr-xr-x 2 root root 40 Mai 21 05:13 kfd"]
+)
 def test_what_is_another_file_is_no_node(line):
     assert told("kfd_in_a_listing", line + "\n") == []
 
@@ -49,7 +51,10 @@ def test_what_is_another_file_is_no_node(line):
     ("line", "isa"),
     [
         ("04:00.0 VGA compatible controller: Advanced Micro Devices, Inc. [AMD/ATI] Renoir (rev c6)", "gfx90c"),
-        ("04:00.0 VGA compatible controller: Advanced Micro Devices, Inc. [AMD/ATI] Cezanne [Radeon Vega Series / Radeon Vega Mobile Series] (rev c8)", "gfx90c"),
+        (
+            "04:00.0 VGA compatible controller: Advanced Micro Devices, Inc. [AMD/ATI] Cezanne [Radeon Vega Series / Radeon Vega Mobile Series] (rev c8)",
+            "gfx90c",
+        ),
     ],
 )
 def test_graphics_in_a_processor_by_their_code_name(pasted, line, isa):
@@ -66,7 +71,9 @@ def test_no_text_makes_a_reader_fail(name, body):
 
 
 @pytest.mark.parametrize("name", OURS)
-@pytest.mark.parametrize("piece", ["RELEASE_ARM64_T", "Darwin\nprocessor: ", "crw-rw---- 1 root root 1, 0 ", " kfd", "a"])
+@pytest.mark.parametrize(
+    "piece", ["RELEASE_ARM64_T", "Darwin\nprocessor: ", "crw-rw---- 1 root root 1, 0 ", " kfd", "a"]
+)
 def test_no_long_text_makes_a_reader_hang(name, piece):
     for _ in zip(range(100), READERS[name].read(Text("text", piece * (40_000 // len(piece)))), strict=False):
         pass

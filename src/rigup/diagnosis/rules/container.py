@@ -99,28 +99,6 @@ def torch_finds_no_driver_inside(
     return driver is None and {"vendor": "nvidia"}
 
 
-@rule("container-without-gpu", strength="possible")
-def somebody_tells_of_a_container(
-    error: Symptom = seen("torch-found-no-driver", "ollama-no-nvidia-devices"),
-    _told: Symptom = seen("speaks-of-a-container"),
-    driver: Driver | None = one(vendor="nvidia"),
-    bus: PciDevice | None = None,
-) -> Verdict:
-    """The program says that there is no driver, and the person that it runs in a container."""
-    return driver is None and bus is None and error.place.world != "host" and {"vendor": "nvidia"}
-
-
-@rule("container-without-gpu", strength="possible")
-def nvidia_smi_was_tried_inside(
-    _error: Symptom = seen("nvidia-smi-not-installed", "nvidia-nodes-not-there", at="container"),
-    asked: World | None = one(gpu_requested=True),
-    driver: Driver | None = one(vendor="nvidia"),
-    bus: PciDevice | None = None,
-) -> Verdict:
-    """All that is shown is somebody who looks for the GPU in a container; the engine brings the tool with it."""
-    return asked is None and driver is None and bus is None and {"vendor": "nvidia"}
-
-
 @rule("container-without-gpu", strength="likely")
 def tensorflow_finds_no_driver_inside(
     _said: Symptom = seen("tf-no-driver-in-container"), gpu: Gpu | None = one(vendor="nvidia", at="container")
@@ -150,22 +128,6 @@ def ollama_finds_no_kfd(
     """On a host the same words mean that the module is not loaded."""
     gone = module is not None and module.get("loaded") is False
     return not gone and error.place.world != "host" and {"vendor": "amd"}
-
-
-@mends("container-without-gpu")
-def how_gpus_are_asked_for(
-    card: Gpu | None = None,
-    world: World | None = None,
-    error: Symptom | None = seen("kfd-not-there", "ollama-kfd-not-loaded"),
-) -> Params:
-    """Each engine has its own word for it."""
-    amd = bool(error) or (card is not None and card.get("vendor") == "amd")
-    engine = (world and world.get("container")) or ""
-    options = {"apptainer": "--nv", "singularity": "--nv", "podman": "--device=nvidia.com/gpu=all"}
-    ours = {"apptainer": "--rocm", "singularity": "--rocm"}
-    return {
-        "option": ours.get(engine, "--device=/dev/kfd --device=/dev/dri") if amd else options.get(engine, "--gpus=all")
-    }
 
 
 # -- the engine cannot

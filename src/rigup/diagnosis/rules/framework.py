@@ -87,7 +87,15 @@ def a_program_found_no_gpu_code(
     """torch says so itself. On a Mac there is no such build, and a build for Intel has another device."""
     if platform and platform.get("system") == "macos":
         return False
-    return not (torch and (torch.get("cuda") or torch.get("mps_built") or torch.get("xpu_available") or "+xpu" in str(torch.get("version"))))
+    return not (
+        torch
+        and (
+            torch.get("cuda")
+            or torch.get("mps_built")
+            or torch.get("xpu_available")
+            or "+xpu" in str(torch.get("version"))
+        )
+    )
 
 
 @rule("cpu-only-torch")

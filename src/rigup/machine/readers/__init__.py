@@ -77,6 +77,7 @@ __all__ = [
     "derive",
     "disks",
     "executables",
+    "firmware",
     "forms",
     "grepped",
     "immutable",

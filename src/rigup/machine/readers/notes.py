@@ -18,7 +18,7 @@ _KEY = r"(?:\*{1,2})?(?P<key>%s)(?:\*{1,2})?[ \t]{0,4}[:=][ \t]{0,8}(?:\*{1,2} ?
 _CARD = (
     _START
     + _KEY
-    % r"GPUs?(?: ?\d| model| name)?|[Gg]raphics [Cc]ards?|[Vv]ideo [Cc]ards?|Graphics|dGPU|iGPU|eGPU|CPU ?/ ?i?GPU|CPU ?/ ?APU|APU"
+    % r"GPUs?(?: ?\d| model| name| ?/ ?VRAM)?|[Gg]raphics [Cc]ards?|[Vv]ideo [Cc]ards?|Graphics|dGPU|iGPU|eGPU|CPU ?/ ?i?GPU|CPU ?/ ?APU|APU"
     + r"(?:\d ?x )?(?![ \t]{0,8}(?:Device|Card)-\d)(?P<name>[^\n()]{3,60}?)[ \t]*(?:\((?P<inner>[^)\n]{1,60})\))?[ \t.]*$"
 )
 _BARE = (
@@ -29,6 +29,11 @@ _PAIR = r"^[^\n]{0,40}?(?P<name>(?:R[Xx] ?)?\d{3,4} ?(?:XTX?|GRE|M|S)?(?: \d{1,3
 _RELEASE = (
     _START
     + r"(?:\*{1,2})?(?:ROCm|rocm|ROCM)(?:[- ](?:dev|core|libs))?(?: [Vv]ersion)?(?:\*{1,2})?[ \t]{0,4}[:=]?[ \t]{0,4}v?(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,3})?)(?:-\d{1,6})?\b[^\n]{0,40}$"
+)
+_MODEL = r"\b(?:(?i:NVIDIA|GeForce)[ -]?){0,2}(?P<name>[RG]TX[ -]?\d{3,4}(?:[ -]?(?:Ti|TI|ti|SUPER|Super|D)\b){0,2})(?![\w-])(?P<inner>)"
+_OWNED = (
+    r"\b(?:on|with|have|has|got|own|bought|use|using)(?: (?:an?|my|the|our|one|single|new)){0,2} (?:desktop |laptop )?"
+    + _MODEL
 )
 _NAMED_JETSON = r"\b(?:Jetson (?P<model>(?:AGX |Orin |Xavier |TX|Nano|Thor)[\w ]{0,24})|NVIDIA (?P<board>Orin(?: Nano| NX)?|Jetson[\w ]{1,30}) (?:Developer Kit|Engineering))"
 
@@ -44,10 +49,18 @@ def cards_told(text: Text) -> Statements:
                 yield from _card(hit)
 
 
+@reads(marks=("RTX", "GTX"), adds=(Gpu,), rank=0)
+def card_in_a_sentence(text: Text) -> Statements:
+    """`PyTorch on an RTX 5090D`: where the whole text names one model only, it is the one that the person has."""
+    named = {re.sub(r"[ -]", "", hit["name"]).lower() for hit in text.each(_MODEL)}
+    if len(named) == 1 and (hit := text.first(_OWNED)):
+        yield from _card(hit)
+
+
 def _card(hit: Hit) -> Iterator[Gpu]:
     """A name that the catalogue knows, or one beside its own ISA."""
-    plain = re.sub(r"\b\d{1,3} ?GB\b|\bOC\b", "", hit["name"]).strip(" -,")
-    spaced = re.sub(r"(?<=\d)(?=X|GRE)|(?<=RX)(?=\d)|(?<=[RG]TX)(?=\d)", " ", plain)
+    plain = re.sub(r"\b\d{1,3} ?GB\b|\bOC\b", "", hit["name"]).strip(" -,/")
+    spaced = re.sub(r"(?<=\d)(?=X|GRE|D\b)|(?<=RX)(?=\d)|(?<=[RG]TX)(?=\d)", " ", plain)
     isa = re.search(r"gfx[0-9a-f]{3,4}", hit["inner"])
     known = next(
         (

@@ -1,0 +1,71 @@
+"""Containers that the engine gave nothing of the driver, or a part of it."""
+
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.machine.kinds import Driver, Gpu, PciDevice, Symptom, World
+
+_NO_COMPUTE = ("driver-capabilities-without-compute", "asked-capabilities-without-compute")
+
+
+@rule("container-without-gpu", strength="likely")
+def tool_is_not_in_the_image(
+    _error: Symptom = seen("engine-finds-no-nvidia-smi"), asked: World | None = one(gpu_requested=True)
+) -> Verdict:
+    """Where GPUs are asked for the engine lays nvidia-smi into the image."""
+    return asked is None and {"vendor": "nvidia"}
+
+
+@rule("container-without-gpu", strength="possible")
+def image_asks_for_none_itself(
+    _error: Symptom = seen("engine-finds-no-nvidia-smi"), asked: World = one(gpu_requested=True)
+) -> Verdict:
+    """NVIDIA's runtime alone does nothing: the image, or the command, has to name the GPUs as well."""
+    return bool(asked.get("container")) and {"vendor": "nvidia"}
+
+
+@rule("container-without-gpu", strength="likely")
+def asked_for_without_compute(
+    _error: Symptom = seen("libcuda-not-found", "cuda-driver-library-not-found"), _asked: Symptom = seen(*_NO_COMPUTE)
+) -> Verdict:
+    """nvidia-smi comes with `utility`, and libcuda with `compute` alone."""
+    return {"vendor": "nvidia"}
+
+
+@rule("container-without-gpu", strength="possible")
+def somebody_tells_of_a_container(
+    error: Symptom = seen("torch-found-no-driver", "ollama-no-nvidia-devices", "libcuda-not-found"),
+    _told: Symptom = seen("speaks-of-a-container"),
+    driver: Driver | None = one(vendor="nvidia"),
+    bus: PciDevice | None = None,
+) -> Verdict:
+    """The program says that there is no driver, and the person that it runs in a container."""
+    return driver is None and bus is None and error.place.world != "host" and {"vendor": "nvidia"}
+
+
+@rule("container-without-gpu", strength="possible")
+def nvidia_smi_was_tried_inside(
+    _error: Symptom = seen("nvidia-smi-not-installed", "nvidia-nodes-not-there", at="container"),
+    asked: World | None = one(gpu_requested=True),
+    driver: Driver | None = one(vendor="nvidia"),
+    bus: PciDevice | None = None,
+) -> Verdict:
+    """All that is shown is somebody who looks for the GPU in a container; the engine brings the tool with it."""
+    return asked is None and driver is None and bus is None and {"vendor": "nvidia"}
+
+
+@mends("container-without-gpu")
+def how_gpus_are_asked_for(
+    card: Gpu | None = None,
+    world: World | None = None,
+    error: Symptom | None = seen("kfd-not-there", "ollama-kfd-not-loaded"),
+    part: Symptom | None = seen(*_NO_COMPUTE),
+) -> Params:
+    """Each engine has its own word for it."""
+    if part is not None:
+        return {"option": "-e NVIDIA_DRIVER_CAPABILITIES=compute,utility"}
+    amd = bool(error) or (card is not None and card.get("vendor") == "amd")
+    engine = (world and world.get("container")) or ""
+    options = {"apptainer": "--nv", "singularity": "--nv", "podman": "--device=nvidia.com/gpu=all"}
+    ours = {"apptainer": "--rocm", "singularity": "--rocm"}
+    return {
+        "option": ours.get(engine, "--device=/dev/kfd --device=/dev/dri") if amd else options.get(engine, "--gpus=all")
+    }
