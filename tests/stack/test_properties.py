@@ -207,7 +207,8 @@ def test_what_is_planned_and_then_there_is_ready(profile, wish):
     extra = {line.partition("==")[0]: line.partition("==")[2] for line in first.requirements}
     there = first.site.but(
         installed=named_plainly(first.packages) | extra, variables=first.variables, python=first.python,
-        pythons=(first.python,), nvidia_driver=driver, open_module=None, environment=".venv",
+        pythons=(first.python,), nvidia_driver=driver, environment=".venv",
+        open_module=first.site.open_module if driver == first.site.nvidia_driver else None,  # a new driver brings its own
         toolkit=changed.get("toolkit", "").removeprefix("CUDA ").partition(" ")[0] or first.site.toolkit,
     )  # fmt: skip
     again = choose(first.wish, there)
