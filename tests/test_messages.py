@@ -10,7 +10,10 @@ from string import Formatter
 
 import pytest
 from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
 
+from rigup import language
+from rigup.cli import COMMANDS, run
 from rigup.cli.layout import columns
 from rigup.language import SUPPORTED
 
@@ -136,3 +139,62 @@ def test_a_message_that_is_missing_stale_or_malformed_is_named(monkeypatch):
         "ru: stale: old",
         "ru: without `it`: run `it`",
     ]
+
+
+# -- the catalogues in use ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """The catalogues as a wheel has them; a checkout may have none, or older ones."""
+    folder = tmp_path_factory.mktemp("locales")
+    for code in LANGUAGES:
+        target = folder / code / "LC_MESSAGES" / "rigup.mo"
+        target.parent.mkdir(parents=True)
+        with target.open("wb") as file:
+            write_mo(file, messages.read(code))
+    return folder
+
+
+@pytest.fixture
+def speaking(compiled, monkeypatch):
+    """Fix the language that the surroundings ask for."""
+    monkeypatch.setattr(language, "_CATALOGUES", compiled)
+    return lambda code: monkeypatch.setenv("LANG", code + ".UTF-8")
+
+
+@pytest.mark.parametrize("code", CHINESE)
+def test_the_first_help_is_in_the_language_of_the_surroundings(code, speaking, capsys):
+    speaking(code)
+    assert run(["--help"]) == 0
+    told = capsys.readouterr().out
+    source = dict(translations(code))
+    assert told.startswith("用法：rigup ")
+    assert all(
+        source[text] in " ".join(told.split()) for text in ("Show the version and exit.", COMMANDS["explain"][1])
+    )
+
+
+@pytest.mark.parametrize("code", CHINESE)
+def test_a_mistake_before_any_command_is_told_in_the_language_of_the_surroundings(code, speaking, capsys):
+    speaking(code)
+    assert run(["--bogus"]) == 2
+    assert dict(translations(code))["No such option {name!r}."].format(name="--bogus") in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("code", SUPPORTED)
+def test_a_long_mistake_is_told_in_lines_of_a_terminal(code, speaking, capsys):
+    speaking(code)
+    assert run(["plan", "--for", "no such card"]) == 2
+    told = capsys.readouterr().err
+    assert "no such card" in told
+    assert [line for line in told.splitlines() if columns(line) > 80] == []
+
+
+def test_sentences_are_joined_as_the_script_joins_them(speaking):
+    language.choose("en")
+    assert language.sentences("One.", "", "Two.") == "One. Two."
+    assert (language.sentences(), language.sentences("One.")) == ("", "One.")
+    speaking("zh_TW")
+    language.choose()
+    assert language.sentences("一。", "二。", "三。") == "一。二。三。"

@@ -52,6 +52,8 @@ def cards_told(text: Text) -> Statements:
 @reads(marks=("RTX", "GTX"), adds=(Gpu,), rank=0)
 def card_in_a_sentence(text: Text) -> Statements:
     """`PyTorch on an RTX 5090D`: where the whole text names one model only, it is the one that the person has."""
+    if re.search(r"\bRadeon\b|\bRX ?\d{3,4}\b|\bInstinct\b|\bArc [AB]\d{3}\b", text.body):
+        return
     named = {re.sub(r"[ -]", "", hit["name"]).lower() for hit in text.each(_MODEL)}
     if len(named) == 1 and (hit := text.first(_OWNED)):
         yield from _card(hit)
