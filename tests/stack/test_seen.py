@@ -1,0 +1,20 @@
+"""A machine that was looked at, as planning sees it."""
+
+from pathlib import Path
+
+from rigup.stack.seen import look_at
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+
+
+def test_a_report_tells_devices_driver_and_the_python_that_it_ran_in():
+    site = look_at(str(EXAMPLES / "cpu-build.txt"))
+    assert [device.isa for device in site.gpus] == ["sm_86"]
+    assert (site.nvidia_driver, site.python, site.distribution) == ("550.54.15", "3.11", "ubuntu")
+
+
+def test_a_captured_machine_is_known_by_its_files():
+    site = look_at(str(Path(__file__).parents[1] / "machines" / "nvidia-workstation"))
+    assert site.system == "linux"
+    assert site.nvidia_driver
+    assert all(device.vendor == "nvidia" for device in site.gpus)
