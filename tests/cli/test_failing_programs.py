@@ -80,7 +80,7 @@ def test_the_gpu_is_asked_of_a_build_without_one(torch, tmp_path):
         assert first(answer)["cause"] == "cpu-only-torch"
     else:  # a build for CUDA on a machine without a driver
         assert "Found no NVIDIA driver" in told
-        assert first(answer)["cause"] in ("no-gpu-present", "nvidia-driver-missing")
+        assert first(answer)["cause"] in ("no-gpu-present", "nvidia-driver-missing", "container-without-gpu")
 
 
 @POSIX

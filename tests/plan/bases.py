@@ -10,6 +10,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
+_CERTIFICATES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt")
 _LEFT_OUT = (  # not needed to install a wheel
     "/test/",
     "/tests/",
@@ -49,6 +50,9 @@ def python_root(path: Path) -> Path:
         tar.add(library, str(library), filter=kept)
         tar.add(pip, "/opt/pip/pip")
         tar.add(shell, "/bin/sh")
+        for one in _CERTIFICATES:  # a distribution's pip wants them even where it asks nobody
+            if os.path.isfile(one):
+                tar.add(os.path.realpath(one), one)
         for one in _libraries([program, shell, *extensions]):
             tar.add(os.path.realpath(one), one)
         link = tarfile.TarInfo("/usr/bin/python")

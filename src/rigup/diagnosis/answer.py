@@ -1,9 +1,8 @@
 """The report of `rigup doctor`, as data in the shape of CONTRACTS.md. Nothing is printed here."""
 
-import importlib
-import threading
 from typing import Any, NamedTuple
 
+from rigup.diagnosis import rules  # noqa: F401  (registers them)
 from rigup.diagnosis.findings import Finding, explained
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.states import device_states
@@ -52,11 +51,8 @@ def diagnosed(sources: list[Source], wake: bool = False) -> Answer:
 
 
 def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
-    """The same with the facts, for those who keep or compare them. The rules are loaded while programs answer."""
-    loading = threading.Thread(target=importlib.import_module, args=("rigup.diagnosis.rules",), daemon=True)
-    loading.start()
+    """The same with the facts, for those who keep or compare them."""
     facts = look(sources, wake)
-    loading.join()
     return Diagnosis(facts, *judged(facts))
 
 

@@ -16,8 +16,6 @@ Skipped = dict[str, set[str]]
 
 def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
     """All findings, root causes first, and what could not be judged: unknown field → causes."""
-    from rigup.diagnosis import rules  # noqa: F401  (registers them)
-
     skipped: Skipped = defaultdict(set)
     found = [finding for rule in (*RULES, *rules_of_table()) for finding in _findings(rule, facts, skipped)]
     return folded(merged(found)), skipped

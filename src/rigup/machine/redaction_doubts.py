@@ -26,6 +26,7 @@ _PAIR = re.compile(
     r"(?P<name>(?<![\w$\"'])[A-Za-z_]\w{0,100})(?P<between>=)(?P<value>\"[^\"\n]*\"?|'[^'\n]*'?|(?:\$\([^)\n]*\)|[^\s;\"'])+)"
 )
 _SPACED = re.compile(r"(?P<name>(?<=[ \t])[A-Za-z_]\w{0,100})(?P<between>[ \t])(?P<value>[^\n]+)")
+_OF_OTHERS = re.compile(r"\$(?:\{[A-Za-z_]\w{0,60}\}|[A-Za-z_]\w{0,60})(?:[/:][\w./$:{}+-]{0,500})?")
 _PLAIN = re.compile(r"(?i)[\d.]{0,5}|true|false|yes|no|on|off")
 _OWN_FILES = re.compile(r"/(?:etc/environment|environment\.d/[^/]+\.conf|[^/]*\.env|env)\Z")
 
@@ -93,6 +94,8 @@ def variable(name: str, value: str, made: Pseudonyms, keeps: Keeps, source: str 
         return value
     if is_secret(name):
         return made.of("secret", value)
+    if _OF_OTHERS.fullmatch(value):  # `$HOME/bin` tells nothing that the account does not
+        return value
     shown = name + "=" + value.replace("\n", " ")[:_SHOWN]
     if keeps(Doubt("variable", name, source, shown)):
         return value
@@ -136,7 +139,7 @@ def _pair(found: re.Match[str], path: str, made: Pseudonyms, keeps: Keeps) -> st
 
 
 def _judged(name: str, value: str, path: str, made: Pseudonyms, keeps: Keeps) -> str:
-    """A file's value, left as it is where it is made of other variables, or says next to nothing."""
-    if "redacted-" in value or value.startswith("$"):
+    """A file's value, left as it is where something was taken out of it before."""
+    if "redacted-" in value:
         return value
     return variable(name, value, made, keeps, path)
