@@ -111,7 +111,9 @@ def _python(facts: Facts, environment: str) -> dict[str, Any]:
     if chosen is None and not environment:
         chosen = next((env for env in envs if env.get("active") and env.get("kind") in ("venv", "conda")), None)
     told = [env for env in envs if env.get("version")]
-    there = [env for env in told if env.get("kind") == "system"] or told[:1]  # a report speaks of the one that it ran in
+    there = [env for env in told if env.get("kind") == "system"] or told[
+        :1
+    ]  # a report speaks of the one that it ran in
     pythons = sorted({_minor(str(env.get("version"))) for env in there}, key=version_key, reverse=True)
     found: dict[str, Any] = {
         "pythons": tuple(pythons),
