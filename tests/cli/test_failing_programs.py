@@ -36,6 +36,7 @@ def torch():
 def diagnosed(*program, **more):
     """The finished process, and the answer as data."""
     done = run(*program, options=["--json"], **more)
+    assert done.stdout, (done.returncode, done.stderr[-3000:])
     return done, json.loads(done.stdout)
 
 

@@ -85,7 +85,10 @@ def offline(chosen, tmp_path):
 def test_a_dockerfile_builds_and_holds_what_was_planned(podman, offline, tmp_path):
     choice, folder = offline("Radeon 680M, ubuntu 24.04", "torch==2.7.1", "numpy<2,>=1.26")
     podman.build(rendered(choice, "dockerfile"), "localhost/planned", tmp_path, "--build-context", f"wheels1={folder}")
-    code = "import os, torch, numpy; print('HAS', torch.__version__, numpy.__version__, os.environ['HSA_OVERRIDE_GFX_VERSION'])"
+    code = (
+        "import os; from importlib.metadata import version as v; "
+        "print('HAS', v('torch'), v('numpy'), os.environ['HSA_OVERRIDE_GFX_VERSION'])"
+    )
     assert f"HAS {choice.packages['torch']} 1.26.4 10.3.0" in podman.says(
         "localhost/planned", tmp_path, "python", "-c", code
     )
