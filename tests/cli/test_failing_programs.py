@@ -117,7 +117,7 @@ for _count in range(3):
 print("done")
 """
 FAULTS = {
-    "library": ("ctypes.CDLL('libcudnn.so.9')", "cuda-runtime-library-missing", "libcudnn.so.9"),
+    "library": ("ctypes.CDLL('libcudnn.so.8')", "cuda-runtime-library-missing", "libcudnn.so.8"),
     "devices": ("torch.ones(2) + torch.ones(2, device='meta')", "tensors-on-different-devices", "expected device"),
     "killed": ("os.kill(os.getpid(), signal.SIGKILL)", None, "Killed"),
 }

@@ -197,7 +197,8 @@ def _unbuilt(one: Difference, after: Portrait) -> tuple[str, ...]:
     if one.field != "release":
         return ()
     built = ((str(row[1].get("name")), row[1].get("built_for") or []) for row in after.facts.get("KernelModule", ()))
-    return tuple(name for name, kernels in built if one.before in kernels and one.after not in kernels)
+    lists = ((name, kernels) for name, kernels in built if isinstance(kernels, list | tuple))
+    return tuple(name for name, kernels in lists if one.before in kernels and one.after not in kernels)
 
 
 # -- echoes ------------------------------------------------------------------------------------------
