@@ -1,12 +1,13 @@
-"""`rigup fix`: the steps that mend one finding. It shows them; nothing is changed."""
+"""`rigup fix`: the steps that mend a finding, shown, and taken when you agree; then the doctor looks again."""
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rigup.cli.layout import wrapped
-from rigup.language import _, choose
+from rigup.language import _, choose, sentences
 
 if TYPE_CHECKING:
     from rigup.stack.site import Site
@@ -17,22 +18,55 @@ _FRAMEWORKS = ("torch", "torchvision", "torchaudio", "tensorflow", "jax", "vllm"
 
 
 @click.command("fix")
-@click.argument("cause")
+@click.argument("cause", required=False)
+@click.option("--all-safe", is_flag=True, help="Mend all that can be mended by safe steps alone.")
 @click.option("--from", "source", metavar="PATH", help="A report, a log, a folder of them or a captured tree.")
 @click.option("--env", "environment", default="", metavar="PATH", help="The environment; by default the active one.")
 @click.option("--explain", "explained", is_flag=True, help="Tell of each step why it is taken.")
+@click.option("-y", "--yes", is_flag=True, help="Take the steps without asking.")
+@click.option("--dry-run", is_flag=True, help="Show exactly what would be run, and change nothing.")
+@click.option("-q", "--quiet", is_flag=True, help="Say only what fails.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.fix/1).")
-def command(cause: str, source: str | None, environment: str, explained: bool, as_json: bool) -> int:
-    """Show the steps that mend one finding of the doctor, as `rigup plan` would take them.
+def command(
+    cause: str | None, all_safe: bool, source: str | None, environment: str, explained: bool, yes: bool, dry_run: bool,
+    quiet: bool, as_json: bool,
+) -> int:  # fmt: skip
+    """Show the steps that mend a finding of the doctor; take them when you agree, and look again.
 
-    CAUSE is the name that the doctor gives, such as cpu-only-torch. Nothing is changed.
+    CAUSE is the name that the doctor gives, such as cpu-only-torch. Of another machine (--from) the steps are shown
+    alone. What was done is taken back by `rigup undo`.
     """
+    from rigup.cli.mending import mend
+    from rigup.cli.taking import Manner
+
     if as_json:
         choose("en")  # data is the same in every language
-    _known(cause)
+    _one_of(cause, all_safe, source)
     told = _fixed(cause, source, environment)
+    if source is None and told["findings"] and (yes or dry_run or (sys.stdin.isatty() and not as_json)):
+        manner = Manner(yes=yes, dry_run=dry_run, quiet=quiet, as_json=as_json, schema=SCHEMA)
+        return mend(told, all_safe, manner, _text(told, explained))
+    return _shown(cause, told, explained, as_json)
+
+
+def _one_of(cause: str | None, all_safe: bool, source: str | None) -> None:
+    """Raise UsageError where it is not clear what is to be mended."""
+    if cause is not None and not all_safe:
+        _known(cause)
+    elif cause is not None or not all_safe:
+        raise click.UsageError(_("Name one cause, or --all-safe for all that safe steps mend. `rigup doctor` tells which there are."))  # fmt: skip
+    elif source is not None:
+        raise click.UsageError(
+            _("--all-safe mends this machine; of another one name a cause, and its steps are shown.")
+        )
+
+
+def _shown(cause: str | None, told: Answer, explained: bool, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(told, ensure_ascii=False, indent=1, default=str))
+    elif not told["findings"] and cause is None:
+        click.echo(_("The doctor finds nothing that safe steps could mend."))
+        return 0
     elif not told["findings"]:
         sentence = _("{cause} is not found there. `rigup doctor` tells what is, `rigup explain {cause}` what it means.")
         click.echo("\n".join(wrapped(sentence.format(cause=cause))), err=True)
@@ -48,12 +82,13 @@ def _known(cause: str) -> None:
     from rigup.knowledge.doctor_tables import causes
 
     if cause not in causes():
-        near = ", ".join(difflib.get_close_matches(cause, causes(), 3)) or _("none")
-        told = _("{cause} is no cause that the doctor knows. Near it are: {near}. `rigup explain` lists all.")
-        raise click.UsageError(told.format(cause=cause[:60], near=near))
+        told = _("{cause} is no cause that the doctor knows. `rigup explain` lists all.").format(cause=cause[:60])
+        if near := difflib.get_close_matches(cause, causes(), 3):
+            told = sentences(told, _("Near it are: {near}.").format(near=", ".join(near)))
+        raise click.UsageError(told)
 
 
-def _fixed(cause: str, source: str | None, environment: str) -> Answer:
+def _fixed(cause: str | None, source: str | None, environment: str) -> Answer:
     from rigup.diagnosis.answer import answer, examined
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError, close_sources, open_source
@@ -61,7 +96,7 @@ def _fixed(cause: str, source: str | None, environment: str) -> Answer:
 
     try:
         diagnosis = examined(open_source(source))
-        findings = [finding for finding in answer(diagnosis)["findings"] if finding["cause"] == cause]
+        findings = [finding for finding in answer(diagnosis)["findings"] if cause in (None, finding["cause"])]
         site = site_of(diagnosis.facts, environment)
         return {"schema": SCHEMA, "cause": cause, **_answer(findings, site)}
     except (SourceError, KnowledgeError) as error:

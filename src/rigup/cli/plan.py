@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rigup.language import choose
+from rigup.language import _, choose
 
 if TYPE_CHECKING:
     from rigup.stack.choice import Choice
     from rigup.stack.site import Site
 
+_MADE_FOR = {"dockerfile": "docker", "apptainer": "apptainer", "conda": "conda"}
+_OF_PIP = ("dockerfile", "apptainer", "pyproject", "poetry")
 _FORMS = ("text", "script", "dockerfile", "apptainer", "conda", "pyproject", "poetry", "json")
 
 
@@ -29,8 +31,7 @@ _FORMS = ("text", "script", "dockerfile", "apptainer", "conda", "pyproject", "po
     "--in",
     "manager",
     type=click.Choice(["venv", "conda", "docker", "apptainer"]),
-    default="venv",
-    help="What holds it.",
+    help="What holds it; by default venv, or what the form is made for.",
 )
 @click.option(
     "--prefer", type=click.Choice(["least-change", "newest"]), default="least-change", help="What counts more."
@@ -53,14 +54,16 @@ def command(
     if as_json or form == "json":
         choose("en")  # data is the same in every language
     bits = _speed(link)
-    choice = _choice(wishes, files, profile, environment, options)
+    options["manager"] = options["manager"] or _MADE_FOR.get(form, "venv")
+    choice = chosen_for(wishes, files, profile, environment, options)
     click.echo(_shown(choice, "json" if as_json else form, explained, bits), nl=False)
     return int(not choice.possible)
 
 
-def _choice(
+def chosen_for(
     wishes: tuple[str, ...], files: tuple[str, ...], profile: str | None, environment: str, options: dict[str, Any]
 ) -> "Choice":
+    """The stack for wishes and files of wishes. Raises ClickException where they cannot be understood."""
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError
     from rigup.stack.choose import choose as chosen
@@ -110,4 +113,7 @@ def _shown(choice: "Choice", form: str, explained: bool, link: int = 0) -> str:
         return text(answer(choice, link), explained) + "\n"
     from rigup.plan.render import rendered
 
+    if form in _OF_PIP and any(one.build.conda for one in choice.chosen):
+        told = _("A file for {form} names packages of pip, and these are conda-forge's: write --as conda.")
+        raise click.UsageError(told.format(form=form))
     return rendered(choice, form)

@@ -136,7 +136,7 @@ class Store:
         if found is not None:
             return found
         if name in self._broken:
-            raise self._broken[name]
+            raise self._broken[name].with_traceback(None)  # it is raised again and again, and would grow
         if name in self._above:
             return msgspec.msgpack.encode({"meta": {}})
         raise KnowledgeError(self._source(name), "there is no such table")

@@ -2,6 +2,7 @@
 
 from rigup.language import N_
 from rigup.steps.step import Kind
+from rigup.steps.surroundings import ENGINE_FILES
 
 _ = N_  # what it marks is translated when a step is made
 
@@ -74,7 +75,7 @@ KINDS: dict[str, Kind] = {
     ),
     "link-folder": Kind(
         _("link {path} to {target}, where builds look for it"), ("path", "target"),
-        commands=(("ln", "-sfn", "{target}", "{path}"),), undo=(("rm", "-f", "{path}"),),
+        commands=(("ln", "-sfn", "{target}", "{path}"),), undo=(("rm", "-f", "{path}"),), writes=("{path}",),
     ),
     "set-up-container-toolkit": Kind(
         _("install the NVIDIA Container Toolkit from its own repository"), (), "host-of-container", root=True, network=True,
@@ -82,7 +83,7 @@ KINDS: dict[str, Kind] = {
     ),
     "tell-engine": Kind(
         _("make the NVIDIA runtime known to {engine}, and restart that: its containers stop"), ("engine",),
-        "host-of-container", root=True, tag="caution", undo_because=_("its entry is taken out of the engine's configuration"),
+        "host-of-container", root=True, tag="caution", undo_because=_("its entry is taken out of the engine's configuration"), writes=ENGINE_FILES,
     ),
     "install-engine": Kind(
         _("install the container engine {engine}"), ("engine",), "host-of-container", root=True, network=True, tag="caution",

@@ -12,6 +12,25 @@ _WRITE_DROP_IN = (
     'printf "[Service]\\nEnvironment=\\"%s=%s\\"\\n" "$2" "$3" > "/etc/systemd/system/$1.service.d/rigup-$2.conf"'
 )
 
+# A line is not deleted but made a comment, so that a person sees what was there. Words come as arguments, awk's
+# own names among them, so that nothing of them is read as a program.
+_OUT = (
+    'new=$(mktemp) || exit 1; awk \'BEGIN { name = ARGV[1]; ARGV[1] = "" } '
+    '{ line = $0; sub(/^[ \\t]+/, "", line); sub(/^(export|declare -x|typeset -x)[ \\t]+/, "", line); '
+    'fish = sub(/^set[ \\t]+(-[-A-Za-z]+[ \\t]+)+/, "", line) ? " " : "="; '
+    'if (index(line, name fish) == 1) print "# taken out by rigup: " $0; else print }\' "$1" "$2" > "$new" && '
+    'cat "$new" > "$2"; done=$?; rm -f "$new"; exit $done'
+)
+_PATH_OUT = (
+    'new=$(mktemp) || exit 1; awk \'BEGIN { path = ARGV[1]; ARGV[1] = "" } '
+    '{ line = $0; gsub(/^[ \\t]+|[ \\t\\/]+$/, "", line); if (line == path) print "# taken out by rigup: " $0; else print }\' '
+    '"${1%/}" "$2" > "$new" && cat "$new" > "$2"; done=$?; rm -f "$new"; exit $done'
+)
+_IN_AGAIN = (
+    'new=$(mktemp) || exit 1; sed "s/^# taken out by rigup: //" "$1" > "$new" && cat "$new" > "$1"; done=$?; '
+    'rm -f "$new"; exit $done'
+)
+
 KINDS: dict[str, Kind] = {
     "install-driver": Kind(
         _("install the {vendor} driver, branch {branch} or newer"), ("vendor", "branch"), "kernel", root=True,
@@ -31,6 +50,7 @@ KINDS: dict[str, Kind] = {
             ("sh", "-c", 'printf "blacklist %s\\noptions %s modeset=0\\n" "$1" "$1" > "/etc/modprobe.d/rigup-blacklist-$1.conf"',
              "sh", "{module}"), _INITRAMFS,
         ), undo=(("rm", "-f", "/etc/modprobe.d/rigup-blacklist-{module}.conf"), _INITRAMFS),
+        writes=("/etc/modprobe.d/rigup-blacklist-{module}.conf",),
     ),
     "set-module-option": Kind(
         _("set {module}.{name} to {value} for the next start"), ("module", "name", "value"), "kernel", root=True,
@@ -38,6 +58,7 @@ KINDS: dict[str, Kind] = {
             ("sh", "-c", 'printf "options %s %s=%s\\n" "$1" "$2" "$3" > "/etc/modprobe.d/rigup-$1-$2.conf"',
              "sh", "{module}", "{name}", "{value}"), _INITRAMFS,
         ), undo=(("rm", "-f", "/etc/modprobe.d/rigup-{module}-{name}.conf"), _INITRAMFS),
+        writes=("/etc/modprobe.d/rigup-{module}-{name}.conf",),
     ),
     "enrol-module-key": Kind(
         _("enrol the key that signs the module, and confirm it at the next start"), (), "kernel", root=True,
@@ -86,9 +107,15 @@ KINDS: dict[str, Kind] = {
     "take-off-loader-path": Kind(
         _("take {path} off LD_LIBRARY_PATH and /etc/ld.so.conf.d, for programs and services"), ("path",), "by-hand", undo=(),
     ),
+    "take-out-loader-path": Kind(
+        _("take {path} out of {file}, so that the loader looks there no more"), ("path", "file"), root=True,
+        commands=(("sh", "-c", _PATH_OUT, "sh", "{path}", "{file}"), ("ldconfig",)),
+        undo=(("sh", "-c", _IN_AGAIN, "sh", "{file}"), ("ldconfig",)), writes=("{file}",),
+    ),
     "remove-foreign-library": Kind(
-        _("remove the driver library that does not belong to the loaded module ({path})"), ("path",), tag="caution",
-        undo_because=_("install the package again that it came with"),
+        _("remove the driver library that does not belong to the loaded module ({path})"), ("path",), root=True,
+        tag="caution", commands=(("mv", "-T", "{path}", "{path}.rigup-aside"), ("ldconfig",)),
+        undo=(("mv", "-T", "{path}.rigup-aside", "{path}"), ("ldconfig",)),
     ),
     "enlarge-bars": Kind(
         _("switch on Above 4G Decoding and Resizable BAR in the firmware set-up"), (), "by-hand", restart=True, undo=(),
@@ -180,6 +207,11 @@ KINDS: dict[str, Kind] = {
         _("add {user} to the group {group}"), ("user", "group"), "kernel", root=True,
         commands=(("usermod", "-aG", "{group}", "{user}"),), undo=(("gpasswd", "-d", "{user}", "{group}"),),
     ),
+    "take-out-variable-as-root": Kind(
+        _("take {name} out of {file}"), ("name", "file"), root=True,
+        commands=(("sh", "-c", _OUT, "sh", "{name}", "{file}"),), undo=(("sh", "-c", _IN_AGAIN, "sh", "{file}"),),
+        writes=("{file}",),
+    ),
     "log-in-again": Kind(
         _("log out and in again (or restart the service): groups count from the next login on"), (), "by-hand", undo=(),
     ),
@@ -189,6 +221,7 @@ KINDS: dict[str, Kind] = {
             ("mkdir", "-p", "/etc/systemd/system/{service}.service.d"),
             ("sh", "-c", _WRITE_DROP_IN, "sh", "{service}", "{name}", "{value}"), *_RELOAD,
         ), undo=(("rm", "-f", "/etc/systemd/system/{service}.service.d/rigup-{name}.conf"), *_RELOAD),
+        writes=("/etc/systemd/system/{service}.service.d/rigup-{name}.conf",),
     ),
     "restart-service": Kind(_("restart the service {service}"), ("service",), root=True, commands=_RELOAD, undo=()),
     "set-variable": Kind(
@@ -196,5 +229,9 @@ KINDS: dict[str, Kind] = {
     ),
     "unset-variable": Kind(
         _("unset {name} wherever it is set (shell files, /etc/environment, units)"), ("name",), "by-hand", undo=(),
+    ),
+    "take-out-variable": Kind(
+        _("take {name} out of {file}"), ("name", "file"), commands=(("sh", "-c", _OUT, "sh", "{name}", "{file}"),),
+        undo=(("sh", "-c", _IN_AGAIN, "sh", "{file}"),), writes=("{file}",),
     ),
 }  # fmt: skip

@@ -6,12 +6,14 @@ from typing import Any, Literal, NamedTuple
 
 from rigup.knowledge.package_managers import package_manager
 from rigup.language import _
+from rigup.steps.forms import odd
 
 Commands = tuple[tuple[str, ...], ...]
 Where = Literal["here", "kernel", "host-of-container", "windows-host", "every-node", "by-hand"]
 Tag = Literal["safe", "caution", "destructive"]
 _HOLE = re.compile(r"\{(\w+)\}")
 _HOLES = re.compile(r"\{(\w+)[*|]?\}")
+_AS_WRITTEN = re.compile(r"\{(\w+[*|]?)\}")
 
 
 class StepError(ValueError):
@@ -23,9 +25,10 @@ class Kind(NamedTuple):
 
     `title` and the command words are templates over the step's parameters; a command with a hole that
     no parameter fills is left out. A word that begins with @ (@install, @remove, @upgrade, @initramfs,
-    @headers) is the distribution's own; where that is not known, the command is left out. `where` "kernel" is the machine that owns the kernel: outside a
-    container, the Windows side of a WSL. `undo` None means that it cannot be taken back, because of
-    `undo_because`.
+    @headers) is the distribution's own; where that is not known, the command is left out. `where` "kernel"
+    is the machine that owns the kernel: outside a container, the Windows side of a WSL. `undo` None means that it
+    cannot be taken back, because of `undo_because`. `writes` names the files that the step creates or changes, as templates over the
+    parameters: who takes the step back puts them as they were, and then runs what else `undo` says.
     """
 
     title: str
@@ -38,6 +41,7 @@ class Kind(NamedTuple):
     commands: Commands = ()
     undo: Commands | None = None
     undo_because: str = ""
+    writes: tuple[str, ...] = ()
 
 
 class Step(NamedTuple):
@@ -55,6 +59,7 @@ class Step(NamedTuple):
     commands: Commands
     undo: Commands | None
     undo_because: str
+    writes: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -65,6 +70,7 @@ class Step(NamedTuple):
         """The step as the contract has it."""
         told = {**self._asdict(), "id": self.id, "commands": [list(argv) for argv in self.commands]}
         told["undo"] = None if self.undo is None else [list(argv) for argv in self.undo]
+        told["writes"] = list(self.writes)
         return told
 
 
@@ -90,27 +96,46 @@ def make(
     """A step of a kind. `world` and `wsl` tell from where it is seen: what is done to a kernel is done at its owner's.
 
     `distribution` is the ID of the os-release where it is done; it decides the system's own commands.
-    Raises StepError for an unknown kind or a missing parameter.
+    Raises StepError for an unknown kind, a missing parameter, or one of a form that no command is made of.
     """
+    kind = _known(name, params, kinds)
+    commands = _filled(kind.commands, params, distribution)
+    return Step(
+        name, params, _(kind.title).format_map(params), because, _where(kind.where, world, wsl), kind.root,
+        kind.network, kind.restart, kind.tag, commands,
+        None if kind.undo is None else _filled(kind.undo, params, distribution), _(kind.undo_because) if kind.undo_because else "",
+        tuple(path for (path,) in _filled(tuple((path,) for path in kind.writes), params, distribution)),
+    )  # fmt: skip
+
+
+def _known(name: str, params: Mapping[str, str], kinds: Mapping[str, Kind]) -> Kind:
+    """The kind of that name, if it can be made with these parameters; else StepError."""
     kind = kinds.get(name)
     if kind is None:
         raise StepError(_("There is no step of the kind {name}.").format(name=name))
     if missing := [param for param in kind.params if not params.get(param)]:
         raise StepError(_("The step {name} needs {missing}.").format(name=name, missing=", ".join(missing)))
-    return Step(
-        name, params, _(kind.title).format_map(params), because, _where(kind.where, world, wsl), kind.root,
-        kind.network, kind.restart, kind.tag, _filled(kind.commands, params, distribution),
-        None if kind.undo is None else _filled(kind.undo, params, distribution), _(kind.undo_because) if kind.undo_because else "",
-    )  # fmt: skip
+    if wrong := odd(name, _used(kind, params), params, kind.root):
+        told = _("The step {name} is not made with {value}: that is no {parameter} as commands take it.")
+        value = params[wrong[0]][:80]
+        raise StepError(told.format(name=name, value=repr(value), parameter=wrong[0]))
+    return kind
+
+
+def _used(kind: Kind, params: Mapping[str, str]) -> list[str]:
+    """The holes of commands and files that these parameters fill, as they are written."""
+    words = (*(word for argv in (*kind.commands, *(kind.undo or ())) for word in argv), *kind.writes)
+    holes = dict.fromkeys(hole for word in words for hole in _AS_WRITTEN.findall(word))
+    return [hole for hole in holes if hole.rstrip("*|") in params]
 
 
 def make_as(
     name: str, params: dict[str, str], kinds: Mapping[str, Kind], commands: Commands, undo: Commands | None = None,
-    *, world: str = "", wsl: bool = False, because: str = "", distribution: str = "",
+    *, writes: tuple[str, ...] = (), world: str = "", wsl: bool = False, because: str = "", distribution: str = "",
 ) -> Step:  # fmt: skip
-    """A step of a kind whose argument vectors stand in a table, or are worked out; see `make`."""
+    """A step of a kind whose argument vectors, and files, stand in a table, or are worked out; see `make`."""
     step = make(name, params, kinds, world, wsl, because, distribution)
-    return step._replace(commands=commands, undo=step.undo if undo is None else undo)
+    return step._replace(commands=commands, undo=step.undo if undo is None else undo, writes=writes or step.writes)
 
 
 def _where(where: str, world: str, wsl: bool) -> str:

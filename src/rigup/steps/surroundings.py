@@ -5,6 +5,15 @@ from rigup.steps.step import Kind
 
 _ = N_  # what it marks is translated when a step is made
 
+# What `nvidia-ctk runtime configure` may change, each engine's own file.
+ENGINE_FILES = (
+    "/etc/docker/daemon.json",
+    "/etc/containerd/config.toml",
+    "/etc/containerd/conf.d/99-nvidia.toml",
+    "/etc/crio/crio.conf.d/99-nvidia.toml",
+    "/etc/nvidia-container-runtime/config.toml",
+)
+
 
 KINDS: dict[str, Kind] = {
     "container-option": Kind(
@@ -41,12 +50,12 @@ KINDS: dict[str, Kind] = {
         "host-of-container", root=True, network=True, tag="caution", commands=(
             ("@install", "nvidia-container-toolkit"),
             ("nvidia-ctk", "runtime", "configure", "--runtime={engine}"), ("systemctl", "restart", "{engine}"),
-        ), undo=(("@remove", "nvidia-container-toolkit"),),
+        ), undo=(("@remove", "nvidia-container-toolkit"),), writes=ENGINE_FILES,
     ),
     "describe-devices": Kind(
         _("write the CDI description of the NVIDIA devices anew"), (), "host-of-container", root=True,
         commands=(("nvidia-ctk", "cdi", "generate", "--output=/etc/cdi/nvidia.yaml"),),
-        undo=(("rm", "-f", "/etc/cdi/nvidia.yaml"),),
+        undo=(("rm", "-f", "/etc/cdi/nvidia.yaml"),), writes=("/etc/cdi/nvidia.yaml",),
     ),
     "use-native-engine": Kind(
         _("use a container engine that runs on the host itself (Docker Engine's own packages, or podman)"), (),
@@ -85,11 +94,11 @@ KINDS: dict[str, Kind] = {
     "add-loader-path": Kind(
         _("put {path} on the loader's path"), ("path",), root=True, commands=(
             ("sh", "-c", 'printf "%s\\n" "$1" > /etc/ld.so.conf.d/rigup.conf', "sh", "{path}"), ("ldconfig",),
-        ), undo=(("rm", "-f", "/etc/ld.so.conf.d/rigup.conf"), ("ldconfig",)),
+        ), undo=(("rm", "-f", "/etc/ld.so.conf.d/rigup.conf"), ("ldconfig",)), writes=("/etc/ld.so.conf.d/rigup.conf",),
     ),
     "link-library": Kind(
         _("link {path} to {target}"), ("path", "target"), root=True, commands=(("ln", "-s", "{target}", "{path}"), ("ldconfig",)),
-        undo=(("rm", "-f", "{path}"), ("ldconfig",)),
+        undo=(("rm", "-f", "{path}"), ("ldconfig",)), writes=("{path}",),
     ),
     "set-aside": Kind(
         _("set {path} aside, so that the system's own is used"), ("path",), tag="caution",

@@ -1,0 +1,111 @@
+"""`rigup apply`: show what should be there, ask, and make it so."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rigup.language import choose
+
+if TYPE_CHECKING:
+    from rigup.plan.applying.journal import Intent
+    from rigup.stack.choice import Choice
+
+Answer = dict[str, Any]
+SCHEMA = "rigup.apply/1"
+
+
+@click.command("apply")
+@click.argument("wishes", nargs=-1, metavar="[WISH]...")
+@click.option(
+    "-r", "--requirement", "files", multiple=True, metavar="FILE", help="A requirements.txt or a pyproject.toml."
+)
+@click.option(
+    "--env", "environment", default="", metavar="PATH",
+    help="The environment to make or to change; by default the active one, else .venv.",
+)  # fmt: skip
+@click.option("--python", default="", metavar="VERSION", help="The Python of the environment.")
+@click.option("--in", "manager", type=click.Choice(["venv", "conda"]), default="venv", help="What holds it.")
+@click.option(
+    "--prefer", type=click.Choice(["least-change", "newest"]), default="least-change", help="What counts more."
+)
+@click.option("--no-root", is_flag=True, help="Plan nothing that needs root.")
+@click.option("--mirror", default="", metavar="NAME", help="Take packages from a mirror of the tables.")
+@click.option("--resume", is_flag=True, help="Go on with the last run that did not come to its end.")
+@click.option("--locked", default="", metavar="FILE", help="Make again what a lock holds, and nothing else.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Show exactly what would be run, and change nothing.")
+@click.option("-q", "--quiet", is_flag=True, help="Say only what fails.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.apply/1).")
+def command(
+    wishes: tuple[str, ...], files: tuple[str, ...], environment: str, resume: bool, locked: str, yes: bool,
+    dry_run: bool, quiet: bool, as_json: bool, **options: Any,
+) -> int:  # fmt: skip
+    """Choose a stack that this machine can run, as `rigup plan` does, and make it so.
+
+    The plan is shown, and nothing is done before you agree. What a run has done is taken back by `rigup undo`; one
+    that was broken off, or that waits for a restart, goes on with --resume.
+    """
+    from rigup.cli.taking import Manner, resumed, taken
+    from rigup.plan.applying.journal import JournalError
+
+    if as_json:
+        choose("en")  # data is the same in every language
+    manner = Manner(yes=yes, dry_run=dry_run, quiet=quiet, as_json=as_json, schema=SCHEMA)
+    try:
+        if resume:
+            return resumed(manner)
+        if locked or (len(wishes) == 1 and os.path.isfile(wishes[0])):
+            return _from_lock(locked or wishes[0], environment, manner)
+        return taken(*_meant(wishes, files, environment, options), manner)
+    except JournalError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _meant(
+    wishes: tuple[str, ...], files: tuple[str, ...], environment: str, options: dict[str, Any]
+) -> "tuple[Intent, Answer]":
+    """What is to be done, with the plan that says why."""
+    from rigup.cli.plan import chosen_for
+    from rigup.plan.answer import answer
+
+    choice = chosen_for(wishes, files, None, environment or _there(), options)
+    return intent_of(choice, plan := answer(choice)), plan
+
+
+def _there() -> str:
+    """The environment of this folder, where none is active: what is there is changed and not passed by."""
+    active = os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
+    here = os.path.abspath(".venv")
+    return "" if active or not os.path.isfile(os.path.join(here, "pyvenv.cfg")) else here
+
+
+def intent_of(choice: "Choice", plan: Answer) -> "Intent":
+    """A choice with its plan as the journal keeps it."""
+    from rigup.plan.environments.made_for import made_for
+
+    return intent_of_plan(plan, made_for(choice.site))
+
+
+def intent_of_plan(plan: Answer, facts: Answer) -> "Intent":
+    """A plan as the journal keeps it; `facts` of the machine that it was made for."""
+    from rigup.plan.applying.journal import Intent
+    from rigup.plan.applying.stage import of_environment
+
+    steps = plan["steps"]
+    changes = any(of_environment(step) and step["state"] == "needed" for step in steps)
+    stack = ", ".join(f"{name} {version}".strip() for name, version in plan["packages"].items() if "[" not in name)
+    return Intent(
+        title=stack or ", ".join(plan["wish"]), steps=steps, asked={"folder": os.getcwd()},
+        environment=os.path.abspath(plan["environment"]["path"]) if changes else "",
+        told={
+            **{name: plan[name] for name in ("wish", "packages", "indexes", "variables")},
+            "python": plan["environment"]["python"], "facts": facts,
+        },
+    )  # fmt: skip
+
+
+def _from_lock(path: str, environment: str, manner: Any) -> int:
+    from rigup.cli.locked import from_lock
+
+    return from_lock(path, environment, manner)

@@ -1,0 +1,65 @@
+"""`rigup history`: what rigup has done on this machine, for this person."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rigup.cli.layout import columns, padded, wrapped
+from rigup.language import _, choose
+
+if TYPE_CHECKING:
+    from rigup.plan.applying.journal import Record
+
+Answer = dict[str, Any]
+SCHEMA = "rigup.history/1"
+
+
+@click.command("history")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.history/1).")
+def command(as_json: bool) -> int:
+    """Show what apply and fix have done here, the newest first, and how each run ended."""
+    from rigup.plan.applying.journal import records
+
+    if as_json:
+        choose("en")  # data is the same in every language
+    told = [_one(record) for record in reversed(records())]
+    if as_json:
+        click.echo(json.dumps({"schema": SCHEMA, "runs": told}, ensure_ascii=False, indent=1))
+    elif not told:
+        click.echo(_("rigup has changed nothing here yet."))
+    else:
+        click.echo("\n".join(line for one in told for line in _lines(one)))
+    return 0
+
+
+def _one(record: "Record") -> Answer:
+    """A run as data; one whose intent cannot be read is listed too."""
+    from rigup.plan.applying.journal import JournalError
+    from rigup.plan.applying.state import done, state_of
+
+    try:
+        intent = record.intent()
+    except JournalError as error:
+        return {"number": record.number, "state": "unreadable", "because": str(error)}
+    return {
+        "number": record.number, "made_at": intent.made_at, "title": intent.title, "state": state_of(record),
+        "environment": intent.environment or None, "done": len(done(record)), "steps": len(intent.steps),
+        "folder": str(record.folder),
+    }  # fmt: skip
+
+
+def _states() -> dict[str, str]:
+    return {
+        "finished": _("done"), "failed": _("failed"), "waiting": _("waits for a restart"),
+        "broken-off": _("broken off"), "taken-back": _("taken back"), "being-taken-back": _("half taken back"),
+        "unreadable": _("unreadable"),
+    }  # fmt: skip
+
+
+def _lines(one: Answer) -> list[str]:
+    states = _states()
+    room = max(map(columns, states.values()))
+    when = one.get("made_at", "").replace("T", " ")[:16]
+    first = f"{one['number']:>4}  {padded(when, 16)}  {padded(states[one['state']], room)}  "
+    return wrapped(one.get("title") or one.get("because", ""), first)

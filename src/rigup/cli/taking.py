@@ -1,0 +1,260 @@
+"""What apply and fix share: show, ask, take the steps, tell how they ended."""
+
+import json
+import os
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from rigup.cli.layout import wrapped
+from rigup.language import _, sentences
+
+if TYPE_CHECKING:
+    from rigup.plan.applying.elevation import Elevation
+    from rigup.plan.applying.journal import Intent, Record
+    from rigup.plan.applying.taking import Outcome
+
+Answer = dict[str, Any]
+_TAIL = 12  # lines of a log that are shown
+
+
+class Manner(NamedTuple):
+    """How a person wants it."""
+
+    yes: bool
+    dry_run: bool
+    quiet: bool
+    as_json: bool
+    schema: str
+
+    @property
+    def silent(self) -> bool:
+        """Nothing is said but what fails."""
+        return self.quiet or self.as_json
+
+
+def taken(intent: "Intent", plan: Answer, manner: Manner) -> int:
+    """Show a plan, ask, and take its steps; the exit status."""
+    from rigup.cli.plan_report import text
+
+    if not manner.silent:
+        click.echo(text(plan))
+    if plan["verdict"] != "possible":
+        return _nothing(plan, manner)
+    if blocked := [step for step in plan["steps"] if step["state"] == "blocked"]:
+        return _blocked(intent, blocked, manner)
+    return go(intent, manner)
+
+
+def go(intent: "Intent", manner: Manner) -> int:
+    """Ask, and take the steps of an intent that was shown."""
+    from rigup.plan.applying.journal import begun
+    from rigup.plan.applying.one import alone
+
+    if manner.dry_run:
+        return _dry(intent, manner)
+    _agreed(manner)
+    with alone():
+        _in_order(manner)
+        root = _root(intent, manner)
+        return _ended(record := begun(intent), _run(record, root, manner), manner)
+
+
+def resumed(manner: Manner) -> int:
+    """Go on with the last run that did not come to its end."""
+    from rigup.plan.applying.journal import records
+    from rigup.plan.applying.one import alone
+    from rigup.plan.applying.state import unfinished
+
+    last = next(iter(reversed(records())), None)
+    if last is None or not unfinished(last):
+        raise click.ClickException(_("There is no run to go on with. `rigup history` shows those that there were."))
+    intent = last.intent()
+    if not manner.silent:
+        click.echo(_("This goes on with run {number}: {title}.").format(number=last.number, title=intent.title))
+    if manner.dry_run:
+        return _dry(intent, manner)
+    _agreed(manner)
+    with alone():
+        return _ended(last, _run(last, _root(intent, manner), manner), manner)
+
+
+# -- before ------------------------------------------------------------------------------------------
+
+
+def _nothing(plan: Answer, manner: Manner) -> int:
+    if manner.as_json:
+        say_data(manner, {"verdict": plan["verdict"], "plan": plan})
+    return int(plan["verdict"] == "impossible")
+
+
+def _blocked(intent: "Intent", blocked: list[Answer], manner: Manner) -> int:
+    """Nothing is done by halves: what only root can do is given as a script to whoever is root."""
+    because = blocked[0]["because"]
+    if manner.as_json:
+        say_data(manner, {"verdict": "blocked", "because": because, "steps": intent.steps})
+    else:
+        told = _("Nothing was changed: {count} of the steps cannot be taken here. {because}")
+        ways = _("`rigup plan --as script` writes them for an administrator, `--no-root` plans without them.")
+        lines = wrapped(sentences(told.format(count=len(blocked), because=because), ways))
+        click.echo("\n" + "\n".join(lines), err=True)
+    return 1
+
+
+def _agreed(manner: Manner) -> None:
+    """The person's word. Where nobody can be asked, nothing is done."""
+    if manner.yes:
+        return
+    if manner.as_json or not sys.stdin.isatty():
+        raise click.UsageError(
+            _("Nobody can be asked here, so nothing was changed. With --yes it is done without asking.")
+        )
+    click.echo()
+    if not click.confirm(_("Make it so?"), default=False):
+        raise click.Abort
+
+
+def _in_order(manner: Manner) -> None:
+    """A run that was killed leaves an environment half made beside; before a new one begins that is gone."""
+    from rigup.machine.local import Local
+    from rigup.plan.applying.journal import records
+    from rigup.plan.applying.stage import Stage
+    from rigup.plan.applying.state import state_of
+    from rigup.plan.applying.taking import settle
+
+    last = next(iter(reversed(records())), None)
+    if last is None or state_of(last) != "broken-off":
+        return
+    stage = Stage(last, last.intent())
+    settle(last, stage, Local())
+    stage.drop()
+    if not manner.silent:
+        told = _(
+            "Run {number} was broken off. What it had half made is gone; `rigup undo` takes back what it had done."
+        )
+        click.echo("\n".join(wrapped(told.format(number=last.number))))
+
+
+def _root(intent: "Intent", manner: Manner) -> "Elevation":
+    """Root is asked for once, before the first step; without it nothing is begun."""
+    from rigup.plan.applying.elevation import elevation
+
+    way = elevation(os.environ)
+    needing = [
+        step for step in intent.steps if step["root"] and step["where"] == "here" and step.get("state") == "needed"
+    ]
+    if needing and not way.granted(sys.stdin.isatty() and not manner.as_json):
+        told = _("{count} of the steps need root, and it was not given. Nothing was changed.")
+        ways = _("`rigup plan --as script` writes the steps for an administrator.")
+        raise click.ClickException(sentences(told.format(count=len(needing)), ways))
+    return way
+
+
+def _dry(intent: "Intent", manner: Manner) -> int:
+    """What would be run, word by word, where it stands now."""
+    from rigup.plan.applying.foreseen import foreseen
+
+    found = foreseen(intent, os.environ)
+    if manner.as_json:
+        say_data(manner, {"verdict": "possible", "runs": found})
+        return 0
+    click.echo("\n" + click.style(_("It would run"), bold=True))
+    for one in found:
+        click.echo("\n".join(wrapped(one["title"], f"{one['number']:>3}. ", "     ")))
+        for argv in one["commands"]:
+            click.echo("     " + shlex.join(argv))
+        for path in one["writes"]:
+            click.echo("     " + _("writes {path}").format(path=path))
+    click.echo(_("Nothing was changed."))
+    return 0
+
+
+# -- while -------------------------------------------------------------------------------------------
+
+
+def _run(record: "Record", root: "Elevation", manner: Manner) -> "Outcome":
+    from rigup.cli.watching import Watching
+    from rigup.machine.local import Local
+    from rigup.plan.applying.taking import Run, take
+
+    intent = record.intent()
+    with root, Watching(len(intent.steps), manner.silent) as told:
+        return take(Run(record, intent, Local(), root, os.environ, told))
+
+
+# -- after -------------------------------------------------------------------------------------------
+
+
+def _ended(record: "Record", outcome: "Outcome", manner: Manner) -> int:
+    if manner.as_json:
+        say_data(manner, {"verdict": outcome.end, "because": outcome.because or None, "record": record.number,
+                       "log": str(record.log(outcome.step)) if outcome.step >= 0 else None})  # fmt: skip
+    elif outcome.end == "failed":
+        _failure(record, outcome)
+    elif not manner.quiet:
+        click.echo("\n" + "\n".join(_well(record, outcome)))
+    return int(outcome.end != "finished")
+
+
+def _well(record: "Record", outcome: "Outcome") -> list[str]:
+    if outcome.end == "restart":
+        return wrapped(outcome.because)
+    from rigup.plan.applying.state import left_to_others
+
+    intent = record.intent()
+    lines = wrapped(_("Done. `rigup undo` takes it back."))
+    if intent.environment:
+        shown = os.path.relpath(intent.environment)
+        shown = intent.environment if shown.startswith("..") else shown
+        lines += wrapped(_("`rigup run --env {path} -- COMMAND` runs a program in it.").format(path=shlex.quote(shown)))
+    for step in left_to_others(record):
+        lines += wrapped(_("Left to you: {title}.").format(title=step["title"]))
+    return lines
+
+
+def _failure(record: "Record", outcome: "Outcome") -> None:
+    """What failed, its last words, what the doctor makes of them, and what to do next."""
+    from rigup.plan.applying.taking import tail
+
+    step = record.intent().steps[outcome.step] if outcome.step >= 0 else None
+    what = _("Step {number} failed: {title}.").format(number=outcome.step + 1, title=step["title"]) if step else ""
+    lines = [*wrapped(sentences(what, outcome.because)), *("    " + line for line in tail(record, outcome.step, _TAIL))]
+    told = _("All of its output is in {log}.").format(log=record.log(outcome.step))
+    lines += ["", *wrapped(sentences(told, _what_now(record)))]
+    click.echo("\n" + "\n".join(lines), err=True)
+    if diagnosis := _diagnosis(record, outcome.step):
+        click.echo("\n" + diagnosis, err=True)
+
+
+def _what_now(record: "Record") -> str:
+    from rigup.plan.applying.state import staged, touched
+
+    again = _("`rigup apply --resume` tries again from there.")
+    if any(number not in staged(record) for number in touched(record)):
+        return sentences(_("What was done before it stays; `rigup undo` takes that back."), again)
+    return sentences(_("Nothing was changed: the environment is as it was."), again)
+
+
+def _diagnosis(record: "Record", step: int) -> str:
+    """What the doctor says of a log; "" where it knows nothing of it."""
+    from rigup.cli.report import text
+    from rigup.diagnosis.answer import answer, examined
+    from rigup.knowledge.tables import KnowledgeError
+    from rigup.machine.sources import SourceError, close_sources, open_source
+
+    if step < 0 or not record.log(step).is_file():
+        return ""
+    try:
+        told = answer(examined(open_source(str(record.log(step)))))
+        return text(told, 0, False, False) if told["findings"] else ""
+    except (SourceError, KnowledgeError):
+        return ""
+    finally:
+        close_sources()
+
+
+def say_data(manner: Manner, told: Answer) -> None:
+    """Print an answer as data."""
+    click.echo(json.dumps({"schema": manner.schema, **told}, ensure_ascii=False, indent=1, default=str))

@@ -1,0 +1,155 @@
+"""`rigup undo`: take the last run back, as exactly as can be, and say what cannot be."""
+
+import json
+import os
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rigup.cli.layout import wrapped
+from rigup.language import _, choose
+
+if TYPE_CHECKING:
+    from rigup.plan.applying.journal import Record
+    from rigup.plan.applying.undoing import Back
+
+Answer = dict[str, Any]
+SCHEMA = "rigup.undo/1"
+
+
+@click.command("undo")
+@click.argument("number", type=click.IntRange(min=1), required=False)
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Show exactly what would be run, and change nothing.")
+@click.option("-q", "--quiet", is_flag=True, help="Say only what fails.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.undo/1).")
+def command(number: int | None, yes: bool, dry_run: bool, quiet: bool, as_json: bool) -> int:
+    """Take a run of apply or fix back: its steps in reverse order.
+
+    NUMBER is the run's, as `rigup history` shows it; without it the last one is taken back.
+    """
+    from rigup.knowledge.tables import KnowledgeError
+    from rigup.plan.applying.journal import JournalError
+    from rigup.plan.applying.one import alone
+
+    if as_json:
+        choose("en")  # data is the same in every language
+    try:
+        record = _found(number)
+        backs = _backs(record)
+        if not (quiet or as_json):
+            click.echo("\n".join(_shown(record, backs)))
+        if dry_run:
+            return _dry(backs, as_json)
+        _agreed(yes, as_json)
+        with alone():
+            return _told(record, _taken_back(record, backs, quiet or as_json), quiet, as_json)
+    except (JournalError, KnowledgeError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _found(number: int | None) -> "Record":
+    from rigup.plan.applying.journal import records
+    from rigup.plan.applying.state import state_of, touched
+
+    there = [one for one in records() if state_of(one) != "taken-back"]
+    if number is not None:
+        found = next((one for one in there if one.number == number), None)
+    else:
+        found = next((one for one in reversed(there) if touched(one)), None)
+    if found is None:
+        raise click.ClickException(_("There is nothing to take back. `rigup history` shows what was done."))
+    return found
+
+
+def _backs(record: "Record") -> "list[Back]":
+    from rigup.plan.applying.undoing import ways_back
+
+    return ways_back(record, distribution())
+
+
+def distribution() -> str:
+    """The ID of this system's os-release; "" where there is none."""
+    from rigup.machine.local import Local
+
+    told = Local().read("/etc/os-release").body or ""
+    found = next((line for line in told.splitlines() if line.startswith("ID=")), "ID=")
+    return found.removeprefix("ID=").strip("\"' ")
+
+
+def _shown(record: "Record", backs: "list[Back]") -> list[str]:
+    told = _("This takes back run {number}: {title}.")
+    lines = wrapped(told.format(number=record.number, title=record.intent().title))
+    for place, back in enumerate(backs, 1):
+        lines += wrapped(_back_title(back), f"{place:>3}. ", "     ")
+        lines += ["     " + shlex.join(argv) for argv in back.commands]
+        lines += wrapped(back.because, "     ", "     ") if back.because else []
+    return lines
+
+
+def _back_title(back: "Back") -> str:
+    if back.because:
+        return _("not taken back: {title}").format(title=back.title)
+    return back.title if back.step < 0 else _("take back: {title}").format(title=back.title)
+
+
+def _dry(backs: "list[Back]", as_json: bool) -> int:
+    if as_json:
+        told = [{"title": back.title, "commands": back.commands, "because": back.because or None} for back in backs]
+        click.echo(json.dumps({"schema": SCHEMA, "verdict": "possible", "runs": told}, ensure_ascii=False, indent=1))
+    else:
+        click.echo(_("Nothing was changed."))
+    return 0
+
+
+def _agreed(yes: bool, as_json: bool) -> None:
+    if yes:
+        return
+    if as_json or not sys.stdin.isatty():
+        raise click.UsageError(
+            _("Nobody can be asked here, so nothing was changed. With --yes it is done without asking.")
+        )
+    if not click.confirm(_("Take it back?"), default=False):
+        raise click.Abort
+
+
+def _taken_back(record: "Record", backs: "list[Back]", silent: bool) -> "list[Back]":
+    from rigup.cli.watching import Watching
+    from rigup.machine.local import Local
+    from rigup.plan.applying.elevation import elevation
+    from rigup.plan.applying.taking import Run
+    from rigup.plan.applying.undoing import take_back
+
+    root = elevation(os.environ)
+    if any(back.root and back.commands for back in backs) and not root.granted(sys.stdin.isatty()):
+        raise click.ClickException(_("Some of it needs root, and it was not given. Nothing was changed."))
+    with root, Watching(len(backs), silent) as told:
+        return take_back(Run(record, record.intent(), Local(), root, os.environ, told), distribution())
+
+
+def _told(record: "Record", left: "list[Back]", quiet: bool, as_json: bool) -> int:
+    from rigup.plan.applying.undoing import set_aside
+
+    failed = [back for back in left if not back.because]
+    if as_json:
+        told = [{"title": back.title, "because": back.because or None} for back in left]
+        verdict = "failed" if failed else "taken-back"
+        click.echo(
+            json.dumps(
+                {"schema": SCHEMA, "verdict": verdict, "record": record.number, "left": told}, ensure_ascii=False
+            )
+        )
+        return int(bool(failed))
+    for back in failed:
+        sentence = _(
+            "This could not be taken back: {title}. What its commands said is in {log}; `rigup undo` tries again."
+        )
+        click.echo("\n".join(wrapped(sentence.format(title=back.title, log=record.log(back.step)))), err=True)
+    if not (failed or quiet):
+        click.echo(_("Taken back.") if not left else _("Taken back, but for what is named above."))
+    if aside := set_aside(record):
+        sentence = _("Somebody had installed into the environment since, so it was not removed: it is kept in {path}.")
+        click.echo("\n".join(wrapped(sentence.format(path=aside))))
+    return int(bool(failed))

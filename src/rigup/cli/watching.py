@@ -1,0 +1,92 @@
+"""Progress of steps that are taken: a line for each, with what its command says while it runs, and the time it takes."""
+
+import os
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import Any
+
+import click
+
+from rigup.cli.layout import columns, width, wrapped
+from rigup.language import _
+
+Answer = dict[str, Any]
+_CLEAR = "\r\x1b[2K"
+_EVERY = 0.2  # seconds between two pictures
+
+
+class Watching:
+    """Shows steps as they are taken. On a terminal the last line lives; elsewhere each step is one line when it ends."""
+
+    def __init__(self, count: int, silent: bool) -> None:
+        self._count, self._silent = count, silent
+        self._alive = not silent and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        self._heading, self._line, self._began = "", "", 0.0
+        self._done = threading.Event()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> "Watching":
+        if self._alive:
+            threading.Thread(target=self._draw, daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._done.set()
+        self._clear()
+
+    def begins(self, number: int, step: Answer) -> None:
+        """A step is taken now."""
+        with self._lock:
+            self._heading = _("[{number}/{count}] {title}").format(
+                number=number + 1, count=self._count, title=step["title"]
+            )
+            self._line, self._began = "", time.monotonic()
+
+    def says(self, line: str) -> None:
+        """A line of its command."""
+        self._line = "".join(letter if letter.isprintable() else " " for letter in line).strip() or self._line
+
+    def ends(self, number: int, step: Answer, how: str) -> None:
+        """It is done, or was not needed."""
+        words = {
+            "done": _("done"), "satisfied": _("is there"), "left": _("left to you"), "failed": _("failed"),
+        }  # fmt: skip
+        heading = _("[{number}/{count}] {title}").format(number=number + 1, count=self._count, title=step["title"])
+        took = time.monotonic() - self._began if self._heading == heading else 0.0
+        told = _("{step}: {how}").format(step=heading, how=words.get(how, how))
+        if took >= 1.0:
+            told = _("{told} ({seconds} s)").format(told=told, seconds=round(took))
+        with self._lock:
+            self._heading = ""
+        if not self._silent:
+            self._clear()
+            click.echo("\n".join(wrapped(told)), err=True)
+
+    def _draw(self) -> None:
+        while not self._done.wait(_EVERY):
+            with self._lock:
+                heading, line = self._heading, self._line
+            if heading:
+                seconds = round(time.monotonic() - self._began)
+                sys.stderr.write(_CLEAR + _fitting(f"{heading} {seconds} s  {line}"))
+                sys.stderr.flush()
+
+    def _clear(self) -> None:
+        if self._alive:
+            sys.stderr.write(_CLEAR)
+            sys.stderr.flush()
+
+
+def _fitting(text: str) -> str:
+    """As much as one line of the terminal holds: a longer one could not be taken back."""
+    room, used, found = width() - 1, 0, []
+    for letter in text:
+        used += columns(letter)
+        if used > room:
+            break
+        found.append(letter)
+    return "".join(found)

@@ -1,0 +1,124 @@
+"""A command of a step: its output kept and shown as it comes, its end waited for, its start on record."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO
+
+Argv = tuple[str, ...]
+NOT_STARTED = 127  # as a shell says it of a program that is not there
+_PATIENCE = 10.0  # seconds that a command may take to end when it is asked to
+_MOST_LOG = 200_000_000  # bytes of one log; what a command says beyond is not kept
+_CHUNK = 65_536
+
+
+class Child:
+    """A command that runs in a process group of its own, so that Ctrl-C reaches it only through us."""
+
+    def __init__(self, argv: Argv, log: Path, variables: Mapping[str, str], folder: str = "") -> None:
+        self._log = open(log, "ab")  # noqa: SIM115  (closed when the command has ended)
+        self._log.write(b"$ " + " ".join(argv).encode("utf-8", "surrogateescape") + b"\n")
+        self._log.flush()
+        self.process: subprocess.Popen[bytes] | None = None
+        self.why = ""
+        group = {"process_group": 0} if os.name == "posix" else {}
+        try:
+            self.process = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=dict(variables),
+                cwd=folder or None, bufsize=0, **group,  # type: ignore[call-overload]
+            )  # fmt: skip
+        except OSError as error:
+            self.why = error.strerror or type(error).__name__
+            self._log.write(f"{argv[0]}: {self.why}\n".encode())
+
+    def wait(self, say: Callable[[str], None], gentle: bool = False) -> int:
+        """Its exit status; what it says goes to `say` line by line. A `gentle` one is never ended by us: Ctrl-C waits for it."""
+        if self.process is None:
+            self._log.close()
+            return NOT_STARTED
+        try:
+            self._pump(say, gentle)
+        except KeyboardInterrupt:
+            self._end()
+            raise
+        finally:
+            self._log.close()
+        return self.process.wait()
+
+    def _pump(self, say: Callable[[str], None], gentle: bool) -> None:
+        stopped, rest = False, b""
+        while True:
+            try:
+                chunk = self._next()
+            except KeyboardInterrupt:
+                if not gentle:
+                    raise
+                stopped = True
+                continue
+            if not chunk:
+                break
+            rest = self._said(rest + chunk, say)
+        if rest:
+            _kept(self._log, rest)
+            say(rest.decode("utf-8", "replace"))
+        if stopped:
+            raise KeyboardInterrupt
+
+    def _next(self) -> bytes:
+        stream = self.process.stdout if self.process else None
+        return os.read(stream.fileno(), _CHUNK) if stream else b""
+
+    def _said(self, text: bytes, say: Callable[[str], None]) -> bytes:
+        """Whole lines are told; what is left is the beginning of the next one."""
+        *lines, rest = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        for line in lines:
+            _kept(self._log, line)
+            say(line.decode("utf-8", "replace"))
+        return rest[-_CHUNK:]
+
+    def _end(self) -> None:
+        """Asked twice, then ended."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._signal(number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                if self.process:
+                    self.process.wait(_PATIENCE)
+                    return
+        self._signal(signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(OSError):
+            if self.process and os.name == "posix":
+                os.killpg(self.process.pid, number)
+            elif self.process:
+                self.process.terminate()
+
+
+def _kept(log: IO[bytes], line: bytes) -> None:
+    with contextlib.suppress(OSError):  # a full disk ends the step by itself; its log is not what matters then
+        if log.tell() < _MOST_LOG:
+            log.write(line + b"\n")
+            log.flush()
+
+
+def started_at(pid: int) -> str:
+    """When a process began, in the kernel's own count, so that another with its number is told apart; "" if it is gone."""
+    with contextlib.suppress(OSError, IndexError):
+        told = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        fields = told.rpartition(")")[2].split()
+        return "" if fields[0] == "Z" else fields[19]
+    return ""
+
+
+def wait_for_other(pid: int, began: str, seconds: float) -> bool:
+    """Wait for a command that a killed run left behind; False if it still runs after so many seconds."""
+    end = time.monotonic() + seconds
+    while began and started_at(pid) == began:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.2)
+    return True

@@ -1,0 +1,224 @@
+"""What rigup did and meant to do, kept so that a killed run can be gone on with or taken back.
+
+A record is a folder with a number. `plan.json` says what was meant; `events.jsonl` says line by line what was begun
+and what came of it, each line on the disk before the next act. Numbers, not times, order the records: a clock may jump.
+"""
+
+import contextlib
+import datetime as dt
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rigup.language import _
+from rigup.version import __version__
+
+Answer = dict[str, Any]
+SCHEMA = "rigup.journal/1"
+_MOST_BYTES = 8_000_000  # of a record's files, when they are read again
+_MOST_RECORDS = 100_000
+
+
+class JournalError(Exception):
+    """The journal cannot be written or read; the text says what to do. Nothing is done without it."""
+
+
+class Intent(msgspec.Struct, kw_only=True):
+    """What a record meant to do.
+
+    Attributes:
+        title: in words, for `rigup history`.
+        asked: the command line's own words, by which a run that was broken off is planned again.
+        environment: absolute path of the environment that the steps make or change; "" for none.
+        steps: as CONTRACTS.md shapes them.
+        told: packages, variables, indexes and devices of the plan, for the environment's own record.
+        made_at: by this machine's clock, in UTC.
+
+    """
+
+    title: str
+    asked: dict[str, Any] = {}
+    environment: str = ""
+    steps: list[Answer] = []
+    told: Answer = {}
+    made_at: str = ""
+    schema: str = SCHEMA
+    rigup: str = __version__
+
+
+class Event(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """One line.
+
+    Attributes:
+        what: begin, done, failed, skipped, left, child, stage, swap, swapped, barrier, broken-off, finished; and undo-begin,
+            undone, cannot-undo, undo-failed, taken-back.
+        step: its number in the plan from 0; -1 for the whole record.
+        status: how a command ended.
+        told: what the reader of the record needs: a path, a process, a boot.
+
+    """
+
+    what: str
+    step: int = -1
+    status: int | None = None
+    told: dict[str, str] = {}
+    at: str = ""
+
+
+class Record:
+    """One run of apply or fix, with its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def number(self) -> int:
+        """Its place among all."""
+        return int(self.folder.name)
+
+    @property
+    def ident(self) -> str:
+        """Its number as its folder and the environments that it replaced carry it."""
+        return self.folder.name
+
+    def intent(self) -> Intent:
+        """What it meant to do. Raises JournalError for a file that cannot be understood."""
+        return _decoded(self.folder / "plan.json")
+
+    def events(self) -> list[Event]:
+        """What happened, in order; a line that a power cut left half is not counted."""
+        found: list[Event] = []
+        for line in _bytes(self.folder / "events.jsonl").splitlines():
+            with contextlib.suppress(msgspec.DecodeError):
+                found.append(msgspec.json.decode(line, type=Event))
+        return found
+
+    def write(self, what: str, step: int = -1, status: int | None = None, **told: str) -> None:
+        """Add a line and wait until it is on the disk. Raises JournalError."""
+        event = Event(what=what, step=step, status=status, told=told, at=_now())
+        try:
+            _append(self.folder / "events.jsonl", msgspec.json.encode(event))
+        except OSError as error:
+            raise _unwritable(self.folder, error) from error
+
+    def log(self, step: int) -> Path:
+        """Where the output of a step's commands is kept."""
+        return self.folder / f"step-{step + 1}.log"
+
+    def kept(self, step: int) -> Path:
+        """Where what a step overwrites is kept."""
+        return self.folder / "kept" / str(step + 1)
+
+    def of(self, what: str, step: int | None = None) -> list[Event]:
+        """The events of one kind."""
+        return [event for event in self.events() if event.what == what and step in (None, event.step)]
+
+
+def folder() -> Path:
+    """Where the records lie."""
+    return state() / "journal"
+
+
+def state() -> Path:
+    """rigup's state folder, which platformdirs names; on Linux without its import."""
+    if sys.platform == "linux":
+        told = os.environ.get("XDG_STATE_HOME", "").strip()
+        return Path(told if os.path.isabs(told) else os.path.expanduser("~/.local/state"), "rigup")
+    import platformdirs
+
+    return platformdirs.user_state_path("rigup")
+
+
+def records() -> list[Record]:
+    """All records, oldest first."""
+    with contextlib.suppress(OSError):
+        names = sorted(int(name) for name in os.listdir(folder()) if name.isdecimal())[-_MOST_RECORDS:]
+        return [
+            Record(folder() / f"{number:06d}") for number in names if (folder() / f"{number:06d}/plan.json").exists()
+        ]
+    return []
+
+
+def begun(intent: Intent) -> Record:
+    """A new record, whose intent is on the disk. Raises JournalError."""
+    made = msgspec.structs.replace(intent, made_at=_now())
+    try:
+        record = Record(_new_folder())
+        put(record.folder / "plan.json", msgspec.json.format(msgspec.json.encode(made), indent=1))
+    except OSError as error:
+        raise _unwritable(folder(), error) from error
+    return record
+
+
+def _new_folder() -> Path:
+    """The next number that nobody else takes at the same moment."""
+    folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+    last = max((int(name) for name in os.listdir(folder()) if name.isdecimal()), default=0)
+    for number in range(last + 1, last + 100):
+        with contextlib.suppress(FileExistsError):
+            made = folder() / f"{number:06d}"
+            made.mkdir(mode=0o700)
+            return made
+    raise FileExistsError(17, "no free number", str(folder()))
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write the whole file or none of it. Raises OSError."""
+    beside = path.with_name(path.name + ".new")
+    with open(beside, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+    sync_folder(path.parent)
+
+
+def _append(path: Path, line: bytes) -> None:
+    """A line of its own, also behind one that was cut in the middle."""
+    with open(path, "ab+") as file:
+        whole = file.tell() == 0 or _last_byte(file) == b"\n"
+        file.write((b"" if whole else b"\n") + line + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _last_byte(file: Any) -> bytes:
+    file.seek(-1, os.SEEK_END)
+    told: bytes = file.read(1)
+    return told
+
+
+def sync_folder(path: Path) -> None:
+    """Names in a folder are on the disk too; where the system cannot say so, nothing is done."""
+    with contextlib.suppress(OSError):
+        opened = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+def _bytes(path: Path) -> bytes:
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return file.read(_MOST_BYTES)
+    return b""
+
+
+def _decoded(path: Path) -> Intent:
+    try:
+        return msgspec.json.decode(_bytes(path), type=Intent)
+    except (msgspec.DecodeError, RecursionError) as error:
+        told = _("The record {path} cannot be understood ({error}). Nothing is taken back from it.")
+        raise JournalError(told.format(path=path, error=error)) from error
+
+
+def _unwritable(path: Path, error: OSError) -> JournalError:
+    told = _("The journal in {path} cannot be written: {error}. Nothing is done without it; make room there, or name another folder with XDG_STATE_HOME.")  # fmt: skip
+    return JournalError(told.format(path=path, error=error.strerror or type(error).__name__))
+
+
+def _now() -> str:
+    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,133 @@
+"""What files were before a step wrote them, so that they can be put back: content, mode, owner, or that there was none."""
+
+import contextlib
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from rigup.plan.applying.journal import sync_folder
+
+Argv = tuple[str, ...]
+_MANIFEST = "before.json"
+_MOST_BYTES = 64_000_000  # of one file; nothing that a step writes is larger
+
+
+class Before(msgspec.Struct, kw_only=True):
+    """One path as it was.
+
+    Attributes:
+        kind: absent, file, link, other (a folder, or what could not be read).
+        held: the file's copy in the record's folder.
+        parents: folders above it that were absent too, the innermost first.
+
+    """
+
+    path: str
+    kind: str
+    mode: int = 0
+    uid: int = 0
+    gid: int = 0
+    target: str = ""
+    held: str = ""
+    parents: list[str] = []
+
+
+def keep(paths: Iterable[str], folder: Path) -> None:
+    """Keep what stands at these paths; what is kept already, from the step's first try, stays. Raises OSError."""
+    if (folder / _MANIFEST).exists():
+        return
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    found = [_before(path, folder, number) for number, path in enumerate(paths)]
+    beside = folder / (_MANIFEST + ".new")
+    with open(beside, "wb") as file:
+        file.write(msgspec.json.encode(found))
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, folder / _MANIFEST)
+    sync_folder(folder)
+
+
+def kept(folder: Path) -> list[Before]:
+    """What was kept; empty where a step wrote no files, or nothing can be read."""
+    with contextlib.suppress(OSError, msgspec.DecodeError):
+        return msgspec.json.decode((folder / _MANIFEST).read_bytes(), type=list[Before])
+    return []
+
+
+def putting_back(folder: Path) -> Iterator[Argv]:
+    """Commands that put files back as they were; the same whether root runs them or the person."""
+    for one in reversed(kept(folder)):
+        yield from _WAYS[one.kind](one, folder)
+
+
+def same(folder: Path) -> bool:
+    """Whether all that was kept stands there again as it was."""
+    return all(_same(one, folder) for one in kept(folder))
+
+
+def _before(path: str, folder: Path, number: int) -> Before:
+    try:
+        told = os.lstat(path)
+    except FileNotFoundError:
+        return Before(path=path, kind="absent", parents=list(_absent_parents(path)))
+    except OSError:
+        return Before(path=path, kind="other")
+    found = Before(path=path, kind="other", mode=stat.S_IMODE(told.st_mode), uid=told.st_uid, gid=told.st_gid)
+    if stat.S_ISLNK(told.st_mode):
+        return msgspec.structs.replace(found, kind="link", target=os.readlink(path))
+    if stat.S_ISREG(told.st_mode) and told.st_size <= _MOST_BYTES and _copied(path, folder / str(number)):
+        return msgspec.structs.replace(found, kind="file", held=str(number))
+    return found
+
+
+def _copied(path: str, held: Path) -> bool:
+    with contextlib.suppress(PermissionError):
+        shutil.copyfile(path, held)
+        os.chmod(held, 0o600)
+        return True
+    return False
+
+
+def _absent_parents(path: str) -> Iterator[str]:
+    above = os.path.dirname(path)
+    while above and not os.path.lexists(above):
+        yield above
+        above = os.path.dirname(above)
+
+
+def _remove(one: Before, _folder: Path) -> Iterator[Argv]:
+    yield ("rm", "-f", "--", one.path)
+    yield from (("rmdir", "--ignore-fail-on-non-empty", "--", above) for above in one.parents if os.path.isdir(above))
+
+
+def _write(one: Before, folder: Path) -> Iterator[Argv]:
+    owner = ("-o", str(one.uid), "-g", str(one.gid)) if hasattr(os, "geteuid") else ()
+    yield ("install", "-m", f"{one.mode:o}", *owner, "-T", "--", str(folder / one.held), one.path)
+
+
+def _link(one: Before, _folder: Path) -> Iterator[Argv]:
+    yield ("ln", "-sfn", "-T", "--", one.target, one.path)
+
+
+def _nothing(_one: Before, _folder: Path) -> Iterator[Argv]:
+    yield from ()
+
+
+_WAYS: dict[str, Callable[[Before, Path], Iterator[Argv]]] = {
+    "absent": _remove, "file": _write, "link": _link, "other": _nothing,
+}  # fmt: skip
+
+
+def _same(one: Before, folder: Path) -> bool:
+    with contextlib.suppress(OSError):
+        if one.kind == "absent":
+            return not os.path.lexists(one.path)
+        if one.kind == "link":
+            return os.readlink(one.path) == one.target
+        if one.kind == "file":
+            return Path(one.path).read_bytes() == (folder / one.held).read_bytes()
+    return one.kind == "other"

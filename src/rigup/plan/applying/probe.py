@@ -1,0 +1,148 @@
+"""Whether a step's change is there now, read from the machine: yes, no, or nobody can tell."""
+
+from collections.abc import Callable, Mapping
+
+from rigup.machine.host import Host
+
+Params = Mapping[str, str]
+_ASIDE = ".aside"
+_MOST_NAMES = 400
+
+
+def is_so(kind: str, params: Params, host: Host) -> bool | None:
+    """Whether what a step of this kind would bring is there. None: it cannot be told, so the step is taken."""
+    asked = _PROBES.get(kind)
+    return asked(params, host) if asked else None
+
+
+# -- accounts ----------------------------------------------------------------------------------------
+
+
+def _in_group(params: Params, host: Host) -> bool | None:
+    return member(params["user"], params["group"], host)
+
+
+def _myself_in_group(params: Params, host: Host) -> bool | None:
+    told = host.account().body or ""
+    name = told.partition("(")[2].partition(")")[0]
+    return member(name, params["group"], host) if name else None
+
+
+def member(user: str, group: str, host: Host) -> bool | None:
+    """Whether the accounts' own files count a user to a group, whatever this login has seen of it yet."""
+    groups = host.read("/etc/group").body
+    if groups is None:
+        return None
+    lines = [line.split(":") for line in groups.splitlines() if line.startswith(group + ":")]
+    if any(len(line) == 4 and user in line[3].split(",") for line in lines):
+        return True
+    numbers = {line[2] for line in lines if len(line) == 4}
+    people = [line.split(":") for line in (host.read("/etc/passwd").body or "").splitlines()]
+    return any(one[0] == user and one[3] in numbers for one in people if len(one) >= 4)
+
+
+# -- files and links ---------------------------------------------------------------------------------
+
+
+def _links(params: Params, host: Host) -> bool | None:
+    told = host.link(params["path"])
+    wanted = host.link(params["target"])
+    return told.state == "known" and told.body is not None and told.body in (params["target"], wanted.body)
+
+
+def _holds(path: str, wanted: str, host: Host) -> bool | None:
+    told = host.read(path)
+    if told.state == "refused":
+        return None
+    return told.body == wanted
+
+
+def _blacklisted(params: Params, host: Host) -> bool | None:
+    module = params["module"]
+    wanted = f"blacklist {module}\noptions {module} modeset=0\n"
+    return _written(f"/etc/modprobe.d/rigup-blacklist-{module}.conf", wanted, host)
+
+
+def _option(params: Params, host: Host) -> bool | None:
+    module, name = params["module"], params["name"]
+    wanted = f"options {module} {name}={params['value']}\n"
+    return _written(f"/etc/modprobe.d/rigup-{module}-{name}.conf", wanted, host)
+
+
+def _drop_in(params: Params, host: Host) -> bool | None:
+    path = f"/etc/systemd/system/{params['service']}.service.d/rigup-{params['name']}.conf"
+    return _written(path, f'[Service]\nEnvironment="{params["name"]}={params["value"]}"\n', host)
+
+
+def _written(path: str, wanted: str, host: Host) -> bool | None:
+    """A file alone does not show that what follows it (an initramfs, a restart) was done too: only its lack decides."""
+    return None if _holds(path, wanted, host) else False
+
+
+def _loader_path(params: Params, host: Host) -> bool | None:
+    return _written("/etc/ld.so.conf.d/rigup.conf", params["path"] + "\n", host)
+
+
+def _set_aside(params: Params, host: Host) -> bool | None:
+    return not host.find(params["path"]) and bool(host.find(params["path"] + _ASIDE))
+
+
+def _no_dkms_tree(params: Params, host: Host) -> bool | None:
+    return not host.find(f"/var/lib/dkms/{params['module']}/{params['version']}")
+
+
+# -- modules and packages ----------------------------------------------------------------------------
+
+
+def _loaded(params: Params, host: Host) -> bool | None:
+    told = host.read("/proc/modules").body
+    if told is None:
+        return None
+    return any(line.split(" ")[0] == params["module"].replace("-", "_") for line in told.splitlines())
+
+
+def _installed(params: Params, host: Host) -> bool | None:
+    names = [name.strip() for name in params["packages"].split(",") if name.strip()]
+    there = packages(host)
+    return None if there is None else all(name.partition("=")[0] in there for name in names)
+
+
+def _purged(params: Params, host: Host) -> bool | None:
+    names = [name.strip() for name in params["packages"].split(",") if name.strip()]
+    there = packages(host)
+    return None if there is None else not any(name in there for name in names)
+
+
+def packages(host: Host) -> dict[str, str] | None:
+    """The system's packages with their versions; None where no package manager answers."""
+    for argv in _LISTS:
+        told = host.run(argv, 60.0)
+        if told.state == "known" and told.exit == 0 and told.body:
+            return dict(_pairs(told.body))
+    return None
+
+
+_LISTS = (
+    ("dpkg-query", "-W", "-f", "${db:Status-Status} ${Package}:${Architecture} ${Version}\n"),
+    ("rpm", "-qa", "--qf", "installed %{NAME}:%{ARCH} %{EPOCHNUM}:%{VERSION}-%{RELEASE}\n"),
+)
+
+
+def _pairs(told: str) -> list[tuple[str, str]]:
+    """Each package by its own name, and by name and architecture where two of them are there."""
+    found: dict[str, str] = {}
+    for line in told.splitlines():
+        state, _blank, rest = line.partition(" ")
+        name, _blank, version = rest.partition(" ")
+        if state == "installed" and version:
+            plain = name.rpartition(":")[0]
+            found[name if plain in found else plain] = version
+    return list(found.items())
+
+
+_PROBES: dict[str, Callable[[Params, Host], bool | None]] = {
+    "join-group": _in_group, "join-group-yourself": _myself_in_group, "link-folder": _links, "link-library": _links,
+    "blacklist-module": _blacklisted, "set-module-option": _option, "service-variable": _drop_in,
+    "add-loader-path": _loader_path, "set-aside": _set_aside, "delete-stale-dkms": _no_dkms_tree,
+    "load-module": _loaded, "install-system-packages": _installed, "purge-packages": _purged,
+}  # fmt: skip

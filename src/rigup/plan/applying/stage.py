@@ -1,0 +1,159 @@
+"""An environment is changed beside the one that is there, and takes its place when all of it is done.
+
+So whoever uses the environment meanwhile notices nothing, and a run that is killed leaves it whole. Environments of
+conda know their own place and cannot be moved: they are made and changed in place, by conda's own revisions.
+"""
+
+import os
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from rigup.plan.applying.journal import Intent, Record
+from rigup.plan.applying.state import swapped
+from rigup.plan.environments import beside
+from rigup.plan.environments import record as environment_record
+from rigup.plan.environments.relocating import relocate
+
+Answer = dict[str, Any]
+Argv = tuple[str, ...]
+_MAKES = ("make-environment", "make-environment-windows", "make-environment-with-uv")
+_CHANGES = (
+    "install-into-environment", "install-with-uv", "set-environment-variable", "install-packages", "remove-packages",
+    "upgrade-package", "rebuild-package", "install-torch", "install-in-two-steps",
+)  # fmt: skip
+
+
+class Stage:
+    """The environment of a record: where it is made, and how it takes its place."""
+
+    def __init__(self, record: Record, intent: Intent) -> None:
+        self._record, self._intent = record, intent
+        self._told = _as_written(intent.steps)
+        self.path = Path(intent.environment) if intent.environment else None
+        self.numbers = _numbers(intent.steps) if self.path else []
+
+    def holds(self, number: int) -> bool:
+        """Whether a step is taken in the environment beside."""
+        return number in self.numbers
+
+    def is_in_place(self) -> bool:
+        """Whether the changed environment lies where it should."""
+        return swapped(self._record) is not None
+
+    @property
+    def folder(self) -> Path:
+        """Where it is made. It keeps its name while it is made; nothing else lies there."""
+        if self.path is None:
+            raise ValueError(self._intent.title)
+        return beside.staging(self.path)
+
+    def open(self) -> None:
+        """An empty place, or a copy of the environment that is to be changed. What an earlier try left is removed."""
+        if self.path is None:
+            return
+        if self.folder.exists():
+            beside.discard(self.folder)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._record.write("stage", folder=str(self.folder), path=str(self.path))
+        if self.path.is_dir() and not self._made_anew():
+            beside.clone(self.path, self.folder)
+
+    def argv(self, argv: Argv) -> Argv:
+        """The command as it is run for the environment beside: its folder, and its Python for a bare `python`."""
+        told = tuple(self._moved(word) for word in argv)
+        return tuple(self._own_python(word, told[:place]) for place, word in enumerate(told))
+
+    def close(self) -> None:
+        """Tell the environment what it is, and give it its place."""
+        if self.path is None:
+            return
+        environment_record.write(self.folder, self._what_it_is())
+        relocate(self.folder, self.folder, beside.real(self.path))
+        self._record.write("swap", ident=self._record.ident, path=str(self.path))
+        old = beside.swap(self.folder, self.path, self._record.ident)
+        self._swapped(old)
+
+    def drop(self) -> None:
+        """Nothing of it is left; the environment that was there was never touched."""
+        if self.path is not None and self.folder.exists():
+            beside.discard(self.folder)
+
+    def settle(self) -> None:
+        """After a run that was killed: end or forget its swap, so that the journal says what the disk does."""
+        if self.path is None or not self._record.of("swap") or self.is_in_place():
+            return
+        last = self._record.of("swap")[-1].told
+        old = beside.recover(self.path)
+        if self._is_ours():
+            held = old or beside.aside(self.path, last["ident"])
+            self._swapped(held if held.is_dir() else None)
+
+    def _swapped(self, old: Path | None) -> None:
+        """It lies where it should; what is in it now is what undo may remove without a question."""
+        if self.path is not None:
+            self._record.write("swapped", path=str(self.path), old=str(old or ""), holds=contents(self.path))
+
+    def _is_ours(self) -> bool:
+        told = environment_record.read(self.path) if self.path else None
+        return told is not None and told.plan == self._record.ident
+
+    def _made_anew(self) -> bool:
+        """A step that makes it stands in the plan and is not satisfied: an old one is replaced, not copied."""
+        return any(step["kind"] in _MAKES and step.get("state") != "satisfied" for step in self._intent.steps)
+
+    def _moved(self, word: str) -> str:
+        for told in self._told:
+            if word == told or word.startswith((told + "/", told + "\\")):
+                return str(self.folder) + word[len(told) :]
+        return word
+
+    def _own_python(self, word: str, before: Argv) -> str:
+        first = all(part == "env" or "=" in part for part in before)
+        return str(self.folder / "bin" / "python") if word == "python" and first else word
+
+    def _what_it_is(self) -> environment_record.Record:
+        told = self._intent.told
+        before = environment_record.read(self.folder) or environment_record.Record()
+        return environment_record.Record(
+            wish=tuple(told.get("wish", ())) or before.wish, packages={**before.packages, **told.get("packages", {})},
+            indexes=tuple(told.get("indexes", ())) or before.indexes,
+            variables={**before.variables, **told.get("variables", {})}, python=told.get("python", "") or before.python,
+            plan=self._record.ident, facts=told.get("facts", {}),
+        )  # fmt: skip
+
+
+def contents(environment: Path) -> str:
+    """A digest of which packages an environment holds: it changes when somebody installs into it."""
+    found = sorted(
+        path.name for path in environment.glob("[Ll]ib*/**/*.dist-info") if path.parent.name == "site-packages"
+    )
+    return f"{zlib.crc32(chr(10).join(found).encode('utf-8', 'surrogateescape')):08x}"
+
+
+def of_environment(step: Answer) -> bool:
+    """Whether a step makes or changes an environment that can be made beside."""
+    return step["kind"] in _MAKES + _CHANGES and not _by_conda(step)
+
+
+def _by_conda(step: Answer) -> bool:
+    return any(argv[:1] == ["conda"] for argv in step["commands"])
+
+
+def _numbers(steps: Iterable[Answer]) -> list[int]:
+    told = list(steps)
+    if any(step["kind"] == "make-conda-environment" for step in told):
+        return []
+    return [
+        number for number, step in enumerate(told)
+        if of_environment(step) and step["commands"] and step["where"] == "here" and step.get("state") == "needed"
+    ]  # fmt: skip
+
+
+def _as_written(steps: Iterable[Answer]) -> list[str]:
+    """The environment's folder as the steps name it, the longest first."""
+    told = {step["params"].get("environment", "").rstrip("/\\") for step in steps}
+    pythons = (step["params"].get("python", "") for step in steps if step["kind"] in _CHANGES)
+    told |= {os.path.dirname(os.path.dirname(python)) for python in pythons if "/" in python}
+    return sorted((one for one in told if one), key=len, reverse=True)

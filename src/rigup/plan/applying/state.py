@@ -1,0 +1,64 @@
+"""How far a record has come, told from its events: what was done, what was left half, what was taken back."""
+
+from typing import Any, Literal
+
+from rigup.plan.applying.journal import Event, Record
+
+State = Literal["finished", "failed", "waiting", "broken-off", "taken-back", "being-taken-back"]
+_LAST = ("finished", "failed", "barrier", "taken-back", "broken-off")
+
+
+def state_of(record: Record) -> State:
+    """One word for a record. "broken-off": its run was killed; "waiting": it waits for a restart or for root."""
+    last = next((event for event in reversed(record.events()) if event.what in (*_LAST, "undo-begin", "begin")), None)
+    if last is None or last.what in ("begin", "broken-off"):
+        return "broken-off"
+    words: dict[str, State] = {
+        "finished": "finished", "failed": "failed", "barrier": "waiting", "taken-back": "taken-back",
+        "undo-begin": "being-taken-back",
+    }  # fmt: skip
+    return words[last.what]
+
+
+def unfinished(record: Record) -> bool:
+    """Whether `--resume` has something to go on with."""
+    return state_of(record) in ("failed", "waiting", "broken-off")
+
+
+def done(record: Record) -> set[int]:
+    """Steps that were done and not taken back since."""
+    found: set[int] = set()
+    for event in record.events():
+        if event.what in ("done", "swapped"):
+            found |= {event.step} if event.step >= 0 else staged(record)
+        elif event.what == "undone":
+            found.discard(event.step)
+    return found
+
+
+def touched(record: Record) -> set[int]:
+    """Steps that may have changed something and were not taken back: done, failed in the middle, or cut off."""
+    found: set[int] = set()
+    for event in record.events():
+        if event.what in ("begin", "done"):
+            found.add(event.step)
+        elif event.what in ("undone", "skipped"):
+            found.discard(event.step)
+    return {step for step in found if step >= 0}
+
+
+def staged(record: Record) -> set[int]:
+    """Steps that were taken in an environment beside, and count once that is swapped in."""
+    return {event.step for event in record.of("begin") if event.told.get("staging")}
+
+
+def swapped(record: Record) -> Event | None:
+    """The swap that holds: none where it was taken back."""
+    last = next((event for event in reversed(record.events()) if event.what in ("swapped", "swapped-back")), None)
+    return last if last is not None and last.what == "swapped" else None
+
+
+def left_to_others(record: Record) -> list[dict[str, Any]]:
+    """Steps that somebody else takes: by hand, on another machine."""
+    steps = record.intent().steps
+    return [steps[number] for number in sorted({event.step for event in record.of("left")}) if number < len(steps)]

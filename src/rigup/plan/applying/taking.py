@@ -1,0 +1,280 @@
+"""Takes the steps of a record one after another; what is there already is left, what fails stops the run.
+
+Every step: read the machine; intent on the disk; keep the files that it writes; act; read the machine again; result.
+"""
+
+import contextlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+import msgspec
+
+from rigup.language import _
+from rigup.machine.host import Host
+from rigup.plan.applying import kept
+from rigup.plan.applying.child import Child, started_at, wait_for_other
+from rigup.plan.applying.elevation import Elevation
+from rigup.plan.applying.journal import Intent, Record
+from rigup.plan.applying.probe import is_so, packages
+from rigup.plan.applying.stage import Stage
+from rigup.plan.applying.state import done
+from rigup.plan.applying.system_packages import counted, forget, moved, remembered, uses_manager
+
+Answer = dict[str, Any]
+Argv = tuple[str, ...]
+End = Literal["finished", "failed", "restart", "left"]
+_BARRIER = "restart-machine"
+_LEFT_BEHIND = 1800.0  # seconds that a command of a killed run may still take
+_MISLEADING = ("PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_REQUIRE_VIRTUALENV", "LANGUAGE")
+
+
+class Told(Protocol):
+    """Who watches. Nothing of it is needed for the work."""
+
+    def begins(self, number: int, step: Answer) -> None:
+        """A step is taken now."""
+
+    def says(self, line: str) -> None:
+        """A line of the command that runs."""
+
+    def ends(self, number: int, step: Answer, how: str) -> None:
+        """It is done, skipped, left to somebody, or failed."""
+
+
+class Outcome(NamedTuple):
+    """How a run ended.
+
+    Attributes:
+        step: the number of the step that failed or that the run waits at; -1 for none.
+        because: what happened, as a sentence; "" where all is well.
+
+    """
+
+    end: End
+    step: int = -1
+    because: str = ""
+
+
+class Failed(Exception):
+    """A step did not do what it should."""
+
+
+class Run(NamedTuple):
+    """What taking steps needs of its surroundings."""
+
+    record: Record
+    intent: Intent
+    host: Host
+    root: Elevation
+    variables: Mapping[str, str]
+    told: Told
+
+
+def take(run: Run) -> Outcome:
+    """Take all steps that are not taken yet.
+
+    Raises:
+        JournalError: the journal cannot be written; nothing is done without it.
+        KeyboardInterrupt: it was stopped by hand. What was begun is whole or gone.
+
+    """
+    stage = Stage(run.record, run.intent)
+    try:
+        settle(run.record, stage, run.host)
+        return _all(run, stage)
+    except Failed as error:
+        stage.drop()
+        return Outcome("failed", _current(run.record), str(error))
+    except KeyboardInterrupt:
+        stage.drop()
+        run.record.write("broken-off")
+        raise
+
+
+def settle(record: Record, stage: Stage, host: Host) -> None:
+    """After a run that was killed: let its last command end, and tell how far it came with packages and the swap.
+
+    Raises:
+        Failed: the command goes on for longer than anybody waits.
+
+    """
+    child = next(iter(reversed(record.of("child"))), None)
+    if child is not None:
+        pid, began = int(child.told.get("pid", "0")), child.told.get("began", "")
+        if not wait_for_other(pid, began, _LEFT_BEHIND):
+            told = _("A command of the run that was broken off still runs (process {pid}). End it, or wait for it.")
+            raise Failed(told.format(pid=pid))
+    for number in range(len(record.intent().steps)):
+        if (before := remembered(record.kept(number))) is not None and (changes := moved(before, host)):
+            record.write("packages", number, moved=msgspec.json.encode(changes).decode())
+        forget(record.kept(number))
+    stage.settle()
+
+
+def _all(run: Run, stage: Stage) -> Outcome:
+    earlier = done(run.record)
+    last = stage.numbers[-1] if stage.numbers else -1
+    for number, step in enumerate(run.intent.steps):
+        if stage.holds(number) and not stage.is_in_place():
+            _in_stage(run, stage, number, step, last)
+        elif (how := _needless(run, number, step, earlier)) is not None:
+            run.told.ends(number, step, how)
+        elif step["kind"] == _BARRIER:
+            if not _passed(run, number):
+                return Outcome("restart", number, _restart_now())
+        else:
+            _taken(run, number, step, str(run.intent.asked.get("folder", "")))
+    run.record.write("finished")
+    return Outcome("finished")
+
+
+def _needless(run: Run, number: int, step: Answer, earlier: set[int]) -> str | None:
+    """Why a step is not taken: "satisfied", "done" before, "left" to somebody else; None if it is to be taken."""
+    if step.get("state") == "satisfied":
+        return "satisfied"
+    if step["where"] != "here" or (not step["commands"] and step["kind"] != _BARRIER):
+        run.record.write("left", number)
+        return "left"
+    there = is_so(step["kind"], step["params"], run.host)
+    if number in earlier and there is not False:
+        return "done"
+    if there:
+        run.record.write("skipped", number)
+        return "satisfied"
+    return None
+
+
+# -- one step ----------------------------------------------------------------------------------------
+
+
+def _taken(run: Run, number: int, step: Answer, folder: str) -> None:
+    run.told.begins(number, step)
+    before = packages(run.host) if _moves_packages(step) else None
+    try:
+        counted(run.record.kept(number), before)
+        kept.keep(step.get("writes", ()), run.record.kept(number))  # before its intent: what is begun can be taken back
+        run.record.write("begin", number)
+        for argv in step["commands"]:
+            _command(run, number, step["root"], tuple(argv), folder)
+    except OSError as error:
+        _failed(run, number, step, error.strerror or type(error).__name__)
+    except Failed as error:
+        _moved(run, number, before)
+        _failed(run, number, step, str(error))
+    _moved(run, number, before)
+    if is_so(step["kind"], step["params"], run.host) is False:
+        _failed(run, number, step, _("Its commands ended well, and yet the machine does not show it."))
+    run.record.write("done", number)
+    run.told.ends(number, step, "done")
+
+
+def _moves_packages(step: Answer) -> bool:
+    return any(uses_manager(tuple(argv)) for argv in step["commands"])
+
+
+def _moved(run: Run, number: int, before: dict[str, str] | None) -> None:
+    """What became of the system's packages is on record, also where the step failed."""
+    told = moved(before, run.host) if before is not None else None
+    if told:
+        run.record.write("packages", number, moved=msgspec.json.encode(told).decode())
+    forget(run.record.kept(number))
+
+
+def _failed(run: Run, number: int, step: Answer, because: str) -> None:
+    with contextlib.suppress(OSError):
+        run.record.write("failed", number)
+    run.told.ends(number, step, "failed")
+    raise Failed(because)
+
+
+def _command(run: Run, number: int, root: bool, argv: Argv, folder: str) -> None:
+    words = run.root.argv(argv) if root else argv
+    child = Child(words, run.record.log(number), _clean(run.variables), folder)
+    if child.process is not None:
+        pid = child.process.pid
+        run.record.write("child", number, pid=str(pid), began=started_at(pid))
+    status = child.wait(run.told.says, gentle=root)
+    if status != 0:
+        raise Failed(_how_it_ended(argv[0], status, child.why))
+
+
+def _how_it_ended(program: str, status: int, why: str) -> str:
+    if why:
+        return _("{program} could not be started: {why}.").format(program=program, why=why)
+    if status < 0:
+        return _("{program} was ended by signal {number}.").format(program=program, number=-status)
+    return _("{program} ended with status {status}.").format(program=program, status=status)
+
+
+def _clean(variables: Mapping[str, str]) -> dict[str, str]:
+    """What a command inherits: nothing that would send packages elsewhere, and messages that can be understood."""
+    kept_on = {name: value for name, value in variables.items() if name not in _MISLEADING}
+    return {
+        **kept_on,
+        "LC_ALL": "C.UTF-8",
+        "PYTHONUNBUFFERED": "1",
+        "PIP_NO_INPUT": "1",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }
+
+
+# -- the environment ---------------------------------------------------------------------------------
+
+
+def _in_stage(run: Run, stage: Stage, number: int, step: Answer, last: int) -> None:
+    """A step in the environment beside; after the last of them that takes its place."""
+    try:
+        if number == stage.numbers[0]:
+            stage.open()
+        run.told.begins(number, step)
+        run.record.write("begin", number, staging="yes")
+        for argv in step["commands"]:
+            _command(run, number, False, stage.argv(tuple(argv)), str(run.intent.asked.get("folder", "")))
+        if number == last:
+            stage.close()
+    except OSError as error:
+        _failed(run, number, step, error.strerror or type(error).__name__)
+    except Failed as error:
+        _failed(run, number, step, str(error))
+    run.told.ends(number, step, "done")
+
+
+# -- restarts ----------------------------------------------------------------------------------------
+
+
+def boot_id() -> str:
+    """Which start of the machine this is; "" where the system does not tell."""
+    with contextlib.suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return ""
+
+
+def _passed(run: Run, number: int) -> bool:
+    """Whether the machine was started anew since the run came here; else it stops here, and says so in the journal."""
+    waited = run.record.of("barrier", number)
+    if waited and waited[-1].told.get("boot", "") != boot_id():
+        run.record.write("done", number)
+        return True
+    if not waited:
+        run.record.write("barrier", number, boot=boot_id())
+    return False
+
+
+def _restart_now() -> str:
+    return _("The machine has to be restarted now; `rigup apply --resume` goes on after it.")
+
+
+def _current(record: Record) -> int:
+    failed = record.of("failed")
+    return failed[-1].step if failed else -1
+
+
+def tail(record: Record, step: int, lines: int = 15) -> list[str]:
+    """The last lines of a step's log."""
+    with contextlib.suppress(OSError), open(record.log(step), "rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - 20_000))
+        return file.read().decode("utf-8", "replace").splitlines()[-lines:]
+    return []

@@ -1,0 +1,178 @@
+"""A folder that is an environment: of which kind, with which Python and packages, and how large."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from email.parser import HeaderParser
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+from packaging.utils import canonicalize_name
+
+Kind = Literal["venv", "conda"]
+_MOST_TEXT = 100_000
+_MOST_PACKAGES = 20_000
+_PYTHON_OF_CONDA = re.compile(r"python-(\d{1,2}\.\d{1,3}(?:\.\d{1,3})?)[^-]{0,20}-.{1,80}\.json")
+
+
+class Environment(msgspec.Struct, frozen=True, kw_only=True):
+    """One environment on the disk.
+
+    Attributes:
+        path: its folder, links followed in none of its parts but as it was given.
+        python: version of its Python, "" for a conda environment without one.
+        interpreter: its program.
+        base: the folder of the Python that a venv was made with.
+
+    """
+
+    path: Path
+    kind: Kind
+    python: str = ""
+    interpreter: Path
+    base: str = ""
+
+    @property
+    def programs(self) -> Path:
+        """Where its programs lie."""
+        return self.path / "Scripts" if os.name == "nt" else self.path / "bin"
+
+
+class Installed(NamedTuple):
+    """A package of an environment.
+
+    `origin` tells what no index gave: an address of a repository, a folder, a file. `by` is its installer: "pip".
+    """
+
+    name: str
+    version: str
+    origin: str = ""
+    by: str = ""
+
+
+class Size(NamedTuple):
+    """Bytes on the disk: of all files, and of those that other environments hold too and that so stay if it goes."""
+
+    all: int
+    shared: int
+
+
+def environment_at(path: Path) -> Environment | None:
+    """The environment of a folder; None if it is none. A folder is one where its own files and its Python say so."""
+    folder = Path(os.path.abspath(path))
+    with suppress(OSError):
+        if (folder / "pyvenv.cfg").is_file():
+            return _venv(folder)
+        if (folder / "conda-meta" / "history").is_file():
+            return _conda(folder)
+    return None
+
+
+def _venv(folder: Path) -> Environment | None:
+    python = _first(folder / "bin" / "python", folder / "Scripts" / "python.exe")
+    told = _settings(folder / "pyvenv.cfg")
+    if python is None or "home" not in told:
+        return None
+    version = told.get("version") or told.get("version_info") or ""
+    number = re.match(r"\d{1,2}\.\d{1,3}(?:\.\d{1,3})?", version)
+    return Environment(
+        path=folder, kind="venv", python=number[0] if number else "", interpreter=python, base=told["home"]
+    )
+
+
+def _conda(folder: Path) -> Environment:
+    python = _first(folder / "bin" / "python", folder / "python.exe") or folder / "bin" / "python"
+    hits = (_PYTHON_OF_CONDA.fullmatch(path.name) for path in folder.glob("conda-meta/python-*.json"))
+    return Environment(path=folder, kind="conda", python=next((hit[1] for hit in hits if hit), ""), interpreter=python)
+
+
+def _first(*paths: Path) -> Path | None:
+    return next((path for path in paths if os.path.lexists(path)), None)
+
+
+def _settings(path: Path) -> dict[str, str]:
+    rows = (line.partition("=") for line in _text(path).splitlines())
+    return {name.strip().lower(): value.strip() for name, equals, value in rows if equals}
+
+
+def _text(path: Path) -> str:
+    """The head of a regular file; "" for what cannot be read."""
+    with suppress(OSError):
+        if path.is_file():
+            with open(path, encoding="utf-8", errors="replace") as file:
+                return file.read(_MOST_TEXT)
+    return ""
+
+
+# -- packages ----------------------------------------------------------------------------------------
+
+
+def packages(environment: Environment) -> list[Installed]:
+    """What is installed, by name. Nothing is run: the packages' own folders are read."""
+    found = {}
+    for info in _infos(environment):
+        told = _named(info)
+        if told is not None:
+            found[told.name] = told
+    return [found[name] for name in sorted(found)]
+
+
+def _infos(environment: Environment) -> Iterator[Path]:
+    count = 0
+    for place in ("lib/python3*/site-packages", "Lib/site-packages"):
+        for info in environment.path.glob(place + "/*.dist-info"):
+            count += 1
+            if count <= _MOST_PACKAGES and info.is_dir():
+                yield info
+
+
+def _named(info: Path) -> Installed | None:
+    """A name of metadata where there are some: a folder's name has lost what its sign was."""
+    told = HeaderParser().parsestr(_text(info / "METADATA").partition("\n\n")[0])
+    name, version = told.get("Name", ""), told.get("Version", "")
+    if not name or not version:
+        name, _dash, version = info.name.removesuffix(".dist-info").rpartition("-")
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,200}", name) or not re.fullmatch(r"[A-Za-z0-9.+!_-]{1,200}", version):
+        return None
+    return Installed(canonicalize_name(name), version, _origin(info), _text(info / "INSTALLER").strip()[:40])
+
+
+def _origin(info: Path) -> str:
+    body = _text(info / "direct_url.json")
+    try:
+        told = msgspec.json.decode(body) if body else {}
+    except (msgspec.DecodeError, RecursionError):
+        return ""
+    url = told.get("url") if isinstance(told, dict) else ""
+    return url[:1000] if isinstance(url, str) and url.isprintable() else ""
+
+
+# -- size --------------------------------------------------------------------------------------------
+
+
+def size_of(folder: Path) -> Size:
+    """What a folder takes on the disk; a file that two of its names hold counts once. Links are not followed."""
+    seen: dict[tuple[int, int], list[int]] = {}
+    for told in _files(folder):
+        blocks = getattr(told, "st_blocks", None)
+        size = blocks * 512 if blocks is not None else told.st_size
+        entry = seen.setdefault((told.st_dev, told.st_ino or len(seen)), [size, told.st_nlink, 0])
+        entry[2] += 1
+    every = sum(size for size, _links, _here in seen.values())
+    return Size(every, sum(size for size, links, here in seen.values() if links > here))
+
+
+def _files(folder: Path) -> Iterator[os.stat_result]:
+    folders = [os.fspath(folder)]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as there:
+                for entry in there:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    else:
+                        yield entry.stat(follow_symlinks=False)
+        except OSError:
+            continue

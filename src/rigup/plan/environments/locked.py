@@ -1,0 +1,223 @@
+"""A lock as steps: the same files again, each checked by its hash; and what is otherwise on this machine."""
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from packaging.markers import Marker
+from packaging.tags import Tag, compatible_tags, cpython_tags, mac_platforms
+from packaging.utils import parse_wheel_filename
+
+from rigup.language import _
+from rigup.plan import environment, network
+from rigup.plan.environments import made_for
+from rigup.plan.environments.lock_fields import LockError, Wheel
+from rigup.plan.environments.lockfile import Lock, Locked
+from rigup.plan.judge import blocked
+from rigup.plan.packages import plain_address
+from rigup.stack.candidate import Change
+from rigup.stack.choice import Choice
+from rigup.stack.site import Site
+from rigup.stack.wish import Wish
+from rigup.steps import KINDS, Step, make_as
+
+Answer = dict[str, Any]
+# The command stands before "--", requirements with their hashes behind it: pip takes hashes from a file alone.
+INSTALL = """\
+import os, subprocess, sys, tempfile
+at = sys.argv.index("--")
+handle, path = tempfile.mkstemp(suffix=".txt")
+try:
+    os.write(handle, "".join(row + "\\n" for row in sys.argv[at + 1 :]).encode())
+    os.close(handle)
+    status = subprocess.call(sys.argv[1:at] + ["-r", path])
+finally:
+    os.unlink(path)
+sys.exit(status)
+"""
+_OLDEST_GLIBC = 5  # of wheels that name one
+_LEGACY = {"manylinux2014": 17, "manylinux2010": 12, "manylinux1": 5}
+
+
+def locked_steps(lock: Lock, site: Site, folder: str = "") -> list[Answer]:
+    """The steps that make the environment of a lock, as `plan.steps.steps` gives them: satisfied, needed or blocked.
+
+    Args:
+        lock: what is to be there; packages that its markers leave out here are left out.
+        site: this machine, looked at for the environment that the lock is to become (`look_at(None, path)`).
+        folder: the wheels of a bundle; then nothing else is asked, and no network is needed.
+
+    Raises:
+        LockError: a package would be there twice.
+
+    """
+    choice = _choice(lock, site)
+    wanted = here(lock, site)
+    return [
+        *(_judged(step, choice, wanted, folder) for step in environment.making(choice)),
+        _judged(_install(choice, lock, wanted, folder), choice, wanted, folder),
+        *(_judged(step, choice, wanted, folder) for step in _variables(choice, lock)),
+    ]
+
+
+def differences(lock: Lock, site: Site, folder: str = "") -> list[str]:
+    """What is otherwise here than on the machine of the lock, as sentences; none where that machine was like this one."""
+    return [
+        *made_for.differences(lock.facts, site),
+        *_python(lock, site),
+        *_unfit(here(lock, site), site, lock.python, folder),
+    ]
+
+
+def here(lock: Lock, site: Site) -> list[Locked]:
+    """The packages that the lock puts on this machine. Raises LockError where one would be there twice."""
+    from rigup.stack.wish import marker_environment
+
+    marked = {**marker_environment(site), **({"python_version": lock.python.rstrip("t")} if lock.python else {})}
+    found = [one for one in lock.packages if not one.marker or Marker(one.marker).evaluate(marked)]
+    names = [one.name for one in found]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise LockError(_("The lock holds {name} twice for this machine.").format(name=twice[0]))
+    return found
+
+
+def requirement(package: Locked) -> str:
+    """A line of a requirements file: version and hashes."""
+    return " ".join((f"{package.name}=={package.version}", *(f"--hash=sha256:{one.sha256}" for one in package.wheels)))
+
+
+# -- steps -------------------------------------------------------------------------------------------
+
+
+def _choice(lock: Lock, site: Site) -> Choice:
+    """What planning needs to make the environment: the Python is the lock's."""
+    python = lock.python or site.python or ""
+    known = {name for name in (site.python, *site.pythons) if name}
+    because = _("The lock was made with Python {python}.").format(python=python)
+    missing = Change(change="python", have=site.python, to=python, why=because, root=False)
+    return Choice(
+        wish=Wish(packages=lock.wish or tuple(one.name for one in lock.packages), manager=lock.manager), site=site, python=python,
+        variables=lock.variables, changes=(missing,) if known and python not in known else (),
+    )  # fmt: skip
+
+
+def _install(choice: Choice, lock: Lock, wanted: list[Locked], folder: str) -> Step:
+    python = environment.interpreter(choice)
+    places = ["--no-index", "--find-links", folder] if folder else list(places(choice.site, lock, wanted))
+    checks = ["--require-hashes", "--no-deps", "--only-binary", ":all:", *places]
+    uv = getattr(choice.site, "uv", False) and lock.manager != "conda"
+    many = ["--index-strategy", "unsafe-best-match"] if uv and not folder else []
+    command = ["uv", "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
+    argv = (python, "-c", INSTALL, *command, *checks, *many, "--", *map(requirement, wanted))
+    params = {"python": python, "packages": " ".join(f"{one.name}=={one.version}" for one in wanted), "uv": "uv"}
+    step = make_as("install-with-uv" if uv else "install-into-environment", params, KINDS, (argv,))
+    told = _("install the {count} packages of the lock, each checked by its hash").format(count=len(wanted))
+    return step._replace(title=told, network=not folder)
+
+
+def places(site: Site, lock: Lock, wanted: list[Locked]) -> Iterator[str]:
+    """Where an installer looks for the files: the person's own index first; whatever it gives, the hash decides."""
+    if own := plain_address(site.sources.index):
+        yield from ("--index-url", own)
+    for url in dict.fromkeys((*lock.indexes, *map(plain_address, site.sources.extra_indexes))):
+        if url and url != own:
+            yield from ("--extra-index-url", url)
+    folders = (_folder(wheel) for package in wanted for wheel in package.wheels)
+    for place in dict.fromkeys((*lock.find_links, *site.sources.find_links, *folders)):
+        if place:
+            yield from ("--find-links", place)
+
+
+def _folder(wheel: Wheel) -> str:
+    """The folder of a file that lies on this machine; "" for one that lies elsewhere."""
+    told = urlsplit(wheel.url)
+    path = Path(unquote(told.path)).parent
+    return str(path) if told.scheme == "file" and not told.netloc and path.is_dir() else ""
+
+
+def _variables(choice: Choice, lock: Lock) -> Iterator[Step]:
+    because = _("The lock sets it.")
+    for name, (value, why) in network.variables(choice).items():
+        yield environment.setting(choice, name, value, lock.reasons.get(name, "") or why or because)
+
+
+def _judged(step: Step, choice: Choice, wanted: list[Locked], folder: str) -> Answer:
+    site, installs = choice.site, step.kind.startswith("install-")
+    told = {**step.json(), "state": "needed"}
+    if _satisfied(step, site, wanted, choice):
+        return {**told, "state": "satisfied", "because": _("It is there already.")}
+    unfit = _unfit(wanted, site, choice.python, folder) if installs else []
+    because = blocked(site, step.root, step.network) or next(iter(unfit), "")
+    return {**told, "state": "blocked", "because": because} if because else told
+
+
+def _satisfied(step: Step, site: Site, wanted: list[Locked], choice: Choice) -> bool:
+    """What is installed is what the lock names; a variable is set."""
+    there = bool(site.installed) and site.python == choice.python
+    if step.kind.startswith("make-"):
+        return there
+    if step.kind == "set-environment-variable":
+        return site.variables.get(step.params["name"]) == step.params["value"]
+    from packaging.utils import canonicalize_name
+
+    have: dict[str, str] = {canonicalize_name(name): version for name, version in site.installed.items()}
+    return there and all(have.get(one.name) == one.version for one in wanted)
+
+
+# -- an unlike machine -------------------------------------------------------------------------------
+
+
+def _python(lock: Lock, site: Site) -> Iterator[str]:
+    known = [name for name in (site.python, *site.pythons) if name]
+    if lock.python and known and lock.python not in known:
+        told = _("The lock was made with Python {python}; here is {here}.")
+        yield told.format(python=lock.python, here=", ".join(dict.fromkeys(known)))
+
+
+def _unfit(wanted: list[Locked], site: Site, python: str, folder: str) -> list[str]:
+    """Packages of which no file of the lock runs here, or lies anywhere that can be reached."""
+    tags = frozenset(_tags(site, python))
+    found = []
+    for package in wanted:
+        fitting = [one for one in package.wheels if parse_wheel_filename(one.name)[3] & tags]
+        if not fitting:
+            told = _(
+                "{name} {version} of the lock has no build for this machine ({system}, {machine}, Python {python})."
+            )
+            system = {"name": package.name, "version": package.version, "system": site.system, "machine": site.machine}
+            found.append(told.format(python=python, **system))
+        elif not folder and not any(_reachable(one, site) for one in fitting):
+            told = _("{name} {version} of the lock came from a folder that is not here: {url}.")
+            found.append(told.format(name=package.name, version=package.version, url=fitting[0].url))
+    return found
+
+
+def _reachable(wheel: Wheel, site: Site) -> bool:
+    return not wheel.url.startswith("file:") or bool(_folder(wheel)) or bool(site.sources.find_links)
+
+
+def _tags(site: Site, python: str) -> Iterator[Tag]:
+    """What a Python of this machine installs, as wheels name it."""
+    major, _dot, minor = python.rstrip("t").partition(".")
+    number = (int(major), int(minor)) if minor.isdecimal() and major.isdecimal() else None
+    platforms = list(_platforms(site.system, site.machine, site.glibc, site.macos))
+    abis = [f"cp{number[0]}{number[1]}t"] if number and python.endswith("t") else None
+    yield from cpython_tags(number, abis, platforms)
+    yield from compatible_tags(number, f"cp{number[0]}{number[1]}" if number else None, platforms)
+
+
+@cache
+def _platforms(system: str, machine: str, glibc: str | None, macos: str) -> tuple[str, ...]:
+    if system == "windows":
+        return ({"x86_64": "win_amd64", "aarch64": "win_arm64", "arm64": "win_arm64"}.get(machine, "win32"),)
+    if system == "macos":
+        parts = [int(part) for part in macos.split(".")[:2] if part.isdecimal()]
+        return tuple(mac_platforms((parts[0], parts[1] if len(parts) > 1 else 0) if parts else None, machine))
+    if glibc == "":
+        return (*(f"musllinux_1_{minor}_{machine}" for minor in range(9)), f"linux_{machine}")
+    told = (glibc or "").partition(".")[2]
+    newest = int(told) if told.isdecimal() else 99  # nobody knows: the installer will say it
+    new = [f"manylinux_2_{minor}_{machine}" for minor in range(_OLDEST_GLIBC, min(newest, 999) + 1)]
+    return (*new, *(f"{name}_{machine}" for name, least in _LEGACY.items() if least <= newest), f"linux_{machine}")

@@ -1,0 +1,246 @@
+"""A lock: what was resolved, each file with its hash, in the form of PEP 751, with the machine and the reasons beside.
+
+A lock that is read may come from anybody. It is bounded; names, versions, file names and addresses are checked before
+anything is made of them; what rigup cannot install from (sources, repositories, folders) is refused by name.
+"""
+
+import datetime as dt
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+from packaging.utils import canonicalize_name
+
+from rigup.language import _
+from rigup.plan.environments.lock_fields import LockError, Wheel, checked_package, words
+from rigup.plan.environments.record import refused_variables
+from rigup.version import __version__
+
+VERSION = "1.0"
+TOOL = "rigup.lock/1"
+NAME = "pylock.toml"
+_MOST_BYTES = 20_000_000
+_MOST_PACKAGES = 5_000
+
+
+class Locked(msgspec.Struct, frozen=True, kw_only=True):
+    """One package.
+
+    Attributes:
+        wheels: the files that it may be installed from; as a rule the one that fits the machine where it was locked.
+        marker: where it is installed, as PEP 508 has it; "" everywhere.
+        dependencies: names of the lock's packages that it needs.
+
+    """
+
+    name: str
+    version: str
+    wheels: tuple[Wheel, ...]
+    marker: str = ""
+    requires_python: str = ""
+    dependencies: tuple[str, ...] = ()
+
+
+class Lock(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything of a lock.
+
+    Attributes:
+        wish: what was asked for.
+        python: "3.11".
+        indexes, find_links: places that were asked, beside each wheel's own address.
+        variables: what programs of the environment need.
+        facts: the machine, as `made_for` gives it.
+        reasons: why, by what was chosen: a package's name, "python", a variable's name.
+
+    """
+
+    packages: tuple[Locked, ...]
+    requires_python: str = ""
+    environments: tuple[str, ...] = ()
+    created_by: str = "rigup"
+    wish: tuple[str, ...] = ()
+    python: str = ""
+    manager: str = "venv"
+    indexes: tuple[str, ...] = ()
+    find_links: tuple[str, ...] = ()
+    variables: dict[str, str] = {}
+    facts: dict[str, Any] = {}
+    reasons: dict[str, str] = {}
+    made_at: str = ""
+
+    def wheels(self) -> Iterator[Wheel]:
+        """All files."""
+        for package in self.packages:
+            yield from package.wheels
+
+
+# -- writing -----------------------------------------------------------------------------------------
+
+
+def text(lock: Lock) -> str:
+    """The lock as a file; the same lock gives the same text."""
+    lines = [f"lock-version = {_toml(VERSION)}", f"created-by = {_toml(lock.created_by)}"]
+    lines += [f"requires-python = {_toml(lock.requires_python)}"] if lock.requires_python else []
+    lines += [f"environments = {_toml(list(lock.environments))}"] if lock.environments else []
+    for package in sorted(lock.packages, key=lambda one: (one.name, one.version)):
+        lines += ["", "[[packages]]", *_package(package)]
+    return "\n".join([*lines, "", "[tool.rigup]", *_tool(lock), ""])
+
+
+def _package(package: Locked) -> Iterator[str]:
+    yield f"name = {_toml(package.name)}"
+    yield f"version = {_toml(package.version)}"
+    if package.marker:
+        yield f"marker = {_toml(package.marker)}"
+    if package.requires_python:
+        yield f"requires-python = {_toml(package.requires_python)}"
+    if package.dependencies:
+        yield f"dependencies = {_toml([{'name': name} for name in package.dependencies])}"
+    yield "wheels = ["
+    yield from (f"    {_toml(_wheel(wheel))}," for wheel in package.wheels)
+    yield "]"
+
+
+def _wheel(wheel: Wheel) -> dict[str, Any]:
+    told = {"name": wheel.name, "url": wheel.url, "path": wheel.path, "size": wheel.size}
+    return {**{key: value for key, value in told.items() if value}, "hashes": {"sha256": wheel.sha256}}
+
+
+def _tool(lock: Lock) -> Iterator[str]:
+    told = {
+        "schema": TOOL, "rigup": __version__, "made-at": lock.made_at or _now(), "wish": list(lock.wish), "python": lock.python,
+        "manager": lock.manager, "indexes": list(lock.indexes), "find-links": list(lock.find_links),
+    }  # fmt: skip
+    yield from (f"{key} = {_toml(value)}" for key, value in told.items() if value)
+    for name, table in (("variables", lock.variables), ("reasons", lock.reasons), ("facts", _plain(lock.facts))):
+        if table:
+            yield from ("", f"[tool.rigup.{name}]")
+            yield from (f"{_toml(key)} = {_toml(value)}" for key, value in sorted(table.items()))
+
+
+def _plain(facts: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in facts.items() if value is not None}
+
+
+def _now() -> str:
+    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML writes it: JSON's texts are TOML's, but for one sign; tables are written in a line."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(key)} = {_toml(told)}" for key, told in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, str):
+        return json.dumps(value.encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json.dumps(value)
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _toml(key)
+
+
+# -- reading -----------------------------------------------------------------------------------------
+
+
+def read(path: str) -> Lock:
+    """The lock of a file. Raises LockError, which names what is wrong and where."""
+    try:
+        with open(path, "rb") as file:
+            body = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise LockError(_("{path} cannot be read: {error}.").format(path=path, error=error.strerror)) from error
+    if len(body) > _MOST_BYTES:
+        raise LockError(_("{path} is larger than a lock is.").format(path=path))
+    try:
+        return parsed(body.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise LockError(_("{path} is no lock: it is not UTF-8.").format(path=path)) from error
+    except LockError as error:
+        raise LockError(_("{path} is not used: {because}").format(path=path, because=error)) from error
+
+
+def parsed(body: str) -> Lock:
+    """The lock of a text; one that another tool wrote too. Raises LockError."""
+    try:
+        told = tomllib.loads(body)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise LockError(_("It is no TOML: {error}.").format(error=str(error)[:200])) from error
+    version = told.get("lock-version")
+    if not isinstance(version, str) or version.partition(".")[0] != VERSION.partition(".")[0]:
+        raise LockError(_("Its lock-version is not {version}.").format(version=VERSION))
+    packages = told.get("packages")
+    if not isinstance(packages, list) or not 0 < len(packages) <= _MOST_PACKAGES:
+        raise LockError(_("It holds no packages, or more than one lock may hold."))
+    found = tuple(Locked(**checked_package(one)) for one in packages)
+    return Lock(
+        packages=found, requires_python=_text(told, "requires-python"), environments=words(told.get("environments"), "environments"),
+        created_by=_text(told, "created-by"), **_of_tool(told),
+    )  # fmt: skip
+
+
+def _of_tool(told: dict[str, Any]) -> dict[str, Any]:
+    tool = told.get("tool", {})
+    tool = tool.get("rigup", {}) if isinstance(tool, dict) else {}
+    if not isinstance(tool, dict):
+        raise LockError(_("Its table {name} is of another form.").format(name="tool.rigup"))
+    variables = _table(tool, "variables")
+    if refused := refused_variables(variables):
+        named = _("It sets the variable {name}, which a lock may not set.")
+        raise LockError(named.format(name=refused[0][:60]))
+    facts = tool.get("facts", {})
+    return {
+        "wish": words(tool.get("wish"), "wish"), "python": _python(_text(tool, "python")), "manager": _manager(tool),
+        "indexes": _addresses(tool, "indexes"), "find_links": _addresses(tool, "find-links"), "variables": variables,
+        "reasons": _table(tool, "reasons"), "facts": facts if isinstance(facts, dict) else {}, "made_at": _text(tool, "made-at"),
+    }  # fmt: skip
+
+
+def _text(told: dict[str, Any], name: str) -> str:
+    value = told.get(name, "")
+    if not isinstance(value, str) or len(value) > 1_000 or not value.isprintable():
+        raise LockError(_("Its field {name} is no plain text.").format(name=name))
+    return value
+
+
+def _table(told: dict[str, Any], name: str) -> dict[str, str]:
+    table = told.get(name, {})
+    sound = isinstance(table, dict) and all(isinstance(value, str) and value.isprintable() for value in table.values())
+    if not sound or len(table) > _MOST_PACKAGES:
+        raise LockError(_("Its table {name} is of another form.").format(name="tool.rigup." + name))
+    return dict(table)
+
+
+def _python(told: str) -> str:
+    if told and not re.fullmatch(r"\d\.\d{1,2}t?", told):
+        raise LockError(_("Its field {name} is no plain text.").format(name="python"))
+    return told
+
+
+def _manager(tool: dict[str, Any]) -> str:
+    told = _text(tool, "manager") or "venv"
+    return told if told in ("venv", "conda") else "venv"
+
+
+def _addresses(tool: dict[str, Any], name: str) -> tuple[str, ...]:
+    """Addresses and folders that an installer is told: none may look like an option of it."""
+    found = words(tool.get(name), name)
+    for one in found:
+        if one.startswith("-") or not re.fullmatch(
+            r"(?:https?|file)://\S{1,2000}|/[^\n]{1,2000}|[A-Za-z]:[\\/][^\n]{1,2000}", one
+        ):
+            raise LockError(_("Its {name} hold {value}, which is no address.").format(name=name, value=one[:100]))
+    return found
+
+
+def needed_by(packages: Iterable[Locked]) -> dict[str, list[str]]:
+    """Which packages of a lock need each one, by name."""
+    found: dict[str, list[str]] = {}
+    for package in packages:
+        for name in package.dependencies:
+            found.setdefault(canonicalize_name(name), []).append(package.name)
+    return found

@@ -1,0 +1,213 @@
+"""Which files a wish comes to: asked of the environment's own pip, or of uv. Nothing is installed."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from rigup.language import _
+from rigup.plan.environments.folder import environment_at
+from rigup.plan.environments.lock_fields import LockError
+from rigup.plan.environments.lockfile import Locked, parsed
+from rigup.plan.packages import Group
+
+Argv = tuple[str, ...]
+_MOST_REPORT = 200_000_000  # bytes
+_LINES = 8  # of an installer's last words
+_QUICK = 60.0  # seconds that a program may take to tell its version
+
+
+class Resolver(NamedTuple):
+    """An installer for one Python: `argv` starts pip or uv, `python` is what it resolves for."""
+
+    kind: str  # "pip" or "uv"
+    argv: Argv
+    python: str
+
+
+# -- which one ---------------------------------------------------------------------------------------
+
+
+def resolver_for(version: str, environment: Path | None = None) -> Resolver:
+    """The installer that resolves for a Python.
+
+    Args:
+        version: "3.11"; "" for whichever is there.
+        environment: one whose own Python and pip are asked, if its version is the one.
+
+    Raises:
+        LockError: there is no such Python, or nothing that resolves for it.
+
+    """
+    python = _python(version, environment)
+    if python is None:
+        told = _("There is no Python {version} here to resolve for. Make the environment first, and lock that.")
+        raise LockError(told.format(version=version))
+    if _works(python, "-m", "pip", "--version"):
+        return Resolver("pip", (python, "-m", "pip"), python)
+    if uv := found_uv():
+        return Resolver("uv", (uv,), python)
+    if _works(sys.executable, "-m", "pip", "--python", python, "--version"):
+        return Resolver("pip", (sys.executable, "-m", "pip", "--python", python), python)
+    raise LockError(_("{python} has no pip, and there is no uv: install one of them.").format(python=python))
+
+
+def _python(version: str, environment: Path | None) -> str | None:
+    there = environment_at(environment) if environment else None
+    if there is not None and _minor(there.python) in (version, ""):
+        return str(there.interpreter)
+    if not version or version == f"{sys.version_info.major}.{sys.version_info.minor}":
+        return sys.executable
+    return shutil.which("python" + version)
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2])
+
+
+def found_uv() -> str:
+    """The program uv: on the path, or beside the Python that runs this; "" where there is none."""
+    beside = Path(sys.executable).with_name("uv.exe" if os.name == "nt" else "uv")
+    return shutil.which("uv") or (str(beside) if beside.is_file() else "")
+
+
+def _works(*argv: str) -> bool:
+    try:
+        return (
+            subprocess.run(argv, capture_output=True, timeout=_QUICK, check=False, env=surroundings()).returncode == 0
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def surroundings() -> dict[str, str]:
+    """Variables of a child: the person's own, without those that would send packages elsewhere."""
+    left = (
+        "PYTHONHOME",
+        "PYTHONPATH",
+        "PIP_TARGET",
+        "PIP_PREFIX",
+        "PIP_USER",
+        "PIP_REPORT",
+        "PIP_REQUIRE_VIRTUALENV",
+        "VIRTUAL_ENV",
+    )
+    kept = {name: value for name, value in os.environ.items() if name not in left}
+    return {**kept, "LC_ALL": "C.UTF-8", "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+
+
+# -- resolving ---------------------------------------------------------------------------------------
+
+
+def resolved(resolver: Resolver, groups: Sequence[Group], *, whole: bool = False) -> list[Locked]:
+    """The files of all groups, each with its hash; a later group takes what an earlier one has chosen.
+
+    Args:
+        resolver: who is asked.
+        groups: what comes from the same places, in order.
+        whole: they name everything that is to be there: nothing is added.
+
+    Raises:
+        LockError: something cannot be resolved; the installer's own last words are told.
+
+    """
+    found: dict[str, Locked] = {}
+    places: list[tuple[str, str]] = []
+    for group in groups:
+        further = [pair for pair in places if pair[1] not in {place for _option, place in group.places}]
+        options = [*group.options, *(word for pair in further for word in pair)]
+        pins = [f"{one.name}=={one.version}" for one in found.values()]
+        ask = _by_pip if resolver.kind == "pip" else _by_uv
+        for one in ask(resolver, [*group.wanted, *pins], options, whole):
+            found.setdefault(one.name, one)
+        places += [(option.replace("--index-url", "--extra-index-url"), place) for option, place in group.places]
+    return [found[name] for name in sorted(found)]
+
+
+def _by_pip(resolver: Resolver, wanted: list[str], options: list[str], whole: bool) -> list[Locked]:
+    with tempfile.TemporaryDirectory(prefix="rigup-") as folder:
+        report = Path(folder, "report.json")
+        fixed = (
+            "install",
+            "--dry-run",
+            "--ignore-installed",
+            "--quiet",
+            "--only-binary",
+            ":all:",
+            "--report",
+            str(report),
+        )
+        alone = ("--no-deps",) if whole else ()
+        ran((*resolver.argv, *fixed, *alone, *options, "--", *wanted), "")
+        with open(report, "rb") as file:
+            told = msgspec.json.decode(file.read(_MOST_REPORT))
+    rows = [_of_report(one) for one in told["install"]]
+    names = {name for name, _requires, _locked in rows}
+    return [
+        msgspec.structs.replace(locked, dependencies=tuple(sorted(requires & names))) for _name, requires, locked in rows
+    ]  # fmt: skip
+
+
+def _of_report(one: dict[str, Any]) -> tuple[str, set[str], Locked]:
+    """A row of pip's report, checked as a lock's own would be."""
+    from rigup.plan.environments.lock_fields import checked_package
+
+    told, source = one["metadata"], one["download_info"]
+    hashes = source.get("archive_info", {}).get("hashes") or {}
+    wheel = {"url": source.get("url", ""), "hashes": hashes}
+    row = {
+        "name": told["name"],
+        "version": told["version"],
+        "requires-python": told.get("requires_python", ""),
+        "wheels": [wheel],
+    }
+    locked = Locked(**checked_package(row))
+    return locked.name, set(map(_needed, told.get("requires_dist", []))), locked
+
+
+def _needed(requirement: str) -> str:
+    try:
+        return canonicalize_name(Requirement(requirement).name)
+    except InvalidRequirement:
+        return ""
+
+
+def _by_uv(resolver: Resolver, wanted: list[str], options: list[str], whole: bool) -> list[Locked]:
+    fixed = (
+        "pip",
+        "compile",
+        "--quiet",
+        "--format",
+        "pylock.toml",
+        "--generate-hashes",
+        "--only-binary",
+        ":all:",
+        "--no-header",
+    )
+    more = (*(("--no-deps",) if whole else ()), "--index-strategy", "unsafe-best-match", "--python", resolver.python)
+    told = ran((*resolver.argv, *fixed, *more, *options, "-"), "\n".join(wanted) + "\n")
+    return list(parsed(told).packages)
+
+
+def ran(argv: Argv, asked: str = "") -> str:
+    """What the installer prints. Raises LockError with its last words."""
+    try:
+        done = subprocess.run(
+            argv, input=asked, capture_output=True, text=True, errors="replace", check=False, env=surroundings(),
+        )  # fmt: skip
+    except OSError as error:
+        raise LockError(
+            _("{program} could not be started: {why}.").format(program=argv[0], why=error.strerror)
+        ) from error
+    if done.returncode:
+        last = "\n".join(line[:300] for line in done.stderr.strip().splitlines()[-_LINES:])
+        raise LockError(_("What was asked for cannot be resolved. The installer said:\n{words}").format(words=last))
+    return done.stdout

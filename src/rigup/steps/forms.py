@@ -1,0 +1,63 @@
+"""What a parameter may look like before a command or a file's name is made of it.
+
+Every value is one argument of its own, but that alone does not keep it harmless: a dash makes an option of
+a name, a slash another file of a unit's, a line break another line of what is written. Nobody's data gets
+so far; a step that would be made of it is not made.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+_WORD = r"[A-Za-z0-9_][A-Za-z0-9_.+~:@-]{0,199}"
+_PATH = r"[^-\x00][^\x00]{0,4000}"  # of a person's own, who may name it as they like
+_OWN_PATH = r"(?!.*/\.\.(?:/|\Z))/[^\x00-\x1f\x7f]{1,4000}"  # of a step that root takes
+_NAME = r"[A-Za-z_][A-Za-z0-9_]{0,199}"
+_REQUIREMENT = r"[A-Za-z0-9_./][^\x00-\x1f\x7f]{0,999}"
+_NUMBERED = r"(?:GPU-|MIG-)?[0-9a-fA-F][0-9a-fA-F:.-]{0,60}"
+_ADDRESS = r"(?:https?|file|ftp)://[^\s\x00-\x1f\x7f]{1,2000}|/[^\x00-\x1f\x7f]{0,2000}"
+
+FORMS = {
+    "module": r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}", "name": _NAME, "value": r"[^\"\\%\x00-\x1f\x7f]{1,4000}",
+    "user": r"[A-Za-z0-9_][A-Za-z0-9_.@\\-]{0,199}\$?", "group": r"[A-Za-z0-9_][A-Za-z0-9_.@\\-]{0,199}",
+    "packages": _REQUIREMENT, "package": _REQUIREMENT, "index": _ADDRESS, "file": _OWN_PATH,
+    **dict.fromkeys(("service", "version", "kernel", "torch", "torchvision", "release", "engine", "container", "uuid"), _WORD),
+}  # fmt: skip
+_OF_KIND = {
+    ("set-module-option", "value"): r"[A-Za-z0-9_,:.+/=-]{1,200}",
+    ("reset-gpu", "index"): _NUMBERED, ("default-compute-mode", "index"): _NUMBERED,
+    ("register-kernel", "name"): r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}",
+    ("install-rocm", "usecase"): r"[a-z][a-z0-9,-]{0,99}", ("install-with-conda", "channel"): r"[A-Za-z0-9][^\s\x00-\x1f]{0,999}",
+}  # fmt: skip
+_OF_ROOT = dict.fromkeys(("package", "packages"), r"[A-Za-z0-9][A-Za-z0-9.+_:~=*-]{0,199}")  # of a distribution
+_LISTS = {
+    "sources": r"[^\x00]*", "others": r"[^\x00]*",  # options that rigup itself puts together
+    "before": r"(?:env(?: -u [A-Za-z_]\w*)*)?", "starter": r"\s*[^-\s\x00][^\x00]*",
+}  # fmt: skip
+
+
+def odd(kind: str, used: Iterable[str], params: Mapping[str, str], root: bool) -> list[str]:
+    """Of the parameters that commands and files are made of, those that have not the form that they must have.
+
+    Args:
+        kind: the step's kind.
+        used: the holes that are filled; `names|` and `names*` stand for a list of words.
+        params: what they are filled with.
+        root: whether root takes the step.
+
+    """
+    return [name for hole in used if not _fits(kind, name := hole.rstrip("|*"), hole, params.get(name, ""), root)]
+
+
+def _fits(kind: str, name: str, hole: str, value: str, root: bool) -> bool:
+    if hole.endswith("|") and name in _LISTS:
+        return re.fullmatch(_LISTS[name], value) is not None
+    own = _OF_KIND.get((kind, name)) or (_OF_ROOT.get(name) if root else None)
+    form = re.compile(own or FORMS.get(name) or (_OWN_PATH if root else _PATH))
+    return all(form.fullmatch(word) for word in _words(hole, value))
+
+
+def _words(hole: str, value: str) -> list[str]:
+    """What of a list becomes an argument each."""
+    if hole.endswith("|"):
+        return value.split()
+    return [word.strip() for word in value.split(",") if word.strip()] if hole.endswith("*") else [value]

@@ -1,0 +1,22 @@
+"""Takes the steps of a file as `rigup fix` would: a process of its own, so that tests can kill it."""
+
+import json
+import sys
+from typing import Any
+
+from rigup.cli.taking import Manner, go, resumed
+from rigup.plan.applying.journal import Intent
+
+
+def main(path: str, how: str) -> int:
+    """Take what the file says (`go`), or go on with the last run (`resume`)."""
+    manner = Manner(yes=True, dry_run=False, quiet=True, as_json=False, schema="test/1")
+    if how == "resume":
+        return resumed(manner)
+    with open(path, encoding="utf-8") as file:
+        told: dict[str, Any] = json.load(file)
+    return go(Intent(**told), manner)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2]))

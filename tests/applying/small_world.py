@@ -1,0 +1,129 @@
+"""A small world for steps: a folder with files, a service's file, links and an environment; and what it looks like."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from rigup.steps import KINDS, Step, make, make_as
+
+HERE = Path(__file__).parent
+_WRITE = 'sleep 0.05; mkdir -p "$(dirname "$1")"; printf "%s\\n" "$2" > "$1"; sleep 0.05'
+_ADD = 'sleep 0.05; mkdir -p "$1/lib/python3/site-packages/$2-1.dist-info"; printf "%s\\n" "$2" > "$1/lib/python3/$2"; sleep 0.05'
+_BEGIN = 'sleep 0.05; mkdir -p "$1/bin"; printf "home = /usr\\n" > "$1/pyvenv.cfg"; sleep 0.05; printf "#!%s/bin/python\\n" "$1" > "$1/bin/tool"'
+
+
+def writing(path: Path, text: str) -> dict[str, Any]:
+    """A step that writes a file, with its folder."""
+    params = {"program": str(path), "proxy": text}
+    argv = (("sh", "-c", _WRITE, "sh", str(path), text),)
+    return needed(make_as("tell-proxy", params, KINDS, argv, (), writes=(str(path),)))
+
+
+def linking(path: Path, target: Path) -> dict[str, Any]:
+    """A step that makes a link."""
+    return needed(make("link-folder", {"path": str(path), "target": str(target)}, KINDS))
+
+
+def beginning(environment: str) -> dict[str, Any]:
+    """A step that makes an environment, in two acts."""
+    params = {"environment": environment, "python": "3", "starter": "python3"}
+    return needed(make_as("make-environment", params, KINDS, (("sh", "-c", _BEGIN, "sh", environment),)))
+
+
+def adding(environment: str, package: str) -> dict[str, Any]:
+    """A step that puts a package into it."""
+    params = {"python": environment + "/bin/python", "packages": package}
+    argv = (("sh", "-c", _ADD, "sh", environment, package),)
+    return needed(make_as("install-into-environment", params, KINDS, argv))
+
+
+def failing() -> dict[str, Any]:
+    """A step whose command fails."""
+    params = {"program": "nothing", "proxy": "none"}
+    return needed(make_as("tell-proxy", params, KINDS, (("sh", "-c", "echo No space left on device >&2; exit 3"),), ()))
+
+
+def restarting() -> dict[str, Any]:
+    """A restart in the middle."""
+    return needed(make("restart-machine", {}, KINDS))
+
+
+def needed(step: Step) -> dict[str, Any]:
+    """As a plan has it."""
+    return {**step.json(), "state": "needed"}
+
+
+class World:
+    """A folder of its own, with a journal of its own beside it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files = folder / "machine"
+        self.state = folder / "state"
+        self.files.mkdir()
+        (self.files / "kept.conf").write_text("as it was\n")
+        os.chmod(self.files / "kept.conf", 0o640)
+        (self.files / "target").mkdir()
+        (self.files / "old-link").symlink_to("kept.conf")
+        self.environment = self.files / "env"
+
+    def variables(self) -> dict[str, str]:
+        """What programs of this world inherit."""
+        source = str(HERE.parents[1] / "src")
+        return {
+            **os.environ,
+            "XDG_STATE_HOME": str(self.state),
+            "PYTHONPATH": source,
+            "LANGUAGE": "en",
+            "PYTHONUNBUFFERED": "1",
+        }
+
+    def start(self, steps: list[dict[str, Any]], how: str = "go", environment: bool = False) -> "subprocess.Popen[str]":
+        """A run as a process of its own."""
+        told = {"title": "a test", "steps": steps, "asked": {"folder": str(self.files)},
+                "environment": str(self.environment) if environment else ""}  # fmt: skip
+        path = self.state.parent / "intent.json"
+        path.write_text(json.dumps(told))
+        return subprocess.Popen(
+            [sys.executable, str(HERE / "drive.py"), str(path), how], env=self.variables(), cwd=self.files,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        )  # fmt: skip
+
+    def run(self, steps: list[dict[str, Any]], how: str = "go", environment: bool = False) -> tuple[int, str]:
+        """A run to its end: exit status and what it said."""
+        process = self.start(steps, how, environment)
+        said, _nothing = process.communicate(timeout=60)
+        return process.returncode, said
+
+    def rigup(self, *words: str, **more: str) -> tuple[int, str]:
+        """A command line of rigup in this world."""
+        done = subprocess.run(
+            [sys.executable, "-m", "rigup", *words], env={**self.variables(), **more}, cwd=self.files, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout
+
+    def events(self) -> list[dict[str, Any]]:
+        """All whole lines of the journal, in order."""
+        found = []
+        for path in sorted(self.state.glob("rigup/journal/*/events.jsonl")):
+            found += [json.loads(line) for line in path.read_text().split("\n")[:-1] if line]
+        return found
+
+    def picture(self) -> dict[str, str]:
+        """Every file, link and folder with its mode and content: what two states are compared by."""
+        return dict(picture(self.files))
+
+
+def picture(folder: Path) -> list[tuple[str, str]]:
+    """As above, of any folder; times are not counted."""
+    found = []
+    for above, folders, files in os.walk(folder):
+        for name in sorted((*folders, *files)):
+            path = Path(above, name)
+            mode = f"{path.lstat().st_mode:o}"
+            body = os.readlink(path) if path.is_symlink() else path.read_bytes().hex() if path.is_file() else ""
+            found.append((str(path.relative_to(folder)), f"{mode} {body}"))
+    return sorted(found)
