@@ -101,7 +101,7 @@ class World:
         """A command line of rigup in this world."""
         done = subprocess.run(
             [sys.executable, "-m", "rigup", *words], env={**self.variables(), **more}, cwd=self.files, text=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False,
         )  # fmt: skip
         return done.returncode, done.stdout
 

@@ -66,11 +66,16 @@ def _meant(
     wishes: tuple[str, ...], files: tuple[str, ...], environment: str, options: dict[str, Any]
 ) -> "tuple[Intent, Answer]":
     """What is to be done, with the plan that says why."""
+    import msgspec
+
     from rigup.cli.plan import chosen_for
     from rigup.plan.answer import answer
 
-    choice = chosen_for(wishes, files, None, environment or _there(), options)
-    return intent_of(choice, plan := answer(choice)), plan
+    where = environment or _there()
+    choice = chosen_for(wishes, files, None, where, options)
+    intent = intent_of(choice, plan := answer(choice))
+    again = {"wishes": list(choice.wish.packages), "environment": where, "options": options}
+    return msgspec.structs.replace(intent, asked={**intent.asked, **again}), plan
 
 
 def _there() -> str:

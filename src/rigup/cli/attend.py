@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from rigup.cli.watched import Seen
-from rigup.machine.witness import Ended
+from rigup.language import _
+from rigup.machine.sources import Source
+from rigup.machine.witness import Ended, witnessed
 
 _HEAD, _TAIL = 256_000, 2_000_000  # bytes that are remembered
 _PIECE = 65_536
@@ -59,6 +61,17 @@ def attend(argv: tuple[str, ...], aside: bool = False) -> Ended:
     return Ended(
         argv, status, bytes(memory), seen.interpreter, seen.variables, began, frozenset(seen.pids), seen.kills()
     )
+
+
+def sources_of(argv: tuple[str, ...]) -> list[Source]:
+    """What this machine and a program's end tell together; the program is run. Raises ClickException."""
+    import click
+
+    try:
+        return witnessed(attend(argv, aside=True))
+    except OSError as error:
+        told = _("{name} could not be started: {error}.")
+        raise click.ClickException(told.format(name=argv[0], error=error.strerror or type(error).__name__)) from error
 
 
 def _since_start() -> float:

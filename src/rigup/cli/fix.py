@@ -19,6 +19,7 @@ _FRAMEWORKS = ("torch", "torchvision", "torchaudio", "tensorflow", "jax", "vllm"
 
 @click.command("fix")
 @click.argument("cause", required=False)
+@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- PROGRAM [ARGUMENT]...]")
 @click.option("--all-safe", is_flag=True, help="Mend all that can be mended by safe steps alone.")
 @click.option("--from", "source", metavar="PATH", help="A report, a log, a folder of them or a captured tree.")
 @click.option("--env", "environment", default="", metavar="PATH", help="The environment; by default the active one.")
@@ -28,13 +29,14 @@ _FRAMEWORKS = ("torch", "torchvision", "torchaudio", "tensorflow", "jax", "vllm"
 @click.option("-q", "--quiet", is_flag=True, help="Say only what fails.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.fix/1).")
 def command(
-    cause: str | None, all_safe: bool, source: str | None, environment: str, explained: bool, yes: bool, dry_run: bool,
-    quiet: bool, as_json: bool,
+    cause: str | None, program: tuple[str, ...], all_safe: bool, source: str | None, environment: str, explained: bool,
+    yes: bool, dry_run: bool, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Show the steps that mend a finding of the doctor; take them when you agree, and look again.
 
-    CAUSE is the name that the doctor gives, such as cpu-only-torch. Of another machine (--from) the steps are shown
-    alone. What was done is taken back by `rigup undo`.
+    CAUSE is the name that the doctor gives, such as cpu-only-torch. What only a program's words tell is found by
+    running that program (-- PROGRAM), before and after. Of another machine (--from) the steps are shown alone. What
+    was done is taken back by `rigup undo`.
     """
     from rigup.cli.mending import mend
     from rigup.cli.taking import Manner
@@ -42,10 +44,12 @@ def command(
     if as_json:
         choose("en")  # data is the same in every language
     _one_of(cause, all_safe, source)
-    told = _fixed(cause, source, environment)
+    if program and source is not None:
+        raise click.UsageError(_("Give --from or a program: a report of a machine, or what to run on this one."))
+    told = _fixed(cause, source, environment, program)
     if source is None and told["findings"] and (yes or dry_run or (sys.stdin.isatty() and not as_json)):
         manner = Manner(yes=yes, dry_run=dry_run, quiet=quiet, as_json=as_json, schema=SCHEMA)
-        return mend(told, all_safe, manner, _text(told, explained))
+        return mend(told, all_safe, manner, _text(told, explained), program)
     return _shown(cause, told, explained, as_json)
 
 
@@ -88,14 +92,15 @@ def _known(cause: str) -> None:
         raise click.UsageError(told)
 
 
-def _fixed(cause: str | None, source: str | None, environment: str) -> Answer:
+def _fixed(cause: str | None, source: str | None, environment: str, program: tuple[str, ...]) -> Answer:
+    from rigup.cli.attend import sources_of
     from rigup.diagnosis.answer import answer, examined
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError, close_sources, open_source
     from rigup.stack.seen import site_of
 
     try:
-        diagnosis = examined(open_source(source))
+        diagnosis = examined(sources_of(program) if program else open_source(source))
         findings = [finding for finding in answer(diagnosis)["findings"] if cause in (None, finding["cause"])]
         site = site_of(diagnosis.facts, environment)
         return {"schema": SCHEMA, "cause": cause, **_answer(findings, site)}

@@ -61,6 +61,8 @@ def spoken(command: click.Command | None) -> Iterator[str]:
     if command.help:
         yield _plain(command.help)
     yield from (option.help for option in command.params if isinstance(option, click.Option) and option.help)
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        yield from spoken(inner)
 
 
 def _plain(text: str) -> str:
@@ -77,6 +79,8 @@ def translated(command: click.Command) -> click.Command:
         for option in command.params:
             if isinstance(option, click.Option):
                 _translate(option)
+        for inner in command.commands.values() if isinstance(command, click.Group) else ():
+            translated(inner)
     return command
 
 

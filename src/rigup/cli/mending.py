@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 Answer = dict[str, Any]
 
 
-def mend(told: Answer, all_safe: bool, manner: Manner, shown: str) -> int:
-    """Show what mends the findings, ask, do it, and look again; the exit status.
+def mend(told: Answer, all_safe: bool, manner: Manner, shown: str, program: tuple[str, ...] = ()) -> int:
+    """Show what mends the findings, ask, do it, and look again, with the program if one was named; the exit status.
 
     Raises:
         ClickException: the journal cannot be written, or root was not given.
@@ -38,7 +38,7 @@ def mend(told: Answer, all_safe: bool, manner: Manner, shown: str) -> int:
         status = go(intent, manner)
     except JournalError as error:
         raise click.ClickException(str(error)) from error
-    return status if manner.dry_run else max(status, _look_again({one["cause"] for one in findings}, manner))
+    return status if manner.dry_run else max(status, _look_again({one["cause"] for one in findings}, manner, program))
 
 
 def _intent(told: Answer, findings: list[Answer], all_safe: bool) -> "Intent":
@@ -130,11 +130,13 @@ def _by_hand(manner: Manner) -> int:
 # -- after -------------------------------------------------------------------------------------------
 
 
-def _look_again(causes: set[str], manner: Manner) -> int:
+def _look_again(causes: set[str], manner: Manner, program: tuple[str, ...]) -> int:
     """Whether the doctor still finds what was to be mended."""
-    from rigup.diagnosis.answer import diagnose
+    from rigup.cli.attend import sources_of
+    from rigup.diagnosis.answer import diagnose, diagnosed
 
-    left = [one for one in diagnose()["findings"] if one["cause"] in causes]
+    found = diagnosed(sources_of(program)) if program else diagnose()
+    left = [one for one in found["findings"] if one["cause"] in causes]
     if manner.as_json:
         return int(bool(left))
     if not left:

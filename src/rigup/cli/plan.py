@@ -88,7 +88,7 @@ def site(profile: str | None, environment: str = "") -> "Site":
     if profile is None or os.path.exists(profile):
         from rigup.stack.seen import look_at
 
-        return look_at(profile, environment)
+        return look_at(profile, environment, judge=True)
     return read_profile(profile)
 
 

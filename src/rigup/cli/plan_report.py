@@ -8,6 +8,7 @@ import click
 from rigup.cli.layout import wrapped
 from rigup.cli.report import aside, commands, places
 from rigup.language import _, sentences
+from rigup.stack.words import change_name
 
 Answer = dict[str, Any]
 _MOST = 3  # builds that were turned down, where nobody asked for all
@@ -17,7 +18,8 @@ _GIGA = 10**9
 def text(plan: Answer, explained: bool = False) -> str:
     """The whole report."""
     parts = [
-        _head(plan), _devices(plan), _system(plan), _steps(plan, explained), _others(plan), _turned_down(plan, explained),
+        _head(plan), _devices(plan), _system(plan), _steps(plan, explained), _mends(plan), _others(plan),
+        _turned_down(plan, explained),
         _listed(_("Mind"), plan.get("warnings", [])), _listed(_("Taken for granted"), plan["assumed"]),
     ]  # fmt: skip
     return "\n\n".join("\n".join(part) for part in parts if part)
@@ -113,22 +115,10 @@ def _devices(plan: Answer) -> list[str]:
     return lines
 
 
-def _changes() -> dict[str, str]:
-    """What a person calls what must change."""
-    return {
-        "nvidia-driver": _("NVIDIA's driver"), "windows-driver": _("the driver on Windows"),
-        "amdgpu": _("AMD's kernel driver"), "rocm": _("ROCm"), "kernel": _("the kernel"),
-        "kernel-parameter": _("a setting of the kernel"), "groups": _("your groups"), "toolkit": _("the CUDA toolkit"),
-        "container-toolkit": _("the container toolkit"), "container-engine": _("the container engine"),
-        "os": _("the system"), "wsl": _("WSL"), "firmware": _("the firmware"), "service": _("a service"),
-        "python": _("Python"),
-    }  # fmt: skip
-
-
 def _system(plan: Answer) -> list[str]:
     lines = [click.style(_("What must change outside the environment"), bold=True)] if plan["system"] else []
     for change in plan["system"]:
-        name = _changes().get(change["change"], change["change"])
+        name = change_name(change["change"])
         lines += wrapped(
             _said(change).format(change=name, have=change["from"], to=change["to"], why=change["why"]), "  - ", "    "
         )
@@ -158,9 +148,15 @@ def steps_text(steps: list[Answer], explained: bool = False, windows: bool = Fal
         lines += wrapped(told, f"{number:>3}. ", "     ")
         if step["because"] and (explained or step["state"] == "blocked" or not step["commands"]):
             lines += wrapped(step["because"], "     ", "     ")
-        typed = [subprocess.list2cmdline(argv) for argv in step["commands"]] if windows else commands(step)
+        typed = [subprocess.list2cmdline(argv) for argv in step["commands"]] if windows else commands(_in_short(step))
         lines += ["     " + command for command in typed if step["state"] != "satisfied"]
     return lines
+
+
+def _in_short(step: Answer) -> Answer:
+    """A program that stands in a command as text is not read by anybody; `--json` and `--dry-run` have it."""
+    argvs = [["…" if "\n" in word else word for word in argv] for argv in step["commands"]]
+    return {**step, "commands": argvs}
 
 
 def _marks(step: Answer) -> list[str]:
@@ -173,6 +169,12 @@ def _marks(step: Answer) -> list[str]:
         _("then restart") if restart else "",
         _("removes what is there") if step["tag"] == "destructive" else "",
     ]
+
+
+def _mends(plan: Answer) -> list[str]:
+    """The doctor's findings that are gone afterwards."""
+    told = [_("{title} ({cause})").format(title=one["title"], cause=one["cause"]) for one in plan.get("mends", [])]
+    return _listed(_("What this mends"), told)
 
 
 # -- the rest ----------------------------------------------------------------------------------------

@@ -53,6 +53,9 @@ def go(intent: "Intent", manner: Manner) -> int:
     from rigup.plan.applying.journal import begun
     from rigup.plan.applying.one import alone
 
+    intent = _reached(intent, manner)
+    if not manner.silent:
+        _warned_over_ssh(intent)
     if manner.dry_run:
         return _dry(intent, manner)
     _agreed(manner)
@@ -76,9 +79,26 @@ def resumed(manner: Manner) -> int:
         click.echo(_("This goes on with run {number}: {title}.").format(number=last.number, title=intent.title))
     if manner.dry_run:
         return _dry(intent, manner)
+    if (changed := _not_as_foreseen(last, intent)) and not manner.dry_run:
+        raise click.ClickException(changed)
     _agreed(manner)
     with alone():
         return _ended(last, _run(last, _root(intent, manner), manner), manner)
+
+
+def _not_as_foreseen(record: "Record", intent: "Intent") -> str:
+    """After a restart the machine is read again: what the rest of the plan stands on must be there; "" if it is."""
+    if not record.of("barrier") or "wishes" not in intent.asked:
+        return ""
+    from rigup.cli.plan import chosen_for
+    from rigup.plan.answer import answer
+
+    asked = intent.asked
+    plan = answer(chosen_for(tuple(asked["wishes"]), (), None, str(asked["environment"]), dict(asked["options"])))
+    if plan["packages"] == intent.told.get("packages") and not plan["system"]:
+        return ""
+    told = _("After the restart the machine is not what the plan counted on, so nothing more was done. `rigup doctor` tells what is wrong, `rigup apply` plans anew.")  # fmt: skip
+    return sentences(told, *(f"{one['change']}: {one['why']}" for one in plan["system"]))
 
 
 # -- before ------------------------------------------------------------------------------------------
@@ -101,6 +121,31 @@ def _blocked(intent: "Intent", blocked: list[Answer], manner: Manner) -> int:
         lines = wrapped(sentences(told.format(count=len(blocked), because=because), ways))
         click.echo("\n" + "\n".join(lines), err=True)
     return 1
+
+
+def _reached(intent: "Intent", manner: Manner) -> "Intent":
+    """The same without places of packages that nobody answers at, where there are others; it is said."""
+    import msgspec
+
+    from rigup.plan.applying.reach import without_dead_places
+
+    steps, dead = without_dead_places(intent.steps, os.environ)
+    if dead and not manner.silent:
+        told = _("Not reached from here, so only the other places are asked: {places}.")
+        click.echo("\n" + "\n".join(wrapped(told.format(places=", ".join(dead)))))
+    return msgspec.structs.replace(intent, steps=steps)
+
+
+def _warned_over_ssh(intent: "Intent") -> None:
+    """A driver that fails at the next start can cost the way in; the way back is told before it is needed."""
+    if os.environ.get("SSH_CONNECTION") and _restarts(intent):
+        told = _("You reach this machine over ssh, and these steps change what it starts with. If it does not come back: choose the kernel before in the boot menu, at its console or by its management controller, and then run `rigup undo`.")  # fmt: skip
+        click.echo("\n" + "\n".join(wrapped(told)))
+
+
+def _restarts(intent: "Intent") -> bool:
+    """Whether what is changed counts from the next start on."""
+    return any(step["restart"] and step["where"] == "here" and step.get("state") == "needed" for step in intent.steps)
 
 
 def _agreed(manner: Manner) -> None:
@@ -200,11 +245,13 @@ def _ended(record: "Record", outcome: "Outcome", manner: Manner) -> int:
 
 def _well(record: "Record", outcome: "Outcome") -> list[str]:
     if outcome.end == "restart":
-        return wrapped(outcome.because)
+        return _before_restart() or wrapped(outcome.because)
     from rigup.plan.applying.state import left_to_others
 
     intent = record.intent()
     lines = wrapped(_("Done. `rigup undo` takes it back."))
+    if _restarts(intent):
+        lines += _before_restart() or wrapped(_("It counts from the next start of the machine on."))
     if intent.environment:
         shown = os.path.relpath(intent.environment)
         shown = intent.environment if shown.startswith("..") else shown
@@ -212,6 +259,25 @@ def _well(record: "Record", outcome: "Outcome") -> list[str]:
     for step in left_to_others(record):
         lines += wrapped(_("Left to you: {title}.").format(title=step["title"]))
     return lines
+
+
+def _before_restart() -> list[str]:
+    """What would keep the machine from coming back with its GPU; it is read now, and can still be mended."""
+    from rigup.machine import readers  # noqa: F401  (registers them)
+    from rigup.machine.look import look
+    from rigup.machine.sources import close_sources, open_source
+    from rigup.plan.applying.next_boot import next_boot
+
+    try:
+        found = next_boot(look(open_source(None)))
+    finally:
+        close_sources()
+    if not found:
+        return []
+    lines = wrapped(
+        _("Do not restart yet: the next start would fail. After mending this, `rigup apply --resume` goes on.")
+    )
+    return [*lines, *(line for one in found for line in wrapped(one, "  - ", "    "))]
 
 
 def _failure(record: "Record", outcome: "Outcome") -> None:

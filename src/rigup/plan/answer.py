@@ -15,6 +15,7 @@ def answer(choice: Choice, link: int = 0) -> Answer:
     """The contract's object; `link` is a speed in bits a second, 0 if nobody said."""
     from rigup.plan.cost import cost
     from rigup.plan.environment import folder
+    from rigup.plan.mends import mends
     from rigup.plan.steps import steps
 
     made = steps(choice)
@@ -24,7 +25,7 @@ def answer(choice: Choice, link: int = 0) -> Answer:
         "wish": list(choice.wish.packages),
         "environment": {
             "manager": choice.wish.manager, "path": folder(choice), "python": choice.python,
-            "system": choice.site.system,
+            **_environment(choice),
         },
         "packages": named_plainly(choice.packages),
         "requirements": list(choice.requirements),
@@ -33,6 +34,7 @@ def answer(choice: Choice, link: int = 0) -> Answer:
         "system": [_change(change) for change in choice.changes],
         "devices": [device_json(device, told) for device, told in choice.devices],
         "turned_down": [{"candidate": one.candidate, "because": one.because, "source": one.source} for one in choice.turned_down],
+        "mends": mends(choice, made),
         "smallest_change": choice.smallest_change or None,
         "others": [answer(other, link) for other in choice.others],
         "warnings": list(choice.warnings),
@@ -40,6 +42,17 @@ def answer(choice: Choice, link: int = 0) -> Answer:
         "cost": cost(choice, made, link),
         "steps": made,
     }  # fmt: skip
+
+
+def _environment(choice: Choice) -> Answer:
+    """The system that it is on, channels of conda, and the image beneath."""
+    from rigup.stack.inside import IMAGES, image
+
+    channels = dict.fromkeys(one.build.channel for one in choice.chosen if one.build.channel)
+    told: Answer = {"system": choice.site.system, "channels": list(channels)}
+    if choice.chosen and choice.wish.manager in IMAGES:
+        told["image"] = image(choice.site, choice.chosen[0].build, choice.python)
+    return told
 
 
 def _change(change: Change) -> Answer:

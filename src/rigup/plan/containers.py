@@ -47,34 +47,51 @@ def engine_steps(change: Change, site: Site) -> Iterator[Step]:
 
 def image_steps(choice: Choice) -> Iterator[Step]:
     """Build an image of the plan and start it with the devices."""
-    apptainer = choice.wish.manager == "apptainer"
-    vendors = {device.vendor for device, told in choice.devices if told.served}
-    changed = {change.change for change in choice.changes}
-    if "nvidia" in vendors and not apptainer and not choice.site.wsl and "container-toolkit" not in changed:
-        why = _("With it an engine gives NVIDIA's devices to a container; the driver stays the host's.")
-        yield from _toolkit(choice.site, "docker", why)
-    recipe = "rigup.def" if apptainer else "Dockerfile"
-    form = "apptainer" if apptainer else "dockerfile"
-    yield make("write-recipe", {"file": recipe, "form": form}, KINDS)
-    if apptainer:
-        yield make_as(
-            "build-image",
-            {"image": IMAGE + ".sif", "file": recipe},
-            KINDS,
-            (("apptainer", "build", IMAGE + ".sif", recipe),),
-        )
-        flags = ["--nv"] * ("nvidia" in vendors) + ["--rocm"] * ("amd" in vendors)
-        yield make_as("start-image", {"image": IMAGE + ".sif"}, KINDS, (("apptainer", "run", *flags, IMAGE + ".sif"),))
+    if choice.wish.manager == "apptainer":
+        yield from _with_apptainer(choice)
         return
-    build = ("docker", "build", "-t", IMAGE, "-f", recipe, ".")
-    yield make_as("build-image", {"image": IMAGE, "file": recipe}, KINDS, (build,), (("docker", "rmi", IMAGE),))
-    yield make_as("start-image", {"image": IMAGE}, KINDS, (("docker", "run", "--rm", "-it", *_devices(choice), IMAGE),))
+    engine, site = _engine(choice.site), choice.site
+    changed = {change.change for change in choice.changes}
+    if (
+        "nvidia" in _vendors(choice)
+        and not (site.wsl or site.system == "windows")
+        and "container-toolkit" not in changed
+    ):
+        why = _("With it an engine gives NVIDIA's devices to a container; the driver stays the host's.")
+        yield from _toolkit(site, engine, why)
+    recipe = "Dockerfile"
+    yield make("write-recipe", {"file": recipe, "form": "dockerfile"}, KINDS)
+    build = (engine, "build", "-t", IMAGE, "-f", recipe, ".")
+    yield make_as("build-image", {"image": IMAGE, "file": recipe}, KINDS, (build,), ((engine, "rmi", IMAGE),))
+    start = (engine, "run", "--rm", "-it", *_devices(choice, engine), IMAGE)
+    yield make_as("start-image", {"image": IMAGE}, KINDS, (start,))
 
 
-def _devices(choice: Choice) -> list[str]:
+def _engine(site: Site) -> str:
+    """docker, or podman where that alone was seen: it takes the same commands."""
+    seen = site.there.engines
+    return "podman" if "podman" in seen and "docker" not in seen else "docker"
+
+
+def _with_apptainer(choice: Choice) -> Iterator[Step]:
+    vendors, recipe, image = _vendors(choice), "rigup.def", IMAGE + ".sif"
+    yield make("write-recipe", {"file": recipe, "form": "apptainer"}, KINDS)
+    build = ("apptainer", "build", image, recipe)
+    yield make_as("build-image", {"image": image, "file": recipe}, KINDS, (build,), (("rm", "-f", image),))
+    flags = ["--nv"] * ("nvidia" in vendors) + ["--rocm"] * ("amd" in vendors)
+    yield make_as("start-image", {"image": image}, KINDS, (("apptainer", "run", *flags, image),))
+
+
+def _vendors(choice: Choice) -> set[str]:
+    """Makers of the devices that are served."""
+    return {device.vendor for device, told in choice.devices if told.served}
+
+
+def _devices(choice: Choice, engine: str) -> list[str]:
     """What lets a container at the served devices."""
-    vendors = {device.vendor for device, told in choice.devices if told.served}
-    flags = ["--gpus", "all"] if "nvidia" in vendors else []
+    vendors = _vendors(choice)
+    every = ["--device", "nvidia.com/gpu=all"] if engine == "podman" else ["--gpus", "all"]
+    flags = every if "nvidia" in vendors else []
     if "amd" in vendors and choice.site.wsl:
         flags += ["--device=/dev/dxg", "-v", "/usr/lib/wsl/lib:/usr/lib/wsl/lib:ro"]
     elif "amd" in vendors:

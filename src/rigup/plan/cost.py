@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from rigup.knowledge.package_sizes import Weight, weight
+from rigup.knowledge.package_sizes import Weight, system_weight, weight
 from rigup.language import _
 from rigup.plan.packages import Group, groups, plain
+from rigup.stack.candidate import Candidate
 from rigup.stack.choice import Choice
 
 Answer = dict[str, Any]
@@ -37,7 +38,7 @@ def cost(choice: Choice, made: list[Answer], link: int = 0) -> Answer:
         link: bits a second, 0 if nobody said.
 
     Returns:
-        download_bytes and disk_bytes of the packages that the tables know, `exact` if all were measured themselves,
+        download_bytes and disk_bytes of what the tables know, `exact` if all were measured themselves,
         `not_counted`: names of what nobody measured, restarts, root, seconds on the link.
 
     Raises:
@@ -47,7 +48,11 @@ def cost(choice: Choice, made: list[Answer], link: int = 0) -> Answer:
     left = [step for step in made if step["state"] != "satisfied"]
     installs = any(step["kind"] in _INSTALLS for step in left)
     known, unknown = _weights(groups(choice), choice.site.system) if installs else ([], [])
-    unknown += [_systems()[step["kind"]] for step in left if step["kind"] in _systems()]
+    of_system = {
+        step["kind"]: system_weight(step["kind"]) for step in left if step["kind"] in _systems() and _here(step)
+    }
+    known += [one for one in of_system.values() if one]
+    unknown += [_systems()[kind] for kind, one in of_system.items() if one is None]
     download = sum(one.download for one in known)
     return {
         "download_bytes": download, "disk_bytes": sum(one.disk for one in known),
@@ -56,6 +61,11 @@ def cost(choice: Choice, made: list[Answer], link: int = 0) -> Answer:
         "root": any(step["root"] for step in left), "link": link or None,
         "seconds": round(download * 8 / link) if link else None,
     }  # fmt: skip
+
+
+def _here(step: Answer) -> bool:
+    """Something is fetched: a step without commands is told by hand, and what it fetches nobody knows."""
+    return bool(step["commands"]) or step["kind"] == "install-windows-driver"
 
 
 def _systems() -> dict[str, str]:
@@ -77,10 +87,13 @@ def _weights(told: Iterable[Group], system: str) -> tuple[list[Weight], list[str
     known: list[Weight] = []
     unknown: list[str] = []
     for group in told:
-        variant = group.build.build.variant if group.build else ""
+        build = group.build.build if group.build else None
+        if build and (build.image or build.conda):
+            unknown.append(build.image or build.conda[0])
+            continue
         for want in group.wanted:
             name, _equals, version = want.partition("==")
-            found = _one(name, version, variant, system)
+            found = _one(name, version, build, system)
             if found is not None:
                 known.append(found)
             elif plain(name) not in _SMALL:
@@ -91,8 +104,12 @@ def _weights(told: Iterable[Group], system: str) -> tuple[list[Weight], list[str
 _SMALL = ("torchvision", "torchaudio", "triton", "torch-directml")  # a few megabytes, or counted with torch
 
 
-def _one(name: str, version: str, variant: str, system: str) -> Weight | None:
-    return weight(name, version, variant, system) or weight(name, version, "", system) or _bare(name, version, system)
+def _one(name: str, version: str, build: Candidate | None, system: str) -> Weight | None:
+    """A build for ROCm weighs what it weighs: nothing is said of it by another's."""
+    found = weight(name, version, build.variant if build else "", system)
+    if found or (build and build.kind == "rocm"):
+        return found
+    return weight(name, version, "", system) or _bare(name, version, system)
 
 
 def _bare(name: str, version: str, system: str) -> Weight | None:

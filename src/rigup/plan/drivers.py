@@ -7,12 +7,14 @@ from rigup.knowledge.cuda import version_key
 from rigup.knowledge.driver_recipes import Commands, Provider, Recipe, System
 from rigup.knowledge.gpus import open_module
 from rigup.knowledge.holes import Filled, filled
-from rigup.language import _
+from rigup.language import _, sentences
 from rigup.plan.place import owns_kernel, seen
 from rigup.stack.candidate import Change
 from rigup.stack.site import Site
+from rigup.stack.words import provider_name
 from rigup.steps import KINDS, Step, make, make_as
 
+_NOUVEAU = "nouveau"
 _WINDOWS = "https://www.nvidia.com/Download/index.aspx"
 _ARCHITECTURES = {"x86_64": "x86_64", "aarch64": "sbsa", "arm64": "sbsa"}
 _DEBIAN = {"x86_64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
@@ -37,7 +39,7 @@ def _on_windows(change: Change, site: Site) -> Iterator[Step]:
     params = {"version": change.to, "address": _WINDOWS}
     because = change.why
     if site.wsl:
-        because += " " + _("No Linux driver is ever installed inside WSL: libcuda comes from Windows.")
+        because = sentences(because, _("No Linux driver is ever installed inside WSL: libcuda comes from Windows."))
     yield make("install-windows-driver", params, KINDS, because=because)
     if site.wsl:
         yield make("restart-wsl", {}, KINDS)
@@ -84,30 +86,49 @@ class _Way:
         return self.fill((needed if own or (archive and needed) else []) + own)
 
     @property
+    def source(self) -> str:
+        """Who gives the driver, as a person reads it."""
+        return provider_name(self.provider.name or self.provider.id)
+
+    @property
+    def other_source(self) -> str:
+        """The provider that the driver which is there came from, where it is another one than the new one's."""
+        there = self.site.there.driver_source
+        return there if there != (self.provider.name or self.provider.id) else ""
+
+    @property
     def clashes(self) -> bool:
         """A driver is there, and it did not come from where the new one comes from, as far as anybody knows."""
-        return bool(self.site.nvidia_driver and self.provider.repo_setup and self.provider.purge)
+        if not self.provider.purge or not (self.site.nvidia_driver or self.site.there.driver_source):
+            return False
+        return bool(self.other_source) or bool(self.provider.repo_setup and not self.site.there.driver_source)
+
+    @property
+    def why_clashing(self) -> str:
+        """Why the old driver goes first."""
+        if not self.other_source:
+            return _(
+                "Drivers of two providers on one machine break each other; nobody has seen where this one came from."
+            )
+        told = _("Drivers of two providers on one machine break each other; this one came from {source}.")
+        return told.format(source=provider_name(self.other_source))
 
 
 def _packages(way: _Way, change: Change) -> Iterator[Step]:
     place = seen(way.site)
     branch = {"branch": way.branch}
     if way.clashes:
-        because = _(
-            "Drivers of two providers on one machine break each other; nobody has seen where this one came from."
-        )
-        yield make_as(
-            "remove-driver", {"vendor": "NVIDIA"}, KINDS, way.fill(way.provider.purge), because=because, **place
-        )
+        purge = way.fill(way.provider.purge)
+        yield make_as("remove-driver", {"vendor": "NVIDIA"}, KINDS, purge, because=way.why_clashing, **place)
     if way.setup:
-        where = {"provider": way.provider.name or way.provider.id}
+        where = {"provider": way.source}
         yield make_as("add-package-source", where, KINDS, way.setup, because=_status(way.at), **place)
         if way.provider.immutable:
             yield make(
                 "restart-machine", {}, KINDS, because=_("An image takes a new source in at its next start."), **place
             )
     yield make_as(
-        "install-driver-packages", {**branch, "module": _spoken(way.module), "provider": way.provider.name or way.provider.id}, KINDS,
+        "install-driver-packages", {**branch, "module": _spoken(way.module), "provider": way.source}, KINDS,
         way.fill(way.recipe.commands), way.fill(way.provider.purge) or None, because=change.why, **place,
     )  # fmt: skip
     if way.provider.hold and not way.provider.immutable:
@@ -130,6 +151,11 @@ def _beside(way: _Way) -> Iterator[Step]:
     if way.site.secure_boot and not way.provider.signed and (key := recipes.enrolment(way.provider)):
         because = _("Secure Boot is on, and the module is built and signed on this machine.")
         yield make_as("enrol-driver-key", {}, KINDS, way.fill(key), because=because, **place)
+    if _NOUVEAU in way.site.there.bound and way.site.there.driver_source:
+        because = _(
+            "It holds a card although a driver is installed; packages keep it away only where nothing overrules them."
+        )
+        yield make("blacklist-module", {"module": _NOUVEAU}, KINDS, because=because, **place)
     if way.provider.initramfs and not way.provider.immutable:
         yield make_as("rebuild-initramfs", {}, KINDS, way.fill(way.provider.initramfs), **place)
 
@@ -137,7 +163,7 @@ def _beside(way: _Way) -> Iterator[Step]:
 def _by_configuration(recipe: Recipe, provider: Provider, change: Change, branch: str) -> Step:
     """Systems that are described and not changed: the lines are the person's to write."""
     lines = [line.replace("{branch}", branch) for line in recipe.lines]
-    told = " ".join(part for part in (change.why, recipe.note) if part)
+    told = sentences(change.why, recipe.note)
     apply = tuple(tuple(argv) for argv in provider.apply)
     return make_as("write-configuration", {"lines": " ".join(lines)}, KINDS, apply, because=told)
 
@@ -147,7 +173,7 @@ def _unknown(change: Change, site: Site) -> Step:
         "How {distribution} installs it, the tables do not tell: use the distribution's own way, not the .run file."
     )
     name = " ".join(part for part in (site.distribution, site.release) if part) or _("this system")
-    because = change.why + " " + told.format(distribution=name)
+    because = sentences(change.why, told.format(distribution=name))
     return make("install-driver", {"vendor": "NVIDIA", "branch": change.to}, KINDS, because=because, **seen(site))
 
 
@@ -179,5 +205,7 @@ def module_for(site: Site, branch: str) -> str:
 
 def use_of(site: Site) -> str:
     """A machine whose cards are all made for data centres needs no graphics; any other may have a screen."""
+    if site.there.desktop:
+        return "desktop"
     cards = [device.name for device in site.gpus if device.vendor == "nvidia"]
     return "server" if site.nvswitch or (cards and all(map(recipes.for_servers, cards))) else "desktop"

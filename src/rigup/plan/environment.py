@@ -3,8 +3,9 @@
 import shlex
 from collections.abc import Iterator
 
+from rigup.knowledge.package_managers import package_manager
 from rigup.language import _
-from rigup.plan import network, toolkit
+from rigup.plan import network, place, toolkit
 from rigup.plan.packages import Group, groups
 from rigup.stack.choice import Choice
 from rigup.stack.site import Site
@@ -31,12 +32,16 @@ _SET_ON_WINDOWS = (
 def steps(choice: Choice) -> Iterator[Step]:
     """Make the environment, install into it, set its variables."""
     yield from network.proxy_steps(choice, network.programs_of_work(choice))
-    yield from _make(choice)
+    yield from making(choice)
     yield from toolkit.conda_steps(choice, folder(choice))
-    for group in groups(choice):
-        yield _install(choice, group)
+    told = groups(choice)
+    if in_conda := [group for group in told if group.conda]:
+        yield toolkit.conda_packages(choice, folder(choice), in_conda)
+    for group in told:
+        if not group.conda:
+            yield _install(choice, group)
     for name, (value, because) in network.variables(choice).items():
-        yield _variable(choice, name, value, because)
+        yield setting(choice, name, value, because)
 
 
 def kept(site: Site, python: str) -> bool:
@@ -67,7 +72,8 @@ def _program(choice: Choice, environment: str, name: str) -> str:
 # -- the environment itself --------------------------------------------------------------------------
 
 
-def _make(choice: Choice) -> Iterator[Step]:
+def making(choice: Choice) -> Iterator[Step]:
+    """Make the environment; nothing is installed into it."""
     site, where = choice.site, folder(choice)
     params = {"environment": where, "python": choice.python}
     if choice.wish.manager == "conda":
@@ -76,10 +82,20 @@ def _make(choice: Choice) -> Iterator[Step]:
         yield from _with_uv(choice, params)
     else:
         starter = _starter(site, choice.python)
+        yield from _able(site, choice.python)
         kind = "make-environment-windows" if site.system == "windows" else "make-environment"
         params["starter"] = starter[0]
         made = make_as(kind, params, KINDS, ((*starter, "-m", "venv", where),))
         yield _undoable(made, choice)
+
+
+def _able(site: Site, python: str) -> Iterator[Step]:
+    """Debian and its family keep what makes environments in a package of its own."""
+    manager = package_manager(site.distribution) if python in site.bare else None
+    if manager is not None and manager.family == "debian":
+        because = _("Without it {python} cannot make environments.").format(python="python" + python)
+        params = {"packages": f"python{python}-venv"}
+        yield make("install-system-packages", params, KINDS, **place.inside(site), because=because)
 
 
 def _undoable(step: Step, choice: Choice) -> Step:
@@ -90,12 +106,12 @@ def _undoable(step: Step, choice: Choice) -> Step:
 def _starter(site: Site, python: str) -> tuple[str, ...]:
     if site.system == "windows":
         return ("py", "-" + python) if python else ("py",)
-    return ("python" + python,) if python else ("python3",)
+    return (site.interpreters.get(python, "python" + python),) if python else ("python3",)
 
 
 def _uv(site: Site) -> str:
     """The uv that is there; "" where nobody has seen one."""
-    return "uv" if getattr(site, "uv", False) else ""
+    return "uv" if site.uv else ""
 
 
 def _python_is_missing(choice: Choice) -> bool:
@@ -152,7 +168,8 @@ def _because(group: Group) -> str:
 # -- variables ---------------------------------------------------------------------------------------
 
 
-def _variable(choice: Choice, name: str, value: str, because: str) -> Step:
+def setting(choice: Choice, name: str, value: str, because: str) -> Step:
+    """Set a variable in the environment."""
     where = folder(choice)
     commands, undo = _setting(choice, where, name, value)
     params = {"name": name, "value": value, "environment": where}

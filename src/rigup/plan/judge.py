@@ -2,6 +2,7 @@
 
 from rigup.language import _
 from rigup.plan.packages import Group, groups, plain
+from rigup.plan.standing import stands
 from rigup.stack.choice import Choice
 from rigup.stack.site import Site
 from rigup.steps import Step
@@ -28,19 +29,23 @@ def _satisfied(step: Step, choice: Choice) -> bool:
     site = choice.site
     if step.kind.startswith("make-"):
         return bool(site.installed) and site.python == choice.python
-    if step.kind in ("install-into-environment", "install-with-uv"):
+    if step.kind in ("install-into-environment", "install-with-uv", "install-with-conda"):
         return _installed(step, choice)
     if step.kind == "set-environment-variable":
         return site.variables.get(step.params["name"]) == step.params["value"]
     if step.kind in ("tell-proxy", "get-uv"):
         return _not_wanted_any_more(step, choice)
-    return False
+    return stands(step, choice)
 
 
 def _installed(step: Step, choice: Choice) -> bool:
     have = choice.site.installed if choice.site.python == choice.python else {}
-    group = next((one for one in groups(choice) if " ".join(one.wanted) == step.params["packages"]), None)
-    return group is not None and bool(have) and all(_there(want, have) for want in group.wanted)
+    asked = step.params["packages"]
+    if step.kind == "install-with-conda":
+        told = [one for one in groups(choice) if one.conda and set(one.conda) <= set(asked.split())]
+    else:
+        told = [one for one in groups(choice) if " ".join(one.wanted) == asked][:1]
+    return bool(told) and bool(have) and all(_there(want, have) for one in told for want in one.wanted)
 
 
 def _there(wanted: str, have: dict[str, str]) -> bool:

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 
 from rigup.knowledge import gtt
+from rigup.knowledge.cuda import version_key
 from rigup.knowledge.holes import filled
-from rigup.knowledge.surroundings import kernel_argument, newer_kernel
-from rigup.language import _
+from rigup.knowledge.surroundings import kernel_argument, newer_kernel, offered_kernel
+from rigup.language import _, sentences
 from rigup.plan.place import owns_kernel, seen
 from rigup.stack.candidate import Change
 from rigup.stack.site import Site
@@ -51,9 +52,13 @@ def _argument(change: Change, site: Site) -> Step:
 def kernel_steps(change: Change, site: Site) -> Iterator[Step]:
     """A newer kernel, where the distribution offers one."""
     recipe = newer_kernel(site.distribution) if owns_kernel(site) else None
-    commands = filled(recipe.commands, {"release": site.release}) if recipe else ()
-    told = "" if commands else " " + _("This distribution's own kernel is older: its next release has a newer one.")
-    yield make_as("install-kernel", {"version": change.to}, KINDS, commands, because=change.why + told, **seen(site))
+    offered = offered_kernel(site.distribution, site.release)
+    enough = not offered or version_key(offered)[:2] >= version_key(change.to)[:2]
+    commands = filled(recipe.commands, {"release": site.release}) if recipe and enough else ()
+    told = "" if commands else _("This distribution's own kernel is older: its next release has a newer one.")
+    yield make_as(
+        "install-kernel", {"version": change.to}, KINDS, commands, because=sentences(change.why, told), **seen(site)
+    )
 
 
 def group_steps(change: Change, site: Site) -> Iterator[Step]:

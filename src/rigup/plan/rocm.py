@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rigup.knowledge.rocm_install import Installation, installation
-from rigup.language import _
+from rigup.language import _, sentences
 from rigup.plan.place import inside, owns_kernel, seen
 from rigup.stack.candidate import Change
 from rigup.stack.site import Site
@@ -34,7 +34,7 @@ def library_steps(change: Change, site: Site) -> Iterator[Step]:
     if found is None:
         told = _("AMD has no packages of it for {system}; its containers have them, and so have the wheels of torch.")
         name = " ".join(part for part in (site.distribution, site.release) if part) or _("this system")
-        because = change.why + " " + told.format(system=name)
+        because = sentences(change.why, told.format(system=name))
         yield make_as("install-rocm-release", {"version": change.to}, KINDS, (), because=because)
         return
     yield _source(found, site)

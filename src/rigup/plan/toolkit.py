@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator
 
+from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_toolkits import Toolkit, conda_toolkit, system_cudnn, system_toolkit
-from rigup.language import _
+from rigup.language import _, sentences
+from rigup.plan.packages import Group, channel
 from rigup.plan.place import inside
 from rigup.stack.candidate import Change
 from rigup.stack.choice import Choice
@@ -12,6 +14,13 @@ from rigup.stack.site import Site
 from rigup.steps import KINDS, Step, make, make_as
 
 _CUDA = re.compile(r"(?:CUDA )?(\d{1,3}\.\d{1,3})")
+_COMPAT = re.compile(r"cuda-compat (\d{1,3}\.\d{1,3})")
+# Constant text; the environment comes as an argument. The folder goes before all others: its libcuda is the newer one.
+_ACTIVATE = (
+    'mkdir -p "$1/etc/conda/activate.d" && printf "%s\\n" '
+    "'export LD_LIBRARY_PATH=\"$CONDA_PREFIX/cuda-compat${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\"' "
+    '> "$1/etc/conda/activate.d/cuda-compat.sh"'
+)
 _CUDNN = re.compile(r"cuDNN (\d{1,3}(?:\.\d{1,3}){0,2})")
 
 
@@ -38,7 +47,7 @@ def of_system(change: Change, site: Site) -> Iterator[Step]:
     )
     if found is None:
         told = _("NVIDIA has no packages of it for this system: a conda environment can have it (--in conda).")
-        yield make("install-toolkit", {"version": cuda or change.to}, KINDS, because=change.why + " " + told)
+        yield make("install-toolkit", {"version": cuda or change.to}, KINDS, because=sentences(change.why, told))
         return
     yield from _from_repository(found, change, site)
 
@@ -59,6 +68,9 @@ def _from_repository(found: Toolkit, change: Change, site: Site) -> Iterator[Ste
 def conda_steps(choice: Choice, environment: str) -> Iterator[Step]:
     """The toolkit of a conda environment: from one label's channel alone, before any package of pip."""
     for change in choice.changes if in_conda(choice) else ():
+        if compat := _COMPAT.fullmatch(change.to):
+            yield from _compat_steps(choice, environment, compat[1], change.why)
+            continue
         cuda, cudnn = wanted(change) if change.change == "toolkit" else ("", "")
         found = conda_toolkit(cuda) if cuda else None
         if found is None:
@@ -73,10 +85,35 @@ def conda_steps(choice: Choice, environment: str) -> Iterator[Step]:
             yield make("link-folder", params, KINDS, because=because)
 
 
-def _with_conda(environment: str, channel: str, packages: tuple[str, ...], because: str) -> Step:
-    params = {"packages": " ".join(packages), "environment": environment, "channel": channel}
-    argv = ("conda", "install", "-y", "-p", environment, "--override-channels", "-c", channel)
-    beside = () if channel == "conda-forge" else ("-c", "conda-forge")
+def _compat_steps(choice: Choice, environment: str, release: str, why: str) -> Iterator[Step]:
+    """CUDA's user space of a newer major, found before the driver's own whenever the environment is active."""
+    yield _with_conda(environment, channel(choice), ("cuda-compat=" + release,), why)
+    params = {"name": "LD_LIBRARY_PATH", "value": environment + "/cuda-compat", "environment": environment}
+    script = environment + "/etc/conda/activate.d/cuda-compat.sh"
+    because = _("Programs take the newer libcuda from there; the driver's own stays as it is.")
+    commands = (("sh", "-c", _ACTIVATE, "sh", environment),)
+    yield make_as("set-environment-variable", params, KINDS, commands, (("rm", "-f", script),), because=because)
+
+
+def conda_packages(choice: Choice, environment: str, told: list[Group]) -> Step:
+    """Builds of conda-forge, all in one call: the solver sees them together. Packages by pip come after them."""
+    packages = tuple(dict.fromkeys(spec for group in told for spec in group.conda))
+    because = next((one.because for group in told if group.build for one in group.build.served if one.served), "")
+    step = _with_conda(environment, channel(choice), packages, because or _("It runs on the CPU."))
+    cuda = max((group.build.build.cuda for group in told if group.build), key=version_key, default="")
+    return step._replace(commands=tuple(_shown_cuda(argv, cuda, choice.site) for argv in step.commands))
+
+
+def _shown_cuda(argv: tuple[str, ...], cuda: str, site: Site) -> tuple[str, ...]:
+    """Where no driver is to be seen, conda's solver has to be told which CUDA the machine will have."""
+    unseen = cuda and not site.nvidia_driver and site.system == "linux"
+    return ("env", "CONDA_OVERRIDE_CUDA=" + cuda, *argv) if unseen else argv
+
+
+def _with_conda(environment: str, source: str, packages: tuple[str, ...], because: str) -> Step:
+    params = {"packages": " ".join(packages), "environment": environment, "channel": source}
+    argv = ("conda", "install", "-y", "-p", environment, "--override-channels", "-c", source)
+    beside = ("-c", "conda-forge") if source.startswith("nvidia") else ()
     return make_as("install-with-conda", params, KINDS, ((*argv, *beside, *packages),), because=because)
 
 
@@ -87,5 +124,7 @@ def in_conda(choice: Choice) -> bool:
 
 def wanted(change: Change) -> tuple[str, str]:
     """The releases that a change names: ("11.8", "8.6") of "CUDA 11.8 and cuDNN 8.6"; "" where it names none."""
+    if _COMPAT.fullmatch(change.to):
+        return "", ""
     cuda, cudnn = _CUDA.search(change.to), _CUDNN.search(change.to)
     return (cuda[1] if cuda else "", cudnn[1] if cudnn else "")

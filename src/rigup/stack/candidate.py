@@ -46,6 +46,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         variables: what must be set wherever it runs.
         failing: NVIDIA chips on which it is known to fail.
         changes: what it asks of the system, whatever the devices.
+        conda, channel: what conda is asked for, and of whom; empty for wheels.
+        image, brings: the image that holds it, and the packages that need not be installed there.
         source: the table that says so.
 
     """
@@ -74,12 +76,18 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     variables: dict[str, str] = {}
     failing: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
+    conda: tuple[str, ...] = ()
+    channel: str = ""
+    image: str = ""
+    brings: tuple[str, ...] = ()
     source: str = ""
     note: str = ""
 
     @property
     def label(self) -> str:
-        """How a person knows it: "torch 2.9.1+cu126"."""
+        """How a person knows it: "torch 2.9.1+cu126", "torch 2.9.1 (conda-forge, CUDA 12.9)"."""
+        if self.channel:
+            return f"{self.package} {self.version} ({self.channel}{', CUDA ' + self.cuda if self.cuda else ''})"
         return f"{self.package} {self.version}" + (f"+{self.variant}" if self.variant else "")
 
 

@@ -12,6 +12,7 @@ from rigup.stack.candidate import Change, Served, unserved
 from rigup.stack.choice import Choice, TurnedDown
 from rigup.stack.decide import Decision, decide, made_for, solved
 from rigup.stack.explain import translations, turned_down
+from rigup.stack.inside import inside
 from rigup.stack.limits import python_for
 from rigup.stack.remedies import smallest
 from rigup.stack.site import Device, Site
@@ -32,7 +33,9 @@ def choose(wish: Wish, site: Site) -> Choice:
     """
     _check_mirror(wish.mirror)
     site = site.but(root=False) if wish.no_root else site
-    found = decide(wish, site)
+    kept = _with_what_is_there(wish, site)
+    wish = kept if kept is not wish and not decide(kept, site).stuck else wish
+    found = decide(wish, inside(wish, site))
     whole = serves_all(found.taken, site) and not found.stuck
     choice = Choice(
         wish=wish, site=site, remedy=None if whole else smallest(wish, site, solved),
@@ -47,6 +50,13 @@ def _check_mirror(name: str) -> None:
     if name and name.lower() not in known:
         told = _("{name} is no mirror that the tables know. Known are: {names}.")
         raise WishError(told.format(name=name[:60], names=", ".join(known)))
+
+
+def _with_what_is_there(wish: Wish, site: Site) -> Wish:
+    """Who asks for something beside keeps the framework of the environment: nothing is renewed that nobody named."""
+    there = {} if frameworks.called(wish.asked()) else frameworks.frameworks_in(site.installed)
+    pinned = tuple(f"{name}=={version.partition('+')[0]}" for name, version in there.items())
+    return msgspec.structs.replace(wish, packages=(*wish.packages, *pinned)) if pinned else wish
 
 
 def _translations(found: Decision, site: Site) -> tuple[TurnedDown, ...]:
@@ -80,7 +90,7 @@ def _with_a_stack(choice: Choice, found: Decision) -> Choice:
         choice, chosen=taken, packages=packages, requirements=tuple(_requirements(wish, taken, packages)),
         indexes=tuple(dict.fromkeys(url for one in taken for url in _places(one) if url)), devices=devices,
         variables={name: value for one in taken for name, value in one.build.variables.items()} | variables,
-        python=taken[0].python or python_for(taken[0].build, site, wish), changes=tuple(_changes(taken)),
+        python=taken[0].python or python_for(taken[0].build, inside(wish, site), wish), changes=tuple(_changes(taken)),
         others=_others(wish, site, taken[0]),
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ import msgspec
 from rigup.knowledge.cuda import version_key
 from rigup.stack import frameworks
 from rigup.stack.candidate import Candidate
+from rigup.stack.inside import inside
 from rigup.stack.serving import PARTNERS
 from rigup.stack.site import Site
 from rigup.stack.weigh import Judged, judged, rank, served_count, usable, wanted
@@ -51,7 +52,7 @@ def decide(wish: Wish, site: Site) -> Decision:
 
 def solved(wish: Wish, site: Site) -> tuple[Judged, ...]:
     """The builds that would be taken; nothing where one cannot be had."""
-    found = decide(wish, site)
+    found = decide(wish, inside(wish, site))
     return () if found.stuck else found.taken
 
 
@@ -61,7 +62,7 @@ def _in_order(wish: Wish, site: Site) -> Decision:
     looked_at: tuple[Judged, ...] = ()
     refused: tuple[Judged, ...] = ()
     asked = wish.asked()
-    for lead in frameworks.leads(asked):
+    for lead in frameworks.leads(asked, wish.manager):
         told = [judged(build, site, _with_python(wish, taken)) for build in lead.candidates(asked, site)]
         best = max((one for one in told if usable(one, site)), key=lambda one: rank(one, site, wish), default=None)
         looked_at += tuple(told)

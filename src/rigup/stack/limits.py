@@ -17,7 +17,7 @@ def refusal(build: Candidate, site: Site, wish: Wish) -> str:
     """Why a build cannot be installed there at all, as a sentence; "" if it can."""
     return (
         _of_library(build, site) or _of_macos(build, site) or _of_processor(build, site) or _of_disk(build, site)
-        or _of_python(build, wish)
+        or _of_python(build, wish) or _of_system(build, site)
     )  # fmt: skip
 
 
@@ -76,6 +76,16 @@ def _of_python(build: Candidate, wish: Wish) -> str:
     return told.format(build=build.label, python=wish.python, pythons=", ".join(build.python))
 
 
+def _of_system(build: Candidate, site: Site) -> str:
+    """A build that takes parts of the system: only root can add them, and to an image nobody does."""
+    asked = next((change for change in build.changes if change.root), None)
+    if asked is None or (site.root is not False and site.holder not in ("docker", "apptainer")):
+        return ""
+    if site.root is False and site.holder == "venv":
+        return _("{why} Only root can add {what}.").format(why=asked.why, what=asked.to)
+    return _("{why} Nothing adds {what} there.").format(why=asked.why, what=asked.to)
+
+
 def python_for(build: Candidate, site: Site, wish: Wish) -> str:
     """The Python of the environment: the one asked for, else one that is there, else one that is long tried."""
     if wish.python:
@@ -93,7 +103,9 @@ def python_for(build: Candidate, site: Site, wish: Wish) -> str:
 
 
 def python_change(build: Candidate, site: Site, wish: Wish) -> Change | None:
-    """Another Python than the one that is there; it needs no root."""
+    """Another Python than the one that is there; it needs no root. Conda and images bring their own."""
+    if wish.manager != "venv":
+        return None
     chosen = python_for(build, site, wish)
     if not site.python or chosen in (site.python, *site.pythons):
         return None

@@ -63,8 +63,7 @@ def completed(site: Site) -> Site:
     changes: Changes = {}
     if not site.macos and any(device.vendor == "apple" for device in site.gpus):
         changes["system"] = "macos"
-    macos = (changes.get("system") or site.system) == "macos"
-    if macos and site.machine == "x86_64" and site.gpus and not site.rosetta:
+    if any(device.vendor == "apple" for device in site.gpus) and site.machine == "x86_64" and not site.rosetta:
         changes["machine"] = "arm64"
     changes |= _of_jetson(site) | _of_distribution(site)
     known = site.but(**changes)

@@ -8,12 +8,14 @@ from packaging.utils import canonicalize_name
 
 from rigup.knowledge.apple import next_mps_minimum
 from rigup.knowledge.cuda import version_key
-from rigup.language import _
+from rigup.language import _, sentences
 from rigup.stack import frameworks
+from rigup.stack.inside import inside
 from rigup.stack.limits import room
 from rigup.stack.site import NONE, Site
 from rigup.stack.weigh import Judged, judged, serves_all
 from rigup.stack.wish import Wish
+from rigup.stack.words import change_name
 
 Solve = Callable[[Wish, Site], tuple[Judged, ...]]
 _GLIBC = ("2.17", "2.27", "2.28", "2.31", "2.35", "2.39")  # what releases of distributions that are still in use ship
@@ -42,7 +44,7 @@ def smallest(wish: Wish, site: Site, solve: Solve) -> Remedy | None:
         KnowledgeError: a table is malformed.
 
     """
-    for attempt in (_python, _room, _version, _administrator, _translated, _system):
+    for attempt in (_python, _room, _version, _of_conda, _administrator, _translated, _system):
         for tried in attempt(wish, site, solve):
             if serves_all(solve(tried.wish, tried.site), tried.site):
                 return tried
@@ -79,14 +81,14 @@ def _room(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
 
 def _version(wish: Wish, site: Site, _solve: Solve) -> Iterator[Remedy]:
     """Another release than the one that was pinned: the nearest one on which all works, newer ones first."""
-    pinned = {name: told for name, told in wish.asked().items() if told.specifier}
-    for lead in frameworks.leads(wish.asked()) if pinned else ():
+    pinned, seen = {name: told for name, told in wish.asked().items() if told.specifier}, inside(wish, site)
+    for lead in frameworks.leads(wish.asked(), wish.manager) if pinned else ():
         free = {name: Requirement(name) for name in wish.asked()}
-        told = [judged(build, site, wish) for build in lead.candidates(free, site)]
+        told = [judged(build, seen, wish) for build in lead.candidates(free, seen)]
         serving = [one for one in told if serves_all((one,), site)]
         for one in _nearest(serving, max(version_key(str(told.specifier)) for told in pinned.values())):
             told_as = _("Ask for {build}: it is the nearest release that works there.").format(build=one.build.label)
-            yield Remedy(text=told_as + needs(one), wish=_but(wish, packages=_repinned(wish, one)), site=site)
+            yield Remedy(text=sentences(told_as, needs(one)), wish=_but(wish, packages=_repinned(wish, one)), site=site)
 
 
 def _nearest(serving: list[Judged], pinned: tuple[int, ...]) -> list[Judged]:
@@ -108,13 +110,25 @@ def _repinned(wish: Wish, one: Judged) -> tuple[str, ...]:
     )  # fmt: skip
 
 
+def _of_conda(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
+    """Builds of conda-forge hold other code, and run on other systems; they need no root."""
+    if wish.manager != "venv" or site.network is False:
+        return
+    there = _but(wish, manager="conda")
+    for one in solve(there, site)[:1]:
+        told = _("Put it into a conda environment (--in conda): {build} works there.").format(build=one.build.label)
+        yield Remedy(text=sentences(told, needs(one)), wish=there, site=site)
+
+
 def _administrator(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
     if site.root is not False:
         return
     with_root = site.but(root=True)
     for one in solve(_but(wish, no_root=False), with_root)[:1]:
         yield Remedy(
-            text=_("Ask an administrator for this:") + needs(one), wish=_but(wish, no_root=False), site=with_root
+            text=sentences(_("Ask an administrator for this."), needs(one)),
+            wish=_but(wish, no_root=False),
+            site=with_root,
         )
 
 
@@ -150,10 +164,13 @@ def _system(wish: Wish, site: Site, _solve: Solve) -> Iterator[Remedy]:
 
 
 def needs(one: Judged) -> str:
-    """What must change before a build works, as sentences that follow another."""
-    told = _(" {change} from {have} to {to}.")
-    return "".join(
-        told.format(change=change.change, have=change.have or _("none"), to=change.to) for change in one.changes
+    """What must change before a build works, as sentences."""
+    told, new = _("{change}: {to} in place of {have}."), _("{change}: {to}.")
+    return sentences(
+        *(
+            (told if change.have else new).format(change=change_name(change.change), have=change.have, to=change.to)
+            for change in one.changes
+        )
     )
 
 

@@ -21,7 +21,7 @@ def served(build: Candidate, device: Device, site: Site) -> Served:
         return unserved(_("The catalogue does not tell the target of {device}.").format(device=device.label))
     if reason := _not_in_wsl(build, isa, site):
         return unserved(reason, "wsl")
-    if site.amd_driver and driver_accepts(site.amd_driver, build.rocm) is False:
+    if site.amd_driver and driver_accepts(site.amd_driver, build.rocm, isa) is False:
         told = _("{build} holds ROCm {rocm}, which does not accept the kernel driver of ROCm {driver}.")
         return unserved(told.format(build=build.label, rocm=build.rocm, driver=site.amd_driver), "rocm_releases")
     if isa in build.extra_isas:

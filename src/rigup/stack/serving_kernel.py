@@ -2,6 +2,8 @@
 
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.kernels import kernel_minimum
+from rigup.knowledge.rocm_install import newest_driver
+from rigup.knowledge.surroundings import offered_kernel
 from rigup.language import _
 from rigup.stack.candidate import Change, Served, unserved
 from rigup.stack.site import Device, Site
@@ -24,6 +26,14 @@ def on_kernel(told: Served, device: Device, site: Site) -> Served:
     )
 
 
+def _makers_driver(device: Device, least: str, site: Site) -> str:
+    """AMD's own driver, where the distribution has no kernel that is new enough; "" where it has, or there is none."""
+    offered = offered_kernel(site.distribution, site.release)
+    if device.vendor != "amd" or device.integrated or not offered or version_key(offered)[:2] >= version_key(least)[:2]:
+        return ""
+    return newest_driver(site.distribution, site.release)
+
+
 def _change(device: Device, site: Site) -> Change | None:
     """A newer kernel; none where its maker's own driver was added, and inside WSL, whose kernel drives no GPU itself."""
     least = kernel_minimum(device.vendor, device.isa, device.architecture)
@@ -33,4 +43,6 @@ def _change(device: Device, site: Site) -> Change | None:
         return None
     why = _("{device} is driven by Linux {least} and newer; {have} runs.")
     told = why.format(device=device.label, least=least, have=site.kernel)
+    if own := _makers_driver(device, least, site):
+        return Change(change="amdgpu", have=None, to=own, why=told, source="rocm_releases", root=True, weight=9)
     return Change(change="kernel", have=site.kernel, to=least, why=told, source="kernels", root=True, weight=8)

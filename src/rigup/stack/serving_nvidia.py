@@ -1,8 +1,11 @@
 """Whether a CUDA build serves an NVIDIA device, and what the driver must be for it."""
 
+from rigup.knowledge import tables
 from rigup.knowledge.chips import WhyNot, isa_order, runs_on, why_not
 from rigup.knowledge.cuda import branch_of, driver_minimum, reaches, toolkit_knows, version_key
 from rigup.knowledge.driver_choice import first_branch, stable_branch
+from rigup.knowledge.driver_recipes import for_servers
+from rigup.knowledge.forward import forward_package
 from rigup.knowledge.gpus import driver_branch_for, open_module
 from rigup.knowledge.jetson import jetpack
 from rigup.language import _
@@ -43,7 +46,7 @@ def _no_code(build: Candidate, isa: str) -> str:
     if build.isa_min and isa_order(isa) < isa_order(build.isa_min):
         told = _("{build} starts at {oldest}; this is {isa}.")
         return told.format(build=build.label, oldest=build.isa_min, isa=isa)
-    if build.code and (reason := why_not(isa, build.code, build.cuda or None)):
+    if build.code and (reason := _why_not(isa, build.code, build.cuda)):
         return _not_compiled(build, reason)
     if (_only_translated(build, isa) or not build.code) and build.cuda and toolkit_knows(build.cuda, isa) is False:
         told = _("{build} comes with libraries of CUDA {cuda}, which know no {isa}.")
@@ -63,8 +66,18 @@ def _not_compiled(build: Candidate, reason: WhyNot) -> str:
 
 def _only_translated(build: Candidate, isa: str) -> bool:
     """Only what the driver can compile for the chip is in it, no machine code."""
-    machine = [code for code in build.code if code.startswith("sm_")]
-    return bool(build.code) and not runs_on(isa, machine, build.cuda or None)
+    return bool(build.code) and not _has_machine_code(isa, build.code, build.cuda)
+
+
+# Releases share their lists of architectures: each is asked once.
+@tables.remembered
+def _why_not(isa: str, code: tuple[str, ...], cuda: str) -> WhyNot | None:
+    return why_not(isa, code, cuda or None)
+
+
+@tables.remembered
+def _has_machine_code(isa: str, code: tuple[str, ...], cuda: str) -> bool:
+    return runs_on(isa, [one for one in code if one.startswith("sm_")], cuda or None)
 
 
 def _beyond_jetpack(build: Candidate, site: Site) -> str:
@@ -81,16 +94,35 @@ def _beyond_jetpack(build: Candidate, site: Site) -> str:
 
 def _refused(build: Candidate, device: Device, change: Change | None, site: Site) -> str:
     """Why the driver that the build would run on cannot be had, or does not drive the device."""
-    if change is not None and site.root is False:
+    if change is not None and change.root and site.root is False:
         return change.why
-    driver = change.to if change else site.nvidia_driver
+    driver = change.to if change and change.change != "toolkit" else site.nvidia_driver
     if driver and _beyond(device.isa or "", driver):
         told = _("{device} is driven up to branch {last} only, and {build} would run on {driver}.")
         last = driver_branch_for(device.isa or "") or ""
         return told.format(device=device.label, last=last, build=build.label, driver=driver)
+    if told := _driven_by_another(device, site):
+        return told
     if change is None and site.open_module is not None and _wrong_module(device.isa or "", site.open_module):
         return _("The kernel module that is loaded does not drive {device}.").format(device=device.label)
     return ""
+
+
+def _driven_by_another(device: Device, site: Site) -> str:
+    """One kernel module is loaded at a time: where the newest cards allow the open one alone, old ones are not driven."""
+    newest = newest_of_two_modules(site) if site.open_module is None else None
+    if newest is None or open_module(device.isa or "") != "impossible":
+        return ""
+    told = _("{newest} runs with the open kernel module alone, which does not drive {device}.")
+    return told.format(newest=newest.label, device=device.label)
+
+
+def newest_of_two_modules(site: Site) -> Device | None:
+    """A card that only the open kernel module drives, beside one that it does not; None where one module drives all."""
+    cards = [(device, open_module(device.isa)) for device in site.gpus if device.vendor == "nvidia" and device.isa]
+    if not any(told == "impossible" for _device, told in cards):
+        return None
+    return next((device for device, told in cards if told == "only"), None)
 
 
 def _beyond(isa: str, driver: str) -> bool:
@@ -113,6 +145,8 @@ def driver_change(build: Candidate, site: Site) -> Change | None:
     if have == NONE:
         return _change(site, least, usable, _("No NVIDIA driver is installed."))
     if not reaches(have, least):
+        if above := _forward(build, site, usable):
+            return above
         told = _("{build} needs driver {least} or newer; {have} is loaded.")
         return _change(site, least, usable, told.format(build=build.label, least=least, have=have))
     if any(_beyond(isa, have) for isa in usable):
@@ -122,6 +156,26 @@ def driver_change(build: Candidate, site: Site) -> Change | None:
         told = _("Driver {have} no longer drives all of these cards; the last branch that does is {last}.")
         return _change(site, least, usable, told.format(have=have, last=last))
     return _module_change(site, usable)
+
+
+def _forward(build: Candidate, site: Site, isas: list[str]) -> Change | None:
+    """CUDA's user space of a newer major, which conda-forge has: where the driver itself cannot be renewed."""
+    names = [device.name for device in site.gpus if device.vendor == "nvidia"]
+    if (
+        site.holder != "conda"
+        or site.root is not False
+        or side_of_driver(site) != "linux"
+        or not all(map(for_servers, names))
+    ):
+        return None
+    have, package = site.nvidia_driver or "", forward_package(build.cuda, site.nvidia_driver or "")
+    if not package or any(not reaches(have, first_branch(isa) or "") for isa in isas):
+        return None
+    told = _("{build} needs driver {least} or newer; data-centre cards run it above {have} with NVIDIA's cuda-compat.")
+    why = told.format(build=build.label, least=driver_minimum(build.cuda, "linux") or build.driver, have=have)
+    return Change(
+        change="toolkit", have=None, to="cuda-compat " + package, why=why, source="cuda_driver", root=False, weight=2
+    )
 
 
 def _module_change(site: Site, isas: list[str]) -> Change | None:

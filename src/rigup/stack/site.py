@@ -4,6 +4,9 @@ from typing import Any
 
 import msgspec
 
+from rigup.stack.there import There
+from rigup.stack.troubles import Trouble
+
 NONE = ""
 """Known not to be there, of a driver or a runtime; None is: nobody knows."""
 
@@ -66,8 +69,13 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
         amd_driver: AMD's release of the kernel driver where one is installed ("6.3"); NONE for the kernel's own.
         python: the one that is there.
         pythons: all that are there.
+        interpreters: programs of those that can be started by a path ("3.12": "/opt/…/bin/python3.12").
+        bare: those that cannot make environments, for the distribution keeps that part in a package of its own.
         installed: packages of the environment that the plan is for.
         environment: path of that environment, "" where a new one is made.
+        holder: what will hold the environment, as a wish names it ("venv", "conda" …).
+        there: what stands on it already.
+        troubles: what the doctor found there; empty also where nobody asked.
         assumed: what the answer took for granted, as sentences.
 
     """
@@ -94,6 +102,8 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     lacks: tuple[str, ...] = ()
     python: str | None = None
     pythons: tuple[str, ...] = ()
+    interpreters: dict[str, str] = {}
+    bare: tuple[str, ...] = ()
     conda: bool = False
     ram: int | None = None
     disk: int | None = None
@@ -104,13 +114,21 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     sources: Sources = Sources()
     installed: dict[str, str] = {}
     environment: str = ""
+    holder: str = "venv"
     variables: dict[str, str] = {}
+    there: There = There()
+    troubles: tuple[Trouble, ...] = ()
     assumed: tuple[str, ...] = ()
 
     @property
     def gpus(self) -> tuple[Device, ...]:
         """The devices; none where nobody knows of any."""
         return self.devices or ()
+
+    @property
+    def uv(self) -> bool:
+        """A uv is there that a plain command starts."""
+        return self.there.uv
 
     def but(self, **changes: Any) -> "Site":
         """The same machine, with changes."""

@@ -92,4 +92,12 @@ def rank(one: Judged, site: Site, wish: Wish) -> tuple[object, ...]:
     newest = version_key(one.build.version)
     order = (newest, -one.weight) if wish.prefer == "newest" else (-one.weight, newest)
     toolkit = version_key(one.build.cuda or one.build.rocm)
-    return (*reach, *order, one.build.kind != "directml", not one.build.index, toolkit, one.build.label)
+    return (
+        *reach,
+        *order,
+        one.build.kind != "directml",
+        bool(one.build.conda or one.build.image),
+        not one.build.index,
+        toolkit,
+        one.build.label,
+    )

@@ -56,7 +56,7 @@ def read_wishes(words: Iterable[str], site: Site | None = None) -> tuple[str, ..
 
     """
     found: dict[str, str] = {}
-    marked = _environment(site) if site else None
+    marked = marker_environment(site) if site else None
     word = ""
     for word in words:
         told = _requirement(word)
@@ -78,7 +78,7 @@ def read_wishes(words: Iterable[str], site: Site | None = None) -> tuple[str, ..
     return tuple(found.values()) or (DEFAULT,)
 
 
-def _environment(site: Site) -> dict[str, str]:
+def marker_environment(site: Site) -> dict[str, str]:
     """What PEP 508 calls a machine."""
     system = {
         "linux": ("linux", "Linux", "posix"),

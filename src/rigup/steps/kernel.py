@@ -134,6 +134,10 @@ KINDS: dict[str, Kind] = {
         _("load nvidia_uvm and make its device node"), (), "kernel", root=True,
         commands=(("nvidia-modprobe", "-u", "-c=0"),), undo=(),
     ),
+    "restore-nvidia-nodes": Kind(
+        _("let the driver's own tool make {node} and the other nodes again, with the modes that the module is set to"),
+        ("node",), "kernel", root=True, commands=(("nvidia-modprobe", "-c=0", "-u"),), undo=(),
+    ),
     "enable-service": Kind(
         _("start the service {service}, now and with the machine"), ("service",), "kernel", root=True,
         commands=(("systemctl", "enable", "--now", "{service}"),), undo=(("systemctl", "disable", "--now", "{service}"),),

@@ -12,7 +12,7 @@ set -eu
 wanted={python}
 environment=${{1:-.venv}}
 python=${{2:-python$wanted}}
-here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 
 if ! command -v "$python" > /dev/null 2>&1; then
     printf '%s\\n' "Python $wanted is not here. Name one: sh install.sh FOLDER PYTHON" >&2

@@ -105,8 +105,8 @@ def _choice(lock: Lock, site: Site) -> Choice:
 
 def _install(choice: Choice, lock: Lock, wanted: list[Locked], folder: str) -> Step:
     python = environment.interpreter(choice)
-    places = ["--no-index", "--find-links", folder] if folder else list(places(choice.site, lock, wanted))
-    checks = ["--require-hashes", "--no-deps", "--only-binary", ":all:", *places]
+    where = ["--no-index", "--find-links", folder] if folder else list(places(choice.site, lock, wanted))
+    checks = ["--require-hashes", "--no-deps", "--only-binary", ":all:", *where]
     uv = getattr(choice.site, "uv", False) and lock.manager != "conda"
     many = ["--index-strategy", "unsafe-best-match"] if uv and not folder else []
     command = ["uv", "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]

@@ -86,7 +86,7 @@ def _group(there: Iterable[Installed], indexes: Iterable[str], site: Site) -> Gr
 
 def _is_page(url: str) -> bool:
     """A page of files, or a folder: no index."""
-    return url.endswith((".html", ".htm")) or not url.startswith("http")
+    return url.endswith((".html", ".htm")) or "://" not in url
 
 
 def _indexes(told: Iterable[Group]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -119,6 +119,7 @@ def resolved(resolver: Resolver, groups: Sequence[Group], *, whole: bool = False
         LockError: something cannot be resolved; the installer's own last words are told.
 
     """
+    _all_plain(word for group in groups for word in group.wanted)
     found: dict[str, Locked] = {}
     places: list[tuple[str, str]] = []
     for group in groups:
@@ -130,6 +131,15 @@ def resolved(resolver: Resolver, groups: Sequence[Group], *, whole: bool = False
             found.setdefault(one.name, one)
         places += [(option.replace("--index-url", "--extra-index-url"), place) for option, place in group.places]
     return [found[name] for name in sorted(found)]
+
+
+def _all_plain(wanted: Iterable[str]) -> None:
+    """Raise LockError for a word that an installer would not take for a package: it reads options among them."""
+    for word in wanted:
+        try:
+            Requirement(word)
+        except InvalidRequirement as error:
+            raise LockError(_("{word} is no package.").format(word=repr(word)[:200])) from error
 
 
 def _by_pip(resolver: Resolver, wanted: list[str], options: list[str], whole: bool) -> list[Locked]:
@@ -146,17 +156,17 @@ def _by_pip(resolver: Resolver, wanted: list[str], options: list[str], whole: bo
             str(report),
         )
         alone = ("--no-deps",) if whole else ()
-        ran((*resolver.argv, *fixed, *alone, *options, "--", *wanted), "")
+        ran((*resolver.argv, *fixed, *alone, *options, "--", *wanted))
         with open(report, "rb") as file:
             told = msgspec.json.decode(file.read(_MOST_REPORT))
-    rows = [_of_report(one) for one in told["install"]]
+    rows = [_of_report(one, told["environment"]) for one in told["install"]]
     names = {name for name, _requires, _locked in rows}
     return [
         msgspec.structs.replace(locked, dependencies=tuple(sorted(requires & names))) for _name, requires, locked in rows
     ]  # fmt: skip
 
 
-def _of_report(one: dict[str, Any]) -> tuple[str, set[str], Locked]:
+def _of_report(one: dict[str, Any], marked: dict[str, str]) -> tuple[str, set[str], Locked]:
     """A row of pip's report, checked as a lock's own would be."""
     from rigup.plan.environments.lock_fields import checked_package
 
@@ -170,14 +180,17 @@ def _of_report(one: dict[str, Any]) -> tuple[str, set[str], Locked]:
         "wheels": [wheel],
     }
     locked = Locked(**checked_package(row))
-    return locked.name, set(map(_needed, told.get("requires_dist", []))), locked
+    return locked.name, {_needed(word, marked) for word in told.get("requires_dist", [])}, locked
 
 
-def _needed(requirement: str) -> str:
+def _needed(requirement: str, marked: dict[str, str]) -> str:
+    """The package that a line of metadata asks for on this machine, without extras; "" for none."""
     try:
-        return canonicalize_name(Requirement(requirement).name)
+        told = Requirement(requirement)
     except InvalidRequirement:
         return ""
+    here = told.marker is None or told.marker.evaluate({**marked, "extra": ""})
+    return canonicalize_name(told.name) if here else ""
 
 
 def _by_uv(resolver: Resolver, wanted: list[str], options: list[str], whole: bool) -> list[Locked]:

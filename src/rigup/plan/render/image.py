@@ -3,49 +3,88 @@
 import json
 import re
 import shlex
+from collections.abc import Iterator
 
 from rigup.language import _
 from rigup.plan.network import variables
+from rigup.plan.packages import plain
 from rigup.plan.render.packages import Group, groups
 from rigup.stack.choice import Choice
+from rigup.stack.inside import base as plain_base
+from rigup.stack.inside import image
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,20}://", re.IGNORECASE)
 
 
 def base(choice: Choice) -> str:
-    """The image to build upon: Python alone, for wheels bring their libraries along."""
-    return f"docker.io/library/python:{choice.python.removesuffix('t') or '3'}-slim"
+    """The image to build upon: the vendor's with the build in it, else Python alone, for wheels bring their libraries."""
+    return image(choice.site, choice.chosen[0].build, choice.python)
 
 
 def dockerfile(choice: Choice) -> str:
     """A Dockerfile; `--build-arg BASE=…` puts another base under it, `--build-context` gives it local folders."""
     folders = _folders(choice)
     lines = ["# " + _told(choice), *_how_to_build(folders), f"ARG BASE={base(choice)}", "FROM ${BASE}"]
-    lines += ["ENV PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore"]
+    lines += [f"ENV {_settings(choice)}"]
+    lines += [f"RUN {command}" for command in _setup(choice)]
     lines += [f"COPY --from={name} / /{name}/" for name in folders.values()]
-    lines += [f"RUN {json.dumps(_install(group, folders))}" for group in groups(choice)]
+    lines += [f"RUN {json.dumps(argv)}" for argv in _installs(choice, folders)]
     lines += [f"ENV {name}={_quoted(value)}" for name, (value, _because) in variables(choice).items()]
-    return "\n".join([*lines, 'CMD ["python"]', ""])
+    lines += ["ENTRYPOINT []"] if choice.chosen[0].build.image else []
+    return "\n".join([*lines, f"CMD [{json.dumps(_python(choice))}]", ""])
 
 
 def apptainer(choice: Choice) -> str:
     """An Apptainer definition."""
     folders = _folders(choice)
-    image = base(choice).removeprefix("docker.io/library/")
-    lines = ["Bootstrap: docker", "From: " + image, "", "%help", "    " + _told(choice), ""]
+    lines = [
+        "Bootstrap: docker",
+        "From: " + base(choice).removeprefix("docker.io/library/"),
+        "",
+        "%help",
+        "    " + _told(choice),
+        "",
+    ]
     if folders:
         lines += ["%files", *(f"    {_file(folder)} /{name}" for folder, name in folders.items()), ""]
-    lines += ["%post", "    set -eu", "    export PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore"]
-    lines += ["    " + shlex.join(_install(group, folders)) for group in groups(choice)]
+    lines += ["%post", "    set -eu", "    export " + _settings(choice)]
+    lines += ["    " + command for command in _setup(choice)]
+    lines += ["    " + shlex.join(argv) for argv in _installs(choice, folders)]
     if told := variables(choice):
         lines += ["", "%environment"]
         lines += [f"    export {name}={shlex.quote(value)}" for name, (value, _because) in told.items()]
-    return "\n".join([*lines, "", "%runscript", '    exec python "$@"', ""])
+    return "\n".join([*lines, "", "%runscript", f'    exec {_python(choice)} "$@"', ""])
 
 
-def _install(group: Group, folders: dict[str, str]) -> list[str]:
-    options = [f"/{folders[word]}" if word in folders else word for word in group.options]
-    return ["python", "-m", "pip", "install", *group.wanted, *options]
+def _settings(choice: Choice) -> str:
+    """Variables for pip; the Python of a whole system refuses it without the last one (PEP 668)."""
+    told = "PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore"
+    return told + ("" if _python(choice) == "python" else " PIP_BREAK_SYSTEM_PACKAGES=1")
+
+
+def _python(choice: Choice) -> str:
+    """What Python is called there: images of Python alone have both names, others are sure to have one."""
+    plain = not choice.chosen[0].build.image and not choice.site.jetpack
+    return "python" if plain else "python3"
+
+
+def _setup(choice: Choice) -> list[str]:
+    """What the image needs before any package: constant texts of the tables."""
+    build = choice.chosen[0].build
+    return [] if build.image else plain_base(choice.site, build).setup
+
+
+def _installs(choice: Choice, folders: dict[str, str]) -> Iterator[list[str]]:
+    """One call of pip for each place; none for what the image has."""
+    for group in groups(choice):
+        brought = group.build.build.brings if group.build else ()
+        wanted = [one for one in group.wanted if plain(one.partition("==")[0]) not in brought]
+        if wanted:
+            yield [_python(choice), "-m", "pip", "install", *wanted, *_options(group, folders)]
+
+
+def _options(group: Group, folders: dict[str, str]) -> list[str]:
+    return [f"/{folders[word]}" if word in folders else word for word in group.options]
 
 
 def _folders(choice: Choice) -> dict[str, str]:

@@ -6,6 +6,7 @@ import re
 from rigup.knowledge.cuda_toolkits import conda_toolkit
 from rigup.knowledge.mirrors import mirrored
 from rigup.plan.network import variables
+from rigup.plan.packages import channel
 from rigup.plan.render.packages import Group, groups
 from rigup.plan.toolkit import wanted
 from rigup.stack.choice import Choice
@@ -15,27 +16,27 @@ def conda(choice: Choice) -> str:
     """An environment.yml: Python and a toolkit from their channels, packages by pip from where they lie."""
     channels, names = _from_channels(choice)
     python = "python=" + choice.python if choice.python else "python"
-    lines = ["name: rigup", "channels:", *(f"  - {one}" for one in (*channels, _forge(choice), "nodefaults"))]
-    lines += ["dependencies:", *(f"  - {json.dumps(one)}" for one in (python, "pip", *names)), "  - pip:"]
     told = groups(choice)
-    options = dict.fromkeys(pair for group in told for pair in _lines(group))
-    lines += ["      - " + json.dumps(one) for one in (*options, *(want for group in told for want in group.wanted))]
+    names += [spec for group in told for spec in group.conda]
+    wheels = [group for group in told if not group.conda]
+    lines = ["name: rigup", "channels:", *(f"  - {one}" for one in (*channels, channel(choice), "nodefaults"))]
+    lines += ["dependencies:", *(f"  - {json.dumps(one)}" for one in dict.fromkeys((python, "pip", *names)))]
+    options = dict.fromkeys(pair for group in wheels for pair in _lines(group))
+    lines += ["  - pip:"] if wheels else []
+    lines += ["      - " + json.dumps(one) for one in (*options, *(want for group in wheels for want in group.wanted))]
     if kept := variables(choice):
         lines += ["variables:", *(f"  {name}: {json.dumps(value)}" for name, (value, _why) in kept.items())]
     return "\n".join([*lines, ""])
 
 
-def _forge(choice: Choice) -> str:
-    return (mirrored(choice.wish.mirror, "conda") if choice.wish.mirror else "") or "conda-forge"
-
-
 def _from_channels(choice: Choice) -> tuple[list[str], list[str]]:
     """A toolkit that the choice asks for: NVIDIA's label goes before all other channels."""
+    compat = [change.to.replace(" ", "=") for change in choice.changes if change.to.startswith("cuda-compat ")]
     cuda = next((wanted(change)[0] for change in choice.changes if change.change == "toolkit"), "")
     found = conda_toolkit(cuda) if cuda else None
     if found is None:
-        return [], []
-    return ([found.channel] if found.channel != "conda-forge" else []), list(found.packages)
+        return [], compat
+    return ([found.channel] if found.channel != "conda-forge" else []), [*found.packages, *compat]
 
 
 def _lines(group: Group) -> tuple[str, ...]:
@@ -51,8 +52,7 @@ def pyproject(choice: Choice) -> str:
     lines = ["[project]", 'name = "my-project"', 'version = "0.1.0"']
     lines += [f"requires-python = {json.dumps('==' + choice.python.removesuffix('t') + '.*')}"] if choice.python else []
     lines += ["dependencies = [", *(f"    {json.dumps(one)}," for group in told for one in group.wanted), "]"]
-    places = list(dict.fromkeys(place for group in told for place in group.find_links))
-    lines += ["", "[tool.uv]", f"find-links = {json.dumps(places)}"] if places else []
+    lines += _of_uv(told)
     own = [(name, names[group.only]) for group in told if group.only not in ("", default) for name in _names(group)]
     lines += ["", "[tool.uv.sources]"] if own else []
     lines += [f"{json.dumps(name)} = {{ index = {json.dumps(index)} }}" for name, index in own]
@@ -60,6 +60,15 @@ def pyproject(choice: Choice) -> str:
         lines += ["", "[[tool.uv.index]]", f"name = {json.dumps(name)}", f"url = {json.dumps(url)}"]
         lines += ["default = true"] if url == default else ["explicit = true"] if _only(url, told) else []
     return "\n".join([*lines, ""])
+
+
+def _of_uv(told: list[Group]) -> list[str]:
+    """uv's own settings: folders of packages, and what is built with the environment's torch in sight."""
+    places = list(dict.fromkeys(place for group in told for place in group.find_links))
+    built = [name for group in told if "--no-build-isolation" in group.flags for name in _names(group)]
+    lines = [f"find-links = {json.dumps(places)}"] if places else []
+    lines += [f"no-build-isolation-package = {json.dumps(built)}"] if built else []
+    return ["", "[tool.uv]", *lines] if lines else []
 
 
 def poetry(choice: Choice) -> str:

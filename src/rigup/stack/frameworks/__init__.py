@@ -28,13 +28,32 @@ _CALLED = {
     "llama_cpp": ("llama-cpp-python",),
 }  # fmt: skip
 
+# Where builds come from besides the framework's own wheels.
+_BESIDE = {"conda": "conda", "docker": "images", "apptainer": "images"}
 
-def leads(asked: Mapping[str, Requirement]) -> list[Lead]:
-    """The frameworks of a wish, in the order in which they decide; torch where none is named."""
-    named = [module for module, names in _CALLED.items() if any(name in asked for name in names)]
+
+def leads(asked: Mapping[str, Requirement], manager: str = "venv") -> list[Lead]:
+    """The frameworks of a wish, in the order in which they decide; torch where none is named.
+
+    In a conda environment there are conda-forge's builds beside the wheels, for an image those of the vendors.
+    """
+    named = called(asked)
     if "vllm" in named and "torch" in named:
         named.remove("torch")  # vllm's wheel decides which torch
-    return [_lead(module) for module in named] or [_lead("torch")]
+    alone = manager if len(named) < 2 or manager == "conda" else "venv"  # two frameworks have no image in common
+    return [_lead(module, alone) for module in named or ["torch"]]
+
+
+def called(names: Iterable[str]) -> list[str]:
+    """Modules of the frameworks that names call for."""
+    there = set(names)
+    return [module for module, words in _CALLED.items() if there.intersection(words)]
+
+
+def frameworks_in(installed: Mapping[str, str]) -> dict[str, str]:
+    """The frameworks among installed packages, each by the name that it is asked by, with its version."""
+    found = {names[0]: installed[names[0]] for names in _CALLED.values() if names[0] in installed}
+    return {"vllm": found["vllm"]} if "vllm" in found else found  # its wheel decides which torch
 
 
 def stands_for(name: str) -> bool:
@@ -42,9 +61,11 @@ def stands_for(name: str) -> bool:
     return name in ("tensorflow-gpu", "comfyui", "onnxruntime", "tensorflow-cpu")
 
 
-def _lead(module: str) -> Lead:
+def _lead(module: str, manager: str) -> Lead:
     def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterable[Candidate]:
-        found: Iterable[Candidate] = importlib.import_module("rigup.stack.frameworks." + module).candidates(asked, site)
-        return found
+        yield from importlib.import_module("rigup.stack.frameworks." + module).candidates(asked, site)
+        if manager in _BESIDE:
+            beside = importlib.import_module("rigup.stack.frameworks." + _BESIDE[manager])
+            yield from beside.candidates(module, _CALLED[module], asked, site)
 
     return Lead(module, candidates)

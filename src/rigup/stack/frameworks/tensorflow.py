@@ -67,4 +67,10 @@ def _toolkit(row: dict[str, Any], version: str, site: Site) -> tuple[Change, ...
         return ()
     told = _("tensorflow {version} brings no CUDA along: it takes the system's.").format(version=version)
     to = _("CUDA {cuda} and cuDNN {cudnn}").format(cuda=row["cuda"], cudnn=row["cudnn"])
-    return (Change(change="toolkit", have=site.toolkit or None, to=to, why=told, source="tensorflow_jax", weight=6),)
+    own = site.holder == "conda"  # there it comes into the environment
+    return (
+        Change(
+            change="toolkit", have=site.toolkit or None, to=to, why=told, source="tensorflow_jax", root=not own,
+            weight=4 if own else 6,
+        ),
+    )  # fmt: skip

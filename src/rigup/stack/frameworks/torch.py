@@ -92,11 +92,11 @@ def _packages(row: TorchBuild, asked: Mapping[str, Requirement]) -> dict[str, st
         if name in asked and (version := str(getattr(friends, name, "") or "")):
             found[name] = version if name == "triton" else version + local
     wanted = ((name, asked[name]) for name in ("torch", *FAMILY) if name in asked)
-    return found if all(name in found and _allows(want, found[name]) for name, want in wanted) else None
+    return found if all(name in found and allows(want, found[name]) for name, want in wanted) else None
 
 
-def _allows(want: Requirement, version: str) -> bool:
-    """A wish without a local part takes any; one with it takes that alone."""
+def allows(want: Requirement, version: str) -> bool:
+    """Whether a wish takes a version: one without a local part takes any, one with it that alone."""
     plain = version.partition("+")[0]
     told = str(want.specifier)
     if not plain[:1].isdigit():  # a range, as triton's is
@@ -121,7 +121,7 @@ def _from_amd(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidat
 
 def _fits(asked: Mapping[str, Requirement], found: Mapping[str, str]) -> bool:
     wanted = [name for name in ("torch", *FAMILY) if name in asked]
-    return all(name in found and _allows(asked[name], found[name]) for name in wanted)
+    return all(name in found and allows(asked[name], found[name]) for name in wanted)
 
 
 def _shipped(row: dict[str, Any], system: str) -> bool:
@@ -155,7 +155,7 @@ def _directml(asked: Mapping[str, Requirement]) -> Iterator[Candidate]:
         if "torchvision" in asked:
             found["torchvision"] = row["torchvision"]
         pinned = asked.get("torch-directml")
-        if _fits(asked, found) and (pinned is None or _allows(pinned, found["torch-directml"])):
+        if _fits(asked, found) and (pinned is None or allows(pinned, found["torch-directml"])):
             yield Candidate(
                 package="torch", version=row["torch"], variant="", kind="directml", packages=found,
                 python=tuple(minors(str(row["python"]))), glibc="2.17", source="directml",

@@ -23,6 +23,7 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
     rows: list[dict[str, Any]] = tables.table("tensorflow_jax")["vllm"]
     if site.system != "linux" or site.machine not in ("x86_64", "aarch64"):
         return
+    yield from _for_rocm(asked) if site.machine == "x86_64" else ()
     for row in sorted(rows, key=lambda row: version_key(row["version"]), reverse=True):
         for version in reversed(row.get("releases", [row["version"]])):
             packages = {"vllm": version, "torch": str(row["torch"])}
@@ -33,6 +34,22 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
                 asked[name].specifier.contains(packages[name], prereleases=True) for name in packages if name in asked
             ):
                 yield _of(row, packages, site)
+
+
+def _for_rocm(asked: Mapping[str, Requirement]) -> Iterator[Candidate]:
+    """Wheels from vLLM's own index; nobody may name the torch, which comes with them."""
+    if any(asked[name].specifier for name in (*FAMILY, "torch", "xformers") if name in asked):
+        return
+    rows: list[dict[str, Any]] = tables.table("tensorflow_jax").get("vllm_rocm", [])
+    for row in rows:
+        for version in reversed(row["releases"]):
+            if asked["vllm"].specifier.contains(version):
+                yield Candidate(
+                    package="vllm", version=version, variant=row["variant"], kind="rocm",
+                    packages={"vllm": f"{version}+{row['variant']}"}, extra_indexes=(row["index"].format(version=version),),
+                    code=tuple(row["code"]), rocm=row["rocm"], python=tuple(row["python"]), glibc=row["glibc"],
+                    lowest_cpu="avx2", source="tensorflow_jax", note=row["note"],
+                )  # fmt: skip
 
 
 def _wanted(name: str, asked: Mapping[str, Requirement]) -> bool:
@@ -47,12 +64,12 @@ def _of(row: dict[str, Any], packages: dict[str, str], site: Site) -> Candidate:
         code=tuple(wheel.code) if wheel else (), cuda=wheel.cuda if wheel else "",
         driver=str(row.get("min_driver_linux", "")), python=tuple(_pythons(str(row["python"]))),
         glibc=max(_glibc(str(row.get("glibc_tag", ""))), wheel.glibc if wheel else "", key=version_key),
-        isa_min=_oldest(packages["vllm"]), lowest_cpu="avx2", source="tensorflow_jax",
+        isa_min=oldest(packages["vllm"]), lowest_cpu="avx2", source="tensorflow_jax",
     )  # fmt: skip
 
 
-def _oldest(version: str) -> str:
-    """The oldest chip, as the documentation of that release has it."""
+def oldest(version: str) -> str:
+    """The oldest chip, as the documentation of that release has it. Raises KnowledgeError for a malformed table."""
     facts: list[dict[str, Any]] = tables.table("tensorflow_jax")["vllm_fact"]
     rows = [row for row in facts if row.get("isa_min") and version_key(str(row["since"])) <= version_key(version)]
     return str(max(rows, key=lambda row: version_key(str(row["since"])))["isa_min"]) if rows else ""

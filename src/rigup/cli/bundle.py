@@ -1,0 +1,71 @@
+"""`rigup bundle`: a lock with all its files and a script, in one archive, for machines without a network."""
+
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rigup.cli.env_files import free
+from rigup.cli.lock import lock_of, options, summary, told_of
+from rigup.cli.meant import here, told
+from rigup.language import _, choose
+
+if TYPE_CHECKING:
+    from rigup.plan.environments.lockfile import Lock
+
+SCHEMA = "rigup.bundle/1"
+
+
+@click.command("bundle")
+@options
+@click.option("-o", "--output", required=True, metavar="FILE.tar", help="The archive.")
+def command(words: tuple[str, ...], output: str, force: bool, as_json: bool, **wished: Any) -> int:
+    """Pack a lock, an environment or a wish with all its files, for machines without a network.
+
+    There, `rigup apply FILE.tar` makes the environment and asks nobody else; a machine without rigup unpacks the
+    archive and runs `sh install.sh FOLDER`. Files are those for this machine's system and processor.
+    """
+    if as_json:
+        choose("en")
+    with told():
+        path = free(output, force)
+        lock = _lock(words, wished)
+        size = _written(lock, path)
+    if as_json:
+        answer = {**summary(lock), "schema": SCHEMA, "path": str(path), "bytes": size}
+        click.echo(json.dumps(answer, ensure_ascii=False, indent=1))
+    else:
+        from rigup.cli.env_report import size as shown
+
+        click.echo(told_of(lock))
+        click.echo(_("{path} holds them all: {size}.").format(path=path, size=shown(size)))
+    return 0
+
+
+def _lock(words: tuple[str, ...], wished: dict[str, Any]) -> "Lock":
+    """A file is a lock; all else is locked first."""
+    from rigup.plan.environments import lockfile
+
+    if len(words) == 1 and words[0].endswith(".toml") and Path(words[0]).is_file():
+        return lockfile.read(words[0])
+    return lock_of(words, **wished)
+
+
+def _written(lock: "Lock", path: Path) -> int:
+    """Files come into a folder beside the archive: there is the room for them."""
+    import msgspec
+
+    from rigup.cli.progress import Waiting
+    from rigup.plan.environments import bundle, fetching, locked
+    from rigup.plan.environments.resolver import resolver_for
+
+    site = here()
+    wanted = locked.here(lock, site)
+    with (
+        tempfile.TemporaryDirectory(prefix=".rigup-draft-", dir=path.parent) as folder,
+        Waiting(_("Getting the files …")),
+    ):
+        fetching.fetch(lock, wanted, site, resolver_for(lock.python), Path(folder))
+        return bundle.write(msgspec.structs.replace(lock, packages=tuple(wanted)), Path(folder), path)

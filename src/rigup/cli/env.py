@@ -1,0 +1,167 @@
+"""`rigup env`: which environments there are, and what becomes of them."""
+
+import json
+import os
+from typing import Any
+
+import click
+
+from rigup.cli import env_changes as changes
+from rigup.cli.env_group import Environments
+from rigup.cli.meant import defaults, environment, here, told
+from rigup.cli.run import surroundings_of
+from rigup.language import _, choose
+
+SCHEMA = "rigup.env/1"
+_SHELLS = ("bash", "zsh", "sh", "fish", "csh", "tcsh", "powershell")
+_FORMS = ("requirements", "pylock", "conda", "dotenv")
+_ENV = "The environment: a path or a name; by default the active one."
+
+
+@click.group("env", cls=Environments, invoke_without_command=True)
+@click.option(
+    "--shell", is_flag=False, flag_value="auto", type=click.Choice(["auto", *_SHELLS]), default=None, metavar="[SHELL]",
+    help="Print what a shell has to evaluate; by default yours.",
+)  # fmt: skip
+@click.option("--env", "name", default="", metavar="ENV", help=_ENV)
+@click.pass_context
+def command(context: click.Context, shell: str | None, name: str) -> int:
+    """List, show, copy, remove and export environments; or print what a shell evaluates to use one.
+
+    In bash: eval "$(rigup env --shell)"; in fish: rigup env --shell fish | source.
+    """
+    if context.invoked_subcommand is not None:
+        return 0
+    if shell is None:
+        click.echo(context.get_help())
+        return 0
+    from rigup.plan.environments.shells import exports, shell_of
+
+    with told():
+        form = shell_of(os.environ) if shell == "auto" else shell
+        click.echo(exports(surroundings_of(environment(name)), form, os.environ), nl=False)
+    return 0
+
+
+@command.command("list")
+@click.option("--no-size", is_flag=True, help="Do not count their bytes.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.env/1).")
+def list_(no_size: bool, as_json: bool) -> int:
+    """List the environments that can be found: rigup's, conda's, the active one, those beside and in the shared folder."""
+    from pathlib import Path
+
+    from rigup.cli.progress import Waiting
+    from rigup.plan.environments.found import found
+
+    if as_json:
+        choose("en")
+    with told(), Waiting(_("Counting bytes …")):
+        rows = [_row(one, no_size) for one in found(defaults(), os.environ, Path.cwd())]
+    if as_json:
+        click.echo(json.dumps({"schema": SCHEMA, "environments": rows}, ensure_ascii=False, indent=1))
+    else:
+        from rigup.cli.env_report import listed
+
+        click.echo("\n".join(listed(rows)))
+    return 0
+
+
+def _row(one: Any, no_size: bool) -> dict[str, Any]:
+    from rigup.plan.environments.folder import size_of
+
+    there = one.environment
+    row = {
+        "name": one.name, "path": str(there.path), "kind": there.kind, "python": there.python, "made_by_rigup": one.ours,
+        "active": one.active, "fault": one.fault or None,
+    }  # fmt: skip
+    if not no_size:
+        size = size_of(there.path)
+        row |= {"bytes": size.all, "shared_bytes": size.shared}
+    return row
+
+
+@command.command("show")
+@click.argument("name", default="", metavar="[ENV]")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.env/1).")
+def show(name: str, as_json: bool) -> int:
+    """Show one environment: packages, variables, what it was made for, and what has changed on the machine since."""
+    from rigup.cli.env_report import shown
+
+    if as_json:
+        choose("en")
+    with told():
+        answer = _shown(name)
+    click.echo(json.dumps(answer, ensure_ascii=False, indent=1) if as_json else "\n".join(shown(answer)))
+    return 0
+
+
+def _shown(name: str) -> dict[str, Any]:
+    from rigup.plan.environments.folder import packages, size_of
+    from rigup.plan.environments.made_for import differences
+    from rigup.plan.environments.record import looked_at
+    from rigup.plan.environments.running import of_environment
+
+    there = environment(name)
+    kept, fault = looked_at(there.path)
+    size = size_of(there.path)
+    return {
+        "schema": SCHEMA, "path": str(there.path), "kind": there.kind, "python": there.python, "base": there.base or None,
+        "bytes": size.all, "shared_bytes": size.shared, "made_by_rigup": kept is not None, "fault": fault or None,
+        "wish": list(kept.wish) if kept else [], "made_at": kept.made_at if kept else None, "plan": kept.plan if kept else None,
+        "variables": {one.name: one.value for one in of_environment(there)},
+        "packages": {one.name: one.version for one in packages(there)}, "made_for": kept.facts if kept else {},
+        "differences": differences(kept.facts, here(there.path)) if kept and kept.facts else [],
+    }  # fmt: skip
+
+
+@command.command("export")
+@click.argument("name", default="", metavar="[ENV]")
+@click.option("--as", "form", type=click.Choice(_FORMS), default="requirements", show_default=True, help="The form.")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Where it goes; by default it is printed.")
+def export(name: str, form: str, output: str) -> int:
+    """Write an environment as a requirements file, a lock, an environment.yml or a .env file."""
+    from rigup.cli.env_files import put
+
+    with told():
+        text = _exported(name, form)
+        put(text, output)
+    return 0
+
+
+def _exported(name: str, form: str) -> str:
+    from rigup.plan.environments import exporting, lockfile, locking, shells
+
+    there = environment(name)
+    if form == "pylock":
+        return lockfile.text(locking.of_environment(there, here(there.path)))
+    if form == "dotenv":
+        return shells.dotenv({one.name: one.value for one in surroundings_of(there).variables})
+    return exporting.requirements(there) if form == "requirements" else exporting.conda(there)
+
+
+@command.command("history")
+@click.argument("name", default="", metavar="[ENV]")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.env/1).")
+def history(name: str, as_json: bool) -> int:
+    """Show what happened to an environment: plans that rigup took, revisions that conda wrote down."""
+    import msgspec
+
+    from rigup.cli.env_report import happened
+    from rigup.plan.environments import history as kept
+
+    if as_json:
+        choose("en")
+    with told():
+        there = environment(name)
+        rows = [msgspec.to_builtins(one) for one in kept.history(there)]
+    if as_json:
+        click.echo(
+            json.dumps({"schema": SCHEMA, "path": str(there.path), "history": rows}, ensure_ascii=False, indent=1)
+        )
+    else:
+        click.echo("\n".join(happened(rows)))
+    return 0
+
+
+for _one in (changes.remove, changes.clone, changes.clean, changes.kernel):
+    command.add_command(_one)

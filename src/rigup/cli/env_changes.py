@@ -1,0 +1,238 @@
+"""`rigup env remove|clone|clean|kernel`: what changes something; each asks before."""
+
+import json
+import os
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rigup.cli.env_files import asked
+from rigup.cli.meant import defaults, environment, told
+from rigup.language import _, choose
+
+if TYPE_CHECKING:
+    from rigup.plan.environments.folder import Environment
+    from rigup.plan.environments.removing import Leftover
+
+SCHEMA = "rigup.env/1"
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Errors as click tells them, and no other rigup at work."""
+    from rigup.plan.applying.one import alone
+
+    with told(), alone():
+        yield
+
+
+# -- remove ------------------------------------------------------------------------------------------
+
+
+@click.command("remove")
+@click.argument("name", metavar="ENV")
+@click.option("--yes", is_flag=True, help="Do not ask; also remove one that rigup did not make.")
+def remove(name: str, yes: bool) -> int:
+    """Remove an environment and all that is in it. One that rigup did not make is only removed with --yes."""
+    from rigup.cli.env_report import size
+    from rigup.cli.progress import Waiting
+    from rigup.plan.environments import removing
+    from rigup.plan.environments.folder import size_of
+
+    with _alone():
+        there = environment(name)
+        _may_go(there, yes)
+        told_size = size_of(there.path)
+        freed = size(told_size.all - told_size.shared)
+        question = _("Remove {path}, with Python {python}? It frees {size}.")
+        if not asked(question.format(path=there.path, python=there.python or "–", size=freed), yes):
+            return 1
+        with Waiting(_("Removing …")):
+            removing.remove(there)
+    click.echo(_("{path} is removed; {size} are free.").format(path=there.path, size=freed))
+    return 0
+
+
+def _may_go(there: "Environment", yes: bool) -> None:
+    """Raise click.ClickException for what is never removed, and for what was not made here unless it is meant."""
+    from rigup.plan.environments import removing
+
+    if because := removing.forbidden(there):
+        raise click.ClickException(because + " " + _("It is not removed."))
+    if not yes and not removing.made_by_rigup(there):
+        text = _("rigup did not make {path}. If it is to go all the same, give --yes.")
+        raise click.ClickException(text.format(path=there.path))
+
+
+# -- clone -------------------------------------------------------------------------------------------
+
+
+@click.command("clone")
+@click.argument("source", metavar="ENV")
+@click.argument("target", metavar="NEW")
+@click.option("--copy", is_flag=True, help="Share no file with the first: it takes the room twice.")
+def clone(source: str, target: str, copy: bool) -> int:
+    """Make a copy of an environment that works at its own place.
+
+    NEW is a path, or a name in the shared folder where there is one. Files share their room on the disk where the file
+    system lets them.
+    """
+    from rigup.cli.progress import Waiting
+
+    with _alone():
+        there, path = environment(source), _place(target)
+        if os.path.lexists(path):
+            raise click.ClickException(_("{path} is there already. Name another folder.").format(path=path))
+        with Waiting(_("Copying …")):
+            _cloned(there, path, copy)
+    text = _("{path} is ready. Use it by: rigup run --env {quoted} -- COMMAND")
+    click.echo(text.format(path=path, quoted=shlex.quote(str(path))))
+    return 0
+
+
+def _place(target: str) -> Path:
+    prefix = defaults().prefix
+    plain = not any(sign in target for sign in (os.sep, os.altsep) if sign) and target not in (".", "..")
+    return Path(prefix, target) if prefix and plain else Path.cwd() / os.path.expanduser(target)
+
+
+def _cloned(there: "Environment", path: Path, copy: bool) -> None:
+    """Made beside, and put into its place when it is whole."""
+    from rigup.plan.environments import beside, registry, settings
+    from rigup.plan.environments.relocating import relocate
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    built = beside.staging(path)
+    if built.exists():
+        beside.discard(built)
+    try:
+        beside.clone(there.path, built, copy)
+        relocate(built, built, path)
+    except ValueError as error:
+        beside.discard(built)
+        raise click.ClickException(str(error)) from error
+    except BaseException:
+        if built.exists():
+            beside.discard(built)
+        raise
+    _tell_what_it_is(there, built)
+    if settings.is_shared(path, defaults()):
+        settings.read_only_for_others(built)
+    beside.swap(built, path)
+    registry.add(path)
+
+
+def _tell_what_it_is(there: "Environment", built: Path) -> None:
+    """The first one's record; for one that rigup did not make, what the devices need."""
+    import msgspec
+
+    from rigup.cli.meant import of_devices
+    from rigup.plan.environments import record
+
+    kept = record.read(there.path)
+    if kept is None:
+        needed, _libraries = of_devices(there.path)
+        variables = {one.name: one.value for one in needed}
+        kept = record.Record(python=".".join(there.python.split(".")[:2]), manager=there.kind, variables=variables)
+    record.write(built, msgspec.structs.replace(kept, plan="", made_at=""))
+
+
+# -- clean -------------------------------------------------------------------------------------------
+
+
+@click.command("clean")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Show what would go; remove nothing.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.env/1); with --yes also remove."
+)
+def clean(yes: bool, dry_run: bool, as_json: bool) -> int:
+    """Remove what was left beside environments: those that were replaced, and those that were never finished.
+
+    Environments that were replaced are kept for `rigup undo`; when they are gone, undo cannot bring them back.
+    """
+    from rigup.plan.environments import beside, registry
+
+    if as_json:
+        choose("en")
+    with _alone():
+        there = _leftovers()
+        if not as_json:
+            click.echo("\n".join(_told_leftovers(there)))
+        go = bool(there) and not dry_run and (yes or (not as_json and asked(_("Remove them?"), yes)))
+        for one in there if go else ():
+            beside.discard(one.path)
+        if go or not (there or dry_run):
+            registry.forget_those_gone()
+    _say(there, go, as_json)
+    return 0
+
+
+def _leftovers() -> list["Leftover"]:
+    from rigup.plan.environments import removing
+    from rigup.plan.environments.found import found
+    from rigup.plan.environments.registry import remembered
+
+    told_defaults = defaults()
+    there = found(told_defaults, os.environ, Path.cwd())
+    folders = {Path.cwd(), *(one.environment.path.parent for one in there), *(path.parent for path in remembered())}
+    return removing.leftovers(folders | ({Path(told_defaults.prefix)} if told_defaults.prefix else set()))
+
+
+def _told_leftovers(there: list["Leftover"]) -> list[str]:
+    from rigup.cli.env_report import size
+    from rigup.cli.layout import wrapped
+
+    if not there:
+        return wrapped(_("Nothing was left beside the environments."))
+    kept = {True: _("kept for undo"), False: _("never finished")}
+    return [f"  {size(one.bytes):>8}  {one.path} ({kept[one.kept_for_undo]})" for one in there]
+
+
+def _say(there: list["Leftover"], gone: bool, as_json: bool) -> None:
+    from rigup.cli.env_report import size
+
+    every = sum(one.bytes for one in there)
+    if as_json:
+        rows = [{"path": str(one.path), "bytes": one.bytes, "kept_for_undo": one.kept_for_undo} for one in there]
+        answer: dict[str, Any] = {"schema": SCHEMA, "leftovers": rows, "bytes": every, "removed": gone}
+        click.echo(json.dumps(answer, ensure_ascii=False, indent=1))
+    elif there:
+        text = _("{size} are free now.") if gone else _("{size} would be free.")
+        click.echo(text.format(size=size(every)))
+
+
+# -- kernel ------------------------------------------------------------------------------------------
+
+
+@click.command("kernel")
+@click.argument("name", default="", metavar="[ENV]")
+@click.option(
+    "--name", "called", default="", metavar="NAME", help="What Jupyter calls it; by default the environment's name."
+)
+@click.option("--title", default="", metavar="TEXT", help="What notebooks show.")
+@click.option("--inside", is_flag=True, help="Keep it in the environment, for a Jupyter that runs there.")
+def kernel(name: str, called: str, title: str, inside: bool) -> int:
+    """Register an environment as a kernel for notebooks, with the variables that its devices need."""
+    from rigup.cli.run import surroundings_of
+    from rigup.plan.environments.found import name_of
+    from rigup.plan.environments.kernels import kernels_folder, register
+    from rigup.plan.environments.running import merged
+
+    with told():
+        there = environment(name)
+        word = called or "".join(
+            letter if letter.isascii() and letter.isalnum() else "-" for letter in name_of(there.path)
+        ).strip("-")
+        variables = {one.name: one.value for one in surroundings_of(there).variables}
+        variables["PATH"] = merged(surroundings_of(there), os.environ)["PATH"]
+        folder = there.path / "share" / "jupyter" / "kernels" if inside else kernels_folder(os.environ)
+        path = register(
+            there, word or "rigup", title or _("Python ({name})").format(name=name_of(there.path)), variables, folder
+        )
+    click.echo(_("{path} is written. Choose the kernel in the notebook.").format(path=path))
+    return 0

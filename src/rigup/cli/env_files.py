@@ -1,0 +1,50 @@
+"""Files that commands write for a person: whole or not at all, and never over another without a word."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from rigup.language import _
+
+
+def put(text: str, output: str, force: bool = False) -> None:
+    """Print a text, or write it to a file.
+
+    Raises:
+        click.ClickException: the file is there and `force` was not given.
+        OSError: it cannot be written.
+
+    """
+    if output == "-":
+        click.echo(text, nl=False)
+        return
+    path = free(output, force)
+    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".rigup-draft-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        os.chmod(draft, 0o644)
+        os.replace(draft, path)
+    finally:
+        Path(draft).unlink(missing_ok=True)
+    click.echo(_("{path} is written.").format(path=path), err=True)
+
+
+def free(output: str, force: bool = False) -> Path:
+    """The path, if nothing stands there. Raises click.ClickException."""
+    path = Path(output)
+    if os.path.lexists(path) and not force:
+        raise click.ClickException(_("{path} is there already. Name another file, or remove it.").format(path=path))
+    return path
+
+
+def asked(question: str, yes: bool) -> bool:
+    """Whether a person agrees; where nobody can be asked only --yes does. Raises click.UsageError."""
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise click.UsageError(_("Nobody can be asked here: give --yes to do it without a question."))
+    return click.confirm(question, default=False, err=True)

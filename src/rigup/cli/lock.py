@@ -1,0 +1,126 @@
+"""`rigup lock`: what a wish comes to, or what an environment holds, with the hash of every file and the reasons."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rigup.cli.env_files import put
+from rigup.cli.meant import defaults, environment, environment_if_any, here, told
+from rigup.language import _, choose
+
+if TYPE_CHECKING:
+    from rigup.plan.environments.lockfile import Lock
+
+SCHEMA = "rigup.lock/1"
+OPTIONS = (
+    click.argument("words", nargs=-1, metavar="[ENV|WISH]..."),
+    click.option("-r", "--requirement", "files", multiple=True, metavar="FILE", help="A requirements.txt or a pyproject.toml."),
+    click.option("--env", "name", default="", metavar="ENV", help="The environment that a wish is resolved for."),
+    click.option("--python", default="", metavar="VERSION", help="The Python of the environment."),
+    click.option("--mirror", default="", metavar="NAME", help="Take packages from a mirror of the tables."),
+    click.option("--force", is_flag=True, help="Write over a file that is there."),
+    click.option("--json", "as_json", is_flag=True, help="Print what was done as data (schema rigup.lock/1)."),
+)  # fmt: skip
+
+
+def options(function: Any) -> Any:
+    """The options that `lock` and `bundle` share."""
+    for option in reversed(OPTIONS):
+        function = option(function)
+    return function
+
+
+@click.command("lock")
+@options
+@click.option(
+    "-o", "--output", default="pylock.toml", show_default=True, metavar="FILE", help="Where it goes; - prints it."
+)
+def command(words: tuple[str, ...], output: str, force: bool, as_json: bool, **wished: Any) -> int:
+    """Write a lock: exact versions, the hash of every file, this machine, and the reason of every choice.
+
+    Of an environment as it is, or of a wish that is not installed yet; without either, of the active environment.
+    `rigup apply --locked FILE` makes it again. The form is PEP 751's: pip and uv read it too.
+    """
+    from rigup.plan.environments import lockfile
+
+    if as_json:
+        choose("en")
+    with told():
+        lock = lock_of(words, **wished)
+        put(lockfile.text(lock), output, force or _is_ours(output))
+    if as_json and output != "-":
+        click.echo(json.dumps({"path": output, **summary(lock)}, ensure_ascii=False, indent=1))
+    elif output != "-":
+        click.echo(told_of(lock))
+    return 0
+
+
+def lock_of(words: tuple[str, ...], files: tuple[str, ...], name: str, python: str, mirror: str) -> "Lock":
+    """The lock of what a command line names. To be called inside `told()`."""
+    from rigup.cli.progress import Waiting
+    from rigup.plan.environments import locking
+
+    there = None if files or len(words) > 1 else _environment(words[0] if words else "")
+    with Waiting(_("Resolving …")):
+        if there is not None:
+            return locking.of_environment(there, here(there.path))
+        return _of_wish(words, files, name, python, mirror)
+
+
+def _environment(word: str) -> Any:
+    """One that the word names; a plain word is a wish where no environment has that name."""
+    from rigup.plan.environments.found import NoEnvironment
+
+    try:
+        return environment(word)
+    except NoEnvironment:
+        if not word or "/" in word or "\\" in word:
+            raise
+        return None
+
+
+def _of_wish(words: tuple[str, ...], files: tuple[str, ...], name: str, python: str, mirror: str) -> "Lock":
+    from rigup.plan.environments import locking
+    from rigup.stack.choose import choose as chosen
+    from rigup.stack.wish import Wish, WishError, read_wishes, wishes_in
+
+    there = environment_if_any(name)
+    site = here(there.path if there else None)
+    try:
+        asked = (*words, *(word for path in files for word in wishes_in(path)))
+        choice = chosen(
+            Wish(packages=read_wishes(asked, site), python=python, mirror=mirror or defaults().mirror), site
+        )
+    except WishError as error:
+        raise click.ClickException(str(error)) from error
+    if not choice.possible:
+        text = _("Nothing that was asked for can run here. `rigup plan` says why.")
+        raise click.ClickException(f"{text} {choice.smallest_change}".strip())
+    return locking.of_choice(choice, there.path if there else None)
+
+
+def _is_ours(output: str) -> bool:
+    """A lock of rigup's may be written anew."""
+    from rigup.plan.environments import lockfile
+    from rigup.plan.environments.lock_fields import LockError
+
+    try:
+        return Path(output).is_file() and lockfile.read(output).created_by == "rigup"
+    except LockError:
+        return False
+
+
+def summary(lock: "Lock") -> dict[str, Any]:
+    """A lock as data."""
+    return {
+        "schema": SCHEMA, "python": lock.python, "wish": list(lock.wish), "variables": lock.variables, "made_for": lock.facts,
+        "packages": {one.name: one.version for one in lock.packages}, "reasons": lock.reasons,
+    }  # fmt: skip
+
+
+def told_of(lock: "Lock") -> str:
+    """A lock in a sentence."""
+    text = _("{count} packages are locked for Python {python}, each by the hash of its file.")
+    return text.format(count=len(lock.packages), python=lock.python)

@@ -1,0 +1,99 @@
+"""`rigup run`: a program in an environment, with the variables that this machine's devices need."""
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rigup.cli.meant import environment_if_any, of_devices, pairs, told
+from rigup.language import _, choose
+
+if TYPE_CHECKING:
+    from rigup.plan.environments.folder import Environment
+    from rigup.plan.environments.running import Surroundings
+
+SCHEMA = "rigup.run/1"
+
+
+@click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[--] COMMAND [WORD]...")
+@click.option(
+    "--env", "name", default="", metavar="ENV", help="The environment: a path or a name; by default the active one."
+)
+@click.option("--set", "extra", multiple=True, metavar="NAME=VALUE", help="Set a variable, over all others.")
+@click.option("--no-env", is_flag=True, help="Take no environment: set only what the devices need.")
+@click.option(
+    "--unit", default="", metavar="NAME", help="Print a systemd unit that runs it; without COMMAND a drop-in."
+)
+@click.option("--show", is_flag=True, help="Print what would be set, and why; run nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print that as data (schema rigup.run/1); run nothing.")
+def command(
+    words: tuple[str, ...], name: str, extra: tuple[str, ...], no_env: bool, unit: str, show: bool, as_json: bool
+) -> int:
+    """Run a program in an environment, with the variables that this machine's devices need.
+
+    The variables are those that the environment keeps; for one that rigup did not make, what the devices of this
+    machine need: an override, devices that are hidden, folders of libraries. The program takes rigup's place: its
+    exit status and its signals are its own.
+    """
+    if as_json:
+        choose("en")  # data is the same in every language
+    if not words and not (show or unit or as_json):
+        raise click.UsageError(_("Say what to run: rigup run -- COMMAND."))
+    with told():
+        over = pairs(extra)
+        there = None if no_env else environment_if_any(name)
+        found = surroundings_of(there)
+        if unit:
+            click.echo(_unit(unit, found, over, words), nl=False)
+            return 0
+    if show or as_json:
+        click.echo(_shown(there, found, as_json))
+        return 0
+    from rigup.plan.environments.running import merged, run
+
+    return run(words, merged(found, os.environ, over))
+
+
+def surroundings_of(there: "Environment | None") -> "Surroundings":
+    """What a program needs in it. A record says all of its environment; without one the devices are asked."""
+    from rigup.plan.environments.record import read
+    from rigup.plan.environments.running import activated
+
+    if there is not None and read(there.path) is not None:
+        return activated(there)
+    needed, libraries = of_devices(there.path if there else None)
+    return activated(there, needed, libraries)
+
+
+def _unit(name: str, surroundings: "Surroundings", over: Any, words: tuple[str, ...]) -> str:
+    """A service starts with next to nothing: PATH is what the environment and the system have."""
+    from rigup.plan.environments.running import merged, program
+    from rigup.plan.environments.shells import unit
+
+    if not all(letter.isalnum() or letter in "-_.@:" for letter in name):
+        raise click.UsageError(_("{name} is no name of a unit.").format(name=repr(name)[:80]))
+    variables = merged(surroundings, {"PATH": os.defpath}, over)
+    found = program(words, merged(surroundings, os.environ, over)) if words else None
+    if words and found is None:
+        raise click.ClickException(_("{program} is not found.").format(program=words[0]))
+    return unit(name, variables, (os.path.abspath(found), *words[1:]) if found else (), os.getcwd())
+
+
+def _shown(there: "Environment | None", surroundings: "Surroundings", as_json: bool) -> str:
+    answer = {
+        "schema": SCHEMA, "environment": str(there.path) if there else None, "path": list(surroundings.path),
+        "unset": list(surroundings.unset), "variables": [one._asdict() for one in surroundings.variables],
+        "libraries": [one._asdict() for one in surroundings.libraries],
+    }  # fmt: skip
+    return json.dumps(answer, ensure_ascii=False, indent=1) if as_json else "\n".join(_lines(answer))
+
+
+def _lines(answer: dict[str, Any]) -> list[str]:
+    from rigup.cli.layout import wrapped
+
+    rows = [_("{name}={value}  ({because})").format(**one) for one in (*answer["variables"], *answer["libraries"])]
+    rows += [_("{folder} goes first on PATH").format(folder=folder) for folder in answer["path"]]
+    rows += [_("{name} is taken away").format(name=name) for name in answer["unset"]]
+    return [line for row in rows for line in wrapped(row)] or wrapped(_("Nothing is to be set."))

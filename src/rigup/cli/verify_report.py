@@ -1,0 +1,121 @@
+"""The answer of `rigup verify` as a person reads it: verdict, each device, what it did not pass, and why."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from rigup.cli.layout import columns, padded, wrapped
+from rigup.language import _
+
+Answer = dict[str, Any]
+_COLORS = {"verified": "green", "failed": "red", "nothing-to-verify": "yellow"}
+_MARKS = {True: "green", False: "red", None: "yellow"}
+
+
+def text(told: Answer, verbose: bool = False, color: bool = False) -> str:
+    """The whole report."""
+    parts = [
+        _head(told),
+        _frameworks(told),
+        *[_device(one, verbose) for one in told["devices"]],
+        _record(told),
+        _why(told),
+    ]
+    said = "\n\n".join("\n".join(part) for part in parts if part)
+    return said if color else click.unstyle(said)
+
+
+def _head(told: Answer) -> list[str]:
+    meaning = {
+        "verified": _("This environment computes right on every device that was asked."),
+        "failed": _("This environment does not compute right, or not where it should."),
+        "nothing-to-verify": _("There is no framework in this environment whose devices could be asked."),
+    }[told["verdict"]]
+    name = {
+        "verified": _("Verified"), "failed": _("Failed"), "nothing-to-verify": _("Nothing to verify"),
+    }[told["verdict"]]  # fmt: skip
+    marked = click.style(name, fg=_COLORS[told["verdict"]], bold=True)
+    return wrapped(_("{verdict}. {meaning}").format(verdict=marked, meaning=meaning))
+
+
+def _frameworks(told: Answer) -> list[str]:
+    """What ran, and what could not be imported."""
+    lines = wrapped(_("It ran with {python}.").format(python=told["environment"]["interpreter"]))
+    for one in told["frameworks"]:
+        named = one["name"] + (" " + one["version"] if one.get("version") else "")
+        if not one["imported"]:
+            named = _("{framework} could not be imported. {because}").format(
+                framework=named, because=one.get("because", "")
+            )
+        elif "because" in one:
+            named = _("{framework} could not list its devices. {because}").format(
+                framework=named, because=one["because"]
+            )
+        lines += wrapped(named, "  - ", "    ")
+        lines += wrapped(one["said"], "    ", "    ") if one.get("said") else []
+    return lines
+
+
+def _device(device: Answer, verbose: bool) -> list[str]:
+    """A device, its state, and each check that it did not pass; all of them where asked for."""
+    from rigup.cli.report import state_names
+
+    name = str(device.get("name") or device.get("pci_id") or device.get("vendor") or "GPU")
+    names = ", ".join(dict.fromkeys(check["device"] for check in device["checks"] if "device" in check))
+    lines = [click.style(name, bold=True) + (f"  {names}" if names else "")]
+    if device.get("state"):
+        said = _("{state}: {because}").format(state=state_names()[device["state"]], because=device["because"])
+        lines += wrapped(said, "  ", "  ")
+    shown = [check for check in device["checks"] if verbose or check.get("passed") is False]
+    several = len({check["framework"] for check in device["checks"] if "framework" in check}) > 1
+    called = [_called(check, several) for check in shown]
+    room = max(map(columns, called), default=0)
+    return lines + [
+        line for check, name in zip(shown, called, strict=True) for line in _check(check, padded(name, room))
+    ]
+
+
+def _called(check: Answer, several: bool) -> str:
+    """A check's name, with its framework's where there are several."""
+    return " ".join(filter(None, [check.get("framework") if several else "", check["name"]]))
+
+
+def _check(check: Answer, name: str) -> Iterator[str]:
+    passed = check.get("passed")
+    mark = {True: _("passed"), False: _("failed"), None: _("not judged")}[passed]
+    said = check.get("because") or _measured(check)
+    start = "  " + name + "  " + click.style(mark, fg=_MARKS[passed])
+    yield from wrapped(said, start + "  ", "      ") if said else [start]
+
+
+def _measured(check: Answer) -> str:
+    """The measured value beside the expected one, where both are one number."""
+    measured, expected = check.get("measured"), check.get("expected")
+    if not isinstance(measured, dict) or not isinstance(measured.get("error"), float):
+        return ""
+    most = expected.get("error") if isinstance(expected, dict) else None
+    return _("off by {error}, at most {most}").format(error=f"{measured['error']:.1e}", most=f"{most:.1e}")
+
+
+def _record(told: Answer) -> list[str]:
+    if "record" not in told:
+        return []
+    said = _("The proof is kept in {path}, and `rigup doctor` counts on it as long as its facts hold.")
+    return wrapped(said.format(path=told["record"]))
+
+
+def _why(told: Answer) -> list[str]:
+    """What the doctor finds."""
+    if "diagnosis" not in told:
+        return []
+    from rigup.cli.report import finding, grouped, loud
+
+    found = [shown for shown in grouped(told["diagnosis"]["findings"]) if loud(shown)]
+    if not found:
+        return wrapped(_("The doctor finds nothing that explains it: neither in what was printed nor on this machine."))
+    return [
+        line
+        for number, shown in enumerate(found)
+        for line in [*([""] if number else []), *finding(shown, 0, number == 0)]
+    ]

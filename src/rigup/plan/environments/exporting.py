@@ -1,0 +1,58 @@
+"""An environment as a file of other tools: requirements for pip, an environment.yml for conda."""
+
+import json
+import re
+from collections.abc import Iterable
+
+from rigup.plan.environments import record
+from rigup.plan.environments.folder import Environment, Installed, packages
+from rigup.plan.environments.running import of_environment
+
+_OF_THE_MAKER = ("pip", "setuptools", "wheel")
+_META = re.compile(r"(?P<name>.{1,120})-(?P<version>[^-]{1,80})-(?P<build>[^-]{1,80})\.json")
+
+
+def requirements(environment: Environment) -> str:
+    """A requirements file: the places that were asked, and every package at its version."""
+    kept = record.read(environment.path)
+    lines = [f"--extra-index-url {url}" for url in (kept.indexes if kept else ()) if re.fullmatch(r"https?://\S+", url)]
+    return "".join(line + "\n" for line in (*lines, *_pinned(_of_pip(environment))))
+
+
+def _of_pip(environment: Environment) -> list[Installed]:
+    """What pip installed; in a venv, all."""
+    there = [one for one in packages(environment) if one.name not in _OF_THE_MAKER]
+    return [one for one in there if one.by != "conda"] if environment.kind == "conda" else there
+
+
+def _pinned(there: Iterable[Installed]) -> list[str]:
+    return [f"{one.name} @ {one.origin}" if one.origin else f"{one.name}=={one.version}" for one in there]
+
+
+def conda(environment: Environment) -> str:
+    """An environment.yml: what conda installed at its version and build, what pip did behind it, and the variables."""
+    own = _of_conda(environment)
+    python = (
+        []
+        if any(one.startswith("python=") for one in own) or not environment.python
+        else [f"python={environment.python}"]
+    )
+    by_pip = _pinned(_of_pip(environment))
+    lines = [
+        f"name: {json.dumps(environment.path.name)}",
+        "channels:",
+        "  - conda-forge",
+        "  - nodefaults",
+        "dependencies:",
+    ]
+    lines += [f"  - {json.dumps(one)}" for one in (*own, *python)]
+    if by_pip:
+        lines += ["  - pip", "  - pip:", *(f"      - {json.dumps(one)}" for one in by_pip)]
+    if variables := of_environment(environment):
+        lines += ["variables:", *(f"  {one.name}: {json.dumps(one.value)}" for one in variables)]
+    return "\n".join([*lines, ""])
+
+
+def _of_conda(environment: Environment) -> list[str]:
+    hits = (_META.fullmatch(path.name) for path in sorted(environment.path.glob("conda-meta/*.json")))
+    return [f"{hit['name']}={hit['version']}={hit['build']}" for hit in hits if hit]

@@ -1,0 +1,51 @@
+"""Which of the doctor's findings the steps of a plan mend."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rigup.stack.choice import Choice
+from rigup.stack.troubles import Asked, Trouble
+
+Answer = dict[str, Any]
+_PACKAGES = ("install-into-environment", "install-with-uv", "install-with-conda")
+_DRIVERS = ("install-driver-packages", "install-driver", "install-windows-driver", "write-configuration")
+# What a finding asks for in its words, and the steps by which a plan does it.
+_SAME = {
+    "install-torch": _PACKAGES, "choose-build": _PACKAGES, "install-in-two-steps": _PACKAGES, "get-jetson-torch": _PACKAGES,
+    "get-build-for-this-gpu": _PACKAGES, "get-jetson-torch-of-jetpack": _PACKAGES, "install-packages": _PACKAGES,
+    "install-driver": _DRIVERS, "install-driver-branch": _DRIVERS, "install-module-flavour": _DRIVERS,
+    "install-rocm": ("install-rocm-release",), "install-toolkit": ("install-cuda-toolkit",),
+    "install-container-toolkit": ("set-up-container-toolkit",), "set-variable": ("set-environment-variable",),
+    "join-group": ("join-group-yourself",),
+}  # fmt: skip
+
+
+def mends(choice: Choice, made: Iterable[Answer]) -> list[Answer]:
+    """The findings that the steps mend: `cause`, `title` and the ids of the `steps`, in the doctor's order.
+
+    Packages mend a finding only in the environment that it is about: a new one beside it leaves that as it is.
+    """
+    left = [step for step in made if step["state"] != "satisfied"]
+    told = ((trouble, _ids(trouble, left, choice)) for trouble in choice.site.troubles if trouble.severity != "note")
+    return [{"cause": one.cause, "title": one.title, "steps": ids} for one, ids in told if ids]
+
+
+def _ids(trouble: Trouble, left: list[Answer], choice: Choice) -> list[str]:
+    """Steps by which the whole of a finding's fix is done; none where a part of it is missing."""
+    found = [[step["id"] for step in left if _does(asked, step, choice)] for asked in trouble.asks]
+    return list(dict.fromkeys(one for ids in found for one in ids)) if all(found) else []
+
+
+def _does(asked: Asked, step: Answer, choice: Choice) -> bool:
+    if step["kind"] in _PACKAGES and not (choice.site.installed and choice.site.environment):
+        return False
+    if step["kind"] == asked.kind:
+        return all(step["params"].get(name) == value for name, value in asked.params.items())
+    if step["kind"] not in _SAME.get(asked.kind, ()):
+        return False
+    return _same_word("name", asked, step) and _same_word("group", asked, step)
+
+
+def _same_word(name: str, asked: Asked, step: Answer) -> bool:
+    """A variable or a group has to be the one that is asked for."""
+    return name not in step["params"] or asked.params.get(name) in (None, step["params"][name])

@@ -1,0 +1,60 @@
+"""Builds of conda-forge: other architectures, C libraries and systems than those of the wheels."""
+
+from collections.abc import Iterator, Mapping
+
+from packaging.requirements import Requirement
+
+from rigup.knowledge.conda_forge import CondaBuild, channel, conda_builds, conda_has, conda_specs
+from rigup.knowledge.torch_builds import companions
+from rigup.stack.candidate import Candidate
+from rigup.stack.site import Site
+
+_FAMILY = ("torchvision", "torchaudio")
+# Whatever else stands on a torch is compiled for the wheels, and does not load beside conda-forge's.
+_BESIDE = {"torch": ("torch", *_FAMILY, "lightning", "pytorch-lightning"), "tensorflow": ("tensorflow", "keras", "tensorflow-gpu"),
+           "jax": ("jax", "jaxlib", "flax")}  # fmt: skip
+
+
+def candidates(name: str, called: tuple[str, ...], asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+    """All builds of a framework that a wish allows, the newest release first.
+
+    Args:
+        name: the framework as pip calls it.
+        called: names that belong to the framework.
+        asked: the wish by canonical name.
+        site: the machine.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    own = [one for one in asked if one in called]
+    if name not in _BESIDE or not all(one in _BESIDE[name] for one in own):
+        return
+    for row in conda_builds(name, site.system, site.machine):
+        packages = _packages(name, row, asked)
+        if packages is not None:
+            yield _of(name, row, packages)
+
+
+def _packages(name: str, row: CondaBuild, asked: Mapping[str, Requirement]) -> dict[str, str] | None:
+    """Exact versions of the framework and of its family; None where a wish or the channel excludes them."""
+    found = {name: row.version}
+    friends = companions(row.version) if name == "torch" else None
+    for one in (friend for friend in _FAMILY if friend in asked and friends is not None):
+        version = str(getattr(friends, one))
+        if friends is None or friends.extrapolated or not conda_has(one, version):
+            return None
+        found[one] = version
+    wanted = (told for told in ("jaxlib" if name == "jax" else name, "tensorflow-gpu", *found) if told in asked)
+    fits = all(asked[told].specifier.contains(found.get(told, row.version), prereleases=True) for told in wanted)
+    return found if fits else None
+
+
+def _of(name: str, row: CondaBuild, packages: dict[str, str]) -> Candidate:
+    specs = conda_specs(name, row) + tuple(f"{one}={version}" for one, version in packages.items() if one != name)
+    return Candidate(
+        package=name, version=row.version, kind="cuda" if row.cuda else "cpu", packages=packages, conda=specs,
+        channel=channel(), code=tuple(row.code), cuda=row.cuda, python=tuple(row.python), glibc=row.glibc, macos=row.macos,
+        lowest_cpu="avx" if name == "tensorflow" else "", source="conda_forge",
+    )  # fmt: skip

@@ -1,0 +1,36 @@
+"""What the doctor finds on the machine that is planned for: a plan names what its steps mend."""
+
+import msgspec
+
+from rigup.machine.store import Facts
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A step that a finding's fix names: its kind and parameters."""
+
+    kind: str
+    params: dict[str, str] = {}
+
+
+class Trouble(msgspec.Struct, frozen=True, kw_only=True):
+    """A finding, as far as a plan has to know it. asks: the steps of its first fix."""
+
+    cause: str
+    title: str
+    severity: str
+    asks: tuple[Asked, ...] = ()
+
+
+def troubles_of(facts: Facts) -> tuple[Trouble, ...]:
+    """What is wrong there, the root causes first. Raises KnowledgeError for a malformed table."""
+    from rigup.diagnosis.answer import Diagnosis, answer
+    from rigup.diagnosis.judge import judged
+
+    found = answer(Diagnosis(facts, *judged(facts)))["findings"]
+    return tuple(
+        Trouble(
+            cause=one["cause"], title=one["title"], severity=one["severity"],
+            asks=tuple(Asked(kind=step["kind"], params=step["params"]) for fix in one["fixes"][:1] for step in fix["steps"]),
+        )
+        for one in found
+    )  # fmt: skip

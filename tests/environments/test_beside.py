@@ -1,0 +1,472 @@
+"""Environments are made beside and take their place at one moment, wherever a process is killed."""
+
+import csv
+import hashlib
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rigup.plan.environments import beside, exchange, record
+from rigup.plan.environments.conda_prefix import in_library
+from rigup.plan.environments.relocating import relocate
+from rigup.plan.environments.shebang import head, scripted
+from tiny_environments import digest, install, make_venv, says
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="links and shebangs of POSIX")
+NAMES = ["env", "my env", "umgebung-ä", "среда 环境", "it's", "100% $HOME`x`", "a" * 100]
+
+
+def folder_of(path: Path, word: str) -> Path:
+    path.mkdir()
+    (path / "who").write_text(word)
+    return path
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_clone_works_at_its_own_path(made, tmp_path, name):
+    target = tmp_path / name
+    beside.clone(made, target)
+    assert says(target / "bin" / "stone") == "stone 1.0"
+    assert says(target / "bin" / "python", "-c", "import sys; print(sys.prefix)") == str(target)
+    assert says(target / "bin" / "pip", "--version").split(" from ")[1].startswith(str(target))
+    shown = says(
+        Path("/bin/sh"), "-c", '. "$1/bin/activate"; printf "%s" "$VIRTUAL_ENV"; command -v stone', "sh", str(target)
+    )
+    assert shown == str(target) + str(target / "bin" / "stone")
+
+
+def test_a_clone_names_the_old_path_nowhere_that_programs_look(made, tmp_path):
+    target = tmp_path / "other"
+    beside.clone(made, target)
+    for path in [*target.glob("bin/*"), target / "pyvenv.cfg"]:
+        if not path.is_symlink():
+            assert os.fsencode(made) + b"/" not in path.read_bytes(), path
+
+
+def test_a_clone_takes_no_room_for_large_files_and_leaves_the_first_alone(made, tmp_path):
+    target = tmp_path / "other"
+    before = {path: path.read_bytes() for path in made.rglob("*") if path.is_file() and not path.is_symlink()}
+    beside.clone(made, target)
+    module = next(target.glob("lib/python*/site-packages/pip/__init__.py"))
+    origin = made / module.relative_to(target)
+    assert os.path.samefile(module, origin) or not exchange_shares(tmp_path)
+    (target / "bin" / "activate").write_text("changed")
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def exchange_shares(folder: Path) -> bool:
+    """Whether files are linked here: a file system with copies of its own makes them instead."""
+    (folder / "one").write_text("x")
+    return not exchange.share(folder / "one", folder / "two")
+
+
+def test_a_package_that_is_replaced_in_a_clone_stays_in_the_first(made, wheels, tmp_path):
+    target = tmp_path / "other"
+    beside.clone(made, target)
+    install(target, wheels, "stone==1.1")
+    assert says(target / "bin" / "stone") == "stone 1.1"
+    assert says(made / "bin" / "stone") == "stone 1.0"
+
+
+def test_records_of_packages_tell_the_hash_of_what_was_written(made, tmp_path):
+    target = tmp_path / "a longer name than before"
+    beside.clone(made, target)
+    checked = 0
+    for file in target.glob("lib/python*/site-packages/*.dist-info/RECORD"):
+        for name, told, size in csv.reader(file.read_text().splitlines()):
+            path = file.parent.parent / name
+            if told and "../bin/" in name:
+                assert (told, int(size)) == (digest(path.read_bytes()), path.stat().st_size)
+                checked += 1
+    assert checked >= 3
+
+
+def test_the_prompt_of_what_was_made_beside_is_the_environments(tmp_path):
+    path = tmp_path / ".venv"
+    built = beside.staging(path)
+    make_venv(built, pip=False)
+    relocate(built, built, path)
+    assert beside.swap(built, path) is None
+    shown = says(Path("/bin/sh"), "-c", 'PS1="> "; . "$1/bin/activate"; printf "%s" "$PS1"', "sh", str(path))
+    assert ".venv)" in shown
+    assert (
+        "rigup-new"
+        not in "".join(file.read_text() for file in path.glob("bin/activate*")) + (path / "pyvenv.cfg").read_text()
+    )
+
+
+def test_to_relocate_again_changes_nothing(made, tmp_path):
+    target = tmp_path / "twice"
+    beside.clone(made, target)
+    assert relocate(target, made, target) == []
+
+
+def test_a_neighbour_whose_name_begins_alike_is_left_alone(tmp_path):
+    env, near = tmp_path / "env", tmp_path / "env-2"
+    (env / "bin").mkdir(parents=True)
+    (env / "bin" / "tool").write_text(f"{near}/x {env}/y {tmp_path}/env.bak '{env}'\n")
+    relocate(env, env, tmp_path / "new")
+    assert (env / "bin" / "tool").read_text() == f"{near}/x {tmp_path}/new/y {tmp_path}/env.bak '{tmp_path}/new'\n"
+
+
+def test_links_into_the_environment_follow_it_and_others_stay(tmp_path):
+    env = tmp_path / "env"
+    env.mkdir()
+    (env / "inside").symlink_to(env / "lib")
+    (env / "outside").symlink_to("/usr/bin/env")
+    (env / "near").symlink_to(str(env) + "-2/lib")
+    relocate(env, env, tmp_path / "new")
+    led = {name: os.readlink(env / name) for name in ("inside", "outside", "near")}
+    assert led == {"inside": str(tmp_path / "new" / "lib"), "outside": "/usr/bin/env", "near": str(env) + "-2/lib"}
+
+
+def test_a_kernel_of_jupyter_names_the_new_path_in_whatever_letters(tmp_path):
+    env, new = tmp_path / "ümläut", tmp_path / "ещё"
+    kernel = env / "share" / "jupyter" / "kernels" / "x" / "kernel.json"
+    kernel.parent.mkdir(parents=True)
+    kernel.write_text(json.dumps({"argv": [str(env / "bin" / "python"), "-m", "x"]}))
+    relocate(env, env, new)
+    assert json.loads(kernel.read_text())["argv"][0] == str(new / "bin" / "python")
+
+
+def test_modes_and_times_are_kept(tmp_path):
+    env = tmp_path / "env"
+    (env / "lib").mkdir(parents=True)
+    (env / "lib" / "module.py").write_text("x = 1\n")
+    os.chmod(env / "lib" / "module.py", 0o640)
+    os.utime(env / "lib" / "module.py", (1_000_000, 1_000_000))
+    os.chmod(env / "lib", 0o750)
+    beside.clone(env, tmp_path / "two", copy=True)
+    told = (tmp_path / "two" / "lib" / "module.py").stat()
+    assert (stat.S_IMODE(told.st_mode), told.st_mtime, told.st_nlink) == (0o640, 1_000_000, 1)
+    assert stat.S_IMODE((tmp_path / "two" / "lib").stat().st_mode) == 0o750
+
+
+@pytest.mark.parametrize("inner", ["inside", "inside/deeper"])
+def test_an_environment_is_not_cloned_into_itself(tmp_path, inner):
+    env = folder_of(tmp_path / "env", "x")
+    with pytest.raises(ValueError, match="inside one another"):
+        beside.clone(env, env / inner)
+    assert [path.name for path in env.iterdir()] == ["who"]
+
+
+# -- taking a place ----------------------------------------------------------------------------------
+
+
+def test_a_swap_keeps_the_old_one_and_swapping_back_brings_it_again(tmp_path):
+    path = folder_of(tmp_path / "env", "old")
+    held = beside.swap(folder_of(beside.staging(path), "new"), path, "p1")
+    assert held == tmp_path / ".env.rigup-old-p1"
+    assert ((path / "who").read_text(), (held / "who").read_text()) == ("new", "old")
+    assert not list(path.glob(".rigup*"))
+    newer = beside.swap_back(path, held)
+    assert ((path / "who").read_text(), (newer / "who").read_text()) == ("old", "new")
+
+
+def test_what_was_new_is_gone_when_a_first_swap_is_taken_back(tmp_path):
+    path = tmp_path / "env"
+    assert beside.swap(folder_of(beside.staging(path), "new"), path) is None
+    newer = beside.swap_back(path, None, "p1")
+    assert not path.exists()
+    assert (newer / "who").read_text() == "new"
+    assert beside.swap_back(path, None) is None
+
+
+def test_a_swap_through_a_link_changes_the_folder_and_not_the_link(tmp_path):
+    (tmp_path / "disk").mkdir()
+    folder_of(tmp_path / "disk" / "real", "old")
+    link = tmp_path / "env"
+    link.symlink_to(tmp_path / "disk" / "real")
+    held = beside.swap(folder_of(beside.staging(link), "new"), link)
+    assert link.is_symlink()
+    assert (link / "who").read_text() == "new"
+    assert held.parent == tmp_path / "disk"
+
+
+def test_a_place_that_is_taken_already_is_not_written_over(tmp_path):
+    path = folder_of(tmp_path / "env", "old")
+    folder_of(beside.aside(path, "p1"), "older")
+    built = folder_of(beside.staging(path), "new")
+    with pytest.raises(FileExistsError):
+        beside.swap(built, path, "p1")
+    assert ((path / "who").read_text(), (built / "who").read_text()) == ("old", "new")
+
+
+@pytest.mark.parametrize("ident", ["../x", "", "a/b", ".hidden", "x" * 81, "a b", "a\nb", "x.was"])
+def test_an_id_that_is_no_part_of_a_name_is_refused(tmp_path, ident):
+    with pytest.raises(ValueError, match="file's name"):
+        beside.aside(tmp_path / "env", ident)
+
+
+@pytest.mark.parametrize("exchanges", [True, False])
+def test_a_swap_works_where_two_names_cannot_change_places(tmp_path, monkeypatch, exchanges):
+    if not exchanges:
+        monkeypatch.setattr(beside, "exchange", lambda one, other: False)
+    path = folder_of(tmp_path / "env", "old")
+    held = beside.swap(folder_of(beside.staging(path), "new"), path)
+    assert ((path / "who").read_text(), (held / "who").read_text()) == ("new", "old")
+    assert sorted(one.name for one in tmp_path.iterdir()) == [held.name, "env"]
+
+
+SWAPPER = """
+import os, signal, sys
+from pathlib import Path
+from rigup.plan.environments import beside, exchange
+
+path, at, exchanges = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "yes"
+calls = 0
+
+def counted(name, module):
+    real = getattr(module, name)
+    def wrapped(*given, **more):
+        global calls
+        calls += 1
+        if calls == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*given, **more)
+    setattr(module, name, wrapped)
+
+counted("rename", os)
+counted("exchange", beside)
+counted("settle_names", beside)
+counted("unlink", Path)
+counted("write_text", Path)
+if not exchanges:
+    beside.exchange = lambda one, other: False
+beside.swap(beside.staging(path), path, "p1")
+print("done")
+"""
+
+
+@pytest.mark.parametrize("exchanges", ["yes", "no"])
+def test_a_swap_killed_at_any_moment_leaves_one_whole_environment(tmp_path, exchanges):
+    """Under the path lies the old one or the new one, whole; after `recover` everything has its place."""
+    seen = set()
+    for at in range(1, 13):
+        place = tmp_path / str(at)
+        place.mkdir()
+        path = folder_of(place / "env", "old")
+        folder_of(beside.staging(path), "new")
+        command = [sys.executable, "-c", SWAPPER, str(path), str(at), exchanges]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == -signal.SIGKILL or done.stdout == "done\n", done.stderr
+        if exchanges == "yes":
+            assert (path / "who").read_text() in ("old", "new")
+        held = beside.recover(path)
+        now = (path / "who").read_text()
+        seen.add(now)
+        other = next(one for one in (beside.aside(path, "p1"), beside.staging(path)) if one.exists())
+        assert held in (None, other)
+        assert (other / "who").read_text() == ("new" if now == "old" else "old")
+        assert sorted(one.name for one in place.iterdir()) == sorted((other.name, "env"))
+        assert not list(place.rglob(".rigup-swapping"))
+    assert seen == {"old", "new"}
+
+
+def test_a_swap_killed_at_any_time_by_somebody_else(tmp_path):
+    """The same from outside, at moments that nobody has chosen."""
+    path = folder_of(tmp_path / "env", "old")
+    forever = textwrap.dedent("""
+        import sys
+        from pathlib import Path
+        from rigup.plan.environments import beside
+        path = Path(sys.argv[1])
+        held = beside.recover(path) or next(iter(beside.leftovers(path.parent)))
+        print("go", flush=True)
+        while True:
+            held = beside.swap_back(path, held)
+    """)
+    folder_of(beside.staging(path), "new")
+    beside.swap(beside.staging(path), path, "p1")
+    for number in range(12):
+        child = subprocess.Popen([sys.executable, "-c", forever, str(path)], stdout=subprocess.PIPE, text=True)
+        assert child.stdout.readline() == "go\n"
+        try:
+            child.wait(timeout=0.002 * number)
+        except subprocess.TimeoutExpired:
+            child.kill()
+        child.wait()
+        child.stdout.close()
+        assert (path / "who").read_text() in ("old", "new")
+        beside.recover(path)
+        there = sorted((one / "who").read_text() for one in tmp_path.iterdir())
+        assert there == ["new", "old"]
+
+
+def test_to_recover_where_nothing_was_cut_off_does_nothing(tmp_path):
+    path = folder_of(tmp_path / "env", "old")
+    assert beside.recover(path) is None
+    assert beside.recover(tmp_path / "nowhere") is None
+    assert [one.name for one in tmp_path.iterdir()] == ["env"]
+
+
+@pytest.mark.parametrize("mark", ["", "../../x\n../y\n", "\0\n", "x" * 5000, ".env.rigup-old-p1/../x\n"])
+def test_a_mark_that_somebody_else_wrote_moves_nothing(tmp_path, mark):
+    path = folder_of(tmp_path / "env", "old")
+    (path / ".rigup-swapping").write_text(mark)
+    assert beside.recover(path) is None
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["env"]
+    assert (path / "who").read_text() == "old"
+
+
+def test_what_is_removed_is_gone_at_one_moment_though_it_may_not_be_written(tmp_path):
+    env = folder_of(tmp_path / "env", "x")
+    (env / "lib").mkdir()
+    (env / "lib" / "file").write_text("x")
+    os.chmod(env / "lib", 0o500)
+    beside.discard(env)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_leftovers_are_folders_with_our_names_and_no_others(tmp_path):
+    for name in (
+        ".env.rigup-new",
+        ".env.rigup-old-p1",
+        ".env.rigup-newer",
+        "env.rigup-new",
+        ".rigup-new",
+        ".x.rigup-old-",
+    ):
+        (tmp_path / name).mkdir()
+    (tmp_path / ".file.rigup-new").write_text("")
+    (tmp_path / ".link.rigup-new").symlink_to(tmp_path)
+    assert [one.name for one in beside.leftovers(tmp_path)] == [".env.rigup-new", ".env.rigup-old-p1"]
+    assert beside.leftovers(tmp_path / "nowhere") == []
+
+
+# -- first lines -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"#!/old/bin/python\n", b"#!/old/bin/python3.11 -E\n", b'#!"/old/bin/python"\n',
+        b"#!/bin/sh\n'''exec' \"/old/bin/python\" \"$0\" \"$@\"\n' '''\n",
+        b"#!/bin/sh\n'''exec' /old/bin/python \"$0\" \"$@\"\n' '''\n",
+        b"#!/bin/sh\n'''exec' '/old/bin/python' \"$0\" \"$@\"\n' '''\n",
+    ],
+)  # fmt: skip
+def test_an_interpreter_is_renamed_in_every_form(line):
+    told = scripted(line + b"code\n", b"/old", b"/new")
+    assert told.startswith(b"#!/new/bin/python")
+    assert told.endswith(b"\ncode\n")
+
+
+@pytest.mark.parametrize("line", [b"#!/usr/bin/env python\n", b"#!/older/bin/python\n", b"\x7fELF", b"", b"#!/old"])
+def test_other_programs_stay_as_they_are(line):
+    assert scripted(line, b"/old", b"/new") == line
+
+
+@given(st.binary(max_size=300))
+def test_no_script_makes_it_fail(data):
+    scripted(b"#!" + data, b"/old", b"/new")
+    scripted(b"#!/old/" + data, b"/old", b"/new")
+
+
+def test_a_long_or_odd_path_is_started_by_a_shell():
+    assert head(b"/x/" + b"a" * 200).startswith(b"#!/bin/sh\n")
+    assert head(b"/x y/python").startswith(b"#!/bin/sh\n")
+    assert head(b"/x/python", b"-E") == b"#!/x/python -E\n"
+
+
+# -- conda's libraries -------------------------------------------------------------------------------
+
+
+def test_a_library_keeps_its_length_and_what_stands_behind():
+    room = 60
+    data = (
+        b"head\0" + b"/old/env/lib:/old/env/x".ljust(2 * room + 7, b"\0") + b"\0tail /old/env\0" + b"\0" * room + b"end"
+    )
+    told = in_library(data, b"/old/env", b"/a/much/longer/place/env", room)
+    assert len(told) == len(data)
+    assert told.count(b"/a/much/longer/place/env") == 3
+    assert told.index(b"\0tail") == data.index(b"\0tail")
+    assert told.endswith(b"end")
+
+
+def test_a_path_longer_than_its_room_is_refused():
+    with pytest.raises(ValueError, match="shorter path"):
+        in_library(b"/old/env\0\0", b"/old/env", b"/" + b"n" * 100, 50)
+    with pytest.raises(ValueError, match="shorter path"):
+        in_library(b"/old/env\0x", b"/old/env", b"/longer/env", 50)
+
+
+# -- the record --------------------------------------------------------------------------------------
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path):
+    told = record.Record(
+        wish=("torch",), packages={"torch": "2.9.1"}, variables={"HSA_OVERRIDE_GFX_VERSION_1": "10.3.0"}, plan="p1"
+    )
+    record.write(tmp_path, told)
+    read = record.read(tmp_path)
+    assert (read.packages, read.variables, read.plan) == (told.packages, told.variables, "p1")
+    assert read.made_at.endswith("Z")
+    assert [one.name for one in tmp_path.iterdir()] == ["rigup.json"]
+    assert record.read(tmp_path / "nowhere") is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "LD_PRELOAD",
+        "ld_preload",
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+        "PATH",
+        "BASH_ENV",
+        "A B",
+        "",
+        "X=Y",
+        "DYLD_INSERT_LIBRARIES",
+    ],
+)
+def test_a_variable_of_too_much_power_is_neither_written_nor_read(tmp_path, name):
+    with pytest.raises(ValueError, match="may not set"):
+        record.write(tmp_path, record.Record(variables={name: "x"}))
+    (tmp_path / "rigup.json").write_text(json.dumps({"schema": record.SCHEMA, "variables": {name: "x", "FINE": "y"}}))
+    os.chmod(tmp_path / "rigup.json", 0o644)
+    told, fault = record.looked_at(tmp_path)
+    assert told.variables == {"FINE": "y"}
+    assert "passed by" in fault
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b"{}x", b"\xff", b"{" * 100_000, b'{"schema": "other/1"}', b'{"schema": "rigup.environment/1", "wish": 3}',
+     b'{"schema": "rigup.environment/1", "python": "\\u001b[2J"}', b'{"schema": "rigup.environment/1", "wish": ["' + b"x" * 5000 + b'"]}'],
+)  # fmt: skip
+def test_a_hostile_record_is_named_and_passed_by(tmp_path, body):
+    (tmp_path / "rigup.json").write_bytes(body)
+    os.chmod(tmp_path / "rigup.json", 0o644)
+    told, fault = record.looked_at(tmp_path)
+    assert told is None
+    assert "rigup.json" in fault
+
+
+def test_a_record_that_everybody_may_write_is_not_believed(tmp_path):
+    record.write(tmp_path, record.Record())
+    os.chmod(tmp_path / "rigup.json", 0o666)
+    assert record.looked_at(tmp_path)[0] is None
+
+
+def test_a_pipe_in_place_of_a_record_waits_for_nobody(tmp_path):
+    os.mkfifo(tmp_path / "rigup.json", 0o644)
+    assert record.looked_at(tmp_path)[0] is None
+
+
+@given(st.binary(max_size=400))
+def test_no_record_makes_it_fail(tmp_path_factory, data):
+    folder = tmp_path_factory.getbasetemp() / "records" / hashlib.sha256(data).hexdigest()[:2]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "rigup.json").write_bytes(data)
+    record.looked_at(folder)
