@@ -1,0 +1,76 @@
+"""How long something takes on a device: warmed up, waited for, repeated until the spread is known."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable, Dict
+
+import torch
+
+Measured = Dict[str, Any]
+_LEAST, _MOST = 5, 200  # samples
+_WARM = 0.2  # seconds
+_SAMPLE = 0.02  # seconds that one sample takes at least: a clock is not finer than its reader
+
+
+def wait(device: dict[str, Any]) -> None:
+    """Until the device has done all that it was given."""
+    kind = device["type"]
+    if kind in ("cuda", "xpu", "mps"):
+        getattr(torch, kind).synchronize()
+    elif kind != "cpu":
+        torch.zeros(1, device=device["id"]).cpu()
+
+
+def timed(device: dict[str, Any], act: Callable[[], Any], seconds: float) -> Measured:
+    """Seconds that one call takes: median, best, spread (half of the samples lie within it, as a share of the median)."""
+    times = _times(device, act, seconds, _repeats(device, act))
+    return {"median": middle(times), "best": times[0], "spread": spread(times), "samples": len(times)}
+
+
+def once(device: dict[str, Any], act: Callable[[], Any]) -> float:
+    """Seconds of one call, waited for."""
+    wait(device)
+    began = time.perf_counter()
+    act()
+    wait(device)
+    return time.perf_counter() - began
+
+
+def _repeats(device: dict[str, Any], act: Callable[[], Any]) -> int:
+    """Warm up, and find how many calls make a sample."""
+    took, end = once(device, act), time.perf_counter() + _WARM
+    while time.perf_counter() < end:
+        took = min(took, once(device, act))
+    return max(1, min(10000, int(_SAMPLE / max(took, 1e-7))))
+
+
+def _times(device: dict[str, Any], act: Callable[[], Any], seconds: float, repeats: int) -> list[float]:
+    found, end = [], time.perf_counter() + seconds  # type: list[float], float
+    while len(found) < (_LEAST if not found or found[0] < 1.0 else 3) or (
+        time.perf_counter() < end and len(found) < _MOST
+    ):
+        wait(device)
+        began = time.perf_counter()
+        for _time in range(repeats):
+            act()
+        wait(device)
+        found.append((time.perf_counter() - began) / repeats)
+    return sorted(found)
+
+
+def middle(times: list[float]) -> float:
+    """The median of sorted times."""
+    return (times[(len(times) - 1) // 2] + times[len(times) // 2]) / 2
+
+
+def spread(times: list[float]) -> float:
+    """How far the middle half of sorted times reaches, as a share of the median."""
+    return (times[(len(times) * 3) // 4] - times[len(times) // 4]) / middle(times)
+
+
+def rate(measured: Measured, amount: float) -> Measured:
+    """Amount a second in place of seconds: the median, the best, and the same spread."""
+    return dict(
+        measured, median=amount / measured["median"], best=amount / measured["best"], seconds=measured["median"]
+    )

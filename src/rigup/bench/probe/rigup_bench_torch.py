@@ -1,0 +1,108 @@
+"""What is measured of torch on each device: products, memory, copies, launches, training steps."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Iterator
+
+import torch
+from rigup_bench_clock import rate, timed
+from rigup_bench_product import product
+from rigup_bench_steps import convolution_step, transformer_step
+from rigup_probe import Skip
+from rigup_probe_torch import about, devices  # noqa: F401  (whoever loads this module asks it for them)
+from rigup_probe_torch_numbers import types_of
+
+Device = Dict[str, Any]
+_OF_MEMORY = 1 / 16  # of a device's memory, that one buffer takes
+_MOST_BUFFER = 2**30  # bytes
+_CPU_BUFFER = 2**28
+
+
+def checks(device: Device, full: bool) -> Iterator[tuple[str, Callable[[Device], Any]]]:
+    """What is measured on a device. `full`: for longer, and larger."""
+    seconds = 2.0 if full else 0.5
+    yield "launch", launch
+    for name in types_of(device):
+        yield "matmul-" + name, product(name, full)
+    yield "memory", memory(seconds)
+    if device["type"] != "cpu":
+        yield "copy-host", copy_host(seconds)
+        yield from (("copy-" + other["id"], copy_peer(other, seconds)) for other in _others(device))
+    yield "convolution-step", convolution_step(seconds * 2)
+    yield "transformer-step", transformer_step(seconds * 2)
+
+
+def _others(device: Device) -> Iterator[Device]:
+    yield from (one for one in devices() if one["type"] == device["type"] and one["id"] != device["id"])
+
+
+def launch(device: Device) -> Any:
+    """Seconds from one small operation to the next."""
+    one = torch.zeros(1, device=device["id"])
+    return {"results": [dict(timed(device, lambda: one.add_(1), 0.5), name="launch", unit="s")]}
+
+
+def buffer_bytes(device: Device) -> int:
+    """How large a buffer may be: beyond any cache, and a small part of the memory."""
+    if device["type"] == "cpu":
+        return _CPU_BUFFER
+    total = device.get("properties", {}).get("total_memory") or 2**32
+    return int(min(_MOST_BUFFER, total * _OF_MEMORY))
+
+
+def memory(seconds: float) -> Callable[[Device], Any]:
+    """Bytes a second that the device's own memory moves: a copy, and a sum of two into a third."""
+
+    def measured(device: Device) -> Any:
+        count = buffer_bytes(device) // 4
+        a, b, c = (torch.ones(count, dtype=torch.float32, device=device["id"]) for _time in range(3))
+        told = [("memory-copy", 2, lambda: b.copy_(a)), ("memory-triad", 3, lambda: torch.add(a, b, alpha=2.0, out=c)),
+                ("memory-read", 1, a.sum)]  # fmt: skip
+        return {"results": [_moved(device, name, act, parts * count * 4, seconds) for name, parts, act in told]}
+
+    return measured
+
+
+def _moved(device: Device, name: str, act: Callable[[], Any], size: int, seconds: float) -> Any:
+    return dict(rate(timed(device, act, seconds), size), name=name, unit="B/s", size=size)
+
+
+def copy_host(seconds: float) -> Callable[[Device], Any]:
+    """Bytes a second between main memory and the device, from pages that stay and from ordinary ones."""
+
+    def measured(device: Device) -> Any:
+        count = buffer_bytes(device) // 4 // 4
+        there, results = torch.empty(count, device=device["id"]), []
+        for kind in ("pinned", "pageable"):
+            here = _host(count, kind)
+            if here is not None:
+                to, back = (lambda h=here: there.copy_(h)), (lambda h=here: h.copy_(there))
+                results += [_moved(device, "copy-to-device-" + kind, to, count * 4, seconds)]
+                results += [_moved(device, "copy-to-host-" + kind, back, count * 4, seconds)]
+        return {"results": results}
+
+    return measured
+
+
+def _host(count: int, kind: str) -> Any:
+    """A buffer in main memory; None where pages cannot be kept in place."""
+    plain = torch.ones(count)
+    if kind == "pageable":
+        return plain
+    try:
+        return plain.pin_memory()
+    except (RuntimeError, AssertionError):
+        return None
+
+
+def copy_peer(other: Device, seconds: float) -> Callable[[Device], Any]:
+    """Bytes a second to another device of the same kind."""
+
+    def measured(device: Device) -> Any:
+        count = min(buffer_bytes(device), buffer_bytes(other)) // 4 // 2
+        here, there = torch.ones(count, device=device["id"]), torch.empty(count, device=other["id"])
+        if there.device == here.device:
+            raise Skip("both are one device")
+        return {"results": [_moved(other, "copy-to-" + other["id"], lambda: there.copy_(here), count * 4, seconds)]}
+
+    return measured

@@ -1,0 +1,141 @@
+"""Clocks, temperature, power and what holds a device back, watched while it is measured."""
+
+import contextlib
+import importlib
+import threading
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+from rigup.machine.host import Host
+
+Sample = dict[str, float | str]
+_EVERY = 0.5  # seconds
+_MOST = 4000  # samples of a run
+# Reasons of NVML for a lower clock that slow a device down against what it could do; idling is none.
+_HELD_BACK = {
+    0x4: "power", 0x8: "hardware", 0x20: "temperature", 0x40: "temperature", 0x80: "power-brake", 0x10: "sync",
+}  # fmt: skip
+
+
+class Sensors:
+    """Looks at all devices now and then, in a thread of its own; what cannot be read is left out."""
+
+    def __init__(self, host: Host) -> None:
+        self._host, self._done = host, threading.Event()
+        self.samples: dict[str, list[Sample]] = {}
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> "Sensors":
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._done.set()
+        self._thread.join(5)
+
+    def _watch(self) -> None:
+        nvml = _nvml()
+        for _count in range(_MOST):
+            for where, sample in (*_of_nvidia(nvml), *_of_amd(self._host), *_of_processor(self._host)):
+                self.samples.setdefault(where, []).append(sample)
+            if self._done.wait(_EVERY):
+                break
+        if nvml is not None:
+            with contextlib.suppress(Exception):
+                nvml.nvmlShutdown()
+
+
+def watched(samples: list[Sample]) -> dict[str, Any]:
+    """What the samples come to: least, median and most of each reading, and what held the device back how often."""
+    told: dict[str, Any] = {"samples": len(samples)}
+    for name in ("clock_mhz", "memory_clock_mhz", "temperature_c", "power_w"):
+        values = sorted(float(one[name]) for one in samples if name in one)
+        if values:
+            told[name] = {"least": values[0], "median": values[len(values) // 2], "most": values[-1]}
+    reasons = [str(one["held_back"]) for one in samples if one.get("held_back")]
+    if reasons:
+        told["held_back"] = {one: round(reasons.count(one) / len(samples), 2) for one in sorted(set(reasons))}
+    return told
+
+
+# -- NVIDIA ------------------------------------------------------------------------------------------
+
+
+def _nvml() -> Any:
+    """The library, started; None where there is none."""
+    with contextlib.suppress(Exception):
+        nvml: Any = importlib.import_module("pynvml")
+        nvml.nvmlInit()
+        return nvml
+    return None
+
+
+def _of_nvidia(nvml: Any) -> Iterator[tuple[str, Sample]]:
+    if nvml is None:
+        return
+    with contextlib.suppress(nvml.NVMLError):
+        for index in range(nvml.nvmlDeviceGetCount()):
+            device = nvml.nvmlDeviceGetHandleByIndex(index)
+            address = nvml.nvmlDeviceGetPciInfo(device).busId
+            text = address.decode() if isinstance(address, bytes) else str(address)
+            yield text.lower()[-12:], dict(_readings(nvml, device))
+
+
+def _readings(nvml: Any, device: Any) -> Iterator[tuple[str, float | str]]:
+    asks: dict[str, Any] = {
+        "clock_mhz": lambda: nvml.nvmlDeviceGetClockInfo(device, nvml.NVML_CLOCK_SM),
+        "memory_clock_mhz": lambda: nvml.nvmlDeviceGetClockInfo(device, nvml.NVML_CLOCK_MEM),
+        "temperature_c": lambda: nvml.nvmlDeviceGetTemperature(device, nvml.NVML_TEMPERATURE_GPU),
+        "power_w": lambda: nvml.nvmlDeviceGetPowerUsage(device) / 1000,
+    }
+    for name, ask in asks.items():
+        with contextlib.suppress(nvml.NVMLError):
+            yield name, float(ask())
+    with contextlib.suppress(nvml.NVMLError, AttributeError):
+        mask = nvml.nvmlDeviceGetCurrentClocksThrottleReasons(device)
+        held = next((word for bit, word in _HELD_BACK.items() if mask & bit), "")
+        if held:
+            yield "held_back", held
+
+
+# -- AMD and the processor, by sysfs -----------------------------------------------------------------
+
+
+def _of_amd(host: Host) -> Iterator[tuple[str, Sample]]:
+    for folder in host.find("/sys/class/drm/card*/device/hwmon/hwmon*"):
+        if (host.read(folder + "/name").body or "").strip() != "amdgpu":
+            continue
+        address = (host.link(folder.rpartition("/hwmon/")[0]).body or "").rpartition("/")[2]
+        told = {"clock_mhz": _number(host, folder + "/freq1_input", 1e-6), "power_w": _watts(host, folder),
+                "temperature_c": _number(host, folder + "/temp1_input", 1e-3)}  # fmt: skip
+        yield address, _known(told)
+
+
+def _watts(host: Host, folder: str) -> float | None:
+    average = _number(host, folder + "/power1_average", 1e-6)
+    return average if average is not None else _number(host, folder + "/power1_input", 1e-6)
+
+
+def _of_processor(host: Host) -> Iterator[tuple[str, Sample]]:
+    clocks = [
+        _number(host, path, 1e-3) for path in host.find("/sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq")[:256]
+    ]
+    known = [clock for clock in clocks if clock is not None]
+    heats = [_number(host, path + "/temp", 1e-3) for path in host.find("/sys/class/thermal/thermal_zone*")[:32]]
+    warm = [heat for heat in heats if heat is not None]
+    told = {"clock_mhz": sum(known) / len(known) if known else None, "temperature_c": max(warm) if warm else None}
+    if sample := _known(told):
+        yield "cpu", sample
+
+
+def _known(told: dict[str, float | None]) -> Sample:
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _number(host: Host, path: str, scale: float) -> float | None:
+    with contextlib.suppress(ValueError):
+        return float((host.read(path, 100).body or "").strip()) * scale
+    return None

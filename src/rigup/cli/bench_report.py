@@ -1,0 +1,123 @@
+"""The answer of `rigup bench` as a person reads it: each device, its figures with a bar, and what they are set beside."""
+
+from typing import Any
+
+import click
+
+from rigup.cli.layout import columns, padded, wrapped
+from rigup.language import _
+
+Answer = dict[str, Any]
+_BAR = 20  # columns
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def text(told: Answer, color: bool = False) -> str:
+    """The whole report."""
+    parts = [_device(device) for device in told["devices"]]
+    parts += [_drops(told), _compared(told), wrapped(_kept(told))]
+    said = "\n\n".join("\n".join(part) for part in parts if part)
+    return said if color else click.unstyle(said)
+
+
+def _device(device: Answer) -> list[str]:
+    lines = [click.style(str(device.get("name") or device.get("vendor") or ""), bold=True)]
+    rows = [(_name(one), figure(one["median"], one["unit"]), one) for one in device["results"]]
+    wide = [max((columns(row[place]) for row in rows), default=0) for place in (0, 1)]
+    most = {
+        unit: max(one["median"] for _n, _f, one in rows if one["unit"] == unit)
+        for unit in {row[2]["unit"] for row in rows}
+    }
+    for name, value, one in rows:
+        gap = " " * (wide[1] - columns(value))
+        lines.append(f"  {padded(name, wide[0])}  {gap}{value}  {_bar(one, most)}  {_aside(one)}".rstrip())
+    lines += [line for one in device.get("failed", ()) for line in wrapped(_failed(one), "  - ", "    ")]
+    return lines + wrapped(_watched(device.get("watched") or {}), "  ", "  ") if device.get("watched") else lines
+
+
+def _name(one: Answer) -> str:
+    """What was measured; the ids of `--json` in words."""
+    words = {
+        "launch": _("launch of one operation"), "matmul": _("matrix product"), "matmul-by-hand": _("matrix product, large"),
+        "memory-copy": _("memory: copy"), "memory-triad": _("memory: a + s·b"), "memory-read": _("memory: sum"),
+        "convolution-step": _("training step, convolutions"), "transformer-step": _("training step, transformer"),
+        "copy-to-device-pinned": _("to the device, pinned"), "copy-to-device-pageable": _("to the device, pageable"),
+        "copy-to-host-pinned": _("to the host, pinned"), "copy-to-host-pageable": _("to the host, pageable"),
+    }  # fmt: skip
+    return " ".join(filter(None, (words.get(one["name"], one["name"]), one.get("type", ""))))
+
+
+def figure(value: float, unit: str) -> str:
+    """A value with a prefix: 12.3 TFLOP/s."""
+    if not unit.isascii() or ("/" not in unit and unit != "s"):
+        return f"{value:.3g} {unit}"
+    if unit in ("image/s", "token/s"):
+        return f"{value:,.0f} {unit}" if value >= 10 else f"{value:.2f} {unit}"
+    scale, prefix = next(((scale, prefix) for scale, prefix in _PREFIXES if value >= scale), _PREFIXES[-1])
+    return f"{value / scale:.3g} {prefix}{unit}"
+
+
+def _bar(one: Answer, most: dict[str, float]) -> str:
+    """How much of the peak, where it is known; else of the best figure of its kind here."""
+    share = min(1.0, one.get("share_of_peak") or (one["median"] / most[one["unit"]] if most[one["unit"]] else 0.0))
+    eighths = round(share * _BAR * 8) if one["unit"] != "s" else 0
+    full, rest = divmod(eighths, 8)
+    return padded("█" * full + (_EIGHTHS[rest] if rest else ""), _BAR)
+
+
+def _aside(one: Answer) -> str:
+    """Spread, size, the share of the sheet, and what others measured."""
+    told = [f"±{one['spread'] / 2:.0%}"]
+    if one.get("size") and one["name"].startswith("matmul"):
+        told.append(f"{one['size']}²")
+    if one.get("share_of_peak"):
+        told.append(_("{share} of the data sheet").format(share=f"{one['share_of_peak']:.0%}"))
+    if one.get("others"):
+        told.append(
+            _("others measured {rate}").format(rate=figure(max(other["rate"] for other in one["others"]), one["unit"]))
+        )
+    return ", ".join(told)
+
+
+def _failed(one: Answer) -> str:
+    return _("{check} could not be measured: {because}").format(check=one["check"], because=one["because"])
+
+
+def _watched(told: Answer) -> str:
+    """Clock, temperature and power while it was measured, and what held it back."""
+    parts = []
+    for name, unit in (("clock_mhz", "MHz"), ("temperature_c", "°C"), ("power_w", "W")):
+        if name in told:
+            one = told[name]
+            parts.append(
+                f"{one['least']:.0f}-{one['most']:.0f} {unit}"
+                if one["least"] != one["most"]
+                else f"{one['most']:.0f} {unit}"
+            )
+    said = _("Meanwhile: {readings}.").format(readings=", ".join(parts)) if parts else ""
+    held = ", ".join(f"{name} {share:.0%}" for name, share in told.get("held_back", {}).items())
+    return (said + " " + _("Held back by: {reasons}.").format(reasons=held)).strip() if held else said
+
+
+def _drops(told: Answer) -> list[str]:
+    from rigup.bench.answer import drop_text
+
+    lines = [click.style(_("Slower than before"), fg="yellow", bold=True)] if told.get("drops") else []
+    return lines + [line for one in told.get("drops", ()) for line in wrapped(drop_text(one), "  - ", "    ")]
+
+
+def _compared(told: Answer) -> list[str]:
+    if "compared" not in told:
+        return []
+    lines = [click.style(_("Compared with {other}").format(other=told["compared"]["with"]), bold=True)]
+    for one in told["compared"]["figures"]:
+        value = _("{times} times ({here} here, {there} there)").format(
+            times=f"{one['times']:.2f}", here=figure(one["here"], one["unit"]), there=figure(one["there"], one["unit"])
+        )
+        lines += wrapped(_("{name}: {value}").format(name=_name(one), value=value), "  ", "    ")
+    return lines
+
+
+def _kept(told: Answer) -> str:
+    return _("It is kept, and later runs are compared with it.") if told.get("record") else ""

@@ -1,0 +1,113 @@
+"""Figures are set beside the data sheet, others' figures, and this machine's past."""
+
+from typing import Any
+
+from rigup.bench.answer import answer, compared, drops
+from rigup.verify.observe import Observed, Seen
+
+Answer = dict[str, Any]
+
+
+def result(name: str = "matmul", median: float = 100e12, unit: str = "FLOP/s", **more: Any) -> Answer:
+    """One figure of a device."""
+    return {"name": name, "type": "bfloat16", "median": median, "best": median, "spread": 0.01, "unit": unit, **more}
+
+
+def run(*results: Answer) -> Answer:
+    """An answer with one device."""
+    return {
+        "schema": "rigup.bench/1",
+        "devices": [{"name": "NVIDIA H200 NVL", "pci_address": "0000:01:00.0", "results": [*results]}],
+    }
+
+
+def seen_with(*results: Answer) -> Observed:
+    """What a child said of one card."""
+    seen = Seen("torch")
+    seen.devices = [{"id": "cuda:0", "type": "cuda", "vendor": "nvidia", "name": "NVIDIA H200 NVL"}]
+    seen.records[("cuda:0", "matmul-bfloat16")] = {
+        "measured": {"results": [*results], "sweep": [{"size": 4096, "rate": 1e12}]}
+    }
+    return Observed("/e/bin/python", "3.12", "/e", {"torch": "2.13.0"}, [seen])
+
+
+def machine() -> Answer:
+    """A card, as the doctor shows it."""
+    card = {
+        "index": 0,
+        "vendor": "nvidia",
+        "name": "NVIDIA H200 NVL",
+        "pci_address": "0000:01:00.0",
+        "memory": {"vram": 141 * 2**30},
+    }
+    return {"accelerators": [card], "cpus": [{"model": "A Processor"}]}
+
+
+def test_a_product_is_told_as_a_share_of_the_data_sheet_with_its_source() -> None:
+    told = answer(seen_with(result(best=800e12)), machine(), {}, full=False)["devices"][0]["results"][0]
+    assert told["share_of_peak"] == round(800e12 / told["peak"], 4)
+    assert told["peak"] > 800e12
+    assert told["peak_source"]
+
+
+def test_what_others_measured_stands_beside_it_with_its_source() -> None:
+    told = answer(seen_with(result()), machine(), {}, full=False)["devices"][0]["results"][0]
+    assert told["others"][0]["rate"] == 853.29e12
+    assert told["others"][0]["source"].startswith("github.com/")
+
+
+def test_a_card_that_no_table_knows_has_figures_alone() -> None:
+    unknown = machine()
+    unknown["accelerators"][0]["name"] = "A Card Of Tomorrow"
+    observed = seen_with(result())
+    observed.frameworks[0].devices[0]["name"] = "A Card Of Tomorrow"
+    told = answer(observed, unknown, {}, full=False)["devices"][0]["results"][0]
+    assert "peak" not in told
+    assert "others" not in told
+
+
+def test_what_was_watched_stands_at_its_device() -> None:
+    watched = {"samples": 3, "clock_mhz": {"least": 1.0, "median": 2.0, "most": 3.0}}
+    told = answer(seen_with(result()), machine(), {"0000:01:00.0": watched}, full=False)
+    assert told["devices"][0]["watched"] == watched
+
+
+def test_a_check_that_died_is_told_and_the_others_stay() -> None:
+    observed = seen_with(result())
+    observed.frameworks[0].records[("cuda:0", "memory")] = {"died": "signal", "number": 11}
+    told = answer(observed, machine(), {}, full=False)["devices"][0]
+    assert [one["check"] for one in told["failed"]] == ["memory"]
+    assert len(told["results"]) == 1
+
+
+def test_a_drop_beyond_the_spread_is_found() -> None:
+    assert drops(run(result(median=80e12)), [run(result(median=100e12))])[0]["lost"] == 0.2
+
+
+def test_what_the_spread_explains_is_no_drop() -> None:
+    assert not drops(run(result(median=90e12, spread=0.05)), [run(result(median=100e12))])
+    assert not drops(run(result(median=97e12)), [run(result(median=100e12))])
+    assert not drops(run(result(median=120e12)), [run(result(median=100e12))])
+
+
+def test_more_seconds_are_worse() -> None:
+    slower, faster = result("launch", 9e-6, "s", type=None), result("launch", 5e-6, "s", type=None)
+    assert drops(run(slower), [run(faster)])
+    assert not drops(run(faster), [run(slower)])
+
+
+def test_another_card_or_another_figure_is_not_compared() -> None:
+    other = run(result(median=100e12))
+    other["devices"][0]["name"] = "Another"
+    assert not drops(run(result(median=1e12)), [other, run(result("memory-copy", 1e15, "B/s"))])
+
+
+def test_records_of_nonsense_are_passed_by() -> None:
+    assert not drops(run(result()), [{"devices": [3, {"name": None}, {"results": None or []}]}])
+
+
+def test_two_runs_are_compared_figure_by_figure() -> None:
+    told = compared(
+        run(result(median=50e12), result("launch", 4e-6, "s")), run(result(median=100e12), result("launch", 8e-6, "s"))
+    )
+    assert [one["times"] for one in told] == [0.5, 2.0]

@@ -1,0 +1,95 @@
+"""`rigup bench` on the real torch of an environment, on its CPU."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from rigup.cli import main
+from rigup.cli.bench_report import figure, text
+
+TORCH = os.environ.get("RIGUP_TORCH_PYTHON", sys.executable)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A short run on the CPU."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+    words = ["bench", TORCH, "--devices", "cpu", "--only", "launch,matmul-float32,memory", "--json"]
+    told: dict[str, Any] = json.loads(CliRunner().invoke(main, words).output)
+    return told
+
+
+@pytest.mark.torch
+def test_the_cpu_is_measured(measured: dict[str, Any]) -> None:
+    results = {one["name"]: one for one in measured["devices"][0]["results"]}
+    assert {"launch", "matmul", "memory-copy", "memory-triad", "memory-read"} == set(results)
+    assert results["matmul"]["best"] >= results["matmul"]["median"] > 1e8
+    assert results["memory-copy"]["median"] > 1e8
+    assert results["launch"]["unit"] == "s"
+
+
+@pytest.mark.torch
+def test_spread_and_samples_are_told_of_each_figure(measured: dict[str, Any]) -> None:
+    for one in measured["devices"][0]["results"]:
+        assert one["samples"] >= 3
+        assert one["spread"] >= 0
+
+
+@pytest.mark.torch
+def test_the_best_size_is_one_of_the_sweep(measured: dict[str, Any]) -> None:
+    product = next(one for one in measured["devices"][0]["results"] if one["name"] == "matmul")
+    sizes = [point["size"] for point in product["sweep"]]
+    assert product["size"] in sizes
+    assert sizes == sorted(set(sizes))
+    assert len(sizes) >= 2
+
+
+@pytest.mark.torch
+def test_the_report_names_every_figure(measured: dict[str, Any]) -> None:
+    said = text(measured)
+    assert "matrix product float32" in said
+    assert "memory: copy" in said
+    assert max(map(len, said.splitlines())) <= 100
+
+
+@pytest.mark.torch
+def test_a_picture_is_drawn_where_matplotlib_is(measured: dict[str, Any], tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from rigup.bench.picture import PictureError, drawn
+
+    drawn(measured, tmp_path / "run.png")
+    assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(PictureError, match="no form"):
+        drawn(measured, tmp_path / "run.nonsense")
+
+
+def test_an_environment_without_torch_is_told_what_to_do(tmp_path: Path) -> None:
+    import venv
+
+    venv.create(tmp_path / "e", with_pip=False)
+    done = CliRunner().invoke(main, ["bench", str(tmp_path / "e")])
+    assert done.exit_code != 0
+    assert "rigup apply torch" in " ".join(str(done.output + str(done.exception)).split())
+
+
+@pytest.mark.parametrize(
+    "body", ["", "[1]", '{"schema": "other/1"}', "{" * 2000, '{"schema": "rigup.bench/1", "devices": 3}']
+)
+def test_what_is_no_run_is_not_compared_with(tmp_path: Path, body: str) -> None:
+    (tmp_path / "other.json").write_text(body)
+    done = CliRunner().invoke(main, ["bench", "--compare", str(tmp_path / "other.json")])
+    assert done.exit_code != 0
+    assert "other.json" in done.output + str(done.exception)
+
+
+@pytest.mark.parametrize(("value", "unit", "told"), [
+    (1.234e13, "FLOP/s", "12.3 TFLOP/s"), (5.1e-6, "s", "5.1 µs"), (9.87e8, "B/s", "987 MB/s"), (123456.0, "token/s", "123,456 token/s"),
+    (1.5, "image/s", "1.50 image/s"), (0.0, "B/s", "0 nB/s"),
+])  # fmt: skip
+def test_figures_are_told_with_their_prefix(value: float, unit: str, told: str) -> None:
+    assert figure(value, unit) == told

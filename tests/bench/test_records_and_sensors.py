@@ -1,0 +1,66 @@
+"""What was measured is kept line by line; what is watched is read from files, and a device without them costs nothing."""
+
+from pathlib import Path
+from typing import Any
+
+from rigup.bench.records import earlier, keep
+from rigup.bench.sensors import _of_amd, _of_processor, watched
+from rigup.machine.local import Local
+
+
+def test_runs_are_kept_in_order() -> None:
+    keep("/an/environment", {"devices": [], "n": 1})
+    keep("/an/environment", {"devices": [], "n": 2})
+    assert [one["n"] for one in earlier("/an/environment")][-2:] == [1, 2]
+
+
+def test_a_line_of_nonsense_costs_itself_only() -> None:
+    path = keep("/another", {"devices": [], "n": 1})
+    assert path is not None
+    with open(path, "ab") as file:
+        file.write(b"{half\n[1, 2]\n" + b'{"devices": 3}\n')
+    keep("/another", {"devices": [], "n": 2})
+    assert [one["n"] for one in earlier("/another")] == [1, 2]
+
+
+def test_no_record_is_no_error() -> None:
+    assert earlier("/never/measured") == []
+
+
+def files(folder: Path, told: dict[str, str]) -> Local:
+    """A machine whose sysfs lies in a folder."""
+    for path, body in told.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(body)
+    return Local(str(folder))
+
+
+def test_an_amd_card_is_read_from_its_sensors(tmp_path: Path) -> None:
+    where = "sys/class/drm/card1/device/hwmon/hwmon3/"
+    host = files(tmp_path, {where + "name": "amdgpu\n", where + "freq1_input": "2400000000\n", where + "temp1_input": "65000\n",
+                            where + "power1_average": "120000000\n"})  # fmt: skip
+    samples = [sample for _address, sample in _of_amd(host)]
+    assert samples == [{"clock_mhz": 2400.0, "power_w": 120.0, "temperature_c": 65.0}]
+
+
+def test_sensors_of_other_things_are_not_a_cards(tmp_path: Path) -> None:
+    assert not list(_of_amd(files(tmp_path, {"sys/class/drm/card0/device/hwmon/hwmon1/name": "nvme\n"})))
+
+
+def test_garbage_in_a_sensor_costs_that_reading_only(tmp_path: Path) -> None:
+    where = "sys/class/drm/card1/device/hwmon/hwmon3/"
+    host = files(
+        tmp_path, {where + "name": "amdgpu\n", where + "freq1_input": "fast\n", where + "temp1_input": "65000\n"}
+    )
+    assert [sample for _address, sample in _of_amd(host)] == [{"temperature_c": 65.0}]
+
+
+def test_a_processor_without_sensors_says_nothing(tmp_path: Path) -> None:
+    assert not list(_of_processor(files(tmp_path, {})))
+
+
+def test_what_held_a_device_back_is_told_as_a_share() -> None:
+    samples: list[dict[str, Any]] = [{"clock_mhz": 1000.0, "held_back": "power"}, {"clock_mhz": 2000.0}]
+    told = watched(samples)
+    assert told["clock_mhz"] == {"least": 1000.0, "median": 2000.0, "most": 2000.0}
+    assert told["held_back"] == {"power": 0.5}
