@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tiny_environments import bare, made, wheels
+
+__all__ = ["bare", "made", "wheels"]
+
 # A busy machine is no fault: no test asserts on wall time, those of properties neither.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")

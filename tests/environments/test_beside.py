@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -42,6 +43,42 @@ def test_a_clone_works_at_its_own_path(made, tmp_path, name):
         Path("/bin/sh"), "-c", '. "$1/bin/activate"; printf "%s" "$VIRTUAL_ENV"; command -v stone', "sh", str(target)
     )
     assert shown == str(target) + str(target / "bin" / "stone")
+
+
+UV = shutil.which("uv") or shutil.which("uv", path=os.path.dirname(sys.executable))
+ACTIVATE = {
+    "bash": ["bash", "-c", '. "$1/bin/activate"; command -v stone', "x"], "zsh": ["zsh", "-fc", '. "$1/bin/activate"; command -v stone', "x"],
+    "fish": ["fish", "--no-config", "-c", "source $argv[1]/bin/activate.fish; command -v stone"],
+    "csh": ["tcsh", "-f", "-c", 'source "$X/bin/activate.csh"; which stone'],
+}  # fmt: skip
+
+
+@pytest.mark.skipif(not UV, reason="uv is not installed")
+@pytest.mark.parametrize("name", ["env", "my env", "среда 环境", "it's", "a" * 110])
+def test_an_environment_of_uv_works_where_it_was_put(wheels, tmp_path, tmp_path_factory, name):
+    path = tmp_path / name
+    built = beside.staging(path)
+    subprocess.run([UV, "venv", "-q", str(built)], check=True, timeout=60)
+    told = [
+        UV,
+        "pip",
+        "install",
+        "-q",
+        "--offline",
+        "--no-index",
+        "--find-links",
+        str(wheels),
+        "--python",
+        str(built / "bin" / "python"),
+    ]
+    subprocess.run([*told, "stone==1.0"], check=True, timeout=60)
+    relocate(built, built, path)
+    beside.swap(built, path)
+    assert says(path / "bin" / "stone") == "stone 1.0"
+    env = {**os.environ, "X": str(path), "HOME": str(tmp_path_factory.mktemp("home"))}
+    for words in ACTIVATE.values():
+        if shutil.which(words[0]):
+            assert says(shutil.which(words[0]), *words[1:], str(path), env=env) == str(path / "bin" / "stone"), words[0]
 
 
 def test_a_clone_names_the_old_path_nowhere_that_programs_look(made, tmp_path):
@@ -127,6 +164,36 @@ def test_links_into_the_environment_follow_it_and_others_stay(tmp_path):
     relocate(env, env, tmp_path / "new")
     led = {name: os.readlink(env / name) for name in ("inside", "outside", "near")}
     assert led == {"inside": str(tmp_path / "new" / "lib"), "outside": "/usr/bin/env", "near": str(env) + "-2/lib"}
+
+
+def test_nothing_outside_is_written_wherever_links_and_lists_lead(tmp_path):
+    env, outside = tmp_path / "env", tmp_path / "outside"
+    (env / "conda-meta").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "profile").write_text(f"PATH={env}/bin\n")
+    (env / "bin").symlink_to(outside)
+    (env / "etc").mkdir()
+    (env / "etc" / "profile").symlink_to(outside / "profile")
+    rows = [
+        {"_path": name, "prefix_placeholder": "/x" * 50, "file_mode": "text"}
+        for name in ("bin/profile", "../outside/profile", str(outside / "profile"))
+    ]
+    (env / "conda-meta" / "evil-1-0.json").write_text(json.dumps({"paths_data": {"paths": [*rows, 3, {"_path": 4}]}}))
+    relocate(env, env, tmp_path / "new")
+    assert (outside / "profile").read_text() == f"PATH={env}/bin\n"
+    assert [one.name for one in outside.iterdir()] == ["profile"]
+
+
+@given(
+    st.binary(max_size=300),
+    st.sampled_from(["activate", "activate.fish", "activate.csh", "activate.nu", "tool", "kernel.json", "pyvenv.cfg"]),
+)
+def test_no_file_makes_it_fail(tmp_path_factory, data, name):
+    folder = tmp_path_factory.getbasetemp() / "any"
+    (folder / "bin").mkdir(parents=True, exist_ok=True)
+    (folder / "bin" / name).write_bytes(data + os.fsencode(folder) + data)
+    relocate(folder, folder, tmp_path_factory.getbasetemp() / "other's")
+    (folder / "bin" / name).unlink()
 
 
 def test_a_kernel_of_jupyter_names_the_new_path_in_whatever_letters(tmp_path):
@@ -222,7 +289,7 @@ import os, signal, sys
 from pathlib import Path
 from rigup.plan.environments import beside, exchange
 
-path, at, exchanges = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "yes"
+path, at, exchanges = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 calls = 0
 
 def counted(name, module):
@@ -240,18 +307,27 @@ counted("exchange", beside)
 counted("settle_names", beside)
 counted("unlink", Path)
 counted("write_text", Path)
-if not exchanges:
+def of_an_image(one, other):
+    if os.path.lexists(path / "layer"):
+        raise OSError(18, "in a layer")
+    return rename(one, other)
+
+rename = os.rename
+if exchanges == "no":
     beside.exchange = lambda one, other: False
+if exchanges == "image":
+    (path / "layer").touch()
+    beside.exchange = of_an_image
 beside.swap(beside.staging(path), path, "p1")
 print("done")
 """
 
 
-@pytest.mark.parametrize("exchanges", ["yes", "no"])
+@pytest.mark.parametrize("exchanges", ["yes", "no", "image"])
 def test_a_swap_killed_at_any_moment_leaves_one_whole_environment(tmp_path, exchanges):
     """Under the path lies the old one or the new one, whole; after `recover` everything has its place."""
     seen = set()
-    for at in range(1, 13):
+    for at in range(1, 18):
         place = tmp_path / str(at)
         place.mkdir()
         path = folder_of(place / "env", "old")
@@ -300,6 +376,32 @@ def test_a_swap_killed_at_any_time_by_somebody_else(tmp_path):
         beside.recover(path)
         there = sorted((one / "who").read_text() for one in tmp_path.iterdir())
         assert there == ["new", "old"]
+
+
+@pytest.mark.parametrize("after", [0.0, 0.05, 0.15, 0.3])
+def test_a_clone_that_is_killed_leaves_the_first_whole_and_nothing_in_its_place(made, tmp_path, after):
+    before = {path: path.stat().st_ino for path in made.rglob("*") if path.is_file()}
+    code = (
+        "import sys; from pathlib import Path; from rigup.plan.environments import beside; print('go', flush=True); "
+        "source, path = map(Path, sys.argv[1:]); beside.clone(source, beside.staging(path)); "
+        "beside.swap(beside.staging(path), path)"
+    )
+    path = tmp_path / "env"
+    child = subprocess.Popen([sys.executable, "-c", code, str(made), str(path)], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "go\n"
+    try:
+        child.wait(timeout=after)
+    except subprocess.TimeoutExpired:
+        child.kill()
+    child.wait()
+    child.stdout.close()
+    assert {one: one.stat().st_ino for one in before} == before
+    assert says(made / "bin" / "stone") == "stone 1.0"
+    left = beside.leftovers(tmp_path)
+    assert path.exists() != bool(left) or not (path.exists() or left)
+    for one in left:
+        beside.discard(one)
+    assert [one.name for one in tmp_path.iterdir()] == (["env"] if path.exists() else [])
 
 
 def test_to_recover_where_nothing_was_cut_off_does_nothing(tmp_path):

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rigup.plan.applying import journal
-from rigup.plan.environments import exporting, kernels, record, registry, removing
+from rigup.plan.environments import beside, exporting, kernels, record, registry, removing
 from rigup.plan.environments.folder import environment_at, packages, size_of
 from rigup.plan.environments.found import NoEnvironment, found, resolve
 from rigup.plan.environments.history import history
 from rigup.plan.environments.settings import Settings
-from tiny_environments import make_venv, says
+from tiny_environments import says
 
 
 @pytest.fixture(autouse=True)
@@ -257,12 +257,12 @@ def test_leftovers_tell_what_their_end_would_free(tmp_path):
 # -- files of other tools ----------------------------------------------------------------------------
 
 
-def test_requirements_install_the_same_again(made, wheels, tmp_path):
+def test_requirements_install_the_same_again(made, bare, wheels, tmp_path):
     import subprocess
 
     text = exporting.requirements(environment_at(made))
     assert text == "bridge==2.0\nstone==1.0\n"
-    make_venv(tmp_path / "again")
+    beside.clone(bare, tmp_path / "again")
     (tmp_path / "requirements.txt").write_text(text)
     command = [
         str(tmp_path / "again" / "bin" / "python"),

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigup.plan.environments import lockfile, locking, resolver
+from rigup.plan.environments import beside, lockfile, locking, resolver
 from rigup.plan.environments.folder import environment_at
 from rigup.plan.environments.lock_fields import LockError, Wheel
 from rigup.plan.environments.locked import INSTALL, differences, locked_steps
@@ -20,7 +20,7 @@ from rigup.plan.environments.lockfile import Lock, Locked
 from rigup.plan.packages import Group
 from rigup.stack.profile import read_profile
 from rigup.stack.site import Sources
-from tiny_environments import make_venv, make_wheel, says
+from tiny_environments import index_of, make_venv, make_wheel, says
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 HASH = "0" * 64
@@ -32,7 +32,7 @@ def site(wheels=None, **changes):
     return read_profile(HERE).but(sources=Sources(find_links=links), **changes)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def lock(made, wheels):
     return locking.of_environment(environment_at(made), site(wheels))
 
@@ -104,6 +104,50 @@ def test_uv_resolves_where_the_environment_has_no_pip(wheels, tmp_path):
     assert all(wheel.sha256 for one in found for wheel in one.wheels)
 
 
+@pytest.fixture
+def index(wheels):
+    """An index of packages on this machine alone, as PEP 503 has it."""
+    with index_of(wheels) as served:
+        yield served.url
+
+
+@pytest.mark.parametrize("kind", ["pip", "uv"])
+def test_files_of_an_index_are_locked_with_their_addresses(made, bare, wheels, index, kind, monkeypatch, tmp_path):
+    monkeypatch.delenv("PIP_NO_INDEX")
+    asked = resolver.resolver_for(PYTHON, made)
+    if kind == "uv":
+        asked = resolver.Resolver("uv", (resolver.found_uv() or pytest.skip("uv is not installed"),), asked.python)
+    found = {one.name: one for one in resolver.resolved(asked, [Group(("bridge",), index + "/simple")])}
+    assert {name: one.version for name, one in found.items()} == {"bridge": "2.0", "stone": "1.1"}
+    wheel = next(one for one in found["stone"].wheels if "1.1" in one.name)
+    assert wheel.url == f"{index}/files/stone-1.1-py3-none-any.whl"
+    lock = Lock(packages=tuple(found.values()), python=PYTHON, indexes=(index + "/simple",))
+    take(locked_steps(lockfile.parsed(lockfile.text(lock)), site()), tmp_path, bare)
+    assert says(tmp_path / ".venv" / "bin" / "stone") == "stone 1.1"
+
+
+def test_a_file_that_the_index_has_changed_is_not_installed(made, bare, wheels, index, monkeypatch, tmp_path):
+    """The lock knows its hash; another with its name and version does not come in."""
+    monkeypatch.delenv("PIP_NO_INDEX")
+    found = resolver.resolved(resolver.resolver_for(PYTHON, made), [Group(("stone==1.0",), index + "/simple")])
+    changed = tmp_path / "changed"
+    make_wheel(changed, "stone", "1.0", script="stone", text="EVIL = True")
+    with index_of(changed) as other:
+        lock = Lock(packages=tuple(found), python=PYTHON, indexes=(other.url + "/simple",))
+        with pytest.raises(subprocess.CalledProcessError):
+            take(locked_steps(lock, site()), tmp_path, bare)
+    assert not (tmp_path / ".venv" / "bin" / "stone").exists()
+
+
+def test_an_index_that_is_gone_is_said(made, wheels, monkeypatch):
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    with index_of(wheels) as served:
+        url = served.url
+    with pytest.raises(LockError, match="stone"):
+        resolver.resolved(resolver.resolver_for(PYTHON, made), [Group(("stone",), url + "/simple")])
+
+
 def test_a_later_group_takes_what_an_earlier_one_has_chosen(made, wheels, tmp_path):
     more = tmp_path / "more"
     make_wheel(more, "tower", "1.0", requires=("bridge",))
@@ -136,6 +180,15 @@ def test_a_package_from_a_folder_is_not_locked(wheels, tmp_path):
         locking.of_environment(environment_at(tmp_path / "env"), site(wheels))
 
 
+def test_another_spelling_of_a_version_is_another_file(bare, wheels, tmp_path):
+    beside.clone(bare, tmp_path / "env")
+    info = next((tmp_path / "env").glob("lib/python*/site-packages")) / "stone-1.0.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: stone\nVersion: 1.0.0\n\n")
+    with pytest.raises(LockError, match=r"stone 1\.0\.0 is at none"):
+        locking.of_environment(environment_at(tmp_path / "env"), site(wheels))
+
+
 @pytest.mark.parametrize("wish", ["-r/etc/passwd", "--index-url=https://evil.example", "; touch x", "$(touch x)"])
 def test_an_odd_wish_is_no_option_of_the_installer(made, wish, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -147,11 +200,14 @@ def test_an_odd_wish_is_no_option_of_the_installer(made, wish, tmp_path, monkeyp
 # -- making it again ---------------------------------------------------------------------------------
 
 
-def take(steps, folder):
-    """Take steps as `apply` does."""
+def take(steps, folder, bare=None):
+    """Take steps as `apply` does; where `bare` is given the environment is a copy of that, which is quicker."""
     for step in steps:
         for argv in step["commands"] if step["state"] == "needed" else ():
-            subprocess.run(argv, cwd=folder, check=True, timeout=180)
+            if bare and step["kind"] == "make-environment":
+                beside.clone(bare, folder / argv[-1])
+            else:
+                subprocess.run(argv, cwd=folder, check=True, timeout=180)
 
 
 def test_a_lock_is_made_into_the_same_environment(lock, wheels, tmp_path):
@@ -163,11 +219,11 @@ def test_a_lock_is_made_into_the_same_environment(lock, wheels, tmp_path):
     assert says(tmp_path / ".venv" / "bin" / "stone") == "stone 1.0"
 
 
-def test_variables_of_the_lock_are_set_in_the_environment(lock, wheels, tmp_path):
+def test_variables_of_the_lock_are_set_in_the_environment(lock, bare, wheels, tmp_path):
     import msgspec
 
     odd = {"HSA_OVERRIDE_GFX_VERSION": "10.3.0", "NOTE": "a 'b' \"c\" $HOME `d`"}
-    take(locked_steps(msgspec.structs.replace(lock, variables=odd), site(wheels)), tmp_path)
+    take(locked_steps(msgspec.structs.replace(lock, variables=odd), site(wheels)), tmp_path, bare)
     told = says(
         Path("/bin/sh"),
         "-c",
@@ -177,7 +233,7 @@ def test_variables_of_the_lock_are_set_in_the_environment(lock, wheels, tmp_path
     assert told == "10.3.0|" + odd["NOTE"]
 
 
-def test_a_file_with_another_hash_is_not_installed(lock, wheels, tmp_path):
+def test_a_file_with_another_hash_is_not_installed(lock, bare, wheels, tmp_path):
     import msgspec
 
     wrong = [
@@ -186,7 +242,7 @@ def test_a_file_with_another_hash_is_not_installed(lock, wheels, tmp_path):
     ]
     steps = locked_steps(msgspec.structs.replace(lock, packages=tuple(wrong)), site(wheels))
     with pytest.raises(subprocess.CalledProcessError):
-        take(steps, tmp_path)
+        take(steps, tmp_path, bare)
     assert not (tmp_path / ".venv" / "bin" / "stone").exists()
 
 

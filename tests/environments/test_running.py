@@ -66,6 +66,25 @@ def test_the_environments_record_goes_over_what_the_devices_need(made, tmp_path)
     assert not {"PYTHONHOME", "CONDA_PREFIX"} & values.keys()
 
 
+def test_what_was_kept_for_another_machines_devices_is_passed_by(made, tmp_path):
+    from rigup.plan.environments import beside
+
+    beside.clone(made, tmp_path / "env")
+    kept = {
+        "HSA_OVERRIDE_GFX_VERSION": "11.0.0",
+        "HSA_OVERRIDE_GFX_VERSION_1": "11.0.0",
+        "ROCR_VISIBLE_DEVICES": "1",
+        "NOTE": "x",
+    }
+    record.write(tmp_path / "env", record.Record(variables=kept))
+    here = [Setting("HSA_OVERRIDE_GFX_VERSION", "10.3.0", "x")]
+    values = merged(activated(environment_at(tmp_path / "env"), here, alien=True), {})
+    assert {name: values[name] for name in values if name in kept} == {
+        "HSA_OVERRIDE_GFX_VERSION": "10.3.0",
+        "NOTE": "x",
+    }
+
+
 def test_which_devices_are_seen_stays_as_a_scheduler_has_set_it():
     found = told(ROCR_VISIBLE_DEVICES="0", HSA_OVERRIDE_GFX_VERSION="10.3.0")
     values = merged(found, {"ROCR_VISIBLE_DEVICES": "3", "HSA_OVERRIDE_GFX_VERSION": "9.0.0"})

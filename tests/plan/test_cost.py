@@ -46,11 +46,23 @@ def test_time_follows_from_bytes_and_link(chosen):
     assert (told["root"], told["restarts"], told["not_counted"]) == (False, 0, [])
 
 
-def test_a_driver_costs_root_a_restart_and_bytes_that_nobody_measured(chosen):
-    told = answer(chosen("RTX 4070, driver none, ubuntu 24.04, python 3.12"))["cost"]
+def test_a_driver_costs_root_a_restart_and_what_one_distributions_weighs(chosen):
+    told, bare = (
+        answer(chosen(f"RTX 4070, driver {driver}, ubuntu 24.04, python 3.12", "torch==2.7.1+cu126"))["cost"]
+        for driver in ("none", "580.95.05")
+    )
     assert (told["root"], told["restarts"], told["seconds"]) == (True, 1, None)
-    assert told["not_counted"] == ["the driver"]
+    assert told["download_bytes"] - bare["download_bytes"] == 137_000_000
     assert not told["exact"]
+
+
+def test_what_a_windows_driver_weighs_nobody_measured(chosen):
+    assert answer(chosen("RTX 4070, driver 456.71, windows 11, python 3.12"))["cost"]["not_counted"] == ["the driver"]
+
+
+def test_an_image_is_named_and_not_weighed_by_its_wheels(chosen):
+    told = answer(chosen("RTX 4070, driver 580.95.05, ubuntu 24.04", "vllm==0.30.0", manager="docker"))["cost"]
+    assert any("vllm/vllm-openai" in name for name in told["not_counted"])
 
 
 def test_a_restart_on_the_other_side_counts_too(chosen):

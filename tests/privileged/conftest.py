@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hardware import hardware
 from node import PERSON, Node, Podman
-from packages import repository
+from packages import repositories
 from roots import kernel, root, run, runtime
 
 _NEEDED = ("podman", "debootstrap", "dpkg-deb", "unshare")
@@ -40,7 +40,10 @@ def made(tmp_path_factory):
 
 def _image(podman: Podman, base: Path, folder: Path) -> None:
     """The base with a person, a kernel, and the repository as its only source of packages."""
-    shutil.copytree(repository(base, folder), base / "srv/repository", dirs_exist_ok=True)
+    repositories(base, folder)
+    (base / "etc/pip.conf").write_text("[global]\nno-index = true\nfind-links = /hw/wheels\nretries = 0\n")
+    (base / "srv/serve.py").write_text(_SERVER)
+    (base / "etc/systemd/system/web.service").write_text(_WEB)
     shutil.rmtree(base / "tmp/objects")
     for path in (base / "etc/apt/sources.list.d").iterdir():
         path.unlink()
@@ -53,6 +56,20 @@ def _image(podman: Podman, base: Path, folder: Path) -> None:
     archive.unlink()
 
 
+# Vendors' hosts on loopback: their own addresses, TLS by a certificate that this machine trusts, each host's files in its folder.
+_SERVER = """import http.server, os, ssl
+class Hosts(http.server.SimpleHTTPRequestHandler):
+    def translate_path(self, path):
+        host = (self.headers.get("Host") or "").split(":")[0].replace("/", "")
+        return super().translate_path("/" + host + path)
+os.chdir("/srv/web")
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 443), Hosts)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain("/srv/key/web.crt", "/srv/key/web.key")
+server.socket = context.wrap_socket(server.socket, server_side=True)
+server.serve_forever()
+"""
+_WEB = "[Service]\nExecStart=/usr/bin/python3 /srv/serve.py\n[Install]\nWantedBy=multi-user.target\n"
 _PREPARE = """
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin
 getent group render > /dev/null || groupadd --system render
@@ -61,6 +78,12 @@ apt-get update -qq
 apt-get install -qq -y "linux-image-$2" > /dev/null
 systemctl mask systemd-sysctl.service systemd-modules-load.service apt-daily.timer apt-daily-upgrade.timer \\
     dpkg-db-backup.timer e2scrub_all.timer fstrim.timer systemd-udevd.service > /dev/null 2>&1
+names=DNS:nvidia.github.io,DNS:developer.download.nvidia.com,DNS:download.pytorch.org
+openssl req -x509 -newkey rsa:2048 -nodes -days 3650 -subj /CN=test -addext subjectAltName=$names \\
+    -keyout /srv/key/web.key -out /srv/key/web.crt 2> /dev/null
+cp /srv/key/web.crt /usr/local/share/ca-certificates/rigup-test.crt
+update-ca-certificates > /dev/null 2>&1
+systemctl enable web.service 2> /dev/null
 : > /etc/machine-id
 """
 

@@ -14,7 +14,7 @@ MACHINES = Path(__file__).parents[1] / "machines"
 def hardware(name: str, folder: Path) -> Path:
     """A folder for `/hw` of a container: the machine's sys and proc, its nodes, and the kernel's part."""
     tree = MACHINES / name
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "wheels").mkdir(parents=True)
     shutil.copytree(tree / "sys", folder / "sys", symlinks=True)
     (folder / "sys/fs/cgroup").mkdir(parents=True, exist_ok=True)
     (folder / "proc").mkdir()
@@ -67,9 +67,11 @@ def bind(address, driver):
     for old in SYS.glob("bus/pci/drivers/*/" + address):
         old.unlink()
     link.unlink(missing_ok=True)
+    told = [line for line in (link.parent / "uevent").read_text().splitlines() if not line.startswith("DRIVER=")]
+    (link.parent / "uevent").write_text("\\n".join((["DRIVER=" + driver] if driver else []) + told) + "\\n")
     if driver:
         folder = SYS / "bus/pci/drivers" / driver
-        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "wheels").mkdir(parents=True)
         link.symlink_to(os.path.relpath(folder, link.parent))
         (folder / address).symlink_to(os.path.relpath(link.parent, folder))
 

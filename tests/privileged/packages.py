@@ -4,6 +4,7 @@ A driver's package brings a module for DKMS that is really compiled, libraries t
 programs that fail as NVIDIA's fail when they do not fit the module that is loaded.
 """
 
+import hashlib
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -47,24 +48,56 @@ def build(package: Package, folder: Path, into: Path) -> None:
         at = tree / "DEBIAN" / name
         at.write_text(body)
         at.chmod(0o755)
-    run("dpkg-deb", "--root-owner-group", "-Znone", "--build", tree, into)
+    run(
+        "dpkg-deb",
+        "--root-owner-group",
+        "-Znone",
+        "--build",
+        tree,
+        into / f"{package.name}_{package.version}_amd64.deb",
+    )
 
 
-def repository(root: Path, folder: Path) -> Path:
-    """All packages with their index, as apt reads it from a folder."""
-    place = folder / "repository"
-    place.mkdir(parents=True)
+def repositories(root: Path, folder: Path) -> None:
+    """The distribution's packages in /srv/repository of a root, vendors' own as their hosts give them in /srv/web."""
     objects = compiled(root, folder)
-    for package in everything(objects):
-        build(package, folder / "trees", place)
+    (root / "srv/key").mkdir(mode=0o700)
+    key = [*_GPG, "--export-options", "export-minimal", "--output"]
+    run("chroot", root, *_GPG, "--passphrase", "", "--quick-gen-key", "made for a test", "default", "default", "never")
+    (root / "srv/web").mkdir(parents=True)
+    run("chroot", root, *key, "/srv/web/key.gpg", "--export")
+    indexed(everything(objects), folder / "trees", root / "srv/repository")
+    toolkit = root / "srv/web/nvidia.github.io/libnvidia-container"
+    indexed(toolkits(), folder / "toolkit", toolkit / "stable/deb/amd64")
+    listed = "deb https://nvidia.github.io/libnvidia-container/stable/deb/$(ARCH) /\n"
+    (toolkit / "stable/deb/nvidia-container-toolkit.list").write_text(listed)
+    run("chroot", root, *key, "/srv/web/nvidia.github.io/libnvidia-container/gpgkey", "--armor", "--export")
+    cuda = root / "srv/web/developer.download.nvidia.com/compute/cuda/repos/debian12/x86_64"
+    indexed(debians(objects, root / "srv/web/key.gpg"), folder / "cuda", cuda)
+    (cuda / "cuda-keyring_1.1-1_amd64.deb").rename(cuda / "cuda-keyring_1.1-1_all.deb")
+    for place in (cuda, toolkit / "stable/deb/amd64"):
+        body = (place / "Packages").read_bytes()
+        told = (
+            f"Date: Thu, 01 Jan 2026 00:00:00 UTC\nSHA256:\n {hashlib.sha256(body).hexdigest()} {len(body)} Packages\n"
+        )
+        (place / "Release").write_text(told)
+        inside = "/" + str(place.relative_to(root))
+        run("chroot", root, *_GPG, "--clearsign", "--output", inside + "/InRelease", inside + "/Release")
+
+
+_GPG = ("gpg", "--homedir", "/srv/key", "--batch", "--pinentry-mode", "loopback", "--yes")
+
+
+def indexed(packages: list[Package], trees: Path, place: Path) -> None:
+    """Packages with their index, as apt reads it from a folder."""
+    place.mkdir(parents=True)
+    for package in packages:
+        build(package, trees, place)
     lines = [_entry(deb, place) for deb in sorted(place.glob("*.deb"))]
     (place / "Packages").write_text("\n".join(lines))
-    return place
 
 
 def _entry(deb: Path, place: Path) -> str:
-    import hashlib
-
     body = deb.read_bytes()
     told = run("dpkg-deb", "-f", deb).strip()
     return (
@@ -110,6 +143,7 @@ _MAKEFILE = """nvidia.ko: nvidia.c /lib/modules/$(KERNEL)/build/include/generate
 _DKMS_POSTINST = """#!/bin/sh
 set -e
 [ "$1" = configure ] || exit 0
+if [ -e /etc/rigup-test-fails ]; then echo 'Error! Bad return status for module build on kernel' >&2; exit 10; fi
 dkms add -m nvidia -v {version} || true
 if [ -e /lib/modules/$(uname -r)/build/include ]; then dkms build -m nvidia -v {version} && dkms install -m nvidia -v {version}; fi
 """
@@ -214,7 +248,7 @@ def drivers(objects: Mapping[str, str], version: str) -> list[Package]:
                 f"nvidia-dkms-{branch}{flavour}", version, f"dkms, nvidia-kernel-common-{branch}", files, scripts, only
             )
         )
-        needs = f"nvidia-dkms-{branch}{flavour}, nvidia-utils-{branch}, libnvidia-compute-{branch}"
+        needs = f"nvidia-dkms-{branch}{flavour}, nvidia-utils-{branch}, libnvidia-compute-{branch}, rigup-asks"
         made.append(Package(f"nvidia-driver-{branch}{flavour}", version, needs))
     return made
 
@@ -237,17 +271,63 @@ def services() -> list[Package]:
     ]  # fmt: skip
 
 
+_DOCKER = """#!/bin/sh
+[ "$1" = run ] || exit 1
+if command -v nvidia-container-runtime > /dev/null && grep -q nvidia-container-runtime /etc/docker/daemon.json 2> /dev/null; then exit 0; fi
+echo 'docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].' >&2
+exit 125
+"""
+
+
 def containers() -> list[Package]:
-    """A container engine that starts no containers, and NVIDIA's toolkit beside it."""
+    """A container engine that starts no containers, and says what a real one says where it cannot give them a card."""
     unit = _SERVICE.format(what="Docker Application Container Engine", more="")
+    files = {
+        "/usr/lib/systemd/system/docker.service": unit,
+        "/usr/bin/docker": _DOCKER,
+        "/usr/bin/dockerd": "#!/bin/sh\n",
+    }
+    started = {"postinst": _STARTED.format(name="docker"), "prerm": _STOPPED.format(name="docker")}
+    return [Package("docker.io", "26.1.5", files=files, scripts=started)]
+
+
+def toolkits() -> list[Package]:
+    """NVIDIA's container toolkit, which no distribution has."""
     programs = ("nvidia-container-runtime", "nvidia-container-cli")
+    base = {
+        "/usr/bin/nvidia-ctk": _CTK,
+        "/etc/nvidia-container-runtime/config.toml": "disable-require = false\n\n[nvidia-container-cli]\n#no-cgroups = false\n",
+    }
+    runtime = {f"/usr/bin/{name}": "#!/bin/sh\nexit 0\n" for name in programs}
     return [
-        Package("docker.io", "26.1.5", files={"/usr/lib/systemd/system/docker.service": unit, "/usr/bin/docker": "#!/bin/sh\nexit 1\n", "/usr/bin/dockerd": "#!/bin/sh\n"},
-                scripts={"postinst": _STARTED.format(name="docker"), "prerm": _STOPPED.format(name="docker")}),
-        Package("libnvidia-container1", "1.17.8"), Package("libnvidia-container-tools", "1.17.8", "libnvidia-container1"),
-        Package("nvidia-container-toolkit-base", "1.17.8", files={"/usr/bin/nvidia-ctk": _CTK, "/etc/nvidia-container-runtime/config.toml": "disable-require = false\n\n[nvidia-container-cli]\n#no-cgroups = false\n"}),
-        Package("nvidia-container-toolkit", "1.17.8", "nvidia-container-toolkit-base, libnvidia-container-tools", {f"/usr/bin/{name}": "#!/bin/sh\nexit 0\n" for name in programs}),
-    ]  # fmt: skip
+        Package("libnvidia-container1", "1.17.8"),
+        Package("libnvidia-container-tools", "1.17.8", "libnvidia-container1"),
+        Package("nvidia-container-toolkit-base", "1.17.8", files=base),
+        Package(
+            "nvidia-container-toolkit", "1.17.8", "nvidia-container-toolkit-base, libnvidia-container-tools", runtime
+        ),
+    ]
+
+
+def debians(objects: Mapping[str, str], key: Path) -> list[Package]:
+    """The driver under the names that NVIDIA's own repository for Debian has for it."""
+    renamed = {
+        "libnvidia-compute-580": "libcuda1", "nvidia-utils-580": "nvidia-smi", "nvidia-kernel-common-580": "nvidia-kernel-common",
+        "nvidia-dkms-580-open": "nvidia-kernel-open-dkms", "nvidia-driver-580-open": "nvidia-open",
+    }  # fmt: skip
+    made = []
+    for one in drivers(objects, NEW):
+        if one.name in renamed:
+            depends = one.depends
+            for old, new in renamed.items():
+                depends = ", ".join(new if part == old else part for part in depends.split(", "))
+            made.append(one._replace(name=renamed[one.name], depends=depends.removesuffix(", rigup-asks"), more=""))
+    source = "deb [signed-by=/usr/share/keyrings/cuda-archive-keyring.gpg] https://developer.download.nvidia.com/compute/cuda/repos/debian12/x86_64/ /\n"
+    keyring = {
+        "/etc/apt/sources.list.d/cuda-debian12-x86_64.list": source,
+        "/usr/share/keyrings/cuda-archive-keyring.gpg": f"@copy {key}",
+    }
+    return [*made, Package("nvidia-driver-pinning-580", "580"), Package("cuda-keyring", "1.1-1", files=keyring)]
 
 
 def odd() -> list[Package]:

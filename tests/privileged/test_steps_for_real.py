@@ -28,8 +28,10 @@ def around(box, cause, program=(), left=(), restarts=False):
     assert back.returncode == 0, back.stdout + back.stderr
     if restarts:
         box.restart()
-    changed = {name: (before.get(name), now) for name, now in box.state().items() if before.get(name) != now}
-    changed |= {name: (was, None) for name, was in before.items() if name not in changed and name not in box.state()}
+    after = box.state()
+    changed = {
+        name: (before.get(name), after.get(name)) for name in {*before, *after} if before.get(name) != after.get(name)
+    }
     assert not [name for name in changed if not name.startswith(tuple(left) or ("?",))], changed
     assert cause in box.causes(*program)
     return told, back
@@ -76,13 +78,6 @@ def test_apu_gtt_limit_not_applied(machine):
     around(box, "apu-gtt-limit-not-applied", restarts=True)
 
 
-def test_amdgpu_dkms_fails_half_way(machine):
-    box = machine("amd-workstation")
-    box.run("apt-get", "install", "-y", "amdgpu-dkms", check=False)
-    print(box.causes())
-    around(box, "kernel-module-not-built")
-
-
 # -- cards of NVIDIA ----------------------------------------------------------------------------------------
 def test_nouveau_bound(machine):
     box = machine("nvidia-workstation", "ubuntu", *DRIVER)
@@ -94,12 +89,21 @@ def test_nouveau_bound(machine):
 
 def test_nvidia_driver_missing(machine):
     box = machine("nvidia-workstation", "ubuntu")
+    box.write("/etc/modprobe.d/no-nouveau.conf", "blacklist nouveau\n")
+    box.run("/hw/boot")
     around(box, "nvidia-driver-missing", restarts=True)
 
 
 def test_kernel_module_not_built(machine):
     box = machine("nvidia-workstation", "ubuntu", "nvidia-driver-550")
-    around(box, "kernel-module-not-built", left=("/var/lib/dkms", "/lib/modules"))
+    assert "kernel-module-not-built" in box.causes()
+    told = box.fix("kernel-module-not-built")
+    assert told.returncode == 0, told.stdout + told.stderr
+    box.restart()
+    assert box.causes() == set()
+    assert "installed" in box.run("dkms", "status")
+    assert box.undo().returncode == 0
+    assert "linux-headers" not in box.run("dpkg-query", "--show")
 
 
 def test_dkms_stale_tree(machine):
@@ -123,3 +127,32 @@ def test_a_library_of_another_driver(machine):
     box.sh("""cp -L /usr/lib/x86_64-linux-gnu/libcuda.so.1 /usr/lib/libcuda.so.535.54.03
         ln -s libcuda.so.535.54.03 /usr/lib/libcuda.so.1; echo /usr/lib > /etc/ld.so.conf.d/000.conf; ldconfig""")
     around(box, "libcuda-differs-from-kernel-driver")
+
+
+def test_a_driver_whose_package_fails_half_way(machine):
+    box = machine("nvidia-workstation", "ubuntu")
+    box.write("/etc/modprobe.d/no-nouveau.conf", "blacklist nouveau\n")
+    box.run("/hw/boot")
+    box.write("/etc/rigup-test-fails", "")
+    before = box.state()
+    assert "nvidia-driver-missing" in box.causes()
+    told = box.fix("nvidia-driver-missing")
+    assert told.returncode == 1
+    assert "exit status 10" in told.stdout + told.stderr
+    assert "half-configured" in box.run("dpkg", "--status", "nvidia-dkms-580-open", check=False)
+    back = box.undo()
+    assert back.returncode == 0, back.stdout + back.stderr
+    after = box.state()
+    assert {name for name in {*before, *after} if before.get(name) != after.get(name)} == set()
+
+
+def test_container_toolkit_missing(machine):
+    box = machine("nvidia-workstation", "ubuntu", *DRIVER, "docker.io")
+    around(box, "container-toolkit-missing", ("docker", "run", "--rm", "--gpus", "all", "ubuntu", "nvidia-smi"))
+
+
+def test_nvidia_driver_missing_on_debian(machine):
+    box = machine("nvidia-workstation", "debian")
+    box.write("/etc/modprobe.d/no-nouveau.conf", "blacklist nouveau\n")
+    box.run("/hw/boot")
+    around(box, "nvidia-driver-missing", restarts=True)

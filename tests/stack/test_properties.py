@@ -67,9 +67,10 @@ def chosen(profile, *wishes, **options):
 
 
 def reach(choice):
-    """How many wanted devices are served, and by which release: more of it is a newer stack."""
-    served = [told.served for device, told in choice.devices if device in wanted(choice.site)]
-    return sum(served), version_key(choice.chosen[0].build.version) if choice.chosen else ()
+    """How many wanted devices are served, and natively, and by which release: more of it is a newer stack."""
+    told = [told for device, told in choice.devices if device in wanted(choice.site)]
+    served = sum(one.served for one in told), sum(one.how == "native" for one in told)
+    return served, version_key(choice.chosen[0].build.version) if choice.chosen else ()
 
 
 def compiled(build):
@@ -126,6 +127,42 @@ def test_without_root_nobody_gets_a_newer_stack(profile, wish):
     assert reach(tight)[0] <= reach(loose)[0]
     assert reach(tight)[0] < reach(loose)[0] or reach(tight) <= reach(loose)
     assert not any(change.root for change in tight.changes)
+
+
+# A field of a machine, from the loosest value to the tightest.
+LADDERS = {
+    "glibc": ("2.41", "2.35", "2.31", "2.28", "2.27", "2.17", "2.12", ""),
+    "disk": (10**12, 10**10, 5 * 10**9, 10**9),
+    "lacks": ((), ("avx2",), ("avx2", "avx")),
+    "macos": ("26.1", "15.6", "14.5", "13.6", "12.7", "11.6"),
+    "amd_driver": ("", "6.4", "6.2", "6.0", "5.7", "5.4"),
+    "kernel": ("6.17.0", "6.8.0", "5.15.0", "5.4.0"),
+    "root": (True, False),
+    "rosetta": (False, True),
+    "virtual": (False, True),
+}
+MACS = ("Apple M1", "Apple M4")
+
+
+@few
+@given(machines, st.sampled_from(WISHES), st.sampled_from(sorted(LADDERS)), st.data())
+def test_a_machine_that_is_tighter_in_anything_never_gets_a_newer_stack(profile, wish, field, data):
+    if field in ("macos", "rosetta", "virtual"):
+        profile = data.draw(st.sampled_from(MACS)) + ", macos 15.6"
+    steps = LADDERS[field]
+    place = data.draw(st.integers(0, len(steps) - 2))
+    site = read_profile(profile)
+    loose, tight = (
+        choose(Wish(packages=read_wishes((wish,))), site.but(**{field: steps[at]}))
+        for at in (place, data.draw(st.integers(place + 1, len(steps) - 1)))
+    )
+    assert reach(tight)[0] < reach(loose)[0] or reach(tight) <= reach(loose)
+
+
+@few
+@given(machines, st.sampled_from(("torch", "tensorflow", "jax", "torch==2.4.1")))
+def test_a_conda_environment_never_reaches_less_than_wheels_alone(profile, wish):
+    assert reach(chosen(profile, wish, manager="conda"))[0] >= reach(chosen(profile, wish))[0]
 
 
 @few

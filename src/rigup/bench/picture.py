@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from rigup.language import _
+from rigup.language import N_, _, current
 
 Answer = dict[str, Any]
 
@@ -40,16 +40,25 @@ def drawn(told: Answer, path: Path) -> None:
 
 def _device(axes: Any, device: Answer) -> None:
     """Rate over size for each type, with the sheet's peak as a line."""
-    for one in device["results"]:
-        if one["name"] == "matmul" and one.get("sweep"):
-            sizes = [point["size"] for point in one["sweep"]]
-            rates = [point["rate"] / 1e12 for point in one["sweep"]]
-            (line,) = axes.plot(sizes, rates, marker="o", label=one["type"])
-            if one.get("peak"):
-                axes.axhline(one["peak"] / 1e12, color=line.get_color(), linestyle=":", linewidth=1)
+    swept = [one for one in device["results"] if one["name"] == "matmul" and one.get("sweep")]
+    most = max((point["rate"] for one in swept for point in one["sweep"]), default=1e12)
+    scale, prefix = (1e12, "T") if most >= 1e12 else (1e9, "G")
+    for one in swept:
+        sizes = [point["size"] for point in one["sweep"]]
+        (line,) = axes.plot(sizes, [point["rate"] / scale for point in one["sweep"]], marker="o", label=one["type"])
+        if one.get("peak"):
+            axes.axhline(one["peak"] / scale, color=line.get_color(), linestyle=":", linewidth=1)
+    ticks = sorted({point["size"] for one in swept for point in one["sweep"] if point["size"].bit_count() == 1})
     axes.set_xscale("log", base=2)
+    axes.set_xticks(ticks, [str(tick) for tick in ticks])
+    axes.set_ylim(bottom=0)
     axes.set_title(str(device.get("name") or ""))
-    axes.set_xlabel(_("side of the matrices"))
-    axes.set_ylabel(_("10¹² operations a second"))
+    axes.set_xlabel(_told(N_("side of the matrices")))
+    axes.set_ylabel(prefix + "FLOP/s")
     axes.grid(alpha=0.3)
     axes.legend()
+
+
+def _told(text: str) -> str:
+    """A label in the person's language, where the picture's font has its letters."""
+    return text if current().startswith("zh") else _(text)

@@ -33,12 +33,18 @@ _WHAT = {
 
 def shown(told: list[dict[str, Any]], verbose: int = 0) -> list[str]:
     """Lines for a terminal, from the data: each difference with how many more go with it; `verbose` shows those too."""
+    said, more = items(told, verbose)
+    lines = [line for one in said for line in wrapped(one, "  - ", "    ")]
+    if more:
+        lines += wrapped(_("… {count} more with -v").format(count=more), "    ", "    ")
+    return lines
+
+
+def items(told: list[dict[str, Any]], verbose: int = 0) -> tuple[list[str], int]:
+    """The same as sentences, and how many more there are."""
     leading = [one for one in told if verbose or not one["echo_of"]]
     most = len(leading) if verbose else _MOST
-    lines = [line for one in leading[:most] for line in wrapped(_counted(one, told, verbose), "  - ", "    ")]
-    if len(leading) > most:
-        lines += wrapped(_("… {count} more with -v").format(count=len(leading) - most), "    ", "    ")
-    return lines
+    return [_counted(one, told, verbose) for one in leading[:most]], max(0, len(leading) - most)
 
 
 def _counted(one: dict[str, Any], told: list[dict[str, Any]], verbose: int) -> str:

@@ -138,8 +138,15 @@ def _versions(answer: Answer) -> list[str]:
         told = dict.fromkeys(" ".join(_field(row, name) for name in fields if _field(row, name)) for row in rows)
         known = [row for row in told if row][:4]
         if known:
-            lines.append("- " + kind.replace("_", " ") + ": " + ", ".join(map(code, known)))
+            lines.append(_("- {what}: {values}").format(what=_kinds()[kind], values=", ".join(map(code, known))))
     return lines
+
+
+def _kinds() -> dict[str, str]:
+    return {
+        "distributions": _("System"), "platforms": _("Kernel"), "drivers": _("Drivers"), "toolkits": _("Toolkits"),
+        "torches": _("torch"), "tensor_flows": _("TensorFlow"),
+    }  # fmt: skip
 
 
 def _field(row: Answer, name: str) -> str:

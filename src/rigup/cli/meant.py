@@ -27,12 +27,11 @@ def told() -> "Iterator[None]":
     from rigup.plan.environments.found import NoEnvironment
     from rigup.plan.environments.kernels import KernelError
     from rigup.plan.environments.lock_fields import LockError
-    from rigup.plan.environments.settings import SettingsError
     from rigup.plan.environments.shells import CannotTell
 
     try:
         yield
-    except (NoEnvironment, SettingsError, LockError, KernelError, CannotTell, JournalError, KnowledgeError) as error:
+    except (NoEnvironment, LockError, KernelError, CannotTell, JournalError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
     except BrokenPipeError:
         raise  # who reads has gone; that is no error of a file
@@ -43,10 +42,13 @@ def told() -> "Iterator[None]":
 
 
 def defaults() -> "Settings":
-    """The defaults of the site and the person."""
-    from rigup.plan.environments.settings import settings
+    """The defaults of the site and the person. Raises click.ClickException."""
+    from rigup.plan.environments.settings import SettingsError, settings
 
-    return settings()
+    try:
+        return settings()
+    except SettingsError as error:
+        raise click.ClickException(str(error)) from error
 
 
 def environment(word: str) -> "Environment":

@@ -53,6 +53,7 @@ def fragment(answer: Answer, here: bool = True, styled: bool = True) -> str:
     with_limits(answer)
     parts = [
         _head(answer, here),
+        *_since_ok(answer),
         *_findings(answer),
         *_devices(answer),
         *_notes(answer),
@@ -68,6 +69,19 @@ def _head(answer: Answer, here: bool) -> str:
     marked = f'<span class="{verdict}">{_said(_(verdict).capitalize())}</span>'
     told = _said(_("{verdict}. {meaning}")).format(verdict=marked, meaning=_said(head_sentence(answer, here)))
     return f"<h1>{told}</h1>"
+
+
+def _since_ok(answer: Answer) -> Iterator[str]:
+    """What has changed since all was well, where that was asked for."""
+    if "since_ok" not in answer:
+        return
+    from rigup.cli.difference import items
+    from rigup.cli.since import opening_of
+
+    yield from (f"<p>{_prose(one)}</p>" for one in opening_of(answer["since_ok"]))
+    found, _more = items(answer["since_ok"]["differences"])
+    if found:
+        yield "<ul>\n" + "\n".join(f"<li>{_said(one)}</li>" for one in found) + "\n</ul>"
 
 
 def _findings(answer: Answer) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.meant import defaults
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ def chosen_for(
     try:
         told = (*wishes, *(word for path in files for word in wishes_in(path)))
         machine = site(profile, environment)
+        if profile is None and not options["mirror"]:
+            options = {**options, "mirror": defaults().mirror}
         return chosen(Wish(packages=read_wishes(told, machine), **options), machine)
     except (ProfileError, WishError, SourceError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
@@ -86,9 +89,11 @@ def site(profile: str | None, environment: str = "") -> "Site":
         with open(profile, encoding="utf-8", errors="replace") as file:
             return read_profile_table(file.read(1_000_000))
     if profile is None or os.path.exists(profile):
+        from rigup.plan.environments.settings import with_settings
         from rigup.stack.seen import look_at
 
-        return look_at(profile, environment, judge=True)
+        machine = look_at(profile, environment, judge=True)
+        return with_settings(machine, defaults()) if profile is None else machine
     return read_profile(profile)
 
 

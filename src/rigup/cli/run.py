@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rigup.cli.meant import environment_if_any, of_devices, pairs, told
+from rigup.cli.meant import defaults, environment_if_any, of_devices, pairs, told
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
@@ -57,14 +57,16 @@ def command(
 
 
 def surroundings_of(there: "Environment | None") -> "Surroundings":
-    """What a program needs in it. A record says all of its environment; without one the devices are asked."""
+    """What a program needs in it. A record says all of its environment, but for one that other machines use too."""
     from rigup.plan.environments.record import read
     from rigup.plan.environments.running import activated
+    from rigup.plan.environments.settings import is_shared
 
-    if there is not None and read(there.path) is not None:
+    shared = there is not None and is_shared(there.path, defaults())
+    if there is not None and not shared and read(there.path) is not None:
         return activated(there)
     needed, libraries = of_devices(there.path if there else None)
-    return activated(there, needed, libraries)
+    return activated(there, needed, libraries, alien=shared)
 
 
 def _unit(name: str, surroundings: "Surroundings", over: Any, words: tuple[str, ...]) -> str:

@@ -52,20 +52,25 @@ def lines(since: Answer, verbose: int = 0) -> list[str]:
     from rigup.cli.difference import shown
     from rigup.cli.layout import wrapped
 
-    told = since["differences"]
+    opening = [line for one in opening_of(since) for line in wrapped(one)]
+    return [*opening, *shown(since["differences"], verbose)] if since["differences"] else opening
+
+
+def opening_of(since: Answer) -> list[str]:
+    """Sentences before the differences: what is compared with, or that there is nothing to compare."""
     if since["recorded_at"] is None:
-        return wrapped(
+        return [
             _(
                 "There is no record of a healthy state of this machine to compare with. Each run of `rigup doctor` "
                 "that finds all well leaves one."
             )
-        )
+        ]
     said = _("Since the healthy run of {when} nothing that rigup sees has changed.")
-    if not told:
-        return wrapped(said.format(when=_when(since["recorded_at"])))
-    opening = wrapped(said.format(when=_when(since["unchanged_since"]))) if "unchanged_since" in since else []
+    if not since["differences"]:
+        return [said.format(when=_when(since["recorded_at"]))]
     head = _("What has changed since the healthy run of {when}, likeliest suspects first:")
-    return [*opening, *wrapped(head.format(when=_when(since["recorded_at"]))), *shown(told, verbose)]
+    quiet = [said.format(when=_when(since["unchanged_since"]))] if "unchanged_since" in since else []
+    return [*quiet, head.format(when=_when(since["recorded_at"]))]
 
 
 def _when(stamp: str) -> str:

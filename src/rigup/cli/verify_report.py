@@ -99,7 +99,7 @@ def _measured(check: Answer) -> str:
 
 
 def _record(told: Answer) -> list[str]:
-    if "record" not in told:
+    if "record" not in told or told["verdict"] != "verified":
         return []
     said = _("The proof is kept in {path}, and `rigup doctor` counts on it as long as its facts hold.")
     return wrapped(said.format(path=told["record"]))

@@ -1,5 +1,7 @@
 """Progress of steps that are taken: a line for each, with what its command says while it runs, and the time it takes."""
 
+import contextlib
+import itertools
 import os
 import sys
 import threading
@@ -14,6 +16,8 @@ from rigup.language import _
 
 Answer = dict[str, Any]
 _CLEAR = "\r\x1b[2K"
+_MEGA = 10**6
+_MOST_FOLDERS, _MOST_FILES = 64, 64  # that are looked at for one picture
 _EVERY = 0.2  # seconds between two pictures
 
 
@@ -24,6 +28,7 @@ class Watching:
         self._count, self._silent = count, silent
         self._alive = not silent and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
         self._heading, self._line, self._began = "", "", 0.0
+        self._folder = ""
         self._done = threading.Event()
         self._lock = threading.Lock()
 
@@ -50,6 +55,10 @@ class Watching:
         """A line of its command."""
         self._line = "".join(letter if letter.isprintable() else " " for letter in line).strip() or self._line
 
+    def watches(self, folder: str) -> None:
+        """Where downloads lie while they come."""
+        self._folder = folder
+
     def ends(self, number: int, step: Answer, how: str) -> None:
         """It is done, or was not needed."""
         words = {
@@ -72,13 +81,25 @@ class Watching:
                 heading, line = self._heading, self._line
             if heading:
                 seconds = round(time.monotonic() - self._began)
-                sys.stderr.write(_CLEAR + _fitting(f"{heading} {seconds} s  {line}"))
+                came = largest(self._folder) if self._folder else 0
+                loaded = f"{came / _MEGA:.0f} MB  " if came > _MEGA else ""
+                sys.stderr.write(_CLEAR + _fitting(f"{heading} {seconds} s  {loaded}{line}"))
                 sys.stderr.flush()
 
     def _clear(self) -> None:
         if self._alive:
             sys.stderr.write(_CLEAR)
             sys.stderr.flush()
+
+
+def largest(folder: str) -> int:
+    """Bytes of the largest file in a folder of downloads: how much has come of the one that is loaded now."""
+    most = 0
+    for above, _folders, files in itertools.islice(os.walk(folder), _MOST_FOLDERS):
+        for name in files[:_MOST_FILES]:
+            with contextlib.suppress(OSError):
+                most = max(most, os.lstat(os.path.join(above, name)).st_size)
+    return most
 
 
 def _fitting(text: str) -> str:

@@ -7,6 +7,7 @@ from rigup.diagnosis.findings import Finding, explained
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.states import device_states
 from rigup.diagnosis.users import used_by
+from rigup.diagnosis.where_set import taken_out
 from rigup.diagnosis.wording import filled, flat, fullest
 from rigup.knowledge.doctor_tables import signatures, texts
 from rigup.language import current
@@ -17,7 +18,7 @@ from rigup.machine.look import look
 from rigup.machine.reader import inputs_about
 from rigup.machine.sources import Source, close_sources, open_source
 from rigup.machine.store import Facts
-from rigup.steps import KINDS, StepError, make, parse
+from rigup.steps import KINDS, Step, StepError, make, parse
 
 Answer = dict[str, Any]
 SCHEMA = "rigup.doctor/1"
@@ -114,20 +115,33 @@ def show(finding: Finding, facts: Facts, heard: set[str]) -> Answer:
 def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer]:
     """Each fix whose steps can be filled in; the one that needs least first, as the row has them."""
     wsl = any(platform.get("wsl") for platform in facts.of(Platform))
-    system = _distribution(finding, facts)
+    system, world = _distribution(finding, facts), finding.place.world or _only_world(facts)
     fill = flat(params)
     made: list[Answer] = []
     for specs in finding.row.fixes:
         if made and specs[0].partition(" ")[0] in _PLAINER:
             continue  # said only where nothing more exact can be
         try:
-            steps = [make(*parse(spec, fill), KINDS, finding.place.world, wsl, distribution=system) for spec in specs]
+            steps = [make(*parse(spec, fill), KINDS, world, wsl, distribution=system) for spec in specs]
         except (KeyError, StepError):
             continue
-        told: Answer = {"title": "; ".join(step.title for step in steps), "steps": [step.json() for step in steps]}
-        users = used_by(steps, finding, facts)
-        made.append(told | {"used_by": users} if users else told)
+        exact = [found for step in steps if (found := taken_out(step, finding, facts))]
+        ways = [[one for found in exact for one in found]] if len(exact) == len(steps) else []
+        told = [_way(way, finding, facts) for way in (*ways, steps)]
+        made += [way for way in told if way["title"] not in {one["title"] for one in made}]
     return made
+
+
+def _way(steps: list[Step], finding: Finding, facts: Facts) -> Answer:
+    """One way to mend it, with who else uses what it replaces."""
+    told: Answer = {"title": "; ".join(step.title for step in steps), "steps": [step.json() for step in steps]}
+    users = used_by(steps, finding, facts)
+    return told | {"used_by": users} if users else told
+
+
+def _only_world(facts: Facts) -> str:
+    """The host's name for it, where nothing but a host was looked at, so that what is to be done at the host is done here."""
+    return "host" if {look.place.world for look in facts.looks} == {"host"} else ""
 
 
 def _distribution(finding: Finding, facts: Facts) -> str:

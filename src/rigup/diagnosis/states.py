@@ -6,7 +6,8 @@ from rigup.diagnosis.findings import Finding
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.torch_builds import index_url, newest_build
 from rigup.language import _
-from rigup.machine.kinds import Driver, Platform, Torch, Variable
+from rigup.machine.kinds import Driver, Platform, Proof, Torch, Variable
+from rigup.machine.proofs import holds
 from rigup.machine.store import Facts
 
 OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
@@ -26,7 +27,7 @@ class State(NamedTuple):
 def device_states(devices: list[Device], findings: list[Finding], titles: list[str], facts: Facts) -> None:
     """Add `state`, `because` and `next` to each device of the inventory. `titles` are those of the findings."""
     for device in devices:
-        told = _fault(device, findings, titles) or _by_build(device, facts)
+        told = _fault(device, findings, titles) or _proven(device, facts) or _by_build(device, facts)
         device.update(state=told.state, because=told.because, next=told.following)
 
 
@@ -52,10 +53,19 @@ def _concerns(finding: Finding, device: Device) -> bool:
     return not makers or device.get("vendor") in makers
 
 
+def _proven(device: Device, facts: Facts) -> State | None:
+    """A proof on record whose facts still hold."""
+    proof = next((one for one in facts.of(Proof) if holds(one, device, facts)), None)
+    if proof is None:
+        return None
+    told = _("{framework} {build} was proven on it on {date} (`rigup verify`)")
+    return State("verified", told.format(framework=proof.framework, build=proof.build, date=proof.recorded_at[:10]), "")
+
+
 def _by_build(device: Device, facts: Facts) -> State:
     """As the torch builds that are here let it expect."""
     vendor, isa = device.get("vendor", ""), device.get("isa")
-    builds = [torch for torch in facts.of(Torch) if _made_for(torch, vendor, facts)]
+    builds = [torch for torch in facts.of(Torch) if made_for(torch, vendor, facts)]
     coded = [torch for torch in builds if torch.get("code")]
     fitting = [torch for torch in coded if isa and runs_on(isa, torch.code)]
     if vendor == "amd" and _overridden(facts):
@@ -69,7 +79,7 @@ def _by_build(device: Device, facts: Facts) -> State:
     return State("expected", _("nothing speaks against it; no torch was seen"), _install(device, facts))
 
 
-def _made_for(torch: Torch, vendor: str, facts: Facts) -> bool:
+def made_for(torch: Torch, vendor: str, facts: Facts) -> bool:
     """Whether a build has a backend for this maker's cards, as far as its version and fields tell."""
     if vendor in _RUNTIMES:
         return bool(torch.get(_RUNTIMES[vendor]))

@@ -17,6 +17,7 @@ _SPELT = {
     "amzn": ("amazon linux", "amazon"),
     "linuxmint": ("mint", "linux mint"),
     "pop": ("pop!_os", "pop_os", "popos", "pop os"),
+    "centos": ("centos stream",),
 }
 
 

@@ -12,6 +12,7 @@ from rigup.knowledge.gpus import driver_branch_for
 class _Known(msgspec.Struct, frozen=True):
     isas: list[str]
     first_branch: str = ""
+    last_branch: str = ""
 
 
 class _Branch(msgspec.Struct, frozen=True):
@@ -32,6 +33,17 @@ def first_branch(isa: str) -> str | None:
     """
     rows = tables.rows("cuda_driver", "last_branch", _Known)
     return next((row.first_branch for row in rows if isa in row.isas and row.first_branch), None)
+
+
+def branch_left_for(isa: str) -> str | None:
+    """The last driver branch of a chip, also of one that is too old for the catalogue ("390"); None where none is told.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    rows = tables.rows("cuda_driver", "last_branch", _Known)
+    return driver_branch_for(isa) or next((row.last_branch for row in rows if isa in row.isas), None)
 
 
 def stable_branch(least: str, isas: Iterable[str]) -> str | None:

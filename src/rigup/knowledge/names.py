@@ -80,6 +80,8 @@ _WORD = re.compile(r"[a-z0-9]+(?:\.[0-9]+)?")
 _BRACKETS = re.compile(r"\[([^\[\]]{3,})\]")
 _TAIL = re.compile(r"\((?:rev|prog-if|radeonsi|llvm)[^)]*\)?|/pcie.*|\(tm\)|\(r\)|w/")
 
+_MODEL_NUMBER = 3  # digits
+
 MAX_LENGTH = 300
 """Longer names are cut: no maker prints them."""
 
@@ -121,7 +123,11 @@ def has_number(key: Key) -> bool:
 
 
 def _whole(key: Key, end: int) -> bool:
-    return end == len(key) or key[end] not in _MODEL_SUFFIX
+    """Not the head of another product's name: no suffix follows, and no number where none has been yet ("r7" of "r7 370")."""
+    if end == len(key):
+        return True
+    headless = len(key[end]) >= _MODEL_NUMBER and key[end].isdigit() and len(key[end - 1]) < _MODEL_NUMBER
+    return key[end] not in _MODEL_SUFFIX and not headless
 
 
 def maker_of(name: str) -> str:

@@ -28,6 +28,23 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True):
     exact: bool
 
 
+class _SystemSize(msgspec.Struct, frozen=True, kw_only=True):
+    step: str
+    download_mb: int
+    disk_mb: int
+
+
+def system_weight(step: str) -> Weight | None:
+    """What a kind of step of the system weighs, by one distribution that was measured; None where none was.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    row = next((row for row in tables.rows("package_sizes", "system_size", _SystemSize) if row.step == step), None)
+    return Weight(download=row.download_mb * _MEGA, disk=row.disk_mb * _MEGA, exact=False) if row else None
+
+
 def weight(package: str, version: str, variant: str = "", system: str = "linux") -> Weight | None:
     """What a build weighs, by itself or by the measured one that is nearest; None where none of its kind is known.
 

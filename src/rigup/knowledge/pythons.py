@@ -13,7 +13,10 @@ _TABLES = {
     "tensorflow-cpu": ("tensorflow_jax", "tensorflow", "version"),
     "vllm": ("tensorflow_jax", "vllm", "version"),
     "onnxruntime-gpu": ("tensorflow_jax", "onnxruntime_gpu", "version"),
+    "onnxruntime": ("tensorflow_jax", "onnxruntime_gpu", "version"),  # built beside it for the same Pythons
     "torch-directml": ("directml", "release", "torch_directml"),
+    "tensorflow-directml": ("directml", "tensorflow_fork", "version"),
+    "tensorflow-directml-plugin": ("directml", "tensorflow_plugin", "version"),
 }
 _OF_TORCH = ("torch", "torchvision", "torchaudio", "pytorch")
 _MOST_MINORS = 30
@@ -86,8 +89,13 @@ def _of_table(name: str, version: str) -> Iterable[str]:
         return ()
     table, array, key = _TABLES[name]
     rows: list[dict[str, Any]] = tables.table(table).get(array, [])
-    chosen = [row for row in rows if not version or _same(version, str(row.get(key, "")))]
+    chosen = [row for row in rows if not version or any(_same(version, one) for one in _releases(row, key))]
     return {python for row in chosen for python in _spelt_out(str(row.get("python", "")))}
+
+
+def _releases(row: dict[str, Any], key: str) -> list[str]:
+    """A row of several releases lists them."""
+    return [str(one) for one in row.get("releases") or [row.get(key, "")]]
 
 
 def _same(asked: str, held: str) -> bool:

@@ -84,10 +84,18 @@ class _Blas(msgspec.Struct, frozen=True):
     isas: list[str]
 
 
+class _Only(msgspec.Struct, frozen=True):
+    """Drivers that are accepted for some targets alone."""
+
+    isas: list[str]
+    drivers: list[str]
+
+
 class _Release(msgspec.Struct, frozen=True):
     version: str
     isas_official: list[str] = []
     driver_accepted: list[str] = []
+    driver_accepted_for: _Only | None = None
     released: str = ""
 
 
@@ -204,12 +212,13 @@ def last_rocm_with(gfx: str) -> str | None:
     return max(having, key=version_key) if base and having else None
 
 
-def driver_accepts(driver: str, rocm: str) -> bool | None:
+def driver_accepts(driver: str, rocm: str, isa: str = "") -> bool | None:
     """Tell whether AMD lists a kernel driver for a ROCm release.
 
     Args:
         driver: as AMD names its driver releases: "6.3", "30.10" (not the module's own version).
         rocm: the release of the libraries.
+        isa: the target, where some drivers are listed for certain targets alone; "" for any of them.
 
     Returns:
         True where it is listed, False where it is older than all that are, None where it is
@@ -220,9 +229,9 @@ def driver_accepts(driver: str, rocm: str) -> bool | None:
 
     """
     have, asked = version_key(driver)[:2], version_key(rocm)[:2]
-    rows = tables.rows("rocm_releases", "release", _Release)
-    texts = [text for row in rows if version_key(row.version)[:2] == asked for text in row.driver_accepted]
-    listed = sorted({version_key(one)[:2] for text in texts for one in _VERSION.findall(text)})
+    rows = [row for row in tables.rows("rocm_releases", "release", _Release) if version_key(row.version)[:2] == asked]
+    texts = [text for row in rows for text in row.driver_accepted]
+    listed = sorted({version_key(one)[:2] for text in texts for one in _VERSION.findall(text)} - _barred(rows, isa))
     if not have or not asked:
         return None
     if not listed:
@@ -230,6 +239,12 @@ def driver_accepts(driver: str, rocm: str) -> bool | None:
     if have in listed or (any("..." in text for text in texts) and listed[0] <= have <= listed[-1]):
         return True
     return False if have < listed[0] else None
+
+
+def _barred(rows: list[_Release], isa: str) -> set[tuple[int, ...]]:
+    """Drivers that the rows list for other targets alone."""
+    others = [row.driver_accepted_for for row in rows if row.driver_accepted_for and isa]
+    return {version_key(one)[:2] for only in others if gfx_base(isa) not in only.isas for one in only.drivers}
 
 
 def _a_year_apart(driver: date | None, rocm: date | None) -> bool | None:

@@ -81,6 +81,19 @@ def installation(version: str, usecase: str, distribution: str, release: str, ke
     )  # fmt: skip
 
 
+def newest_driver(distribution: str, release: str) -> str:
+    """The newest release of ROCm whose kernel driver AMD packs for a system ("7.2.4"); "" where there is none.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = sorted(
+        tables.rows("rocm_releases", "release", _Release), key=lambda row: version_key(row.version), reverse=True
+    )
+    return next((row.version for row in rows if installation(row.version, "dkms", distribution, release)), "")
+
+
 def _headers(file: _File, values: dict[str, str]) -> Filled:
     try:
         return filled(file.headers, values)

@@ -68,6 +68,17 @@ def newer_kernel(distribution: str) -> Recipe | None:
     return next((row for row in tables.rows("surroundings", "kernel", Recipe) if distribution in row.ids), None)
 
 
+class _Kernels(msgspec.Struct, frozen=True):
+    ids: list[str]
+    offers: dict[str, str] = {}
+
+
+def offered_kernel(distribution: str, release: str) -> str:
+    """The newest kernel that a release of a distribution offers ("6.8"); "" where nobody has said. Raises KnowledgeError."""
+    rows = tables.rows("surroundings", "kernel", _Kernels)
+    return next((row.offers.get(release, "") for row in rows if distribution in row.ids), "")
+
+
 def _by_family(array: str, distribution: str) -> Recipe | None:
     family = _family(distribution)
     return next((row for row in tables.rows("surroundings", array, Recipe) if family and row.family == family), None)

@@ -38,6 +38,14 @@ def too_old(windows: str | None, kernel: str | None) -> str | None:
     return "kernel" if numbers and numbers < version_key(least["kernel"])[: len(numbers)] else None
 
 
+def may_be_old(windows: str | None, kernel: str | None) -> bool:
+    """Whether GPUs were seen with this kernel, though it is below the minimum: Windows that previewed them had such ones."""
+    least = tables.table("wsl")["minimum"]
+    build, numbers = version_key(windows or "")[2:3], version_key((kernel or "").partition("-")[0])
+    first = version_key(least["first_kernel"])
+    return bool(build and build[0] >= least["first_build"] and numbers and numbers >= first[: len(numbers)])
+
+
 def minimum() -> tuple[str, str]:
     """Tell the lowest Windows build and the lowest kernel."""
     least = tables.table("wsl")["minimum"]

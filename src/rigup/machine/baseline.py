@@ -43,9 +43,14 @@ class Baseline(msgspec.Struct, kw_only=True):
     environment: str = ""
 
 
+def state_folder(kind: str) -> Path:
+    """Where this node's records of a kind lie."""
+    return Path(_state(), kind, file_name(_node() or "node"))
+
+
 def folder() -> Path:
     """Where this node's records lie."""
-    return Path(_state(), "baseline", _name(_node() or "node"))
+    return state_folder("baseline")
 
 
 def _state() -> Path:
@@ -62,7 +67,7 @@ def _node() -> str:
     return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
 
 
-def _name(text: str) -> str:
+def file_name(text: str) -> str:
     """A text as a file name; what had to be changed for it is told apart by a digest."""
     plain = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in text)[:60].strip(".")
     return plain if plain == text else f"{plain}-{zlib.crc32(text.encode('utf-8', 'replace')):08x}"
@@ -70,7 +75,7 @@ def _name(text: str) -> str:
 
 def place_of(facts: Facts, world: str = "") -> str:
     """The name of the record for who asks: in which world, with which Python environment."""
-    return _name((world or _world(facts) or "host") + (" " + environment(facts)).rstrip())
+    return file_name((world or _world(facts) or "host") + (" " + environment(facts)).rstrip())
 
 
 def _world(facts: Facts) -> str:

@@ -19,6 +19,7 @@ from rigup.machine.kinds import (
     Platform,
     PythonEnv,
     SearchPath,
+    StateFolder,
     Torch,
     Variable,
 )
@@ -154,6 +155,15 @@ def folder_of_variable(variable: Variable) -> Statements:
     value = variable.get("value")
     if role and value and value != "/" and _PATH.fullmatch(value) and variable.place.kind != "unit":
         yield _folder(variable, _on_its_drive(value.rstrip("/\\")), role, variable.fields["value"].where)
+
+
+@derives(StateFolder)
+def folder_of_state(variable: Variable) -> Statements:
+    """Where state is kept, if not at the usual place in the home folder."""
+    value = variable.get("value")
+    if variable.get("name") == "XDG_STATE_HOME" and value and value != "/" and _PATH.fullmatch(value):
+        where = variable.fields["value"].where
+        yield StateFolder(variable.place, {"path": Reading(value.rstrip("/"), where)})
 
 
 @derives(HomeFolder)

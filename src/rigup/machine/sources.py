@@ -43,7 +43,8 @@ def open_source(path: str | None) -> list[Source]:
     if path == "-":
         return _piped(sys.stdin.buffer.read(_MOST_PIPED))
     if not os.path.lexists(path):
-        raise SourceError(_("{path} does not exist.").format(path=path))
+        told = _("{path} does not exist. Give a report, a log, a folder of them or a capture; - reads standard input.")
+        raise SourceError(told.format(path=path))
     try:
         return _piped(_of_pipe(path), path) if stat.S_ISFIFO(os.stat(path).st_mode) else _opened(path)
     except FileNotFoundError as error:

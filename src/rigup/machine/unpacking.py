@@ -39,9 +39,12 @@ class Member(NamedTuple):
     body: IO[bytes] | None
 
 
-def members(path: str) -> Iterator[Member]:
-    """Folders, files and links of an archive. Raises TooMuch, and what tarfile and zipfile raise."""
-    found = _of_tar(path) if is_tar(path) else _of_zip(path)
+def members(path: str, most_read: int = _MOST_READ) -> Iterator[Member]:
+    """Folders, files and links of an archive; of a tar no more than `most_read` bytes are read.
+
+    Raises TooMuch, and what tarfile and zipfile raise.
+    """
+    found = _of_tar(path, most_read) if is_tar(path) else _of_zip(path)
     for count, member in enumerate(found):
         if count >= MOST_MEMBERS:
             raise TooMuch
@@ -59,8 +62,8 @@ def is_tar(path: str) -> bool:
         return False
 
 
-def _of_tar(path: str) -> Iterator[Member]:
-    with _plain(path) as file, _metered(file) as archive:
+def _of_tar(path: str, most_read: int) -> Iterator[Member]:
+    with _plain(path) as file, _metered(file, most_read) as archive:
         for entry in archive:
             archive.__dict__["members"] = []  # it would keep every entry that it has seen
             if entry.isreg():
@@ -69,8 +72,8 @@ def _of_tar(path: str) -> Iterator[Member]:
                 yield Member(entry.name, entry.linkname[:_LONGEST_TARGET] if entry.issym() else None, None)
 
 
-def _metered(file: Any) -> tarfile.TarFile:
-    meter: Any = _Meter(file)
+def _metered(file: Any, most_read: int = _MOST_READ) -> tarfile.TarFile:
+    meter: Any = _Meter(file, most_read)
     return tarfile.open(fileobj=meter, mode="r|", tarinfo=_Info)
 
 
@@ -100,8 +103,8 @@ class _Info(tarfile.TarInfo):
 class _Meter:
     """A file that ends in an error when more was read from it than a capture holds."""
 
-    def __init__(self, file: Any) -> None:
-        self.file, self.left = file, _MOST_READ
+    def __init__(self, file: Any, most_read: int) -> None:
+        self.file, self.left = file, most_read
 
     def read(self, size: int) -> bytes:
         got: bytes = self.file.read(size)

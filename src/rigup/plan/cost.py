@@ -101,7 +101,17 @@ def _weights(told: Iterable[Group], system: str) -> tuple[list[Weight], list[str
     return known, unknown
 
 
-_SMALL = ("torchvision", "torchaudio", "triton", "torch-directml")  # a few megabytes, or counted with torch
+_SMALL = (
+    "torchvision",
+    "torchaudio",
+    "triton",
+    "torch-directml",
+    "setuptools",
+    "wheel",
+    "packaging",
+    "ninja",
+    "psutil",
+)  # a few megabytes, or counted with torch
 
 
 def _one(name: str, version: str, build: Candidate | None, system: str) -> Weight | None:

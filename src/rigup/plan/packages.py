@@ -8,6 +8,7 @@ from packaging.utils import canonicalize_name
 
 from rigup.knowledge.mirrors import mirrored
 from rigup.stack.choice import Choice
+from rigup.stack.choose import pins
 from rigup.stack.frameworks.addons import build_of
 from rigup.stack.weigh import Judged
 
@@ -82,7 +83,7 @@ def channel(choice: Choice) -> str:
 
 
 def _of_build(choice: Choice, one: Judged) -> Group:
-    names = {plain(name) for name in one.build.packages}
+    names = {plain(name) for name in (*one.build.packages, *pins(one, choice.site))}
     wanted = tuple(pinned(name, version) for name, version in choice.packages.items() if plain(name) in names)
     return _placed(choice, wanted, one.build.index, one.build.extra_indexes, one.build.links, one)
 

@@ -42,12 +42,16 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         own_blas: its matrix products come from rocBLAS as its ROCm ships it.
         isa_min: the oldest NVIDIA chip on which it works, where that is not told by `code`.
         extra_isas: targets for which it must be asked by an extra, by target ("gfx1032" -> "device-gfx1032").
+        extra_of: the package that has those extras, "" the first one.
         untested: targets among them that its makers build and do not test.
         variables: what must be set wherever it runs.
         failing: NVIDIA chips on which it is known to fail.
         changes: what it asks of the system, whatever the devices.
         conda, channel: what conda is asked for, and of whom; empty for wheels.
         image, brings: the image that holds it, and the packages that need not be installed there.
+        any_cudnn: it asks for any cuDNN of its line, so that the newest is taken.
+        mind: what a person has to see to, as a sentence.
+        trial: why nobody can vouch for it on any device, as a sentence; "" where its makers released it.
         source: the table that says so.
 
     """
@@ -72,6 +76,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     own_blas: bool = False
     isa_min: str = ""
     extra_isas: dict[str, str] = {}
+    extra_of: str = ""
     untested: tuple[str, ...] = ()
     variables: dict[str, str] = {}
     failing: tuple[str, ...] = ()
@@ -80,6 +85,9 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     channel: str = ""
     image: str = ""
     brings: tuple[str, ...] = ()
+    any_cudnn: bool = False
+    mind: str = ""
+    trial: str = ""
     source: str = ""
     note: str = ""
 

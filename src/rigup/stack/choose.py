@@ -5,6 +5,9 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from packaging.utils import canonicalize_name
 
+from rigup.knowledge.chips import isa_order
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.cudnn import cudnn_pin
 from rigup.knowledge.mirrors import mirror_names
 from rigup.language import _
 from rigup.stack import frameworks
@@ -39,7 +42,7 @@ def choose(wish: Wish, site: Site) -> Choice:
     whole = serves_all(found.taken, site) and not found.stuck
     choice = Choice(
         wish=wish, site=site, remedy=None if whole else smallest(wish, site, solved),
-        turned_down=(*turned_down(found.refused, site), *_translations(found, site)),
+        turned_down=(*turned_down(found.refused, site), *_translations(found, site), *_without_gpu(found, site)),
     )  # fmt: skip
     return _without_a_stack(choice, found) if found.stuck else _with_a_stack(choice, found)
 
@@ -67,6 +70,15 @@ def _translations(found: Decision, site: Site) -> tuple[TurnedDown, ...]:
     return translations(idle, {one.build.kind for one in found.looked_at})
 
 
+def _without_gpu(found: Decision, site: Site) -> Iterator[TurnedDown]:
+    """Where there is no device, and nothing of what was asked for runs without one."""
+    able = [one.build for one in found.looked_at if not one.refusal and one.build.kind != "cpu"]
+    if found.stuck and able and not site.gpus:
+        newest = max(able, key=lambda build: version_key(build.version))
+        because = _("{build} needs a GPU, and none is known there.").format(build=newest.label)
+        yield TurnedDown(candidate=newest.label, because=because, source=newest.source)
+
+
 def _each(one: Judged, site: Site) -> Iterable[tuple[Device, Served]]:
     return zip(site.gpus, one.served, strict=True)
 
@@ -85,13 +97,17 @@ def _with_a_stack(choice: Choice, found: Decision) -> Choice:
     wish, site = choice.wish, choice.site
     taken = found.taken
     variables, devices = for_devices(tuple(_devices(taken, found.refused, site)))
-    packages = {name: version for one in taken for name, version in (_with_extras(one) | one.build.beside).items()}
+    packages = {
+        name: version
+        for one in taken
+        for name, version in (_with_extras(one) | one.build.beside | pins(one, site)).items()
+    }
     return msgspec.structs.replace(
         choice, chosen=taken, packages=packages, requirements=tuple(_requirements(wish, taken, packages)),
         indexes=tuple(dict.fromkeys(url for one in taken for url in _places(one) if url)), devices=devices,
         variables={name: value for one in taken for name, value in one.build.variables.items()} | variables,
         python=taken[0].python or python_for(taken[0].build, inside(wish, site), wish), changes=tuple(_changes(taken)),
-        others=_others(wish, site, taken[0]),
+        others=_others(wish, site, taken[0]), warnings=tuple(one.build.mind for one in taken if one.build.mind),
     )  # fmt: skip
 
 
@@ -132,12 +148,26 @@ def _others(wish: Wish, site: Site, taken: Judged) -> tuple[Choice, ...]:
     return (other,) if other.chosen and served_count(other.chosen[0], other.site) else ()
 
 
+def pins(one: Judged, site: Site) -> dict[str, str]:
+    """The cuDNN that the served chips still have, where the newest would be taken. Raises KnowledgeError."""
+    pin = cudnn_pin(one.build.cuda) if one.build.any_cudnn and not one.build.conda else None
+    chips = [device.isa for device, told in _each(one, site) if told.served and device.isa]
+    old = pin is not None and any(isa_order(isa) < isa_order(pin.below) for isa in chips)
+    return {pin.package: pin.version} if pin and old else {}
+
+
 def _with_extras(one: Judged) -> dict[str, str]:
     """Packages as pip takes them: where a device's code is an extra, it is asked for."""
     extras = sorted({told.extra for told in one.served if told.extra})
     if not extras:
         return one.build.packages
+    owner = one.build.extra_of or one.build.package
     return {
-        f"{name}[{','.join(extras)}]" if name == one.build.package else name: version
+        _extended(name, extras) if name.partition("[")[0] == owner else name: version
         for name, version in one.build.packages.items()
     }
+
+
+def _extended(name: str, extras: list[str]) -> str:
+    plain, _bracket, known = name.rstrip("]").partition("[")
+    return f"{plain}[{','.join([*filter(None, [known]), *extras])}]"

@@ -39,7 +39,7 @@ def _line(because: str, source: str, ones: list[Judged]) -> TurnedDown:
     first, last = ones[0].build, ones[-1].build
     if len(ones) == 1:
         return TurnedDown(candidate=first.label, because=because.replace("{}", first.label), source=source)
-    variants = list(dict.fromkeys(one.build.variant for one in ones if one.build.variant))
+    variants = list(dict.fromkeys(told for one in ones if (told := one.build.variant or one.build.channel)))
     span = first.version if first.version == last.version else _("{first} to {last}").format(
         first=last.version, last=first.version
     )  # fmt: skip

@@ -8,6 +8,7 @@ from rigup.language import _
 from rigup.stack.candidate import Candidate, Change
 from rigup.stack.site import NONE, Site
 from rigup.stack.wish import Wish
+from rigup.stack.words import change_name
 
 _UNPACKED = 1.7
 """How much larger wheels are when unpacked: the least among those of package_sizes where both were measured."""
@@ -81,9 +82,10 @@ def _of_system(build: Candidate, site: Site) -> str:
     asked = next((change for change in build.changes if change.root), None)
     if asked is None or (site.root is not False and site.holder not in ("docker", "apptainer")):
         return ""
+    what = f"{change_name(asked.change)} {asked.to}" if asked.to[:1].isdigit() else asked.to
     if site.root is False and site.holder == "venv":
-        return _("{why} Only root can add {what}.").format(why=asked.why, what=asked.to)
-    return _("{why} Nothing adds {what} there.").format(why=asked.why, what=asked.to)
+        return _("{why} Only root can add {what}.").format(why=asked.why, what=what)
+    return _("{why} Nothing adds {what} there.").format(why=asked.why, what=what)
 
 
 def python_for(build: Candidate, site: Site, wish: Wish) -> str:

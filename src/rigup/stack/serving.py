@@ -1,5 +1,7 @@
 """Whether a build serves a device of a machine, and what must change for it."""
 
+import msgspec
+
 from rigup.knowledge.apple import is_older, mps_minimum
 from rigup.knowledge.intel import validated
 from rigup.language import _
@@ -29,6 +31,8 @@ def served(build: Candidate, device: Device, site: Site) -> Served:
         "vulkan": _vulkan,
     }[build.kind]  # fmt: skip
     told = judge(build, device, site)
+    if build.trial and told.how == "native":
+        told = msgspec.structs.replace(told, how="trial", because=build.trial)
     return on_kernel(told, device, site) if build.kind in ("rocm", "xpu") else told
 
 

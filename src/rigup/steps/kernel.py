@@ -30,6 +30,15 @@ _IN_AGAIN = (
     'new=$(mktemp) || exit 1; sed "s/^# taken out by rigup: //" "$1" > "$new" && cat "$new" > "$1"; done=$?; '
     'rm -f "$new"; exit $done'
 )
+# ldconfig makes a library's link again, also from a file of another name, if that only begins with "lib".
+_ASIDE = (
+    'real=$(readlink -f -- "$1") || exit 1; for one in "$1" "$real"; do '
+    '[ ! -L "$one" ] && [ ! -e "$one" ] || mv -T -- "$one" "${one%/*}/.rigup-aside-${one##*/}" || exit 1; done'
+)
+_FROM_ASIDE = (
+    'for one in "${1%/*}"/.rigup-aside-*; do [ ! -L "$one" ] && [ ! -e "$one" ] || '
+    'mv -T -- "$one" "${one%/*}/${one##*/.rigup-aside-}" || exit 1; done'
+)
 
 KINDS: dict[str, Kind] = {
     "install-driver": Kind(
@@ -80,7 +89,8 @@ KINDS: dict[str, Kind] = {
     "rebuild-modules": Kind(
         _("install the headers of the kernel {kernel}, and build the driver's module for it"), ("kernel",), "kernel",
         root=True, network=True, tag="caution",
-        commands=(("@install", "@headers"), ("dkms", "autoinstall", "-k", "{kernel}")), undo=(),
+        commands=(("@install", "@headers"), ("dkms", "autoinstall", "-k", "{kernel}")),
+        undo_because=_("a module that was built harms nothing; `dkms unbuild` takes it away"),
     ),
     "boot-kernel": Kind(
         _("start the kernel {kernel}, for which there is a module"), ("kernel",), "by-hand", restart=True, undo=(),
@@ -100,9 +110,14 @@ KINDS: dict[str, Kind] = {
         undo_because=_("install amdgpu-dkms again once it supports the kernel"),
     ),
     "delete-stale-dkms": Kind(
-        _("delete what DKMS still keeps of {module} {version}"), ("module", "version"), "kernel", root=True, tag="destructive",
-        commands=(("rm", "-r", "/var/lib/dkms/{module}/{version}"),),
-        undo_because=_("nothing there is used: its sources are gone"),
+        _("set aside what DKMS still keeps of {module} {version}, whose sources are gone"), ("module", "version"), "kernel",
+        root=True, tag="caution", commands=(
+            ("mkdir", "-p", "/var/lib/rigup/dkms/{module}"),
+            ("mv", "-T", "/var/lib/dkms/{module}/{version}", "/var/lib/rigup/dkms/{module}/{version}"),
+        ), undo=(
+            ("mv", "-T", "/var/lib/rigup/dkms/{module}/{version}", "/var/lib/dkms/{module}/{version}"),
+            ("rmdir", "-p", "--ignore-fail-on-non-empty", "/var/lib/rigup/dkms/{module}"),
+        ),
     ),
     "take-off-loader-path": Kind(
         _("take {path} off LD_LIBRARY_PATH and /etc/ld.so.conf.d, for programs and services"), ("path",), "by-hand", undo=(),
@@ -114,8 +129,8 @@ KINDS: dict[str, Kind] = {
     ),
     "remove-foreign-library": Kind(
         _("remove the driver library that does not belong to the loaded module ({path})"), ("path",), root=True,
-        tag="caution", commands=(("mv", "-T", "{path}", "{path}.rigup-aside"), ("ldconfig",)),
-        undo=(("mv", "-T", "{path}.rigup-aside", "{path}"), ("ldconfig",)),
+        tag="caution", commands=(("sh", "-c", _ASIDE, "sh", "{path}"), ("ldconfig",)),
+        undo=(("sh", "-c", _FROM_ASIDE, "sh", "{path}"), ("ldconfig",)),
     ),
     "enlarge-bars": Kind(
         _("switch on Above 4G Decoding and Resizable BAR in the firmware set-up"), (), "by-hand", restart=True, undo=(),

@@ -57,7 +57,7 @@ KINDS: dict[str, Kind] = {
         _("register the environment as a notebook kernel, and choose it there"), (),
         commands=(("{python}", "-m", "pip", "install", "ipykernel"),
                   ("{python}", "-m", "ipykernel", "install", "--user", "--name", "{name}")),
-        undo=(("jupyter", "kernelspec", "remove", "-f", "{name}"),),
+        undo=(), writes=tuple("{folder}/" + file for file in ("kernel.json", "logo-32x32.png", "logo-64x64.png", "logo-svg.svg")),
     ),
     "install-python": Kind(
         _("install Python for {machine} and make the environment again with it"), ("machine",), "by-hand",

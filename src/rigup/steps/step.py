@@ -139,6 +139,8 @@ def make_as(
 
 
 def _where(where: str, world: str, wsl: bool) -> str:
+    if where == "host-of-container" and world == "host":
+        return "here"
     if where != "kernel":
         return where
     if world.startswith("container"):

@@ -2,7 +2,11 @@
 
 from rigup.diagnosis.rules import (
     access,
+    amd_told,
+    amd_told_around,
+    amd_told_nodes,
     apple,
+    beside_messages,
     binaries,
     container,
     container_driver,
@@ -11,8 +15,10 @@ from rigup.diagnosis.rules import (
     driver_absent,
     driver_amd,
     driver_guest,
+    driver_told,
     framework,
     hardware,
+    in_words,
     intel,
     library,
     memory,
@@ -22,12 +28,17 @@ from rigup.diagnosis.rules import (
     scheduler,
     tensorflow,
     wheels,
+    windows,
     wsl,
 )
 
 __all__ = [
     "access",
+    "amd_told",
+    "amd_told_around",
+    "amd_told_nodes",
     "apple",
+    "beside_messages",
     "binaries",
     "container",
     "container_driver",
@@ -36,8 +47,10 @@ __all__ = [
     "driver_absent",
     "driver_amd",
     "driver_guest",
+    "driver_told",
     "framework",
     "hardware",
+    "in_words",
     "intel",
     "library",
     "memory",
@@ -47,5 +60,6 @@ __all__ = [
     "scheduler",
     "tensorflow",
     "wheels",
+    "windows",
     "wsl",
 ]

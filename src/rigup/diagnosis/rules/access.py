@@ -64,10 +64,10 @@ COMPUTING = (
 @rule("render-group-missing", strength="likely")
 def opening_was_refused(
     error: Symptom = seen("kfd-permission-denied", "kfd-permission-denied-errno", "ollama-amd-permissions", "kfd-group-not-held"),
-    world: World | None = None,
+    world: World | None = None, boxed: Symptom | None = seen("distrobox-named", "toolbox-entered", "rootless-told", "in-a-container-told"),
 ) -> Verdict:  # fmt: skip
     """The program says so itself; where its place is not known it is taken for the host's."""
-    return not inside(error) and not (world and world.get("container"))
+    return not inside(error) and boxed is None and not (world and world.get("container"))
 
 
 @rule("render-group-missing", strength="likely")
@@ -97,8 +97,12 @@ def nvidia_node_is_closed(who: Account, node: DeviceNode) -> Verdict:
 @mends("device-node-permissions")
 def the_nodes_group(node: DeviceNode, who: Account | None = one(at="shell")) -> Params:
     """The group that the node opens for, where it is one that a person can join."""
-    known = node.path.startswith("/dev/nvidia") and node.group not in ("root", *_NOBODY)
-    return {"group": node.group, **_named(who)} if known else {}
+    ours, host = node.path.startswith("/dev/nvidia"), not inside(node)
+    if ours and host and node.mode[1:2] != "r":
+        return {"askew": "0666"}  # the module was given a number that is no mode
+    if ours and host and node.group == "root" and node.owner == "root" and node.mode[8:9] != "w":
+        return {"garbled": node.path}  # nobody can join root: the driver's own tool made it otherwise
+    return {"group": node.group, **_named(who)} if ours and node.group not in ("root", *_NOBODY) else {}
 
 
 def _named(who: Account | None, error: Symptom | None = None) -> Params:

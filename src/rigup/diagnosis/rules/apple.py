@@ -241,6 +241,22 @@ def more_than_the_working_set(
     return {"said": over.id}
 
 
+@rule("mps-oom-watermark", "likely")
+def more_buffers_than_the_working_set(
+    told: Symptom = seen("metal-buffers-beside-the-set"), _failed: Symptom = seen("ggml-metal-failed", "ggml-metal-assertion")
+) -> Verdict:
+    """llama.cpp prints what it holds beside what Metal recommends."""
+    return float(told.held) > float(told.most) and {"held": told.held, "most": told.most}
+
+
+@rule("mps-oom-watermark", "possible")
+def computation_failed_for_no_told_reason(
+    failed: Symptom = seen("ggml-metal-failed"), why: Symptom | None = seen("metal-out-of-memory", "ggml-metal-over-the-set", "metal-buffers-beside-the-set")
+) -> Verdict:  # fmt: skip
+    """Status 5 is "error"; mostly it is memory."""
+    return why is None and {"said": failed.id}
+
+
 @mends("mps-oom-watermark")
 def what_to_shrink(said: Symptom = seen("mps-out-of-memory", "metal-out-of-memory")) -> Params:
     """More is held by others, or by this program itself."""

@@ -1,7 +1,9 @@
 """Programs and libraries whose own compiled code does not serve a card that torch serves."""
 
-from rigup.diagnosis.rule import Params, Verdict, mends, rule, seen
-from rigup.knowledge.chips import runs_on
+import re
+
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.knowledge.chips import isa_order, runs_on
 from rigup.knowledge.rocm import override_for
 from rigup.machine.kinds import Gpu, Symptom, Torch
 
@@ -27,6 +29,21 @@ def tensorflow_cannot_compile_for_it(
 ) -> Verdict:
     """No machine code for the card, and what was to be compiled for it is refused."""
     return {"package": "tensorflow"}
+
+
+@rule("binary-arch-missing", "likely")
+def llama_lists_what_it_was_built_for(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("ggml-archs")) -> Verdict:
+    """llama.cpp prints `ARCHS = 600,700`: all of it is for newer chips than this one."""
+    code = ["sm_" + number[:-1] for number in re.findall(r"\d{2,4}(?=a?\b)", said.code)]
+    return bool(code) and not runs_on(gpu.isa, code) and isa_order(gpu.isa) < min(map(isa_order, code))
+
+
+@rule("binary-arch-missing", "possible")
+def program_without_torch_has_no_code(
+    said: Symptom = seen("no-kernel-image", "cuda-image-invalid"), _program: Symptom = seen("ollama-named"), torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """ollama is named and torch is not: the library with kernels is its own."""
+    return torch is None and {"said": said.id, "package": "ollama"}
 
 
 @mends("binary-arch-missing")

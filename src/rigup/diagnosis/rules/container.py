@@ -6,6 +6,7 @@ from rigup.knowledge.branches import branch_carrying
 from rigup.machine.kinds import (
     Account,
     ContainerEngine,
+    ContainerToolkit,
     DeviceNode,
     DeviceRules,
     Driver,
@@ -42,7 +43,7 @@ _WISHES = (
     "ROCM_VERSION",
     "ROCM_PATH",
 )  # of images
-_ENGINE_DEFAULT = 64 * 2**20  # what docker and podman give /dev/shm
+ENGINE_DEFAULT = 64 * 2**20  # what docker and podman give /dev/shm
 
 
 # -- started without GPUs
@@ -69,9 +70,17 @@ def not_asked_for(
 
 @rule("container-without-gpu")
 def host_has_what_is_missing_inside(
-    driver: Driver = one(vendor="nvidia"), _error: Symptom = seen(*_NO_GPU, at="container")
-) -> Verdict:
-    """The driver answers elsewhere on this machine."""
+    driver: Driver = one(vendor="nvidia"), _error: Symptom = seen(*_NO_GPU, at="container"), asked: World | None = one(at="container", gpu_requested=True),
+) -> Verdict:  # fmt: skip
+    """The driver answers elsewhere on this machine. Where GPUs were asked for a mask inside may hide them as well."""
+    return asked is None and bool(driver.version) and {"vendor": "nvidia"}
+
+
+@rule("container-without-gpu", strength="possible")
+def host_has_what_was_asked_for(
+    driver: Driver = one(vendor="nvidia"), _error: Symptom = seen(*_NO_GPU, at="container"), _asked: World = one(at="container", gpu_requested=True),
+) -> Verdict:  # fmt: skip
+    """NVIDIA's runtime alone passes nothing in where neither the image nor the command names the GPUs."""
     return bool(driver.version) and {"vendor": "nvidia"}
 
 
@@ -79,9 +88,10 @@ def host_has_what_is_missing_inside(
 def host_lists_what_is_missing_inside(
     card: Gpu = one(vendor="nvidia"),
     _error: Symptom = seen("torch-found-no-driver", "torch-no-cuda-gpus", at="container"),
+    asked: World | None = one(at="container", gpu_requested=True),
 ) -> Verdict:
     """A tool of the host lists the card, and the program in the container finds none."""
-    return bool(card.get("seen_by")) and {"vendor": "nvidia"}
+    return asked is None and bool(card.get("seen_by")) and {"vendor": "nvidia"}
 
 
 @rule("container-without-gpu", strength="likely")
@@ -132,9 +142,13 @@ def ollama_finds_no_kfd(
 
 # -- the engine cannot
 @mends("container-toolkit-missing")
-def engine_to_set_up(engine: ContainerEngine | None = None) -> Params:
-    """Whose runtime it is."""
-    return {"engine": (engine and engine.get("name")) or "docker"}
+def engine_to_set_up(
+    engine: ContainerEngine | None = None, toolkit: ContainerToolkit | None = None,
+    asked: Symptom | None = seen("cdi-device-unresolvable", "cdi-device-taken-for-a-path"),
+) -> Params:  # fmt: skip
+    """Whose runtime it is; a description is written by the toolkit, which must be there for it."""
+    there = toolkit is not None or asked is not None
+    return {"engine": (engine and engine.get("name")) or "docker", **({"kind": "nvidia.com/gpu"} if there else {})}
 
 
 @rule("docker-flavour-without-gpu")
@@ -239,7 +253,7 @@ def engines_default_and_a_crash(
     shared: SharedMemory, _error: Symptom = seen("dataloader-bus-error", "shm-segment-failed", "torch-shm-file-failed")
 ) -> Verdict:
     """The size tells why."""
-    return (shared.total <= _ENGINE_DEFAULT or shared.get("free") == 0) and {"size": f"{shared.total // 2**20} MiB"}
+    return (shared.total <= ENGINE_DEFAULT or shared.get("free") == 0) and {"size": f"{shared.total // 2**20} MiB"}
 
 
 # -- Jetson
@@ -283,7 +297,11 @@ def build_of_nvidia(jetson: Jetson) -> Params:
 @rule("container-files-root-owned", strength="likely")
 def refused_in_its_own_home(error: Symptom = seen("permission-denied-in-home"), world: World | None = None) -> Verdict:
     """The path is the user's, and it is not."""
-    return inside(error) or bool(world and world.get("container")) or str(error.get("path")).startswith("/home/jovyan")
+    return (
+        inside(error)
+        or bool(world and world.get("container"))
+        or str(error.get("path")).lower().startswith("/home/jovyan")
+    )
 
 
 @rule("container-files-root-owned")
@@ -344,13 +362,14 @@ def ipython_belongs_to_another_python(
 
 
 @mends("jupyter-kernel-other-env")
-def the_environment_to_register(env: PythonEnv, torch: Torch | None = None) -> Params:
+def the_environment_to_register(
+    env: PythonEnv, torch: Torch | None = None, kernel: JupyterKernel | None = None
+) -> Params:
     """The environment that has what the notebook wants."""
     wanted = env.get("active") or (torch is not None and torch.get("env") == env.prefix)
     windows = ":\\" in env.prefix
     python = env.prefix + ("\\python.exe" if windows else "/bin/python")
-    return (
-        {"python": python, "name": env.prefix.replace("\\", "/").rstrip("/").rpartition("/")[2] or "work"}
-        if wanted
-        else {}
-    )
+    name = env.prefix.replace("\\", "/").rstrip("/").rpartition("/")[2] or "work"
+    home, mine, _ = str(kernel.get("path") if kernel else "").partition("/.local/share/jupyter/kernels/")
+    folder = {"folder": home + mine + name} if mine else {}
+    return {"python": python, "name": name, **folder} if wanted else {}

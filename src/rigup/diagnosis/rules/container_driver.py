@@ -8,7 +8,7 @@ _NO_COMPUTE = ("driver-capabilities-without-compute", "asked-capabilities-withou
 
 @rule("container-without-gpu", strength="likely")
 def tool_is_not_in_the_image(
-    _error: Symptom = seen("engine-finds-no-nvidia-smi"), asked: World | None = one(gpu_requested=True)
+    _error: Symptom = seen("engine-finds-no-nvidia-smi"), asked: World | None = one(at="container", gpu_requested=True)
 ) -> Verdict:
     """Where GPUs are asked for the engine lays nvidia-smi into the image."""
     return asked is None and {"vendor": "nvidia"}
@@ -16,7 +16,7 @@ def tool_is_not_in_the_image(
 
 @rule("container-without-gpu", strength="possible")
 def image_asks_for_none_itself(
-    _error: Symptom = seen("engine-finds-no-nvidia-smi"), asked: World = one(gpu_requested=True)
+    _error: Symptom = seen("engine-finds-no-nvidia-smi"), asked: World = one(at="container", gpu_requested=True)
 ) -> Verdict:
     """NVIDIA's runtime alone does nothing: the image, or the command, has to name the GPUs as well."""
     return bool(asked.get("container")) and {"vendor": "nvidia"}

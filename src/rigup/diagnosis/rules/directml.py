@@ -30,6 +30,15 @@ def chosen_and_torch_for_the_processor(
     return loaded is None and (torch is None or not torch.get("cuda"))
 
 
+@rule("directml-module-missing", "likely")
+def onnxruntime_shows_the_processor_alone(
+    said: Symptom = seen("onnxruntime-cpu-alone"), _wished: Symptom = seen("onnxruntime-directml-installed", "directml-in-words"),
+    cuda: Symptom | None = seen("onnxruntime-cuda-provider", "onnxruntime-wants-libraries"),
+) -> Verdict:  # fmt: skip
+    """The plain package was installed beside it, or after it, and its files are the ones that load."""
+    return cuda is None and {"package": "onnxruntime-directml", "said": said.id}
+
+
 @rule("extension-without-platform-build")
 def package_of_windows_elsewhere(
     said: Symptom = seen("pip-windows-only-package"), platform: Platform = one(system=("linux", "macos"))
@@ -65,6 +74,15 @@ def integrated_is_used_beside_a_card(
         not any(words(name)) or not same_name(better, name)
     )  # "AMD Radeon Graphics" tells no model
     return apart and small(name) and not other.get("integrated", small(better)) and {"used": name, "better": better}
+
+
+@rule("directml-wrong-adapter", "likely")
+def integrated_is_used_as_people_say(
+    said: Symptom = seen("integrated-used-in-words", "igpu-used-in-words", "intel-graphics-used-in-words"),
+    where: Symptom = seen("directml-spoken-of", "directml-provider-spoken-of", *_USED), wish: Symptom | None = seen("integrated-wished-in-words"),
+) -> Verdict:  # fmt: skip
+    """Somebody with a card sees the processor's graphics at work."""
+    return wish is None and {"said": said.id, "where": where.id}
 
 
 def small(name: str) -> bool:

@@ -24,7 +24,7 @@ from rigup.machine.kinds import (
 NVIDIA = "10de"
 SILENT = (
     "nvidia-smi-cannot-communicate", "nvml-driver-not-loaded", "nvml-driver-not-loaded-lower", "nvml-driver-not-loaded-constant",
-    "nvidia-settings-not-loaded",
+    "nvidia-settings-not-loaded", "nvidia-smi-silent-told",
 )  # fmt: skip
 NO_CUDA = (
     "torch-found-no-driver",
@@ -241,7 +241,7 @@ def driver_silent_under_secure_boot(
     """Secure Boot is on and the driver's module does not answer; a module that was not built is another matter."""
     release = platform.get("release")
     missing = module and release and module.get("built_for") and release not in module.get("built_for")
-    hidden = missing or other is not None or switch is not None
+    hidden = missing or other is not None or switch is not None or (module and module.get("blacklisted"))
     return loaded is None and not hidden and not inside(smi) and not platform.get("wsl")
 
 

@@ -40,11 +40,12 @@ def bbswitch_turned_it_off(
 @rule("nvidia-module-not-loaded", "likely")
 def no_module_answers(
     smi: Symptom = seen(*SILENT),
-    loaded: KernelModule | None = one(name="nvidia", loaded=True),
-    platform: Platform | None = None,
-) -> Verdict:
-    """nvidia-smi is installed and finds no driver in the kernel."""
-    return loaded is None and not inside(smi) and not (platform and platform.get("wsl"))
+    loaded: KernelModule | None = one(name="nvidia", loaded=True), lent: PciDevice | None = one(vendor_id=NVIDIA, driver="vfio-pci"),
+    free: PciDevice | None = one(vendor_id=NVIDIA, driver=None), platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """nvidia-smi is installed and finds no driver in the kernel; a card kept for a guest wants none."""
+    kept = lent is not None and free is None
+    return loaded is None and not kept and not inside(smi) and not (platform and platform.get("wsl"))
 
 
 @rule("nvidia-module-not-loaded", "likely")

@@ -23,7 +23,13 @@ _HANG = ("mes-no-answer", "mes-no-response")
 _NO_DEVICE = (
     "hsa-out-of-resources", "hsa-init-failed", "hsa-call-failed-by-number", "hip-no-device", "torch-no-cuda-gpus", "kfd-not-there",
 )  # fmt: skip
-_SILENT = ("rock-module-not-loaded", "rocm-smi-amdgpu-not-found", "amd-smi-no-driver", "amd-smi-drivers-not-loaded")
+_SILENT = (
+    "rock-module-not-loaded",
+    "rocm-smi-amdgpu-not-found",
+    "amd-smi-no-driver",
+    "amd-smi-drivers-not-loaded",
+    "amdsmi-driver-not-loaded",
+)
 
 
 # -- the module
@@ -50,10 +56,10 @@ def report_shows_no_driver(
 @rule("amdgpu-not-loaded", "likely")
 def rocm_finds_no_module(
     said: Symptom = seen(*_SILENT), loaded: KernelModule | None = one(name="amdgpu", loaded=True), kfd: KfdNode | None = None,
-    node: DeviceNode | None = one(path="/dev/kfd"), platform: Platform | None = None,
+    node: DeviceNode | None = one(path="/dev/kfd"), platform: Platform | None = None, listed: Gpu | None = one(seen_by=("rocminfo", "rocm-smi", "amd-smi")),
 ) -> Verdict:  # fmt: skip
     """ROCm's tools look for the module and do not find it, and nothing else shows that it is there."""
-    there = loaded is not None or kfd is not None or node is not None
+    there = loaded is not None or kfd is not None or node is not None or listed is not None
     windows = platform is not None and bool(platform.get("wsl") or platform.get("system") == "windows")
     return not there and not inside(said) and not windows
 

@@ -31,7 +31,7 @@ _EXPECTED = (
     "nvidia-smi-no-devices",
     "amd-smi-no-driver",
 )
-_NOT_INITIALISED = ("cuda-not-initialized", "cuinit-returns-3", "cuinit-not-initialised")
+_NOT_INITIALISED = ("cuda-not-initialized", "cuinit-returns-3", "cuinit-not-initialised", "cuda-start-fails-with-3")
 _UVM = "/dev/nvidia-uvm"
 
 

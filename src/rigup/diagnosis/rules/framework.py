@@ -3,7 +3,7 @@
 from typing import Any
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import MACS, Told
 from rigup.knowledge.chips import isa_of_capability, isa_order, runs_on, why_not
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
 from rigup.knowledge.gpus import gpu_by_pci
@@ -37,7 +37,7 @@ def _of_today(isa: str) -> bool:
 @rule("cpu-only-torch")
 def its_own_report_has_no_toolkit(torch: Torch = one(available=False), gpu: Gpu = one(vendor=_GPU_MAKERS)) -> Verdict:
     """torch ran, found no GPU, and was built without any toolkit, beside a card that it could use."""
-    return _for_cpu(torch) and _worth_a_build(gpu)
+    return _for_cpu(torch) and worth_a_build(gpu)
 
 
 @rule("cpu-only-torch")
@@ -46,7 +46,7 @@ def its_files_have_no_toolkit(
     plugin: Package | None = one(name="torch-directml"),
 ) -> Verdict:  # fmt: skip
     """The files of an environment tell of no toolkit. Where another environment has one it matters less; DirectML needs none."""
-    if torch.knows("available") or not _for_cpu(torch) or _for_the_screen(gpu) or not _worth_a_build(gpu):
+    if torch.knows("available") or not _for_cpu(torch) or _for_the_screen(gpu) or not worth_a_build(gpu):
         return False
     if plugin and plugin.get("env") == torch.get("env"):
         return False
@@ -67,7 +67,7 @@ def a_program_wanted_cuda_of_it(
     torch: Torch = one(available=False), _wanted: Symptom = seen("yolo-invalid-cuda"), gpu: Gpu | None = None,
 ) -> Verdict:  # fmt: skip
     """Somebody asked a program for a CUDA device, and its torch is a build for the CPU."""
-    return torch.knows("version") and _for_cpu(torch) and (gpu is None or _worth_a_build(gpu))
+    return torch.knows("version") and _for_cpu(torch) and (gpu is None or worth_a_build(gpu))
 
 
 @rule("cpu-only-torch", "likely")
@@ -82,10 +82,10 @@ def a_toolkit_was_installed_for_it(
 @rule("cpu-only-torch", "likely")
 def a_program_found_no_gpu_code(
     _said: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-linked-with-cuda"), platform: Platform | None = None,
-    torch: Torch | None = None,
+    torch: Torch | None = None, mac: Symptom | None = seen(*MACS), card: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """torch says so itself. On a Mac there is no such build, and a build for Intel has another device."""
-    if platform and platform.get("system") == "macos":
+    if (platform and platform.get("system") == "macos") or (mac and platform is None and card is None):
         return False
     return not (
         torch
@@ -105,7 +105,7 @@ def conda_chose_the_cpu_build(
 ) -> Verdict:  # fmt: skip
     """conda names the variant in the build string; here it is known that a card is there."""
     works = torch and (torch.get("available") or torch.get("cuda"))
-    return _cpu_variant(package) and _worth_a_build(gpu) and not works
+    return _cpu_variant(package) and worth_a_build(gpu) and not works
 
 
 @rule("cpu-only-torch", "likely")
@@ -119,7 +119,7 @@ def pypis_wheel_for_windows(
         or (torch and (torch.get("available") or torch.get("cuda") or torch.get("hip")))
     ):
         return False
-    return variant_for_pypi(package.version, "windows") == "cpu" and _worth_a_build(gpu)
+    return variant_for_pypi(package.version, "windows") == "cpu" and worth_a_build(gpu)
 
 
 @rule("cpu-only-torch", "likely")
@@ -136,7 +136,7 @@ def nothing_but_conda_forge_was_asked(
     _asked: Symptom = seen("conda-forge-alone"), torch: Torch = one(available=False), gpu: Gpu | None = None,
 ) -> Verdict:  # fmt: skip
     """Solved on a channel that gives CPU builds where it sees no driver; the version line alone would settle it."""
-    return not torch.get("cuda") and not torch.get("hip") and (gpu is None or _worth_a_build(gpu))
+    return not torch.get("cuda") and not torch.get("hip") and (gpu is None or worth_a_build(gpu))
 
 
 def _for_cpu(torch: Torch) -> bool:
@@ -153,7 +153,7 @@ def _for_the_screen(gpu: Gpu) -> bool:
     return gpu.vendor == "amd" and gpu.get("integrated") is not False
 
 
-def _worth_a_build(gpu: Gpu) -> bool:
+def worth_a_build(gpu: Gpu) -> bool:
     """Whether some build would serve the card; a guest's card is not ours."""
     isa = gpu.get("isa")
     if gpu.get("driver") == "vfio-pci":
@@ -235,7 +235,7 @@ def torch_refuses_an_older_card(
 
 @rule("gpu-arch-older-than-wheel", "likely")
 def no_image_for_a_dropped_card(
-    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image"),
+    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs"),
     torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """Nothing tells what torch was built for, and no build of today serves the card."""
@@ -245,7 +245,7 @@ def no_image_for_a_dropped_card(
 
 @rule("gpu-arch-newer-than-wheel", "possible")
 def no_image_for_a_recent_card(
-    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image"),
+    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs"),
     torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """Nothing tells what torch was built for, and most of its releases are older than the card."""

@@ -3,10 +3,20 @@
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.diagnosis.rules.driver import SILENT, inside
 from rigup.diagnosis.rules.driver_guest import on_first_bus
-from rigup.machine.kinds import DeviceNode, Driver, Gpu, Platform, Service, Symptom, SystemPackage, Variable
+from rigup.machine.kinds import (
+    DeviceNode,
+    Driver,
+    Gpu,
+    GraphicsSwitch,
+    Platform,
+    Service,
+    Symptom,
+    SystemPackage,
+    Variable,
+)
 
 _LOST = ("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost", "nvml-gpu-lost-constant")
-_NOT_READY = ("cuda-802", "cuda-802-constant", "cuda-802-runtime")
+_NOT_READY = ("cuda-802", "cuda-802-constant", "cuda-802-runtime", "cuda-802-number")
 _BUSY = ("cuda-46", "cuda-46-constant")
 _EXCLUSIVE = ("Exclusive_Process", "Exclusive_Thread", "Prohibited")
 _MANAGER, _MANAGER_RPM = "nvidia-fabricmanager", "nvidia-fabric-manager"
@@ -57,12 +67,21 @@ def card_reads_all_ones(
     return True
 
 
+@rule("gpu-fell-off-bus", "possible")
+def card_reads_all_ones_and_nobody_says_more(
+    said: Symptom = seen("lspci-card-silent"), off: Symptom | None = seen("bbswitch-off", "bbswitch-card-off", *_LOST), switch: GraphicsSwitch | None = None,
+) -> Verdict:  # fmt: skip
+    """As above, and that is all; a laptop's card reads so whenever it is switched off."""
+    mobile = any(word in said.get("name", "") for word in ("Mobile", "M]", "Laptop", "MX", "Max-Q"))
+    return off is None and switch is None and not mobile and "NVIDIA" in said.get("name", "")
+
+
 @rule("gpu-hardware-init-failure", "likely")
 def its_firmware_does_not_come_up(
-    said: Symptom = seen("nvrm-init-adapter-failed"), _gsp: Symptom | None = seen("xid-119")
-) -> Verdict:
-    """The code says that the card's own processor did not start."""
-    return str(said.get("code", "")).startswith("0x62:")
+    said: Symptom = seen("nvrm-init-adapter-failed", "gsp-still-up", "gsp-start-code-refused"), _gsp: Symptom | None = seen("xid-119")
+) -> Verdict:  # fmt: skip
+    """The code, or the line that goes before it, says that the card's own processor did not start."""
+    return said.id != "nvrm-init-adapter-failed" or str(said.get("code", "")).startswith("0x62:")
 
 
 @rule("gpu-hardware-init-failure", "possible")
@@ -77,6 +96,15 @@ def adapter_does_not_start(
     return (
         code != "0x22:0x56" and not code.startswith("0x62:") and other is None and not guest and not on_first_bus(said)
     )
+
+
+@rule("gpu-hardware-init-failure", "possible")
+def display_server_gets_no_device(
+    said: Symptom = seen("xorg-gpu-init-failed"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
+    other: Symptom | None = seen(*_LOST, *SILENT, "nvrm-init-adapter-failed", "nvrm-bar-invalid", "xid-119", "gsp-silent", "bbswitch-off", "bbswitch-card-off"),
+) -> Verdict:  # fmt: skip
+    """As above, told by the display server."""
+    return works is None and other is None and not inside(said)
 
 
 @rule("gpu-hardware-init-failure", "possible")
@@ -254,14 +282,22 @@ def no_part_is_shown(gpu: Gpu = one(mig=True), _error: Symptom = seen(*_NO_MIG))
 
 
 @rule("mig-device-misaddressed", "likely")
-def named_in_the_old_form(mask: Variable = one(name=_MASKS), gpu: Gpu = one(mig=True)) -> Verdict:
+def named_in_the_old_form(mask: Variable = one(name=_MASKS), gpu: Gpu = one(vendor="nvidia")) -> Verdict:
     """Parts have UUIDs of their own here, and the variable names one by its card and number."""
     old = [name for name in (mask.value or "").split(",") if name.startswith("MIG-GPU-")]
     return bool(old and _uuids(gpu)) and {"named": old[0]}
 
 
+@rule("mig-device-misaddressed", "possible")
+def old_form_finds_nothing(
+    said: Symptom = seen("mig-mask-in-the-old-form"), error: Symptom = seen(*_NO_MIG), driver: Driver | None = one(vendor="nvidia"), gpu: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """Drivers of before parts had UUIDs of their own took this form; whose version nobody shows is mostly younger."""
+    return driver is None and gpu is None and {"named": said.named, "said": error.id}
+
+
 @mends("mig-device-misaddressed")
-def uuid_of_a_part(gpu: Gpu = one(mig=True)) -> Params:
+def uuid_of_a_part(gpu: Gpu = one(vendor="nvidia")) -> Params:
     """A UUID that nvidia-smi -L lists."""
     uuids = _uuids(gpu)
     return {"uuid": uuids[0]} if uuids else {}

@@ -1,7 +1,7 @@
-"""Intel's oneAPI: a library that is not there, or there in another generation."""
+"""Intel's GPUs: a torch without code for them, a way to them that is shut, a library of oneAPI that is not there or of another generation."""
 
-from rigup.diagnosis.rule import Verdict, rule, seen
-from rigup.machine.kinds import Package, PathLibrary, Symptom, Torch
+from rigup.diagnosis.rule import Verdict, one, rule, seen
+from rigup.machine.kinds import Gpu, Package, PathLibrary, Platform, Symptom, Torch
 
 _MISSING = ("oneapi-library-not-found", "mkl-library-not-found", "ldd-oneapi-not-found")
 
@@ -18,6 +18,59 @@ def a_program_found_no_code_for_intel(
 ) -> Verdict:
     """torch says so itself; a build for Intel's GPUs has them, with or without Intel's extension."""
     return not (torch and (torch.get("xpu_available") or "+xpu" in str(torch.get("version")))) and {"said": said.id}
+
+
+@rule("cpu-only-torch", "likely")
+def build_of_another_maker_beside_a_card_of_intels(
+    torch: Torch = one(xpu_available=False), card: Gpu | None = one(vendor="intel", integrated=False),
+    named: Symptom | None = seen("intel-gpu-in-words"), other: Gpu | None = one(vendor=("nvidia", "amd")),
+) -> Verdict:  # fmt: skip
+    """Somebody asked torch for Intel's GPU, and its version names another backend or none."""
+    local = str(torch.get("version")).partition("+")[2]
+    foreign = local.startswith(("cpu", "cu", "rocm"))
+    return foreign and other is None and bool(card or named) and {"have": torch.get("version")}
+
+
+@rule("cpu-only-torch", "possible")
+def no_such_device_in_torch(
+    said: Symptom = seen("xpu-attribute-missing"), torch: Torch | None = None, ipex: Symptom | None = seen("ipex-imported")
+) -> Verdict:  # fmt: skip
+    """Releases before torch knew Intel's GPUs, or a build without them; Intel's extension, once imported, adds the name."""
+    return ipex is None and not (torch and "+xpu" in str(torch.get("version"))) and {"said": said.id}
+
+
+# -- the way to the card
+_NONE = ("xpu-none", "xpu-none-in-small-letters")
+_CONTAINERS = ("docker-in-words", "container-in-words", "speaks-of-a-container", "compose-log")
+
+
+@rule("container-without-gpu", "likely")
+def no_device_in_a_container(said: Symptom = seen(*_NONE, at="container")) -> Verdict:
+    """torch has code for Intel's GPUs, and the container shows it none."""
+    return {"option": "--device=/dev/dri", "said": said.id}
+
+
+@rule("container-without-gpu", "likely")
+def no_device_in_a_container_as_people_say(said: Symptom = seen(*_NONE), where: Symptom = seen(*_CONTAINERS)) -> Verdict:
+    """The same where only the words tell that it was in a container."""
+    return {"option": "--device=/dev/dri", "said": said.id, "where": where.id}
+
+
+@rule("render-group-missing", "possible")
+def no_device_on_linux(
+    said: Symptom = seen(*_NONE), platform: Platform = one(system="linux"), where: Symptom | None = seen(*_CONTAINERS), torch: Torch | None = None
+) -> Verdict:  # fmt: skip
+    """A build with code for Intel's GPUs that finds none: mostly the account may not open the card's node."""
+    built = torch is None or "+xpu" in str(torch.get("version")) or not torch.knows("version")
+    return where is None and built and not platform.get("wsl") and not said.place.world and {"vendor": "intel"}
+
+
+@rule("render-group-missing", "possible")
+def build_for_intel_sees_none_on_linux(
+    torch: Torch = one(xpu_available=False), platform: Platform = one(system="linux"), where: Symptom | None = seen(*_CONTAINERS)
+) -> Verdict:
+    """The same by torch's own answer."""
+    return where is None and "+xpu" in str(torch.get("version")) and not platform.get("wsl") and {"vendor": "intel"}
 
 
 @rule("intel-oneapi-version-mismatch")

@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import GPU_NOT_USED, Told
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_libraries import library_of, overwrite
 from rigup.knowledge.torch_builds import build, companions, index_url
@@ -19,6 +19,7 @@ _CLASH = (
 )
 _SYMBOL = ("cuda-symbol-undefined", "cuda-symbol-not-defined-at-link-time")
 _CUDNN = ("cudnn-differs-from-built", "cudnn-differs-in-caffe2", "cudnn-older-than-compiled", "cudnn-parts-differ")
+_TF_MISSES = ("tf-library-not-loaded", "tf-library-not-dlopened")
 _FOREIGN = re.compile(r"cuda|cudnn|nccl|nvidia|conda|tensorrt|/apps/|/sw/|nvhpc|hpc_sdk", re.IGNORECASE)
 
 
@@ -171,7 +172,7 @@ def the_loader_finds_none(
 
 @rule("cuda-runtime-library-missing")
 def tensorflow_finds_a_card_and_not_a_library(
-    said: Symptom = seen("tf-library-not-loaded"), gpu: Gpu = one(vendor="nvidia")
+    said: Symptom = seen(*_TF_MISSES), gpu: Gpu = one(vendor="nvidia")
 ) -> Verdict:
     """On a machine without a GPU the same line is only noise."""
     return bool(gpu.fields) and {"lib": said.lib, "program": "tensorflow"}
@@ -179,24 +180,38 @@ def tensorflow_finds_a_card_and_not_a_library(
 
 @rule("cuda-runtime-library-missing")
 def tensorflow_skips_its_gpus(
-    said: Symptom = seen("tf-library-not-loaded"), _skips: Symptom = seen("tf-skips-gpus", "tf-cannot-dlopen")
+    said: Symptom = seen(*_TF_MISSES), _skips: Symptom = seen("tf-skips-gpus", "tf-cannot-dlopen")
 ) -> Verdict:
     """There were GPUs to be skipped."""
     return {"lib": said.lib, "program": "tensorflow"}
 
 
 @rule("cuda-runtime-library-missing", "likely")
-def tensorflow_beside_a_driver(
-    said: Symptom = seen("tf-library-not-loaded"), driver: Driver = one(vendor="nvidia")
-) -> Verdict:
+def tensorflow_beside_a_driver(said: Symptom = seen(*_TF_MISSES), driver: Driver = one(vendor="nvidia")) -> Verdict:
     """The driver is there."""
     return bool(driver.get("version")) and {"lib": said.lib, "program": "tensorflow"}
+
+
+@rule("cuda-runtime-library-missing", "likely")
+def tensorflow_opened_some_of_them(
+    said: Symptom = seen(*_TF_MISSES), opened: Symptom = seen("tf-library-opened")
+) -> Verdict:
+    """It comes to the libraries behind the runtime's own only where it has found a GPU."""
+    return opened.lib != said.lib and {"lib": said.lib, "program": "tensorflow"}
+
+
+@rule("cuda-runtime-library-missing", "likely")
+def tensorflow_misses_one_and_somebody_the_gpu(
+    said: Symptom = seen(*_TF_MISSES), _told: Symptom = seen(*GPU_NOT_USED)
+) -> Verdict:
+    """Who complains that the GPU is not used has one."""
+    return {"lib": said.lib, "program": "tensorflow"}
 
 
 @mends("cuda-runtime-library-missing")
 def what_brings_the_library(
     said: Symptom = seen("cuda-library-not-found", "cuda-library-not-loaded", "cudnn-none-of-these", "cudnn-not-located", "cudnn-part-not-loaded",
-                         "cupy-library-not-loaded", "tf-library-not-loaded"), torch: Torch | None = None,
+                         "cupy-library-not-loaded", *_TF_MISSES), torch: Torch | None = None,
 ) -> Params:  # fmt: skip
     """The package of PyPI that brings it, and the folder that it puts it into."""
     found = library_of(said.lib)

@@ -61,6 +61,12 @@ class Figures:
         return self.told and self.others > (self.wanted or 0) and self.others > 0.25 * (self.total or 0)
 
     @property
+    def roomy(self) -> bool:
+        """Far more is free than was asked for, and a good part of the card."""
+        free = self.free or 0
+        return self.told and free > 2 * (self.wanted or 0) and free > 0.25 * (self.total or 0)
+
+    @property
     def in_pieces(self) -> bool:
         """What is reserved and not used would do, and is not a mere rest."""
         slack = self.slack or 0
@@ -123,7 +129,14 @@ def work_fills_the_card(said: Symptom = seen(*_OUT)) -> Verdict:
     """Nearly all is in use by the work itself."""
     figures = Figures(said)
     contradicts = (figures.free or 0) > (figures.total or 0)
-    return figures.told and not figures.taken and not figures.in_pieces and not contradicts
+    return figures.told and not figures.taken and not figures.in_pieces and not contradicts and not figures.roomy
+
+
+@rule("oom-model-too-large", "possible")
+def refused_beside_free_memory(said: Symptom = seen(*_OUT)) -> Verdict:
+    """The card has room for the request: a limit of the process or of the system refuses it, or figures of another moment."""
+    figures = Figures(said)
+    return figures.roomy and not figures.taken and not figures.in_pieces and (figures.free or 0) <= (figures.total or 0)
 
 
 @rule("oom-model-too-large", "possible")
@@ -211,9 +224,13 @@ def wished_and_the_ceiling_is_lower(
 
 
 @rule("apu-gtt-limit-not-applied", "likely")
-def line_that_nobody_reads(line: DeadLine = one(module=("amdgpu", "ttm", "amdttm"))) -> Verdict:
-    """The line lacks its keyword, so that it sets nothing."""
-    return line.name in ("pages_limit", "gttsize", "page_pool_size") and {"name": line.name}
+def line_that_nobody_reads(
+    line: DeadLine = one(module=("amdgpu", "ttm", "amdttm")), limit: ModuleParameter | None = one(name="pages_limit")
+) -> Verdict:
+    """The line lacks its keyword, so that it sets nothing; where another line is in force, that is no harm."""
+    wished = limit.get("configured") if limit else None
+    in_force = bool(wished) and limit is not None and limit.get("running") == wished
+    return line.name in ("pages_limit", "gttsize", "page_pool_size") and not in_force and {"name": line.name}
 
 
 @mends("apu-gtt-limit-not-applied", "apu-vram-carveout-vs-gtt")

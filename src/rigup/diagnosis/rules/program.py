@@ -129,6 +129,21 @@ def program_masks_by_what_it_is_told(
     return job is None and not mask.value[:1].isdigit() and {"name": mask.variable}
 
 
+@rule("cuda-visible-devices-wrong", "possible")
+def number_of_no_device(
+    _beyond: Symptom = seen("cuda-invalid-ordinal"), mask: Variable | None = one(name=MASKS), own: Mask | None = None, want: Launch | None = None, job: JobRequest | None = None,
+) -> Verdict:  # fmt: skip
+    """The message alone: a program asks for a number that none of the devices it sees has."""
+    return mask is None and own is None and want is None and job is None
+
+
+@rule("cuda-visible-devices-wrong", "likely")
+def number_beyond_its_own_mask(mask: Mask, asked: Symptom = seen("device-index-in-a-program")) -> Verdict:
+    """A program leaves itself some devices, which are counted from 0, and asks for one by its old number."""
+    named = chosen(mask.value)
+    return all(part.isdigit() for part in named) and int(asked.index) >= len(named) and {"name": mask.variable}
+
+
 @rule("cuda-visible-devices-set-too-late", "likely")
 def mask_set_after_cuda_started(mask: Mask) -> Verdict:
     """The program's own order of things."""

@@ -1,6 +1,7 @@
 """ROCm's libraries and the builds that stand on them: of one release, for this maker, whole."""
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.diagnosis.rules.told import NOTEBOOKS
 from rigup.knowledge.torch_builds import companions, index_url, newest_build
 from rigup.machine.kinds import ContainerEngine, Gpu, Platform, Symptom, Toolkit, Torch, Variable, World
 
@@ -96,9 +97,9 @@ def build_for_the_other_maker(torch: Torch, card: Gpu = one(vendor="amd"), other
 
 @rule("cuda-torch-on-amd")
 def it_looks_for_nvidia(card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_NO_NVIDIA), other: Gpu | None = one(vendor="nvidia"),
-                        torch: Torch | None = None) -> Verdict:  # fmt: skip
-    """A torch that asks for NVIDIA's driver on a machine of AMD's."""
-    return other is None and not (torch and torch.get("hip")) and card.get("vendor") == "amd"
+                        torch: Torch | None = None, hosted: Symptom | None = seen(*NOTEBOOKS)) -> Verdict:  # fmt: skip
+    """A torch that asks for NVIDIA's driver on a machine of AMD's, and not in a notebook that somebody else hosts."""
+    return other is None and hosted is None and not (torch and torch.get("hip")) and card.get("vendor") == "amd"
 
 
 @rule("cuda-torch-on-amd", strength="likely")
@@ -112,10 +113,10 @@ def it_looks_for_nvidia_among_amds_variables(
 @rule("cuda-torch-on-amd", strength="likely")
 def it_looks_for_nvidia_where_amd_is_named(
     _error: Symptom = seen(*_NO_NVIDIA), _named: Symptom = seen(*_AMD_NAMED), nvidia: Symptom | None = seen(*_NVIDIA_NAMED),
-    other: Gpu | None = one(vendor="nvidia"), torch: Torch | None = None,
+    other: Gpu | None = one(vendor="nvidia"), torch: Torch | None = None, hosted: Symptom | None = seen(*NOTEBOOKS),
 ) -> Verdict:  # fmt: skip
     """The text speaks of AMD's cards and of nobody else's."""
-    return nvidia is None and other is None and not (torch and torch.get("hip"))
+    return nvidia is None and other is None and hosted is None and not (torch and torch.get("hip"))
 
 
 @rule("cuda-torch-on-amd", strength="likely")

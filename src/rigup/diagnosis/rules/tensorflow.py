@@ -1,9 +1,11 @@
 """TensorFlow: whether its build and its libraries come to the GPU."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
+from rigup.diagnosis.rules.told import GPU_NOT_USED
 from rigup.knowledge.pythons import tensorflow_on_windows
 from rigup.machine.kinds import Driver, Gpu, Package, Platform, Symptom, TensorFlow, Toolkit, Torch
 
+_NAMED_LIBRARY = ("tf-library-not-loaded", "tf-library-not-dlopened")
 _TENSORFLOWS = ("tensorflow", "tensorflow-intel", "tensorflow-gpu", "tensorflow-cpu")
 
 
@@ -44,6 +46,17 @@ def somebody_on_windows_counts_on_a_gpu(
 
 
 @rule("tensorflow-windows-no-gpu", "likely")
+def somebody_misses_the_gpu_on_windows(
+    _told: Symptom = seen(*GPU_NOT_USED), intel: Symptom | None = seen("tensorflow-intel-told"), answered: TensorFlow | None = None,
+    platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """tensorflow-intel is what pip installs on Windows alone; or the release is told, and the system."""
+    windows = platform is not None and platform.get("system") == "windows" and platform.get("wsl") is None
+    without = answered is not None and tensorflow_on_windows(str(answered.get("version") or "")) is False
+    return intel is not None or (windows and without)
+
+
+@rule("tensorflow-windows-no-gpu", "likely")
 def built_without_cuda_beside_a_torch_that_works(
     _answered: TensorFlow = one(built_with_cuda=False), _torch: Torch = one(available=True), platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
@@ -73,7 +86,7 @@ def the_package_for_the_cpu(
 @rule("tensorflow-cpu-build", "likely")
 def libraries_of_its_extra_are_not_there(
     _said: Symptom = seen("tf-no-cuda-libraries", "tf-cannot-dlopen"), driver: Driver = one(vendor="nvidia"), platform: Platform | None = None,
-    named: Symptom | None = seen("tf-library-not-loaded"),
+    named: Symptom | None = seen(*_NAMED_LIBRARY),
 ) -> Verdict:  # fmt: skip
     """The driver is there, and TensorFlow finds no CUDA library beside it."""
     return named is None and _system(platform) != "windows" and bool(driver.get("version"))
@@ -81,15 +94,31 @@ def libraries_of_its_extra_are_not_there(
 
 @rule("tensorflow-cpu-build", "likely")
 def it_counted_gpus_and_skipped_them(
-    _said: Symptom = seen("tf-cannot-dlopen"), platform: Platform | None = None, named: Symptom | None = seen("tf-library-not-loaded"),
+    _said: Symptom = seen("tf-cannot-dlopen", "tf-skips-gpus"), platform: Platform | None = None, named: Symptom | None = seen(*_NAMED_LIBRARY),
 ) -> Verdict:  # fmt: skip
     """It comes to its libraries where the driver has counted a GPU; newer releases do not say which one is missing."""
     return named is None and _system(platform) == "linux"
 
 
 @rule("tensorflow-cpu-build", "likely")
+def somebody_has_a_card_and_it_finds_no_library(
+    _said: Symptom = seen("tf-no-cuda-libraries"), gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None, named: Symptom | None = seen(*_NAMED_LIBRARY),
+) -> Verdict:  # fmt: skip
+    """On a machine without a GPU the same line is noise; here somebody names his card beside it."""
+    return named is None and _system(platform) == "linux" and bool(gpu.fields)
+
+
+@rule("tensorflow-cpu-build", "possible")
+def somebody_misses_the_gpu_and_it_finds_no_library(
+    _said: Symptom = seen("tf-no-cuda-libraries"), _told: Symptom = seen(*GPU_NOT_USED), platform: Platform | None = None, named: Symptom | None = seen(*_NAMED_LIBRARY),
+) -> Verdict:  # fmt: skip
+    """The same where the complaint alone shows that a GPU is there."""
+    return named is None and _system(platform) == "linux"
+
+
+@rule("tensorflow-cpu-build", "likely")
 def it_sees_no_gpu_beside_a_driver(
-    answered: TensorFlow = one(gpus=0), _driver: Driver = one(vendor="nvidia"), platform: Platform | None = None, named: Symptom | None = seen("tf-library-not-loaded"),
+    answered: TensorFlow = one(gpus=0), _driver: Driver = one(vendor="nvidia"), platform: Platform | None = None, named: Symptom | None = seen(*_NAMED_LIBRARY),
 ) -> Verdict:  # fmt: skip
     """It lists no GPU where the driver is there, and names no library that it misses."""
     return named is None and _system(platform) == "linux" and {"version": answered.get("version")}

@@ -1,4 +1,4 @@
-"""Fields that a rule wants by a test instead of a list: `one(name=Told(is_of_nvidia))`."""
+"""Fields that a rule wants by a test instead of a list, `one(name=Told(is_of_nvidia))`, and what people say."""
 
 from collections.abc import Callable
 from typing import Any, Self
@@ -17,3 +17,11 @@ class Told(tuple[Any, ...]):
 
     def __contains__(self, value: object) -> bool:
         return value is not None and bool(self.test(value))
+
+
+GPU_NOT_USED = ("gpu-not-used-told", "gpu-not-used-told-in-small-letters")  # what people say of a card that they have
+NOTEBOOKS = ("colab-in-words", "collab-in-words", "colab-path", "kaggle-in-words")  # hosted ones, that have a GPU where it is asked for
+MACS = (
+    "mac-in-words", "mac-in-small-letters", "mac-named", "macos-named", "apple-chip-named", "apple-silicon-in-words",
+    "apple-chip-in-words",
+)  # fmt: skip

@@ -18,7 +18,9 @@ from rigup.machine.kinds import (
 
 _UNREACHABLE = ("pip-connection-broken", "pip-could-not-fetch")
 _TENSORFLOWS = ("tensorflow", "tensorflow-intel", "tensorflow-gpu", "tensorflow-cpu")
-_ILLEGAL = ("illegal-instruction", "illegal-instruction-signal", "kernel-invalid-opcode")
+_ILLEGAL = (
+    "illegal-instruction", "illegal-instruction-capital", "illegal-instruction-signal", "kernel-invalid-opcode",
+)  # fmt: skip
 _FAULT = ("segmentation-fault", "segmentation-fault-signal")
 
 
@@ -51,6 +53,15 @@ def no_wheel_of_a_release_and_the_list_is_cut(
     release = _release(said).partition("+")[0]
     cut = not said.knows("offered") and bool(release and pythons(said.name)) and offline is None
     return cut and (python is None or supported(said.name, python.version, release) is not True) and {"name": said.name}
+
+
+@rule("python-version-without-wheels", "possible")
+def only_the_last_line_of_pip(
+    said: Symptom = seen("pip-no-distribution"),
+    more: Symptom | None = seen("pip-no-version", "pip-looks-in", *_UNREACHABLE),
+) -> Verdict:
+    """Somebody shows the last line alone; the package is made for certain Pythons, and was for fewer in its day."""
+    return more is None and bool(pythons(said.name, _release(said)))
 
 
 @rule("python-version-without-wheels", "likely")
@@ -302,6 +313,14 @@ def triton_is_for_linux(
 ) -> Verdict:
     """torch.compile wants Triton, which has no wheels of its makers for Windows."""
     return platform.get("wsl") is None and {"name": "triton"}
+
+
+@rule("extension-without-platform-build", "likely")
+def a_build_for_processors_on_another_system(
+    _said: Symptom = seen("bitsandbytes-for-cpu"), platform: Platform = one(system=("windows", "macos"))
+) -> Verdict:
+    """Its releases of that time have GPU code for Linux only, and fall back to the processor elsewhere."""
+    return platform.get("wsl") is None and {"name": "bitsandbytes"}
 
 
 @rule("extension-without-platform-build", "likely")

@@ -17,6 +17,8 @@ from rigup.machine.kinds import (
 )
 
 _WSL = (1, 2)
+_TYPED = ("wsl-driver-utils-installed", "wsl-driver-package-installed", "wsl-driver-installed-in-words")
+_SPOKEN = ("wsl-lived-in", "wsl-in-small-letters")
 _NO_RUNTIME = ("hsa-out-of-resources", "hsa-init-failed", "wsl-no-adapter")
 
 
@@ -28,7 +30,7 @@ def a_card_computes_only(_platform: Platform = one(wsl=_WSL), card: Gpu = one(dr
 
 @rule("wsl-gpu-in-tcc-mode", strength="likely")
 def a_card_computes_only_where_wsl_is_spoken_of(
-    spoken: Symptom = seen("wsl-lived-in"), card: Gpu = one(driver_model="TCC"), platform: Platform | None = one(wsl=_WSL)
+    spoken: Symptom = seen(*_SPOKEN), card: Gpu = one(driver_model="TCC"), platform: Platform | None = one(wsl=_WSL)
 ) -> Verdict:  # fmt: skip
     """Windows's own list, and a person who wants the cards in WSL."""
     return platform is None and card.get("vendor", "nvidia") == "nvidia" and {"said": spoken.id}
@@ -80,6 +82,25 @@ def driver_installed_by_hand(
 
 
 @rule("wsl-linux-driver-inside", strength="likely")
+def driver_installed_by_hand_as_people_say(
+    _spoken: Symptom = seen(*_SPOKEN), typed: Symptom = seen(*_TYPED), platform: Platform | None = one(wsl=_WSL),
+    error: Symptom = seen("wsl-access-blocked", "nvidia-smi-cannot-communicate", "gpu-missed-in-words", "gpu-missed-in-small-letters"),
+) -> Verdict:  # fmt: skip
+    """The same where only the person's words tell of WSL."""
+    return platform is None and {"typed": typed.id, "said": error.id}
+
+
+@rule("wsl-linux-driver-inside", strength="likely")
+def linux_tool_answers_in_a_wsl_that_is_new(
+    platform: Platform = one(wsl=2), error: Symptom = seen("nvidia-smi-cannot-communicate"), card: Gpu | None = one(driver_model="TCC")
+) -> Verdict:  # fmt: skip
+    """Windows and its kernel are new enough, and what answers looks for a Linux driver: so it came with one."""
+    version, kernel = platform.version, platform.release
+    told = version.startswith("10.") and wsl.too_old(version, kernel) is None
+    return told and card is None and {"said": error.id}
+
+
+@rule("wsl-linux-driver-inside", strength="likely")
 def driver_installed_by_hand_where_windows_blocks(
     typed: Symptom = seen("wsl-driver-utils-installed", "wsl-driver-package-installed"), error: Symptom = seen("wsl-access-blocked"),
     platform: Platform | None = None,
@@ -106,10 +127,18 @@ def packages_to_remove(packages: Every[SystemPackage] = every(SystemPackage, sta
 
 @rule("wsl-libcuda-link")
 def plain_name_wanted(
-    _platform: Platform = one(wsl=_WSL), _error: Symptom = seen("libcuda-plain-name-missing")
+    _platform: Platform = one(wsl=_WSL), _error: Symptom = seen("libcuda-plain-name-missing", "libcuda-of-no-name")
 ) -> Verdict:
     """A program opens the name without a number."""
     return {"path": wsl.library_folder()}
+
+
+@rule("wsl-libcuda-link", strength="likely")
+def plain_name_wanted_where_wsl_is_spoken_of(
+    spoken: Symptom = seen(*_SPOKEN), _error: Symptom = seen("libcuda-plain-name-missing", "libcuda-of-no-name"), platform: Platform | None = one(wsl=_WSL)
+) -> Verdict:  # fmt: skip
+    """The same where only the person's words tell of WSL."""
+    return platform is None and {"path": wsl.library_folder(), "said": spoken.id}
 
 
 @rule("wsl-libcuda-link")
@@ -132,7 +161,19 @@ def windows_or_its_kernel_is_old(platform: Platform = one(wsl=_WSL)) -> Verdict:
     version = platform.get("version")
     old = wsl.too_old(version if version and version.startswith("10.") else None, platform.get("release"))
     build, kernel = wsl.minimum()
-    return old is not None and {"minimum": "Windows build " + build if old == "windows" else "kernel " + kernel}
+    if old is None or wsl.may_be_old(version, platform.get("release")):
+        return False
+    return {"minimum": "Windows build " + build if old == "windows" else "kernel " + kernel}
+
+
+@rule("wsl-windows-too-old", strength="likely")
+def kernel_of_a_preview_and_no_gpu(
+    platform: Platform = one(wsl=_WSL), said: Symptom = seen("nvidia-smi-cannot-communicate", "wsl-access-blocked", "wsl-no-adapter", "container-no-wsl-adapter")
+) -> Verdict:  # fmt: skip
+    """Such kernels had GPUs with some Windows and some driver; here none answers."""
+    version, kernel = platform.get("version"), platform.get("release")
+    old = wsl.may_be_old(version, kernel) and wsl.too_old(version, kernel) is not None
+    return old and {"minimum": "kernel " + wsl.minimum()[1], "said": said.id}
 
 
 @rule("wsl-windows-too-old")
@@ -156,7 +197,7 @@ def no_device_of_windows(
 
 @rule("wsl-windows-too-old", strength="likely")
 def windows_is_old_and_wsl_is_spoken_of(
-    platform: Platform = one(system="windows"), _wsl: Symptom = seen("wsl-lived-in"),
+    platform: Platform = one(system="windows"), _wsl: Symptom = seen(*_SPOKEN),
     _error: Symptom = seen("nvidia-smi-cannot-communicate", "nvidia-smi-not-installed", "torch-found-no-driver", "rock-module-not-loaded"),
 ) -> Verdict:  # fmt: skip
     """Which WSL it is, nobody tells; under such a Windows none has a GPU."""
@@ -232,7 +273,7 @@ def rocminfo_knows_no_wsl(
 
 @rule("wsl-rocm-release-not-supported", strength="likely")
 def rocminfo_knows_no_wsl_that_is_spoken_of(
-    _wsl: Symptom = seen("wsl-lived-in"), said: Symptom = seen("rock-module-not-loaded"), other: Gpu | None = one(vendor="nvidia")
+    _wsl: Symptom = seen(*_SPOKEN), said: Symptom = seen("rock-module-not-loaded"), other: Gpu | None = one(vendor="nvidia")
 ) -> Verdict:  # fmt: skip
     """The same where a person says it in words."""
     return other is None and {"said": said.id}
@@ -244,6 +285,44 @@ def rocminfo_beside_windows(
 ) -> Verdict:  # fmt: skip
     """Only Linux's rocminfo says so: where the system around it is Windows, it ran in WSL."""
     return other is None and {"said": said.id}
+
+
+@rule("wsl-rocm-release-not-supported", strength="likely")
+def installed_for_plain_linux(
+    typed: Symptom = seen("amdgpu-install-without-wsl"), platform: Platform | None = one(wsl=_WSL), spoken: Symptom | None = seen(*_SPOKEN),
+    torch: Torch | None = one(available=True),
+) -> Verdict:  # fmt: skip
+    """The installer was not asked for what WSL needs."""
+    return torch is None and bool(platform or spoken) and {"typed": typed.id}
+
+
+@rule("wsl-rocm-release-not-supported", strength="likely")
+def linux_module_is_missed_in_wsl(
+    said: Symptom = seen("amdgpu-module-missed"), platform: Platform | None = one(wsl=_WSL), spoken: Symptom | None = seen(*_SPOKEN),
+    works: Symptom | None = seen("rocminfo-names-chip"), card: Gpu | None = one(vendor="amd"),
+) -> Verdict:  # fmt: skip
+    """No WSL has that module: a ROCm that looks for it was not made for WSL."""
+    listed = works is not None or (card is not None and (card.knows("shown_isa") or card.get("seen_by") == "rocminfo"))
+    return not listed and bool(platform or spoken) and {"said": said.id}
+
+
+@rule("wsl-windows-too-old", strength="possible")
+def driver_does_not_answer_the_container_tool(
+    said: Symptom = seen("container-cli-driver-error"), platform: Platform | None = one(wsl=_WSL), spoken: Symptom | None = seen(*_SPOKEN),
+) -> Verdict:  # fmt: skip
+    """Windows shows its driver by halves: its build, its WSL or its driver is from before GPUs came to WSL."""
+    version, kernel = (platform.get("version"), platform.get("release")) if platform else (None, None)
+    told = bool(version and version.startswith("10.")) or bool(kernel)
+    new = told and wsl.too_old(version if version and version.startswith("10.") else None, kernel) is None
+    return bool(platform or spoken) and not new and {"minimum": "Windows build " + wsl.minimum()[0], "said": said.id}
+
+
+@rule("wsl-gpu-not-supported", strength="likely")
+def chip_before_the_first_generation_beside_windows(
+    _platform: Platform = one(system="windows"), card: Gpu = one(vendor="amd"), said: Symptom = seen("rock-module-not-loaded")
+) -> Verdict:
+    """Only Linux's rocminfo says so: where the system around it is Windows, it ran in WSL."""
+    return wsl.chip_without_wsl(card.isa) and {"said": said.id}
 
 
 @mends("wsl-rocm-release-not-supported")

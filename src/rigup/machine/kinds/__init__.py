@@ -41,6 +41,7 @@ from rigup.machine.kinds.drivers import (
 )
 from rigup.machine.kinds.firmware import Firmware
 from rigup.machine.kinds.programs import JobRequest, Launch, Symptom
+from rigup.machine.kinds.proofs import Proof, StateFolder
 from rigup.machine.kinds.software import (
     JupyterKernel,
     LoaderEntry,
@@ -110,12 +111,14 @@ __all__ = [
     "PathLibrary",
     "PciDevice",
     "Platform",
+    "Proof",
     "PythonEnv",
     "SearchPath",
     "Service",
     "SharedMemory",
     "SlurmNode",
     "SlurmSetting",
+    "StateFolder",
     "Symptom",
     "SystemPackage",
     "TensorFlow",

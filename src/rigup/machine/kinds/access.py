@@ -35,6 +35,7 @@ class Variable(Fact, keys=("name",), scope=PROCESS):
 
     name: str
     value: str | None
+    file: str  # that a login reads and in which it is set; others are kept beside the first
 
 
 class FileVariable(Fact, keys=("path", "name"), title=("name",)):

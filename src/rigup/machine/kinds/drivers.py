@@ -88,6 +88,7 @@ class Kernel(Fact, keys=("release",), scope=MACHINE):
 
     release: str
     headers: bool  # what is needed to build modules for it is there
+    initramfs: bool  # its initial file system lies beside it
 
 
 class DriverLibrary(Fact, keys=("soname", "path")):

@@ -39,6 +39,11 @@ def _gres(value: str) -> int | None:
     return sum(int(part["count"] or 1) for part in found) if found else None
 
 
+def _shared(value: str) -> int | None:
+    """One task a GPU binds one GPU to each task."""
+    return 1 if value == "1" else None
+
+
 def _nearest(letters: str) -> str | None:
     """srun's older option: a `g` binds each task to the GPUs closest to its processors."""
     return "closest" if re.fullmatch(r"[a-z]{0,3}g[a-z]{0,3}", letters) else None
@@ -47,7 +52,7 @@ def _nearest(letters: str) -> str | None:
 _OPTIONS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "nodes": ("nodes", _number), "ntasks": ("tasks", _number), "tasks": ("tasks", _number),
     "ntasks-per-node": ("tasks_per_node", _number), "tasks-per-node": ("tasks_per_node", _number),
-    "gpus": ("gpus", _number), "gpus-per-node": ("gpus_per_node", _number), "gpus-per-task": ("gpus_per_task", _number),
+    "gpus": ("gpus", _number), "gpus-per-node": ("gpus_per_node", _number), "gpus-per-task": ("gpus_per_task", _number), "ntasks-per-gpu": ("gpus_per_task", _shared),
     "gres": ("gpus_per_node", _gres), "gpu-bind": ("binding", str), "accel-bind": ("binding", _nearest), "constraint": ("constraint", str),
     "tres-per-task": ("gpus_per_task", _gres), "tres-per-node": ("gpus_per_node", _gres),
     "partition": ("partition", str), "job-name": ("name", str),
@@ -90,14 +95,17 @@ def _request(text: Text, at: int, line: str, script: str = "") -> Iterator[JobRe
 
 
 _MORE = r"(?:[^\n]{0,500}\\\n){0,12}[^\n]{0,1000}"  # a line and those that continue it
-_TYPED = r"^[^\n#]{0,200}?(?:^|[\s;&|(`$])(?P<command>srun|sbatch|salloc)[ \t]{1,8}(?P<options>-" + _MORE + ")"
+_ROOT = r"(?:[\w.-]{1,40}@[^\n#$]{1,160}#(?=[ \t]))?"  # root's prompt, and no remark
+_TYPED = (
+    r"^" + _ROOT + r"[^\n#]{0,200}?(?:^|[\s;&|(`$])(?P<command>srun|sbatch|salloc)[ \t]{1,8}(?P<options>-" + _MORE + ")"
+)
 _ASKS_A_NODE = re.compile(
     r"(?:\$\(|`)[^\n]{0,10}srun [^\n]{0,200}\b(?:hostname|ip addr|ip a|getent|dig|nslookup)\b"
 )  # `$(srun … hostname -I)`: a question
 _COMMANDS = ("srun ", "sbatch ", "salloc ")
 _STARTS = (
     ("ssh", r"^[^\n#]{0,120}\b(?:ssh|pdsh|clush|parallel-ssh)[ \t]"),
-    ("srun", r"^[^\n#]{0,120}\bsrun\b"),
+    ("srun", r"^" + _ROOT + r"[^\n#]{0,120}\bsrun\b"),
     ("torchrun", r"^[^\n#]{0,200}\b(?:torchrun\b|torch\.distributed\.(?:run|launch)\b)"),
     ("accelerate", r"^[^\n#]{0,200}\baccelerate launch\b"),
     ("deepspeed", r"^[ \t]{0,8}deepspeed\b"),

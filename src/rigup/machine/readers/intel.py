@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from rigup.knowledge.chips import isa_of_capability
-from rigup.machine.kinds import Gpu
+from rigup.machine.kinds import Gpu, Torch
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.rocm_smi import gfx
 from rigup.machine.readers.values import Draft, address, pci_id, size, told, vendor_of
@@ -99,3 +99,23 @@ def intel_gpu_top(text: Text) -> Statements:
         r"^[> \t]{0,40}card(?P<card>\d{1,3}) [^\n]{0,100}pci:vendor=8086,device=(?P<device>[0-9A-Fa-f]{4})"
     ):
         yield hit.states(Gpu, vendor="intel", pci_id="8086:" + hit["device"].lower(), adapter=int(hit["card"]))
+
+
+_XPU_ASKED = (
+    r"(?:\bxpu\.is_available\(\)|\bXPU[^\n]{0,24}\b(?:available|[Aa]vailability)|\bxpu[_ ](?:is_)?available)"
+    r"[^\n]{0,24}?(?:\n[^\n]{0,20}?)?(?<=[\s:=?#>)\"'}`])(?P<value>True|False)\b"
+)
+_XPU_FOUND = r"_XpuDeviceProperties\(name='(?P<name>[^'\n]{3,80})'[^\n]{0,400}?total_memory=(?P<memory>\d{2,7}MB)"
+
+
+@reads(adds=(Torch, Gpu), marks=("xpu", "XPU", "_XpuDeviceProperties"), rank=0)
+def xpu_answers(text: Text) -> Statements:
+    """`torch.xpu.is_available()` and its answer, also as people print it; the devices that torch describes."""
+    for hit in text.near(_XPU_ASKED, sorted((*text.spots("xpu"), *text.spots("XPU"))), lines=2):
+        yield hit.states(Torch, xpu_available=hit["value"] == "True")
+    for hit in text.near(_XPU_FOUND, text.spots("_XpuDeviceProperties")):
+        draft = Draft(text, Gpu, hit.start)
+        draft.add("vendor", "intel")
+        draft.add("name", told(plain(hit["name"])))
+        draft.add("vram", size(hit["memory"]), rank=-1)
+        yield from draft.facts("vendor")

@@ -97,10 +97,10 @@ def built_in(text: Text) -> Statements:
     marks=("/nvidia.ko", "/amdgpu.ko", "/nouveau.ko"), adds=(KernelModule,),
 )  # fmt: skip
 def module_files(text: Text) -> Statements:
-    """`/lib/modules/6.8.0-40-generic/updates/dkms/nvidia.ko.zst`: for which kernels there is a module."""
+    """`/lib/modules/6.8.0-40-generic/updates/dkms/nvidia.ko.zst`, Debian's `nvidia-current.ko`: for which kernels."""
     kernels: dict[str, dict[str, Hit]] = {}
     for hit in text.each(
-        r"lib/modules/(?P<kernel>[\w.+~-]{3,80})/\S{0,200}/(?P<name>nvidia|amdgpu|nouveau)\.ko(?:\.[a-z]{2,4})?(?:\s|$)"
+        r"lib/modules/(?P<kernel>[\w.+~-]{3,80})/\S{0,200}/(?P<name>nvidia|amdgpu|nouveau)(?:-(?:current|tesla|legacy|open)(?:-(?:open|\d{3}\w{0,3})){0,2})?\.ko(?:\.[a-z]{2,4})?(?:\s|$)"
     ):
         kernels.setdefault(hit["name"], {}).setdefault(hit["kernel"], hit)
     for name, found in kernels.items():

@@ -28,6 +28,15 @@ def kernel_images(text: Text) -> Statements:
         yield hit.states(Kernel, release=release)
 
 
+@reads(inputs=[Listing("/boot/initr{d,amfs}*")], adds=(Kernel,))
+def initial_file_systems(text: Text) -> Statements:
+    """`/boot/initrd.img-6.8.0-45-generic`, `/boot/initramfs-5.14.0-427.el9.x86_64.img`, `/boot/initrd-6.4.0-default`."""
+    for hit in text.each(rf"/boot/(?:initrd\.img-|initramfs-|initrd-)(?P<release>{_RELEASE})(?: -> [^\n]{{1,200}})?$"):
+        release = hit["release"].removesuffix(".img")
+        if not release.endswith((".old", ".bak", "kdump", ".dpkg-bak")):
+            yield hit.states(Kernel, release=release, initramfs=True)
+
+
 def _age(release: str) -> list[tuple[int, int, str]]:
     """Releases in the order of boot loaders: numbers by value, words by letter."""
     words = re.findall(r"\d{1,18}|[a-z]{1,60}", release)

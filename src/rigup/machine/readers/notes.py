@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from rigup.knowledge.gpus import one_gpu
-from rigup.machine.kinds import Gpu, Jetson, Platform, Toolkit
+from rigup.machine.kinds import Gpu, Jetson, Platform, PythonEnv, Toolkit
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.systems import os_of
 from rigup.machine.readers.values import Draft, vendor_of, wsl
@@ -31,9 +31,12 @@ _RELEASE = (
     + r"(?:\*{1,2})?(?:ROCm|rocm|ROCM)(?:[- ](?:dev|core|libs))?(?: [Vv]ersion)?(?:\*{1,2})?[ \t]{0,4}[:=]?[ \t]{0,4}v?(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,3})?)(?:-\d{1,6})?\b[^\n]{0,40}$"
 )
 _MODEL = r"\b(?:(?i:NVIDIA|GeForce)[ -]?){0,2}(?P<name>[RG]TX[ -]?\d{3,4}(?:[ -]?(?:Ti|TI|ti|SUPER|Super|D)\b){0,2})(?![\w-])(?P<inner>)"
-_OWNED = (
-    r"\b(?:on|with|have|has|got|own|bought|use|using)(?: (?:an?|my|the|our|one|single|new)){0,2} (?:desktop |laptop )?"
-    + _MODEL
+_HOLDS = r"\b(?i:on|for|with|have|has|got|own|bought|use|using|system is|card is|gpu is|is an?|are)(?: (?:\[)?(?:an?|my|the|our|one|two|three|four|single|new|old|\d{1,2} ?x?)){0,3} (?:\[)?(?:desktop |laptop |server )?"
+_OWNED = _HOLDS + _MODEL
+# Cards of servers and older ones have no RTX or GTX to be known by.
+_SERVER = r"(?:NVIDIA |Nvidia |nvidia )?(?P<name>(?:(?:[Tt]esla|TESLA|[Qq]uadro|Ge[Ff]orce|GeForce GT|GT) )?[ABHKLMPTV]?\d{1,4}[a-zA-Z]{0,2}?)s?(?![\w.-])(?P<inner>)"
+_SERVER_NAMED = (
+    r"\b(?=(?:NVIDIA|Nvidia|nvidia|[Tt]esla|TESLA|[Qq]uadro|Ge[Ff]orce|GT) |[ABHKLMPTV]\d{1,3}0?\d?[a-z]?\b)" + _SERVER
 )
 _NAMED_JETSON = r"\b(?:Jetson (?P<model>(?:AGX |Orin |Xavier |TX|Nano|Thor)[\w ]{0,24})|NVIDIA (?P<board>Orin(?: Nano| NX)?|Jetson[\w ]{1,30}) (?:Developer Kit|Engineering))"
 
@@ -57,6 +60,20 @@ def card_in_a_sentence(text: Text) -> Statements:
     named = {re.sub(r"[ -]", "", hit["name"]).lower() for hit in text.each(_MODEL)}
     if len(named) == 1 and (hit := text.first(_OWNED)):
         yield from _card(hit)
+
+
+@reads(marks=("esla", "uadro", "GeForce", "Geforce", "TESLA", " GT ", "NVIDIA ", "Nvidia ", "GPU"), adds=(Gpu,), rank=0)
+def server_card_in_a_sentence(text: Text) -> Statements:
+    """`I am using a Tesla K40m`, `two NVIDIA Tesla M60 GPUs`: as above."""
+    if re.search(r"\bRadeon\b|\bRX ?\d{3,4}\b|\bInstinct\b|\bArc [AB]\d{3}\b|[RG]TX", text.body):
+        return
+    named = {
+        row.name: row for hit in text.each(_SERVER_NAMED) if (row := one_gpu(hit["name"])) and row.vendor == "nvidia"
+    }
+    for hit in text.each(_HOLDS + _SERVER) if len(named) == 1 else ():
+        if (row := one_gpu(hit["name"])) and row.name in named:
+            yield from _card(hit)
+            return
 
 
 def _card(hit: Hit) -> Iterator[Gpu]:
@@ -121,6 +138,39 @@ def system_told(text: Text) -> Statements:
     )
     for hit in text.each(form):
         yield from os_of(text, hit.match.start("value"), hit["value"])
+
+
+_OTHER_SYSTEM = re.compile(r"(?i)\b(?:WSL|linux|ubuntu|debian|docker|container|podman)\b")
+_ON_WINDOWS = (
+    r"(?i)\b(?:on|am|using|under|running|with|have|OS|system|platform)\b[ :=*]{1,6}(?:a |my |native |microsoft ){0,2}"
+    r"windows ?(?:1[01]|7|8(?:\.1)?|server(?: 20\d\d)?)\b"
+)
+
+
+@reads(marks=("indows",), adds=(Platform,), rank=0)
+def windows_told(text: Text) -> Statements:
+    """`I am on Windows 11`, where nothing else is named that may run inside it."""
+    hit = text.first(_ON_WINDOWS)
+    if hit and not _OTHER_SYSTEM.search(text.body):
+        yield hit.states(Platform, system="windows")
+
+
+@reads(marks=("/Users/",), adds=(Platform,), rank=0)
+def mac_folders(text: Text) -> Statements:
+    """`/Users/ada/venv/lib/python3.10`: homes lie there on a Mac alone; Windows writes a drive before it."""
+    if hit := text.first(r"(?:^|[\s\"'(=])/Users/[\w.-]{1,40}/(?:[\w. -]{1,60}/){0,12}lib/python3"):
+        yield hit.states(Platform, system="macos")
+
+
+@reads(marks=("ython",), adds=(PythonEnv,), rank=0)
+def python_told(text: Text) -> Statements:
+    """`with a Python 3.11`, `(python 3.12)`: where the whole text names one release, it is the one that runs."""
+    hits = list(text.each(_PYTHON))
+    if len({hit["version"] for hit in hits}) == 1:
+        yield hits[0].states(PythonEnv, version=hits[0]["version"])
+
+
+_PYTHON = r"\b[Pp]ython[ =:]{1,3}(?:[Vv]ersion ?[:=]? ?)?(?P<version>[23]\.\d{1,2}(?:\.\d{1,2})?)(?![\d.]\d|-)"
 
 
 @reads(marks=("_tegra_release", "R3", "etson", "L4T", "-tegra", "tegra-"), adds=(Jetson,))

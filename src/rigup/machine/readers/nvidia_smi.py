@@ -119,6 +119,8 @@ def nvidia_list(text: Text) -> Statements:
         if parts := _listed_parts(text, hit.match.end(), end):
             draft.add("mig", True)
             draft.add("partitions", parts, rank=1)  # here alone they have their profiles' names
+        elif text.fresh:  # the answer itself, whole: a part would stand below its card
+            draft.add("partitions", [], rank=-1)
         yield from draft.facts()
 
 

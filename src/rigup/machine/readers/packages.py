@@ -152,6 +152,9 @@ _PACMAN = r"^[> \t]{0,40}(?:local/)?(?P<name>(?:lib32-)?(?:nvidia|cuda|cudnn|roc
         ".x86_64\n",
         ".noarch\n",
         "nvidia-utils",
+        "nvidia-open",
+        "nvidia-dkms",
+        "local/nvidia",
         "rocm-hip-runtime",
     ),
 )
@@ -182,8 +185,8 @@ def _system(hit: Hit, manager: str, state: str) -> Iterator[Fact]:
     yield from draft.facts()
 
 
-_RUNTIME = r"^[> \t]{0,40}(?:\[pip3?\] )?nvidia-cuda-runtime(?:-cu\d{2})?(?:==|[ \t]{1,60})(?P<cuda>\d{1,2}\.\d{1,2})\."
-_TORCH = r"^[> \t]{0,40}(?:\[pip3?\] )?torch(?:==|[ \t]{1,60}|\n[> \t]{0,40}Version: )(?P<version>\d+\.\d+[\w.]{0,30})(?P<local>\+\w[\w.]{0,30})?[ \t]*$"
+_RUNTIME = r"^[> \t]{0,40}(?:\[(?:pip3?|conda)\] )?nvidia-cuda-runtime(?:-cu\d{2})?(?:==|[ \t]{1,60})(?P<cuda>\d{1,2}\.\d{1,2})\."
+_TORCH = r"^[> \t]{0,40}(?:\[(?:pip3?|conda)\] )?torch(?:==|[ \t]{1,60}|\n[> \t]{0,40}Version: )(?P<version>\d+\.\d+[\w.]{0,30})(?P<local>\+\w[\w.]{0,30})?(?:[ \t]{1,40}pypi_0[ \t]{1,20}pypi)?[ \t]*$"
 _ON_WINDOWS = r"^[> \t]{0,40}(?:pywin32|pywinpty|wincertstore|win32-setctime|win-inet-pton)(?:==|[ \t]{1,60})\d"
 
 

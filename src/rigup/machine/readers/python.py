@@ -99,6 +99,8 @@ def packages_folders(text: Text) -> Statements:
         File("{PythonEnv.prefix}" + _SITE + "torch/version.py"),
         File("{PythonEnv.prefix}" + _WINDOWS + "torch/version.py"),
         File("{HomeFolder.path}/*" + _SITE + "torch/version.py"),
+        File("{Proof.env}" + _SITE + "torch/version.py"),
+        File("{Proof.env}" + _WINDOWS + "torch/version.py"),
     ],
     marks=("cuda: Optional[str]", "hip: Optional[str]", "git_version: Optional[str]"),
     rank=2,

@@ -94,6 +94,10 @@ _MODEL_ROW = (
     r"^[> \t]{0,40}(?P<index>\d{1,3}) +\[(?P<model>0x[0-9a-f]{2,4}) : 0x(?P<rev>[0-9a-f]{1,2})\][^\n]{0,200}\n"
     r"[> \t]{0,40}(?P<name>[^\n=]{3,40}?) *$"
 )
+_HARDWARE_ROW = (
+    r"^[> \t]{0,40}(?P<index>\d{1,3}) +(?P<node>\d{1,3}) +(?P<did>0x[0-9a-f]{2,4}) +\d{1,6} +(?P<isa>gfx[0-9a-f]{3,5}|N/A) +"
+    r"[^\n]{1,200}? (?P<pci>[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])(?: |$)"
+)
 _ID_ROW = r"^[> \t]{0,40}(?P<index>\d{1,3}) +(?P<node>\d{1,3}) +(?P<did>0x[0-9a-f]{2,4}), +(?P<guid>\d{1,6}) "
 
 
@@ -104,6 +108,13 @@ def _table(text: Text) -> Iterator[Gpu]:
         draft.add("name", name(hit["name"]), hit.match.start("name"), _FAMILY if len(hit["name"]) >= 20 else 0)
         draft.add("pci_id", _model(hit["model"], hit["name"]), hit.match.start("model"))
         draft.add("partitions", [] if re.search(r"\bSPX\b", hit.match[0]) else None)
+        yield from draft.facts()
+    for hit in text.each(_HARDWARE_ROW):
+        draft = _card(text, hit.start, int(hit["index"]))
+        draft.add("pci_id", pci_id("1002", hit["did"]))
+        draft.add("kfd_node", int(hit["node"]))
+        draft.add("isa", gfx(hit["isa"]))
+        draft.add("pci_address", address(hit["pci"]))
         yield from draft.facts()
     for hit in text.each(_ID_ROW):
         draft = _card(text, hit.start, int(hit["index"]))

@@ -121,11 +121,16 @@ def shell_files(text: Text) -> Statements:
         r"^[ \t]{0,16}(?:export|declare -x|typeset -x)[ \t]{1,4}(?P<words>[A-Za-z_]\w{0,60}=[^\n]{0,1000})$"
     ):
         for name, value in _exports(line["words"]):
-            yield line.states(Variable, name=name, value=value)
+            yield line.states(Variable, name=name, value=value, **_of(text))
     for line in text.each(
         r"^[ \t]{0,16}set (?:-[a-zA-Z]{1,4} |--\w{1,12} ){0,3}(?:-gx|-Ux|-x|-xg|-xU|--export) (?P<name>[A-Za-z_]\w{0,60}) (?P<value>[^\n]{0,600})$"
     ):
-        yield line.states(Variable, name=line["name"], value=_unquoted(line["value"]))
+        yield line.states(Variable, name=line["name"], value=_unquoted(line["value"]), **_of(text))
+
+
+def _of(text: Text) -> dict[str, str]:
+    """The file that a text is of, where it is one of a machine and no paste."""
+    return {"file": text.source} if text.source.startswith("/") else {}
 
 
 def _exports(words: str) -> Iterator[tuple[str, str]]:
@@ -153,7 +158,7 @@ def _exports(words: str) -> Iterator[tuple[str, str]]:
 def login_environment(text: Text) -> Statements:
     """NAME=value, for every login."""
     for hit in text.each(r"^(?:export )?(?P<name>[A-Za-z_]\w{0,60})=(?P<value>[^\n]{0,1000})$"):
-        yield hit.states(Variable, name=hit["name"], value=_unquoted(hit["value"]))
+        yield hit.states(Variable, name=hit["name"], value=_unquoted(hit["value"]), **_of(text))
 
 
 def _unquoted(value: str) -> str:

@@ -36,3 +36,26 @@ def removal_rules(text: Text) -> Statements:
     form = r'^(?!\s{0,8}#)(?=[^\n]{0,400}ATTRS?\{vendor\}=="0x10de")(?=[^\n]{0,400}ATTR\{class\}=="0x03)[^\n]{0,400}ATTR\{remove\}="1"'
     if hit := text.first(form):
         yield hit.states(GraphicsSwitch, tool="udev", mode="integrated")
+
+
+@reads(GraphicsSwitch, inputs=[File("/etc/modprobe.d/system76-power.conf")])
+def system76(text: Text) -> Statements:
+    """Pop!_OS' tool switches the modules themselves off: `alias nvidia off`."""
+    if hit := text.first(r"^[ \t]{0,8}alias nvidia off[ \t]*$"):
+        yield hit.states(GraphicsSwitch, tool="system76-power", mode="integrated")
+
+
+# What such tools answer is one word; the command is known where it was recorded.
+_ASKED = {
+    "prime-select query": "prime-select", "system76-power graphics": "system76-power", "envycontrol -q": "envycontrol",
+    "envycontrol --query": "envycontrol", "supergfxctl -g": "supergfxctl", "optimus-manager --print-mode": "optimus-manager",
+}  # fmt: skip
+
+
+@reads(GraphicsSwitch, marks=("integrated", "Integrated", "intel", "compute"))
+def switch_answers(text: Text) -> Statements:
+    """`prime-select query` and its kin, where they say that the processor's graphics are in use alone."""
+    tool = _ASKED.get(text.source.removeprefix("sudo "))
+    hit = text.first(r"^(?:[^\n:]{0,30}: ?)?(?i:integrated|intel|compute)[ \t]*$") if tool else None
+    if hit:
+        yield hit.states(GraphicsSwitch, tool=tool, mode="integrated")

@@ -140,9 +140,13 @@ def wmic_table(text: Text) -> Statements:
             count += 1
 
 
+_BUILD = r"(?i)(?:\bwin(?:dows)?[ -]?1[01]\b[^\n]{0,50}?\b(?:os )?build|\bos build|\bwinver|\bwindows build)[ :#=]{1,3}(?P<build>1[0-9]\d{3}|2[0-9]\d{3})(?:\.\d{1,6})?\b"
+_ASKED_FOR = re.compile(r"(?i)\b(?:requires?|required|needs?|needed|at least|minimum|prerequisites?|supported|since|starting)\b|\bor (?:higher|later|newer|above|greater)\b|\d\+")
+
+
 @reads(
     adds=(Platform, Distribution),
-    marks=("Microsoft Windows [", "Microsoft Windows 1", "Microsoft Windows Server", "x64-based PC", "10.0."),
+    marks=("Microsoft Windows [", "Microsoft Windows 1", "Microsoft Windows Server", "x64-based PC", "10.0.", "uild 1", "uild 2", "winver"),
 )
 def windows_release(text: Text) -> Statements:
     """The shell's banner in any language, and systeminfo's line that ends in the product's name."""
@@ -152,8 +156,33 @@ def windows_release(text: Text) -> Statements:
         r"(?i)\b(?:winver|windows(?: 1[01])? (?:version|build)|os build)\b[ *`:(=]{1,6}(?P<version>10\.0\.\d{5}(?:\.\d{1,6})?)\b"
     ):
         yield hit.states(Platform, system="windows", version=hit["version"])
+    builds = [hit for hit in text.each(_BUILD) if not _ASKED_FOR.search(hit.where().text)]
+    if len({hit["build"] for hit in builds}) == 1:  # several are a table, or a story of updates
+        yield builds[0].states(Platform, system="windows", version="10.0." + builds[0]["build"])
     for hit in text.each(
         r"^[^\n:]{2,40}: +(?P<name>Microsoft Windows (?:1[01]|Server)[^\n]{0,60})\n[^\n:]{2,40}: +(?P<version>10\.0\.\d{4,6})\b"
     ):
         yield from os_of(text, hit.match.start("name"), hit["name"])
         yield hit.states(Platform, system="windows", version=hit["version"])
+
+
+_OTHER = re.compile(r"(?i)\bWSL|\bLinux\b|\bUbuntu\b|\bDebian\b|\bFedora\b|\bmacOS\b|\bMacBook\b|\b(?:docker|podman) run\b|[Dd]ual.?boot")
+_NAME = r"(?:Microsoft )?[Ww]in(?:dows)?"
+_SAID = (
+    r"^[#>*\s\-•|`]{0,8}(?:OS|Operating [Ss]ystem|Platform|System|OS [Vv]ersion|OS [Nn]ame|What (?:platform|OS)[^\n]{0,40})[\s*:=|`?]{1,8}"
+    + _NAME
+    + r"(?=[\s\d,.*|`)(_-]|$)",
+    r"^[#>*\s\-•|`]{0,8}" + _NAME + r"[ -]?(?:1[01]|[78])(?:\.1)?(?:[ ,.(-][^\n]{0,50})?$",
+    r"\b(?:[Oo]n|[Ii]n|[Uu]nder|[Uu]sing|[Mm]y|[Rr]un(?:ning)?|[Ww]ith|[Ff]or|[Nn]ative|[Cc]lean|[Ff]resh)\s(?:an?\s|my\s|the\s|native\s|fresh\s){0,2}"
+    + _NAME
+    + r"(?: ?(?:1[01]|[78](?:\.1)?|Server)\b| (?:system|machine|PC|laptop|computer|desktop|host|box|install|setup))",
+)
+
+
+@reads(adds=(Platform,), marks=("indows", "win10", "win11", "Win10", "Win11", "Win 1", "win 1"), rank=0)
+def windows_in_words(text: Text) -> Statements:
+    """`OS: Windows 11`, "on my Windows machine": where nothing speaks of another system beside it."""
+    if not _OTHER.search(text.body) and (
+        hit := next((found for form in _SAID if (found := text.first(form))), None)
+    ):
+        yield hit.states(Platform, system="windows")

@@ -5,10 +5,13 @@ conda know their own place and cannot be moved: they are made and changed in pla
 """
 
 import os
+import shutil
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from rigup.plan.applying.journal import Intent, Record
 from rigup.plan.applying.state import swapped
@@ -18,6 +21,7 @@ from rigup.plan.environments.relocating import relocate
 
 Answer = dict[str, Any]
 Argv = tuple[str, ...]
+_LOADS = ".rigup-loads"
 _MAKES = ("make-environment", "make-environment-windows", "make-environment-with-uv")
 _CHANGES = (
     "install-into-environment", "install-with-uv", "set-environment-variable", "install-packages", "remove-packages",
@@ -60,6 +64,13 @@ class Stage:
         if self.path.is_dir() and not self._made_anew():
             beside.clone(self.path, self.folder)
 
+    def loads(self) -> str:
+        """Where downloads lie while they come: on the disk that has to hold them anyway, for /tmp may be small."""
+        if not self.folder.is_dir():
+            return ""  # what makes it wants to find nothing there
+        (self.folder / _LOADS).mkdir(exist_ok=True)
+        return str(self.folder / _LOADS)
+
     def argv(self, argv: Argv) -> Argv:
         """The command as it is run for the environment beside: its folder, and its Python for a bare `python`."""
         told = tuple(self._moved(word) for word in argv)
@@ -69,11 +80,17 @@ class Stage:
         """Tell the environment what it is, and give it its place."""
         if self.path is None:
             return
-        environment_record.write(self.folder, self._what_it_is())
+        shutil.rmtree(self.folder / _LOADS, ignore_errors=True)
+        environment_record.write(self.folder, self._what_it_is(self.folder))
         relocate(self.folder, self.folder, beside.real(self.path))
         self._record.write("swap", ident=self._record.ident, path=str(self.path))
         old = beside.swap(self.folder, self.path, self._record.ident)
         self._swapped(old)
+
+    def tell_of_conda(self) -> None:
+        """An environment of conda that was made in its place has a record too."""
+        if self.path is not None and (self.path / "conda-meta").is_dir():
+            environment_record.write(self.path, msgspec.structs.replace(self._what_it_is(self.path), manager="conda"))
 
     def drop(self) -> None:
         """Nothing of it is left; the environment that was there was never touched."""
@@ -113,9 +130,9 @@ class Stage:
         first = all(part == "env" or "=" in part for part in before)
         return str(self.folder / "bin" / "python") if word == "python" and first else word
 
-    def _what_it_is(self) -> environment_record.Record:
+    def _what_it_is(self, folder: Path) -> environment_record.Record:
         told = self._intent.told
-        before = environment_record.read(self.folder) or environment_record.Record()
+        before = environment_record.read(folder) or environment_record.Record()
         return environment_record.Record(
             wish=tuple(told.get("wish", ())) or before.wish, packages={**before.packages, **told.get("packages", {})},
             indexes=tuple(told.get("indexes", ())) or before.indexes,

@@ -26,6 +26,11 @@ MANAGERS = (
     "amdgpu-uninstall",
     "apk",
 )
+_ASKING = ("apt-get", "apt", "dpkg", "ubuntu-drivers", "amdgpu-install", "amdgpu-uninstall")
+_QUIET = (
+    "DEBIAN_FRONTEND=noninteractive", "NEEDRESTART_SUSPEND=1", "UCF_FORCE_CONFFOLD=1",
+    "DPKG_FORCE=confdef,confold,downgrade,security-mac",
+)  # fmt: skip
 _BEFORE = "packages.json"
 _MOST = 5000  # packages in one command
 
@@ -45,6 +50,14 @@ def uses_manager(argv: Argv) -> bool:
     """Whether a command speaks to a package manager; words before it (env NAME=VALUE) do not matter."""
     first = next((word for word in argv if word != "env" and "=" not in word), "")
     return first.rpartition("/")[2] in MANAGERS
+
+
+def unattended(argv: Argv) -> Argv:
+    """The same with nobody to ask: questions of packages have their defaults, and changed configuration stays.
+
+    The variables stand in the command, for sudo hands none on.
+    """
+    return ("env", *_QUIET, *argv) if argv[0] in _ASKING else argv
 
 
 def counted(folder: Path, before: Versions | None) -> None:

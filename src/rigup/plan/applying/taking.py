@@ -20,7 +20,7 @@ from rigup.plan.applying.journal import Intent, Record
 from rigup.plan.applying.probe import is_so, packages
 from rigup.plan.applying.stage import Stage
 from rigup.plan.applying.state import done
-from rigup.plan.applying.system_packages import counted, forget, moved, remembered, uses_manager
+from rigup.plan.applying.system_packages import counted, forget, moved, remembered, unattended, uses_manager
 
 Answer = dict[str, Any]
 Argv = tuple[str, ...]
@@ -38,6 +38,9 @@ class Told(Protocol):
 
     def says(self, line: str) -> None:
         """A line of the command that runs."""
+
+    def watches(self, folder: str) -> None:
+        """Where the command that runs puts what it downloads, until it is whole."""
 
     def ends(self, number: int, step: Answer, how: str) -> None:
         """It is done, skipped, left to somebody, or failed."""
@@ -126,6 +129,7 @@ def _all(run: Run, stage: Stage) -> Outcome:
                 return Outcome("restart", number, _restart_now())
         else:
             _taken(run, number, step, str(run.intent.asked.get("folder", "")))
+    stage.tell_of_conda()
     run.record.write("finished")
     return Outcome("finished")
 
@@ -190,7 +194,8 @@ def _failed(run: Run, number: int, step: Answer, because: str) -> None:
 
 
 def _command(run: Run, number: int, root: bool, argv: Argv, folder: str) -> None:
-    words = run.root.argv(argv) if root else argv
+    told = in_own_words(argv, run.variables)
+    words = run.root.argv(unattended(told)) if root else told
     child = Child(words, run.record.log(number), _clean(run.variables), folder)
     if child.process is not None:
         pid = child.process.pid
@@ -198,6 +203,18 @@ def _command(run: Run, number: int, root: bool, argv: Argv, folder: str) -> None
     status = child.wait(run.told.says, gentle=root)
     if status != 0:
         raise Failed(_how_it_ended(argv[0], status, child.why))
+
+
+def in_own_words(argv: Argv, variables: Mapping[str, str]) -> Argv:
+    """A command line of conda in the words of the program that is here; any other as it is. Raises Failed."""
+    if argv[:1] != ("conda",):
+        return argv
+    from rigup.plan.environments.condas import found_conda, spoken_by
+
+    conda = found_conda(variables)
+    if conda is None:
+        raise Failed(_("There is no conda, mamba or micromamba here. Install one, or rigup with its extra `conda`."))
+    return spoken_by(argv, conda)
 
 
 def _how_it_ended(program: str, status: int, why: str) -> str:
@@ -230,8 +247,17 @@ def _in_stage(run: Run, stage: Stage, number: int, step: Answer, last: int) -> N
             stage.open()
         run.told.begins(number, step)
         run.record.write("begin", number, staging="yes")
+        loads = stage.loads()
+        run.told.watches(loads)
+        more = {**run.variables, "TMPDIR": loads} if loads else run.variables
         for argv in step["commands"]:
-            _command(run, number, False, stage.argv(tuple(argv)), str(run.intent.asked.get("folder", "")))
+            _command(
+                run._replace(variables=more),
+                number,
+                False,
+                stage.argv(tuple(argv)),
+                str(run.intent.asked.get("folder", "")),
+            )
         if number == last:
             stage.close()
     except OSError as error:

@@ -17,8 +17,8 @@ from rigup.plan.applying.child import Child
 from rigup.plan.applying.journal import Record
 from rigup.plan.applying.stage import Stage, contents
 from rigup.plan.applying.state import staged, swapped, touched
-from rigup.plan.applying.system_packages import Moved, taking_back, uses_manager
-from rigup.plan.applying.taking import Failed, Run, settle
+from rigup.plan.applying.system_packages import Moved, taking_back, unattended, uses_manager
+from rigup.plan.applying.taking import Failed, Run, in_own_words, settle
 from rigup.plan.environments import beside
 
 Answer = dict[str, Any]
@@ -140,13 +140,14 @@ def _swap_back(record: Record) -> None:
 
 
 def _command(run: Run, back: Back, argv: Argv) -> None:
-    words = run.root.argv(argv) if back.root else argv
+    told = in_own_words(argv, run.variables)
+    words = run.root.argv(unattended(told)) if back.root else told
     folder = str(run.intent.asked.get("folder", ""))
     child = Child(words, run.record.log(back.step), dict(run.variables), folder)
     status = child.wait(run.told.says, gentle=back.root)
     if status != 0:
-        told = _("`{command}` ended with status {status}.")
-        raise Failed(told.format(command=" ".join(argv), status=status))
+        said = _("`{command}` ended with status {status}.")
+        raise Failed(said.format(command=" ".join(argv), status=status))
 
 
 def set_aside(record: Record) -> str:

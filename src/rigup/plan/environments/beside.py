@@ -9,15 +9,18 @@ Names beside an environment NAME, in the same folder:
 A swap leaves a mark inside the new environment until it is done, so that `recover` can tell whether a swap that was
 cut off has happened. Where two names can change places (Linux, macOS with APFS) there is an environment under the
 path at every moment; elsewhere (NFS, Windows) a process that is killed between two renames leaves none until
-`recover` puts the old one back. All functions raise OSError for what the file system refuses.
+`recover` puts the old one back. In a container a folder of the image's own cannot be renamed at all: there the old one
+is copied before it goes, and `recover` knows that too. All functions raise OSError for what the file system refuses.
 """
 
+import errno
 import os
 import re
 import secrets
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rigup.language import _
@@ -149,8 +152,10 @@ def recover(path: Path) -> Path | None:
         return _finished(where)
     for held in _marked(where):
         was = held.with_name(held.name + _WAS)
-        if not os.path.lexists(where) and was.is_dir():
+        if was.is_dir():  # it is whole; what is under the path is nothing, or half gone
+            _remove(where)
             os.rename(was, where)
+        _remove(staging(held))
         _named_as_before(held, where)
     if (staging(where) / _MARK).is_file():
         _unmark(staging(where))
@@ -162,10 +167,20 @@ def discard(folder: Path) -> None:
     where = Path(os.path.abspath(folder))
     if not _LEFT.fullmatch(where.name):
         held = aside(where, "gone-" + new_id())
-        os.rename(where, held)
-        where = held
-    _make_writable(where)
-    shutil.rmtree(where)
+        with _though_in_a_layer():
+            os.rename(where, held)
+            where = held
+    _remove(where)
+
+
+@contextmanager
+def _though_in_a_layer() -> Iterator[None]:
+    """A folder in a layer of an image cannot be renamed: that is no reason not to remove it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
 
 
 def leftovers(folder: Path) -> list[Path]:
@@ -182,13 +197,34 @@ def leftovers(folder: Path) -> list[Path]:
 
 
 def _change_places(held: Path, where: Path) -> None:
-    """At one moment where it can be, else by three renames, each of which `recover` understands."""
-    if not exchange(held, where):
-        was = held.with_name(held.name + _WAS)
-        os.rename(where, was)
-        os.rename(held, where)
-        os.rename(was, held)
+    """At one moment where it can be, else by steps, each of which `recover` understands."""
+    try:
+        if not exchange(held, where):
+            _by_renames(held, where)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        _by_copy(held, where)
     settle_names(where.parent)
+
+
+def _by_renames(held: Path, where: Path) -> None:
+    was = held.with_name(held.name + _WAS)
+    os.rename(where, was)
+    os.rename(held, where)
+    os.rename(was, held)
+
+
+def _by_copy(held: Path, where: Path) -> None:
+    """A folder in a layer of an image has no other name: what is under `.was` is whole before it goes."""
+    was = held.with_name(held.name + _WAS)
+    draft = staging(held)
+    copied_tree(where, draft, copy=True)
+    settle(draft)
+    os.rename(draft, was)
+    _remove(where)
+    os.rename(held, where)
+    os.rename(was, held)
 
 
 def _finished(where: Path) -> Path | None:
@@ -230,6 +266,12 @@ def _told(folder: Path) -> tuple[str, str]:
 def _unmark(folder: Path) -> None:
     (folder / _MARK).unlink(missing_ok=True)
     settle_names(folder)
+
+
+def _remove(folder: Path) -> None:
+    if os.path.lexists(folder):
+        _make_writable(folder)
+        shutil.rmtree(folder)
 
 
 def _make_writable(folder: Path) -> None:

@@ -59,6 +59,7 @@ def of_environment(environment: Environment, site: Site) -> Lock:
     found = resolved(resolver_for(python, environment.path), [group], whole=True) if there else []
     if not found:
         raise LockError(_("{path} holds no packages to lock.").format(path=environment.path))
+    _all_the_same(there, found)
     return Lock(
         packages=tuple(found), requires_python=_range(python), environments=_markers(python), python=python,
         wish=kept.wish if kept else (), manager=environment.kind, indexes=tuple(group.extra_indexes), find_links=group.find_links,
@@ -72,6 +73,15 @@ def _all_from_indexes(there: Iterable[Installed]) -> None:
         if one.origin and not one.origin.endswith(".whl"):
             told = _("{name} was installed from {origin}: a lock holds what an index gives.")
             raise LockError(told.format(name=one.name, origin=one.origin))
+
+
+def _all_the_same(there: Iterable[Installed], found: Iterable[Locked]) -> None:
+    """To an installer 1.0 is 1.0.0; here that would be another file than the one that is installed."""
+    have = {one.name: one.version for one in there}
+    for one in found:
+        if have.get(one.name) != one.version:
+            told = _("{name} {version} is at none of the places that are asked: they have {other}.")
+            raise LockError(told.format(name=one.name, version=have.get(one.name, "–"), other=one.version))
 
 
 def _group(there: Iterable[Installed], indexes: Iterable[str], site: Site) -> Group:

@@ -74,20 +74,22 @@ def _links(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def _candidates(folder: Path, sizes: Iterable[Path]) -> Iterator[Path]:
-    """Files in which programs write the path: scripts, settings, kernels, path files; what conda lists."""
-    seen = set()
-    for pattern in _PLACES:
-        for path in folder.glob(pattern):
-            if path not in seen and path.is_file() and not path.is_symlink():
-                seen.add(path)
+def _candidates(folder: Path, listed_there: Iterable[Path]) -> Iterator[Path]:
+    """Files in which programs write the path: scripts, settings, kernels, path files; what conda lists.
+
+    Nothing outside the folder, wherever a link in it leads.
+    """
+    seen, real = set(), os.path.realpath(folder)
+    for path in (*(path for pattern in _PLACES for path in folder.glob(pattern)), *listed_there):
+        if path not in seen and path.is_file() and not path.is_symlink():
+            seen.add(path)
+            if Path(os.path.realpath(path.parent)).is_relative_to(real):
                 yield path
-    yield from (path for path in sizes if path not in seen and path.is_file() and not path.is_symlink())
 
 
 _SITE = ("lib/python*/site-packages/", "Lib/site-packages/")
 _PLACES = (
-    "*", "bin/*", "bin/nvim/*", "Scripts/*", "etc/**/*", "conda-meta/*", "lib/pkgconfig/*.pc", "share/jupyter/kernels/*/kernel.json",
+    "*", "bin/*", "Scripts/*", "etc/**/*", "conda-meta/*", "lib/pkgconfig/*.pc", "share/jupyter/kernels/*/kernel.json",
     "share/pkgconfig/*.pc", *(site + name for site in _SITE for name in ("*.pth", "*.egg-link", "__editable__*")),
 )  # fmt: skip
 
@@ -169,7 +171,8 @@ def _activated(name: str, data: bytes, move: Move) -> bytes:
     if quote is None:
         return data
     old = re.escape(move.old)
-    forms = b"|".join((re.escape(quote(move.old)), b'"' + old + b'"', b"'" + old + b"'", old + rb"(?=[\s)]|\Z)"))
+    quoted = b"|".join(re.escape(write(move.old)) for write in (quote, _for_sh))  # uv writes all as for a POSIX shell
+    forms = b"|".join((quoted, b'"' + old + b'"', b"'" + old + b"'", old + rb"(?=[\s)]|\Z)"))
     return re.sub(rb"(?<=[=\s(])(?:" + forms + rb")(?=[\s);]|\Z)", lambda _hit: quote(move.new), data)
 
 
@@ -185,7 +188,11 @@ def _for_csh(path: bytes) -> bytes:
     return b"'" + path.replace(b"'", b"'\\''").replace(b"!", b"\\!") + b"'"
 
 
-_QUOTES = {"": _for_sh, ".sh": _for_sh, ".fish": _for_fish, ".csh": _for_csh}
+def _for_nu(path: bytes) -> bytes:
+    return b"r#'" + path + b"'#" if b"'" in path else b"'" + path + b"'"
+
+
+_QUOTES = {"": _for_sh, ".sh": _for_sh, ".fish": _for_fish, ".csh": _for_csh, ".nu": _for_nu}
 
 
 # -- records of packages -----------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from rigup.language import _
 from rigup.plan.environments import record
 from rigup.plan.environments.folder import Environment
 from rigup.plan.environments.record import refused_variables
+from rigup.stack.variables import OVERRIDE
 
 LIBRARIES = "LD_LIBRARY_PATH"
 _NOT_FOUND, _NOT_RUN = 127, 126  # as every shell tells them
@@ -49,7 +50,11 @@ class Surroundings(NamedTuple):
 
 
 def activated(
-    environment: Environment | None, needed: Sequence[Setting] = (), libraries: Sequence[Setting] = ()
+    environment: Environment | None,
+    needed: Sequence[Setting] = (),
+    libraries: Sequence[Setting] = (),
+    *,
+    alien: bool = False,
 ) -> Surroundings:
     """What its activation sets, without a shell.
 
@@ -57,11 +62,12 @@ def activated(
         environment: None for none: then only what the devices need.
         needed: what the devices need; the environment's own record goes over it.
         libraries: folders of libraries that programs would not find.
+        alien: it may have been made on another machine: what it keeps for that one's devices is passed by.
 
     """
     if environment is None:
         return Surroundings(variables=tuple(needed), libraries=tuple(libraries))
-    own = of_environment(environment)
+    own = [one for one in of_environment(environment) if not (alien and _for_devices(one.name))]
     told = {one.name: one for one in (*needed, *own)}
     because = _("It names the environment.")
     name = "CONDA_PREFIX" if environment.kind == "conda" else "VIRTUAL_ENV"
@@ -72,6 +78,10 @@ def activated(
         ("VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT") if environment.kind == "conda" else ("CONDA_PREFIX", "CONDA_DEFAULT_ENV")
     )
     return Surroundings((*named, *told.values()), ("PYTHONHOME", *other), _folders(environment), tuple(libraries))
+
+
+def _for_devices(name: str) -> bool:
+    return name.startswith(OVERRIDE) or name.endswith(_SEEN_BY)
 
 
 def _folders(environment: Environment) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Builds of JAX: the CPU build everywhere, CUDA plugins by extra on Linux."""
+"""Builds of JAX: the CPU build everywhere, CUDA plugins by extra on Linux, and AMD's plugins beside it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,7 +7,8 @@ from packaging.requirements import Requirement
 
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
-from rigup.stack.candidate import Candidate
+from rigup.language import _
+from rigup.stack.candidate import Candidate, Change
 from rigup.stack.site import Site
 
 _MACHINES = {"linux": ("x86_64", "aarch64"), "macos": ("arm64",), "windows": ("x86_64",)}
@@ -27,6 +28,8 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
         for version in reversed(row.get("releases", [row["version"]])):
             if all(want.specifier.contains(version) for want in wanted):
                 yield from _builds(row, version, site)
+    if site.system == "linux" and site.machine == "x86_64" and not site.wsl:
+        yield from (one for one in _for_rocm(site) if all(want.specifier.contains(one.version) for want in wanted))
 
 
 def _releases() -> list[dict[str, Any]]:
@@ -50,12 +53,50 @@ def _builds(row: dict[str, Any], version: str, site: Site) -> Iterator[Candidate
         "package": "jax", "version": version, "python": tuple(_pythons(row)), "glibc": "2.27", "source": "tensorflow_jax",
     }  # fmt: skip
     yield Candidate(kind="cpu", packages={"jax": version}, **common)
-    for extra in row["extras"] if site.system == "linux" else ():
+    for extra in row["extras"] if site.system == "linux" and not site.jetpack else ():
         plugin = _plugins()[extra]
         yield Candidate(
             kind="cuda", variant=extra, packages={f"jax[{extra}]": version}, cuda=extra.removeprefix("cuda"),
-            driver=str(plugin.get("driver_linux", "")), isa_min=str(plugin.get("isa_min", "")), **common,
+            driver=str(plugin.get("driver_linux", "")), isa_min=str(plugin.get("isa_min", "")),
+            any_cudnn=True, **common,
         )  # fmt: skip
+
+
+def _for_rocm(site: Site) -> Iterator[Candidate]:
+    """AMD's builds, which bring ROCm's libraries along, and the plugin of the newest release, which takes the system's."""
+    rows: list[dict[str, Any]] = tables.table("tensorflow_jax").get("jax_rocm", [])
+    for row in rows:
+        version, local = row["version"], row["version"] + row["local"]
+        yield Candidate(
+            package="jax", version=version, variant="rocm" + row["rocm"], kind="rocm", rocm=row["rocm"],
+            packages={
+                "jax": version, "jaxlib": version, "jax-rocm7-plugin": local, "jax-rocm7-pjrt": local,
+                "rocm[libraries]": row["rocm"],
+            },
+            extra_indexes=(row["index"],), extra_isas={isa: "device-" + isa for isa in row["targets"]}, extra_of="rocm",
+            python=tuple(row["python"]), glibc=row["glibc"], source="tensorflow_jax",
+        )  # fmt: skip
+    yield from _by_system(site)
+
+
+def _by_system(site: Site) -> Iterator[Candidate]:
+    told: list[dict[str, Any]] = tables.table("tensorflow_jax")["jax"]
+    for row in (one for one in told if one.get("rocm")):
+        extra, version = str(row["extra"])[4:-1], str(row["version"])
+        yield Candidate(
+            package="jax", version=version, variant=extra, kind="rocm", rocm=row["rocm"], code=tuple(row["code"]),
+            packages={f"jax[{extra}]": version}, python=tuple(_pythons(row)), glibc=row["glibc"],
+            changes=_of_system(row, version, site), source="tensorflow_jax",
+        )  # fmt: skip
+
+
+def _of_system(row: Mapping[str, Any], version: str, site: Site) -> tuple[Change, ...]:
+    """The release of ROCm that the plugin looks for; one of the same major release serves."""
+    major = version_key(row["rocm"])[:1]
+    if any(version_key(one)[:1] == major for one in site.there.toolkits.get("rocm", ())):
+        return ()
+    why = _("jax {version} brings no ROCm along: it takes the system's.").format(version=version)
+    return (Change(change="rocm", have=None, to=row["rocm"], why=why, source="tensorflow_jax", weight=6),)
 
 
 def _pythons(row: dict[str, Any]) -> list[str]:

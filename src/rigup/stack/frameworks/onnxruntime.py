@@ -7,6 +7,7 @@ from packaging.requirements import Requirement
 
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import oldest_compiled, version_key
+from rigup.language import _
 from rigup.stack.candidate import Candidate
 from rigup.stack.frameworks.torch import minors
 from rigup.stack.site import Site
@@ -47,8 +48,21 @@ def _builds(row: dict[str, Any], version: str, site: Site) -> Iterator[Candidate
         cuda = str(row["cuda"]).removesuffix(".x")
         extra = "[cuda,cudnn]" if "[cuda,cudnn]" in str(row.get("extra", "")) else ""
         yield Candidate(
-            kind="cuda", packages={"onnxruntime-gpu" + extra: version}, cuda=cuda, isa_min=oldest_compiled(cuda), **common,
+            kind="cuda", packages={"onnxruntime-gpu" + extra: version}, cuda=cuda, isa_min=oldest_compiled(cuda),
+            failing=tuple(row.get("failing", {}).get(version, ())), any_cudnn=bool(extra),
+            mind="" if extra else _from_elsewhere(version, row, site), **common,
         )  # fmt: skip
+
+
+def _from_elsewhere(version: str, row: dict[str, Any], site: Site) -> str:
+    """Releases without the extra look for CUDA where the loader does."""
+    cuda = str(row["cuda"]).removesuffix(".x")
+    if site.toolkit and version_key(site.toolkit)[:1] == version_key(cuda)[:1]:
+        return ""
+    told = _(
+        "onnxruntime-gpu {version} brings no CUDA along: put CUDA {cuda} and cuDNN {cudnn} where the loader looks."
+    )
+    return told.format(version=version, cuda=row["cuda"], cudnn=row["cudnn"])
 
 
 def _last_directml() -> str:

@@ -48,6 +48,7 @@ def _builds(row: dict[str, Any], version: str, site: Site, cpu_only: bool) -> It
     yield Candidate(
         kind="cuda", packages={"tensorflow" + extra: version}, code=tuple(row["code"]), cuda=str(row["cuda"]),
         failing=tuple(_fact("failing").get("isas", ())), changes=() if extra else _toolkit(row, version, site),
+        any_cudnn=bool(extra) and any("cudnn" in name and not told.startswith("==") for name, told in row["pins"].items()),
         note=str(row.get("note", "")), **common,
     )  # fmt: skip
 

@@ -1,5 +1,6 @@
 """Builds of torch, with the packages that belong to a release."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,12 +10,14 @@ from packaging.requirements import Requirement
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.jetson import jetson_wheels
-from rigup.knowledge.torch_builds import TorchBuild, builds, companions
+from rigup.knowledge.torch_builds import TorchBuild, builds, companions, index_url
+from rigup.language import _
 from rigup.stack.candidate import Candidate
 from rigup.stack.frameworks.addons import addons, with_addons
 from rigup.stack.site import Site
 
 FAMILY = ("torchvision", "torchaudio", "torchcodec", "triton")
+_NIGHT = re.compile(r"\.dev\d{8}")
 _KINDS = {"cu": "cuda", "ro": "rocm", "xp": "xpu", "cp": "cpu"}
 
 
@@ -67,10 +70,31 @@ def _all(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
         packages = _packages(build, asked)
         if packages is not None:
             yield _of(build, packages)
+    yield from _nightly(asked, site)
     yield from _from_amd(asked, site)
     yield from _for_jetson(asked, site)
     if directml_possible(site):
         yield from _directml(asked)
+
+
+def _nightly(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+    """A build of one night, where exactly one is asked for: in each variant of the newest release, from the nightly index."""
+    pins = [one.version for one in asked["torch"].specifier if one.operator == "=="] if "torch" in asked else []
+    night = next((pin for pin in pins if _NIGHT.search(pin)), "")
+    if not night or any(name in asked for name in FAMILY):
+        return
+    newest = builds(site.system, site.machine)[:1]
+    for row in (one for one in builds(site.system, site.machine) if newest and one.torch == newest[0].torch):
+        plain, _plus, variant = night.partition("+")
+        if row.index and variant in ("", row.variant):
+            packages = {"torch": f"{plain}+{row.variant}"}
+            index = index_url(row.variant, nightly=True)
+            yield msgspec.structs.replace(_of(row, packages), version=plain, index=index, trial=_unreleased(plain))
+
+
+def _unreleased(version: str) -> str:
+    told = _("torch {version} is a build of one night: what is compiled in is taken from the newest release.")
+    return told.format(version=version)
 
 
 def _of(row: TorchBuild, packages: dict[str, str]) -> Candidate:
@@ -144,8 +168,12 @@ def _for_jetson(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candid
 
 
 def directml_possible(site: Site) -> bool:
-    """DirectML is Windows' own; inside WSL it reaches the same cards."""
-    return site.machine == "x86_64" and (site.system == "windows" or site.wsl)
+    """DirectML is Windows' own; inside WSL it reaches the same cards, from no image that anybody tried."""
+    return (
+        site.machine == "x86_64"
+        and (site.system == "windows" or site.wsl)
+        and site.holder not in ("docker", "apptainer")
+    )
 
 
 def _directml(asked: Mapping[str, Requirement]) -> Iterator[Candidate]:

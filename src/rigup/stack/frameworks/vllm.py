@@ -21,7 +21,7 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
 
     """
     rows: list[dict[str, Any]] = tables.table("tensorflow_jax")["vllm"]
-    if site.system != "linux" or site.machine not in ("x86_64", "aarch64"):
+    if site.system != "linux" or site.machine not in ("x86_64", "aarch64") or site.jetpack:
         return
     yield from _for_rocm(asked) if site.machine == "x86_64" else ()
     for row in sorted(rows, key=lambda row: version_key(row["version"]), reverse=True):

@@ -1,0 +1,242 @@
+"""What surrounds AMD's cards, told in sentences: WSL, firmware, another maker's torch, wrong results, memory that is shared."""
+
+from rigup.diagnosis.rule import Verdict, one, rule, seen
+from rigup.diagnosis.rules.amd_told import OURS, ROCM
+from rigup.diagnosis.rules.memory import GIB, size
+from rigup.knowledge import wsl
+from rigup.knowledge.driver_faults import firmware_fault
+from rigup.machine.kinds import Gpu, ModuleParameter, Platform, Symptom, Torch
+
+_MIB = 1 << 20
+_PAGE = 4096
+
+
+# -- builds and results
+@rule("torch-torchvision-mismatch", "likely")
+def parts_of_torch_differ(
+    said: Symptom = seen("torch-parts-mismatch-told"), _torch: Symptom = seen("torch-named", "gfx-named")
+) -> Verdict:
+    """A person found torch and its companions to be of different releases."""
+    return {"said": said.id}
+
+
+_WRONG = (
+    "silently-wrong-told",
+    "garbage-told",
+    "gibberish-told",
+    "black-images-told",
+    "wrong-results-told",
+    "inaccurate-results-told",
+    "nan-told",
+    "nan-told-in-capitals",
+)
+
+
+@rule("garbage-output-on-gfx", "possible")
+def results_are_wrong(
+    said: Symptom = seen(*_WRONG), card: Gpu | None = one(vendor="amd"), rocm: Symptom | None = seen(*OURS), other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """Told in a sentence, of AMD's: a computation against the processor's settles it."""
+    return other is None and (card is not None or rocm is not None) and {"said": said.id}
+
+
+# -- WSL
+def _found(card: Gpu) -> bool:
+    return card.get("seen_by") is not None or card.knows("shown_isa")
+
+
+@rule("wsl-gpu-not-supported", "likely")
+def rocminfo_lists_the_processor_only(
+    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), _only: Symptom = seen("rocminfo-processor-only"),
+) -> Verdict:  # fmt: skip
+    """ROCm's runtime speaks to Windows and leaves this card out."""
+    return not _found(card) and (wsl.chip_without_wsl(card.isa) or card.get("integrated") is True)
+
+
+@rule("wsl-gpu-not-supported", "possible")
+def rocminfo_lists_no_card(
+    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), _only: Symptom = seen("rocminfo-processor-only"),
+) -> Verdict:  # fmt: skip
+    """The same with a card that newer releases have."""
+    return not _found(card)
+
+
+@rule("wsl-gpu-not-supported", "possible")
+def not_found_in_wsl(
+    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-lived-in"), _said: Symptom = seen("gpu-not-seen-told"),
+    found: Gpu | None = one(vendor="amd", seen_by="rocminfo"),
+) -> Verdict:  # fmt: skip
+    """Told in a sentence: chips before the first generation and processors' graphics are those that WSL lacks."""
+    return found is None and (wsl.chip_without_wsl(card.isa) or card.get("integrated") is True)
+
+
+# -- firmware
+@rule("amd-firmware-regression", "likely")
+def hang_with_a_version_that_is_told(
+    told: Symptom = seen("mes-version-told"), _hang: Symptom = seen("gpu-hang-told", "gpu-memory-access-fault")
+) -> Verdict:
+    """A person names the scheduler's firmware and what it does."""
+    bad = bool(firmware_fault("MES", told.get("version", "")))
+    return bad and {"firmware": "MES " + told.get("version", "")}
+
+
+@rule("amd-firmware-regression", "possible")
+def hang_with_another_version(
+    told: Symptom = seen("mes-version-told"), _hang: Symptom = seen("gpu-hang-told", "gpu-memory-access-fault")
+) -> Verdict:
+    """The same with a version of which nothing is known."""
+    return {"firmware": "MES " + told.get("version", "")}
+
+
+@rule("amd-firmware-regression", "likely")
+def firmware_is_blamed(_told: Symptom = seen("firmware-blamed"), card: Gpu = one(vendor="amd")) -> Verdict:
+    """It began, or ended, with another package of firmware."""
+    return bool(card.get("vendor") == "amd")
+
+
+@rule("amd-firmware-regression", "likely")
+def firmware_is_blamed_for_a_fault(
+    _told: Symptom = seen("new-firmware-blamed"), fault: Symptom = seen("gpu-memory-access-fault"),
+) -> Verdict:  # fmt: skip
+    """The same of what only ROCm prints."""
+    return {"said": fault.id}
+
+
+# -- a torch for another maker
+@rule("cuda-torch-on-amd", "likely")
+def it_looks_for_nvidia_in_a_persons_words(
+    card: Gpu = one(vendor="amd"), said: Symptom = seen("nvidia-driver-missing-told"), other: Gpu | None = one(vendor="nvidia"),
+    torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """Only a torch for NVIDIA looks for that driver."""
+    return other is None and card.get("vendor") == "amd" and not (torch and torch.get("hip")) and {"said": said.id}
+
+
+@rule("cuda-torch-on-amd", "possible")
+def another_makers_torch_was_installed(
+    card: Gpu = one(vendor="amd"), said: Symptom = seen("cuda-torch-told"), _rocm: Symptom = seen(*ROCM), other: Gpu | None = one(vendor="nvidia"),
+    torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """A person says which torch was installed."""
+    return other is None and card.get("vendor") == "amd" and not (torch and torch.get("hip")) and {"said": said.id}
+
+
+@rule("cuda-torch-on-amd", "likely")
+def it_looks_for_nvidia_where_rocm_is_named(
+    _error: Symptom = seen("torch-found-no-driver"), named: Symptom = seen(*OURS), nvidia: Symptom | None = seen("nvidia-tx-named", "nvidia-geforce-named"),
+    other: Gpu | None = one(vendor="nvidia"), torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """The text speaks of ROCm and of no card of NVIDIA's."""
+    return nvidia is None and other is None and not (torch and torch.get("hip")) and {"said": named.id}
+
+
+# -- memory that processor and graphics share
+@rule("apu-gtt-limit-not-applied", "likely")
+def runtime_has_less_than_was_wished(
+    wish: ModuleParameter = one(module=("amdgpu", "ttm", "amdttm"), name=("gttsize", "pages_limit")), pool: Symptom = seen("rocminfo-gpu-pool"),
+    works: Symptom | None = seen("works-told"),
+) -> Verdict:  # fmt: skip
+    """The runtime's pool is much smaller than what the kernel's line asks for."""
+    wished = _bytes(wish)
+    return works is None and wished > 1.3 * int(pool.get("kib") or 0) * 1024 and {"name": wish.name}
+
+
+def _bytes(wish: ModuleParameter) -> int:
+    told = str(wish.get("configured") or "")
+    return int(told) * (_MIB if wish.name == "gttsize" else _PAGE) if told.isdigit() else 0
+
+
+@rule("igpu-vram-counted-without-gtt", "possible")
+def shared_memory_is_left_out(
+    said: Symptom = seen("shared-memory-not-used-told", "carve-out-alone-told"), gpu: Gpu = one(vendor="amd", integrated=True), works: Symptom | None = seen("works-told"),
+) -> Verdict:  # fmt: skip
+    """A person says that a program counts the carve-out only."""
+    return works is None and bool(gpu.integrated) and {"said": said.id}
+
+
+@rule("igpu-vram-counted-without-gtt", "possible")
+def mapped_memory_is_left_out(
+    said: Symptom = seen("gtt-left-out-told"),
+    card: Gpu | None = one(vendor="amd", integrated=False),
+    works: Symptom | None = seen("works-told"),
+) -> Verdict:
+    """Only AMD's processors have that pool: a person says that a program leaves it out."""
+    return works is None and card is None and {"said": said.id}
+
+
+@rule("igpu-vram-counted-without-gtt", "likely")
+def runtime_counts_the_carve_out(total: Symptom = seen("hip-total-told"), gpu: Gpu = one(vendor="amd")) -> Verdict:
+    """HIP's total is the carve-out, and the kernel lets it map much more."""
+    seen_by_hip = size(total.get("total")) or 0.0
+    return (
+        gpu.vram > 0
+        and abs(seen_by_hip - gpu.vram) < 0.05 * gpu.vram
+        and gpu.gtt > 1.5 * gpu.vram
+        and gpu.gtt > 8 * GIB
+    )
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def carve_out_leaves_nothing_to_map(
+    said: Symptom = seen("rocm-buffer-refused", "rocm-allocation-failed"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom = seen("amdgpu-gtt-ready"),
+    card: Gpu | None = one(integrated=False),
+) -> Verdict:  # fmt: skip
+    """The kernel's log: most of the memory is carved out and the rest is little; no card of its own has so much beside so little."""
+    vram, gtt = int(carved.get("mib") or 0), int(mapped.get("mib") or 0)
+    return card is None and vram >= 16 * 1024 and vram > 8 * gtt and {"said": said.id, "severity": "error"}
+
+
+@rule("igpu-vram-counted-without-gtt", "possible")
+def little_is_seen_of_shared_memory(
+    said: Symptom = seen("little-memory-seen-told"), gpu: Gpu = one(vendor="amd", integrated=True), works: Symptom | None = seen("works-told"),
+    other: Gpu | None = one(integrated=False),
+) -> Verdict:  # fmt: skip
+    """A person says how little of the machine's memory a program sees."""
+    return works is None and other is None and bool(gpu.integrated) and {"said": said.id}
+
+
+@rule("apu-memory-miscount", "likely")
+def runtime_has_less_than_is_carved_out(
+    said: Symptom = seen("less-than-carved-out-told"), gpu: Gpu = one(vendor="amd", integrated=True)
+) -> Verdict:
+    """A person says that the kernel has the whole carve-out and ROCm a part of it."""
+    return bool(gpu.integrated) and {"said": said.id}
+
+
+# -- which torch it is
+@rule("cuda-torch-on-amd", "possible")
+def program_finds_no_gpu(
+    said: Symptom = seen("webui-finds-no-gpu", "vllm-unspecified-platform"), card: Gpu = one(vendor="amd", integrated=False), torch: Torch | None = None,
+    other: Gpu | None = one(vendor="nvidia"), platform: Platform | None = None, works: Symptom | None = seen("works-told"),
+) -> Verdict:  # fmt: skip
+    """Unless somebody chose ROCm's index, pip brings the torch that is NVIDIA's."""
+    told = torch is not None and (torch.get("hip") or "+cpu" in str(torch.get("version") or ""))
+    windows = platform is not None and bool(platform.get("system") == "windows" or platform.get("wsl"))
+    return (
+        works is None
+        and other is None
+        and not told
+        and not windows
+        and card.get("vendor") == "amd"
+        and {"said": said.id}
+    )
+
+
+@rule("cuda-torch-on-amd", "likely")
+def wheels_of_another_maker_are_listed(
+    listed: Symptom = seen("nvidia-wheels-listed"), card: Gpu = one(vendor="amd", integrated=False), other: Gpu | None = one(vendor="nvidia"),
+    torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """CUDA's libraries beside torch, on a machine of AMD's."""
+    rocm = torch is not None and (torch.get("hip") or "rocm" in str(torch.get("version") or ""))
+    return other is None and not rocm and card.get("vendor") == "amd" and {"said": listed.id}
+
+
+@rule("cuda-torch-on-amd", "possible")
+def program_reaches_no_cuda(
+    said: Symptom = seen("webui-reaches-no-cuda"), card: Gpu = one(vendor="amd"), torch: Torch | None = None, other: Gpu | None = one(vendor="nvidia"),
+    works: Symptom | None = seen("works-told"),
+) -> Verdict:  # fmt: skip
+    """Forge installs NVIDIA's torch on every system unless told otherwise."""
+    told = torch is not None and (torch.get("hip") or "+cpu" in str(torch.get("version") or ""))
+    return works is None and other is None and not told and card.get("vendor") == "amd" and {"said": said.id}

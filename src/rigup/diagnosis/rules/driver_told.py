@@ -1,0 +1,196 @@
+"""NVIDIA's driver as lists of packages, a folder's listing and people's own words tell of it, where no report does."""
+
+import re
+
+from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
+from rigup.diagnosis.rules.access import closed
+from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, inside, same_version
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.driver_choice import branch_left_for
+from rigup.knowledge.gpu_words import gpu_in_words
+from rigup.knowledge.gpus import driver_branch_for, open_module
+from rigup.machine.kinds import (
+    Account,
+    DeviceNode,
+    DkmsBuild,
+    Driver,
+    DriverLibrary,
+    Gpu,
+    GraphicsSwitch,
+    Kernel,
+    KernelModule,
+    PathLibrary,
+    PciDevice,
+    Platform,
+    SearchPath,
+    Symptom,
+    SystemPackage,
+)
+
+_AMD = "1002"
+_AMD_SILENT = ("rock-module-not-loaded", "rocm-smi-amdgpu-not-found", "amd-smi-no-driver")
+_OPEN = re.compile(r"(?:.*-)?nvidia-(?:.*-)?open(?:-.*)?")
+_GONE = ("card-gone-in-words", *SILENT, *NO_CUDA)
+_UNUSED = (*NO_CUDA, "webui-torch-no-gpu", "nvml-insufficient-permissions")
+
+
+@rule("open-module-on-pre-turing-gpu", "likely")
+def open_package_for_an_old_card(
+    package: SystemPackage = one(state="installed"), gpu: Gpu = one(vendor="nvidia"), driver: Driver | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """A list of packages has the open module, and no driver works on a chip without GSP."""
+    unused = driver is None and not gpu.get("seen_by") and gpu.get("driver") != "nvidia"
+    mine = _OPEN.fullmatch(package.name) and open_module(gpu.isa) == "impossible"
+    return bool(mine) and unused and not inside(package) and {"branch": driver_branch_for(gpu.isa)}
+
+
+@rule("device-node-permissions", "possible")
+def closed_node_and_nobody_says_for_whom(
+    said: Symptom = seen(*_UNUSED), node: DeviceNode = one(), who: Account | None = None
+) -> Verdict:
+    """NVIDIA's nodes open for all unless somebody changed that; a program finds no GPU, and whose it is nobody shows."""
+    ours = re.fullmatch(r"/dev/nvidia(?:ctl|-uvm|\d{1,3})", node.path)
+    stranger = who is None or closed(node, who)
+    return bool(ours) and stranger and node.mode[8:9] != "w" and not node.get("acl") and {"said": said.id}
+
+
+@rule("kernel-module-not-built", "likely")
+def dkms_has_it_for_no_kernel(
+    said: Symptom = seen("dkms-added-only"), wish: Symptom = seen(*SILENT, *_AMD_SILENT), built: DkmsBuild | None = None,
+    loaded: KernelModule | None = one(name=("nvidia", "amdgpu"), loaded=True),
+) -> Verdict:  # fmt: skip
+    """DKMS knows the module and has built it for no kernel at all; the driver that needs it is silent."""
+    mine = (said.module == "amdgpu") == (wish.id in _AMD_SILENT)
+    return mine and built is None and loaded is None and not inside(wish) and {"kernel": None}
+
+
+@rule("kernel-module-not-built")
+def dkms_has_it_for_no_kernel_and_nobody_has_the_card(
+    said: Symptom = seen("dkms-added-only"), card: PciDevice = one(vendor_id=(NVIDIA, _AMD), driver=None), built: DkmsBuild | None = None,
+    loaded: KernelModule | None = one(name=("nvidia", "amdgpu"), loaded=True),
+) -> Verdict:  # fmt: skip
+    """As above, where the bus shows a card without a driver."""
+    mine = (said.module == "amdgpu") == (card.vendor_id == _AMD)
+    return mine and built is None and loaded is None and {"kernel": None}
+
+
+@rule("device-node-permissions", "likely")
+def mode_is_no_mode(node: DeviceNode) -> Verdict:
+    """A mode given in decimal, as in `NVreg_DeviceFileMode=666`: its bits lie askew, and the owner may not read."""
+    ours = re.fullmatch(r"/dev/nvidia(?:ctl|-uvm|\d{1,3})", node.path)
+    return bool(ours) and node.mode[1:2] != "r" and {"node": node.path}
+
+
+@rule("kernel-module-not-built", "likely")
+def failed_build_was_of_our_module(
+    failed: Symptom = seen("dkms-build-failed-unnamed"), ours: Symptom = seen("dkms-builds-our-module"), loaded: KernelModule | None = one(name=("nvidia", "amdgpu"), loaded=True),
+) -> Verdict:  # fmt: skip
+    """The line that fails names no module; the command above it builds in our module's folder."""
+    return loaded is None and {"kernel": failed.get("kernel"), "module": ours.module}
+
+
+@rule("kernel-module-not-built", "likely")
+def libraries_without_any_module(
+    platform: Platform, _card: PciDevice = one(vendor_id=NVIDIA, driver=None), library: DriverLibrary = one(soname="libnvidia-ml.so.1"),
+    kernels: Every[Kernel] = every(Kernel), modules: Every[KernelModule] = every(KernelModule, name="nvidia"),
+) -> Verdict:  # fmt: skip
+    """The driver's libraries are installed, the running kernel's folder was looked through, and no kernel has a module."""
+    looked = any(kernel.release == platform.release for kernel in kernels)
+    there = any(module.get("built_for") or module.get("loaded") for module in modules)
+    ours = library.knows("version") and not inside(library) and not platform.get("wsl")
+    return looked and not there and ours and {"kernel": platform.release}
+
+
+@rule("libcuda-differs-from-kernel-driver", "likely")
+def path_leads_to_another_libcuda(
+    library: PathLibrary = one(stub=False), folder: SearchPath = one(), module: KernelModule = one(name="nvidia"), platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """A folder of the search path holds a libcuda that does not belong to the module; a newer one may be meant."""
+    newer = bool(library.get("compat")) and version_key(library.version) > version_key(module.version)
+    mine = (
+        library.soname.startswith("libcuda.so.")
+        and "." in library.version
+        and folder.path == library.folder
+        and not (platform and platform.get("wsl"))
+    )
+    return mine and not newer and not same_version(module.version, library.version) and {"path": library.path}
+
+
+@rule("gpu-needs-legacy-driver", "likely")
+def card_is_older_than_the_catalogue(
+    gpu: Gpu = one(vendor="nvidia", driver=None), driver: Driver = one(vendor="nvidia"), told: Symptom | None = seen("nvrm-legacy-gpu")
+) -> Verdict:  # fmt: skip
+    """The card's name tells a generation that only an older branch drives; no table has its ids any more."""
+    known = None if gpu.get("isa") else gpu_in_words(gpu.name)
+    last = branch_left_for(known[0].isa or "") if known else None
+    later = bool(last) and version_key(driver.version)[:1] > version_key(last or "")
+    return later and told is None and not gpu.get("seen_by") and {"branch": last}
+
+
+@rule("nvidia-module-not-loaded", "possible")
+def setup_tool_gets_no_answer(
+    said: Symptom = seen("nvidia-xconfig-no-answer"), driver: Driver | None = one(vendor="nvidia"), module: KernelModule | None = one(name=("nvidia", "nouveau")),
+    card: PciDevice | None = one(vendor_id=NVIDIA),
+) -> Verdict:  # fmt: skip
+    """NVIDIA's own tool of setup asks the driver, and gets nothing."""
+    return driver is None and module is None and card is None and not inside(said)
+
+
+@rule("cuda-compat-libs-on-unsupported-gpu", "likely")
+def compatibility_library_comes_first(
+    library: PathLibrary = one(compat=True), folder: SearchPath = one(), module: KernelModule = one(name="nvidia"), gpu: Gpu = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """A libcuda newer than the driver is on the search path; only cards of data centres may use one."""
+    newer = version_key(library.version) > version_key(module.version) and library.soname.startswith("libcuda.so")
+    return newer and folder.path == library.folder and "GeForce" in gpu.name and {"path": library.path}
+
+
+@rule("nvidia-module-not-loaded", "possible")
+def switcher_loads_no_driver(
+    said: Symptom = seen("bumblebee-loads-no-driver"), driver: Driver | None = one(vendor="nvidia"), module: KernelModule | None = one(name=("nvidia", "nouveau"), loaded=True),
+    why: Symptom | None = seen("bbswitch-off", "bbswitch-card-off", "dkms-build-failed", "bumblebee-module-not-made", "modprobe-module-not-found"),
+) -> Verdict:  # fmt: skip
+    """The service of a laptop with two cards asked for the module of the second, and did not get it."""
+    return driver is None and module is None and why is None and not inside(said)
+
+
+# -- people's words
+@rule("nouveau-bound", "possible")
+def nouveau_as_people_say(
+    said: Symptom = seen("nouveau-in-words"), wish: Symptom = seen("nvidia-not-loaded-in-words", "driver-installed-in-words", *SILENT),
+    unsigned: Symptom | None = seen("module-unsigned-in-words", "module-keys-rejected-in-words"), driver: Driver | None = one(vendor="nvidia"), card: PciDevice | None = one(vendor_id=NVIDIA),
+    module: KernelModule | None = one(name="nvidia", loaded=True),
+) -> Verdict:  # fmt: skip
+    """NVIDIA's driver does not come up, and the person names what came up instead."""
+    shown = any(other is not None for other in (unsigned, driver, card, module))
+    return not shown and {"said": said.id, "wish": wish.id}
+
+
+@rule("secure-boot-module-unsigned", "possible")
+def unsigned_as_people_say(
+    said: Symptom = seen("module-unsigned-in-words", "module-keys-rejected-in-words"),
+    wish: Symptom = seen("nvidia-not-loaded-in-words", "module-keys-rejected-in-words", "nouveau-in-words", *SILENT),
+    driver: Driver | None = one(vendor="nvidia"),
+) -> Verdict:
+    """The person says that the module has no signature which the kernel takes, and that it is not loaded."""
+    return driver is None and {"said": said.id, "wish": wish.id}
+
+
+@rule("nvidia-module-not-loaded", "possible")
+def not_loaded_as_people_say(
+    said: Symptom = seen("nvidia-not-loaded-in-words"), driver: Driver | None = one(vendor="nvidia"), card: PciDevice | None = one(vendor_id=NVIDIA),
+    module: KernelModule | None = one(name=("nvidia", "nouveau")), other: Symptom | None = seen("nouveau-in-words", "module-unsigned-in-words"),
+) -> Verdict:  # fmt: skip
+    """Nothing but the person's words; what the module met is not shown."""
+    return all(shown is None for shown in (driver, card, module, other)) and not inside(said)
+
+
+@rule("hybrid-laptop-gpu-powered-off", "possible")
+def integrated_as_people_say(
+    said: Symptom = seen("integrated-mode-in-words"), gone: Symptom = seen(*_GONE), switch: GraphicsSwitch | None = None,
+    card: PciDevice | None = one(vendor_id=NVIDIA), driver: Driver | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """A tool was told to use the processor's graphics alone, and the card is not found."""
+    return (
+        switch is None and card is None and driver is None and {"tool": said.get("tool", "").lower(), "gone": gone.id}
+    )

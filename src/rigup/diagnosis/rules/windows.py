@@ -1,0 +1,50 @@
+"""Native Windows: libraries that do not load."""
+
+from rigup.diagnosis.rule import Verdict, one, rule, seen
+from rigup.diagnosis.rules.told import GPU_NOT_USED
+from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
+
+_STATUS = ("windows-dll-not-found-status", "windows-dll-not-found-status-in-decimal", "windows-dll-not-found-status-unsigned")
+
+
+@rule("windows-runtime-dll-missing", "likely")
+def torchs_own_part_is_not_loaded(
+    said: Symptom = seen("dll-load-failed-of-old"), _where: Symptom = seen("torch-c-part-imported")
+) -> Verdict:
+    """Older Pythons do not say which part it was; the line above tells that it is torch's."""
+    return {"said": said.id}
+
+
+@rule("intel-oneapi-runtime-missing", "likely")
+def program_for_intel_lacks_a_library(
+    said: Symptom = seen(*_STATUS), where: Symptom = seen("oneapi-in-words", "ipex-imported", "intel-gpu-in-words")
+) -> Verdict:
+    """Windows ends a program with this number where a library of its is not found; this one speaks of SYCL."""
+    return {"said": said.id, "where": where.id}
+
+
+@rule("windows-runtime-dll-missing", "possible")
+def program_lacks_a_library(
+    said: Symptom = seen(*_STATUS), where: Symptom | None = seen("oneapi-in-words", "ipex-imported", "intel-gpu-in-words")
+) -> Verdict:
+    """The same where nobody tells which library it may be."""
+    return where is None and {"said": said.id}
+
+
+@rule("cpu-only-torch", "possible")
+def pip_brought_the_plain_wheel(
+    torch: Torch = one(available=False), _platform: Platform = one(system="windows"), gpu: Gpu = one(vendor="nvidia"),
+    why: Symptom | None = seen("torch-driver-too-old", "torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device", "torch-cuda-init-failed"),
+) -> Verdict:  # fmt: skip
+    """torch sees no GPU where there is one, and says no more; what pip brings by itself on Windows is a build for the processor."""
+    told = torch.get("cuda") or torch.get("hip") or "+" in str(torch.get("version"))
+    return why is None and not told and bool(gpu.fields)
+
+
+@rule("cpu-only-torch", "possible")
+def plain_version_and_a_card_that_is_not_used(
+    torch: Torch, gpu: Gpu = one(vendor="nvidia"), told: Symptom = seen(*GPU_NOT_USED, "gpu-missed-in-words", "gpu-missed-in-small-letters"), platform: Platform | None = one(system=("linux", "macos")),
+) -> Verdict:  # fmt: skip
+    """A version without the name of a toolkit, a card, and somebody who misses it."""
+    plain = "+" not in str(torch.get("version") or "+") and not torch.knows("cuda") and not torch.get("hip")
+    return platform is None and plain and not torch.get("available") and bool(gpu.fields) and {"told": told.id}

@@ -1,0 +1,58 @@
+"""In which files something is set that a fix takes away: then the machine can do it, and nobody searches."""
+
+from rigup.diagnosis.findings import Finding
+from rigup.machine.facts import Fact
+from rigup.machine.kinds import SearchPath, Variable
+from rigup.machine.store import Facts
+from rigup.steps import KINDS, Step, StepError, make
+
+_AGAIN = "log-in-again"
+
+
+def taken_out(step: Step, finding: Finding, facts: Facts) -> list[Step]:
+    """The steps that take away, file by file, what `step` tells a person to; none where no file is known."""
+    made: list[Step] = []
+    if step.kind == "unset-variable":
+        made = [_variable(step.params["name"], file) for file in _files(step.params["name"], finding, facts)]
+        made += [make(_AGAIN, {}, KINDS)] if made else []
+    elif step.kind == "take-off-loader-path":
+        made = [_folder(step.params["path"], file) for file in _lists(step.params["path"], finding, facts)]
+    return made
+
+
+def _variable(name: str, file: str) -> Step:
+    kind = "take-out-variable-as-root" if file.startswith("/etc/") else "take-out-variable"
+    return make(kind, {"name": name, "file": file}, KINDS)
+
+
+def _folder(path: str, file: str) -> Step:
+    return make("take-out-loader-path", {"path": path, "file": file}, KINDS)
+
+
+def _files(name: str, finding: Finding, facts: Facts) -> list[str]:
+    told = [fact for fact in facts.of(Variable) if fact.get("name") == name and _same(fact, finding)]
+    read = [reading for fact in told for reading in (fact.fields.get("file"), *fact.others.get("file", ())) if reading]
+    return _fit({str(reading.value) for reading in read})
+
+
+def _lists(path: str, finding: Finding, facts: Facts) -> list[str]:
+    told = [fact for fact in facts.of(SearchPath) if fact.get("path") == path and _same(fact, finding)]
+    return _fit({fact.fields["path"].where.source for fact in told if fact.get("variable") == "ld.so.conf"})
+
+
+def _same(fact: Fact, finding: Finding) -> bool:
+    """On the machine, and in the world, that the finding speaks of."""
+    ours, theirs = fact.place, finding.place
+    return ours.node in ("", theirs.node) and (ours.world or "host") == (theirs.world or "host")
+
+
+def _fit(files: set[str]) -> list[str]:
+    """Those whose names a command may be made of."""
+    return sorted(file for file in files if _makes(file))
+
+
+def _makes(file: str) -> bool:
+    try:
+        return bool(_folder("/x", file))
+    except StepError:
+        return False

@@ -1,0 +1,36 @@
+"""Devices of torch, by one manner over CUDA, ROCm, MPS, XPU, DirectML and the CPU.
+
+    from rigup.torch import device, to
+
+    model = Net().to(device())
+    for batch in loader:
+        loss = model(**to(batch, device())).loss
+
+Nothing but torch is imported, and nothing of any device is touched, before a function is called. All sizes are
+bytes. What torch cannot do is told by `DeviceError`, which is a `RuntimeError`.
+"""
+
+from rigup.torch.choice import device, try_all_gpus, try_gpu
+from rigup.torch.facts import DeviceError, DeviceFacts, Memory
+from rigup.torch.listing import devices
+from rigup.torch.moving import to
+from rigup.torch.placing import DifferentDevices, Placement, same_device, where
+from rigup.torch.running import memory, seed_everything, synchronize
+
+__all__ = [
+    "DeviceError",
+    "DeviceFacts",
+    "DifferentDevices",
+    "Memory",
+    "Placement",
+    "device",
+    "devices",
+    "memory",
+    "same_device",
+    "seed_everything",
+    "synchronize",
+    "to",
+    "try_all_gpus",
+    "try_gpu",
+    "where",
+]

@@ -1,0 +1,232 @@
+"""What each of torch's backends tells: one class a backend, asked only when somebody wants to know.
+
+Only what torch has had since 2.4 is taken for granted; what came later is used where it is there.
+"""
+
+from typing import Any, Protocol
+
+import torch
+
+from rigup.torch import directml
+from rigup.torch.code import runs_on
+from rigup.torch.facts import DeviceFacts, Memory
+from rigup.torch.host import cpu_name, host_memory
+
+_MAKERS = (("nvidia", "nvidia"), ("amd", "amd"), ("radeon", "amd"), ("intel", "intel"))  # words of adapters' names
+
+
+class Backend(Protocol):
+    """One kind of device."""
+
+    @property
+    def type(self) -> str:
+        """As torch calls it."""
+
+    def count(self) -> int:
+        """How many there are; 0 also where the build has none of it."""
+
+    def facts(self, index: int) -> DeviceFacts:
+        """What is known of one, without occupying it."""
+
+    def memory(self, index: int) -> Memory:
+        """Its memory now, in bytes. This may occupy some of it."""
+
+    def synchronize(self, index: int) -> None:
+        """Wait until all that was started on it is done."""
+
+    def in_use(self) -> bool:
+        """Whether this process has touched one."""
+
+
+class Cuda:
+    """NVIDIA's cards, and AMD's in a build for ROCm: torch calls both `cuda`."""
+
+    type = "cuda"
+
+    def count(self) -> int:
+        """How many the driver lists."""
+        return int(torch.cuda.device_count()) if torch.cuda.is_available() else 0
+
+    def facts(self, index: int) -> DeviceFacts:
+        """From the properties that the runtime gives."""
+        told = torch.cuda.get_device_properties(index)
+        amd = bool(torch.version.hip)
+        isa = str(getattr(told, "gcnArchName", "")).split(":")[0] if amd else f"sm_{told.major}{told.minor}"
+        return DeviceFacts(
+            torch.device("cuda", index), "rocm" if amd else "cuda", "amd" if amd else "nvidia", str(told.name), isa,
+            int(told.total_memory), int(told.multi_processor_count), _flag(told, "is_integrated"),
+            runs_on(isa, torch.cuda.get_arch_list()),
+        )  # fmt: skip
+
+    def memory(self, index: int) -> Memory:
+        """The driver's count of the card, and the allocator's of this process."""
+        free, total = torch.cuda.mem_get_info(index)
+        kept = (torch.cuda.memory_allocated, torch.cuda.memory_reserved, torch.cuda.max_memory_allocated)
+        return Memory(int(total), int(free), *(int(one(index)) for one in kept))
+
+    def synchronize(self, index: int) -> None:
+        """Wait for all streams of the card."""
+        torch.cuda.synchronize(index)
+
+    def in_use(self) -> bool:
+        """Whether the runtime was started."""
+        return bool(torch.cuda.is_initialized())
+
+
+class Xpu:
+    """Intel's GPUs."""
+
+    type = "xpu"
+
+    def count(self) -> int:
+        """How many the runtime lists."""
+        return int(torch.xpu.device_count()) if torch.xpu.is_available() else 0
+
+    def facts(self, index: int) -> DeviceFacts:
+        """From the properties that the runtime gives."""
+        told = torch.xpu.get_device_properties(index)
+        units = getattr(told, "gpu_subslice_count", None) or getattr(told, "max_compute_units", None)
+        return DeviceFacts(
+            torch.device("xpu", index), "xpu", "intel", str(told.name), "", _whole(getattr(told, "total_memory", None)),
+            _whole(units), _flag(told, "is_integrated"),
+        )  # fmt: skip
+
+    def memory(self, index: int) -> Memory:
+        """What this release of torch can count."""
+        xpu, total = torch.xpu, self.facts(index).memory_total
+        free, total = _called(xpu, "mem_get_info", index) or (None, total)
+        names = ("memory_allocated", "memory_reserved", "max_memory_allocated")
+        return Memory(total, free, *(_called(xpu, name, index) for name in names))
+
+    def synchronize(self, index: int) -> None:
+        """Wait for all queues of the device."""
+        torch.xpu.synchronize(index)
+
+    def in_use(self) -> bool:
+        """Whether the runtime was started."""
+        return bool(torch.xpu.is_initialized())
+
+
+class Mps:
+    """The GPU of an Apple chip: one, and it shares the system's memory."""
+
+    type = "mps"
+
+    def count(self) -> int:
+        """One, where macOS and the build have it."""
+        return int(torch.backends.mps.is_available())
+
+    def facts(self, index: int) -> DeviceFacts:
+        """Its name is the chip's."""
+        total = _called(torch.mps, "recommended_max_memory")
+        return DeviceFacts(torch.device("mps", index), "mps", "apple", cpu_name(), "", total, None, True, None)
+
+    def memory(self, index: int) -> Memory:  # noqa: ARG002  (there is one)
+        """What Metal recommends to use at most, and what this process holds of it."""
+        total = _called(torch.mps, "recommended_max_memory")
+        held = int(torch.mps.driver_allocated_memory())
+        free = None if total is None else max(total - held, 0)
+        return Memory(total, free, int(torch.mps.current_allocated_memory()), held)
+
+    def synchronize(self, index: int) -> None:  # noqa: ARG002
+        """Wait for all kernels."""
+        torch.mps.synchronize()
+
+    def in_use(self) -> bool:
+        """It is there from the start, and waiting for nothing costs nothing."""
+        return self.count() > 0
+
+
+class PrivateUse:
+    """DirectML, or another backend that is no part of torch, by torch's own door for such."""
+
+    @property
+    def type(self) -> str:
+        """As the backend named itself."""
+        return str(torch._C._get_privateuse1_backend_name())
+
+    def count(self) -> int:
+        """How many the backend's own module lists."""
+        if (named := self._module()) is not None:
+            return int(named.device_count()) if named.is_available() else 0
+        return directml.count()
+
+    def facts(self, index: int) -> DeviceFacts:
+        """DirectML tells names alone; other backends mostly less."""
+        device = torch.device(self.type, index)
+        if (named := self._module()) is not None:
+            return DeviceFacts(device, self.type, name=str(_called(named, "get_device_name", index) or ""))
+        name = directml.name(index)
+        maker = next((maker for word, maker in _MAKERS if word in name.lower()), "microsoft")
+        return DeviceFacts(device, "directml", maker, name)
+
+    def memory(self, index: int) -> Memory:
+        """What the backend's module counts; DirectML tells nothing."""
+        named = self._module()
+        free, total = _called(named, "mem_get_info", index) or (None, None)
+        names = ("memory_allocated", "memory_reserved", "max_memory_allocated")
+        return Memory(total, free, *(_called(named, name, index) for name in names))
+
+    def synchronize(self, index: int) -> None:
+        """By the backend's own means; DirectML has none, but what it copies to the host is done."""
+        if hasattr(named := self._module(), "synchronize"):
+            named.synchronize(index)
+        else:
+            torch.zeros(1, device=torch.device(self.type, index)).cpu()
+
+    def in_use(self) -> bool:
+        """Whether its module was imported."""
+        return self.count() > 0 if self._module() is not None else directml.imported()
+
+    def _module(self) -> Any:
+        """`torch.NAME` of a backend that gave itself a name and has what lists devices."""
+        named = getattr(torch, self.type, None)
+        listing = hasattr(named, "device_count") and hasattr(named, "is_available")
+        return named if listing else None
+
+
+class Cpu:
+    """The processor."""
+
+    type = "cpu"
+
+    def count(self) -> int:
+        """One, always."""
+        return 1
+
+    def facts(self, index: int) -> DeviceFacts:  # noqa: ARG002
+        """Its name, as the system tells it, and the memory that this process may use."""
+        total = host_memory().total
+        return DeviceFacts(torch.device("cpu"), "cpu", "", cpu_name(), "", total, None, True, True)
+
+    def memory(self, index: int) -> Memory:  # noqa: ARG002
+        """Of the machine or the container."""
+        return host_memory()
+
+    def synchronize(self, index: int) -> None:
+        """Nothing is left to wait for: what runs on the CPU is done when its call returns."""
+
+    def in_use(self) -> bool:
+        """Always."""
+        return True
+
+
+# In the order in which they are preferred.
+BACKENDS: tuple[Backend, ...] = (Cuda(), Xpu(), Mps(), PrivateUse(), Cpu())
+
+
+def _flag(told: Any, name: str) -> bool | None:
+    value = getattr(told, name, None)
+    return None if value is None else bool(value)
+
+
+def _whole(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
+def _called(module: Any, name: str, *given: int) -> Any:
+    """What a function of a module says that not every release has; None where it has none, or cannot tell."""
+    try:
+        return getattr(module, name)(*given)
+    except (AttributeError, RuntimeError, NotImplementedError):
+        return None

@@ -1,0 +1,115 @@
+"""Which device: the best one, or by wish."""
+
+import os
+from typing import TypeAlias
+
+import torch
+
+from rigup.torch.facts import DeviceError, DeviceFacts
+from rigup.torch.listing import backend_of, gpus, listed
+
+Wish: TypeAlias = str | int | torch.device | None
+
+
+def device(wish: Wish = None) -> torch.device:
+    """Choose the device for a wish; without one the best device.
+
+    Args:
+        wish: None: the best device that there is: of the GPUs that this torch has code for the one with most
+            multiprocessors, those that share the system's memory last; the CPU where there is no such GPU. Under
+            torchrun, which sets LOCAL_RANK, each rank gets its own. `"cuda:1"`, `"mps"`, `"cpu"`: as torch names
+            them; without an index the best of them. `1`: the second GPU. `"gpu"`: the best GPU, never the CPU.
+            `"nvidia"`, `"amd"`, `"intel"`, `"apple"`: by the maker, also `"amd:1"`. `"rocm"`, `"directml"`: by the
+            backend. `"most-free"`: the GPU with most free memory, for which each is asked, and so a little of each
+            is occupied.
+
+    Returns:
+        A `torch.device` with an index, but for the CPU, which has none.
+
+    Raises:
+        DeviceError: there is no such device; the text lists those that there are.
+
+    """
+    if isinstance(wish, torch.device):
+        return _exactly(wish)
+    if wish is None or wish == "best":
+        return _best()
+    if isinstance(wish, int):
+        return _nth(gpus(), wish, f"GPU {wish}")
+    return _by_word(wish)
+
+
+def try_gpu(i: int = 0) -> torch.device:
+    """Return GPU `i`, counted from 0, if it is there and this torch has code for it; the CPU otherwise."""
+    found = gpus()
+    return found[i].device if 0 <= i < len(found) and _usable(found[i]) else torch.device("cpu")
+
+
+def try_all_gpus() -> list[torch.device]:
+    """Return all GPUs that this torch has code for; `[device(type="cpu")]` where there is none."""
+    return [one.device for one in gpus() if _usable(one)] or [torch.device("cpu")]
+
+
+def _usable(one: DeviceFacts) -> bool:
+    return one.has_code is not False
+
+
+def _best() -> torch.device:
+    """The best of all; under torchrun the one of this rank."""
+    found = [one for one in gpus() if _usable(one)]
+    same = [one for one in found if one.kind == found[0].kind]
+    rank = os.environ.get("LOCAL_RANK", "")
+    if rank.isdigit() and len(same) > 1:
+        return _nth(same, int(rank), f"device for LOCAL_RANK={rank}")
+    return _first(same) if same else torch.device("cpu")
+
+
+def _first(found: list[DeviceFacts]) -> torch.device:
+    """The best of some. Backends come in the order in which they are preferred."""
+    return max(found, key=lambda one: (_usable(one), not one.integrated, *_strength(one))).device
+
+
+def _strength(one: DeviceFacts) -> tuple[int, int, int]:
+    return one.multiprocessors or 0, one.memory_total or 0, -(one.device.index or 0)
+
+
+def _by_word(wish: str) -> torch.device:
+    word, colon, index = wish.strip().lower().partition(":")
+    if not word or (colon and not index.isdecimal()):
+        raise DeviceError(f"{wish!r} names no device. {listed()}")
+    if word == "most-free":
+        return _most_free()
+    found = [one for one in gpus() if word == "gpu" or word in (one.device.type, one.kind, one.vendor)]
+    if word == "cpu" or not found:
+        return _other(word + colon + index)
+    return _nth(found, int(index), wish) if colon else _first(found)
+
+
+def _nth(found: list[DeviceFacts], index: int, called: str) -> torch.device:
+    if not 0 <= index < len(found):
+        raise DeviceError(f"There is no {called} here. {listed()}")
+    return found[index].device
+
+
+def _most_free() -> torch.device:
+    """A backend that does not tell what is free counts as having none."""
+    found = [one.device for one in gpus() if _usable(one)]
+    if not found:
+        return torch.device("cpu")
+    return max(found, key=lambda one: backend_of(one).memory(one.index or 0).free or 0)
+
+
+def _exactly(wanted: torch.device) -> torch.device:
+    """The same device, once it is known to be there."""
+    found = [one for one in gpus() if one.device.type == wanted.type]
+    if not found:
+        return _other(str(wanted))
+    return _first(found) if wanted.index is None else _nth(found, wanted.index, str(wanted))
+
+
+def _other(wish: str) -> torch.device:
+    """A device that is none of the known backends', such as `meta`, if a tensor can be made on it."""
+    try:
+        return torch.empty(0, device=wish).device
+    except (RuntimeError, AssertionError, ImportError, NotImplementedError) as error:
+        raise DeviceError(f"There is no device {wish!r} here. {listed()}") from error

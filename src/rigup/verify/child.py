@@ -1,0 +1,157 @@
+"""The probe in a child process with limits: it may hang, crash or eat memory, and we are still told how far it came."""
+
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+PROBE = Path(__file__).parent / "probe"
+Event = dict[str, Any]
+_TICK = 0.2  # seconds between looks at its memory
+_LINE, _LINES = 1_000_000, 20_000  # bytes of one, and how many, are listened to
+_HEAD, _TAIL = 100_000, 400_000  # bytes of its standard error that are kept
+
+
+class Limits(NamedTuple):
+    """What a child may take.
+
+    Attributes:
+        start: seconds until the framework is imported and has listed its devices.
+        check: seconds for one check.
+        memory: bytes of main memory; 0 for no limit.
+
+    """
+
+    start: float = 180.0
+    check: float = 60.0
+    memory: int = 0
+
+
+class Ended(NamedTuple):
+    """How a child ended.
+
+    Attributes:
+        why: "" where it went by itself, "hung" or "memory" where we ended it.
+        status: its exit status; minus the signal's number where one ended it.
+        said: its standard error, the middle left out where that was long.
+        seconds: how long it ran.
+
+    """
+
+    why: str
+    status: int
+    said: bytes
+    seconds: float
+
+
+def run(python: str, order: Event, limits: Limits, heard: Callable[[Event], None], probe: Path = PROBE) -> Ended:
+    """Run a probe in an interpreter; `heard` is called with each thing that it says.
+
+    Raises:
+        OSError: the interpreter cannot be started.
+
+    """
+    began = time.monotonic()
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(
+            [python, str(probe), json.dumps(order)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said,
+            env=_variables(), start_new_session=os.name == "posix",
+        )  # fmt: skip
+        try:
+            why = _attended(process, limits, heard)
+        finally:
+            _end(process)
+        status = process.poll()  # one that waits in a driver is not gone yet, and nobody can end it
+        return Ended(why, -9 if status is None else status, _kept(said), time.monotonic() - began)
+
+
+def _variables() -> dict[str, str]:
+    """Those of the person who asks; and a crash is to tell where it was."""
+    return {**os.environ, "PYTHONFAULTHANDLER": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8"}
+
+
+def _attended(process: "subprocess.Popen[bytes]", limits: Limits, heard: Callable[[Event], None]) -> str:
+    """Listen until it is at its end, or over one of its limits."""
+    lines: queue.Queue[bytes | None] = queue.Queue()
+    threading.Thread(target=_listen, args=(process.stdout, lines), daemon=True).start()
+    until = time.monotonic() + limits.start
+    while True:
+        with contextlib.suppress(queue.Empty):
+            line = lines.get(timeout=_TICK)
+            if line is None:
+                return _last_breath(process, limits)
+            for event in _event(line):
+                heard(event)
+                until = time.monotonic() + (limits.check if event["say"] != "ready" else limits.start)
+        if time.monotonic() > until:
+            return "hung"
+        if limits.memory and resident(process.pid) > limits.memory:
+            return "memory"
+
+
+def _listen(out: "IO[bytes] | None", lines: "queue.Queue[bytes | None]") -> None:
+    for _number in range(_LINES):
+        line = out.readline(_LINE) if out else b""
+        if not line:
+            break
+        lines.put(line)
+    lines.put(None)
+
+
+def _last_breath(process: "subprocess.Popen[bytes]", limits: Limits) -> str:
+    """It has said its last word; the end of an interpreter with drivers in it takes a while."""
+    try:
+        process.wait(timeout=min(limits.check, 30))
+    except subprocess.TimeoutExpired:
+        return "hung"
+    return ""
+
+
+def _event(line: bytes) -> Iterator[Event]:
+    """What a line says; nothing where it is none of ours."""
+    with contextlib.suppress(ValueError, RecursionError):
+        told = json.loads(line)
+        if isinstance(told, dict) and isinstance(told.get("say"), str):
+            yield told
+
+
+def resident(pid: int) -> int:
+    """Bytes of main memory that a process takes; 0 where the system does not tell us."""
+    try:
+        if sys.platform == "linux":
+            return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        if os.name == "posix":
+            told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, timeout=5, check=False)
+            return int(told.stdout or 0) * 1024
+    except (OSError, ValueError, IndexError, subprocess.SubprocessError):
+        return 0
+    return 0
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End it with all that it has started; what hangs in a driver may take its time to go."""
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, 9) if os.name == "posix" else process.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=10)
+    if process.stdout:
+        process.stdout.close()
+
+
+def _kept(said: IO[bytes]) -> bytes:
+    """The beginning and the end."""
+    size = said.seek(0, os.SEEK_END)
+    said.seek(0)
+    if size <= _HEAD + _TAIL:
+        return said.read()
+    head = said.read(_HEAD)
+    said.seek(-_TAIL, os.SEEK_END)
+    return head + b"\n[...]\n" + said.read()

@@ -1,0 +1,156 @@
+"""The probe: runs in the Python of the environment that is judged, measures, and judges nothing.
+
+    python PROBE '{"framework": "torch", "full": false, "devices": [], "done": [["cuda:0", "sorting"]]}'
+
+One line of JSON for each thing that happens, on what was standard output; what frameworks print goes to standard
+error. A line `begin` goes before each check, so that whoever reads knows in which one this process died. Needs
+nothing but the framework, and Python 3.8.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import time
+import traceback
+import warnings
+from typing import Any
+
+MODULES = {
+    "torch": "rigup_probe_torch",
+    "tensorflow": "rigup_probe_tensorflow",
+    "jax": "rigup_probe_jax",
+    "onnxruntime": "rigup_probe_onnx",
+    "llama.cpp": "rigup_probe_llama",
+}
+PACKAGES = {
+    "torch": ("torch", "torch-directml"),
+    "tensorflow": ("tensorflow", "tensorflow-cpu", "tensorflow-rocm", "tensorflow-macos", "tf-nightly"),
+    "jax": ("jax",),
+    "onnxruntime": (
+        "onnxruntime",
+        "onnxruntime-gpu",
+        "onnxruntime-rocm",
+        "onnxruntime-directml",
+        "onnxruntime-openvino",
+    ),
+    "llama.cpp": ("xllamacpp",),
+}
+BESIDE = ("numpy", "torchvision", "torchaudio", "triton", "jaxlib", "intel-extension-for-pytorch")
+_MOST = 2000  # characters of an error
+
+
+class Skip(Exception):
+    """A check that this device or build has no part of; the text says which."""
+
+
+class Voice:
+    """Lines for whoever started us, which nothing else can come between."""
+
+    def __init__(self) -> None:
+        sys.stdout.flush()
+        self._out = open(os.dup(1), "w", encoding="utf-8")  # noqa: SIM115  (to the end of the process)
+        os.dup2(2, 1)  # libraries that print, print to standard error
+
+    def close(self) -> None:
+        """The last word was said."""
+        self._out.close()
+
+    def say(self, what: str, **told: Any) -> None:
+        """One line, at once."""
+        self._out.write(json.dumps(dict(told, say=what), default=str) + "\n")
+        self._out.flush()
+
+
+class Listener:
+    """Warnings that a check gives: silent fall-backs are told in them."""
+
+    def __init__(self) -> None:
+        self._heard = []  # type: list[str]
+        warnings.simplefilter("always")
+        warnings.showwarning = self._hear  # type: ignore[assignment]
+
+    def _hear(self, message: Any, *_where: Any) -> None:
+        self._heard.append(str(message)[:300])
+        sys.stderr.write("warning: " + str(message) + "\n")
+
+    def take(self) -> list[str]:
+        """What was heard since the last time."""
+        heard, self._heard = self._heard, []
+        return list(dict.fromkeys(heard))[:20]
+
+
+def survey(voice: Voice) -> None:
+    """Which packages are here, by what their metadata tell; nothing is imported."""
+    from importlib import metadata
+
+    named = [(one.metadata["Name"] or "", one.version) for one in metadata.distributions()]
+    wanted = {*sum(PACKAGES.values(), ()), *BESIDE}
+    plain = [(name.lower().replace("_", "-"), version) for name, version in named]
+    found = {name: version for name, version in plain if name in wanted}
+    frameworks = [name for name, ways in PACKAGES.items() if any(way in found for way in ways)]
+    told = {"python": sys.version.split()[0], "executable": sys.executable, "prefix": sys.prefix}
+    voice.say("survey", packages=found, frameworks=frameworks, **told)
+
+
+def measure(voice: Voice, order: dict[str, Any]) -> None:
+    """All checks of one framework, on each device in turn."""
+    began, heard = time.perf_counter(), Listener()
+    probe = importlib.import_module(MODULES[order["framework"]])
+    voice.say("ready", seconds=time.perf_counter() - began, **probe.about())
+    devices = probe.devices()
+    voice.say("devices", devices=devices)
+    heard.take()
+    wanted = order.get("devices") or [device["id"] for device in devices]
+    done = {tuple(pair) for pair in order.get("done", [])}
+    for device in [one for one in devices if one["id"] in wanted]:
+        for name, check in probe.checks(device, bool(order.get("full"))):
+            if (device["id"], name) not in done and name in order.get("only", [name]):
+                one_check(voice, heard, device, name, check)
+    voice.say("done")
+
+
+def one_check(voice: Voice, heard: Listener, device: dict[str, Any], name: str, check: Any) -> None:
+    """One check: what it measured, that it cannot be done here, or how it failed."""
+    voice.say("begin", device=device["id"], check=name)
+    sys.stderr.write("rigup: " + device["id"] + " " + name + "\n")
+    sys.stderr.flush()
+    began, told = time.perf_counter(), {}  # type: tuple[float, dict[str, Any]]
+    try:
+        told["measured"] = check(device)
+    except Skip as why:
+        told["skipped"] = str(why)
+    except Exception as error:
+        traceback.print_exc()
+        told["error"] = {"type": type(error).__name__, "text": str(error)[:_MOST]}
+    told["seconds"] = time.perf_counter() - began
+    voice.say("end", device=device["id"], check=name, warnings=heard.take(), **told)
+
+
+def be_modest() -> None:
+    """Where memory runs out, the kernel shall take this process and no other."""
+    try:
+        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+            file.write("1000")
+    except OSError:
+        pass
+
+
+def main() -> None:
+    """Do what the first argument orders."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    if here not in sys.path:  # PYTHONSAFEPATH leaves it out
+        sys.path.insert(0, here)
+    sys.modules.setdefault("rigup_probe", sys.modules["__main__"])  # `Skip` is one class, whoever imports it
+    be_modest()
+    voice, order = Voice(), json.loads(sys.argv[1])
+    try:
+        survey(voice) if order.get("survey") else measure(voice, order)
+    finally:
+        voice.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""What is measured of torch: which devices there are, and which checks are made on each."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Iterator
+
+import torch
+from rigup_probe_torch_kernels import compiled_kernel, toolkit_kernel
+from rigup_probe_torch_memory import copy_host, copy_peer, evidence, memory
+from rigup_probe_torch_numbers import product, small_tensors, types_of
+from rigup_probe_torch_operators import attention, convolution, indexing, numbers, reductions, sorting
+from rigup_probe_torch_training import training, training_step
+
+try:
+    import torch_directml
+except (ImportError, OSError):
+    torch_directml = None
+
+Device = Dict[str, Any]
+Check = Callable[[Device], Any]
+
+
+def about() -> dict[str, Any]:
+    """The build."""
+    version = torch.version
+    told = {name: getattr(version, name, None) for name in ("cuda", "hip", "xpu", "git_version")}
+    told["cudnn"] = _cudnn()
+    told["code"] = torch.cuda.get_arch_list() if torch.cuda.is_available() else []
+    return {"version": torch.__version__, "build": told, "threads": torch.get_num_threads()}
+
+
+def _cudnn() -> Any:
+    """Its version, or why it cannot be used: that is for the convolution to fail of."""
+    try:
+        return torch.backends.cudnn.version() if torch.backends.cudnn.is_available() else None
+    except RuntimeError as error:
+        return str(error)[:300]
+
+
+def devices() -> list[Any]:
+    """All that torch lists, the CPU last."""
+    return [*_cuda(), *_xpu(), *_mps(), *_directml(), *_further(), {"id": "cpu", "type": "cpu", "vendor": ""}]
+
+
+def _cuda() -> Iterator[Device]:
+    vendor = "amd" if torch.version.hip else "nvidia"
+    for index in range(torch.cuda.device_count() if torch.cuda.is_available() else 0):
+        told = _told(torch.cuda.get_device_properties(index))
+        gfx = str(told.get("gcnArchName", "")).split(":")[0]
+        isa = gfx if vendor == "amd" else "sm_" + str(told.get("major")) + str(told.get("minor"))
+        shown = {"index": index, "vendor": vendor, "isa": isa, "name": told.get("name"), "properties": told}
+        yield dict(shown, id="cuda:" + str(index), type="cuda", pci_address=_address(told))
+
+
+def _xpu() -> Iterator[Device]:
+    there = hasattr(torch, "xpu") and torch.xpu.is_available()
+    for index in range(torch.xpu.device_count() if there else 0):
+        told = _told(torch.xpu.get_device_properties(index))
+        shown = {"index": index, "vendor": "intel", "name": told.get("name"), "properties": told}
+        yield dict(shown, id="xpu:" + str(index), type="xpu")
+
+
+def _mps() -> Iterator[Device]:
+    if torch.backends.mps.is_available():
+        yield {"id": "mps:0", "type": "mps", "index": 0, "vendor": "apple"}
+
+
+def _directml() -> Iterator[Device]:
+    there = torch_directml is not None and torch_directml.is_available()
+    for index in range(torch_directml.device_count() if there else 0):
+        name = torch_directml.device_name(index).strip("\0 ")
+        yield {"id": "privateuseone:" + str(index), "type": "privateuseone", "index": index, "name": name}
+
+
+def _further() -> Iterator[Device]:
+    """A backend that is no part of torch and has given itself a name."""
+    name = torch._C._get_privateuse1_backend_name()
+    module: Any = getattr(torch, name, None)
+    there = name != "privateuseone" and hasattr(module, "device_count") and module.is_available()
+    for index in range(module.device_count() if there else 0):
+        yield {"id": name + ":" + str(index), "type": name, "index": index, "vendor": ""}
+
+
+def _told(properties: Any) -> dict[str, Any]:
+    """All that a runtime tells of a device."""
+    found = {name: getattr(properties, name, None) for name in dir(properties) if not name.startswith("_")}
+    plain = {name: value if isinstance(value, (int, float)) else str(value) for name, value in found.items()}
+    return {name: plain[name] for name, value in found.items() if value is not None and not callable(value)}
+
+
+def _address(told: dict[str, Any]) -> Any:
+    """`0000:01:00.0`, where this torch tells it."""
+    if "pci_bus_id" not in told:
+        return None
+    return "{:04x}:{:02x}:{:02x}.0".format(told.get("pci_domain_id", 0), told["pci_bus_id"], told["pci_device_id"])
+
+
+def checks(device: Device, full: bool) -> Iterator[tuple[str, Check]]:
+    """What is measured on a device, the simplest first: a later one that crashes leaves the others on record."""
+    yield "small-tensors", small_tensors
+    yield "copy-host", copy_host
+    for name in types_of(device):
+        yield "matmul-" + name, product(name, full)
+    for check in (convolution, attention, reductions, sorting, indexing, numbers, training_step, memory(full)):
+        yield check.__name__.replace("_", "-"), check
+    if device["type"] != "cpu":
+        yield "evidence", evidence
+        yield "compiled-kernel", compiled_kernel
+        yield from (("copy-" + other["id"], copy_peer(other)) for other in _others(device))
+    if full:
+        yield from (("toolkit-kernel", toolkit_kernel),) if device["type"] == "cuda" else ()
+        yield "training", training
+
+
+def _others(device: Device) -> list[Any]:
+    return [other for other in devices() if other["type"] == device["type"] and other["id"] != device["id"]]

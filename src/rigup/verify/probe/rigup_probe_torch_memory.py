@@ -1,0 +1,177 @@
+"""Memory and copies: what is taken comes back, bits stay bits, and the device really did the work."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from typing import Any, Callable
+
+import torch
+from rigup_probe import Skip
+
+MIB = 2**20
+_ROUNDS, _SMALL = 48, 512  # products in the search for leaks, each of _SMALL² numbers
+_SIDE = 1024  # rows of the matrices that are timed on the CPU
+_LONG_ENOUGH = 0.25  # seconds
+
+
+def copy_host(device: dict[str, Any]) -> dict[str, Any]:
+    """There and back, in all the ways in which memory lies; also from memory that is pinned."""
+    draw = torch.Generator().manual_seed(6)
+    bits = torch.randint(-(2**31), 2**31 - 1, (1_048_583,), generator=draw, dtype=torch.int64).to(torch.int32)
+    ways = {"plain": bits, "strided": bits[::3], "turned": bits[: 1024 * 1023].view(1024, 1023).t(), "one": bits[:1],
+            "none": bits[:0], "bytes": bits.view(torch.uint8)[5:77_777]}  # fmt: skip
+    wrong = [name for name, one in ways.items() if not torch.equal(one.to(device["id"]).cpu(), one)]
+    if device["type"] in ("cuda", "xpu"):
+        pinned = bits.pin_memory(device["type"]) if device["type"] == "xpu" else bits.pin_memory()
+        there = pinned.to(device["id"], non_blocking=True)
+        synchronize(device)
+        wrong += [] if torch.equal(there.cpu(), bits) else ["pinned"]
+    return {"wrong": wrong}
+
+
+def copy_peer(other: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """From one device to another and back, by way of the host or directly."""
+
+    def copied(device: dict[str, Any]) -> dict[str, Any]:
+        bits = torch.arange(3 * MIB, dtype=torch.int32, device=device["id"])
+        there = bits.to(other["id"])
+        back = there.to(device["id"])
+        right = torch.arange(3 * MIB, dtype=torch.int32)
+        wrong = [name for name, one in (("there", there), ("back", back)) if not torch.equal(one.cpu(), right)]
+        direct = device["type"] == "cuda" and torch.cuda.can_device_access_peer(device["index"], other["index"])
+        return {"wrong": wrong, "direct": direct}
+
+    return copied
+
+
+def memory(full: bool) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Take memory, write into all of it, read it, give it back; and look for what is not given back."""
+
+    def memory(device: dict[str, Any]) -> dict[str, Any]:
+        asked = _amount(device, full)
+        before = _counters(device)
+        wrong = _filled(device, asked)
+        return {"asked": asked, "wrong": wrong, "before": before, "after": _counters(device), "leak": _leak(device)}
+
+    return memory
+
+
+def _amount(device: dict[str, Any], full: bool) -> int:
+    """Bytes to take: on a GPU a part of what is free, little elsewhere."""
+    if device["type"] != "cuda":
+        return 128 * MIB
+    free = torch.cuda.mem_get_info(device["id"])[0]
+    return int(free * 0.8) if full else min(int(free * 0.3), 1024 * MIB)
+
+
+def _filled(device: dict[str, Any], asked: int) -> list[Any]:
+    """Blocks that do not hold what was written into them."""
+    size = 64 * MIB
+    blocks = [
+        torch.full((size // 8,), number, dtype=torch.int64, device=device["id"]) for number in range(asked // size)
+    ]
+    return [number for number, one in enumerate(blocks) if int(one.sum().item()) != number * (size // 8)]
+
+
+def _counters(device: dict[str, Any]) -> dict[str, Any]:
+    """Bytes that this process holds, as far as anybody tells."""
+    synchronize(device)
+    gc.collect()
+    module: Any = getattr(torch, device["type"], None)
+    if hasattr(module, "empty_cache"):
+        module.empty_cache()
+    told = {}
+    for name in ("memory_allocated", "memory_reserved", "current_allocated_memory", "driver_allocated_memory"):
+        if device["type"] != "cpu" and hasattr(module, name):
+            told[name] = int(
+                getattr(module, name)() if device["type"] == "mps" else getattr(module, name)(device["id"])
+            )
+    if device["type"] == "cuda":
+        told["used"] = -int(torch.cuda.mem_get_info(device["id"])[0])
+    if device["type"] == "cpu" and (resident := _resident()) is not None:
+        told["resident"] = resident
+    return told
+
+
+def _resident() -> Any:
+    """Bytes of main memory that this process takes."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
+def _leak(device: dict[str, Any]) -> dict[str, Any]:
+    """How much more is held after many products than before, and how much all of them took."""
+    left, right = (torch.ones(_SMALL, _SMALL, device=device["id"]) for _ in range(2))
+    for _ in range(4):
+        left @ right
+    before = _counters(device)
+    for _ in range(_ROUNDS):
+        left @ right
+    after = _counters(device)
+    grown = {name: after[name] - before[name] for name in before}
+    return {"made": _ROUNDS * _SMALL * _SMALL * 4, "grown": grown}
+
+
+def evidence(device: dict[str, Any]) -> dict[str, Any]:
+    """What shows that the device did it: its memory, its own clock, and how fast it was beside the CPU."""
+    values = torch.ones(2 * _SIDE, 2 * _SIDE)
+    told: dict[str, Any] = {"cpu_rate": _rate(values[:_SIDE, :_SIDE].contiguous(), {"id": "cpu", "type": "cpu"})}
+    before = _counters(device)
+    there = values.to(device["id"])
+    kept = torch.zeros(16, 2 * _SIDE, 2 * _SIDE, device=device["id"])
+    held = _counters(device)
+    told["rate"] = _rate(there, device)
+    told["asked"] = (kept.numel() + there.numel()) * 4
+    told["taken"] = {name: held[name] - before[name] for name in before}
+    if device["type"] in ("cuda", "xpu"):
+        told["events"] = _by_its_own_clock(there, device)
+    return told
+
+
+def _rate(values: Any, device: dict[str, Any]) -> float:
+    """Operations a second of the product, over a quarter of a second or one product."""
+    (values @ values)[0, 0].item()  # warm
+    synchronize(device)
+    began, rounds = time.perf_counter(), 0
+    while not rounds or time.perf_counter() - began < _LONG_ENOUGH:
+        last = values @ values
+        rounds += 1
+        synchronize(device)
+    last[0, 0].item()
+    return 2.0 * float(values.shape[0]) ** 3 * rounds / (time.perf_counter() - began)
+
+
+def _by_its_own_clock(values: Any, device: dict[str, Any]) -> Any:
+    """Seconds of one product as the device counted them, and as the host did."""
+    module = getattr(torch, device["type"])
+    try:
+        with module.device(device["index"]):
+            start, end = (module.Event(enable_timing=True) for _ in range(2))
+            synchronize(device)
+            began = time.perf_counter()
+            start.record()
+            values @ values
+            end.record()
+            synchronize(device)
+            return {"device": start.elapsed_time(end) / 1000, "host": time.perf_counter() - began}
+    except (RuntimeError, TypeError, AttributeError):
+        return None
+
+
+def synchronize(device: dict[str, Any]) -> None:
+    """Wait for a device."""
+    module: Any = getattr(torch, device["type"], None)
+    if device["type"] == "cuda" or device["type"] == "xpu":
+        module.synchronize(device["id"])
+    elif device["type"] != "cpu" and hasattr(module, "synchronize"):
+        module.synchronize()
+    elif device["type"] != "cpu":
+        torch.zeros(1, device=device["id"]).cpu()
+
+
+__all__ = ["Skip", "copy_host", "copy_peer", "evidence", "memory", "synchronize"]

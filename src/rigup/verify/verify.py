@@ -1,0 +1,96 @@
+"""The whole of `rigup verify`: look, measure, judge; keep the proof, or ask the doctor why there is none."""
+
+import os
+import time
+from typing import Any
+
+from rigup.diagnosis.answer import Diagnosis, examined
+from rigup.diagnosis.answer import answer as diagnosed
+from rigup.language import _
+from rigup.machine.sources import Source, close_sources, open_source
+from rigup.machine.witness import Ended as Program
+from rigup.machine.witness import witnessed
+from rigup.verify.answer import answer
+from rigup.verify.child import Limits
+from rigup.verify.environment import VerifyError, interpreter
+from rigup.verify.observe import Observed, Progress, Seen, observe
+from rigup.verify.proof import keep
+
+Answer = dict[str, Any]
+_CARRIED = ("findings", "skipped", "unexplained")
+
+
+def verify(
+    environment: str = "", full: bool = False, devices: tuple[str, ...] = (), limits: Limits | None = None,
+    progress: Progress = lambda _name: None,
+) -> Answer:  # fmt: skip
+    """Prove what an environment computes; the answer in the shape of CONTRACTS.md.
+
+    Args:
+        environment: as `interpreter` takes it; "" for the active one.
+        full: also train, take most of the memory, multiply large matrices, compile with a toolkit.
+        devices: names as the frameworks give them (`cuda:0`, `cpu`); none for all.
+        limits: of each child; by default three minutes to start, one for a check, and half of the main memory.
+        progress: called with the name of each framework when it is begun.
+
+    Raises:
+        VerifyError: there is no interpreter, or it cannot be asked.
+        SourceError, KnowledgeError: as the doctor's.
+
+    """
+    python, began = interpreter(environment, os.environ), _since_start()
+    observed = observe(python, list(devices), full, limits or usual_limits(full), progress)
+    _expect(devices, observed)
+    try:
+        machine = examined(_sources(observed, began))
+    finally:
+        close_sources()
+    return _judged(observed, machine, full, devices)
+
+
+def _judged(observed: Observed, machine: Diagnosis, full: bool, devices: tuple[str, ...]) -> Answer:
+    """The answer, with the doctor's findings where it failed; its proof is kept, or an earlier one taken back."""
+    doctor = diagnosed(machine)
+    told = answer(observed, doctor["machine"], machine.facts, full, list(devices))
+    if told["verdict"] == "failed":
+        told["diagnosis"] = {name: doctor[name] for name in _CARRIED}
+    kept = None if devices else keep(told, machine.facts)  # of some devices alone nothing is kept
+    return told | ({"record": kept} if kept else {})
+
+
+def _expect(wanted: tuple[str, ...], observed: Observed) -> None:
+    """Raise VerifyError for a device that was asked for and is not there."""
+    listed = [one["id"] for seen in observed.frameworks for one in seen.devices]
+    missing = [name for name in wanted if name not in listed]
+    if missing and listed:
+        told = _("There is no device {name} here. The frameworks of this environment list: {names}.")
+        raise VerifyError(told.format(name=missing[0], names=", ".join(dict.fromkeys(listed))))
+
+
+def usual_limits(full: bool) -> Limits:
+    """Half of the main memory, and time enough for a machine that has other things to do."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, OSError, ValueError):
+        memory = 0
+    return Limits(check=300.0 if full else 60.0, memory=memory)
+
+
+def _since_start() -> float:
+    """Seconds since the kernel's start, as its log counts them."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+def _sources(observed: Observed, began: float) -> list[Source]:
+    """This machine; with what the first framework that failed said, and the kernel's messages of that time."""
+    failed = next((seen for seen in observed.frameworks if _went_wrong(seen)), None)
+    if failed is None:
+        return open_source(None)
+    death = failed.deaths[0] if failed.deaths else None
+    status = -death.number if death and death.why == "signal" else failed.status if death else 1
+    argv = (observed.python, failed.name)
+    return witnessed(Program(argv, status, failed.said, observed.python, dict(os.environ), began))
+
+
+def _went_wrong(seen: Seen) -> bool:
+    return bool(seen.deaths) or any("error" in record for record in seen.records.values())

@@ -1,0 +1,69 @@
+"""Sentences of checks that were not passed."""
+
+import math
+import signal
+from typing import Any
+
+from rigup.language import _
+
+_SHOWN = 4  # names in one sentence
+_SHORTER = (3e-5, 2e-2)  # errors of float32 that are those of a shorter type
+
+
+def died(record: dict[str, Any]) -> str:
+    """How the child ended that was at a check."""
+    why, number = record["died"], record["number"]
+    if why == "hung":
+        return _("It hung: there was no answer within the limit of time, and the process was ended.")
+    if why == "memory":
+        return _("It took more main memory than the limit, and the process was ended.")
+    if why == "signal":
+        return _("The process was killed by signal {number} ({name}).").format(number=number, name=_named(number))
+    return _("The process ended in the middle of it, with status {number}.").format(number=number)
+
+
+def _named(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "?"
+
+
+def elsewhere_said(measured: dict[str, Any]) -> str:
+    """Results that lie on another device than the one that was to compute them."""
+    told = _("Results lie on another device than the one that was asked: {places}. They were moved in silence.")
+    return told.format(places=_some(measured["elsewhere"]))
+
+
+def wrong_said(names: Any) -> str:
+    """What has one right answer and got another."""
+    return _("Wrong results: {names}.").format(names=_some(names))
+
+
+def inexact(part: str, error: float, allowed: float, check: str) -> str:
+    """A deviation beyond what the type explains."""
+    if math.isinf(error):
+        return _("The result ({part}) has another shape, or holds what is no number.").format(part=part)
+    told = _("The result ({part}) is off by {error}; rounding explains {allowed}.")
+    said = told.format(part=part, error=f"{error:.1e}", allowed=f"{allowed:.0e}")
+    if check == "matmul-float32" and _SHORTER[0] < error < _SHORTER[1]:
+        return _("{first} {second}").format(first=said, second=_("It is as inexact as a shorter type would be."))
+    return said
+
+
+def slow(ratio: float) -> str:
+    """A device that cannot have done the work."""
+    told = _("It was {times} times as fast as the CPU: this device did not do the work, or is throttled.")
+    return told.format(times=f"{ratio:.3f}")
+
+
+def fallback_said(names: list[str]) -> str:
+    """Operators that ran on the CPU without an error."""
+    told = _("These ran on the CPU instead, without an error: {names}.")
+    return told.format(names=_some(names))
+
+
+def _some(names: Any) -> str:
+    listed = list(dict.fromkeys(map(str, names)))
+    more = _(" and {count} more").format(count=len(listed) - _SHOWN) if len(listed) > _SHOWN else ""
+    return ", ".join(listed[:_SHOWN]) + more

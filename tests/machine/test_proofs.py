@@ -1,0 +1,108 @@
+"""Proofs: what `rigup verify` keeps, and how long the doctor counts on it."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rigup.diagnosis.answer import diagnosed
+from rigup.machine.facts import Place
+from rigup.machine.proof_records import Proven, record, withdraw
+from rigup.machine.readers.proofs import proof
+from rigup.machine.sources import Source
+from rigup.machine.texts import Text
+from rigup.machine.tree import Tree
+
+KERNEL = "Linux version 6.8.0-49-generic (buildd@lcy02) (x86_64-linux-gnu-gcc-13 13.2.0) #49-Ubuntu SMP\n"
+SMI = "GPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-11111111-2222-3333-4444-555555555555)\n"
+UUID = "GPU-11111111-2222-3333-4444-555555555555"
+TORCH = "__version__ = '2.9.1+cu126'\ncuda: Optional[str] = '12.6'\nhip: Optional[str] = None\n"
+HELD = {
+    "env": "/home/ada/dl", "framework": "torch", "build": "2.9.1+cu126", "kernel": "6.8.0-49-generic", "override": "",
+    "checks": 17, "name": "NVIDIA GeForce RTX 3090", "isa": "sm_86", "uuid": UUID, "driver": "560.35.03",
+}  # fmt: skip
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """A captured machine with a card and a torch; the state of the card, as the doctor tells it."""
+
+    def state(kept=HELD, torch=TORCH, kernel=KERNEL, driver="560.35.03", at="home/ada/.local/state", **variables):
+        files = {
+            at + "/rigup/proofs/gpu/x.json": json.dumps({"schema": "rigup.proof/1", "recorded_at": "2026-11-21T10:00:00Z",
+                                                         "environment": "/home/ada/dl", "devices": [kept]}),
+            "home/ada/dl/lib/python3.12/site-packages/torch/version.py": torch,
+            "home/ada/dl/pyvenv.cfg": "home = /usr/bin\nversion = 3.12.3\n",
+            "proc/version": kernel,
+            "proc/driver/nvidia/version": f"NVRM version: NVIDIA UNIX x86_64 Kernel Module  {driver}  Fri Aug 16 21:39:15 UTC 2024\n",
+        }  # fmt: skip
+        for path, body in files.items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(body)
+        commands = [{"argv": ["nvidia-smi", "-L"], "exit": 0, "stdout": SMI}]
+        (tmp_path / "commands.json").write_text(json.dumps(commands))
+        environment = {"HOME": "/home/ada", "PATH": "/usr/bin", **variables}
+        (tmp_path / "who.json").write_text(
+            json.dumps({"user": "ada", "uid": 1000, "groups": ["ada"], "environment": environment})
+        )
+        told = diagnosed([Source(Place(), Tree(str(tmp_path)))])
+        (card,) = told["machine"]["accelerators"]
+        return card["state"], card["because"]
+
+    return state
+
+
+def test_a_proof_whose_facts_hold_makes_a_device_verified(machine):
+    state, because = machine()
+    assert state == "verified"
+    assert "torch 2.9.1+cu126" in because
+    assert "2026-11-21" in because
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"torch": TORCH.replace("2.9.1", "2.9.0")}, {"kernel": KERNEL.replace("-49-", "-51-")}, {"driver": "565.57.01"},
+     {"kept": {**HELD, "isa": "sm_80"}}, {"kept": {**HELD, "uuid": "GPU-other"}}, {"kept": {**HELD, "env": "/home/ada/other"}}],
+)  # fmt: skip
+def test_where_one_of_its_facts_has_changed_nothing_is_proven(machine, changed):
+    assert machine(**changed)[0] == "expected"
+
+
+def test_an_override_that_came_later_was_not_in_the_proof(machine):
+    assert machine(HSA_OVERRIDE_GFX_VERSION="10.3.0")[0] == "expected"
+
+
+def test_state_may_lie_elsewhere(machine):
+    assert machine(at="var/ada", XDG_STATE_HOME="/var/ada")[0] == "verified"
+
+
+def test_a_record_is_readable_by_its_owner_alone_and_can_be_taken_back():
+    path = record("/home/ada/dl", [Proven(**HELD)], "quick")
+    assert json.loads(Path(path).read_text())["devices"][0]["isa"] == "sm_86"
+    if os.name == "posix":
+        assert os.stat(path).st_mode & 0o077 == 0
+    withdraw("/home/ada/dl")
+    assert not os.path.exists(path)
+    withdraw("/home/ada/dl")
+
+
+def test_a_folder_that_cannot_be_written_leaves_no_record(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    assert record("/home/ada/dl", [Proven(**HELD)], "quick") is None
+
+
+JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+                    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["devices", "env", "schema", "isa"]), inner))  # fmt: skip
+
+
+@given(
+    st.text(max_size=300)
+    | JSON.map(json.dumps)
+    | JSON.map(lambda one: json.dumps({"schema": "rigup.proof/1", "devices": one}))
+)
+def test_whatever_a_record_holds_is_read(body):
+    assert all(isinstance(fact.env, str) for fact in proof(Text("x.json", body)))

@@ -1,0 +1,25 @@
+"""Values of parameters as machines have them, for tests of every kind of step."""
+
+import re
+
+_OF_FORMS = {
+    "path": "/opt/x",
+    "file": "/etc/x",
+    "target": "/opt/y",
+    "folder": "/opt/z",
+    "environment": "/opt/env",
+    "index": "https://mirror.example/simple",
+}
+
+
+def holes(kind) -> set[str]:
+    """The parameters that a kind's commands and files are made of, with those that it must have."""
+    words = [word for argv in (*kind.commands, *(kind.undo or ())) for word in argv] + list(kind.writes)
+    return {*kind.params, *(hole for word in words for hole in re.findall(r"\{(\w+)[*|]?\}", word))}
+
+
+def plain(kind) -> dict[str, str]:
+    """Harmless values for a kind's parameters."""
+    numbered = any("nvidia-smi" in argv for argv in kind.commands)
+    values = {name: _OF_FORMS.get(name, "x") for name in kind.params}
+    return values | ({"index": "0"} if numbered and "index" in values else {})
