@@ -218,5 +218,5 @@ def test_a_command_line_is_said_in_the_programs_words():
     variables = ("conda", "env", "config", "vars", "set", "-p", "/x", "A=b")
     assert condas.spoken_by(variables, condas.Conda("conda", ("/bin/conda",))) == ("/bin/conda", *variables[1:])
     ours = condas.spoken_by(variables, condas.Conda("micromamba", ("/bin/micromamba",)))
-    assert ours[:3] == (sys.executable, "-m", "rigup.plan.environments.without_conda")
+    assert ours[:4] == (sys.executable, "-P", "-m", "rigup.plan.environments.without_conda")
     assert condas.spoken_by(("pip", "install"), condas.Conda("mamba", ("/bin/mamba",))) == ("pip", "install")

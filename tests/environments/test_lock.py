@@ -189,6 +189,16 @@ def test_another_spelling_of_a_version_is_another_file(bare, wheels, tmp_path):
         locking.of_environment(environment_at(tmp_path / "env"), site(wheels))
 
 
+def test_a_package_of_conda_is_not_locked_as_one_of_an_index(bare, wheels, tmp_path):
+    beside.clone(bare, tmp_path / "env")
+    info = next((tmp_path / "env").glob("lib/python*/site-packages")) / "stone-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: stone\nVersion: 1.0\n\n")
+    (info / "INSTALLER").write_text("conda\n")
+    with pytest.raises(LockError, match="package of conda"):
+        locking.of_environment(environment_at(tmp_path / "env"), site(wheels))
+
+
 @pytest.mark.parametrize("wish", ["-r/etc/passwd", "--index-url=https://evil.example", "; touch x", "$(touch x)"])
 def test_an_odd_wish_is_no_option_of_the_installer(made, wish, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -273,6 +283,19 @@ def test_the_installing_script_hands_on_status_and_leaves_nothing(tmp_path):
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (7, "a==1 --hash=sha256:0\nb==2\n")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_modules_of_the_folder_where_one_stands_are_not_taken_for_pythons(
+    made, lock, bare, wheels, tmp_path, monkeypatch
+):
+    for name in ("tempfile.py", "subprocess.py", "pip.py", "json.py"):
+        (tmp_path / name).write_text("raise SystemExit('taken')\n")
+    monkeypatch.chdir(tmp_path)
+    take(locked_steps(lock, site(wheels)), tmp_path, bare)
+    assert says(tmp_path / ".venv" / "bin" / "stone", cwd="/") == "stone 1.0"
+    assert resolver.resolved(
+        resolver.resolver_for(PYTHON, made), [Group(("stone",), find_links=(str(wheels),), offline=True)]
+    )
 
 
 # -- an unlike machine -------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def bind(address, driver):
     (link.parent / "uevent").write_text("\\n".join((["DRIVER=" + driver] if driver else []) + told) + "\\n")
     if driver:
         folder = SYS / "bus/pci/drivers" / driver
-        (folder / "wheels").mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         link.symlink_to(os.path.relpath(folder, link.parent))
         (folder / address).symlink_to(os.path.relpath(link.parent, folder))
 
@@ -105,14 +105,16 @@ def nodes(names, there):
 
 def nvidia(address):
     """The kernel's own driver is there first, unless it is kept out."""
-    old = comes("nouveau")
-    told = version("nvidia") if not old and comes("nvidia") else ""
-    bind(address, "nouveau" if old else "nvidia" if told else None)
+    nova = comes("nova_core")
+    old = not nova and comes("nouveau")
+    told = version("nvidia") if not nova and not old and comes("nvidia") else ""
+    bind(address, "NovaCore" if nova else "nouveau" if old else "nvidia" if told else None)
+    module("nova_core", nova)
     module("nouveau", old)
     for name in ("nvidia", "nvidia_uvm", "nvidia_modeset", "nvidia_drm"):
         module(name, bool(told), told)
     nodes(("nvidia",), bool(told))
-    nodes(("/dri/",), bool(old or told))
+    nodes(("/dri/",), bool(nova or old or told))
     shutil.rmtree(HW / "proc/driver", ignore_errors=True)
     (HW / "proc/driver").mkdir()
     if told:

@@ -64,7 +64,7 @@ class Node:
     """One machine. Commands run as root; rigup runs as a person who may become root without a password."""
 
     def __init__(self, podman: Podman, name: str, image: str, hardware: Path, volumes: list[str]) -> None:
-        self.podman, self.name = podman, name
+        self.podman, self.name, self.wheels = podman, name, hardware / "wheels"
         given = [word for volume in (*volumes, f"{hardware}:/hw") for word in ("--volume", volume)]
         hosts = [
             f"--add-host={host}:127.0.0.1"

@@ -112,7 +112,7 @@ def compiled(root: Path, folder: Path) -> dict[str, str]:
     (made / "m.c").write_text(MODULE)
     (made / "l.c").write_text("int rigup_test(void) { return 0; }\n")
     found = {}
-    for name in ("nouveau", "amdgpu", "ttm"):
+    for name in ("nouveau", "nova_core", "nova_drm", "amdgpu", "ttm"):
         run("chroot", root, "gcc", "-c", f'-DNAME="{name}"', '-DVERSION="in-tree"', "/tmp/objects/m.c", "-o", f"/tmp/objects/{name}.ko")  # fmt: skip
         found[name] = "@copy " + str(made / f"{name}.ko")
     for name in ("libcuda.so.1", "libnvidia-ml.so.1", "libcudart.so.11.0"):
@@ -197,7 +197,14 @@ _CONFIG = "#!/bin/sh\nset -e\n. /usr/share/debconf/confmodule\ndb_input critical
 
 def everything(objects: Mapping[str, str]) -> list[Package]:
     """All packages of the repository."""
-    return [*kernels(objects), *drivers(objects, OLD), *drivers(objects, NEW), *services(), *odd(), *containers()]
+    return [
+        *kernels(objects),
+        *drivers(objects, OLD),
+        *drivers(objects, NEW),
+        *services(),
+        *odd(objects),
+        *containers(),
+    ]
 
 
 def kernels(objects: Mapping[str, str]) -> list[Package]:
@@ -213,6 +220,9 @@ def kernels(objects: Mapping[str, str]) -> list[Package]:
         Package(f"linux-headers-{release}", files={
             f"{headers}/include/generated/autoconf.h": "", f"{headers}/.config": "", f"{modules}/build": f"-> {headers}",
         }),
+        Package(f"linux-modules-nova-{release}", files={
+            f"{modules}/kernel/drivers/gpu/nova-core/nova_core.ko": objects["nova_core"], f"{gpu}/nova/nova_drm.ko": objects["nova_drm"],
+        }, scripts={"postinst": "#!/bin/sh\ndepmod -a " + release + "\n"}),
         Package("linux-headers-amd64", depends=f"linux-headers-{release}"), Package("linux-headers-generic", depends=f"linux-headers-{release}"),
     ]  # fmt: skip
 
@@ -330,7 +340,7 @@ def debians(objects: Mapping[str, str], key: Path) -> list[Package]:
     return [*made, Package("nvidia-driver-pinning-580", "580"), Package("cuda-keyring", "1.1-1", files=keyring)]
 
 
-def odd() -> list[Package]:
+def odd(objects: Mapping[str, str]) -> list[Package]:
     """Packages that go wrong: one fails half-way, one asks a question, one is already of a configuration file that a person changed."""
     broken = "#!/bin/sh\necho 'Error! Bad return status for module build on kernel' >&2\nexit 10\n"
     asks = "Template: rigup-asks/answer\nType: string\nDescription: What do you say?\n"
@@ -339,6 +349,10 @@ def odd() -> list[Package]:
         Package("rigup-asks", depends="debconf", scripts={"config": _CONFIG, "templates": asks, "postinst": "#!/bin/sh\n. /usr/share/debconf/confmodule\n"}),
         Package("rigup-conffile", "1.0", files={"/etc/rigup-conffile.conf": "first\n"}, scripts={"conffiles": "/etc/rigup-conffile.conf\n"}),
         Package("rigup-conffile", "2.0", files={"/etc/rigup-conffile.conf": "second\n"}, scripts={"conffiles": "/etc/rigup-conffile.conf\n"}),
+        Package("cuda-toolkit-11-8", "11.8.0", files={
+            "/usr/local/cuda-11.8/lib64/libcudart.so.11.8.89": objects["libcudart.so.11.0"], "/usr/local/cuda-11.8/lib64/libcudart.so.11.0": "-> libcudart.so.11.8.89",
+            "/usr/local/cuda-11.8/version.json": '{"cuda": {"name": "CUDA SDK", "version": "11.8.0"}}\n',
+        }),
         Package("ubuntu-drivers-common", files={"/usr/bin/ubuntu-drivers": _UBUNTU_DRIVERS}),
         *(Package(name, "6.4.1") for name in ("rocm", "rocm-hip-runtime", "rocminfo")),
     ]  # fmt: skip

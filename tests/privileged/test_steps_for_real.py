@@ -156,3 +156,17 @@ def test_nvidia_driver_missing_on_debian(machine):
     box.write("/etc/modprobe.d/no-nouveau.conf", "blacklist nouveau\n")
     box.run("/hw/boot")
     around(box, "nvidia-driver-missing", restarts=True)
+
+
+def test_nova_core_bound(machine):
+    box = machine("nvidia-workstation", "ubuntu", *DRIVER)
+    assert box.causes() == set()
+    box.sh('apt-get install -y "linux-modules-nova-$(uname -r)"')
+    box.restart()
+    around(box, "nova-core-bound", restarts=True)
+
+
+def test_a_libcudart_that_the_loader_is_not_led_to(machine):
+    box = machine("nvidia-workstation", "ubuntu", *DRIVER, "cuda-toolkit-11-8")
+    program = ("python3", "-c", "import ctypes; ctypes.CDLL('libcudart.so.11.0')")
+    around(box, "cuda-runtime-library-missing", program)

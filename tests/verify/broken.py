@@ -50,6 +50,10 @@ CRASHES_ELSEWHERE = (
     "both(torch, 'sort', lambda real: lambda x, *a, **k: ctypes.string_at(0) if x.device.type != 'cpu' else real(x, *a, **k))"
 )
 KILLED = "import os; both(torch, 'sort', lambda real: lambda *a, **k: os.kill(os.getpid(), 9))"
+NO_CODE = (
+    "def fails(*a, **k): raise RuntimeError('CUDA error: no kernel image is available for execution on the device')\n"
+    "    both(torch, 'sort', lambda real: fails)"
+)
 LEAKS = "kept = []; product(torch, lambda real: lambda *a: (kept.append(real(*a)), kept[-1])[1])"
 GREEDY = "both(torch, 'sort', lambda real: lambda *a, **k: [bytearray(b'x' * 2**26) for _ in range(10**6)])"
 CRASHES_AT_ONCE = "import os, sys; sys.stderr.write('ImportError: libcudart.so.12: no such file\\n'); os._exit(3)"

@@ -158,3 +158,15 @@ def test_a_device_that_is_not_there_is_told_with_those_that_are(torch_python, mo
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     with pytest.raises(VerifyError, match=r"no device cuda:7 here.*: cpu"):
         verify(torch_python, devices=("cuda:7",), limits=PATIENT)
+
+
+def test_what_the_framework_said_is_diagnosed(torch_python, tmp_path, monkeypatch):
+    for name, value in {**broken.build(tmp_path, broken.NO_CODE), "CUDA_VISIBLE_DEVICES": ""}.items():
+        monkeypatch.setenv(name, value)
+    told = verify(torch_python, limits=PATIENT)
+    sorting = check(told, "sorting")
+    assert (sorting["passed"], sorting["measured"]["type"]) == (False, "RuntimeError")
+    assert "no kernel image" in sorting["because"]
+    heard = told["diagnosis"]  # a cause needs a card that the code is not for, which this machine may not have
+    assert "no-kernel-image" in heard["unexplained"] or "no kernel image" in str(heard["findings"])
+    assert check(told, "indexing")["passed"] is True

@@ -115,7 +115,16 @@ def _answer(findings: list[Answer], site: "Site") -> Answer:
 
     kinds = {step["kind"] for finding in findings for fix in finding["fixes"] for step in fix["steps"]}
     told = [{**finding, "fixes": [mended(fix, site) for fix in finding["fixes"]]} for finding in findings]
-    return {"findings": told, "plan": _plan(site) if kinds & set(OF_THE_STACK) and site.devices else None}
+    plan = _plan(site) if kinds & set(OF_THE_STACK) and site.devices else None
+    return {"findings": told, "plan": plan and {**plan, "steps": _with_removals(plan["steps"], told)}}
+
+
+def _with_removals(steps: list[Answer], findings: list[Answer]) -> list[Answer]:
+    """A plan's steps with what findings want removed first: no plan of a stack takes packages away."""
+    first = [step for finding in findings for fix in finding["fixes"][:1] for step in fix["steps"]]
+    gone = [step for step in first if step["kind"] == "remove-packages"]
+    at = next((place for place, step in enumerate(steps) if step["kind"].startswith("install-")), len(steps))
+    return [*steps[:at], *gone, *steps[at:]]
 
 
 def _plan(site: "Site") -> Answer | None:

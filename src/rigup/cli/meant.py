@@ -22,6 +22,20 @@ if TYPE_CHECKING:
 @contextmanager
 def told() -> "Iterator[None]":
     """What environments, locks and defaults raise, as an error of the command line."""
+    try:
+        yield
+    except OSError as error:
+        path = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+        text = _("{path}: {why}.").format(path=path, why=error.strerror or type(error).__name__)
+        raise click.ClickException(text.removeprefix(": ")) from error
+    except Exception as error:
+        if not isinstance(error, _known()):
+            raise
+        raise click.ClickException(str(error)) from error
+
+
+def _known() -> tuple[type[Exception], ...]:
+    """What is an answer and no fault of ours; imported where something was raised."""
     from rigup.knowledge.tables import KnowledgeError
     from rigup.plan.applying.journal import JournalError
     from rigup.plan.environments.found import NoEnvironment
@@ -29,16 +43,7 @@ def told() -> "Iterator[None]":
     from rigup.plan.environments.lock_fields import LockError
     from rigup.plan.environments.shells import CannotTell
 
-    try:
-        yield
-    except (NoEnvironment, LockError, KernelError, CannotTell, JournalError, KnowledgeError) as error:
-        raise click.ClickException(str(error)) from error
-    except BrokenPipeError:
-        raise  # who reads has gone; that is no error of a file
-    except OSError as error:
-        path = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
-        text = _("{path}: {why}.").format(path=path, why=error.strerror or type(error).__name__)
-        raise click.ClickException(text.removeprefix(": ")) from error
+    return NoEnvironment, LockError, KernelError, CannotTell, JournalError, KnowledgeError
 
 
 def defaults() -> "Settings":

@@ -112,6 +112,8 @@ def _why(told: Answer) -> list[str]:
     from rigup.cli.report import finding, grouped, loud
 
     found = [shown for shown in grouped(told["diagnosis"]["findings"]) if loud(shown)]
+    if not found and (heard := told["diagnosis"].get("unexplained")):
+        return wrapped(_("Messages that no cause here accounts for: {names}.").format(names=", ".join(heard)))
     if not found:
         return wrapped(_("The doctor finds nothing that explains it: neither in what was printed nor on this machine."))
     return [

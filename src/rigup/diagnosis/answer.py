@@ -141,7 +141,7 @@ def _way(steps: list[Step], finding: Finding, facts: Facts) -> Answer:
 
 def _only_world(facts: Facts) -> str:
     """The host's name for it, where nothing but a host was looked at, so that what is to be done at the host is done here."""
-    return "host" if {look.place.world for look in facts.looks} == {"host"} else ""
+    return "host" if {look.place.world for look in facts.looks} - {""} == {"host"} else ""
 
 
 def _distribution(finding: Finding, facts: Facts) -> str:

@@ -13,6 +13,7 @@ class Proxy(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         what: why it has to be told.
         commands, undo: with the hole {proxy}.
+        writes: files that are written.
 
     """
 
@@ -20,15 +21,17 @@ class Proxy(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     commands: Commands
     undo: Commands
+    writes: list[str] = []
     root: bool = False
     source: str = ""
 
 
 class Recipe(msgspec.Struct, frozen=True, kw_only=True):
-    """Commands and what takes them back."""
+    """Commands, what takes them back, and the files that they write."""
 
     commands: Commands
     undo: Commands = []
+    writes: list[str] = []
     source: str = ""
     family: str = ""
     ids: list[str] = []

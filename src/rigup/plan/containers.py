@@ -24,7 +24,8 @@ def _toolkit(site: Site, engine: str, because: str) -> Iterator[Step]:
     recipe = container_toolkit("" if site.container else site.distribution)
     commands = tuple(map(tuple, recipe.commands)) if recipe else ()
     undo = tuple(map(tuple, recipe.undo)) if recipe else None
-    yield _at_host(make_as("set-up-container-toolkit", {}, KINDS, commands, undo, because=because), site)
+    writes = tuple(recipe.writes) if recipe else ()
+    yield _at_host(make_as("set-up-container-toolkit", {}, KINDS, commands, undo, writes=writes, because=because), site)
     if engine in ("podman", "apptainer"):
         told = _("{engine} takes the devices from this description.").format(engine=engine)
         yield _at_host(make("describe-devices", {}, KINDS, because=told), site)

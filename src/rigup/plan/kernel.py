@@ -45,6 +45,7 @@ def _argument(change: Change, site: Site) -> Step:
     values = {"argument": argument, "name": re.sub(r"[^A-Za-z0-9]+", "-", argument)}
     return make_as(
         "set-kernel-argument", {"argument": argument}, KINDS, filled(commands, values), filled(undo, values),
+        writes=tuple(path for (path,) in filled([[path] for path in recipe.writes] if recipe else [], values)),
         because=change.why, **seen(site),
     )  # fmt: skip
 

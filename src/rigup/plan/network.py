@@ -37,7 +37,8 @@ def proxy_steps(choice: Choice, programs: Iterable[str], python: str = "") -> It
         values = {"proxy": address, "python": python}
         commands, undo = (filled(row.commands, values), filled(row.undo, values)) if plain else ((), ())
         kind = "tell-proxy-as-root" if row.root else "tell-proxy"
-        yield make_as(kind, {"program": program, "proxy": masked(address)}, KINDS, commands, undo, because=row.what)
+        params = {"program": program, "proxy": masked(address)}
+        yield make_as(kind, params, KINDS, commands, undo, writes=tuple(row.writes), because=row.what)
 
 
 def masked(address: str) -> str:

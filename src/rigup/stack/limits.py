@@ -4,7 +4,7 @@ from rigup.knowledge.apple import is_older
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.package_sizes import weight
 from rigup.knowledge.torch_builds import builds
-from rigup.language import _
+from rigup.language import _, sentences
 from rigup.stack.candidate import Candidate, Change
 from rigup.stack.site import NONE, Site
 from rigup.stack.wish import Wish
@@ -84,8 +84,8 @@ def _of_system(build: Candidate, site: Site) -> str:
         return ""
     what = f"{change_name(asked.change)} {asked.to}" if asked.to[:1].isdigit() else asked.to
     if site.root is False and site.holder == "venv":
-        return _("{why} Only root can add {what}.").format(why=asked.why, what=what)
-    return _("{why} Nothing adds {what} there.").format(why=asked.why, what=what)
+        return sentences(asked.why, _("Only root can add {what}.").format(what=what))
+    return sentences(asked.why, _("Nothing adds {what} there.").format(what=what))
 
 
 def python_for(build: Candidate, site: Site, wish: Wish) -> str:

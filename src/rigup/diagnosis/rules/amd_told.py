@@ -57,10 +57,11 @@ def _old_wheels(torch: Torch, isa: str) -> bool:
 # -- the card and the build
 @rule("rocm-dropped-arch", "likely")
 def old_card_crashes(
-    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_CRASHES), named: Symptom = seen(*_COMPUTES)
-) -> Verdict:
+    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_CRASHES), named: Symptom = seen(*_COMPUTES),
+    works: Symptom | None = seen("works-told"),
+) -> Verdict:  # fmt: skip
     """Where ROCm has left the chip, what is built today ends on its first kernel."""
-    return left(card.isa) and {"gfx": card.isa, "said": named.id}
+    return works is None and left(card.isa) and {"gfx": card.isa, "said": named.id}
 
 
 @rule("rocm-dropped-arch", "possible")
@@ -75,7 +76,7 @@ def old_card_is_not_used(
 @rule("gfx-not-in-rocblas", "possible")
 def unlisted_card_is_not_used(
     card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_UNUSED), _program: Symptom = seen(*_SERVERS, *ROCM), torch: Symptom | None = seen(*_TORCH),
-    works: Symptom | None = seen("works-told"), override: Variable | None = one(name=OVERRIDE),
+    works: Symptom | None = seen("works-told", "ollama-computes-on-rocm"), override: Variable | None = one(name=OVERRIDE),
 ) -> Verdict:  # fmt: skip
     """ollama leaves out a card whose chip its libraries do not list."""
     overridden = override is not None and bool(override.get("value"))

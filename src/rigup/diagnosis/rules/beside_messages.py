@@ -160,3 +160,11 @@ def gloo_meets_nobody(
 ) -> Verdict:  # fmt: skip
     """Its message tells no reason; mostly a host's own name leads to an address that others cannot reach."""
     return known is None
+
+
+@rule("cpu-only-torch", "likely")
+def its_own_cuda_part_is_wanted_and_cuda_is_not_there(
+    _wanted: Symptom = seen("torch-cuda-library-wanted"), torch: Torch = one(available=False)
+) -> Verdict:
+    """An extension for CUDA looks for torch's own part for CUDA, which a build for processors does not have."""
+    return not torch.get("cuda")

@@ -40,6 +40,7 @@ _USER_SPACE = (
     "nvidia-driver",
     "nvidia-compute-utils",
     "libnvidia-ml1",
+    "nvidia-smi",
     "xorg-x11-drv-nvidia",
 )
 

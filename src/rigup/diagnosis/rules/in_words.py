@@ -215,6 +215,22 @@ def torch_sees_nothing_on_a_jetson(
     return not known and driver is None and old is None and {"where": where.id}
 
 
+@rule("container-runtime-without-jetson-support", "likely")
+def container_tool_looks_for_a_desktop_driver(
+    said: Symptom = seen("container-cli-no-driver-library", "container-cli-driver-error", "container-cli-no-nvml-library"), where: Symptom = seen(*_JETSONS)
+) -> Verdict:
+    """On a Jetson the driver's libraries are handed on by a list of files; a tool that loads them by name is not set up for one."""
+    return {"said": said.id, "where": where.id}
+
+
+@rule("container-runtime-without-jetson-support", "possible")
+def libraries_are_not_handed_on_to_a_container(
+    said: Symptom = seen("not-mounted-in-words"), where: Symptom = seen(*_JETSONS), engine: Symptom = seen(*_ENGINES)
+) -> Verdict:
+    """The person's words alone; that list is then mostly not there, or for another release."""
+    return {"said": said.id, "where": where.id, "engine": engine.id}
+
+
 # -- hosted notebooks
 @rule("no-gpu-present", "likely")
 def notebook_without_an_accelerator(

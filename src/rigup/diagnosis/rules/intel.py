@@ -92,7 +92,7 @@ def other_generation_is_installed(library: PathLibrary, missing: Symptom = seen(
 
 @rule("intel-oneapi-runtime-missing", "likely")
 def extension_lacks_a_library_of_mkl(
-    missing: Symptom = seen("mkl-library-not-found"), _ipex: Symptom = seen("ipex-imported")
+    missing: Symptom = seen("mkl-library-not-found"), _ipex: Symptom = seen("ipex-imported", "ipex-in-words")
 ) -> Verdict:
     """MKL alone may be anybody's; here Intel's extension asks for it."""
     return {"lib": missing.get("lib")}
@@ -104,3 +104,12 @@ def environment_of_the_extension_lacks_it(
 ) -> Verdict:
     """The extension is installed where the library is missed."""
     return package.name == "intel-extension-for-pytorch" and {"lib": missing.get("lib")}
+
+
+@rule("intel-oneapi-runtime-missing", "possible")
+def torch_itself_lacks_a_library_of_mkl(
+    missing: Symptom = seen("mkl-library-not-found"), _torch: Symptom = seen("torch-c-part-imported"), other: Symptom | None = seen("ipex-imported", "ipex-in-words"),
+    toolkit: Gpu | None = one(vendor=("nvidia", "amd")),
+) -> Verdict:  # fmt: skip
+    """PyTorch's own wheels bring MKL in themselves; a build that looks for it is Intel's, or somebody's own."""
+    return other is None and toolkit is None and {"lib": missing.get("lib")}

@@ -2,12 +2,12 @@
 
 import re
 
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
 from rigup.diagnosis.rules.told import GPU_NOT_USED, Told
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_libraries import library_of, overwrite
 from rigup.knowledge.torch_builds import build, companions, index_url
-from rigup.machine.kinds import Driver, Gpu, Package, PathLibrary, Symptom, Torch, Variable
+from rigup.machine.kinds import Driver, Gpu, Package, PathLibrary, Symptom, Toolkit, Torch, Variable
 
 _CLASH = (
     "cuda-symbol-undefined",
@@ -211,12 +211,13 @@ def tensorflow_misses_one_and_somebody_the_gpu(
 @mends("cuda-runtime-library-missing")
 def what_brings_the_library(
     said: Symptom = seen("cuda-library-not-found", "cuda-library-not-loaded", "cudnn-none-of-these", "cudnn-not-located", "cudnn-part-not-loaded",
-                         "cupy-library-not-loaded", *_TF_MISSES), torch: Torch | None = None,
+                         "cupy-library-not-loaded", *_TF_MISSES), torch: Torch | None = None, toolkits: Every[Toolkit] = every(Toolkit),
 ) -> Params:  # fmt: skip
-    """The package of PyPI that brings it, and the folder that it puts it into."""
+    """A toolkit that is there and has it; the package of PyPI that brings it, and the folder that it puts it into."""
     found = library_of(said.lib)
     if not found:
         return {"lib": said.lib}
+    there = _of_toolkit(str(said.lib), toolkits)
     row, number = found
     major = (
         _major(number)
@@ -226,7 +227,21 @@ def what_brings_the_library(
         else ""
     )
     named = {"package": f"{row.package}-cu{major}"} if major else {}
-    return {"lib": said.lib, "folder": f"site-packages/nvidia/{row.folder}/lib", **named}
+    return {"lib": said.lib, "folder": f"site-packages/nvidia/{row.folder}/lib", **named, **there}
+
+
+def _of_toolkit(lib: str, toolkits: Every[Toolkit]) -> Params:
+    """Where a toolkit keeps it: its runtime bears the toolkit's own major number, the others count their own."""
+    major = re.fullmatch(r"libcudart\.so\.(\d{1,2})(?:\.0)?", lib)
+    fitting = [
+        str(one.path)
+        for one in toolkits
+        if major
+        and one.get("name") == "cuda"
+        and one.knows("path", "version")
+        and str(one.version).partition(".")[0] == major[1]
+    ]
+    return {"toolkit": fitting[0] + "/lib64"} if fitting and fitting[0].startswith("/") else {}
 
 
 def _major(number: str) -> str:

@@ -322,7 +322,7 @@ def _shell(job: JobRequest) -> bool:
 @rule("slurm-interactive-shell", "likely")
 def alone_in_a_shell(want: Launch, job: JobRequest) -> Verdict:
     """One member of one, in a shell on a node, with more devices wanted or at hand."""
-    several = max(want.get("devices", 1), want.get("visible", 1))
+    several = max(want.get("devices", 1), want.get("visible", 1), per_node(job) or 1)
     return want.world == 1 and _shell(job) and several > 1 and {"devices": several}
 
 

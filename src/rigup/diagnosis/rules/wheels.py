@@ -41,7 +41,7 @@ def no_wheel_and_nobody_tells_the_python(
     said: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(*_UNREACHABLE),
 ) -> Verdict:  # fmt: skip
     """Nothing was offered of a package whose wheels are made for certain Pythons."""
-    nothing = said.offered in ("none", "")
+    nothing = said.offered in ("none", "") if said.knows("offered") else not said.get("asked")
     return nothing and python is None and offline is None and bool(pythons(said.name)) and {"name": said.name}
 
 

@@ -2,6 +2,7 @@
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.told import GPU_NOT_USED
+from rigup.knowledge.rocm import override_for
 from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
 
 _STATUS = ("windows-dll-not-found-status", "windows-dll-not-found-status-in-decimal", "windows-dll-not-found-status-unsigned")
@@ -48,3 +49,14 @@ def plain_version_and_a_card_that_is_not_used(
     """A version without the name of a toolkit, a card, and somebody who misses it."""
     plain = "+" not in str(torch.get("version") or "+") and not torch.knows("cuda") and not torch.get("hip")
     return platform is None and plain and not torch.get("available") and bool(gpu.fields) and {"told": told.id}
+
+
+@rule("gfx-not-in-rocblas", "possible")
+def unlisted_card_is_not_used_on_windows(
+    card: Gpu = one(vendor="amd"), _program: Symptom = seen("ollama-named"),
+    said: Symptom = seen("cpu-alone-in-words", "cpu-alone-in-small-letters", "gpu-trouble-in-words", "gpu-missed-in-words", *GPU_NOT_USED),
+    platform: Platform | None = one(system=("linux", "macos")), works: Symptom | None = seen("works-told", "ollama-computes-on-rocm"),
+) -> Verdict:  # fmt: skip
+    """ollama's libraries for Windows have fewer chips than Linux's, and no override there adds one."""
+    sibling = override_for(card.isa) is not None or card.get("integrated")
+    return platform is None and works is None and bool(sibling) and {"gfx": card.isa, "said": said.id}

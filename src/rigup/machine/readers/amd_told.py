@@ -42,6 +42,7 @@ _FOUND = re.compile(
 )
 _TWO = re.compile(
     r"(?i)\balongside (?:my|an?|the)\b|\binstalled alongside\b|\bboth (?:AMD )?(?:GPUs|cards)\b|\bsecond (?:GPU|card)\b"
+    r"|\b(?:have|has|own|with|using) (?:an?|my|one) [^\n.]{2,40} and (?:an?|another|one|my) "
 )
 _WORDS = ("RX", "rx", "Rx", "XT", "xt", "Radeon VII", "MI", "Vega", "vega", "W7", "W6", "R9", "Strix", "strix", "Ryzen", "ryzen", "RYZEN",
           "80M", "60M", "40M", "90M", "80m", "60m", "60S", "50S", "40HS", "40U", "45HS", "Deck", "00G", "395", "X2")  # fmt: skip

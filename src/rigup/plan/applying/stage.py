@@ -155,7 +155,7 @@ def of_environment(step: Answer) -> bool:
 
 
 def _by_conda(step: Answer) -> bool:
-    return any(argv[:1] == ["conda"] for argv in step["commands"])
+    return any("conda" in [word for word in argv if word != "env" and "=" not in word][:1] for argv in step["commands"])
 
 
 def _numbers(steps: Iterable[Answer]) -> list[int]:

@@ -207,14 +207,22 @@ def _command(run: Run, number: int, root: bool, argv: Argv, folder: str) -> None
 
 def in_own_words(argv: Argv, variables: Mapping[str, str]) -> Argv:
     """A command line of conda in the words of the program that is here; any other as it is. Raises Failed."""
-    if argv[:1] != ("conda",):
+    head = before_program(argv)
+    if argv[head:][:1] != ("conda",):
         return argv
     from rigup.plan.environments.condas import found_conda, spoken_by
 
     conda = found_conda(variables)
     if conda is None:
         raise Failed(_("There is no conda, mamba or micromamba here. Install one, or rigup with its extra `conda`."))
-    return spoken_by(argv, conda)
+    return (*argv[:head], *spoken_by(argv[head:], conda))
+
+
+def before_program(argv: Argv) -> int:
+    """How many words stand before the program: `env NAME=VALUE …`."""
+    if argv[:1] != ("env",):
+        return 0
+    return next((place for place, word in enumerate(argv) if place and "=" not in word and not word.startswith("-")), 0)
 
 
 def _how_it_ended(program: str, status: int, why: str) -> str:

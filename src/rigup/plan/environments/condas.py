@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 Name = Literal["conda", "mamba", "micromamba", "rattler"]
 Argv = tuple[str, ...]
-_OURS = ("-m", "rigup.plan.environments.without_conda")
+_OURS = ("-P", "-m", "rigup.plan.environments.without_conda")
 _BY_FILES = (("env", "config", "vars"), ("env", "remove"))  # what needs no solver, and not every kin of conda knows
 
 

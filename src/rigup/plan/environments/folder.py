@@ -4,12 +4,10 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from email.parser import HeaderParser
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
-from packaging.utils import canonicalize_name
 
 Kind = Literal["venv", "conda"]
 _MOST_TEXT = 100_000
@@ -130,6 +128,10 @@ def _infos(environment: Environment) -> Iterator[Path]:
 
 def _named(info: Path) -> Installed | None:
     """A name of metadata where there are some: a folder's name has lost what its sign was."""
+    from email.parser import HeaderParser
+
+    from packaging.utils import canonicalize_name
+
     told = HeaderParser().parsestr(_text(info / "METADATA").partition("\n\n")[0])
     name, version = told.get("Name", ""), told.get("Version", "")
     if not name or not version:

@@ -24,9 +24,13 @@ from rigup.stack.wish import Wish
 from rigup.steps import KINDS, Step, make_as
 
 Answer = dict[str, Any]
-# The command stands before "--", requirements with their hashes behind it: pip takes hashes from a file alone.
+# The command stands before "--", requirements with their hashes behind it: pip takes hashes from a file alone. Modules
+# that lie in the folder where a person stands are none of Python's or pip's.
 INSTALL = """\
-import os, subprocess, sys, tempfile
+import sys
+sys.path[:] = [place for place in sys.path if place]
+import os, subprocess, tempfile
+os.environ["PYTHONSAFEPATH"] = "1"
 at = sys.argv.index("--")
 handle, path = tempfile.mkstemp(suffix=".txt")
 try:

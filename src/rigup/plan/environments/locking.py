@@ -70,6 +70,11 @@ def of_environment(environment: Environment, site: Site) -> Lock:
 
 def _all_from_indexes(there: Iterable[Installed]) -> None:
     for one in there:
+        if one.by == "conda":
+            told = _(
+                "{name} is a package of conda, which a lock does not hold: `rigup env export --as conda` names it."
+            )
+            raise LockError(told.format(name=one.name))
         if one.origin and not one.origin.endswith(".whl"):
             told = _("{name} was installed from {origin}: a lock holds what an index gives.")
             raise LockError(told.format(name=one.name, origin=one.origin))

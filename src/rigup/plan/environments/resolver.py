@@ -101,7 +101,13 @@ def surroundings() -> dict[str, str]:
         "VIRTUAL_ENV",
     )
     kept = {name: value for name, value in os.environ.items() if name not in left}
-    return {**kept, "LC_ALL": "C.UTF-8", "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    return {
+        **kept,
+        "LC_ALL": "C.UTF-8",
+        "PIP_NO_INPUT": "1",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PYTHONSAFEPATH": "1",
+    }
 
 
 # -- resolving ---------------------------------------------------------------------------------------

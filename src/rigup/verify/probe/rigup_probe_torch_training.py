@@ -9,7 +9,7 @@ import torch
 from rigup_probe_torch_compare import elsewhere, error, pseudo
 from torch import nn
 
-_CLASSES, _TRAIN, _TEST, _EPOCHS, _BATCH = 10, 4000, 1000, 4, 100
+_CLASSES, _TRAIN, _TEST, _EPOCHS, _BATCH = 10, 3000, 1000, 3, 50
 
 
 def training_step(device: dict[str, Any]) -> dict[str, Any]:
