@@ -200,3 +200,8 @@ def test_any_name_is_answered(name):
 def test_any_ids_are_answered(vendor, device, revision):
     gpu_by_pci(vendor, device, revision, vendor, device)
     gpus.is_display_only(vendor, device)
+
+
+def test_a_card_with_a_number_is_not_its_numberless_namesake():
+    numbered = {row.name for row in gpu_by_name("Curacao PRO [Radeon R7 370]")}
+    assert numbered.isdisjoint(row.name for row in gpu_by_name("AMD Radeon R7 Graphics"))

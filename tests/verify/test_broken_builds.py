@@ -170,3 +170,9 @@ def test_what_the_framework_said_is_diagnosed(torch_python, tmp_path, monkeypatc
     heard = told["diagnosis"]  # a cause needs a card that the code is not for, which this machine may not have
     assert "no-kernel-image" in heard["unexplained"] or "no kernel image" in str(heard["findings"])
     assert check(told, "indexing")["passed"] is True
+
+
+def test_a_small_network_learns_in_the_full_mode(measured):
+    told = measured("pass", "training", full=True)
+    assert check(told, "training")["measured"]["accuracy"] > 0.95
+    assert told["verdict"] == "verified"

@@ -83,3 +83,15 @@ def test_no_sentence_makes_a_reader_fail(name, body):
 @pytest.mark.parametrize("piece", ["RX 580 ", "gfx803 ", "VRAM=1GB ", "GTT", "on ", "a", "\n", "780M and an RX 580 "])
 def test_long_sentences_end(name, piece):
     assert len(list(READERS[name].read(Text("question.txt", piece * (60_000 // len(piece)))))) <= 100
+
+
+@pytest.mark.parametrize(
+    ("body", "chip"),
+    [
+        ("my mini PC has a Ryzen 7 8845HS", "gfx1103"),
+        ("it is a Ryzen 7 8700G without another card", "gfx1103"),
+        ("a laptop with the Radeon 680M", "gfx1035"),
+    ],
+)
+def test_a_processor_tells_its_graphics(body, chip):
+    assert [(card.get("isa"), card.get("integrated")) for card in read(body, Gpu)] == [(chip, True)]

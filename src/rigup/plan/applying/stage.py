@@ -4,6 +4,7 @@ So whoever uses the environment meanwhile notices nothing, and a run that is kil
 conda know their own place and cannot be moved: they are made and changed in place, by conda's own revisions.
 """
 
+import contextlib
 import os
 import shutil
 import zlib
@@ -15,7 +16,7 @@ import msgspec
 
 from rigup.plan.applying.journal import Intent, Record
 from rigup.plan.applying.state import swapped
-from rigup.plan.environments import beside
+from rigup.plan.environments import beside, registry, settings
 from rigup.plan.environments import record as environment_record
 from rigup.plan.environments.relocating import relocate
 
@@ -84,8 +85,11 @@ class Stage:
         environment_record.write(self.folder, self._what_it_is(self.folder))
         relocate(self.folder, self.folder, beside.real(self.path))
         self._record.write("swap", ident=self._record.ident, path=str(self.path))
+        self._for_all_to_read()
         old = beside.swap(self.folder, self.path, self._record.ident)
         self._swapped(old)
+        with contextlib.suppress(OSError):  # the journal names it too
+            registry.add(self.path)
 
     def tell_of_conda(self) -> None:
         """An environment of conda that was made in its place has a record too."""
@@ -96,6 +100,11 @@ class Stage:
         """Nothing of it is left; the environment that was there was never touched."""
         if self.path is not None and self.folder.exists():
             beside.discard(self.folder)
+
+    def _for_all_to_read(self) -> None:
+        """Under a prefix that all share only its owner changes an environment. Raises OSError."""
+        if self.path is not None and settings.is_shared(self.path, settings.settings()):
+            settings.read_only_for_others(self.folder)
 
     def settle(self) -> None:
         """After a run that was killed: end or forget its swap, so that the journal says what the disk does."""

@@ -240,6 +240,7 @@ def _clean(variables: Mapping[str, str]) -> dict[str, str]:
         **kept_on,
         "LC_ALL": "C.UTF-8",
         "PYTHONUNBUFFERED": "1",
+        "PYTHONSAFEPATH": "1",
         "PIP_NO_INPUT": "1",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     }

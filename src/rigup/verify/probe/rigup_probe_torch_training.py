@@ -9,7 +9,7 @@ import torch
 from rigup_probe_torch_compare import elsewhere, error, pseudo
 from torch import nn
 
-_CLASSES, _TRAIN, _TEST, _EPOCHS, _BATCH = 10, 3000, 1000, 3, 50
+_CLASSES, _TRAIN, _TEST, _EPOCHS, _BATCH = 10, 2000, 1000, 4, 50
 
 
 def training_step(device: dict[str, Any]) -> dict[str, Any]:
@@ -48,21 +48,21 @@ def training(device: dict[str, Any]) -> dict[str, Any]:
     pictures, labels = (one.to(device["id"]) for one in _pictures(_TRAIN + _TEST))
     model = nn.Sequential(
         nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(),
-        nn.MaxPool2d(2), nn.Flatten(), nn.Linear(32 * 25, 64), nn.ReLU(), nn.Linear(64, _CLASSES),
+        nn.MaxPool2d(2), nn.Flatten(), nn.Linear(32 * 16, 64), nn.ReLU(), nn.Linear(64, _CLASSES),
     ).to(device["id"])  # fmt: skip
-    optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
     before = _accuracy(model, pictures, labels)
     losses = [_epoch(model, optimizer, pictures[:_TRAIN], labels[:_TRAIN]) for _ in range(_EPOCHS)]
     return {"accuracy": _accuracy(model, pictures, labels), "before": before, "losses": losses}
 
 
 def _pictures(count: int) -> tuple[Any, Any]:
-    """Pictures of 20 by 20: one of ten patterns, somewhere, under noise."""
+    """Pictures of 16 by 16: one of ten patterns, somewhere, under noise."""
     draw = torch.Generator().manual_seed(11)
-    patterns = (torch.rand(_CLASSES, 12, 12, generator=draw) > 0.5).float()
+    patterns = (torch.rand(_CLASSES, 12, 12, generator=draw) > 0.5).float() * 2 - 1
     labels = torch.randint(0, _CLASSES, (count,), generator=draw)
-    pictures = 0.5 * torch.randn(count, 1, 20, 20, generator=draw)
-    moves = torch.randint(0, 9, (count, 2), generator=draw).tolist()
+    pictures = 0.5 * torch.randn(count, 1, 16, 16, generator=draw)
+    moves = torch.randint(0, 4, (count, 2), generator=draw).tolist()
     for number, (down, right) in enumerate(moves):
         pictures[number, 0, down : down + 12, right : right + 12] += patterns[labels[number]]
     return pictures, labels
