@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from small_world import World
-from wheels import wheel
+from small_wheels import wheel
 
 TORCH = "2.6.0+cpu"
 

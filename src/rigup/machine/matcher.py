@@ -7,10 +7,17 @@ from rigup.machine.facts import Fact, Place, Reading, kinds
 from rigup.machine.kinds import Symptom
 from rigup.machine.texts import Hit, Text
 
+_PEOPLE = ("people", "people who ask", "a person", "user")  # and no program beside them
 
-def match(text: Text) -> Iterator[tuple[Symptom, list[Fact]]]:
-    """Each message that a signature row knows: the symptom, and the facts that the message states."""
+
+def match(text: Text, people: bool = True) -> Iterator[tuple[Symptom, list[Fact]]]:
+    """Each message that a signature row knows: the symptom, and the facts that the message states.
+
+    `people`: whether a person may speak in the text. A machine's own log is never read as what somebody tells of it.
+    """
     for row in signatures():
+        if row.program in _PEOPLE and not people:
+            continue
         if spots := text.spots(row.literal):
             for hit in text.near(row.regex, spots, row.lines):
                 yield _symptom(row, hit), [fact for said in row.states if _tells(said, fact := _stated(said, row, hit))]

@@ -24,6 +24,8 @@ _UNUSED = (
     "gpu-not-seen-told",
     "gpu-not-used-told",
     "gpu-not-used-told-in-small-letters",
+    "gpu-not-shown-told",
+    "lmstudio-no-compatible-gpu",
     "complaint-told",
 )
 _BOXED = ("distrobox-named", "toolbox-entered", "rootless-told", "in-a-container-told")

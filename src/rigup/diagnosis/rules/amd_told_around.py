@@ -3,6 +3,7 @@
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.amd_told import OURS, ROCM
 from rigup.diagnosis.rules.memory import GIB, size
+from rigup.diagnosis.rules.rocm import left
 from rigup.knowledge import wsl
 from rigup.knowledge.driver_faults import firmware_fault
 from rigup.machine.kinds import Gpu, ModuleParameter, Platform, Symptom, Torch
@@ -240,3 +241,23 @@ def program_reaches_no_cuda(
     """Forge installs NVIDIA's torch on every system unless told otherwise."""
     told = torch is not None and (torch.get("hip") or "+cpu" in str(torch.get("version") or ""))
     return works is None and other is None and not told and card.get("vendor") == "amd" and {"said": said.id}
+
+
+@rule("cuda-torch-on-amd", "likely")
+def torch_is_told_to_be_of_cuda(
+    said: Symptom = seen("torch-is-of-cuda-told"), other: Gpu | None = one(vendor="nvidia"), torch: Torch | None = None
+) -> Verdict:
+    """A person looked at the torch of a machine that is to compute with ROCm."""
+    return other is None and not (torch and torch.get("hip")) and {"said": said.id}
+
+
+@rule("cuda-torch-on-amd", "possible")
+def program_for_rocm_chose_the_processor(
+    said: Symptom = seen("invokeai-on-cpu"), _rocm: Symptom = seen(*ROCM), other: Gpu | None = one(vendor="nvidia"), torch: Torch | None = None,
+    works: Symptom | None = seen("works-told"), old: Gpu | None = one(vendor="amd"),
+) -> Verdict:  # fmt: skip
+    """It was installed for ROCm, and its torch finds no GPU."""
+    told = torch is not None and (torch.get("hip") or torch.get("cuda"))
+    return (
+        other is None and not told and works is None and not (old and left(old.get("isa") or "")) and {"said": said.id}
+    )

@@ -51,6 +51,16 @@ def podman_drops_the_groups(
     return absent is None and {"said": error.id, "where": run.id}
 
 
+@rule("container-render-group-mismatch", "possible")
+def runtime_fails_in_a_container(
+    error: Symptom = seen("hsa-out-of-resources"), boxed: Symptom = seen("in-a-container-told"), absent: Symptom | None = seen("kfd-not-there", "kfd-missing-told"),
+    root: Symptom | None = seen(*_ROOT), platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """A person is in a container, and the runtime may not open what is there."""
+    guest = bool(platform and platform.get("wsl"))
+    return absent is None and root is None and not guest and {"said": error.id, "where": boxed.id}
+
+
 @rule("wsl-wheel-bundled-hsa-runtime", "possible")
 def wheel_finds_none_in_wsl(
     _platform: Platform = one(wsl=2), torch: Torch = one(available=False), card: Gpu = one(vendor="amd"), said: Symptom = seen("torch-no-cuda-gpus"),

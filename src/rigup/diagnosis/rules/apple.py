@@ -243,7 +243,8 @@ def more_than_the_working_set(
 
 @rule("mps-oom-watermark", "likely")
 def more_buffers_than_the_working_set(
-    told: Symptom = seen("metal-buffers-beside-the-set"), _failed: Symptom = seen("ggml-metal-failed", "ggml-metal-assertion")
+    told: Symptom = seen("metal-buffers-beside-the-set"),
+    _failed: Symptom = seen("ggml-metal-failed", "ggml-metal-assertion"),
 ) -> Verdict:
     """llama.cpp prints what it holds beside what Metal recommends."""
     return float(told.held) > float(told.most) and {"held": told.held, "most": told.most}

@@ -154,7 +154,12 @@ def wheel_for_apples_chips_is_refused(
     """It is made for this very Python, and for Apple's chips: so the interpreter is not."""
     tag = str(said.get("tag")).split(".")[0]
     mine = "cp" + "".join(str(python.version).split(".")[:2])
-    return str(said.get("os")).startswith("macosx") and "arm64" in said.os and tag == mine and {"chip": None, "where": chip.id}
+    return (
+        str(said.get("os")).startswith("macosx")
+        and "arm64" in said.os
+        and tag == mine
+        and {"chip": None, "where": chip.id}
+    )
 
 
 @rule("cpu-instruction-set-missing", "possible")
@@ -217,7 +222,10 @@ def torch_sees_nothing_on_a_jetson(
 
 @rule("container-runtime-without-jetson-support", "likely")
 def container_tool_looks_for_a_desktop_driver(
-    said: Symptom = seen("container-cli-no-driver-library", "container-cli-driver-error", "container-cli-no-nvml-library"), where: Symptom = seen(*_JETSONS)
+    said: Symptom = seen(
+        "container-cli-no-driver-library", "container-cli-driver-error", "container-cli-no-nvml-library"
+    ),
+    where: Symptom = seen(*_JETSONS),
 ) -> Verdict:
     """On a Jetson the driver's libraries are handed on by a list of files; a tool that loads them by name is not set up for one."""
     return {"said": said.id, "where": where.id}
@@ -265,13 +273,19 @@ def package_for_another_processor(
     said: Symptom = seen("pip-no-version", "pip-no-distribution"), where: Symptom = seen("aarch64-in-words", *_JETSONS)
 ) -> Verdict:
     """Its wheels with CUDA are made for x86-64 alone."""
-    return said.name == "onnxruntime-gpu" and said.get("offered", "none") in ("none", "") and {"name": said.name, "where": where.id}
+    return (
+        said.name == "onnxruntime-gpu"
+        and said.get("offered", "none") in ("none", "")
+        and {"name": said.name, "where": where.id}
+    )
 
 
 # -- wheels
 @rule("python-version-without-wheels", "possible")
 def wheel_is_refused_and_nobody_tells_the_python(
-    said: Symptom = seen("wheel-tag-refused"), python: PythonEnv | None = None, wrong: Platform | None = one(system="windows")
+    said: Symptom = seen("wheel-tag-refused"),
+    python: PythonEnv | None = None,
+    wrong: Platform | None = one(system="windows"),
 ) -> Verdict:
     """A wheel is made for one Python on one system; where it is of the right system, it is mostly the Python."""
     foreign = wrong is not None and "win" not in str(said.get("os"))
@@ -280,7 +294,9 @@ def wheel_is_refused_and_nobody_tells_the_python(
 
 @rule("python-version-without-wheels", "possible")
 def wheel_of_this_very_python_is_refused(
-    said: Symptom = seen("wheel-tag-refused"), python: PythonEnv = one(), platform: Platform | None = one(system=("windows", "macos"))
+    said: Symptom = seen("wheel-tag-refused"),
+    python: PythonEnv = one(),
+    platform: Platform | None = one(system=("windows", "macos")),
 ) -> Verdict:
     """The tag is that of the Python that was told: then pip is mostly another one's."""
     mine = "cp" + "".join(str(python.version).split(".")[:2])

@@ -51,7 +51,9 @@ def no_device_in_a_container(said: Symptom = seen(*_NONE, at="container")) -> Ve
 
 
 @rule("container-without-gpu", "likely")
-def no_device_in_a_container_as_people_say(said: Symptom = seen(*_NONE), where: Symptom = seen(*_CONTAINERS)) -> Verdict:
+def no_device_in_a_container_as_people_say(
+    said: Symptom = seen(*_NONE), where: Symptom = seen(*_CONTAINERS)
+) -> Verdict:
     """The same where only the words tell that it was in a container."""
     return {"option": "--device=/dev/dri", "said": said.id, "where": where.id}
 
@@ -67,7 +69,9 @@ def no_device_on_linux(
 
 @rule("render-group-missing", "possible")
 def build_for_intel_sees_none_on_linux(
-    torch: Torch = one(xpu_available=False), platform: Platform = one(system="linux"), where: Symptom | None = seen(*_CONTAINERS)
+    torch: Torch = one(xpu_available=False),
+    platform: Platform = one(system="linux"),
+    where: Symptom | None = seen(*_CONTAINERS),
 ) -> Verdict:
     """The same by torch's own answer."""
     return where is None and "+xpu" in str(torch.get("version")) and not platform.get("wsl") and {"vendor": "intel"}

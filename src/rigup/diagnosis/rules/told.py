@@ -20,7 +20,12 @@ class Told(tuple[Any, ...]):
 
 
 GPU_NOT_USED = ("gpu-not-used-told", "gpu-not-used-told-in-small-letters")  # what people say of a card that they have
-NOTEBOOKS = ("colab-in-words", "collab-in-words", "colab-path", "kaggle-in-words")  # hosted ones, that have a GPU where it is asked for
+NOTEBOOKS = (
+    "colab-in-words",
+    "collab-in-words",
+    "colab-path",
+    "kaggle-in-words",
+)  # hosted ones, that have a GPU where it is asked for
 MACS = (
     "mac-in-words", "mac-in-small-letters", "mac-named", "macos-named", "apple-chip-named", "apple-silicon-in-words",
     "apple-chip-in-words",

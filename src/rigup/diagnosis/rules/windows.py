@@ -5,7 +5,11 @@ from rigup.diagnosis.rules.told import GPU_NOT_USED
 from rigup.knowledge.rocm import override_for
 from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
 
-_STATUS = ("windows-dll-not-found-status", "windows-dll-not-found-status-in-decimal", "windows-dll-not-found-status-unsigned")
+_STATUS = (
+    "windows-dll-not-found-status",
+    "windows-dll-not-found-status-in-decimal",
+    "windows-dll-not-found-status-unsigned",
+)
 
 
 @rule("windows-runtime-dll-missing", "likely")
@@ -26,7 +30,8 @@ def program_for_intel_lacks_a_library(
 
 @rule("windows-runtime-dll-missing", "possible")
 def program_lacks_a_library(
-    said: Symptom = seen(*_STATUS), where: Symptom | None = seen("oneapi-in-words", "ipex-imported", "intel-gpu-in-words")
+    said: Symptom = seen(*_STATUS),
+    where: Symptom | None = seen("oneapi-in-words", "ipex-imported", "intel-gpu-in-words"),
 ) -> Verdict:
     """The same where nobody tells which library it may be."""
     return where is None and {"said": said.id}

@@ -319,7 +319,9 @@ def driver_does_not_answer_the_container_tool(
 
 @rule("wsl-gpu-not-supported", strength="likely")
 def chip_before_the_first_generation_beside_windows(
-    _platform: Platform = one(system="windows"), card: Gpu = one(vendor="amd"), said: Symptom = seen("rock-module-not-loaded")
+    _platform: Platform = one(system="windows"),
+    card: Gpu = one(vendor="amd"),
+    said: Symptom = seen("rock-module-not-loaded"),
 ) -> Verdict:
     """Only Linux's rocminfo says so: where the system around it is Windows, it ran in WSL."""
     return wsl.chip_without_wsl(card.isa) and {"said": said.id}

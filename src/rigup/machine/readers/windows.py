@@ -141,12 +141,23 @@ def wmic_table(text: Text) -> Statements:
 
 
 _BUILD = r"(?i)(?:\bwin(?:dows)?[ -]?1[01]\b[^\n]{0,50}?\b(?:os )?build|\bos build|\bwinver|\bwindows build)[ :#=]{1,3}(?P<build>1[0-9]\d{3}|2[0-9]\d{3})(?:\.\d{1,6})?\b"
-_ASKED_FOR = re.compile(r"(?i)\b(?:requires?|required|needs?|needed|at least|minimum|prerequisites?|supported|since|starting)\b|\bor (?:higher|later|newer|above|greater)\b|\d\+")
+_ASKED_FOR = re.compile(
+    r"(?i)\b(?:requires?|required|needs?|needed|at least|minimum|prerequisites?|supported|since|starting)\b|\bor (?:higher|later|newer|above|greater)\b|\d\+"
+)
 
 
 @reads(
     adds=(Platform, Distribution),
-    marks=("Microsoft Windows [", "Microsoft Windows 1", "Microsoft Windows Server", "x64-based PC", "10.0.", "uild 1", "uild 2", "winver"),
+    marks=(
+        "Microsoft Windows [",
+        "Microsoft Windows 1",
+        "Microsoft Windows Server",
+        "x64-based PC",
+        "10.0.",
+        "uild 1",
+        "uild 2",
+        "winver",
+    ),
 )
 def windows_release(text: Text) -> Statements:
     """The shell's banner in any language, and systeminfo's line that ends in the product's name."""
@@ -166,7 +177,9 @@ def windows_release(text: Text) -> Statements:
         yield hit.states(Platform, system="windows", version=hit["version"])
 
 
-_OTHER = re.compile(r"(?i)\bWSL|\bLinux\b|\bUbuntu\b|\bDebian\b|\bFedora\b|\bmacOS\b|\bMacBook\b|\b(?:docker|podman) run\b|[Dd]ual.?boot")
+_OTHER = re.compile(
+    r"(?i)\bWSL|\bLinux\b|\bUbuntu\b|\bDebian\b|\bFedora\b|\bmacOS\b|\bMacBook\b|\b(?:docker|podman) run\b|[Dd]ual.?boot"
+)
 _NAME = r"(?:Microsoft )?[Ww]in(?:dows)?"
 _SAID = (
     r"^[#>*\s\-•|`]{0,8}(?:OS|Operating [Ss]ystem|Platform|System|OS [Vv]ersion|OS [Nn]ame|What (?:platform|OS)[^\n]{0,40})[\s*:=|`?]{1,8}"
@@ -182,7 +195,5 @@ _SAID = (
 @reads(adds=(Platform,), marks=("indows", "win10", "win11", "Win10", "Win11", "Win 1", "win 1"), rank=0)
 def windows_in_words(text: Text) -> Statements:
     """`OS: Windows 11`, "on my Windows machine": where nothing speaks of another system beside it."""
-    if not _OTHER.search(text.body) and (
-        hit := next((found for form in _SAID if (found := text.first(form))), None)
-    ):
+    if not _OTHER.search(text.body) and (hit := next((found for form in _SAID if (found := text.first(form))), None)):
         yield hit.states(Platform, system="windows")
