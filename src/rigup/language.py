@@ -22,6 +22,11 @@ def choose(language: str | None = None) -> str:
     return _chosen
 
 
+def speaks(language: str) -> bool:
+    """Whether a word names a language that rigup has texts in, in any of its spellings."""
+    return _known(language) != "en" or language.lower().startswith("en")
+
+
 def current() -> str:
     """The code of the language in force: `en`, `ru`, `zh_CN` or `zh_TW`."""
     return _chosen or choose()

@@ -93,3 +93,10 @@ def test_what_is_no_run_is_not_compared_with(tmp_path: Path, body: str) -> None:
 ])  # fmt: skip
 def test_figures_are_told_with_their_prefix(value: float, unit: str, told: str) -> None:
     assert figure(value, unit) == told
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("words", [["--only", "nosuch"], ["--devices", "cuda:77", "--only", "launch"]])
+def test_a_name_that_nothing_has_is_said(words: list[str]) -> None:
+    done = CliRunner().invoke(main, ["bench", TORCH, *words])
+    assert (done.exit_code, words[1] in done.output) == (2, True)

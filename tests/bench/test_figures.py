@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from rigup.bench.answer import answer, compared, drops
 from rigup.verify.observe import Observed, Seen
 
@@ -111,3 +113,19 @@ def test_two_runs_are_compared_figure_by_figure() -> None:
         run(result(median=50e12), result("launch", 4e-6, "s")), run(result(median=100e12), result("launch", 8e-6, "s"))
     )
     assert [one["times"] for one in told] == [0.5, 2.0]
+
+
+@pytest.mark.parametrize("columns_there", [40, 60, 80, 100])
+def test_a_report_fits_its_terminal_and_has_bars_where_there_is_room(
+    columns_there: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rigup.cli.bench_report import text
+    from rigup.cli.layout import columns
+
+    monkeypatch.setenv("COLUMNS", str(columns_there))
+    one = {"name": "matmul", "type": "float32", "unit": "FLOP/s", "median": 3e12, "spread": 0.02, "size": 4096}
+    told = {"devices": [{"name": "a card", "results": [one, {**one, "median": 1e12, "share_of_peak": 0.5}]}]}
+    shown = text(told)
+    assert [line for line in shown.splitlines() if columns(line) > columns_there] == []
+    assert ("█" in shown) == (columns_there >= 80)
+    assert "4096²" in shown

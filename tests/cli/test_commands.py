@@ -151,3 +151,18 @@ def test_colours_take_no_columns():
 @pytest.mark.parametrize("wanted", ["a" * 200, "", "one two"])
 def test_no_word_is_lost_in_wrapping(wanted):
     assert "".join(line.strip() for line in wrapped(wanted, most=40)).replace(" ", "") == wanted.replace(" ", "")
+
+
+def test_a_command_that_there_is_not_is_answered_with_its_neighbours(capsys):
+    assert run(["applly"]) == 2
+    assert "apply" in capsys.readouterr().err.replace("applly", "")
+    assert run(["--nosuch"]) == 2
+    assert "Near it" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("word", "status"), [("xx", 2), ("", 2), ("de_DE", 2), ("en_GB", 0), ("zh-Hant", 0), ("ru_UA.UTF-8", 0)]
+)
+def test_a_language_that_there_is_not_is_refused(word, status, capsys):
+    assert run(["--lang", word, "explain", "cpu-only-torch"]) == status
+    assert ("zh_TW" in capsys.readouterr().err) == (status == 2)

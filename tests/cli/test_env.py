@@ -223,3 +223,47 @@ def test_help_of_every_part_fits_a_terminal(language, monkeypatch):
         shown = CliRunner().invoke(main, ["--lang", language, "env", part, "--help"]).output
         assert "--help" in shown
         assert [line for line in shown.splitlines() if columns(line) > 80] == []
+
+
+def test_history_is_told_by_the_clock_of_the_machine(copy, capsys, monkeypatch):
+    import time
+
+    from rigup.plan.applying import journal
+
+    monkeypatch.setenv("TZ", "UTC-3")
+    time.tzset()
+    monkeypatch.setattr(journal, "_now", lambda: "2026-11-21T22:30:00Z")
+    journal.begun(journal.Intent(title="alpha 1.0", environment=str(copy))).add("finished")
+    for words in (["history"], ["env", "history"]):
+        assert run(words) == 0
+        told = capsys.readouterr().out
+        assert "2026-11-22 01:30" in told
+        assert "done" in told
+        assert "000001" not in told
+    assert answer(capsys, "history")["runs"][0]["made_at"] == "2026-11-21T22:30:00Z"
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_the_environment_of_this_folder_is_meant_where_none_is_active(copy, tmp_path, monkeypatch):
+    from rigup.cli.meant import beside as here
+    from rigup.cli.meant import folder_of
+
+    assert here() == folder_of("") == folder_of("work") == str(copy)
+    assert folder_of("./no/such") == "./no/such"
+    assert folder_of("nosuch") == "nosuch"
+    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "other"))
+    assert here() == folder_of("") == ""
+
+
+def test_verify_asks_the_environment_of_this_folder(copy, capsys):
+    assert answer(capsys, "verify")["environment"]["prefix"] == str(copy)
+
+
+def test_a_plan_speaks_of_the_environment_that_apply_would_change(copy, capsys):
+    def place(*words):
+        assert run(["plan", *words, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)["environment"]["path"]
+
+    assert place("torch") == str(copy)
+    assert place("torch", "--for", "no gpu, debian 12, python 3.11") == ".venv"

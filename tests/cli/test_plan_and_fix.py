@@ -115,3 +115,9 @@ def test_the_doctors_driver_step_is_spelt_out_for_the_distribution():
     assert {step["state"] for step in told["steps"]} == {"blocked"}
     kept = mended({"title": "", "steps": [asked]}, read_profile("RTX 4070, driver none"))
     assert [step["kind"] for step in kept["steps"]] == ["install-driver"]
+
+
+@pytest.mark.parametrize(("word", "status"), [("abc", 2), ("3", 2), ("3.12.1.4", 2), ("3.12", 0), ("3.13.1", 0)])
+def test_what_is_no_version_of_python_is_refused(word, status):
+    shown = CliRunner().invoke(main, ["plan", "--python", word, "--for", "no gpu, debian 13, python 3.13"])
+    assert (shown.exit_code, "for instance 3.12" in shown.output) == (status, status == 2)

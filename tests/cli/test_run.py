@@ -129,3 +129,10 @@ def test_a_hostile_record_sets_nothing_that_loads_code(env, tmp_path):
         "import os; print(os.environ.get('LD_PRELOAD'), os.environ['FINE'], os.environ['PATH'][:2])",
     )
     assert done.stdout == f"None y {str(env)[:2]}\n"
+
+
+def test_a_variable_of_the_command_line_is_shown_over_the_environments(env):
+    told = json.loads(rigup("--env", str(env), "--set", "NOTE=mine", "--set", "NEW=1", "--json").stdout)
+    kept = [one for one in told["variables"] if one["name"] in ("NOTE", "NEW")]
+    assert [(one["name"], one["value"]) for one in kept] == [("NOTE", "mine"), ("NEW", "1")]
+    assert "NOTE=mine" in rigup("--env", str(env), "--set", "NOTE=mine", "--show").stdout

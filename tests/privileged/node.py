@@ -77,7 +77,7 @@ class Node:
         self._start()
 
     def _start(self) -> None:
-        self.podman.must("start", self.name)
+        self.until(lambda: self.podman("start", self.name).returncode == 0, tries=10)
         self.until(lambda: self.run("systemctl", "is-system-running", check=False).strip() in ("running", "degraded"))
         self.sh("umount /run/.containerenv || true; rm -f /run/.containerenv /run/systemd/container")
         self.sh("cat /proc/sys/kernel/random/uuid > /hw/boot_id; /hw/boot")
@@ -93,12 +93,7 @@ class Node:
     def restart(self) -> None:
         """As the machine's own `systemctl reboot` does it; then what the kernel does at its start."""
         self.podman("exec", self.name, "systemctl", "reboot")
-        self.until(lambda: "true" not in self.podman("inspect", "--format", "{{.State.Running}}", self.name).stdout)
-        self._start()
-
-    def started(self) -> None:
-        """Start it after it went down by itself."""
-        self.until(lambda: "true" not in self.podman("inspect", "--format", "{{.State.Running}}", self.name).stdout)
+        self.until(lambda: "exited" in self.podman("inspect", "--format", "{{.State.Status}}", self.name).stdout)
         self._start()
 
     def remove(self) -> None:

@@ -51,6 +51,7 @@ def test_render_group_missing(machine):
         ("double-visibility-mask", "export ROCR_VISIBLE_DEVICES=0\nexport HIP_VISIBLE_DEVICES=1\n"),
         ("cuda-visible-devices-wrong", "# of the old machine\nexport HIP_VISIBLE_DEVICES=7\n"),
     ],
+    ids=("wrong-override", "two-masks", "mask-of-another-machine"),
 )
 def test_a_variable_in_a_login_file(machine, cause, lines):
     box = machine("amd-workstation")

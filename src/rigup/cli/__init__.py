@@ -8,14 +8,14 @@ import click
 
 from rigup import __version__
 from rigup.cli.help import spoken, translated
-from rigup.language import N_, _, choose
+from rigup.language import N_, SUPPORTED, _, choose, sentences, speaks
 
 # Name → (module, what it does): so that help names every command without importing one.
 COMMANDS = {
     "doctor": ("rigup.cli.doctor", N_("Read this machine, or a report of another, and name the root cause.")),
     "diff": ("rigup.cli.diff", N_("Tell what differs between two machines, or two states of one.")),
     "plan": ("rigup.cli.plan", N_("Choose a stack that this machine can run, and tell each step and why.")),
-    "fix": ("rigup.cli.fix", N_("Show the steps that mend one finding of the doctor.")),
+    "fix": ("rigup.cli.fix", N_("Show the steps that mend a finding of the doctor, and take them when you agree.")),
     "apply": ("rigup.cli.apply", N_("Make it so: take the steps of a plan, after asking.")),
     "undo": ("rigup.cli.undo", N_("Take the last run of apply or fix back.")),
     "history": ("rigup.cli.history", N_("Show what apply and fix have done here.")),
@@ -46,13 +46,33 @@ class Commands(click.Group):
         command: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).command
         return translated(command)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that a word names; of one that names none, those that are spelt like it are told."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise click.UsageError(sentences(error.message, _near(args[0])), ctx) from error
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The list of commands, without importing them."""
         with formatter.section(_("Commands")):
             formatter.write_dl([(name, _(help_text)) for name, (_module, help_text) in COMMANDS.items()])
 
 
+def _near(word: str) -> str:
+    """A sentence with the commands that are spelt like a word; "" without any."""
+    import difflib
+
+    near = difflib.get_close_matches(word, COMMANDS, 3)
+    return _("Near it are: {near}.").format(near=", ".join(near)) if near else ""
+
+
 def _language(_ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+    if value is not None and not speaks(value):
+        told = _("There is no language {language}. There are: {languages}.")
+        raise click.BadParameter(told.format(language=value[:60], languages=", ".join(SUPPORTED)))
     choose(value)
     translated(main)
 

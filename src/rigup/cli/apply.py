@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.meant import beside
 from rigup.language import choose
 
 if TYPE_CHECKING:
@@ -71,18 +72,11 @@ def _meant(
     from rigup.cli.plan import chosen_for
     from rigup.plan.answer import answer
 
-    where = environment or _there()
+    where = environment or beside()
     choice = chosen_for(wishes, files, None, where, options)
     intent = intent_of(choice, plan := answer(choice))
     again = {"wishes": list(choice.wish.packages), "environment": where, "options": options}
     return msgspec.structs.replace(intent, asked={**intent.asked, **again}), plan
-
-
-def _there() -> str:
-    """The environment of this folder, where none is active: what is there is changed and not passed by."""
-    active = os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
-    here = os.path.abspath(".venv")
-    return "" if active or not os.path.isfile(os.path.join(here, "pyvenv.cfg")) else here
 
 
 def intent_of(choice: "Choice", plan: Answer) -> "Intent":

@@ -24,13 +24,15 @@ Answer = dict[str, Any]
 def command(environment: str, quick: bool, devices: str, only: str, other: str, picture: str, as_json: bool) -> int:
     """Measure how fast each device is: matrix products, memory, copies, launches, training steps.
 
-    ENVIRONMENT is its folder, its interpreter, or the name of a conda environment; by default the active one. The
-    exit status is 1 where a device is slower than it was on this machine before.
+    ENVIRONMENT is its folder, its interpreter or its name; by default the active one, else the one in this folder.
+    The exit status is 1 where a device is slower than it was on this machine before.
     """
     if as_json:
         choose("en")  # data is the same in every language
     there = _other(other) if other else None
     told = _measured(environment, not quick, _names(devices), _names(only))
+    if not told["devices"]:
+        raise click.UsageError(_nothing(devices, only))
     if there is not None:
         from rigup.bench.answer import compared
 
@@ -46,17 +48,24 @@ def command(environment: str, quick: bool, devices: str, only: str, other: str, 
     return int(bool(told["drops"]))
 
 
+def _nothing(devices: str, only: str) -> str:
+    told = _("Nothing was measured: no device or no measurement here has the name that was asked for ({names}). `rigup verify` lists the devices, `rigup bench --json` names each measurement.")  # fmt: skip
+    return told.format(names=", ".join(filter(None, (devices, only))))
+
+
 def _names(told: str) -> tuple[str, ...]:
     return tuple(filter(None, (one.strip() for one in told.split(","))))
 
 
 def _measured(environment: str, full: bool, devices: tuple[str, ...], only: tuple[str, ...]) -> Answer:
     from rigup.bench.bench import bench
+    from rigup.cli.meant import folder_of
     from rigup.cli.progress import Waiting
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError
     from rigup.verify.environment import VerifyError
 
+    environment = folder_of(environment)
     try:
         with Waiting(_("Measuring; nothing else should run meanwhile …")):
             return bench(environment, full, devices, only)

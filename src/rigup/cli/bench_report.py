@@ -4,11 +4,11 @@ from typing import Any
 
 import click
 
-from rigup.cli.layout import columns, padded, wrapped
+from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.language import _
 
 Answer = dict[str, Any]
-_BAR = 20  # columns
+_BAR, _LEAST_BAR = 20, 6  # columns
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -16,7 +16,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 def text(told: Answer, color: bool = False) -> str:
     """The whole report."""
     parts = [_device(device) for device in told["devices"]]
-    parts += [_drops(told), _compared(told), wrapped(_kept(told))]
+    parts += [_drops(told), _compared(told), wrapped(_kept()) if told.get("record") else []]
     said = "\n\n".join("\n".join(part) for part in parts if part)
     return said if color else click.unstyle(said)
 
@@ -29,11 +29,19 @@ def _device(device: Answer) -> list[str]:
         unit: max(one["median"] for _n, _f, one in rows if one["unit"] == unit)
         for unit in {row[2]["unit"] for row in rows}
     }
+    bar = _room(wide, rows)
     for name, value, one in rows:
-        gap = " " * (wide[1] - columns(value))
-        lines.append(f"  {padded(name, wide[0])}  {gap}{value}  {_bar(one, most)}  {_aside(one)}".rstrip())
+        head = f"  {padded(name, wide[0])}  {' ' * (wide[1] - columns(value))}{value}  "
+        lines += wrapped(_aside(one), head + _bar(one, most, bar), "    ")
     lines += [line for one in device.get("failed", ()) for line in wrapped(_failed(one), "  - ", "    ")]
     return lines + wrapped(_watched(device.get("watched") or {}), "  ", "  ") if device.get("watched") else lines
+
+
+def _room(wide: list[int], rows: list[tuple[str, str, Answer]]) -> int:
+    """Columns of the bars: what a terminal has left beside the texts; none rather than a stump."""
+    aside = max((columns(_aside(one)) for _n, _f, one in rows), default=0)
+    left = width() - sum(wide) - aside - 8  # 8: the blanks between
+    return min(_BAR, left) if left >= _LEAST_BAR else 0
 
 
 def _name(one: Answer) -> str:
@@ -58,12 +66,12 @@ def figure(value: float, unit: str) -> str:
     return f"{value / scale:.3g} {prefix}{unit}"
 
 
-def _bar(one: Answer, most: dict[str, float]) -> str:
+def _bar(one: Answer, most: dict[str, float], room: int) -> str:
     """How much of the peak, where it is known; else of the best figure of its kind here."""
     share = min(1.0, one.get("share_of_peak") or (one["median"] / most[one["unit"]] if most[one["unit"]] else 0.0))
-    eighths = round(share * _BAR * 8) if one["unit"] != "s" else 0
+    eighths = round(share * room * 8) if one["unit"] != "s" else 0
     full, rest = divmod(eighths, 8)
-    return padded("█" * full + (_EIGHTHS[rest] if rest else ""), _BAR)
+    return padded("█" * full + (_EIGHTHS[rest] if rest else ""), room) + "  " if room else ""
 
 
 def _aside(one: Answer) -> str:
@@ -119,5 +127,5 @@ def _compared(told: Answer) -> list[str]:
     return lines
 
 
-def _kept(told: Answer) -> str:
-    return _("It is kept, and later runs are compared with it.") if told.get("record") else ""
+def _kept() -> str:
+    return _("It is kept, and later runs are compared with it.")

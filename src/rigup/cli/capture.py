@@ -30,7 +30,7 @@ _KINDS = (
     "--list", "only_list", is_flag=True, help="Show what would be inside and what is taken out; write nothing."
 )
 @click.option(
-    "--yes", is_flag=True, help="Keep what is doubtful without asking. Known secrets are taken out all the same."
+    "-y", "--yes", is_flag=True, help="Keep what is doubtful without asking. Known secrets are taken out all the same."
 )
 @click.option("--wake", is_flag=True, help="Ask also cards that are asleep; this wakes them.")
 @click.option(

@@ -35,7 +35,7 @@ def _alone() -> Iterator[None]:
 
 @click.command("remove")
 @click.argument("name", metavar="ENV")
-@click.option("--yes", is_flag=True, help="Do not ask; also remove one that rigup did not make.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask; also remove one that rigup did not make.")
 def remove(name: str, yes: bool) -> int:
     """Remove an environment and all that is in it. One that rigup did not make is only removed with --yes."""
     from rigup.cli.env_report import size
@@ -145,7 +145,7 @@ def _tell_what_it_is(there: "Environment", built: Path) -> None:
 
 
 @click.command("clean")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Show what would go; remove nothing.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.env/1); with --yes also remove."

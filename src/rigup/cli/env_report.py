@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from rigup.cli.history import local_time, spoken_states
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
 
@@ -49,7 +50,9 @@ def shown(answer: Answer) -> list[str]:
         lines += wrapped(shared.format(size=size(answer["shared_bytes"])))
     if answer["made_by_rigup"]:
         made = _("rigup made it at {made_at} for: {wish}.")
-        lines += wrapped(made.format(made_at=answer["made_at"], wish=", ".join(answer["wish"]) or "–"))
+        lines += wrapped(
+            made.format(made_at=local_time(answer["made_at"] or ""), wish=", ".join(answer["wish"]) or "–")
+        )
     lines += [
         line for told in (answer["fault"], *answer["differences"]) if told for line in wrapped(told, "  - ", "    ")
     ]
@@ -80,9 +83,10 @@ def happened(rows: list[Answer]) -> list[str]:
     """What happened, oldest first."""
     if not rows:
         return wrapped(_("Nothing is written down of this environment."))
-    lines = []
+    states, lines = spoken_states(), []
     for row in rows:
-        head = _("{at}  {by} {ident}: {what}").format(**row)
-        lines += wrapped(head + (f" ({row['state']})" if row["state"] else ""), "", "  ")
+        at, ident = local_time(row["at"]), row["ident"].lstrip("0") or "0"
+        head = _("{at}  {by} {ident}: {what}").format(**{**row, "at": at, "ident": ident})
+        lines += wrapped(head + (f" ({states.get(row['state'], row['state'])})" if row["state"] else ""), "", "  ")
         lines += wrapped(" ".join([*("+" + one for one in row["added"]), *("-" + one for one in row["removed"])]), "  ")
     return [line for line in lines if line.strip()]

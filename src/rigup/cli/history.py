@@ -49,7 +49,8 @@ def _one(record: "Record") -> Answer:
     }  # fmt: skip
 
 
-def _states() -> dict[str, str]:
+def spoken_states() -> dict[str, str]:
+    """How a run ended, as a person reads it."""
     return {
         "finished": _("done"), "failed": _("failed"), "waiting": _("waits for a restart"),
         "broken-off": _("broken off"), "taken-back": _("taken back"), "being-taken-back": _("half taken back"),
@@ -57,9 +58,20 @@ def _states() -> dict[str, str]:
     }  # fmt: skip
 
 
+def local_time(told: str) -> str:
+    """A moment as records keep it, to the minute and in the time of this machine, which is what its user's clock shows."""
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(told).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):
+        return told[:16]
+
+
 def _lines(one: Answer) -> list[str]:
-    states = _states()
+    states = spoken_states()
     room = max(map(columns, states.values()))
-    when = one.get("made_at", "").replace("T", " ")[:16]
-    first = f"{one['number']:>4}  {padded(when, 16)}  {padded(states[one['state']], room)}  "
+    first = (
+        f"{one['number']:>4}  {padded(local_time(one.get('made_at', '')), 16)}  {padded(states[one['state']], room)}  "
+    )
     return wrapped(one.get("title") or one.get("because", ""), first)

@@ -75,6 +75,29 @@ def environment_if_any(word: str) -> "Environment | None":
         return None
 
 
+def beside() -> str:
+    """The .venv of this folder, where no environment is active: what is there is changed and not passed by; else ""."""
+    path = os.path.abspath(".venv")
+    return "" if _active() or not os.path.isfile(os.path.join(path, "pyvenv.cfg")) else path
+
+
+def _active() -> str:
+    return os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX") or ""
+
+
+def folder_of(word: str) -> str:
+    """The folder of the environment that is meant; the word itself where it is a path or rigup knows none of that name."""
+    from rigup.plan.environments.found import NoEnvironment
+
+    if os.sep in word or os.path.exists(word) or (not word and _active()):
+        return word
+    with told():
+        try:
+            return str(environment(word).path)
+        except NoEnvironment:
+            return word
+
+
 def here(path: "Path | None" = None) -> "Site":
     """This machine as planning sees it, with the defaults. To be called inside `told()`."""
     from rigup.plan.environments.settings import with_settings

@@ -2,11 +2,12 @@
 
 import json
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rigup.cli.meant import defaults
+from rigup.cli.meant import beside, defaults
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
@@ -25,7 +26,11 @@ _FORMS = ("text", "script", "dockerfile", "apptainer", "conda", "pyproject", "po
 )
 @click.option("--for", "profile", metavar="PROFILE", help="Another machine: words, a TOML file, a report or a capture.")
 @click.option(
-    "--env", "environment", default="", metavar="PATH", help="The environment to plan for; by default the active one."
+    "--env",
+    "environment",
+    default="",
+    metavar="PATH",
+    help="The environment to plan for; by default the active one, else .venv.",
 )
 @click.option("--python", default="", metavar="VERSION", help="The Python of the environment.")
 @click.option(
@@ -56,6 +61,8 @@ def command(
         choose("en")  # data is the same in every language
     bits = _speed(link)
     options["manager"] = options["manager"] or _MADE_FOR.get(form, "venv")
+    if profile is None and options["manager"] == "venv":
+        environment = environment or beside()
     choice = chosen_for(wishes, files, profile, environment, options)
     click.echo(_shown(choice, "json" if as_json else form, explained, bits), nl=False)
     return int(not choice.possible)
@@ -71,6 +78,7 @@ def chosen_for(
     from rigup.stack.profile import ProfileError
     from rigup.stack.wish import Wish, WishError, read_wishes, wishes_in
 
+    _is_python(options["python"])
     try:
         told = (*wishes, *(word for path in files for word in wishes_in(path)))
         machine = site(profile, environment)
@@ -95,6 +103,14 @@ def site(profile: str | None, environment: str = "") -> "Site":
         machine = look_at(profile, environment, judge=True)
         return with_settings(machine, defaults()) if profile is None else machine
     return read_profile(profile)
+
+
+def _is_python(version: str) -> None:
+    """Raise UsageError for a word that cannot be a version of Python."""
+    if version and not re.fullmatch(r"\d{1,2}(\.\d{1,3}){1,2}t?", version, re.ASCII):
+        raise click.UsageError(
+            _("{version} is no version of Python: write for instance 3.12.").format(version=version[:60])
+        )
 
 
 def _speed(link: str) -> int:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -49,7 +50,7 @@ def command(
             click.echo(_unit(unit, found, over, words), nl=False)
             return 0
     if show or as_json:
-        click.echo(_shown(there, found, as_json))
+        click.echo(_shown(there, found, over, as_json))
         return 0
     from rigup.plan.environments.running import merged, run
 
@@ -83,10 +84,12 @@ def _unit(name: str, surroundings: "Surroundings", over: Any, words: tuple[str, 
     return unit(name, variables, (os.path.abspath(found), *words[1:]) if found else (), os.getcwd())
 
 
-def _shown(there: "Environment | None", surroundings: "Surroundings", as_json: bool) -> str:
+def _shown(there: "Environment | None", surroundings: "Surroundings", over: Mapping[str, str], as_json: bool) -> str:
+    set_here = [{"name": name, "value": value, "because": _("You set it.")} for name, value in over.items()]
+    variables = [one._asdict() for one in surroundings.variables if one.name not in over] + set_here
     answer = {
         "schema": SCHEMA, "environment": str(there.path) if there else None, "path": list(surroundings.path),
-        "unset": list(surroundings.unset), "variables": [one._asdict() for one in surroundings.variables],
+        "unset": list(surroundings.unset), "variables": variables,
         "libraries": [one._asdict() for one in surroundings.libraries],
     }  # fmt: skip
     return json.dumps(answer, ensure_ascii=False, indent=1) if as_json else "\n".join(_lines(answer))

@@ -157,8 +157,18 @@ def _agreed(manner: Manner) -> None:
             _("Nobody can be asked here, so nothing was changed. With --yes it is done without asking.")
         )
     click.echo()
-    if not click.confirm(_("Make it so?"), default=False):
-        raise click.Abort
+    confirmed(_("Make it so?"))
+
+
+def confirmed(question: str) -> None:
+    """Ask; raise click.Abort for a no and for Ctrl-C, which leaves the line of the question first."""
+    try:
+        if click.confirm(question, default=False):
+            return
+    except click.Abort:
+        click.echo(err=True)
+        raise
+    raise click.Abort
 
 
 def _in_order(manner: Manner) -> None:
@@ -225,8 +235,12 @@ def _run(record: "Record", root: "Elevation", manner: Manner) -> "Outcome":
     from rigup.plan.applying.taking import Run, take
 
     intent = record.intent()
-    with root, Watching(len(intent.steps), manner.silent) as told:
-        return take(Run(record, intent, Local(), root, os.environ, told))
+    try:
+        with root, Watching(len(intent.steps), manner.silent) as told:
+            return take(Run(record, intent, Local(), root, os.environ, told))
+    except KeyboardInterrupt:
+        click.echo("\n".join(wrapped(sentences(_("Stopped."), _what_now(record)))), err=True)
+        raise click.exceptions.Exit(130) from None
 
 
 # -- after -------------------------------------------------------------------------------------------

@@ -58,10 +58,17 @@ def _found(number: int | None) -> "Record":
     if number is not None:
         found = next((one for one in there if one.number == number), None)
     else:
-        found = next((one for one in reversed(there) if touched(one)), None)
+        found = next((one for one in reversed(there) if touched(one) and not _changed_nothing(one)), None)
     if found is None:
         raise click.ClickException(_("There is nothing to take back. `rigup history` shows what was done."))
     return found
+
+
+def _changed_nothing(record: "Record") -> bool:
+    """A run that failed before anything took its place; who asks for the last run back does not mean it."""
+    from rigup.plan.applying.state import state_of
+
+    return state_of(record) == "failed" and not _backs(record)
 
 
 def _backs(record: "Record") -> "list[Back]":
@@ -86,7 +93,7 @@ def _shown(record: "Record", backs: "list[Back]") -> list[str]:
         lines += wrapped(_back_title(back), f"{place:>3}. ", "     ")
         lines += ["     " + shlex.join(argv) for argv in back.commands]
         lines += wrapped(back.because, "     ", "     ") if back.because else []
-    return lines
+    return lines if backs else [*lines, *wrapped(_("It has changed nothing."))]
 
 
 def _back_title(back: "Back") -> str:
@@ -111,8 +118,9 @@ def _agreed(yes: bool, as_json: bool) -> None:
         raise click.UsageError(
             _("Nobody can be asked here, so nothing was changed. With --yes it is done without asking.")
         )
-    if not click.confirm(_("Take it back?"), default=False):
-        raise click.Abort
+    from rigup.cli.taking import confirmed
+
+    confirmed(_("Take it back?"))
 
 
 def _taken_back(record: "Record", backs: "list[Back]", silent: bool) -> "list[Back]":
@@ -125,8 +133,12 @@ def _taken_back(record: "Record", backs: "list[Back]", silent: bool) -> "list[Ba
     root = elevation(os.environ)
     if any(back.root and back.commands for back in backs) and not root.granted(sys.stdin.isatty()):
         raise click.ClickException(_("Some of it needs root, and it was not given. Nothing was changed."))
-    with root, Watching(len(backs), silent) as told:
-        return take_back(Run(record, record.intent(), Local(), root, os.environ, told), distribution())
+    try:
+        with root, Watching(len(backs), silent) as told:
+            return take_back(Run(record, record.intent(), Local(), root, os.environ, told), distribution())
+    except KeyboardInterrupt:
+        click.echo("\n".join(wrapped(_("Stopped. `rigup undo` goes on with it."))), err=True)
+        raise click.exceptions.Exit(130) from None
 
 
 def _told(record: "Record", left: "list[Back]", quiet: bool, as_json: bool) -> int:
@@ -138,7 +150,9 @@ def _told(record: "Record", left: "list[Back]", quiet: bool, as_json: bool) -> i
         verdict = "failed" if failed else "taken-back"
         click.echo(
             json.dumps(
-                {"schema": SCHEMA, "verdict": verdict, "record": record.number, "left": told}, ensure_ascii=False
+                {"schema": SCHEMA, "verdict": verdict, "record": record.number, "left": told},
+                ensure_ascii=False,
+                indent=1,
             )
         )
         return int(bool(failed))

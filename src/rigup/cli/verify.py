@@ -22,9 +22,9 @@ Answer = dict[str, Any]
 def command(environment: str, quick: bool, devices: str, limit: float | None, verbose: bool, as_json: bool) -> int:
     """Prove on every device that an environment computes right, and that the GPU really did it.
 
-    ENVIRONMENT is its folder, its interpreter, or the name of a conda environment; by default the active one. Its own
-    Python computes, in a process with limits. What is proven is kept, and `rigup doctor` shows the device as verified
-    as long as chip, driver, kernel and build are the same.
+    ENVIRONMENT is its folder, its interpreter or its name; by default the active one, else the one in this folder.
+    Its own Python computes, in a process with limits. What is proven is kept, and `rigup doctor` shows the device as
+    verified as long as chip, driver, kernel and build are the same.
     """
     if as_json:
         choose("en")  # data is the same in every language
@@ -39,6 +39,7 @@ def command(environment: str, quick: bool, devices: str, limit: float | None, ve
 
 
 def _verified(environment: str, full: bool, devices: tuple[str, ...], limit: float | None) -> Answer:
+    from rigup.cli.meant import folder_of
     from rigup.cli.progress import Waiting
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError
@@ -47,6 +48,7 @@ def _verified(environment: str, full: bool, devices: tuple[str, ...], limit: flo
 
     limits = usual_limits(full)
     limits = limits._replace(check=limit) if limit else limits
+    environment = folder_of(environment)
     try:
         with Waiting(_("Computing in the environment's own Python …")):
             return verify(environment, full, devices, limits)

@@ -114,7 +114,7 @@ def inner_interfaces_among_all_and_an_error(
 
 @rule("multinode-wrong-interface", "possible")
 def several_nodes_and_a_system_error(
-    _error: Symptom = seen(*_NCCL_SYSTEM), _nodes: Symptom = seen("several-nodes-told"),
+    _error: Symptom = seen(*_NCCL_SYSTEM), _nodes: Symptom = seen("several-nodes-told", "two-computers-told"),
     route: Symptom | None = seen("nccl-no-route", "peer-timed-out", "nccl-connection-refused", "nccl-uses-inner-interfaces"),
 ) -> Verdict:  # fmt: skip
     """Between nodes what fails is mostly a socket; which one its log would tell."""
