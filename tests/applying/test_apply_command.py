@@ -90,6 +90,7 @@ def test_what_is_not_to_be_had_is_said_and_nothing_changes(world: World, offline
     assert status == 1
     assert "No matching distribution found" in said
     assert "Nothing was changed" in " ".join(said.split())
+    assert "could not be reached, and what is missing may lie there alone" in " ".join(said.split())
     assert world.picture() == before
 
 

@@ -240,7 +240,8 @@ def test_leftovers_of_an_earlier_staging_do_not_get_in(world: World) -> None:
 def test_undo_passes_a_run_by_that_failed_before_it_changed_anything(world: World) -> None:
     env = str(world.environment)
     world.run([beginning(env), adding(env, "alpha")], environment=True)
-    status, _said = world.run([{**beginning(env), "state": "satisfied"}, failing()], environment=True)
+    broken = {**adding(env, "beta"), "commands": [["sh", "-c", "exit 3"]]}
+    status, _said = world.run([{**beginning(env), "state": "satisfied"}, broken], environment=True)
     assert status == 1
     assert "run 1" in world.rigup("undo", "--dry-run")[1]
     assert "has changed nothing" in world.rigup("undo", "2", "--dry-run")[1]

@@ -233,7 +233,7 @@ def test_history_is_told_by_the_clock_of_the_machine(copy, capsys, monkeypatch):
     monkeypatch.setenv("TZ", "UTC-3")
     time.tzset()
     monkeypatch.setattr(journal, "_now", lambda: "2026-11-21T22:30:00Z")
-    journal.begun(journal.Intent(title="alpha 1.0", environment=str(copy))).add("finished")
+    journal.begun(journal.Intent(title="alpha 1.0", environment=str(copy))).write("finished")
     for words in (["history"], ["env", "history"]):
         assert run(words) == 0
         told = capsys.readouterr().out
@@ -266,4 +266,5 @@ def test_a_plan_speaks_of_the_environment_that_apply_would_change(copy, capsys):
         return json.loads(capsys.readouterr().out)["environment"]["path"]
 
     assert place("torch") == str(copy)
+    assert place("torch", "--in", "docker") == ".venv"
     assert place("torch", "--for", "no gpu, debian 12, python 3.11") == ".venv"

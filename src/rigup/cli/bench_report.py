@@ -32,9 +32,16 @@ def _device(device: Answer) -> list[str]:
     bar = _room(wide, rows)
     for name, value, one in rows:
         head = f"  {padded(name, wide[0])}  {' ' * (wide[1] - columns(value))}{value}  "
-        lines += wrapped(_aside(one), head + _bar(one, most, bar), "    ")
+        lines += _row(head + _bar(one, most, bar), _aside(one))
     lines += [line for one in device.get("failed", ()) for line in wrapped(_failed(one), "  - ", "    ")]
     return lines + wrapped(_watched(device.get("watched") or {}), "  ", "  ") if device.get("watched") else lines
+
+
+def _row(head: str, aside: str) -> list[str]:
+    """One figure; what stands beside it goes below where the terminal has no room."""
+    if columns(head) + columns(aside) > width():
+        return [head.rstrip(), *wrapped(aside, "    ")]
+    return [head + aside]
 
 
 def _room(wide: list[int], rows: list[tuple[str, str, Answer]]) -> int:

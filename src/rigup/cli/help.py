@@ -25,13 +25,12 @@ class Formatter(click.HelpFormatter):
 
     def write_text(self, text: str) -> None:
         """Paragraphs, each wrapped."""
-        from rigup.cli.layout import wrapped
+        from rigup.cli.layout import unbroken, wrapped
 
         for number, paragraph in enumerate(text.split("\n\n")):
             if number:
                 self.write("\n")
-            plain = " ".join(paragraph.split())
-            self._lines(wrapped(plain, " " * self.current_indent, most=self.width))
+            self._lines(wrapped(unbroken(paragraph), " " * self.current_indent, most=self.width))
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = _WIDEST_NAME, col_spacing: int = 2) -> None:
         """Names with what they mean, in two columns."""

@@ -15,6 +15,14 @@ _UNBROKEN = re.compile(
 )
 
 
+_ACROSS = re.compile(rf"(?<=[{_WIDE}])[^\S\n]*\n\s*(?=[{_WIDE}])")
+
+
+def unbroken(text: str) -> str:
+    """A paragraph in one line; scripts without blanks get none where their source is broken."""
+    return " ".join(_ACROSS.sub("", text).split())
+
+
 def width() -> int:
     """Columns to write in: the terminal's, within what is readable; 80 where there is none."""
     return max(_NARROWEST, min(shutil.get_terminal_size((80, 24)).columns, _WIDEST))

@@ -61,7 +61,7 @@ def command(
         choose("en")  # data is the same in every language
     bits = _speed(link)
     options["manager"] = options["manager"] or _MADE_FOR.get(form, "venv")
-    if profile is None and options["manager"] == "venv":
+    if profile is None and options["manager"] == "venv" and (as_json or form in ("text", "json")):
         environment = environment or beside()
     choice = chosen_for(wishes, files, profile, environment, options)
     click.echo(_shown(choice, "json" if as_json else form, explained, bits), nl=False)

@@ -133,7 +133,8 @@ def _reached(intent: "Intent", manner: Manner) -> "Intent":
     if dead and not manner.silent:
         told = _("Not reached from here, so only the other places are asked: {places}.")
         click.echo("\n" + "\n".join(wrapped(told.format(places=", ".join(dead)))))
-    return msgspec.structs.replace(intent, steps=steps)
+    asked = {**intent.asked, "not_reached": dead} if dead else intent.asked
+    return msgspec.structs.replace(intent, steps=steps, asked=asked)
 
 
 def _warned_over_ssh(intent: "Intent") -> None:
@@ -302,7 +303,7 @@ def _failure(record: "Record", outcome: "Outcome") -> None:
     what = _("Step {number} failed: {title}.").format(number=outcome.step + 1, title=step["title"]) if step else ""
     lines = [*wrapped(sentences(what, outcome.because)), *("    " + line for line in tail(record, outcome.step, _TAIL))]
     told = _("All of its output is in {log}.").format(log=record.log(outcome.step))
-    lines += ["", *wrapped(sentences(told, _what_now(record)))]
+    lines += ["", *wrapped(sentences(told, _what_now(record), _not_reached(record)))]
     click.echo("\n" + "\n".join(lines), err=True)
     if diagnosis := _diagnosis(record, outcome.step):
         click.echo("\n" + diagnosis, err=True)
@@ -315,6 +316,15 @@ def _what_now(record: "Record") -> str:
     if any(number not in staged(record) for number in touched(record)):
         return sentences(_("What was done before it stays; `rigup undo` takes that back."), again)
     return sentences(_("Nothing was changed: the environment is as it was."), again)
+
+
+def _not_reached(record: "Record") -> str:
+    """Places that were left out, for what could not be found may lie there alone; "" without any."""
+    places = record.intent().asked.get("not_reached")
+    if not isinstance(places, list) or not places:
+        return ""
+    told = _("{places} could not be reached, and what is missing may lie there alone; when it can be, run `rigup apply` anew.")  # fmt: skip
+    return told.format(places=", ".join(map(str, places)))
 
 
 def _diagnosis(record: "Record", step: int) -> str:

@@ -2,7 +2,7 @@
 
 import re
 
-from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.diagnosis.rules.told import GPU_NOT_USED, Told
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_libraries import library_of, overwrite
@@ -211,13 +211,13 @@ def tensorflow_misses_one_and_somebody_the_gpu(
 @mends("cuda-runtime-library-missing")
 def what_brings_the_library(
     said: Symptom = seen("cuda-library-not-found", "cuda-library-not-loaded", "cudnn-none-of-these", "cudnn-not-located", "cudnn-part-not-loaded",
-                         "cupy-library-not-loaded", *_TF_MISSES), torch: Torch | None = None, toolkits: Every[Toolkit] = every(Toolkit),
+                         "cupy-library-not-loaded", *_TF_MISSES), torch: Torch | None = None, toolkit: Toolkit | None = one(name="cuda"),
 ) -> Params:  # fmt: skip
     """A toolkit that is there and has it; the package of PyPI that brings it, and the folder that it puts it into."""
     found = library_of(said.lib)
     if not found:
         return {"lib": said.lib}
-    there = _of_toolkit(str(said.lib), toolkits)
+    there = _of_toolkit(str(said.lib), toolkit)
     row, number = found
     major = (
         _major(number)
@@ -230,18 +230,13 @@ def what_brings_the_library(
     return {"lib": said.lib, "folder": f"site-packages/nvidia/{row.folder}/lib", **named, **there}
 
 
-def _of_toolkit(lib: str, toolkits: Every[Toolkit]) -> Params:
+def _of_toolkit(lib: str, toolkit: Toolkit | None) -> Params:
     """Where a toolkit keeps it: its runtime bears the toolkit's own major number, the others count their own."""
     major = re.fullmatch(r"libcudart\.so\.(\d{1,2})(?:\.0)?", lib)
-    fitting = [
-        str(one.path)
-        for one in toolkits
-        if major
-        and one.get("name") == "cuda"
-        and one.knows("path", "version")
-        and str(one.version).partition(".")[0] == major[1]
-    ]
-    return {"toolkit": fitting[0] + "/lib64"} if fitting and fitting[0].startswith("/") else {}
+    if not major or toolkit is None or not toolkit.knows("path", "version"):
+        return {}
+    fits = str(toolkit.version).partition(".")[0] == major[1] and str(toolkit.path).startswith("/")
+    return {"toolkit": f"{toolkit.path}/lib64"} if fits else {}
 
 
 def _major(number: str) -> str:
