@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from small_world import World
 from small_wheels import wheel
+from small_world import World
 
 TORCH = "2.6.0+cpu"
 
@@ -92,6 +92,22 @@ def test_what_is_not_to_be_had_is_said_and_nothing_changes(world: World, offline
     assert "Nothing was changed" in " ".join(said.split())
     assert "could not be reached, and what is missing may lie there alone" in " ".join(said.split())
     assert world.picture() == before
+
+
+@pytest.mark.parametrize("kind", ["folder", "file"])
+def test_what_is_no_environment_is_never_replaced(world: World, offline: dict[str, str], kind: str) -> None:
+    mine = world.files / "notes" / "thesis.txt" if kind == "folder" else world.files / "notes"
+    mine.parent.mkdir(exist_ok=True)
+    mine.write_text("mine")
+    before = world.picture()
+    status, said = world.rigup("apply", "torch==2.6.0", "--env", "notes", "--yes", **offline)
+    assert (status, "is no environment" in " ".join(said.split())) == (2, True)
+    assert world.picture() == before
+
+
+def test_an_empty_folder_is_a_place_for_an_environment(world: World, offline: dict[str, str]) -> None:
+    (world.files / "empty").mkdir()
+    assert world.rigup("apply", "torch==2.6.0", "--env", "empty", "--dry-run", **offline)[0] == 0
 
 
 @pytest.mark.parametrize("wish", [

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 Answer = dict[str, Any]
 SCHEMA = "rigup.fix/1"
+_BUILDS = ("install-torch", "choose-build")
 _FRAMEWORKS = ("torch", "torchvision", "torchaudio", "tensorflow", "jax", "vllm", "onnxruntime-gpu", "onnxruntime")
 
 
@@ -115,8 +116,13 @@ def _answer(findings: list[Answer], site: "Site") -> Answer:
 
     kinds = {step["kind"] for finding in findings for fix in finding["fixes"] for step in fix["steps"]}
     told = [{**finding, "fixes": [mended(fix, site) for fix in finding["fixes"]]} for finding in findings]
-    plan = _plan(site) if kinds & set(OF_THE_STACK) and site.devices else None
+    plan = _plan(site) if kinds & set(OF_THE_STACK) and site.devices and _wants_a_stack(kinds, site) else None
     return {"findings": told, "plan": plan and {**plan, "steps": _with_removals(plan["steps"], told)}}
+
+
+def _wants_a_stack(kinds: set[str], site: "Site") -> bool:
+    """A driver that is missing is mended by a driver: nobody is given an environment who has none."""
+    return bool(kinds & set(_BUILDS)) or any(name in site.installed for name in _FRAMEWORKS)
 
 
 def _with_removals(steps: list[Answer], findings: list[Answer]) -> list[Answer]:

@@ -53,6 +53,7 @@ def go(intent: "Intent", manner: Manner) -> int:
     from rigup.plan.applying.journal import begun
     from rigup.plan.applying.one import alone
 
+    _free(intent.environment)
     intent = _reached(intent, manner)
     if not manner.silent:
         _warned_over_ssh(intent)
@@ -121,6 +122,18 @@ def _blocked(intent: "Intent", blocked: list[Answer], manner: Manner) -> int:
         lines = wrapped(sentences(told.format(count=len(blocked), because=because), ways))
         click.echo("\n" + "\n".join(lines), err=True)
     return 1
+
+
+def _free(path: str) -> None:
+    """Raise ClickException where something else lies: an environment takes the place of an environment alone."""
+    if not path or not os.path.lexists(path):
+        return
+    if os.path.isdir(path) and (
+        not os.listdir(path) or any(os.path.exists(os.path.join(path, mark)) for mark in ("pyvenv.cfg", "conda-meta"))
+    ):
+        return
+    told = _("{path} is there already and is no environment, so nothing was changed. Move it away, or name another place with --env.")  # fmt: skip
+    raise click.ClickException(told.format(path=path))
 
 
 def _reached(intent: "Intent", manner: Manner) -> "Intent":
