@@ -54,7 +54,7 @@ def test_the_dry_run_is_what_is_run_then(world: World, offline: dict[str, str]) 
     status, said = world.rigup("apply", "torch==2.6.0", "alpha", "--dry-run", "--json", **offline)
     assert status == 0, said
     assert world.picture() == before
-    foreseen = [" ".join(argv) for one in json.loads(said)["runs"] for argv in one["commands"]]
+    foreseen = [" ".join(argv) for one in json.loads(said)["steps"] for argv in one["commands"]]
     assert world.rigup("apply", "torch==2.6.0", "alpha", "--yes", **offline)[0] == 0
     logs = sorted(world.state.glob("rigup/journal/*/step-*.log"))
     ran = [line[2:] for log in logs for line in log.read_text().splitlines() if line.startswith("$ ")]

@@ -50,20 +50,23 @@ def taken(intent: "Intent", plan: Answer, manner: Manner) -> int:
 
 def go(intent: "Intent", manner: Manner) -> int:
     """Ask, and take the steps of an intent that was shown."""
+    import msgspec
+
     from rigup.plan.applying.journal import begun
     from rigup.plan.applying.one import alone
 
     _free(intent.environment)
-    intent = _reached(intent, manner)
+    reached = _reached(intent, manner)
     if not manner.silent:
         _warned_over_ssh(intent)
     if manner.dry_run:
-        return _dry(intent, manner)
+        return _dry(reached, manner)
     _agreed(manner)
     with alone():
         _in_order(manner)
         root = _root(intent, manner)
-        return _ended(record := begun(intent), _run(record, root, manner), manner)
+        record = begun(msgspec.structs.replace(intent, asked=reached.asked))  # with all places: they may answer later
+        return _ended(record, _run(record, reached, root, manner), manner)
 
 
 def resumed(manner: Manner) -> int:
@@ -78,13 +81,14 @@ def resumed(manner: Manner) -> int:
     intent = last.intent()
     if not manner.silent:
         click.echo(_("This goes on with run {number}: {title}.").format(number=last.number, title=intent.title))
+    reached = _reached(intent, manner)
     if manner.dry_run:
-        return _dry(intent, manner)
+        return _dry(reached, manner)
     if (changed := _not_as_foreseen(last, intent)) and not manner.dry_run:
         raise click.ClickException(changed)
     _agreed(manner)
     with alone():
-        return _ended(last, _run(last, _root(intent, manner), manner), manner)
+        return _ended(last, _run(last, reached, _root(intent, manner), manner), manner)
 
 
 def _not_as_foreseen(record: "Record", intent: "Intent") -> str:
@@ -227,7 +231,7 @@ def _dry(intent: "Intent", manner: Manner) -> int:
 
     found = foreseen(intent, os.environ)
     if manner.as_json:
-        say_data(manner, {"verdict": "possible", "runs": found})
+        say_data(manner, {"verdict": "possible", "steps": found})
         return 0
     click.echo("\n" + click.style(_("It would run"), bold=True))
     for one in found:
@@ -243,12 +247,11 @@ def _dry(intent: "Intent", manner: Manner) -> int:
 # -- while -------------------------------------------------------------------------------------------
 
 
-def _run(record: "Record", root: "Elevation", manner: Manner) -> "Outcome":
+def _run(record: "Record", intent: "Intent", root: "Elevation", manner: Manner) -> "Outcome":
     from rigup.cli.watching import Watching
     from rigup.machine.local import Local
     from rigup.plan.applying.taking import Run, take
 
-    intent = record.intent()
     try:
         with root, Watching(len(intent.steps), manner.silent) as told:
             return take(Run(record, intent, Local(), root, os.environ, told))
@@ -262,7 +265,7 @@ def _run(record: "Record", root: "Elevation", manner: Manner) -> "Outcome":
 
 def _ended(record: "Record", outcome: "Outcome", manner: Manner) -> int:
     if manner.as_json:
-        say_data(manner, {"verdict": outcome.end, "because": outcome.because or None, "record": record.number,
+        say_data(manner, {"verdict": outcome.end, "because": outcome.because or None, "number": record.number,
                        "log": str(record.log(outcome.step)) if outcome.step >= 0 else None})  # fmt: skip
     elif outcome.end == "failed":
         _failure(record, outcome)

@@ -105,7 +105,7 @@ def _back_title(back: "Back") -> str:
 def _dry(backs: "list[Back]", as_json: bool) -> int:
     if as_json:
         told = [{"title": back.title, "commands": back.commands, "because": back.because or None} for back in backs]
-        click.echo(json.dumps({"schema": SCHEMA, "verdict": "possible", "runs": told}, ensure_ascii=False, indent=1))
+        click.echo(json.dumps({"schema": SCHEMA, "verdict": "possible", "steps": told}, ensure_ascii=False, indent=1))
     else:
         click.echo(_("Nothing was changed."))
     return 0
@@ -150,7 +150,7 @@ def _told(record: "Record", left: "list[Back]", quiet: bool, as_json: bool) -> i
         verdict = "failed" if failed else "taken-back"
         click.echo(
             json.dumps(
-                {"schema": SCHEMA, "verdict": verdict, "record": record.number, "left": told},
+                {"schema": SCHEMA, "verdict": verdict, "number": record.number, "left": told},
                 ensure_ascii=False,
                 indent=1,
             )

@@ -5,9 +5,10 @@ from typing import Any
 
 from rigup.plan import containers, drivers, rocm, toolkit
 from rigup.plan.judge import blocked
+from rigup.plan.place import seen
 from rigup.stack.candidate import Change
 from rigup.stack.site import Site
-from rigup.steps import Step
+from rigup.steps import KINDS, Step, make
 
 Answer = dict[str, Any]
 Params = dict[str, str]
@@ -23,7 +24,15 @@ def mended(fix: Answer, site: Site) -> Answer:
 
     """
     told = [one for step in fix["steps"] for one in _spelt(step, site)]
-    return {**fix, "steps": [_judged(step, site) for step in told]}
+    return {**fix, "steps": [_judged(step, site) for step in (*told, *_restart(told, fix["steps"], site))]}
+
+
+def _restart(told: list[Answer], before: list[Answer], site: Site) -> list[Answer]:
+    """What was spelt out and counts from the next start on ends with that, so that the rest waits for it."""
+    spelt = any(step["restart"] and step["where"] == "here" for step in told if step not in before)
+    if not spelt or any(step["kind"] == "restart-machine" for step in told):
+        return []
+    return [make("restart-machine", {}, KINDS, **seen(site)).json()]
 
 
 def _spelt(step: Answer, site: Site) -> list[Answer]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from rigup.language import _
+from rigup.language import _, sentences
 from rigup.plan.applying import journal
 from rigup.plan.environments import record, registry
 from rigup.plan.environments.folder import Environment, environment_at
@@ -157,7 +157,8 @@ def _named(word: str, there: list[Found]) -> Environment:
         told = _("{name} is the name of several: {paths}. Give a path.")
         raise NoEnvironment(told.format(name=word, paths=", ".join(str(one.environment.path) for one in hits)))
     if not hits:
-        near = ", ".join(difflib.get_close_matches(word, [one.name for one in there], 3)) or _("none")
-        told = _("There is no environment {name}. Near it are: {near}. `rigup env list` shows all.")
-        raise NoEnvironment(told.format(name=word[:60], near=near))
+        told = _("There is no environment {name}. `rigup env list` shows all.").format(name=word[:60])
+        if near := difflib.get_close_matches(word, [one.name for one in there], 3):
+            told = sentences(told, _("Near it are: {near}.").format(near=", ".join(near)))
+        raise NoEnvironment(told)
     return hits[0].environment
