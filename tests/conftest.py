@@ -2,6 +2,7 @@
 
 import gettext
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,12 @@ __all__ = ["bare", "made", "wheels"]
 # A busy machine is no fault: no test asserts on wall time, those of properties neither.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+# Whoever starts us in the background may have us ignore these, and programs that tests start would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for name in ("SIGHUP", "SIGQUIT"):
+    if hasattr(signal, name):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 SHARED = Path(__file__).parents[2] / "shared"
 
