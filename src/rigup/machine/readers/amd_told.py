@@ -17,6 +17,7 @@ from rigup.machine.texts import Hit, Text
 
 _PAGE = 4096
 _PAIR = 2
+_LONGEST = 100_000  # characters: what people write is short, and a log names cards in other ways
 _MOST = 60  # names of one text that are looked up
 _CARD = re.compile(
     r"(?<![\w.-])(?:(?:AMD |Radeon )?RX[ -]?Vega[ -]?(?:56|64)|Vega ?(?:56|64)|Radeon VII\b"
@@ -51,7 +52,7 @@ _WORDS = ("RX", "rx", "Rx", "XT", "xt", "Radeon VII", "MI", "Vega", "vega", "W7"
 @reads(marks=_WORDS, adds=(Gpu,), rank=-1)
 def amd_card_in_a_sentence(text: Text) -> Statements:
     """`Segmentation fault on my RX 570`, `the 780M in this 7840HS`."""
-    if _NVIDIA.search(text.body):
+    if len(text.body) > _LONGEST or _NVIDIA.search(text.body):
         return
     found = 0
     for form, integrated in ((_CARD, False), (_INSIDE, True), (_PROCESSOR, True)):

@@ -112,7 +112,7 @@ class Stage:
             return
         last = self._record.of("swap")[-1].told
         old = beside.recover(self.path)
-        if self._is_ours():
+        if made_by(self.path, self._record):
             held = old or beside.aside(self.path, last["ident"])
             self._swapped(held if held.is_dir() else None)
 
@@ -120,10 +120,6 @@ class Stage:
         """It lies where it should; what is in it now is what undo may remove without a question."""
         if self.path is not None:
             self._record.write("swapped", path=str(self.path), old=str(old or ""), holds=contents(self.path))
-
-    def _is_ours(self) -> bool:
-        told = environment_record.read(self.path) if self.path else None
-        return told is not None and told.plan == self._record.ident
 
     def _made_anew(self) -> bool:
         """A step that makes it stands in the plan and is not satisfied: an old one is replaced, not copied."""
@@ -148,6 +144,12 @@ class Stage:
             variables={**before.variables, **told.get("variables", {})}, python=told.get("python", "") or before.python,
             plan=self._record.ident, facts=told.get("facts", {}),
         )  # fmt: skip
+
+
+def made_by(environment: Path, record: Record) -> bool:
+    """Whether an environment says that this run made it."""
+    told = environment_record.read(environment)
+    return told is not None and told.plan == record.ident
 
 
 def contents(environment: Path) -> str:

@@ -15,7 +15,7 @@ from rigup.language import _
 from rigup.plan.applying import kept
 from rigup.plan.applying.child import Child
 from rigup.plan.applying.journal import Record
-from rigup.plan.applying.stage import Stage, contents
+from rigup.plan.applying.stage import Stage, contents, made_by
 from rigup.plan.applying.state import staged, swapped, touched
 from rigup.plan.applying.system_packages import Moved, taking_back, unattended, uses_manager
 from rigup.plan.applying.taking import Failed, Run, in_own_words, settle
@@ -63,6 +63,7 @@ def take_back(run: Run, distribution: str) -> list[Back]:
     """Take a record back; returns what could not be. Raises JournalError, KeyboardInterrupt, KnowledgeError."""
     settle(run.record, Stage(run.record, run.intent), run.host)
     run.record.write("undo-begin")
+    _cleared(run.record)
     left = [back for back in ways_back(run.record, distribution) if not _taken_back(run, back)]
     if all(back.because for back in left):
         run.record.write("taken-back")
@@ -130,13 +131,24 @@ def _swap_back(record: Record) -> None:
     if swap is None:
         return
     path, old = Path(swap.told["path"]), swap.told.get("old", "")
-    ours = contents(path) == swap.told.get("holds", "")
-    newer = beside.swap_back(path, Path(old) if old else None)
+    beside.recover(path)
+    if made_by(path, record):
+        newer = beside.swap_back(path, Path(old) if old else None)
+    else:  # an undo that was killed had come so far
+        newer = next((one for one in beside.leftovers(path.parent) if made_by(one, record)), None)
+    ours = newer is None or contents(newer) == swap.told.get("holds", "")
     record.write("swapped-back", newer=str(newer or ""), kept="" if ours else "yes")
-    if ours and newer is not None:
-        beside.discard(newer)
+    _cleared(record)
     for number in sorted(staged(record)):
         record.write("undone", number)
+
+
+def _cleared(record: Record) -> None:
+    """What was taken out of its place goes, unless somebody has installed into it; also where that was cut off before."""
+    for event in record.of("swapped-back"):
+        newer = event.told.get("newer", "")
+        if newer and not event.told.get("kept") and Path(newer).is_dir():
+            beside.discard(Path(newer))
 
 
 def _command(run: Run, back: Back, argv: Argv) -> None:
