@@ -12,6 +12,7 @@ from rigup.machine.host import LIMIT
 from rigup.machine.reader import READERS, File, Listing, Reader, Run
 
 _HOLE = re.compile(r"\{(\w+\.\w+)\}")
+_OURS = {"StateFolder.path", "Proof.env"}  # of rigup's own records, which a machine without rigup has not
 _SPOT = "\x00"  # stands for a hole while braces are spelled out
 # By path alone: sources ask for them to tell a container from its host.
 _MARKS = (File("/.singularity.d/runscript", most=100), File("/.dockerenv", most=100))
@@ -56,7 +57,7 @@ def paths(of: Iterable[Reader] | None = None) -> list[Path_]:
 
 def _spelled(given: File | Listing) -> Iterator[Path_]:
     holes = _HOLE.findall(given.path)
-    if len(holes) > 1:
+    if len(holes) > 1 or _OURS.intersection(holes):
         return  # no script fills two holes at once; over ssh the second trip asks
     for path in braced(_HOLE.sub(_SPOT, given.path)):
         before, _spot, after = path.partition(_SPOT)
