@@ -57,19 +57,23 @@ def needs(reader: Reader) -> set[str]:
     return named | ({"PciDevice", "DrmCard"} if asleep else set())
 
 
-def graph() -> dict[str, set[str]]:
-    """Who waits for whom: a reader for the kinds named in its inputs, a derivation for its source's makers."""
+def graph(idle: frozenset[str] = frozenset()) -> dict[str, set[str]]:
+    """Who waits for whom: a reader for the kinds named in its inputs, a derivation for its source's makers.
+
+    `idle`: readers that have nothing to read.
+    """
     makers: dict[str, set[str]] = defaultdict(set)
-    for reader in READERS.values():
+    readers = {name: reader for name, reader in READERS.items() if name not in idle}
+    for reader in readers.values():
         for kind in reader.makes:
             makers[kind.__name__].add(reader.name)
     for made in DERIVED.values():
         if made.about is not made.source:
             makers[made.about.__name__].add(made.name)
-    waits: dict[str, set[str]] = {name: set() for name in (*READERS, *DERIVED, _HEARD)}
+    waits: dict[str, set[str]] = {name: set() for name in (*readers, *DERIVED, _HEARD)}
     for made in DERIVED.values():
         _wait(waits, made.name, makers, {kind.__name__ for kind in (made.source, *made.beside)})
-    for reader in READERS.values():
+    for reader in readers.values():
         _wait(waits, reader.name, makers, needs(reader))
     return waits
 
@@ -101,7 +105,7 @@ class _Runner:
 
     def run(self) -> None:
         """In waves: what a wave told is merged in one fixed order, whoever was done first."""
-        order = graphlib.TopologicalSorter(graph())
+        order = graphlib.TopologicalSorter(graph(self._idle()))
         order.prepare()
         while order.is_active():
             ready = sorted(order.get_ready(), key=self.rank.__getitem__)
@@ -115,6 +119,11 @@ class _Runner:
                 self.derive(name) if name in DERIVED else self.take(told[name])
             order.done(*ready)
         self.crew.dismiss()
+
+    def _idle(self) -> frozenset[str]:
+        """Readers of pasted texts alone, where nobody has pasted any: half of all."""
+        pasted = any(source.texts for source in self.sources)
+        return frozenset(name for name, reader in READERS.items() if not (reader.inputs or pasted))
 
     def start(self, name: str) -> None:
         if name == _HEARD:
