@@ -95,3 +95,8 @@ def test_long_sentences_end(name, piece):
 )
 def test_a_processor_tells_its_graphics(body, chip):
     assert [(card.get("isa"), card.get("integrated")) for card in read(body, Gpu)] == [(chip, True)]
+
+
+def test_a_field_of_a_report_is_no_sentence():
+    assert not list(amd_told.amd_card_in_a_sentence(Text("report.json", '{\n  "device_name": "Radeon 8060S Graphics",\n}\n')))
+    assert list(amd_told.amd_card_in_a_sentence(Text("post", "My Radeon 8060S is not used.\n")))

@@ -37,6 +37,7 @@ _PROCESSOR = re.compile(
     re.IGNORECASE,
 )
 _NVIDIA = re.compile(r"(?<![A-Za-z])[RG]TX ?\d{3,4}|GeForce|\bTesla [A-Z]\d|\bQuadro\b|NVIDIA-SMI")
+_FIELD = re.compile(r'[ \t]{0,40}"[^"\n]{1,60}" ?:')  # a field of a report, which is no sentence
 # Where a tool tells what chip it found.
 _FOUND = re.compile(
     r"(?:Name: +|GPU arch ?: ?|gpu_type=|compute=|, |amdhsa--)(gfx[0-9a-f]{3,4})(?=[\s,:(]|$)", re.MULTILINE
@@ -69,10 +70,15 @@ def amd_card_in_a_sentence(text: Text) -> Statements:
             )
 
 
+def _line(text: Text, hit: re.Match[str]) -> int:
+    """Where the line of a hit begins."""
+    return text.body.rfind("\n", 0, hit.start()) + 1
+
+
 def _each(text: Text, form: re.Pattern[str]) -> Iterator[re.Match[str]]:
     seen = set[str]()
     for hit in form.finditer(text.body):
-        if hit[0].lower() not in seen and len(seen) < _MOST:
+        if hit[0].lower() not in seen and len(seen) < _MOST and not _FIELD.match(text.body, _line(text, hit)):
             seen.add(hit[0].lower())
             yield hit
 
