@@ -98,5 +98,7 @@ def test_a_processor_tells_its_graphics(body, chip):
 
 
 def test_a_field_of_a_report_is_no_sentence():
-    assert not list(amd_told.amd_card_in_a_sentence(Text("report.json", '{\n  "device_name": "Radeon 8060S Graphics",\n}\n')))
+    assert not list(
+        amd_told.amd_card_in_a_sentence(Text("report.json", '{\n  "device_name": "Radeon 8060S Graphics",\n}\n'))
+    )
     assert list(amd_told.amd_card_in_a_sentence(Text("post", "My Radeon 8060S is not used.\n")))
