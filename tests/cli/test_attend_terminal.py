@@ -54,8 +54,14 @@ def test_progress_on_standard_error_stays_on_a_terminal_when_output_is_piped(ter
 
 
 def test_the_size_is_ours_and_follows(terminal):
-    wait = "import signal; signal.signal(signal.SIGWINCH, lambda *_: exec(s)); s = " + repr(SIZE)
-    told = terminal(*doctor(*python(wait + "; exec(s); input()")), size=(31, 97))
+    waits = (
+        "import os, signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGWINCH]); s = "
+        + repr(SIZE)
+        + "; exec(s)\n"
+        "while os.get_terminal_size().columns != 50: signal.sigwait([signal.SIGWINCH])\n"
+        "exec(s); input()"
+    )
+    told = terminal(*doctor(*python(waits)), size=(31, 97))
     told.until(rb"size 97 31")
     told.resize(20, 50)
     told.until(rb"size 50 20")

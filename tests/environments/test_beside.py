@@ -189,7 +189,7 @@ def test_nothing_outside_is_written_wherever_links_and_lists_lead(tmp_path):
     st.sampled_from(["activate", "activate.fish", "activate.csh", "activate.nu", "tool", "kernel.json", "pyvenv.cfg"]),
 )
 def test_no_file_makes_it_fail(tmp_path_factory, data, name):
-    folder = tmp_path_factory.getbasetemp() / "any"
+    folder = tmp_path_factory.getbasetemp() / "any-environment"
     (folder / "bin").mkdir(parents=True, exist_ok=True)
     (folder / "bin" / name).write_bytes(data + os.fsencode(folder) + data)
     relocate(folder, folder, tmp_path_factory.getbasetemp() / "other's")
