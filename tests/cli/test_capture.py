@@ -188,8 +188,8 @@ def test_an_issue_of_a_pasted_report_names_nobody(tmp_path, capsys):
 def found(value, title="a title"):
     evidence = [{"fact": "x", "value": value, "source": "report.txt", "line": 3}]
     finding = {"cause": "cause-x", "severity": "error", "confidence": "certain", "subject": "machine", "title": title, "place": "",
-               "because": "", "in_vain": "", "evidence": evidence, "explains": [], "fixes": []}  # fmt: skip
-    return {"verdict": "broken", "machine": {}, "findings": [finding], "skipped": [], "unexplained": []}
+               "because": "", "guess": False, "make_sure": "", "mends": "", "in_vain": "", "evidence": evidence, "explains": [], "fixes": []}  # fmt: skip
+    return {"verdict": "broken", "machine": {}, "findings": [finding], "skipped": [], "unexplained": [], "near": []}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ import click
 from rigup.cli.layout import padded, wrapped
 from rigup.language import _, choose, current
 
+_SPELT = 0.75  # of 1: how alike a word and the name of a cause are to be
+
 
 @click.command("explain")
 @click.argument("words", nargs=-1, metavar="[CAUSE | ERROR TEXT]")
@@ -21,10 +23,15 @@ def command(words: tuple[str, ...], as_json: bool) -> int:
         choose("en")  # data is the same in every language
     asked = " ".join(words)
     found = _all() if not asked else _found(asked)
+    near = [] if found else _near(asked)
     if as_json:
         click.echo(
-            json.dumps({"schema": "rigup.explain/1", "asked": asked, "causes": found}, ensure_ascii=False, indent=1)
+            json.dumps(
+                {"schema": "rigup.explain/1", "asked": asked, "causes": found, "near": near}, ensure_ascii=False, indent=1
+            )
         )
+    elif near:
+        click.echo(_nearest(near))
     elif not found:
         click.echo(
             "\n".join(
@@ -38,7 +45,7 @@ def command(words: tuple[str, ...], as_json: bool) -> int:
         )
     else:
         click.echo(_listing(found) if not asked else _told(found[0]) if len(found) == 1 else _several(found))
-    return 0 if found else 1
+    return 0 if found or near else 1
 
 
 def _all() -> list[dict[str, Any]]:
@@ -59,6 +66,17 @@ def _found(asked: str) -> list[dict[str, Any]]:
     explaining = [cause for cause, row in causes().items() if {said.id for said in heard} & set(row.explains)]
     nearest = sorted(explaining, key=lambda cause: causes()[cause].family not in families)
     return [_entry(cause) for cause in dict.fromkeys([*meant, *nearest]) if cause in causes()]
+
+
+def _near(asked: str) -> list[dict[str, Any]]:
+    """Where nothing fits: causes named almost so, else those that people report in such words."""
+    from difflib import get_close_matches
+
+    from rigup.knowledge.doctor_tables import causes
+    from rigup.knowledge.likeness import nearest
+
+    named = get_close_matches(asked.strip(), causes(), n=3, cutoff=_SPELT)
+    return [_entry(cause) for cause in named or [like.cause for like in nearest(asked)]]
 
 
 def _heard(asked: str) -> list[Any]:
@@ -95,22 +113,32 @@ def _told(entry: dict[str, Any]) -> str:
     return "\n".join(lines).rstrip()
 
 
+def _nearest(entries: list[dict[str, Any]]) -> str:
+    """A guess, and said to be one."""
+    lines = wrapped(_("No cause is named so, and no known message reads like this. Nearest to it:"))
+    return "\n".join([*lines, *_titles(entries), "", *wrapped(_hint())])
+
+
+def _hint() -> str:
+    return _(
+        "`rigup explain CAUSE` tells one of them; `rigup doctor --from FILE`, given the whole report, tells which it is."
+    )
+
+
+def _titles(entries: list[dict[str, Any]]) -> list[str]:
+    rows = ((entry.get("title", ""), "  " + padded(entry["cause"], 40) + " ") for entry in entries)
+    return [line for title, label in rows for line in wrapped(title, label)]
+
+
 def _several(entries: list[dict[str, Any]]) -> str:
     """What a message may come of; which of them it is, only the machine can tell."""
     lines = wrapped(_("This message may come of {count} causes:").format(count=len(entries)))
-    for entry in entries:
-        lines += wrapped(entry.get("title", ""), "  " + padded(entry["cause"], 40) + " ")
-    hint = _(
-        "`rigup explain CAUSE` tells one of them; `rigup doctor --from FILE`, given the whole report, tells which it is."
-    )
-    return "\n".join([*lines, "", *wrapped(hint)])
+    return "\n".join([*lines, *_titles(entries), "", *wrapped(_hint())])
 
 
 def _listing(entries: list[dict[str, Any]]) -> str:
     lines: list[str] = []
     for family in dict.fromkeys(entry["family"] for entry in entries):
         lines += ["", click.style(family, bold=True)] if lines else [click.style(family, bold=True)]
-        for entry in entries:
-            if entry["family"] == family:
-                lines += wrapped(entry.get("title", ""), "  " + padded(entry["cause"], 40) + " ")
+        lines += _titles([entry for entry in entries if entry["family"] == family])
     return "\n".join(lines)

@@ -87,8 +87,10 @@ def _finding(found: Answer, first: bool) -> list[str]:
     about += [code(found["subject"])] if found["subject"] != "machine" else []
     lines = [*([] if first else ["**" + plain(found["title"]) + "**  "]), " · ".join(about), ""]
     lines += ["- " + code(_read(line)) for line in _told(found)[:_MOST_EVIDENCE]]
-    if found["fixes"]:
-        lines += ["", _("Mends it, says rigup: {title}").format(title=plain(found["fixes"][0]["title"]))]
+    if found["make_sure"]:
+        lines += ["", _("To make sure: {what}").format(what=plain(found["make_sure"]))]
+    if mend := found["fixes"][0]["title"] if found["fixes"] else found["mends"]:
+        lines += ["", _("Mends it, says rigup: {title}").format(title=plain(mend))]
     if found["in_vain"]:
         lines += [_("Often tried in vain: {what}").format(what=plain(found["in_vain"]))]
     return lines

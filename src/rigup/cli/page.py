@@ -104,7 +104,9 @@ def _article(shown: Answer) -> str:
         f'<p class="soft">{_said(" · ".join(about))}</p>',
         f"<p>{_prose(shown['because'])}</p>" if shown["because"] else "",
         _evidence(shown["evidence"]),
+        f"<h3>{_said(_('How to make sure'))}</h3><p>{_prose(shown['make_sure'])}</p>" if shown["make_sure"] else "",
         _fixes(shown["fixes"]),
+        f"<h3>{_said(_('What mends it'))}</h3><p>{_prose(shown['mends'])}</p>" if shown["mends"] else "",
         f"<h3>{_said(_('Tried in vain'))}</h3><p>{_prose(shown['in_vain'])}</p>" if shown["in_vain"] else "",
         "</article>",
     ]

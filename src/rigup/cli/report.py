@@ -67,6 +67,9 @@ def _since_ok(answer: Answer, verbose: int) -> list[str]:
 def head_sentence(answer: Answer, here: bool) -> str:
     """What the verdict means, as one sentence."""
     verdict = str(answer["verdict"])
+    loud = [shown for shown in answer["findings"] if shown["severity"] != "note"]
+    if loud and all(shown["guess"] for shown in loud):
+        return _("Nothing that was read proves it, but it reads like this.")
     said = {
         "broken": _("Something keeps this from working."),
         "degraded": _("It works, but less well than it could."),
@@ -111,7 +114,9 @@ def finding(shown: Answer, verbose: int = 0, first: bool = True) -> list[str]:
     if shown["because"]:
         lines += wrapped(shown["because"], "  ", "  ")
     lines += _evidence(shown["evidence"], verbose)
-    lines += _fixes(shown["fixes"], verbose)
+    if shown["make_sure"]:
+        lines += _labelled(_("Check:"), shown["make_sure"])
+    lines += _fixes(shown["fixes"], verbose) or (_labelled(_("Mend:"), shown["mends"]) if shown["mends"] else [])
     if shown["in_vain"]:
         lines += _labelled(_("In vain:"), shown["in_vain"])
     return lines + _labelled(_("More:"), "rigup explain " + shown["cause"])
@@ -243,6 +248,9 @@ def _notes(answer: Answer) -> list[str]:
     if answer["unexplained"]:
         told = _("Messages that no cause here accounts for: {names}.").format(names=", ".join(answer["unexplained"]))
         lines += wrapped(told, "  - ", "    ")
+    if answer["near"]:
+        told = _("By its words alone the text is nearest to {causes}; `rigup explain CAUSE` tells of each.")
+        lines += wrapped(told.format(causes=", ".join(answer["near"])), "  - ", "    ")
     return [click.style(_("Notes"), bold=True), *lines] if lines else []
 
 
@@ -278,4 +286,10 @@ def _troubles(answer: Answer) -> list[str]:
     if not answer.get("troubles"):
         return []
     lines = [click.style(_("What could not be read"), bold=True)]
-    return lines + [line for told in answer["troubles"] for line in wrapped(told, "  - ", "    ")]
+    return lines + [line for told in answer["troubles"] for line in wrapped(_trouble(told), "  - ", "    ")]
+
+
+def _trouble(told: str) -> str:
+    """Who could not read, and why: data is English, and what has a translation is shown in it."""
+    who, parted, why = told.partition(": ")
+    return who + parted + _(why)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from rigup.diagnosis import rules  # noqa: F401  (registers them)
 from rigup.diagnosis.findings import Finding, explained
 from rigup.diagnosis.judge import Skipped, judged, remedy
+from rigup.diagnosis.likeness import complaint, is_guess, near, reads_like, with_guess
 from rigup.diagnosis.states import device_states
 from rigup.diagnosis.users import used_by
 from rigup.diagnosis.where_set import taken_out
@@ -18,6 +19,7 @@ from rigup.machine.look import look
 from rigup.machine.reader import inputs_about
 from rigup.machine.sources import Source, close_sources, open_source
 from rigup.machine.store import Facts
+from rigup.machine.texts import Text
 from rigup.steps import KINDS, Step, StepError, make, parse
 
 Answer = dict[str, Any]
@@ -31,11 +33,12 @@ _PLAINER = (
 
 
 class Diagnosis(NamedTuple):
-    """What was seen and what is wrong."""
+    """What was seen and what is wrong; `complaint` are pasted texts in which somebody says so, where nothing else does."""
 
     facts: Facts
     findings: list[Finding]
     skipped: Skipped
+    complaint: tuple[Text, ...] = ()
 
 
 def diagnose(source: str | None = None, wake: bool = False) -> Answer:
@@ -54,30 +57,41 @@ def diagnosed(sources: list[Source], wake: bool = False) -> Answer:
 def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     """The same with the facts, for those who keep or compare them."""
     facts = look(sources, wake)
-    return Diagnosis(facts, *judged(facts))
+    findings, skipped = judged(facts)
+    said = complaint(sources, facts) if _undecided(findings, facts) else ()
+    if not unexplained(findings, facts):  # a known message on which the rules keep silent is no matter for guesses
+        findings = with_guess(findings, said)
+    return Diagnosis(facts, findings, skipped, said)
+
+
+def _undecided(findings: list[Finding], facts: Facts) -> bool:
+    """Whether nothing was seen to work, and nothing more than possible causes is known."""
+    sure = any(finding.severity != "note" and finding.confidence != "possible" for finding in findings)
+    return not sure and not any(torch.get("available") for torch in facts.of(Torch))
 
 
 def answer(diagnosis: Diagnosis) -> Answer:
     """The contract's object."""
-    facts, findings, skipped = diagnosis
+    facts, findings, skipped, complained = diagnosis
     heard = {said.id for said in facts.of(Symptom)}
     shown = [show(finding, facts, heard) for finding in findings]
-    left = unexplained(findings, shown, facts)
+    left = unexplained(findings, facts)
     machine = inventory(facts)
     device_states(machine.get("accelerators", []), findings, [one["title"] for one in shown], facts)
     return {
         "schema": SCHEMA,
-        "verdict": verdict(findings, facts, machine, left),
+        "verdict": verdict(findings, facts, machine, bool(left or complained)),
         "machine": machine,
         "findings": shown,
         "skipped": [_skipped(unknown, causes) for unknown, causes in sorted(skipped.items())],
         "unexplained": left,
+        "near": near(complained) if all(finding.severity == "note" for finding in findings) else [],
         "troubles": facts.troubles,
     }
 
 
-def verdict(findings: list[Finding], facts: Facts, machine: Answer, left: list[str]) -> str:
-    """Healthy needs something seen that works and no error that nobody accounts for; else it is unknown."""
+def verdict(findings: list[Finding], facts: Facts, machine: Answer, left: bool) -> str:
+    """Healthy needs something seen that works, and no error or complaint left that nobody accounts for; else it is unknown."""
     loud = {finding.severity for finding in findings}
     if "error" in loud:
         return "broken"
@@ -85,8 +99,8 @@ def verdict(findings: list[Finding], facts: Facts, machine: Answer, left: list[s
         return "degraded"
     if left:
         return "unknown"
-    works = any(torch.get("available") for torch in facts.of(Torch))
     devices = machine.get("accelerators") or []
+    works = any(torch.get("available") for torch in facts.of(Torch))
     if works or any(device.get("state") in ("verified", "expected", "on-trial") for device in devices):
         return "healthy"
     return "healthy" if machine.get("accelerators") == [] else "unknown"
@@ -97,6 +111,7 @@ def show(finding: Finding, facts: Facts, heard: set[str]) -> Answer:
     params = {**finding.params, **remedy(finding, facts)}
     text = texts(current()).get(finding.cause)
     title = fullest(text.title if text else (), params) or finding.cause
+    steps = fixes(finding, params, facts)
     return {
         "cause": finding.cause,
         "severity": finding.severity,
@@ -104,11 +119,14 @@ def show(finding: Finding, facts: Facts, heard: set[str]) -> Answer:
         "subject": finding.subject.name or "machine",
         "place": str(finding.place) if any(finding.place) else "",
         "confidence": finding.confidence,
-        "because": (text and filled(text.meaning, params)) or "",
+        "guess": is_guess(finding),
+        "because": " ".join(part for part in (reads_like(finding), text and filled(text.meaning, params)) if part),
+        "make_sure": (text and finding.confidence == "possible" and filled(text.recognise, params)) or "",
         "in_vain": (text and filled(text.in_vain, params)) or "",
         "evidence": finding.evidence,
         "explains": sorted(finding.folds | (heard & explained(finding.cause))),
-        "fixes": fixes(finding, params, facts),
+        "mends": (text and not steps and filled(text.mends, params)) or "",
+        "fixes": steps,
     }
 
 
@@ -162,9 +180,9 @@ def _skipped(unknown: str, causes: set[str]) -> Answer:
     }
 
 
-def unexplained(findings: list[Finding], shown: list[Answer], facts: Facts) -> list[str]:
+def unexplained(findings: list[Finding], facts: Facts) -> list[str]:
     """Symptoms that no finding accounts for, and that are neither harmless nor mere statements."""
-    accounted = {name for finding in shown for name in finding["explains"]}
+    accounted = {name for finding in findings for name in finding.folds | explained(finding.cause)}
     accounted |= {line["fact"].removeprefix("symptom ") for finding in findings for line in finding.evidence}
     quiet = {row.id for row in signatures() if row.harmless or row.states}
     return sorted({said.id for said in facts.of(Symptom)} - accounted - quiet)

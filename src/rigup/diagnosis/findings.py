@@ -49,9 +49,14 @@ def row_of(cause: str) -> Cause:
 @functools.cache
 def explained(cause: str) -> frozenset[str]:
     """Symptoms and causes that a cause accounts for, also those of the causes explained."""
-    row = causes().get(cause)
-    named = frozenset(row.explains) if row else frozenset()
-    return named.union(*map(explained, named)) if named else named
+    reached: set[str] = set()
+    ahead = [cause]
+    while ahead:  # a table of a person's own may lead in a circle
+        row = causes().get(ahead.pop())
+        new = set(row.explains) - reached if row else set()
+        reached |= new
+        ahead += new
+    return frozenset(reached)
 
 
 def merged(found: list[Finding]) -> list[Finding]:

@@ -7,7 +7,7 @@ from rigup.machine.facts import Fact, Place, Reading, kinds
 from rigup.machine.kinds import Symptom
 from rigup.machine.texts import Hit, Text
 
-_PEOPLE = ("people", "people who ask", "a person", "user")  # and no program beside them
+PEOPLE = ("people", "people who ask", "a person", "user")  # and no program beside them
 
 
 def match(text: Text, people: bool = True) -> Iterator[tuple[Symptom, list[Fact]]]:
@@ -16,7 +16,7 @@ def match(text: Text, people: bool = True) -> Iterator[tuple[Symptom, list[Fact]
     `people`: whether a person may speak in the text. A machine's own log is never read as what somebody tells of it.
     """
     for row in signatures():
-        if row.program in _PEOPLE and not people:
+        if row.program in PEOPLE and not people:
             continue
         if spots := text.spots(row.literal):
             for hit in text.near(row.regex, spots, row.lines):

@@ -1,0 +1,101 @@
+"""A guess, where no rule speaks: the cause that a pasted complaint reads like.
+
+Words prove nothing. So it guesses only of texts, only where nothing loud was found and nothing was seen to work,
+only where somebody complains, and calls itself possible. The text of the cause tells how to make sure.
+"""
+
+from rigup.diagnosis.findings import Finding
+from rigup.knowledge.doctor_tables import signatures
+from rigup.knowledge.likeness import Likeness, complains, likenesses, line_of, nearest
+from rigup.language import _
+from rigup.machine.facts import Place, Subject
+from rigup.machine.kinds import Symptom
+from rigup.machine.matcher import PEOPLE
+from rigup.machine.sources import Source
+from rigup.machine.store import Facts
+from rigup.machine.texts import Text
+
+_LEAD = 0.3  # by which the nearest cause is well ahead of the next
+
+_MESSAGE = 12  # characters of a literal from which on it is a message, and not a name that is worth hearing
+
+
+def complaint(sources: list[Source], facts: Facts) -> tuple[Text, ...]:
+    """The pasted texts, if somebody complains in them; none where a machine itself was asked.
+
+    Raises:
+        KnowledgeError: its table is malformed.
+
+    """
+    if any(source.host is not None for source in sources):
+        return ()
+    texts, idle = tuple(text for source in sources for text in source.texts), _idle_lines(facts)
+    return texts if any(complains(_without(text, idle)) for text in texts) else ()
+
+
+def _idle_lines(facts: Facts) -> set[tuple[str, int | None]]:
+    """Where programs said what is known to be without consequence."""
+    known = (row for row in signatures() if row.harmless and row.program not in PEOPLE)
+    idle = {row.id for row in known if len(row.literal) >= _MESSAGE}
+    told = (said.fields["id"].where for said in facts.of(Symptom) if said.id in idle)
+    return {(where.source, where.line) for where in told}
+
+
+def _without(text: Text, idle: set[tuple[str, int | None]]) -> str:
+    lines = enumerate(text.body.splitlines(), start=1)
+    return "\n".join(line for number, line in lines if (text.source, number) not in idle)
+
+
+def with_guess(findings: list[Finding], texts: tuple[Text, ...]) -> list[Finding]:
+    """The findings, with a guess where it adds something.
+
+    Where nothing is found it stands alone, with the runner-up where the two are close. Beside causes that are possible
+    it stands first if it leads by much, and is left out otherwise.
+
+    Raises:
+        KnowledgeError: the weights are malformed.
+
+    """
+    likely = likenesses("\n".join(text.body for text in texts), most=2)
+    found = [finding.cause for finding in findings if finding.severity != "note"]
+    if not likely or likely[0].cause in found:
+        return findings
+    leads = likely[0].score - likely[1].score > _LEAD
+    if found and not leads:
+        return findings
+    return [*(_finding(like, texts) for like in likely[: 1 if leads else 2]), *findings]
+
+
+def near(texts: tuple[Text, ...]) -> list[str]:
+    """Causes to read about where not even a guess is worth it.
+
+    Raises:
+        KnowledgeError: the weights are malformed.
+
+    """
+    return [like.cause for like in nearest("\n".join(text.body for text in texts))]
+
+
+def is_guess(finding: Finding) -> bool:
+    """Whether words alone speak for it."""
+    return "likeness" in finding.params
+
+
+def _finding(like: Likeness, texts: tuple[Text, ...]) -> Finding:
+    words = ", ".join(like.words)
+    return Finding(like.cause, Subject(), Place(), "possible", _evidence(like, texts), {"likeness": words})
+
+
+def reads_like(finding: Finding) -> str:
+    """The sentence that tells a guess from what was found; empty for what was found."""
+    told = _("This is a guess: the text reads like those in which people report it ({words}).")
+    return told.format(words=finding.params["likeness"]) if is_guess(finding) else ""
+
+
+def _evidence(like: Likeness, texts: tuple[Text, ...]) -> list[dict[str, object]]:
+    """The line that has most of the words."""
+    where = [text.where(line_of(text.body, like.words)) for text in texts]
+    told = max(where, key=lambda one: sum(word.split()[0] in one.text.lower() for word in like.words))
+    return [
+        {"fact": "words " + ", ".join(like.words), "value": told.text or None, "source": told.source, "line": told.line}
+    ]

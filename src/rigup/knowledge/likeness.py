@@ -1,0 +1,172 @@
+"""Which cause a text reads like, by weights of words learned from the project's own cases (scripts/likeness).
+
+It proves nothing. It is asked where no rule has anything to say of a text in which somebody complains.
+"""
+
+import math
+import re
+from collections import Counter
+from itertools import pairwise
+from typing import NamedTuple
+
+import msgspec
+
+from rigup.knowledge import tables
+
+_WORD = re.compile(r"[a-z][a-z0-9]+|[а-яё]{3,}|[\u4e00-\u9fff]")
+_MOST = 40_000  # characters of either end of a text
+_TELLING = 4  # words that are named as the reason
+_HUNDREDTHS = 100
+_COMMON = 450  # rarity of a word below which it is no reason to name
+_FAR = -0.8  # below it a score says nothing
+_FAULT = -1  # stands among the causes for "something is wrong"
+
+
+class Likeness(NamedTuple):
+    """A cause that a text reads like.
+
+    Attributes:
+        cause: its id.
+        score: distance from the border between this cause and all others; above 0 is inside.
+        words: the words that spoke for it, the strongest first.
+
+    """
+
+    cause: str
+    score: float
+    words: tuple[str, ...]
+
+
+class Complaint(msgspec.Struct, frozen=True, kw_only=True):
+    """How people and programs say that something fails, in one language."""
+
+    language: str
+    regex: str
+    example: str
+    near_miss: str
+    source: str = ""
+    checked: str = ""
+    how: str = ""
+
+
+class _Model(NamedTuple):
+    causes: list[str]
+    offsets: list[float]
+    fault_offset: float
+    trust: list[
+        float
+    ]  # how much it counts that it reads like a fault, and the lead of the first; and what has to be passed
+    words: dict[str, str]  # word or pair of words → "rarity cause:weight …", in hundredths
+
+
+Weights = dict[str, dict[int, float]]
+
+
+def words_of(said: str) -> list[str]:
+    """Words and pairs of neighbours, as the weights know them."""
+    plain = said if len(said) <= 2 * _MOST else said[:_MOST] + "\n" + said[-_MOST:]
+    single = _WORD.findall(plain.lower())
+    return single + [first + " " + second for first, second in pairwise(single)]
+
+
+@tables.remembered
+def _model() -> _Model:
+    table = tables.table("likeness")
+    known = dict(row.split("=", 1) for row in table["words"])
+    parts = (table["causes"], table["offsets"], table["fault_offset"], table["trust"])
+    return _Model(*parts, known)
+
+
+@tables.remembered
+def _complaints() -> tuple[re.Pattern[str], ...]:
+    rows = tables.rows("complaints", "complaint", Complaint)
+    return tuple(re.compile(row.regex, re.IGNORECASE | re.MULTILINE) for row in rows)
+
+
+def complains(said: str) -> bool:
+    """Whether somebody, or some program, says in it that something fails.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return any(form.search(said[: 2 * _MOST]) for form in _complaints())
+
+
+def likenesses(said: str, most: int = 3) -> list[Likeness]:
+    """The causes that a text reads like, the nearest first; none where it does not read like a fault.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    model, weights = _model(), _weights(said)
+    nearest = _ranked(model, weights, max(most, 2))
+    fault = model.fault_offset + sum(by.get(_FAULT, 0.0) for by in weights.values())
+    by_fault, by_lead, by_complaint, above = model.trust
+    lead = nearest[0].score - nearest[1].score
+    trusted = by_fault * fault + by_lead * lead + by_complaint * complains(said) > above
+    return nearest[:most] if trusted else []
+
+
+def nearest(said: str, most: int = 3) -> list[Likeness]:
+    """The same for words of somebody who asks: whatever is near at all, and has more than one word to show for it.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return [like for like in _ranked(_model(), _weights(said), most) if like.score > _FAR and len(like.words) > 1]
+
+
+def _ranked(model: _Model, weights: Weights, most: int) -> list[Likeness]:
+    scores = list(model.offsets)
+    for by in weights.values():
+        for cause, weight in by.items():
+            if cause != _FAULT:
+                scores[cause] += weight
+    nearest = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)[:most]
+    return [Likeness(model.causes[one], scores[one], _telling(weights, one)) for one in nearest]
+
+
+def _telling(weights: Weights, cause: int) -> tuple[str, ...]:
+    """The strongest words, without those that everybody uses and those that stand in a pair already named."""
+    named: list[str] = []
+    for word in sorted(weights, key=lambda word: -weights[word].get(cause, 0.0)):
+        if weights[word].get(cause, 0.0) <= 0 or len(named) == _TELLING:
+            break
+        if _rarity(word) >= _COMMON and not any(set(told.split()) & set(word.split()) for told in named):
+            named.append(word)
+    return tuple(named)
+
+
+def _rarity(word: str) -> int:
+    return int(_model().words[word].partition(" ")[0])
+
+
+def _weights(said: str) -> Weights:
+    """What each known word of a text says for and against each cause, -1 being that anything is wrong."""
+    known = _model().words
+    counted = Counter(word for word in words_of(said) if word in known)
+    rows = {word: known[word].split() for word in counted}
+    loads = {word: (1 + math.log(often)) * int(rows[word][0]) / _HUNDREDTHS for word, often in counted.items()}
+    length = math.sqrt(sum(load * load for load in loads.values())) or 1.0
+    return {
+        word: {int(cause): load / length * int(weight) / _HUNDREDTHS for cause, weight in _pairs(rows[word][1:])}
+        for word, load in loads.items()
+    }
+
+
+def _pairs(row: list[str]) -> list[list[str]]:
+    return [one.split(":") for one in row]
+
+
+def line_of(said: str, words: tuple[str, ...]) -> int:
+    """Offset of the line in which most of the words stand."""
+    best, where, at = -1, 0, 0
+    for line in said[: 2 * _MOST].splitlines(keepends=True):
+        have = sum(word in set(words_of(line)) for word in words)
+        if have > best:
+            best, where = have, at
+        at += len(line)
+    return where

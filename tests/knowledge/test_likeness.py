@@ -1,0 +1,65 @@
+"""Weights of words: a complaint is told from a question, and a text that says nothing is nobody's."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rigup.knowledge import tables
+from rigup.knowledge.doctor_tables import causes
+from rigup.knowledge.likeness import Complaint, complains, likenesses, line_of, nearest, words_of
+
+POSTS = Path(__file__).parents[2] / "learning" / "posts"
+SILENT_OF = 0.97  # of the healthy posts, at least
+SPOKEN_OF = 0.8  # of the faulty ones, at least
+
+
+def posts(name):
+    return [post.strip() for post in (POSTS / (name + ".txt")).read_text(encoding="utf-8").split("\n----\n") if post.strip()]
+
+
+def test_every_cause_has_words():
+    assert set(tables.table("likeness")["causes"]) >= set(causes())
+
+
+@pytest.mark.parametrize("row", tables.rows("complaints", "complaint", Complaint), ids=lambda row: row.language)
+def test_a_complaint_is_told_from_what_is_none(row):
+    assert complains(row.example)
+    assert not complains(row.near_miss)
+
+
+@given(st.text(max_size=3000))
+def test_any_text_has_an_answer(said):
+    for like in (*likenesses(said), *nearest(said)):
+        assert like.cause in causes()
+        assert set(like.words) <= set(words_of(said))
+    assert 0 <= line_of(said, ("gpu",)) <= len(said)
+
+
+@pytest.mark.parametrize("said", ["", "hello world", "the weather is fine and the cat does not care", "x" * 100_000])
+def test_what_says_nothing_reads_like_nothing(said):
+    assert likenesses(said) == []
+    assert nearest(said) == []
+
+
+def test_a_text_is_read_at_both_its_ends():
+    filler = "nothing of note here\n" * 20_000
+    told = "the notebook kernel runs another python than the terminal\n"
+    assert set(words_of(told)) <= set(words_of(filler + told))
+
+
+def test_the_line_with_most_of_the_words_is_the_evidence():
+    said = "hello\nthe render group is missing\nrender\n"
+    assert said[line_of(said, ("render", "group is")) :].startswith("the render group")
+
+
+def test_healthy_posts_are_hardly_spoken_of():
+    healthy = posts("healthy")
+    assert sum(not (complains(post) and likenesses(post)) for post in healthy) >= SILENT_OF * len(healthy)
+
+
+def test_the_cause_of_a_post_is_among_the_nearest():
+    told = [(path.stem, post) for path in POSTS.glob("*.txt") if path.stem in causes() for post in posts(path.stem)]
+    near = sum(cause in [like.cause for like in nearest(post)] for cause, post in told)
+    assert near >= SPOKEN_OF * len(told)
