@@ -20,7 +20,7 @@ class Seen:
         self.interpreter = named_interpreter(argv[0])
         self.variables = dict(os.environ)  # as it inherits them
         self.pids: set[int] = set()
-        self._python = False  # one has been seen
+        self._pythons: set[tuple[int, str]] = set()
         self._kills = oom_kills()
         self._next = iter(_LOOKS)
         self._at = time.monotonic() + next(self._next)
@@ -30,13 +30,14 @@ class Seen:
         if time.monotonic() < self._at:
             return
         self._at = time.monotonic() + next(self._next, _LOOKS[-1])
-        if not self._python:
+        if not self._pythons:
             self.variables = _variables(pid) or self.variables
         for one in _family(pid):
             self.pids.add(one)
-            if python := _interpreter(one):
+            python = _interpreter(one)
+            if python and (one, python) not in self._pythons:  # a launcher that outlives its ranks is not news
                 self.interpreter, self.variables = python, _variables(one) or self.variables
-                self._python = True
+                self._pythons.add((one, python))
 
     def kills(self) -> int:
         """Programs that the memory limit of our control group killed since the start."""
