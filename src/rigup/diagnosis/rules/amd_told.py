@@ -14,7 +14,7 @@ _CRASHES = (
     "segmentation-fault",
     "segmentation-fault-signal",
 )
-ROCM = ("rocm-named", "rocm-named-in-lower-case")
+ROCM = ("rocm-named", "rocm-named-in-lower-case", "rocm-named-with-a-capital", "rocm-named-with-two-capitals")
 OURS = (*ROCM, "gfx-named", "amd-gpu-named", "amd-gpu-named-in-small-letters")
 _COMPUTES = (*ROCM, "gfx-named", "torch-named", "stable-diffusion-named", "webui-script-named")
 _SERVERS = ("ollama-named", "lemonade-named", "lm-studio-named", "kobold-named")

@@ -106,7 +106,7 @@ def firmware_is_blamed_for_a_fault(
 # -- a torch for another maker
 @rule("cuda-torch-on-amd", "likely")
 def it_looks_for_nvidia_in_a_persons_words(
-    card: Gpu = one(vendor="amd"), said: Symptom = seen("nvidia-driver-missing-told"), other: Gpu | None = one(vendor="nvidia"),
+    card: Gpu = one(vendor="amd"), said: Symptom = seen("nvidia-driver-missing-told", "torch-driver-too-old"), other: Gpu | None = one(vendor="nvidia"),
     torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """Only a torch for NVIDIA looks for that driver."""
@@ -124,7 +124,7 @@ def another_makers_torch_was_installed(
 
 @rule("cuda-torch-on-amd", "likely")
 def it_looks_for_nvidia_where_rocm_is_named(
-    _error: Symptom = seen("torch-found-no-driver"), named: Symptom = seen(*OURS), nvidia: Symptom | None = seen("nvidia-tx-named", "nvidia-geforce-named"),
+    _error: Symptom = seen("torch-found-no-driver", "torch-driver-too-old"), named: Symptom = seen(*OURS), nvidia: Symptom | None = seen("nvidia-tx-named", "nvidia-geforce-named"),
     other: Gpu | None = one(vendor="nvidia"), torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """The text speaks of ROCm and of no card of NVIDIA's."""

@@ -86,6 +86,15 @@ def module_lies_there(
 
 
 # -- not installed
+_LISTED = (
+    "pci_address",
+    "uuid",
+    "nvml_index",
+    "runtime_index",
+    "seen_by",
+)  # what only a program that sees the card tells
+
+
 @rule("nvidia-driver-missing")
 def nothing_of_a_driver_is_there(
     card: PciDevice = one(vendor_id=NVIDIA, driver=None), modules: Every[KernelModule] = every(KernelModule, name="nvidia"),
@@ -110,14 +119,23 @@ def card_without_driver_or_tool(
     return _draws(card) and not offered and not there and not inside(said) and not (platform and platform.get("wsl"))
 
 
+@rule("nvidia-driver-missing")
+def windows_drives_the_card_itself(
+    card: Gpu = one(vendor="nvidia", driver="basicdisplay"), driver: Driver | None = one(vendor="nvidia")
+) -> Verdict:
+    """Windows's basic display driver has the card, and no driver of NVIDIA's is there."""
+    return driver is None and bool(card.driver)
+
+
 @rule("nvidia-driver-missing", "possible")
 def program_found_no_driver(
     said: Symptom = seen("torch-found-no-driver"), gpu: Gpu | None = None, card: PciDevice | None = None,
     driver: Driver | None = None, platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
-    """torch asked for the driver's version and got none; nobody has shown a card, a driver or the bus."""
+    """torch asked for the driver's version and got none; nobody has shown a driver or the bus, at most named a card."""
     elsewhere = inside(said) or (platform and (platform.get("wsl") or platform.get("system") == "macos"))
-    return gpu is None and card is None and driver is None and not elsewhere
+    named = gpu is None or (gpu.get("vendor") == "nvidia" and not any(map(gpu.knows, _LISTED)))
+    return named and card is None and driver is None and not elsewhere
 
 
 @rule("nvidia-driver-missing", "possible")

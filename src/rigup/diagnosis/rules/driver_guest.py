@@ -16,6 +16,7 @@ from rigup.machine.kinds import (
     PciDevice,
     Platform,
     Symptom,
+    SystemPackage,
     Torch,
     UnlistedVendor,
     World,
@@ -31,6 +32,7 @@ _EXPECTED = (
     "nvidia-smi-no-devices",
     "amd-smi-no-driver",
 )
+_WITHOUT = ("has-no-gpu-in-words", "has-no-card-in-words", "runs-on-the-processor-in-words")
 _NOT_INITIALISED = ("cuda-not-initialized", "cuinit-returns-3", "cuinit-not-initialised", "cuda-start-fails-with-3")
 _UVM = "/dev/nvidia-uvm"
 
@@ -102,6 +104,16 @@ def nothing_of_nvidia_was_found(
 ) -> Verdict:
     """A report that looked for driver, cards and toolkit found none of them, and a program wanted one."""
     return gpu is None and card is None and {"severity": "error"}
+
+
+@rule("no-gpu-present", "likely")
+def told_to_have_no_card(
+    said: Symptom = seen("torch-found-no-driver", *NO_CUDA), told: Symptom = seen(*_WITHOUT),
+    gpu: Gpu | None = None, card: PciDevice | None = None, platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """A program wanted CUDA, and the person says that there is nothing to have it on."""
+    elsewhere = inside(said) or (platform and (platform.get("wsl") or platform.get("system") == "macos"))
+    return gpu is None and card is None and not elsewhere and {"said": told.id, "severity": "error"}
 
 
 @rule("no-gpu-present", "likely")
@@ -353,3 +365,15 @@ def module_is_loaded_without_its_node(
 ) -> Verdict:  # fmt: skip
     """A machine makes the node when it is first needed; with the module loaded it should be there."""
     return not nodes and not inside(nodes)
+
+
+@rule("uvm-device-missing", "possible")
+def neither_its_module_nor_its_node(
+    _card: DeviceNode = one(path="/dev/nvidia0"), nodes: Every[DeviceNode] = lacks(DeviceNode, path=_UVM),
+    modules: Every[KernelModule] = lacks(KernelModule, name="nvidia_uvm"), _driver: KernelModule = one(name="nvidia", loaded=True),
+    torch: Torch = one(), silent: Symptom | None = seen(*SILENT), tool: SystemPackage | None = one(name="nvidia-modprobe", state="installed"),
+) -> Verdict:  # fmt: skip
+    """The rest of the driver is up, and a torch would need it; where NVIDIA's own tool makes both at the first use it is no fault."""
+    wanted = bool(torch.get("cuda")) and torch.get("available") is not True
+    ready = any(module.get("loaded") for module in modules) or tool is not None
+    return wanted and not ready and silent is None and not nodes and not inside(nodes)
