@@ -294,3 +294,15 @@ def test_a_requirement_never_becomes_more_than_one_word_of_a_command(chosen):
     assert '"numpy<2,>=1.26"' in rendered(choice, "dockerfile")
     line = next(line for line in rendered(choice, "apptainer").splitlines() if "numpy" in line and "pip" in line)
     assert "numpy<2,>=1.26" in shlex.split(line)
+
+
+def test_a_sites_own_image_is_what_a_recipe_is_built_upon():
+    made = choose(Wish(packages=("torch",), manager="docker"), read_profile("no gpu, debian 12, python 3.11"))
+    own = {"torch": "registry.example/torch:1", "jax": "registry.example/jax:1"}
+    recipe = rendered(made, "dockerfile", own)
+    assert "ARG BASE=registry.example/torch:1\n" in recipe
+    assert 'RUN ["python3", "-m", "pip", "install", "torch' in recipe
+    assert "apt-get" not in recipe
+    assert "From: registry.example/torch:1\n" in rendered(made, "apptainer", own)
+    assert "registry.example/any:2" in rendered(made, "dockerfile", {"base": "registry.example/any:2"})
+    assert rendered(made, "dockerfile", {"jax": "registry.example/jax:1"}) == rendered(made, "dockerfile")

@@ -140,10 +140,10 @@ def test_a_kernel_older_than_its_gpu_is_changed_and_not_where_the_makers_driver_
 
 
 def test_a_translation_is_known_and_never_planned():
-    found = plan("RX 6800, ubuntu 24.04, python 3.12", "vllm")
+    found = plan("RX 6800, ubuntu 24.04, python 3.12", "sglang")
     assert found["verdict"] == "impossible"
     assert "ZLUDA" in [line["candidate"] for line in found["turned_down"]]
-    assert not any(line["candidate"] == "ZLUDA" for line in plan("RTX 3090, ubuntu 24.04", "vllm")["turned_down"])
+    assert not any(line["candidate"] == "ZLUDA" for line in plan("RTX 3090, ubuntu 24.04", "sglang")["turned_down"])
 
 
 def test_frameworks_share_a_python_that_all_of_them_have():
@@ -185,3 +185,24 @@ def test_markers_are_asked_of_the_machine_that_the_plan_is_for():
     assert read_wishes(words, read_profile("ubuntu 22.04, python 3.12")) == ("torch==2.7.1",)
     with pytest.raises(WishError, match="another system"):
         read_wishes(words[2:], read_profile("ubuntu 22.04, python 3.12"))
+
+
+def test_where_only_an_image_reaches_a_gpu_that_is_told():
+    assert any("vllm-openai-xpu" in line for line in plan("Arc B580, ubuntu 24.04, python 3.12", "vllm")["warnings"])
+    assert not any("xpu" in line for line in plan("RTX 3090, driver 580.95.05, ubuntu 24.04", "vllm")["warnings"])
+
+
+def test_a_name_that_went_out_of_use_is_told_with_what_took_its_place():
+    found = plan("MI300X, ubuntu 24.04, python 3.12", "onnxruntime-rocm")
+    assert [line["because"] for line in found["turned_down"] if "onnxruntime-migraphx" in line["because"]]
+
+
+def test_a_framework_without_any_build_for_the_system_says_so():
+    found = plan("Apple M2, macos 15.5", "cupy")
+    assert any("macOS" in line["because"] for line in found["turned_down"])
+
+
+def test_a_build_for_the_cpu_is_not_weighed_by_another_s():
+    found = plan("no gpu, ubuntu 24.04, python 3.12", "vllm")
+    assert found["cost"]["not_counted"]
+    assert plan("RTX 3090, driver 580.95.05, ubuntu 24.04, python 3.12", "vllm")["cost"]["download_bytes"] > 10**9

@@ -89,7 +89,7 @@ def test_what_people_call_pytorch_is_torch() -> None:
 
 
 def test_what_needs_a_gpu_says_so_where_there_is_none() -> None:
-    found = _chosen("no gpu, ubuntu 24.04, python 3.12", "vllm")
+    found = _chosen("no gpu, ubuntu 24.04, python 3.12", "sglang")
 
     assert not found.chosen
     assert any("GPU" in one.because for one in found.turned_down)

@@ -13,6 +13,7 @@ from rigup.knowledge.cuda import version_key
 from rigup.plan.answer import answer, named_plainly
 from rigup.stack.choose import choose
 from rigup.stack.profile import ProfileError, read_profile, read_profile_table
+from rigup.stack.there import There
 from rigup.stack.weigh import serves_all, wanted
 from rigup.stack.wish import Wish, WishError, read_wishes
 
@@ -250,7 +251,12 @@ def module_of(first, driver):
 
 
 @few
-@given(machines, st.sampled_from(("torch", "torch==2.7.1", "tensorflow", "jax", "bitsandbytes")))
+@given(
+    machines,
+    st.sampled_from(
+        ("torch", "torch==2.7.1", "tensorflow", "jax", "bitsandbytes", "cupy", "paddlepaddle", "xformers", "vllm")
+    ),
+)
 def test_what_is_planned_and_then_there_is_ready(profile, wish):
     first = chosen(profile, wish)
     assume(first.possible)
@@ -261,6 +267,7 @@ def test_what_is_planned_and_then_there_is_ready(profile, wish):
         installed=named_plainly(first.packages) | extra, variables=first.variables, python=first.python,
         pythons=(first.python,), nvidia_driver=driver, environment=".venv",
         open_module=module_of(first, driver),
+        there=There(toolkits={"rocm": (changed["rocm"],)} if "rocm" in changed else {}),
         toolkit=changed.get("toolkit", "").removeprefix("CUDA ").partition(" ")[0] or first.site.toolkit,
     )  # fmt: skip
     again = choose(first.wish, there)

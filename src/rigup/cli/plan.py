@@ -54,8 +54,9 @@ def command(
 ) -> int:  # fmt: skip
     """Choose a stack that this machine can run, and tell each step and why.
 
-    WISH is a package with or without a version: torch, "torch>=2.4,<2.8", tensorflow, jax, vllm. Without one
-    the newest torch is chosen that the machine can run. Nothing is changed.
+    WISH is a package with or without a version: torch, "torch>=2.4,<2.8", tensorflow, jax, vllm; or a
+    requirements.txt or pyproject.toml. Without one the newest torch is chosen that the machine can run, or the one
+    that stands there already. Nothing is changed.
     """
     if as_json or form == "json":
         choose("en")  # data is the same in every language
@@ -75,12 +76,14 @@ def chosen_for(
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError
     from rigup.stack.choose import choose as chosen
+    from rigup.stack.doubts import sorted_out
     from rigup.stack.profile import ProfileError
     from rigup.stack.wish import Wish, WishError, read_wishes, wishes_in
 
     _is_python(options["python"])
     try:
-        told = (*wishes, *(word for path in files for word in wishes_in(path)))
+        typed, named = sorted_out(wishes)
+        told = (*typed, *(word for path in (*files, *named) for word in wishes_in(path)))
         machine = site(profile, environment)
         if profile is None and not options["mirror"]:
             options = {**options, "mirror": defaults().mirror}
@@ -137,4 +140,4 @@ def _shown(choice: "Choice", form: str, explained: bool, link: int = 0) -> str:
     if form in _OF_PIP and any(one.build.conda for one in choice.chosen):
         told = _("A file for {form} names packages of pip, and these are conda-forge's: write --as conda.")
         raise click.UsageError(told.format(form=form))
-    return rendered(choice, form)
+    return rendered(choice, form, defaults().images)

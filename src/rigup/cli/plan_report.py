@@ -34,10 +34,13 @@ def _head(plan: Answer) -> list[str]:
         return wrapped(told) + _smallest(plan)
     lines = wrapped(_left_out(plan)) if _left_out(plan) else []
     if plan["verdict"] == "ready":
-        return lines + wrapped(_("Ready. What was asked for is there already.")) + _smallest(plan)
+        there = _("It is {stack}, with Python {python}.").format(
+            stack=_stack(plan), python=plan["environment"]["python"]
+        )
+        return lines + wrapped(sentences(_("Ready. What was asked for is there already."), there)) + _smallest(plan)
     told = _("This machine gets {stack}, with Python {python}.")
     lines += wrapped(told.format(stack=_stack(plan), python=plan["environment"]["python"]))
-    return lines + _smallest(plan) + _cost(plan["cost"])
+    return lines + _smallest(plan) + _cost(plan["cost"]) + _counted_on(plan)
 
 
 def _smallest(plan: Answer) -> list[str]:
@@ -46,12 +49,27 @@ def _smallest(plan: Answer) -> list[str]:
 
 def _stack(plan: Answer) -> str:
     """Packages by their own names; one with an extra stands under its plain name too."""
-    return ", ".join(f"{name} {version}".strip() for name, version in plan["packages"].items() if "[" not in name)
+    told = [f"{name} {version}".strip() for name, version in plan["packages"].items() if "[" not in name]
+    return ", ".join(told or plan["requirements"])
+
+
+def _counted_on(plan: Answer) -> list[str]:
+    """Where the packages are to come from: nobody has asked yet whether it answers."""
+    installs = [
+        argv for step in plan["steps"] if step["state"] == "needed" for argv in step["commands"] if "install" in argv
+    ]
+    own = any("pip" in argv and "--index-url" not in argv for argv in installs)
+    places = [*plan["indexes"], *([_("the default index")] if own else [])]
+    if not installs or not places:
+        return []
+    told = _("It counts on {places}; whether they answer is tried when the steps are taken.")
+    return wrapped(told.format(places=", ".join(places)))
 
 
 def _left_out(plan: Answer) -> str:
     """A build that leaves the GPU idle says so before all else."""
-    if plan["devices"] and not any(device["served"] for device in plan["devices"]):
+    known = plan["packages"] or not plan["requirements"]
+    if known and plan["devices"] and not any(device["served"] for device in plan["devices"]):
         return _("No GPU is served: this would run on the CPU alone.")
     return ""
 

@@ -112,12 +112,22 @@ def toolkit_knows(cuda: str, isa: str) -> bool | None:
         KnowledgeError: the table is malformed.
 
     """
-    rows = tables.rows("cuda_driver", "toolkit_compile", _Compiler)
-    if not any(isa in row.isas for row in rows):
+    if not any(isa in row.isas for row in tables.rows("cuda_driver", "toolkit_compile", _Compiler)):
         return None
+    return isa in toolkit_isas(cuda)
+
+
+def toolkit_isas(cuda: str) -> list[str]:
+    """List the chips that a CUDA release knows, or the one before it where the table has a gap; none below the table.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("cuda_driver", "toolkit_compile", _Compiler)
     asked = version_key(cuda)[:2]
     older = [row for row in rows if version_key(row.cuda)[: len(asked)] <= asked]
-    return bool(older) and isa in max(older, key=lambda row: version_key(row.cuda)).isas
+    return [*max(older, key=lambda row: version_key(row.cuda)).isas] if older else []
 
 
 def oldest_compiled(cuda: str) -> str:

@@ -43,6 +43,31 @@ class _Engine(msgspec.Struct, frozen=True, kw_only=True):
     package: str
 
 
+class Loader(msgspec.Struct, frozen=True, kw_only=True):
+    """What a system's configuration must say before programs that were made elsewhere start.
+
+    Attributes:
+        lines: of the configuration. commands: put it in force.
+        variable: set where that is done.
+        driver_libraries: the folder of the GPU driver's libraries, which no loader looks into.
+
+    """
+
+    distribution: str
+    lines: list[str]
+    commands: Commands
+    variable: str
+    driver_libraries: str
+    source: str = ""
+
+
+def loader(distribution: str) -> Loader | None:
+    """What programs that were made elsewhere need there; None where they just start. Raises KnowledgeError."""
+    return next(
+        (row for row in tables.rows("surroundings", "loader", Loader) if row.distribution == distribution), None
+    )
+
+
 def proxy(program: str) -> Proxy | None:
     """How a program is told of a proxy; None where it reads the variables. Raises KnowledgeError."""
     return next((row for row in tables.rows("surroundings", "proxy", Proxy) if row.program == program), None)

@@ -115,9 +115,9 @@ _SMALL = (
 
 
 def _one(name: str, version: str, build: Candidate | None, system: str) -> Weight | None:
-    """A build for ROCm weighs what it weighs: nothing is said of it by another's."""
+    """A build for ROCm, or for the CPU alone, weighs what it weighs: nothing is said of it by another's."""
     found = weight(name, version, build.variant if build else "", system)
-    if found or (build and build.kind == "rocm"):
+    if found or (build and (build.kind == "rocm" or build.variant == "cpu")):
         return found
     return weight(name, version, "", system) or _bare(name, version, system)
 

@@ -163,7 +163,7 @@ def _beside(way: _Way) -> Iterator[Step]:
 def _by_configuration(recipe: Recipe, provider: Provider, change: Change, branch: str) -> Step:
     """Systems that are described and not changed: the lines are the person's to write."""
     lines = [line.replace("{branch}", branch) for line in recipe.lines]
-    told = sentences(change.why, recipe.note)
+    told = sentences(change.why, _(recipe.note))
     apply = tuple(tuple(argv) for argv in provider.apply)
     return make_as("write-configuration", {"lines": " ".join(lines)}, KINDS, apply, because=told)
 

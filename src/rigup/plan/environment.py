@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterator
 
 from rigup.knowledge.package_managers import package_manager
+from rigup.knowledge.surroundings import loader
 from rigup.language import _
 from rigup.plan import network, place, toolkit
 from rigup.plan.packages import Group, groups
@@ -32,6 +33,7 @@ _SET_ON_WINDOWS = (
 def steps(choice: Choice) -> Iterator[Step]:
     """Make the environment, install into it, set its variables."""
     yield from network.proxy_steps(choice, network.programs_of_work(choice))
+    yield from _loader(choice.site)
     yield from making(choice)
     yield from toolkit.conda_steps(choice, folder(choice))
     told = groups(choice)
@@ -42,6 +44,17 @@ def steps(choice: Choice) -> Iterator[Step]:
             yield _install(choice, group)
     for name, (value, because) in network.variables(choice).items():
         yield setting(choice, name, value, because)
+
+
+def _loader(site: Site) -> Iterator[Step]:
+    """What lets wheels, and the Pythons that uv brings along, start at all on a system of another kind."""
+    row = loader(site.distribution)
+    if row is None or row.variable in site.variables or site.container:
+        return
+    because = _("Wheels look for the loader and the libraries of C in places that this system does not have.")
+    commands = tuple(map(tuple, row.commands))
+    step = make_as("write-configuration", {"lines": " ".join(row.lines)}, KINDS, commands, because=because)
+    yield step._replace(restart=False)
 
 
 def kept(site: Site, python: str) -> bool:

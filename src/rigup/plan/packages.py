@@ -58,7 +58,7 @@ def groups(choice: Choice) -> list[Group]:
     in them are left to pip's own configuration, which has them, and not told in a plan.
     """
     found = [_of_build(choice, one) for one in choice.chosen]
-    return found + list(_beside(choice))
+    return [group for group in (*found, *_beside(choice)) if group.wanted or group.conda]
 
 
 def _beside(choice: Choice) -> Iterator[Group]:

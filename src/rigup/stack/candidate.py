@@ -29,12 +29,14 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         package, version: "torch", "2.9.1".
         variant: the local part of its index ("cu126", "rocm6.4", "cpu", "xpu").
-        kind: how it reaches a device: "cuda", "rocm", "xpu", "mps", "directml", "vulkan" or "cpu".
+        kind: how it reaches a device: "cuda", "rocm", "xpu", "mps", "metal", "directml", "openvino", "vulkan" or "cpu";
+            "unknown" where the tables do not tell.
         packages: exact versions by name as pip takes them, the package itself first.
         index: where it lies, "" for the default index. links: folders of files beside it.
         beside: what stands on it, with exact versions, from the default index.
         code: architectures that are compiled in.
         cuda, rocm: the toolkit inside.
+        libraries: the toolkit that its libraries are of, where that is a newer one than it asks the driver for.
         driver: the lowest NVIDIA driver where its makers name one, beside what `cuda` asks.
         python: Pythons that have a wheel.
         glibc, macos: the lowest that it runs on.
@@ -49,6 +51,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         changes: what it asks of the system, whatever the devices.
         conda, channel: what conda is asked for, and of whom; empty for wheels.
         image, brings: the image that holds it, and the packages that need not be installed there.
+        pins: libraries of NVIDIA that it brings into the environment ("cudnn"), each with the versions that it takes.
         any_cudnn: it asks for any cuDNN of its line, so that the newest is taken.
         mind: what a person has to see to, as a sentence.
         trial: why nobody can vouch for it on any device, as a sentence; "" where its makers released it.
@@ -68,6 +71,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     code: tuple[str, ...] = ()
     cuda: str = ""
     rocm: str = ""
+    libraries: str = ""
     driver: str = ""
     python: tuple[str, ...] = ()
     glibc: str = ""
@@ -85,6 +89,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     channel: str = ""
     image: str = ""
     brings: tuple[str, ...] = ()
+    pins: dict[str, str] = {}
     any_cudnn: bool = False
     mind: str = ""
     trial: str = ""
@@ -96,7 +101,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         """How a person knows it: "torch 2.9.1+cu126", "torch 2.9.1 (conda-forge, CUDA 12.9)"."""
         if self.channel:
             return f"{self.package} {self.version} ({self.channel}{', CUDA ' + self.cuda if self.cuda else ''})"
-        return f"{self.package} {self.version}" + (f"+{self.variant}" if self.variant else "")
+        return f"{self.package} {self.version}".strip() + (f"+{self.variant}" if self.variant else "")
 
 
 class Served(msgspec.Struct, frozen=True, kw_only=True):

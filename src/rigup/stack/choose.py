@@ -9,17 +9,20 @@ from rigup.knowledge.chips import isa_order
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cudnn import cudnn_pin
 from rigup.knowledge.mirrors import mirror_names
+from rigup.knowledge.wheels import words_for
 from rigup.language import _
 from rigup.stack import frameworks
+from rigup.stack.apart import apart
 from rigup.stack.candidate import Change, Served, unserved
 from rigup.stack.choice import Choice, TurnedDown
 from rigup.stack.decide import Decision, decide, made_for, solved
-from rigup.stack.explain import translations, turned_down
+from rigup.stack.explain import translations, turned_down, unheard
 from rigup.stack.inside import inside
 from rigup.stack.limits import python_for
+from rigup.stack.notes import note
 from rigup.stack.remedies import smallest
 from rigup.stack.site import Device, Site
-from rigup.stack.variables import for_devices
+from rigup.stack.variables import for_devices, of_driver
 from rigup.stack.weigh import Judged, served_count, serves_all, wanted
 from rigup.stack.wish import Wish, WishError
 
@@ -42,8 +45,13 @@ def choose(wish: Wish, site: Site) -> Choice:
     whole = serves_all(found.taken, site) and not found.stuck
     choice = Choice(
         wish=wish, site=site, remedy=None if whole else smallest(wish, site, solved),
-        turned_down=(*turned_down(found.refused, site), *_translations(found, site), *_without_gpu(found, site)),
+        turned_down=(
+            *turned_down(found.refused, site), *_translations(found, site), *_without_gpu(found, site),
+            *(unheard(wish, site) if found.stuck else ()),
+        ),
     )  # fmt: skip
+    if found.conflict:
+        choice = apart(choice, found.conflict, choose)
     return _without_a_stack(choice, found) if found.stuck else _with_a_stack(choice, found)
 
 
@@ -96,7 +104,8 @@ def _without_a_stack(choice: Choice, found: Decision) -> Choice:
 def _with_a_stack(choice: Choice, found: Decision) -> Choice:
     wish, site = choice.wish, choice.site
     taken = found.taken
-    variables, devices = for_devices(tuple(_devices(taken, found.refused, site)))
+    variables, devices = for_devices(tuple(_devices(taken, found, site)))
+    variables = variables | of_driver(devices, inside(wish, site))
     packages = {
         name: version
         for one in taken
@@ -107,8 +116,15 @@ def _with_a_stack(choice: Choice, found: Decision) -> Choice:
         indexes=tuple(dict.fromkeys(url for one in taken for url in _places(one) if url)), devices=devices,
         variables={name: value for one in taken for name, value in one.build.variables.items()} | variables,
         python=taken[0].python or python_for(taken[0].build, inside(wish, site), wish), changes=tuple(_changes(taken)),
-        others=_others(wish, site, taken[0]), warnings=tuple(one.build.mind for one in taken if one.build.mind),
+        others=choice.others or _others(wish, site, taken[0]), warnings=tuple(_warnings(wish, taken, devices)),
     )  # fmt: skip
+
+
+def _warnings(wish: Wish, taken: Iterable[Judged], devices: Told) -> Iterator[str]:
+    """What a person has to see to: of the builds, and of packages of which there is a word to say."""
+    idle = {device.vendor for device, told in devices if not told.served}
+    yield from (note(word) for word in words_for(wish.asked(), idle))
+    yield from (one.build.mind for one in taken if one.build.mind)
 
 
 def _places(one: Judged) -> tuple[str, ...]:
@@ -125,18 +141,20 @@ def _requirements(wish: Wish, taken: Iterable[Judged], packages: dict[str, str])
     known = {canonicalize_name(name.partition("[")[0]) for name in packages}
     for name, told in wish.asked().items():
         if name in beside:
-            yield f"{name}=={packages[name]}"
+            yield name + (packages[name] if not packages[name][:1].isdigit() else "==" + packages[name])
         elif name not in known and not frameworks.stands_for(name):
             yield str(told)
 
 
-def _devices(taken: tuple[Judged, ...], refused: tuple[Judged, ...], site: Site) -> Iterator[tuple[Device, Served]]:
+def _devices(taken: tuple[Judged, ...], found: Decision, site: Site) -> Iterator[tuple[Device, Served]]:
     """Each device with the word of the framework that serves it least; left to the CPU, with what kept a GPU build off."""
     order = ("no", "trial", "native")
     for place, device in enumerate(site.gpus):
         least = min(taken, key=lambda one: order.index(one.served[place].how))
-        nearer = [one for one in refused if made_for(one.build, {device.vendor}) and not one.served[place].served]
-        yield device, nearer[0].served[place] if least.build.kind == "cpu" and nearer else least.served[place]
+        refused = [one for one in found.refused if made_for(one.build, {device.vendor})]
+        nearer = [one.served[place] for one in refused if not one.served[place].served]
+        why = [unserved(found.conflict, "torch_releases")] if found.conflict else nearer
+        yield device, why[0] if least.build.kind == "cpu" and why else least.served[place]
 
 
 def _others(wish: Wish, site: Site, taken: Judged) -> tuple[Choice, ...]:

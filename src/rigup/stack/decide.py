@@ -1,6 +1,6 @@
 """Judge every build that a wish allows, and take the best one of each framework."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -11,8 +11,11 @@ from rigup.stack.candidate import Candidate
 from rigup.stack.inside import inside
 from rigup.stack.serving import PARTNERS
 from rigup.stack.site import Site
+from rigup.stack.together import conflict
 from rigup.stack.weigh import Judged, judged, rank, served_count, usable, wanted
 from rigup.stack.wish import Wish
+
+_MOST = 40  # builds of the first framework that are tried beside the others
 
 
 class Decision(NamedTuple):
@@ -23,6 +26,7 @@ class Decision(NamedTuple):
         looked_at: every build that was judged.
         refused: those that somebody who wants the newest would ask about.
         stuck: whether a framework is left of which no build can be had.
+        conflict: why no builds of all frameworks can share one environment, as a sentence; "" where they can.
 
     """
 
@@ -30,6 +34,7 @@ class Decision(NamedTuple):
     looked_at: tuple[Judged, ...]
     refused: tuple[Judged, ...]
     stuck: bool
+    conflict: str = ""
 
 
 def decide(wish: Wish, site: Site) -> Decision:
@@ -40,7 +45,7 @@ def decide(wish: Wish, site: Site) -> Decision:
 
     """
     found = _in_order(wish, site)
-    if not found.stuck or wish.python or not found.taken:
+    if not found.stuck or wish.python or not found.taken or found.conflict:
         return found
     known = {python for one in found.looked_at for python in one.build.python if not python.endswith("t")}
     for python in sorted(known, key=version_key, reverse=True):
@@ -56,21 +61,85 @@ def solved(wish: Wish, site: Site) -> tuple[Judged, ...]:
     return () if found.stuck else found.taken
 
 
+class _Tried(NamedTuple):
+    """Builds that were tried beside each other: of each framework all that were judged, and the one that was taken."""
+
+    told: tuple[tuple[Judged, ...], ...]
+    taken: tuple[Judged, ...]
+    stuck: bool = False
+    conflict: str = ""
+
+
 def _in_order(wish: Wish, site: Site) -> Decision:
-    """One framework after another: the first decides about Python."""
-    taken: tuple[Judged, ...] = ()
-    looked_at: tuple[Judged, ...] = ()
-    refused: tuple[Judged, ...] = ()
-    asked = wish.asked()
-    for lead in frameworks.leads(asked, wish.manager):
-        told = [judged(build, site, _with_python(wish, taken)) for build in lead.candidates(asked, site)]
-        best = max((one for one in told if usable(one, site)), key=lambda one: rank(one, site, wish), default=None)
-        looked_at += tuple(told)
-        refused += tuple(_above(told, best, site))
-        if best is None:
-            return Decision(taken, looked_at, refused, True)
-        taken += (best,)
-    return Decision(taken, looked_at, refused, False)
+    """One framework after another: the first decides about Python.
+
+    Where its best build takes from another what that could reach alone, the next ones are tried.
+    """
+    first, *rest = frameworks.leads(wish.asked(), wish.manager)
+    told = _judged(first, wish, site)
+    ranked = sorted((one for one in told if usable(one, site)), key=lambda one: rank(one, site, wish), reverse=True)
+    tried = [_Tried((told,), (), True)]
+    for one in _unlike(ranked) if rest else ranked[:1]:
+        tried.append(_beside(_Tried((told,), (one,)), rest, wish, site))
+        if not tried[-1].conflict:
+            break
+    return _decision(
+        max(tried, key=lambda one: (not one.stuck, len(one.taken), _reach(one, site), -_weight(one))), site
+    )
+
+
+def _judged(lead: frameworks.Lead, wish: Wish, site: Site) -> tuple[Judged, ...]:
+    return tuple(judged(build, site, wish) for build in lead.candidates(wish.asked(), site))
+
+
+def _unlike(ranked: list[Judged]) -> list[Judged]:
+    """The best of those that share the same libraries."""
+    found = {tuple(sorted(one.build.pins.items())): one for one in reversed(ranked)}
+    return sorted(found.values(), key=ranked.index)[:_MOST]
+
+
+def _reach(one: _Tried, site: Site) -> int:
+    return sum(served_count(build, site) for build in one.taken)
+
+
+def _weight(one: _Tried) -> int:
+    return sum(build.weight for build in one.taken)
+
+
+def _loses(best: Judged | None, alone: Judged, site: Site) -> bool:
+    """A build beside others is worse than the one that would be taken alone."""
+    return best is None or served_count(best, site) < served_count(alone, site) or best.weight > alone.weight
+
+
+def _beside(before: _Tried, rest: Sequence[frameworks.Lead], wish: Wish, site: Site) -> _Tried:
+    """The best builds of the other frameworks that stand beside those that were taken."""
+    if not rest:
+        return before
+    told = _judged(rest[0], _with_python(wish, before.taken), site)
+    able = sorted((one for one in told if usable(one, site)), key=lambda one: rank(one, site, wish), reverse=True)
+    builds = [one.build for one in before.taken]
+    best = next((one for one in able if not conflict(one.build, builds)), None)
+    lost = bool(able) and _loses(best, able[0], site)
+    why = before.conflict or (conflict(able[0].build, builds) if lost else "")
+    if best is None:
+        return _Tried((*before.told, told), before.taken, True, why)
+    return _beside(_Tried((*before.told, told), (*before.taken, best), False, why), rest[1:], wish, site)
+
+
+def _decision(tried: _Tried, site: Site) -> Decision:
+    refused: list[Judged] = []
+    for place, told in enumerate(tried.told):
+        best = tried.taken[place] if place < len(tried.taken) else None
+        others = [one.build for one in tried.taken if one is not best]
+        refused += [_told_of(one, others) for one in _above(told, best, site)]
+    looked_at = tuple(one for told in tried.told for one in told)
+    return Decision(tried.taken, looked_at, tuple(refused), tried.stuck, tried.conflict)
+
+
+def _told_of(one: Judged, others: Iterable[Candidate]) -> Judged:
+    """A build that nothing else speaks against, with what it takes from those beside it."""
+    why = conflict(one.build, others) if not one.refusal else ""
+    return msgspec.structs.replace(one, refusal=why) if why else one
 
 
 def _with_python(wish: Wish, taken: tuple[Judged, ...]) -> Wish:

@@ -1,15 +1,21 @@
 """Why nothing newer: each build that was turned down with its reason."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+from packaging.requirements import Requirement
 
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.wheels import families
 from rigup.language import _
+from rigup.stack import frameworks
 from rigup.stack.choice import TurnedDown
 from rigup.stack.site import Site
 from rigup.stack.weigh import Judged, wanted
+from rigup.stack.wish import Wish
 
 _MOST = 20
+_SYSTEMS = {"linux": "Linux", "windows": "Windows", "macos": "macOS"}
 
 
 def turned_down(told: Iterable[Judged], site: Site) -> tuple[TurnedDown, ...]:
@@ -32,7 +38,9 @@ def _reason(one: Judged, site: Site) -> tuple[str, str]:
         for told in left:
             if told.how == how:
                 return told.because, told.source or one.build.source
-    return next(((change.why, change.source or one.build.source) for change in one.changes), ("", ""))
+    renews = _("{build} would renew what stands there: --prefer newest takes it.").format(build=one.build.label)
+    kept = (renews, one.build.source) if one.build.package in site.installed else ("", "")
+    return next(((change.why, change.source or one.build.source) for change in one.changes), kept)
 
 
 def _line(because: str, source: str, ones: list[Judged]) -> TurnedDown:
@@ -52,6 +60,27 @@ def _of_each(because: str) -> str:
     start = because.startswith("{}")
     told = because.replace("{}", _("each of these"))
     return told[:1].upper() + told[1:] if start else told
+
+
+def unheard(wish: Wish, site: Site) -> Iterator[TurnedDown]:
+    """Frameworks of which no build at all is made for the system, and names that went out of use.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    asked = wish.asked()
+    ended = [(name, row.ended[name]) for row in families() for name in asked if name in row.ended]
+    for name, instead in ended:
+        told = _("{name} has come to an end: {instead} has taken its place.").format(name=name, instead=instead)
+        yield TurnedDown(candidate=name, because=told, source="wheels")
+    for lead in frameworks.leads(asked, wish.manager) if not ended else ():
+        if not any(True for _one in lead.candidates({name: Requirement(name) for name in asked}, site)):
+            told = _("No build of {name} is known for {system} on {machine}.")
+            because = told.format(
+                name=lead.name.replace("_", "-"), system=_SYSTEMS.get(site.system, site.system), machine=site.machine
+            )
+            yield TurnedDown(candidate=lead.name.replace("_", "-"), because=because, source="wheels")
 
 
 def translations(makers: set[str], kinds: set[str]) -> tuple[TurnedDown, ...]:

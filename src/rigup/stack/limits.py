@@ -63,7 +63,7 @@ def room(build: Candidate, site: Site) -> int:
         KnowledgeError: the table is malformed.
 
     """
-    name, version = next(iter(build.packages.items()))
+    name, version = next(iter(build.packages.items()), ("", ""))
     known = weight(name, version, build.variant, site.system) or weight(
         name.partition("[")[0], version, "", site.system
     )

@@ -47,8 +47,19 @@ def smallest(wish: Wish, site: Site, solve: Solve) -> Remedy | None:
     for attempt in (_python, _room, _version, _of_conda, _administrator, _translated, _system):
         for tried in attempt(wish, site, solve):
             if serves_all(solve(tried.wish, tried.site), tried.site):
-                return tried
+                return _with_wsl(tried, wish, site, solve) if attempt is _version else tried
     return None
+
+
+def _with_wsl(found: Remedy, wish: Wish, site: Site, solve: Solve) -> Remedy:
+    """Another release on Windows itself: WSL, where the wish can stay as it is, is told beside it."""
+    if site.system != "windows":
+        return found
+    inside = next(iter(_system(wish, site, solve)))
+    if not serves_all(solve(inside.wish, inside.site), inside.site):
+        return found
+    told = _("Or install it inside WSL, where {wish} works as it was asked for.").format(wish=", ".join(wish.packages))
+    return Remedy(text=sentences(found.text, told), wish=found.wish, site=found.site)
 
 
 def _python(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:

@@ -12,8 +12,8 @@ from rigup.stack.site import Device, Site
 
 # How a build may reach the devices of a maker.
 PARTNERS = {
-    "nvidia": ("cuda", "vulkan"), "amd": ("rocm", "directml", "vulkan"), "intel": ("xpu", "directml", "vulkan"),
-    "apple": ("mps",),
+    "nvidia": ("cuda", "vulkan"), "amd": ("rocm", "directml", "vulkan"), "intel": ("xpu", "openvino", "directml", "vulkan"),
+    "apple": ("mps", "metal"),
 }  # fmt: skip
 
 
@@ -27,8 +27,8 @@ def served(build: Candidate, device: Device, site: Site) -> Served:
     if build.kind not in PARTNERS.get(device.vendor, ()):
         return _other_maker(build, device)
     judge = {
-        "cuda": serving_nvidia.served, "rocm": serving_amd.served, "xpu": _intel, "mps": _apple, "directml": _directml,
-        "vulkan": _vulkan,
+        "cuda": serving_nvidia.served, "rocm": serving_amd.served, "xpu": _intel, "mps": _apple, "metal": _metal,
+        "openvino": _openvino, "directml": _directml, "vulkan": _vulkan,
     }[build.kind]  # fmt: skip
     told = judge(build, device, site)
     if build.trial and told.how == "native":
@@ -37,6 +37,10 @@ def served(build: Candidate, device: Device, site: Site) -> Served:
 
 
 def _other_maker(build: Candidate, device: Device) -> Served:
+    if build.kind == "unknown":
+        return unserved(
+            _("Whether {build} uses {device}, nobody can say.").format(build=build.label, device=device.label)
+        )
     if build.kind == "cpu":
         return unserved(_("{build} runs on the CPU alone.").format(build=build.label), build.source)
     return unserved(_("{build} is not made for {device}.").format(build=build.label, device=device.label), build.source)
@@ -54,11 +58,30 @@ def _intel(build: Candidate, device: Device, _site: Site) -> Served:
     return Served(how="native", because=told.format(device=device.label, build=build.label), source="pci_intel")
 
 
-def _apple(build: Candidate, device: Device, site: Site) -> Served:
+def _openvino(build: Candidate, device: Device, _site: Site) -> Served:
+    told = _("{build} reaches {device} by OpenVINO.").format(build=build.label, device=device.label)
+    return Served(how="native", because=told, source=build.source)
+
+
+def _out_of_reach(site: Site) -> str:
+    """Why Metal cannot be had there; "" if it can."""
     if site.rosetta:
-        return unserved(_("This Python is translated by Rosetta and sees no GPU: use one built for arm64."), "apple")
+        return _("This Python is translated by Rosetta and sees no GPU: use one built for arm64.")
     if site.virtual or site.container:
-        return unserved(_("Metal does not reach into a virtual machine or a container."), "apple")
+        return _("Metal does not reach into a virtual machine or a container.")
+    return ""
+
+
+def _metal(build: Candidate, device: Device, site: Site) -> Served:
+    if reason := _out_of_reach(site):
+        return unserved(reason, "apple")
+    told = _("{build} reaches {device} by Metal.").format(build=build.label, device=device.label)
+    return Served(how="native", because=told, source=build.source)
+
+
+def _apple(build: Candidate, device: Device, site: Site) -> Served:
+    if reason := _out_of_reach(site):
+        return unserved(reason, "apple")
     least = mps_minimum(build.version) if build.package == "torch" else None
     if least and site.macos and is_older(site.macos, least):
         told = _("MPS of {build} needs macOS {least}; this is {macos}.")

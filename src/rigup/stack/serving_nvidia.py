@@ -2,7 +2,7 @@
 
 from rigup.knowledge import tables
 from rigup.knowledge.chips import WhyNot, isa_order, runs_on, why_not
-from rigup.knowledge.cuda import branch_of, driver_minimum, reaches, toolkit_knows, version_key
+from rigup.knowledge.cuda import branch_of, driver_minimum, reaches, toolkit_isas, toolkit_knows, version_key
 from rigup.knowledge.driver_choice import first_branch, stable_branch
 from rigup.knowledge.driver_recipes import for_servers
 from rigup.knowledge.forward import forward_package
@@ -29,7 +29,7 @@ def served(build: Candidate, device: Device, site: Site) -> Served:
     change = driver_change(build, site)
     if reason := _refused(build, device, change, site):
         return unserved(reason, "cuda_driver")
-    if _only_translated(build, device.isa) and not toolkit_knows(build.cuda, device.isa):
+    if _only_translated(build, device.isa) and not toolkit_knows(_libraries(build), device.isa):
         told = _("{build} holds no machine code for {isa}; the driver translates what it has, which nobody has tried.")
         return Served(
             how="trial", because=told.format(build=build.label, isa=device.isa), source=build.source, change=change
@@ -48,10 +48,20 @@ def _no_code(build: Candidate, isa: str) -> str:
         return told.format(build=build.label, oldest=build.isa_min, isa=isa)
     if build.code and (reason := _why_not(isa, build.code, build.cuda)):
         return _not_compiled(build, reason)
-    if (_only_translated(build, isa) or not build.code) and build.cuda and toolkit_knows(build.cuda, isa) is False:
+    if (_only_translated(build, isa) or not build.code) and build.cuda and _libraries_fail(_libraries(build), isa):
         told = _("{build} comes with libraries of CUDA {cuda}, which know no {isa}.")
-        return told.format(build=build.label, cuda=build.cuda, isa=isa)
+        return told.format(build=build.label, cuda=_libraries(build), isa=isa)
     return ""
+
+
+def _libraries(build: Candidate) -> str:
+    return build.libraries or build.cuda
+
+
+@tables.remembered
+def _libraries_fail(cuda: str, isa: str) -> bool:
+    """The libraries of a CUDA release hold no code that runs on a chip: neither its own nor that of an older one of its kind."""
+    return toolkit_knows(cuda, isa) is False and not runs_on(isa, toolkit_isas(cuda))
 
 
 def _not_compiled(build: Candidate, reason: WhyNot) -> str:

@@ -21,6 +21,14 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True):
     asks: tuple[Asked, ...] = ()
 
 
+_RENEWALS = ("install-torch", "choose-build", "install-in-two-steps", "get-jetson-torch", "get-build-for-this-gpu")
+
+
+def asks_for_another(troubles: tuple[Trouble, ...]) -> bool:
+    """What is installed is at fault: another build of it is asked for."""
+    return any(one.severity == "error" and asked.kind in _RENEWALS for one in troubles for asked in one.asks)
+
+
 def troubles_of(facts: Facts) -> tuple[Trouble, ...]:
     """What is wrong there, the root causes first. Raises KnowledgeError for a malformed table."""
     from rigup.diagnosis.answer import Diagnosis, answer

@@ -1,12 +1,29 @@
 """What an environment must set so that its devices work: overrides, and who must not be seen."""
 
+from rigup.knowledge.surroundings import loader
 from rigup.language import _
 from rigup.stack.candidate import Served
-from rigup.stack.site import Device
+from rigup.stack.site import Device, Site
 
 OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
+_LIBRARIES = "LD_LIBRARY_PATH"
 _MASK = "ROCR_VISIBLE_DEVICES"
 Told = tuple[tuple[Device, Served], ...]
+
+
+def of_driver(devices: Told, site: Site) -> dict[str, str]:
+    """Where the libraries of NVIDIA's driver lie, on a system whose loader does not look there; those that were told stay.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    row = loader(site.distribution) if site.holder in ("venv", "conda") else None
+    if row is None or not any(device.vendor == "nvidia" and told.served for device, told in devices):
+        return {}
+    there = site.variables.get(_LIBRARIES, "")
+    known = row.driver_libraries in there.split(":")
+    return {_LIBRARIES: there if known else ":".join(filter(None, (row.driver_libraries, there)))}
 
 
 def for_devices(devices: Told) -> tuple[dict[str, str], Told]:

@@ -3,15 +3,17 @@
 from collections.abc import Iterator, Sequence
 
 import msgspec
+from packaging.utils import canonicalize_name
 
 from rigup.knowledge.cuda import version_key
 from rigup.stack.candidate import Candidate, Change, Served
 from rigup.stack.limits import python_change, python_for, refusal
 from rigup.stack.serving import served
 from rigup.stack.site import Device, Site
+from rigup.stack.troubles import asks_for_another
 from rigup.stack.wish import Wish
 
-_ON_THE_CPU = ("cpu", "mps")
+_ON_THE_CPU = ("cpu", "mps", "unknown")
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,11 +88,25 @@ def usable(one: Judged, site: Site) -> bool:
     return not one.refusal and (served_count(one, site) > 0 or one.build.kind in _ON_THE_CPU)
 
 
+def renewed(build: Candidate, site: Site) -> int:
+    """How many of its packages stand in the environment that is planned for in another version, where they are sound."""
+    if asks_for_another(site.troubles):
+        return 0
+    there = {canonicalize_name(name): version for name, version in site.installed.items()}
+    names = ((canonicalize_name(name.partition("[")[0]), version) for name, version in build.packages.items())
+    return sum(name in there and not _same(there[name], version, build.variant) for name, version in names)
+
+
+def _same(there: str, version: str, variant: str) -> bool:
+    """The default index's wheel of a release is the one of its variant's own index."""
+    return there in (version, version.partition("+")[0] + "+" + variant)
+
+
 def rank(one: Judged, site: Site, wish: Wish) -> tuple[object, ...]:
-    """Order of preference, the best highest: devices served, fewest changes, newest; or newest before changes."""
+    """Order of preference, the best highest: devices served, fewest changes, what stands there, newest; or newest first."""
     reach = served_count(one, site), served_count(one, site, ("native",))
     newest = version_key(one.build.version)
-    order = (newest, -one.weight) if wish.prefer == "newest" else (-one.weight, newest)
+    order = (newest, -one.weight) if wish.prefer == "newest" else (-one.weight, -renewed(one.build, site), newest)
     toolkit = version_key(one.build.cuda or one.build.rocm)
     return (
         *reach,

@@ -11,7 +11,14 @@ from rigup.language import _
 from rigup.stack.site import Site
 
 DEFAULT = "torch"
-_KNOWN_AS = {"pytorch": "torch"}  # what people and conda call a package that pip knows under another name
+# What people and conda call a package that pip knows under another name; Apple's own TensorFlow ended with 2.12.
+KNOWN_AS = {
+    "pytorch": "torch", "tensorflow-macos": "tensorflow", "llama-cpp": "llama-cpp-python", "sklearn": "scikit-learn",
+    "opencv": "opencv-python",
+}  # fmt: skip
+FILES = (".txt", ".toml", ".in")
+"""How files end that hold wishes."""
+
 _MOST = 300  # requirements of one wish
 _MOST_TEXT = 1_000_000
 
@@ -64,7 +71,7 @@ def read_wishes(words: Iterable[str], site: Site | None = None) -> tuple[str, ..
         if told.marker and not told.marker.evaluate(marked):
             continue
         told.marker = None
-        told.name = _KNOWN_AS.get(canonicalize_name(told.name), told.name)
+        told.name = KNOWN_AS.get(canonicalize_name(told.name), told.name)
         name = canonicalize_name(told.name)
         if name in found and found[name] != str(told):
             raise WishError(

@@ -27,6 +27,8 @@ as_root() {
 def script(choice: Choice) -> str:
     """A script that takes every step which is not taken yet. A restart ends a part of it; the next part follows by number."""
     needed = [step for step in steps(choice) if step["state"] != "satisfied"]
+    if not needed:
+        return _nothing(choice)
     if choice.site.system == "windows":
         return _powershell(choice, needed)
     head = _HEAD.format(title=_comment(_title(choice)), written=_comment(_written()))
@@ -35,8 +37,16 @@ def script(choice: Choice) -> str:
     return head + "\n" + "\n".join(_parts(needed))
 
 
+def _nothing(choice: Choice) -> str:
+    """Nothing is left to do: a comment says so, in either shell."""
+    lines = [] if choice.site.system == "windows" else ["#!/bin/sh"]
+    told = _("Nothing is to be done: all of it is there already.")
+    return "\n".join([*lines, "# " + _comment(_title(choice)), "# " + _comment(told), ""])
+
+
 def _title(choice: Choice) -> str:
-    stack = ", ".join(f"{name} {version}".strip() for name, version in choice.packages.items())
+    told = [f"{name} {version}".strip() for name, version in choice.packages.items()]
+    stack = ", ".join(told or choice.requirements)
     return _("Makes an environment with {stack}.").format(stack=stack)
 
 

@@ -6,7 +6,12 @@ from typing import NamedTuple
 
 from packaging.requirements import Requirement
 
+from rigup.knowledge import tables
+from rigup.knowledge.dependents import dependents
+from rigup.knowledge.wheels import families
 from rigup.stack.candidate import Candidate
+from rigup.stack.frameworks import listed
+from rigup.stack.frameworks.addons import Addon
 from rigup.stack.site import Site
 
 
@@ -20,52 +25,84 @@ class Lead(NamedTuple):
 # Which names call for which framework's module; the first that is found leads.
 _CALLED = {
     "vllm": ("vllm",),
-    "torch": ("torch", "torchvision", "torchaudio", "torchcodec", "torch-directml", "flash-attn", "bitsandbytes", "comfyui",
-              "xformers", "torchtext", "lightning", "pytorch-lightning"),
+    "sglang": ("sglang",),
+    "torch": ("torch", "torchvision", "torchaudio", "torchcodec", "torch-directml", "comfyui"),
     "tensorflow": ("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "keras"),
-    "jax": ("jax", "jaxlib", "flax"),
+    "jax": ("jax", "jaxlib"),
     "onnxruntime": ("onnxruntime", "onnxruntime-gpu", "onnxruntime-directml"),
     "llama_cpp": ("llama-cpp-python",),
 }  # fmt: skip
+_BRING_TORCH = ("vllm", "sglang")  # their wheels decide which torch
 
 # Where builds come from besides the framework's own wheels.
 _BESIDE = {"conda": "conda", "docker": "images", "apptainer": "images"}
 
 
 def leads(asked: Mapping[str, Requirement], manager: str = "venv") -> list[Lead]:
-    """The frameworks of a wish, in the order in which they decide; torch where none is named.
+    """The frameworks of a wish, in the order in which they decide; one that knows nothing where none is named.
 
     In a conda environment there are conda-forge's builds beside the wheels, for an image those of the vendors.
     """
     named = called(asked)
-    if "vllm" in named and "torch" in named:
-        named.remove("torch")  # vllm's wheel decides which torch
+    if "torch" in named and any(one in named for one in _BRING_TORCH):
+        named.remove("torch")
     alone = manager if len(named) < 2 or manager == "conda" else "venv"  # two frameworks have no image in common
-    return [_lead(module, alone) for module in named or ["torch"]]
+    return [_lead(module, alone) for module in named or ["unknown"]]
 
 
 def called(names: Iterable[str]) -> list[str]:
-    """Modules of the frameworks that names call for."""
+    """The frameworks that names call for. Raises KnowledgeError for a malformed table."""
     there = set(names)
-    return [module for module, words in _CALLED.items() if there.intersection(words)]
+    return [module for module, words in _words().items() if there.intersection(words)]
+
+
+@tables.remembered
+def _words() -> dict[str, tuple[str, ...]]:
+    """Names by framework: its own, those of what stands on it, and those of its family of wheels."""
+    found = {module: [*words] for module, words in _CALLED.items()}
+    for family in families():
+        found.setdefault(family.name, []).extend((*family.called, *family.on, *family.ended))
+    for module in _CALLED:
+        taken = {word for words in found.values() for word in words}
+        found[module] += [one for one in (*dependents(module), *_addons(module)) if one not in taken]
+    return {module: tuple(words) for module, words in found.items()}
+
+
+def _addons(module: str) -> tuple[str, ...]:
+    return tuple(row.package for row in tables.rows("torch_addons", "addon", Addon)) if module == "torch" else ()
+
+
+def known_names() -> frozenset[str]:
+    """Every name that a wish may call a framework by. Raises KnowledgeError for a malformed table."""
+    return frozenset(word for words in _words().values() for word in words)
 
 
 def frameworks_in(installed: Mapping[str, str]) -> dict[str, str]:
     """The frameworks among installed packages, each by the name that it is asked by, with its version."""
     found = {names[0]: installed[names[0]] for names in _CALLED.values() if names[0] in installed}
-    return {"vllm": found["vllm"]} if "vllm" in found else found  # its wheel decides which torch
+    bringing = [one for one in _BRING_TORCH if one in found]
+    return {one: version for one, version in found.items() if one != "torch" or not bringing}
 
 
 def stands_for(name: str) -> bool:
     """Whether a name is a wish's word for something that the tables spell out otherwise."""
-    return name in ("tensorflow-gpu", "comfyui", "onnxruntime", "tensorflow-cpu")
+    return name in ("tensorflow-gpu", "comfyui", "tensorflow-cpu") or any(name == row.plain for row in families())
 
 
 def _lead(module: str, manager: str) -> Lead:
     def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterable[Candidate]:
-        yield from importlib.import_module("rigup.stack.frameworks." + module).candidates(asked, site)
+        family = listed.named(module)
+        if _has_module(module) and not (family and any(name in (*family.called, *family.ended) for name in asked)):
+            yield from importlib.import_module("rigup.stack.frameworks." + module).candidates(asked, site)
+        if family:
+            yield from listed.candidates(module, asked, site)
         if manager in _BESIDE:
             beside = importlib.import_module("rigup.stack.frameworks." + _BESIDE[manager])
-            yield from beside.candidates(module, _CALLED[module], asked, site)
+            yield from beside.candidates(module, _words().get(module, ()), asked, site)
 
     return Lead(module, candidates)
+
+
+def _has_module(name: str) -> bool:
+    """Whether a framework has a table of its own; others are wheels alone."""
+    return name == "unknown" or (name in _CALLED and name != "sglang")

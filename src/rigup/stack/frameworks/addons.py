@@ -45,6 +45,8 @@ class AddonRelease(msgspec.Struct, frozen=True, kw_only=True):
         torch: the torch that it stands on, as a version specifier.
         python: the lowest.
         isa_min, kinds: in place of its package's, "" and empty for the same.
+        variants: builds of torch that it is compiled for, and in whose index it lies; empty for any.
+        range: versions that serve alike, in place of the one ("": that one alone).
         ready_torch, ready_cuda: for which torch and which major of CUDA it comes compiled; "" for none.
 
     """
@@ -55,6 +57,8 @@ class AddonRelease(msgspec.Struct, frozen=True, kw_only=True):
     python: str = ""
     isa_min: str = ""
     kinds: list[str] = []
+    variants: list[str] = []
+    range: str = ""
     ready_torch: str = ""
     ready_cuda: str = ""
     source: str = ""
@@ -146,6 +150,7 @@ def _stands_on(row: AddonRelease, build: Candidate, want: Requirement) -> bool:
         want.specifier.contains(row.version, prereleases=True)
         and SpecifierSet(row.torch).contains(build.version)
         and (not row.kinds or build.kind in row.kinds)
+        and (not row.variants or build.variant in row.variants)
     )
 
 
@@ -153,12 +158,15 @@ def _with(build: Candidate, addon: Addon, row: AddonRelease | None, changes: tup
     oldest = row.isa_min if row and row.isa_min else addon.isa_min
     lowest = version_key(row.python) if row and row.python else ()
     amd = addon.isas_amd if build.kind == "rocm" else []
+    version = {row.package: row.range or row.version} if row else {}
+    same = bool(row and row.variants and build.index)
     return msgspec.structs.replace(
         build,
         isa_min=max(build.isa_min, oldest, key=isa_order),
         code=tuple(isa for isa in build.code if not amd or isa in amd),
         extra_isas={isa: extra for isa, extra in build.extra_isas.items() if not amd or isa in amd},
         python=tuple(one for one in build.python if version_key(one) >= lowest),
-        beside=build.beside | ({row.package: row.version} if row else {}),
+        packages=build.packages | (version if same else {}),
+        beside=build.beside | ({} if same else version),
         changes=(*build.changes, *changes),
     )

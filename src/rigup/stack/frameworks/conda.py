@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from packaging.requirements import Requirement
 
 from rigup.knowledge.conda_forge import CondaBuild, channel, conda_builds, conda_has, conda_specs
+from rigup.knowledge.dependents import dependents
 from rigup.knowledge.torch_builds import companions
 from rigup.stack.candidate import Candidate
 from rigup.stack.site import Site
@@ -28,7 +29,8 @@ def candidates(name: str, called: tuple[str, ...], asked: Mapping[str, Requireme
         KnowledgeError: the table is malformed.
 
     """
-    own = [one for one in asked if one in called]
+    plain = {one for one, row in dependents(name).items() if not row.compiled}
+    own = [one for one in asked if one in called and one not in plain]
     if name not in _BESIDE or not all(one in _BESIDE[name] for one in own):
         return
     for row in conda_builds(name, site.system, site.machine):

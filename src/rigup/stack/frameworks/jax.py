@@ -27,7 +27,7 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
     for row in _releases():
         for version in reversed(row.get("releases", [row["version"]])):
             if all(want.specifier.contains(version) for want in wanted):
-                yield from _builds(row, version, site)
+                yield from _builds(row, version, site, _extras(asked))
     if site.system == "linux" and site.machine == "x86_64" and not site.wsl:
         yield from (one for one in _for_rocm(site) if all(want.specifier.contains(one.version) for want in wanted))
 
@@ -48,18 +48,32 @@ def _plugins() -> dict[str, dict[str, Any]]:
     return {extra[4:-1]: row for extra, row in named if extra.startswith("jax[cuda") and "local" not in extra}
 
 
-def _builds(row: dict[str, Any], version: str, site: Site) -> Iterator[Candidate]:
+def _extras(asked: Mapping[str, Requirement]) -> set[str]:
+    """The extras that a wish names, among those that bring CUDA along: then none of the others is taken."""
+    return asked["jax"].extras & _plugins().keys() if "jax" in asked else set()
+
+
+def _builds(row: dict[str, Any], version: str, site: Site, named: set[str]) -> Iterator[Candidate]:
     common: dict[str, Any] = {
         "package": "jax", "version": version, "python": tuple(_pythons(row)), "glibc": "2.27", "source": "tensorflow_jax",
     }  # fmt: skip
     yield Candidate(kind="cpu", packages={"jax": version}, **common)
-    for extra in row["extras"] if site.system == "linux" and not site.jetpack else ():
+    made = [one for one in row["extras"] if not named or one in named]
+    for extra in made if site.system == "linux" and not site.jetpack else ():
         plugin = _plugins()[extra]
         yield Candidate(
             kind="cuda", variant=extra, packages={f"jax[{extra}]": version}, cuda=extra.removeprefix("cuda"),
             driver=str(plugin.get("driver_linux", "")), isa_min=str(plugin.get("isa_min", "")),
-            any_cudnn=True, **common,
+            any_cudnn=True, pins=_pins(row, plugin, extra), **common,
         )  # fmt: skip
+
+
+def _pins(row: Mapping[str, Any], plugin: Mapping[str, Any], extra: str) -> dict[str, str]:
+    """What the plug-in takes of NVIDIA's libraries: of the releases before the newest the table says it where it is less."""
+    major = int(extra.removeprefix("cuda"))
+    told = str(plugin.get("pins_cudnn", ""))
+    cudnn = row.get("cudnn_min")
+    return {"cuda": f">={major},<{major + 1}", "cudnn": f">={cudnn},<10" if cudnn else told}
 
 
 def _for_rocm(site: Site) -> Iterator[Candidate]:

@@ -50,8 +50,15 @@ def _builds(row: dict[str, Any], version: str, site: Site) -> Iterator[Candidate
         yield Candidate(
             kind="cuda", packages={"onnxruntime-gpu" + extra: version}, cuda=cuda, isa_min=oldest_compiled(cuda),
             failing=tuple(row.get("failing", {}).get(version, ())), any_cudnn=bool(extra),
-            mind="" if extra else _from_elsewhere(version, row, site), **common,
+            mind="" if extra else _from_elsewhere(version, row, site), pins=_pins(cuda) if extra and site.system == "linux" else {},
+            **common,
         )  # fmt: skip
+
+
+def _pins(cuda: str) -> dict[str, str]:
+    """What its extra takes of NVIDIA's libraries: any release of the same major one."""
+    major = version_key(cuda)[0]
+    return {"cuda": f">={major},<{major + 1}", "cudnn": ">=9,<10"}
 
 
 def _from_elsewhere(version: str, row: dict[str, Any], site: Site) -> str:

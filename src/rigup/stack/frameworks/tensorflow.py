@@ -7,6 +7,7 @@ from packaging.requirements import Requirement
 
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.shared_libraries import short_names
 from rigup.language import _
 from rigup.stack.candidate import Candidate, Change
 from rigup.stack.frameworks.torch import minors
@@ -49,7 +50,7 @@ def _builds(row: dict[str, Any], version: str, site: Site, cpu_only: bool) -> It
         kind="cuda", packages={"tensorflow" + extra: version}, code=tuple(row["code"]), cuda=str(row["cuda"]),
         failing=tuple(_fact("failing").get("isas", ())), changes=() if extra else _toolkit(row, version, site),
         any_cudnn=bool(extra) and any("cudnn" in name and not told.startswith("==") for name, told in row["pins"].items()),
-        note=str(row.get("note", "")), **common,
+        pins=short_names(row["pins"]) if extra else {}, note=str(row.get("note", "")), **common,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from packaging.requirements import Requirement
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.jetson import jetson_wheels
+from rigup.knowledge.shared_libraries import torch_pins
 from rigup.knowledge.torch_builds import TorchBuild, builds, companions, index_url
 from rigup.language import _
 from rigup.stack.candidate import Candidate
@@ -99,10 +100,12 @@ def _unreleased(version: str) -> str:
 
 def _of(row: TorchBuild, packages: dict[str, str]) -> Candidate:
     kind = _KINDS[row.variant[:2]]
+    linux = row.system == "linux" and kind == "cuda"
     return Candidate(
         package="torch", version=row.torch, variant="" if row.system == "macos" else row.variant, kind="mps" if "mps" in row.code else kind,
         packages=packages, index="" if row.pypi else row.index, code=tuple(row.code), cuda=row.cuda, rocm=row.rocm,
         python=tuple(row.python), glibc=row.glibc, macos=row.macos, own_blas=bool(row.rocm),
+        pins=torch_pins(row.torch, row.variant, row.cuda, not row.pypi) if linux else {},
         source="torch_builds", note=row.note,
     )  # fmt: skip
 

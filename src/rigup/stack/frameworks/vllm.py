@@ -7,6 +7,7 @@ from packaging.requirements import Requirement
 
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.shared_libraries import torch_pins
 from rigup.knowledge.torch_builds import build
 from rigup.stack.candidate import Candidate
 from rigup.stack.frameworks.torch import FAMILY
@@ -64,7 +65,8 @@ def _of(row: dict[str, Any], packages: dict[str, str], site: Site) -> Candidate:
         code=tuple(wheel.code) if wheel else (), cuda=wheel.cuda if wheel else "",
         driver=str(row.get("min_driver_linux", "")), python=tuple(_pythons(str(row["python"]))),
         glibc=max(_glibc(str(row.get("glibc_tag", ""))), wheel.glibc if wheel else "", key=version_key),
-        isa_min=oldest(packages["vllm"]), lowest_cpu="avx2", source="tensorflow_jax",
+        isa_min=oldest(packages["vllm"]), lowest_cpu="avx2",
+        pins=torch_pins(str(row["torch"]), wheel.variant, wheel.cuda, not wheel.pypi) if wheel else {}, source="tensorflow_jax",
     )  # fmt: skip
 
 

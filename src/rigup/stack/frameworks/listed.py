@@ -1,0 +1,122 @@
+"""Builds of packages that come as one wheel for each way of reaching a device, from the table of wheels."""
+
+from collections.abc import Iterator, Mapping
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.shared_libraries import torch_pins
+from rigup.knowledge.torch_builds import TorchBuild
+from rigup.knowledge.torch_builds import build as torch_build
+from rigup.knowledge.wheels import Family, Wheel, families, wheels
+from rigup.language import _
+from rigup.stack.candidate import Candidate, Change
+from rigup.stack.notes import note
+from rigup.stack.site import Site
+
+
+def candidates(family: str, asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+    """All builds of a family that a wish allows on a machine's system.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    for row in wheels(family):
+        if _made_for(row, site) and _meant(row, asked):
+            for version in reversed(row.releases):
+                if _allowed(row, version, asked):
+                    yield _of(row, version, site)
+
+
+def _made_for(row: Wheel, site: Site) -> bool:
+    """Its files are for the system; an image for ROCm is AMD's own, which holds all of it."""
+    in_image = row.kind == "rocm" and site.holder in ("docker", "apptainer")
+    return site.system in row.systems and site.machine in row.machines and not site.jetpack and not in_image
+
+
+def named(family: str) -> Family | None:
+    """The family of a name; None where there is none. Raises KnowledgeError for a malformed table."""
+    return next((row for row in families() if row.name == family), None)
+
+
+def _meant(row: Wheel, asked: Mapping[str, Requirement]) -> bool:
+    """A wish for one of the packages takes no other; the plain name stands for all."""
+    family = named(row.family)
+    if family is None:
+        return True
+    meant = [name for name in asked if name in (*family.called, *family.ended) and name != family.plain]
+    return (not meant and not row.by_name) or any(name in (row.package, *row.beside) for name in meant)
+
+
+def _allowed(row: Wheel, version: str, asked: Mapping[str, Requirement]) -> bool:
+    family = named(row.family)
+    names = (row.package, *([family.plain] if family else ()))
+    if row.own_torch and any(asked[name].specifier for name in ("torch", "torchvision", "xformers") if name in asked):
+        return False
+    extras = asked[row.package].extras if row.package in asked else set()
+    if extras & {one.extra for one in wheels(row.family)} and row.extra not in extras:
+        return False
+    own = all(asked[name].specifier.contains(version + row.local, prereleases=True) for name in names if name in asked)
+    return own and all(_fits(asked[name], told) for name, told in _with(row, version).items() if name in asked)
+
+
+def _fits(want: Requirement, told: str) -> bool:
+    """Of what comes beside a version may be asked that lies within its range."""
+    pins = [clause.version for clause in want.specifier if clause.operator == "=="]
+    if told[:1].isdigit():
+        return want.specifier.contains(told, prereleases=True)
+    return all(SpecifierSet(told).contains(pin, prereleases=True) for pin in pins if "*" not in pin)
+
+
+def _with(row: Wheel, version: str) -> dict[str, str]:
+    return {**({"torch": row.torch} if row.torch else {}), **row.beside, row.package: version}
+
+
+def _of(row: Wheel, version: str, site: Site) -> Candidate:
+    torch = torch_build(row.torch, row.torch_variant, site.system, site.machine) if row.torch else None
+    first = row.package + (f"[{row.extra}]" if row.extra else "")
+    return Candidate(
+        package=row.package, version=version, variant=row.variant or row.local.removeprefix("+"), kind=row.kind,
+        packages={first: version + row.local, **({"torch": row.torch} if row.torch else {}), **row.beside},
+        index=row.index, extra_indexes=tuple(row.extra_indexes), links=tuple(one.format(version=version) for one in row.links),
+        code=tuple(torch.code if torch else row.code), cuda=torch.cuda if torch else row.cuda, rocm=row.rocm,
+        libraries=row.libraries, driver=row.driver, isa_min=row.isa_min, extra_isas=row.extra_isas, extra_of=row.extra_of,
+        python=_pythons(row.python), glibc=row.glibc, macos=row.macos, lowest_cpu=row.lowest_cpu, pins=_pins(row, torch, site),
+        changes=tuple(_of_system(row, version, site)), mind=note(row.mind), trial=note(row.trial), note=row.note,
+        source="wheels",
+    )  # fmt: skip
+
+
+def _pins(row: Wheel, torch: TorchBuild | None, site: Site) -> dict[str, str]:
+    """Libraries of NVIDIA that it brings as packages: those of its torch, or its own."""
+    if row.kind != "cuda" or site.system != "linux":
+        return {}
+    if torch is not None:
+        return torch_pins(torch.torch, torch.variant, torch.cuda, own_index=not torch.pypi)
+    major = version_key(row.cuda)[0]
+    brings = row.pins or row.extra
+    return {"cuda": f">={major},<{major + 1}", **row.pins} if brings else {}
+
+
+def _pythons(span: str) -> tuple[str, ...]:
+    first, _dash, last = span.partition("-")
+    low, high = version_key(first)[1], version_key(last)[1]
+    return tuple(f"3.{minor}" for minor in range(low, high + 1))
+
+
+def _of_system(row: Wheel, version: str, site: Site) -> Iterator[Change]:
+    """The toolkit or the ROCm that the system must have; one of the same major release serves."""
+    wanted, kind = (row.toolkit, "toolkit") if row.toolkit else (row.rocm_system, "rocm")
+    there = [site.toolkit or ""] if row.toolkit else [*site.there.toolkits.get("rocm", ())]
+    if not wanted or any(one and version_key(one)[:1] == version_key(wanted)[:1] for one in there):
+        return
+    told = _("{package} {version} brings no {library} along: it takes the system's.")
+    library = "CUDA" if row.toolkit else "ROCm"
+    own = site.holder == "conda" and bool(row.toolkit)
+    yield Change(
+        change=kind, have=(site.toolkit or None) if row.toolkit else None, to="CUDA " + wanted if row.toolkit else wanted,
+        why=told.format(package=row.package, version=version, library=library), source="wheels", root=not own,
+        weight=4 if own else 6,
+    )  # fmt: skip
