@@ -76,9 +76,10 @@ def test_a_picture_is_drawn_where_matplotlib_is(measured: dict[str, Any], tmp_pa
         drawn(measured, tmp_path / "run.nonsense")
 
 
-def test_an_environment_without_torch_is_told_what_to_do(tmp_path: Path) -> None:
+def test_an_environment_without_torch_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import venv
 
+    monkeypatch.setenv("PATH", str(tmp_path))  # without llama-bench
     venv.create(tmp_path / "e", with_pip=False)
     done = CliRunner().invoke(main, ["bench", str(tmp_path / "e")])
     assert done.exit_code != 0

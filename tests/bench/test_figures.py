@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from rigup.bench.answer import answer, compared, drops
+from rigup.bench.answer import answer, drops
+from rigup.bench.comparing import compared
 from rigup.verify.observe import Observed, Seen
 
 Answer = dict[str, Any]
@@ -55,7 +56,7 @@ def test_a_product_is_told_as_a_share_of_the_data_sheet_with_its_source() -> Non
 def test_what_others_measured_stands_beside_it_with_its_source() -> None:
     told = answer(seen_with(result()), machine(), {}, full=False)["devices"][0]["results"][0]
     assert told["others"][0]["rate"] == 853.29e12
-    assert told["others"][0]["source"].startswith("github.com/")
+    assert told["others"][0]["source"].startswith("https://github.com/")
 
 
 def test_a_card_that_no_table_knows_has_figures_alone() -> None:
@@ -82,6 +83,17 @@ def test_a_check_that_died_is_told_and_the_others_stay() -> None:
     assert len(told["results"]) == 1
 
 
+def test_a_framework_that_cannot_be_imported_is_told_beside_what_was_measured() -> None:
+    from rigup.cli.bench_report import text
+
+    observed = seen_with(result())
+    observed.frameworks.append(Seen("llama.cpp"))
+    observed.frameworks[1].said = b"Traceback\nImportError: libggml.so: no such file\n"
+    told = answer(observed, machine(), {}, full=False)
+    assert told["failed"] == [{"check": "llama.cpp", "because": "ImportError: libggml.so: no such file"}]
+    assert "llama.cpp could not be measured: ImportError" in " ".join(text(told).split())
+
+
 def test_a_drop_beyond_the_spread_is_found() -> None:
     assert drops(run(result(median=80e12)), [run(result(median=100e12))])[0]["lost"] == 0.2
 
@@ -90,6 +102,18 @@ def test_what_the_spread_explains_is_no_drop() -> None:
     assert not drops(run(result(median=90e12, spread=0.05)), [run(result(median=100e12))])
     assert not drops(run(result(median=97e12)), [run(result(median=100e12))])
     assert not drops(run(result(median=120e12)), [run(result(median=100e12))])
+
+
+def test_on_a_busy_machine_the_processor_is_not_said_to_be_slower_and_the_card_is() -> None:
+    from rigup.cli.bench_report import text
+
+    now, before = run(result(median=80e12)), run(result(median=100e12))
+    for told in (now, before):
+        told["devices"].append({"name": "a processor", "vendor": "cpu", "results": told["devices"][0]["results"]})
+    assert [one["device"] for one in drops(now, [before])] == ["NVIDIA H200 NVL", "a processor"]
+    assert [one["device"] for one in drops(now | {"busy_cores": 1.9}, [before])] == ["NVIDIA H200 NVL"]
+    assert "1.9 cores" in " ".join(text(now | {"busy_cores": 1.9}).split())
+    assert "cores" not in text(now | {"busy_cores": 0.2})
 
 
 def test_more_seconds_are_worse() -> None:

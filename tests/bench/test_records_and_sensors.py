@@ -3,8 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from rigup.bench.records import earlier, keep
-from rigup.bench.sensors import _of_amd, _of_processor, watched
+from rigup.bench.sensors import _of_amd, _of_processor, busy_cores, watched
 from rigup.machine.local import Local
 
 
@@ -57,6 +60,35 @@ def test_garbage_in_a_sensor_costs_that_reading_only(tmp_path: Path) -> None:
 
 def test_a_processor_without_sensors_says_nothing(tmp_path: Path) -> None:
     assert not list(_of_processor(files(tmp_path, {})))
+
+
+STAT = "cpu  {} 0 100 {} 0 0 0 0 0 0\ncpu0 1 1 1 1 0 0 0 0 0 0\ncpu1 1 1 1 1 0 0 0 0 0 0\nintr 1\n"
+
+
+class _Counting:
+    """A machine whose counters go on from one look to the next."""
+
+    def __init__(self, *bodies: str) -> None:
+        self.bodies = [*bodies]
+
+    def read(self, _path: str, _most: int = 0) -> Any:
+        return type("Answer", (), {"body": self.bodies.pop(0) if len(self.bodies) > 1 else self.bodies[0]})
+
+
+def counting(*bodies: str) -> Any:
+    """A machine that answers with one text after another."""
+    return _Counting(*bodies)
+
+
+def test_cores_that_others_keep_busy_are_counted() -> None:
+    assert busy_cores(counting(STAT.format(1000, 1000), STAT.format(1300, 1100)), 0.0) == {"busy_cores": 1.5}
+    assert busy_cores(counting(STAT.format(1000, 1000), STAT.format(1000, 1400)), 0.0) == {"busy_cores": 0.0}
+
+
+@given(st.text(max_size=200), st.text(alphabet="cpu 0123456789\n", max_size=200))
+def test_where_nothing_tells_of_cores_nothing_is_said(before: str, after: str) -> None:
+    told = busy_cores(counting(before, after), 0.0)
+    assert told == {} or told["busy_cores"] >= 0
 
 
 def test_what_held_a_device_back_is_told_as_a_share() -> None:

@@ -4,13 +4,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from rigup.knowledge.speeds import Sheet, data_sheet, results
-from rigup.language import _
+from rigup.verify.answer import last_line
 from rigup.verify.matching import matched
 from rigup.verify.observe import Observed, Seen
 
 Answer = dict[str, Any]
 SCHEMA = "rigup.bench/1"
+_UNDER = ("platforms", "distributions", "worlds", "cpus", "memories", "drivers", "toolkits")
 _MEMORY = ("memory-copy", "memory-triad", "memory-read")
+BUSY = 0.5
+"""Cores that others keep busy, beyond which figures of the processor tell of their work."""
+
 _LEAST_DROP, _OF_SPREAD = 0.05, 3.0  # a drop is more than that, and more than the spread explains
 
 
@@ -20,7 +24,7 @@ def answer(observed: Observed, machine: Answer, samples: dict[str, Answer], full
     cpu: Answer = {"name": _cpu(machine), "vendor": "cpu", "results": []}
     for seen in observed.frameworks:
         _add(seen, devices, cpu)
-    found = [device for device in (*devices, cpu) if device["results"] or device.get("failed")]
+    found = [device for device in (*devices, cpu) if device["results"] or device.get("failed") or device.get("cut")]
     for device in found:
         _beside(device)
         if told := samples.get("cpu" if device is cpu else str(device.get("pci_address", "")).lower()[-12:]):
@@ -28,8 +32,15 @@ def answer(observed: Observed, machine: Answer, samples: dict[str, Answer], full
     return {
         "schema": SCHEMA, "mode": "full" if full else "quick",
         "environment": {"prefix": observed.prefix, "interpreter": observed.python, "python": observed.version},
-        "packages": observed.packages, "machine": _facts(machine), "devices": found,
+        "packages": observed.packages, "machine": _facts(machine), "devices": found, "failed": list(_not_begun(observed)),
     }  # fmt: skip
+
+
+def _not_begun(observed: Observed) -> Iterator[Answer]:
+    """Frameworks that list nothing: they could not be imported, or took too long."""
+    for seen in observed.frameworks:
+        if not seen.devices:
+            yield {"check": seen.name, "because": last_line(seen.said) or ("time" if seen.over else "")}
 
 
 def _cpu(machine: Answer) -> str:
@@ -39,8 +50,13 @@ def _cpu(machine: Answer) -> str:
 
 def _facts(machine: Answer) -> Answer:
     """What a figure depends on, and what another machine's is compared by."""
-    told = {name: machine.get(name) for name in ("platform", "drivers", "memory")}
-    return {name: value for name, value in told.items() if value}
+    told = {name: [_short(fact) for fact in machine.get(name) or ()] for name in _UNDER}
+    return {name: facts for name, facts in told.items() if facts}
+
+
+def _short(fact: Answer) -> Answer:
+    """A fact without what fills pages."""
+    return {name: value for name, value in fact.items() if name not in ("flags", "place")}
 
 
 def _add(seen: Seen, devices: list[Answer], cpu: Answer) -> None:
@@ -51,8 +67,9 @@ def _add(seen: Seen, devices: list[Answer], cpu: Answer) -> None:
             target = {"name": one.get("name") or one["id"], "vendor": one.get("vendor", ""), "results": []}
             devices.append(target)
         target["results"] += list(_results(seen, one["id"]))
-        if failed := list(_failed(seen, one["id"])):
-            target["failed"] = failed
+        for name, found in (("failed", list(_failed(seen, one["id"]))), ("cut", list(_cut(seen, one)))):
+            if found:
+                target[name] = [*target.get(name, ()), *found]
 
 
 def _results(seen: Seen, device: str) -> Iterator[Answer]:
@@ -73,6 +90,14 @@ def _failed(seen: Seen, device: str) -> Iterator[Answer]:
             yield {"check": check, "because": str(said)[:300]}
 
 
+def _cut(seen: Seen, one: Answer) -> Iterator[str]:
+    """Measurements for which there was no time, by name: those that say so, and all that were not reached at the end."""
+    said = {check: record for (where, check), record in seen.records.items() if where == one["id"]}
+    yield from (check for check, record in said.items() if (record.get("measured") or {}).get("cut"))
+    if seen.over:
+        yield from (check for check in one.get("planned", ()) if check not in said)
+
+
 # -- beside what it is compared with -----------------------------------------------------------------
 
 
@@ -80,7 +105,7 @@ def _beside(device: Answer) -> None:
     """The share of the sheet's peak, and what others measured."""
     name = str(device.get("name") or "")
     sheet = data_sheet(name, (device.get("memory") or {}).get("vram"))
-    others = results(name)
+    others = results(name, "cpu" if device.get("vendor") == "cpu" else "gpu")
     for one in device["results"]:
         peak = _peak(sheet, one)
         if sheet is not None and peak:
@@ -103,20 +128,22 @@ def _peak(sheet: Sheet | None, one: Answer) -> float | None:
 def drops(now: Answer, before: list[Answer]) -> list[Answer]:
     """Figures that are lower than the best this machine reached before in the same environment, by more than spread explains."""
     found = []
-    for device in now["devices"]:
+    for device in [
+        one for one in now["devices"] if not (one.get("vendor") == "cpu" and now.get("busy_cores", 0) > BUSY)
+    ]:
         for one in device["results"]:
             past = [other for run in before for other in _same(run, device, one) if other.get("median")]
-            best = max(past, key=_good, default=None)
+            best = max(past, key=good, default=None)
             if best is None:
                 continue
-            lost = 1 - _good(one) / _good(best)
+            lost = 1 - good(one) / good(best)
             if lost > max(_LEAST_DROP, _OF_SPREAD * max(one["spread"], best.get("spread", 0.0))):
                 found.append({"device": device.get("name"), "name": one["name"], "type": one.get("type"), "was": best["median"],
                               "is": one["median"], "unit": one["unit"], "lost": round(lost, 3)})  # fmt: skip
     return found
 
 
-def _good(one: Answer) -> float:
+def good(one: Answer) -> float:
     """More is better: of what is told in seconds, its inverse."""
     return 1 / one["median"] if one["unit"] == "s" else float(one["median"])
 
@@ -127,27 +154,10 @@ def _same(run: Answer, device: Answer, one: Answer) -> Iterator[Answer]:
             device.get("name"),
             device.get("pci_address"),
         ):
-            yield from (told for told in other.get("results", ()) if _key(told) == _key(one))
+            yield from (told for told in other.get("results", ()) if same_figure(one, told))
 
 
-def _key(one: Answer) -> tuple[Any, ...]:
-    return tuple(one.get(name) for name in ("framework", "name", "type", "unit"))
-
-
-def compared(now: Answer, other: Answer) -> list[Answer]:
-    """Each figure that both have, with how many times as much it is here; devices by their order."""
-    found = []
-    for device, there in zip(now["devices"], other.get("devices", ()), strict=False):
-        for one in device["results"]:
-            told = next((told for told in there.get("results", ()) if _key(told) == _key(one)), None)
-            if told is not None and told.get("median"):
-                found.append({"device": device.get("name"), "other": there.get("name"), "name": one["name"], "type": one.get("type"),
-                              "unit": one["unit"], "here": one["median"], "there": told["median"],
-                              "times": round(_good(one) / _good(told), 3)})  # fmt: skip
-    return found
-
-
-def drop_text(one: Answer) -> str:
-    """A drop as a sentence."""
-    told = _("{name} of {device} is {percent} % lower than it was on this machine before.")
-    return told.format(name=one["name"], device=one["device"], percent=round(one["lost"] * 100))
+def same_figure(one: Answer, other: Answer) -> bool:
+    """Whether both measured one thing; a table's figures tell no framework."""
+    both = all((one.get(name) or "") == (other.get(name) or "") for name in ("name", "type", "unit"))
+    return both and (not other.get("framework") or other["framework"] == one.get("framework"))

@@ -1,58 +1,106 @@
 """The whole of `rigup bench`: measure in the environment's own Python, watch, and set beside."""
 
+import datetime as dt
 import os
+import shutil
+import time
+from pathlib import Path
 from typing import Any
 
 from rigup.bench.answer import answer, drops
 from rigup.bench.records import earlier, keep
-from rigup.bench.sensors import Sensors, watched
+from rigup.bench.sensors import Sensors, busy_cores
 from rigup.diagnosis.answer import diagnose
+from rigup.language import _
 from rigup.machine.local import Local
+from rigup.verify.answer import last_line
 from rigup.verify.child import Limits
 from rigup.verify.environment import VerifyError, interpreter
-from rigup.verify.observe import Progress, observe
+from rigup.verify.observe import Observed, Progress, Seen, observe
+from rigup.verify.verify import verify
+from rigup.version import __version__
 
 Answer = dict[str, Any]
-_PROBE = "probe"
+LIMIT = 60.0
+"""Seconds that quick mode takes at most, from the first look at the machine to the answer."""
+
+_PROBE = Path(__file__).parent / "probe"
+_FRAMEWORKS = ("torch", "llama.cpp")
+_LAST = 3.0  # seconds of the limit for the answer itself
 
 
 def bench(
     environment: str = "", full: bool = False, devices: tuple[str, ...] = (), only: tuple[str, ...] = (),
-    progress: Progress = lambda _name: None,
+    model: str = "", prove: bool = False, progress: Progress = lambda _name: None,
 ) -> Answer:  # fmt: skip
     """Measure; the answer as `rigup.bench/1`.
 
     Args:
         environment: as `rigup verify` takes it; "" for the active one.
-        full: for longer, and larger.
+        full: for longer, and larger, without a limit on the whole.
         devices: names as the framework gives them (`cuda:0`, `cpu`); none for all.
         only: names of what is measured; none for all.
+        model: a GGUF file for llama.cpp; "" for one that is made on the spot.
+        prove: first let `rigup verify` prove the environment; the answer then holds its answer, under `verify`.
         progress: called with the framework's name when it is begun.
 
     Raises:
-        VerifyError: there is no interpreter, or torch is not there.
+        VerifyError: there is no interpreter, or neither torch nor llama.cpp is there.
         SourceError, KnowledgeError: as the doctor's.
 
     """
-    from pathlib import Path
-
     python = interpreter(environment, os.environ)
-    limits = Limits(check=900.0 if full else 120.0)
+    proven = {"verify": verify(environment, full, devices)} if prove else {}
+    began, busy = time.monotonic(), busy_cores(Local())
+    doctor = diagnose()  # first: what is left of the time is then known
+    limits = Limits(check=900.0) if full else Limits(check=LIMIT, start=LIMIT, until=began + LIMIT - _LAST)
+    more = {"model": os.path.abspath(model)} if model else None
     with Sensors(Local()) as sensors:
-        seen = observe(python, list(devices), full, limits, progress, only, Path(__file__).parent / _PROBE, ("torch",))
+        seen = observe(python, list(devices), full, limits, progress, only, _PROBE, _FRAMEWORKS, _outside(), more)
+    told = answer(_something(seen, python), doctor["machine"], sensors.told(), full)
+    return _kept(told | {"doctor": _found(doctor), **busy, **proven}, seen, only, began)
+
+
+def _something(seen: Observed, python: str) -> Observed:
+    """What was seen; raises VerifyError where nothing could be measured at all."""
     if not seen.frameworks:
-        raise VerifyError(_no_torch(python))
-    samples = {where: watched(told) for where, told in sensors.samples.items()}
-    told = answer(seen, diagnose()["machine"], samples, full)
-    before = earlier(seen.prefix)
-    told["drops"] = drops(told, before)
-    kept = keep(seen.prefix, told) if not only else None
+        raise VerifyError(_no_framework(python))
+    if not any(one.devices for one in seen.frameworks):
+        raise VerifyError(_no_devices(seen.frameworks[0]))
+    return seen
+
+
+def _found(doctor: Answer) -> Answer:
+    """The doctor's verdict, for a figure of a machine that is ill tells of the illness."""
+    findings = [{name: one[name] for name in ("cause", "severity", "title")} for one in doctor["findings"]]
+    return {"verdict": doctor["verdict"], "findings": findings}
+
+
+def _outside() -> tuple[str, ...]:
+    """llama.cpp's own program serves where the environment has no llama.cpp."""
+    return ("llama.cpp",) if shutil.which("llama-bench") else ()
+
+
+def _kept(told: Answer, seen: Observed, only: tuple[str, ...], began: float) -> Answer:
+    """Beside this machine's past, and made a part of it."""
+    told["drops"] = drops(told, earlier(seen.prefix))
+    told |= {"recorded_at": dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "rigup": __version__}
+    told["seconds"] = round(time.monotonic() - began, 1)
+    kept = keep(seen.prefix, told) if not only and told["devices"] else None
     return told | ({"record": kept} if kept else {})
 
 
-def _no_torch(python: str) -> str:
-    from rigup.language import _
+def _no_devices(seen: Seen) -> str:
+    """Why a framework that is there lists nothing."""
+    if seen.over:
+        told = _("{framework} was not imported within {seconds} seconds, so nothing was measured. Run it again, when its files have been read once, or with `--full`, which has no limit.")  # fmt: skip
+        return told.format(framework=seen.name, seconds=round(LIMIT))
+    told = _("{framework} could not be imported, so nothing was measured; `rigup verify` looks for the cause. It said: {said}")  # fmt: skip
+    return told.format(framework=seen.name, said=last_line(seen.said))
 
+
+def _no_framework(python: str) -> str:
     return _(
-        "{python} has no torch, with which it is measured. `rigup apply torch` makes an environment that has."
+        "{python} has neither torch nor llama.cpp, with which it is measured. `rigup apply torch` makes an environment "
+        "that has."
     ).format(python=python)

@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import threading
+import time
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
@@ -11,6 +12,7 @@ from rigup.machine.host import Host
 
 Sample = dict[str, float | str]
 _EVERY = 0.5  # seconds
+_IDLE = (3, 4)  # places of the times in which a core has nothing to do
 _MOST = 4000  # samples of a run
 # Reasons of NVML for a lower clock that slow a device down against what it could do; idling is none.
 _HELD_BACK = {
@@ -35,6 +37,10 @@ class Sensors:
     ) -> None:
         self._done.set()
         self._thread.join(5)
+
+    def told(self) -> dict[str, dict[str, Any]]:
+        """What was seen of each device, by its PCI address, and of the "cpu"."""
+        return {where: watched(samples) for where, samples in self.samples.items()}
 
     def _watch(self) -> None:
         nvml = _nvml()
@@ -129,6 +135,25 @@ def _of_processor(host: Host) -> Iterator[tuple[str, Sample]]:
     told = {"clock_mhz": sum(known) / len(known) if known else None, "temperature_c": max(warm) if warm else None}
     if sample := _known(told):
         yield "cpu", sample
+
+
+def busy_cores(host: Host, seconds: float = 0.3) -> dict[str, float]:
+    """How many cores others keep busy now, under that name; nothing where the system does not tell."""
+    before = _times(host)
+    time.sleep(seconds if before else 0.0)
+    after = _times(host)
+    spent = [new - old for old, new in zip(before, after, strict=False)]
+    if len(spent) <= _IDLE[-1] or sum(spent) <= 0:
+        return {}
+    cores = (host.read("/proc/stat").body or "").count("\ncpu")
+    idle = sum(spent[place] for place in _IDLE) / sum(spent)
+    return {"busy_cores": round(cores * (1 - min(max(idle, 0.0), 1.0)), 1)}
+
+
+def _times(host: Host) -> list[int]:
+    """What all cores did since the start, in ticks: user, nice, system, idle, waiting, interrupts."""
+    line = (host.read("/proc/stat", 1000).body or "").partition("\n")[0].split()
+    return [int(word) for word in line[1:9] if word.isdecimal()] if line[:1] == ["cpu"] else []
 
 
 def _known(told: dict[str, float | None]) -> Sample:

@@ -18,23 +18,39 @@ Answer = dict[str, Any]
 @click.option("--quick/--full", "quick", default=True, help="A minute, or for longer and with larger sizes.")
 @click.option("--devices", default="", metavar="NAME,…", help="Only these, as the framework calls them: cuda:0,cpu.")
 @click.option("--only", default="", metavar="NAME,…", help="Only these measurements: matmul-float32,memory,launch …")
-@click.option("--compare", "other", default="", metavar="FILE", help="Set beside an earlier run's --json.")
+@click.option(
+    "--model",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="A GGUF for llama.cpp's tokens a second; by default one that is made.",
+)
+@click.option(
+    "--compare",
+    "other",
+    default="",
+    metavar="FILE|MACHINE|NAME",
+    help="Set beside a run's --json, a capture, a machine or moment of --list, or a card of the tables.",
+)
+@click.option("--list", "listing", is_flag=True, help="Measure nothing; show what there is to compare with.")
+@click.option("--prove", is_flag=True, help="First prove the environment, as `rigup verify` does; --json holds both.")
 @click.option("--picture", default="", metavar="FILE", help="Also draw it: a .png, .svg or .pdf.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.bench/1).")
-def command(environment: str, quick: bool, devices: str, only: str, other: str, picture: str, as_json: bool) -> int:
-    """Measure how fast each device is: matrix products, memory, copies, launches, training steps.
+def command(environment: str, other: str, listing: bool, picture: str, as_json: bool, **wish: Any) -> int:
+    """Measure how fast each device is: matrix products, memory, copies, launches, training steps, tokens.
 
     ENVIRONMENT is its folder, its interpreter or its name; by default the active one, else the one in this folder.
     The exit status is 1 where a device is slower than it was on this machine before.
     """
     if as_json:
         choose("en")  # data is the same in every language
-    there = _other(other) if other else None
-    told = _measured(environment, not quick, _names(devices), _names(only))
+    if listing:
+        return _list(as_json)
+    there = _other(other, environment) if other else None
+    told = _measured(environment, wish)
     if not told["devices"]:
-        raise click.UsageError(_nothing(devices, only))
+        raise click.UsageError(_nothing(wish["devices"], wish["only"]))
     if there is not None:
-        from rigup.bench.answer import compared
+        from rigup.bench.comparing import compared
 
         told["compared"] = {"with": other, "figures": compared(told, there)}
     if picture:
@@ -57,7 +73,7 @@ def _names(told: str) -> tuple[str, ...]:
     return tuple(filter(None, (one.strip() for one in told.split(","))))
 
 
-def _measured(environment: str, full: bool, devices: tuple[str, ...], only: tuple[str, ...]) -> Answer:
+def _measured(environment: str, wish: dict[str, Any]) -> Answer:
     from rigup.bench.bench import bench
     from rigup.cli.meant import folder_of
     from rigup.cli.progress import Waiting
@@ -68,22 +84,41 @@ def _measured(environment: str, full: bool, devices: tuple[str, ...], only: tupl
     environment = folder_of(environment)
     try:
         with Waiting(_("Measuring; nothing else should run meanwhile …")):
-            return bench(environment, full, devices, only)
+            return bench(
+                environment, full=not wish["quick"], devices=_names(wish["devices"]), only=_names(wish["only"]),
+                model=wish["model"] or "", prove=wish["prove"],
+            )  # fmt: skip
     except (VerifyError, SourceError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
 
 
-def _other(path: str) -> Answer:
-    """An earlier run. Raises ClickException for what is none."""
+def _other(word: str, environment: str) -> Answer:
+    """What is to be set beside it, before a minute is spent. Raises ClickException where the word names nothing."""
+    from rigup.bench.comparing import CompareError, other
+    from rigup.cli.meant import folder_of
+    from rigup.knowledge.tables import KnowledgeError
+
     try:
-        with open(path, encoding="utf-8") as file:
-            told: Answer = json.loads(file.read(20_000_000))
-    except (OSError, ValueError, RecursionError) as error:
-        why = error.strerror if isinstance(error, OSError) else _("it is no JSON")
-        raise click.ClickException(_("{path} cannot be read: {error}.").format(path=path, error=why)) from error
-    if not isinstance(told, dict) or told.get("schema") != "rigup.bench/1" or not isinstance(told.get("devices"), list):
-        raise click.ClickException(_("{path} is no answer of `rigup bench --json`.").format(path=path))
-    return told
+        return other(word, os.path.abspath(folder_of(environment)))
+    except (CompareError, KnowledgeError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _list(as_json: bool) -> int:
+    from rigup.bench.comparing import listed
+    from rigup.knowledge.tables import KnowledgeError
+
+    try:
+        told = listed()
+    except KnowledgeError as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps(told, ensure_ascii=False, indent=1, default=str))
+    else:
+        from rigup.cli.bench_list import text
+
+        click.echo(text(told, _wants_color()), color=_wants_color())
+    return 0
 
 
 def _draw(told: Answer, path: Path) -> None:

@@ -10,20 +10,22 @@ from rigup.language import _
 Answer = dict[str, Any]
 _BAR, _LEAST_BAR = 20, 6  # columns
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
+_FEW = 3  # samples
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def text(told: Answer, color: bool = False) -> str:
     """The whole report."""
     parts = [_device(device) for device in told["devices"]]
-    parts += [_drops(told), _compared(told), wrapped(_kept()) if told.get("record") else []]
+    failed = [line for one in told.get("failed", ()) for line in wrapped(_failed(one))]
+    parts += [failed, wrapped(_busy(told)), _drops(told), _compared(told), wrapped(_end(told))]
     said = "\n\n".join("\n".join(part) for part in parts if part)
     return said if color else click.unstyle(said)
 
 
 def _device(device: Answer) -> list[str]:
     lines = [click.style(str(device.get("name") or device.get("vendor") or ""), bold=True)]
-    rows = [(_name(one), figure(one["median"], one["unit"]), one) for one in device["results"]]
+    rows = [(name_of(one), figure(one["median"], one["unit"]), one) for one in device["results"]]
     wide = [max((columns(row[place]) for row in rows), default=0) for place in (0, 1)]
     most = {
         unit: max(one["median"] for _n, _f, one in rows if one["unit"] == unit)
@@ -34,6 +36,7 @@ def _device(device: Answer) -> list[str]:
         head = f"  {padded(name, wide[0])}  {' ' * (wide[1] - columns(value))}{value}  "
         lines += _row(head + _bar(one, most, bar), _aside(one))
     lines += [line for one in device.get("failed", ()) for line in wrapped(_failed(one), "  - ", "    ")]
+    lines += wrapped(_cut(device["cut"]), "  - ", "    ") if device.get("cut") else []
     return lines + wrapped(_watched(device.get("watched") or {}), "  ", "  ") if device.get("watched") else lines
 
 
@@ -51,16 +54,17 @@ def _room(wide: list[int], rows: list[tuple[str, str, Answer]]) -> int:
     return min(_BAR, left) if left >= _LEAST_BAR else 0
 
 
-def _name(one: Answer) -> str:
+def name_of(one: Answer) -> str:
     """What was measured; the ids of `--json` in words."""
     words = {
         "launch": _("launch of one operation"), "matmul": _("matrix product"), "matmul-by-hand": _("matrix product, large"),
         "memory-copy": _("memory: copy"), "memory-triad": _("memory: a + s·b"), "memory-read": _("memory: sum"),
         "convolution-step": _("training step, convolutions"), "transformer-step": _("training step, transformer"),
         "copy-to-device-pinned": _("to the device, pinned"), "copy-to-device-pageable": _("to the device, pageable"),
-        "copy-to-host-pinned": _("to the host, pinned"), "copy-to-host-pageable": _("to the host, pageable"),
+        "prefill": _("tokens read, {model}"), "decode": _("tokens written, {model}"), "copy-to-host-pinned": _("to the host, pinned"), "copy-to-host-pageable": _("to the host, pageable"),
     }  # fmt: skip
-    return " ".join(filter(None, (words.get(one["name"], one["name"]), one.get("type", ""))))
+    named, kind = words.get(one["name"]) or str(one["name"]), str(one.get("type") or "")
+    return named.format(model=kind) if "{model}" in named else " ".join(filter(None, (named, kind)))
 
 
 def figure(value: float, unit: str) -> str:
@@ -83,7 +87,7 @@ def _bar(one: Answer, most: dict[str, float], room: int) -> str:
 
 def _aside(one: Answer) -> str:
     """Spread, size, the share of the sheet, and what others measured."""
-    told = [f"±{one['spread'] / 2:.0%}"]
+    told = [spread_told(one)]
     if one.get("size") and one["name"].startswith("matmul"):
         told.append(f"{one['size']}²")
     if one.get("share_of_peak"):
@@ -95,8 +99,20 @@ def _aside(one: Answer) -> str:
     return ", ".join(told)
 
 
+def spread_told(one: Answer) -> str:
+    """How far half of the samples lie from the median; no number where they lie all over the place, or are too few."""
+    if one.get("samples", _FEW) < _FEW:
+        return _("samples: {count}").format(count=one["samples"])
+    return f"±{one['spread'] / 2:.0%}" if one["spread"] < 1 else _("unsteady")
+
+
 def _failed(one: Answer) -> str:
     return _("{check} could not be measured: {because}").format(check=one["check"], because=one["because"])
+
+
+def _cut(names: list[str]) -> str:
+    told = _("A minute was over before these could be measured: {names}. `--full` takes the time that it needs; `--devices` and `--only` measure less.")  # fmt: skip
+    return told.format(names=", ".join(names))
 
 
 def _watched(told: Answer) -> str:
@@ -116,23 +132,55 @@ def _watched(told: Answer) -> str:
 
 
 def _drops(told: Answer) -> list[str]:
-    from rigup.bench.answer import drop_text
-
     lines = [click.style(_("Slower than before"), fg="yellow", bold=True)] if told.get("drops") else []
-    return lines + [line for one in told.get("drops", ()) for line in wrapped(drop_text(one), "  - ", "    ")]
+    return lines + [line for one in told.get("drops", ()) for line in wrapped(_drop(one), "  - ", "    ")]
+
+
+def _drop(one: Answer) -> str:
+    told = _("{name} of {device} is {percent} % lower than it was on this machine before.")
+    return told.format(name=name_of(one), device=one["device"], percent=round(one["lost"] * 100))
+
+
+def _busy(told: Answer) -> str:
+    """That others were at work, where they were."""
+    from rigup.bench.answer import BUSY
+
+    if told.get("busy_cores", 0) <= BUSY:
+        return ""
+    said = _("Other programs kept {cores} cores busy when it began: the processor's figures are lower than they could be, and are not compared with earlier ones.")  # fmt: skip
+    return said.format(cores=told["busy_cores"])
 
 
 def _compared(told: Answer) -> list[str]:
     if "compared" not in told:
         return []
     lines = [click.style(_("Compared with {other}").format(other=told["compared"]["with"]), bold=True)]
-    for one in told["compared"]["figures"]:
-        value = _("{times} times ({here} here, {there} there)").format(
-            times=f"{one['times']:.2f}", here=figure(one["here"], one["unit"]), there=figure(one["there"], one["unit"])
-        )
-        lines += wrapped(_("{name}: {value}").format(name=_name(one), value=value), "  ", "    ")
-    return lines
+    if not told["compared"]["figures"]:
+        return [*lines, *wrapped(_("They have no figure in common."), "  ", "  ")]
+    several = len({(one["device"], one["other"]) for one in told["compared"]["figures"]}) > 1
+    return lines + [line for one in told["compared"]["figures"] for line in _pair(one, several)]
 
 
-def _kept() -> str:
-    return _("It is kept, and later runs are compared with it.")
+def _pair(one: Answer, several: bool) -> list[str]:
+    """A figure beside another, with where that is from."""
+    words = {
+        "measured": _("{times} times what others measured ({here} here, {there})"),
+        "data-sheet": _("{times} times the data sheet ({here} here, {there})"),
+    }.get(one.get("of", ""), _("{times} times ({here} here, {there} there)"))
+    named = name_of(one) + (f", {one['device']} / {one['other']}" if several else "")
+    value = words.format(
+        times=f"{one['times']:.2g}", here=figure(one["here"], one["unit"]), there=figure(one["there"], one["unit"])
+    )
+    return wrapped(_("{name}: {value}").format(name=named, value=value), "  ", "    ")
+
+
+def seconds_told(seconds: float) -> str:
+    """Whole seconds, tenths below ten."""
+    return f"{seconds:.0f}" if seconds >= 10 else f"{seconds:.1f}"
+
+
+def _end(told: Answer) -> str:
+    """How long it took, and whether it is kept."""
+    took = _("It took {seconds} s.").format(seconds=seconds_told(told["seconds"])) if "seconds" in told else ""
+    kept = _("It is kept, and later runs are compared with it.") if told.get("record") else ""
+    return _("{first} {second}").format(first=took, second=kept).strip()

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from rigup.cli.bench_report import seconds_told
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
 
@@ -19,8 +20,10 @@ def text(told: Answer, verbose: bool = False, color: bool = False) -> str:
         _head(told),
         _frameworks(told),
         *[_device(one, verbose) for one in told["devices"]],
+        _missing(told),
         _record(told),
         _why(told),
+        _end(told, verbose),
     ]
     said = "\n\n".join("\n".join(part) for part in parts if part)
     return said if color else click.unstyle(said)
@@ -98,6 +101,22 @@ def _measured(check: Answer) -> str:
     return _("off by {error}, at most {most}").format(error=f"{measured['error']:.1e}", most=f"{most:.1e}")
 
 
+def _missing(told: Answer) -> list[str]:
+    """What a person may have expected and was not asked."""
+    if told["verdict"] == "nothing-to-verify":
+        return wrapped(_("It has neither torch, TensorFlow, JAX, onnxruntime nor llama.cpp. `rigup apply torch` makes an environment that has torch."))  # fmt: skip
+    if told["verdict"] == "verified" and all("index" not in device for device in told["devices"]):
+        return wrapped(_("Only the processor was asked: this machine shows no GPU."))
+    return []
+
+
+def _end(told: Answer, verbose: bool) -> list[str]:
+    """How long it took, and how to see more."""
+    took = _("It took {seconds} s.").format(seconds=seconds_told(told["seconds"])) if "seconds" in told else ""
+    more = "" if verbose or not any(device["checks"] for device in told["devices"]) else _("`-v` shows every check.")
+    return wrapped(_("{first} {second}").format(first=took, second=more).strip())
+
+
 def _record(told: Answer) -> list[str]:
     if "record" not in told or told["verdict"] != "verified":
         return []
@@ -113,7 +132,8 @@ def _why(told: Answer) -> list[str]:
 
     found = [shown for shown in grouped(told["diagnosis"]["findings"]) if loud(shown)]
     if not found and (heard := told["diagnosis"].get("unexplained")):
-        return wrapped(_("Messages that no cause here accounts for: {names}.").format(names=", ".join(heard)))
+        unknown = _("No cause that rigup knows accounts for what was heard: {names}. An environment that is broken is made anew by `rigup apply`; `rigup capture` gathers what others need to look at it.")  # fmt: skip
+        return wrapped(unknown.format(names=", ".join(heard)))
     if not found:
         return wrapped(_("The doctor finds nothing that explains it: neither in what was printed nor on this machine."))
     return [

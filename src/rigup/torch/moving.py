@@ -2,7 +2,7 @@
 
 import copy
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from operator import is_
 from typing import Any, TypeVar, cast
 
@@ -70,7 +70,8 @@ class _Mover:
         return tensor.to(self.device, non_blocking=self.non_blocking)
 
     def _module(self, module: torch.nn.Module) -> torch.nn.Module:
-        elsewhere = [tensor for tensor in _tensors_of(module) if tensor.device != self.device]
+        goal = self.device
+        elsewhere = [tensor for tensor in _tensors_of(module) if tensor.device != goal]
         for tensor in elsewhere:
             _refuse_without_values(tensor, self.device)
         return module.to(self.device, non_blocking=self.non_blocking) if elsewhere else module
@@ -127,15 +128,18 @@ class _Mover:
         return self._fields(obj) if dataclasses.is_dataclass(obj) and not isinstance(obj, type) else obj
 
 
-def _tensors_of(module: torch.nn.Module) -> Iterator[torch.Tensor]:
-    """Parameters and buffers of a module and all below it: `parameters()` takes much longer to name them all."""
-    waiting, seen = [module], {id(module)}
+def _tensors_of(module: torch.nn.Module) -> list[torch.Tensor]:
+    """Parameters and buffers of a module and all below it: `parameters()` takes much longer, for it names them all."""
+    waiting, seen, found = [module], {id(module)}, []  # type: list[Any], set[int], list[torch.Tensor | None]
     for one in waiting:
-        yield from [tensor for tensor in one._parameters.values() if tensor is not None]
-        yield from [tensor for tensor in one._buffers.values() if tensor is not None]
-        below = [inner for inner in one._modules.values() if inner is not None and id(inner) not in seen]
-        seen.update(map(id, below))
-        waiting += below
+        for held in (one._parameters, one._buffers):
+            if held:
+                found += held.values()
+        if below := one._modules:
+            new = [inner for inner in below.values() if inner is not None and id(inner) not in seen]
+            seen.update(map(id, new))
+            waiting += new
+    return [tensor for tensor in found if tensor is not None]
 
 
 def _refuse_without_values(tensor: torch.Tensor, goal: torch.device) -> None:

@@ -7,11 +7,20 @@ from rigup.language import _
 from rigup.machine.store import Facts
 from rigup.verify.judge import fallbacks, judge
 from rigup.verify.matching import matched
-from rigup.verify.observe import Observed, Seen
+from rigup.verify.observe import Death, Observed, Seen
 from rigup.verify.words import died
 
 Answer = dict[str, Any]
 SCHEMA = "rigup.verify/1"
+_NO_WORDS = (
+    "rigup:",
+    "warning:",
+    'File "',
+    "Current thread 0x",
+    "Thread 0x",
+    "Extension modules:",
+    "<no Python frame>",
+)
 _MASKS = {"nvidia": ("CUDA_VISIBLE_DEVICES",), "amd": ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"),
           "intel": ("ONEAPI_DEVICE_SELECTOR", "ZE_AFFINITY_MASK")}  # fmt: skip
 
@@ -48,15 +57,22 @@ def _framework(seen: Seen) -> Answer:
     told |= {"exit_status": seen.status} if seen.done and seen.status else {}
     if not seen.listed or (seen.deaths and not seen.deaths[-1].device):
         last = seen.deaths[-1] if seen.deaths else None
-        told["because"] = died({"died": last.why, "number": last.number}) if last else ""
-        told["said"] = _last_line(seen.said)
+        told["because"] = _ended(last) if last else ""
+        told["said"] = last_line(seen.said)
     return told
 
 
-def _last_line(said: bytes) -> str:
-    """What it said last that is no mark of ours."""
+def _ended(last: Death) -> str:
+    """How it ended; status 1 is how Python ends after an error."""
+    if (last.why, last.number) == ("status", 1):
+        return _("Python ended with an error.")
+    return died({"died": last.why, "number": last.number})
+
+
+def last_line(said: bytes) -> str:
+    """What it said last that is no mark of ours, nor of a stack's."""
     lines = [line.strip() for line in said.decode("utf-8", "replace").splitlines()]
-    return next((line[:500] for line in reversed(lines) if line and not line.startswith(("rigup:", "warning:"))), "")
+    return next((line[:500] for line in reversed(lines) if line and not line.startswith(_NO_WORDS)), "")
 
 
 def _add(seen: Seen, devices: list[Answer], cpu: Answer) -> None:
@@ -129,7 +145,7 @@ def _state(device: Answer) -> None:
         device.update(state="no", because=told, next="rigup doctor")
     elif judged:
         frameworks = ", ".join(dict.fromkeys(check["framework"] for check in judged))
-        told = _("it passed {count} checks with {frameworks}").format(count=len(judged), frameworks=frameworks)
+        told = _("all checks were passed ({count}, with {frameworks})").format(count=len(judged), frameworks=frameworks)
         device.update(state="verified", because=told, next="")
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import queue
 import subprocess
@@ -27,19 +28,21 @@ class Limits(NamedTuple):
         start: seconds until the framework is imported and has listed its devices.
         check: seconds for one check.
         memory: bytes of main memory; 0 for no limit.
+        until: the moment of `time.monotonic` at which it is ended, wherever it is.
 
     """
 
     start: float = 180.0
     check: float = 60.0
     memory: int = 0
+    until: float = math.inf
 
 
 class Ended(NamedTuple):
     """How a child ended.
 
     Attributes:
-        why: "" where it went by itself, "hung" or "memory" where we ended it.
+        why: "" where it went by itself; "hung", "memory" or "over" (its time was) where we ended it.
         status: its exit status; minus the signal's number where one ended it.
         said: its standard error, the middle left out where that was long.
         seconds: how long it ran.
@@ -91,8 +94,8 @@ def _attended(process: "subprocess.Popen[bytes]", limits: Limits, heard: Callabl
             for event in _event(line):
                 heard(event)
                 until = time.monotonic() + (limits.check if event["say"] != "ready" else limits.start)
-        if time.monotonic() > until:
-            return "hung"
+        if time.monotonic() > min(until, limits.until):
+            return "over" if limits.until < until else "hung"
         if limits.memory and resident(process.pid) > limits.memory:
             return "memory"
 

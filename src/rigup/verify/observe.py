@@ -1,5 +1,7 @@
 """What the probe saw of every framework in an environment, with a new child for what a dead one left undone."""
 
+import math
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +12,8 @@ from rigup.verify.environment import VerifyError
 Record = dict[str, Any]
 Progress = Callable[[str], None]
 _MOST_DEATHS = 3  # of one device, where all is to be tried
+_PART = 0.8  # of the time that is left, for a framework that others come after
+_RESERVE = 1.0  # seconds between the end that a child is told of and the one that it is given
 
 
 class Death(NamedTuple):
@@ -39,6 +43,7 @@ class Seen:
         self.records: dict[tuple[str, str], Record] = {}
         self.deaths: list[Death] = []
         self.left: set[str] = set()  # devices whose checks were given up
+        self.over = False  # whether it was ended because its time was
         self.said = b""
         self.status = 0
         self._at: tuple[str, str] = ("", "")
@@ -65,6 +70,10 @@ class Seen:
             self.records[self._at] = {"died": why, "number": abs(ended.status), "seconds": ended.seconds}
         self._at = ("", "")
 
+    def ended_by_time(self) -> None:
+        """Note that its time was over: that is no fault of the device."""
+        self.over = True
+
     def give_up(self, full: bool) -> None:
         """Leave a device alone whose check killed a child: at once, or after some where all is to be tried."""
         last = self.deaths[-1].device
@@ -88,7 +97,8 @@ class Observed(NamedTuple):
 
 def observe(
     python: str, wanted: list[str], full: bool, limits: Limits, progress: Progress = lambda _name: None,
-    only: tuple[str, ...] = (), probe: Path = PROBE, frameworks: tuple[str, ...] = (),
+    only: tuple[str, ...] = (), probe: Path = PROBE, frameworks: tuple[str, ...] = (), beside: tuple[str, ...] = (),
+    more: Record | None = None,
 ) -> Observed:  # fmt: skip
     """Measure all that an environment has.
 
@@ -96,26 +106,30 @@ def observe(
         python: its interpreter.
         wanted: devices by the framework's names; [] for all.
         full: whether to try all that can be tried.
-        limits: of each child.
+        limits: of each child; where they name an end, each framework has most of the time that is left to it.
         progress: called with each framework's name.
-        only: names of checks; () for all.
         probe: the program that measures.
+        only: names of checks; () for all.
         frameworks: those that are wanted; () for all.
+        beside: what is measured in any case, as a program that lies outside of the environment.
+        more: what the program is ordered beside that.
 
     Raises:
         VerifyError: the interpreter cannot be asked.
 
     """
-    survey = _survey(python, limits)
-    seen = []
-    for name in [one for one in survey["frameworks"] if not frameworks or one in frameworks]:
-        progress(name)
-        seen.append(
-            _framework(
-                name, python, {"full": full, "devices": wanted, **({"only": only} if only else {})}, limits, probe
-            )
-        )
+    survey = _survey(python, limits._replace(until=math.inf))
+    names = [one for one in survey["frameworks"] if not frameworks or one in frameworks]
+    names += [one for one in beside if one not in names]
+    order = {"full": full, "devices": wanted, **({"only": only} if only else {}), **(more or {})}
+    seen = [_framework(name, python, order, _part(limits, name == names[-1]), probe, progress) for name in names]
     return Observed(python, survey["python"], survey["prefix"], survey["packages"], seen)
+
+
+def _part(limits: Limits, last: bool) -> Limits:
+    """The time of one framework: all that is left for the last, most of it for another."""
+    now = time.monotonic()
+    return limits if last else limits._replace(until=now + (limits.until - now) * _PART)
 
 
 def _survey(python: str, limits: Limits) -> Record:
@@ -138,14 +152,16 @@ def _cannot(python: str, why: str) -> str:
     return told.format(python=python, why=why)
 
 
-def _framework(name: str, python: str, order: Record, limits: Limits, probe: Path = PROBE) -> Seen:
+def _framework(name: str, python: str, order: Record, limits: Limits, probe: Path, progress: Progress) -> Seen:
     """One framework, child after child, until each device is judged or given up."""
+    progress(name)
     seen, wanted = Seen(name), order["devices"]
     order = {**order, "framework": name}
     while not seen.done:
-        ended = run(python, order, limits, seen.hear, probe)
+        ended = run(python, {**order, **_time(limits)}, limits, seen.hear, probe)
         seen.said, seen.status = seen.said + ended.said, seen.status or ended.status
-        if seen.done:
+        if seen.done or ended.why == "over":
+            seen.ended_by_time() if not seen.done else None
             break
         seen.died(ended)
         if not seen.deaths[-1].device:
@@ -155,3 +171,9 @@ def _framework(name: str, python: str, order: Record, limits: Limits, probe: Pat
         if not order["devices"]:
             break
     return seen
+
+
+def _time(limits: Limits) -> Record:
+    """What the child is told of its time: it shall end by itself, a little before it is ended."""
+    left = limits.until - time.monotonic()
+    return {"seconds": max(left - _RESERVE, 0.0)} if math.isfinite(left) else {}

@@ -38,14 +38,14 @@ def verify(
         SourceError, KnowledgeError: as the doctor's.
 
     """
-    python, began = interpreter(environment, os.environ), _since_start()
+    python, began, clock = interpreter(environment, os.environ), _since_start(), time.monotonic()
     observed = observe(python, list(devices), full, limits or usual_limits(full), progress)
     _expect(devices, observed)
     try:
         machine = examined(_sources(observed, began))
     finally:
         close_sources()
-    return _judged(observed, machine, full, devices)
+    return _judged(observed, machine, full, devices) | {"seconds": round(time.monotonic() - clock, 1)}
 
 
 def _judged(observed: Observed, machine: Diagnosis, full: bool, devices: tuple[str, ...]) -> Answer:

@@ -8,6 +8,7 @@ Python 3.8.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import os
@@ -31,9 +32,10 @@ def main() -> None:
     """Do what the first argument orders."""
     sys.path[:0] = [HERE, BESIDE]
     probe = loaded()
-    probe.MODULES = {"torch": "rigup_bench_torch"}
+    probe.MODULES = {"torch": "rigup_bench_torch", "llama.cpp": "rigup_bench_llama"}
     probe.be_modest()
     voice, order = probe.Voice(), json.loads(sys.argv[1])
+    importlib.import_module("rigup_bench_time").give(order)
     try:
         probe.survey(voice) if order.get("survey") else probe.measure(voice, order)
     finally:

@@ -6,10 +6,12 @@ import time
 from typing import Any, Callable, Dict
 
 import torch
+from rigup_bench_time import left
 
 Measured = Dict[str, Any]
 _LEAST, _MOST = 5, 2000  # samples
 _WARM = 0.2  # seconds
+_PATIENCE = 4.0  # times the seconds that there are: what takes longer is called once
 _SAMPLE, _SAMPLE_CPU = 0.02, 0.001  # seconds of one sample at least: launches of a GPU overlap, calls of a CPU do not
 
 
@@ -24,7 +26,8 @@ def wait(device: dict[str, Any]) -> None:
 
 def timed(device: dict[str, Any], act: Callable[[], Any], seconds: float) -> Measured:
     """Seconds that one call takes: median, best, spread (half of the samples lie within it, as a share of the median)."""
-    times = _times(device, act, seconds, _repeats(device, act))
+    took = once(device, act)
+    times = [took] if took > _PATIENCE * seconds else _times(device, act, seconds, _repeats(device, act, took))
     return {"median": middle(times), "best": times[0], "spread": spread(times), "samples": len(times)}
 
 
@@ -37,9 +40,9 @@ def once(device: dict[str, Any], act: Callable[[], Any]) -> float:
     return time.perf_counter() - began
 
 
-def _repeats(device: dict[str, Any], act: Callable[[], Any]) -> int:
-    """Warm up, and find how many calls make a sample."""
-    took, end = once(device, act), time.perf_counter() + _WARM
+def _repeats(device: dict[str, Any], act: Callable[[], Any], took: float) -> int:
+    """Warm up, and find how many calls make a sample. `took`: seconds of the first one."""
+    end = time.perf_counter() + _WARM
     while time.perf_counter() < end:
         took = min(took, once(device, act))
     sample = _SAMPLE_CPU if device["type"] == "cpu" else _SAMPLE
@@ -48,8 +51,8 @@ def _repeats(device: dict[str, Any], act: Callable[[], Any]) -> int:
 
 def _times(device: dict[str, Any], act: Callable[[], Any], seconds: float, repeats: int) -> list[float]:
     found, end = [], time.perf_counter() + seconds  # type: list[float], float
-    while len(found) < (_LEAST if not found or found[0] < 1.0 else 3) or (
-        time.perf_counter() < end and len(found) < _MOST
+    while not found or (
+        left() > 0 and (len(found) < _fewest(found) or (time.perf_counter() < end and len(found) < _MOST))
     ):
         wait(device)
         began = time.perf_counter()
@@ -58,6 +61,11 @@ def _times(device: dict[str, Any], act: Callable[[], Any], seconds: float, repea
         wait(device)
         found.append((time.perf_counter() - began) / repeats)
     return sorted(found)
+
+
+def _fewest(found: list[float]) -> int:
+    """How many samples there shall be, however long they take."""
+    return _LEAST if found[0] < 1.0 else 3
 
 
 def middle(times: list[float]) -> float:

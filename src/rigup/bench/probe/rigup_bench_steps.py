@@ -57,30 +57,34 @@ class Language(nn.Module):  # type: ignore[misc]
         return self.out(self.layers(self.words(tokens) + self.places(places), mask=mask, is_causal=True))
 
 
-def convolution_step(seconds: float) -> Callable[[Device], Any]:
+def convolution_step(seconds: float) -> Callable[..., Any]:
     """Images a second."""
 
-    def measured(device: Device) -> Any:
+    def measured(device: Device, part: float = 1.0) -> Any:
         batch = 4 if device["type"] == "cpu" else 64
         model = convolutions().to(device["id"]).train()
         images = torch.randn(batch, 3, _IMAGE, _IMAGE, device=device["id"])
         wanted = torch.randint(_CLASSES, (batch,), device=device["id"])
         loss = lambda: functional.cross_entropy(model(images), wanted)  # noqa: E731
-        return {"results": list(_steps(device, model, loss, "convolution-step", "image/s", batch, seconds))}
+        return {"results": list(_steps(device, model, loss, "convolution-step", "image/s", batch, seconds * part))}
 
     return measured
 
 
-def transformer_step(seconds: float) -> Callable[[Device], Any]:
+def transformer_step(seconds: float) -> Callable[..., Any]:
     """Tokens a second."""
 
-    def measured(device: Device) -> Any:
+    def measured(device: Device, part: float = 1.0) -> Any:
         batch = 2 if device["type"] == "cpu" else 32
         model = Language().to(device["id"]).train()
         tokens = torch.randint(_VOCABULARY, (batch, _CONTEXT), device=device["id"])
         mask = nn.Transformer.generate_square_subsequent_mask(_CONTEXT).to(device["id"])
         loss = lambda: functional.cross_entropy(model(tokens, mask).flatten(0, 1), tokens.flatten())  # noqa: E731
-        return {"results": list(_steps(device, model, loss, "transformer-step", "token/s", batch * _CONTEXT, seconds))}
+        return {
+            "results": list(
+                _steps(device, model, loss, "transformer-step", "token/s", batch * _CONTEXT, seconds * part)
+            )
+        }
 
     return measured
 

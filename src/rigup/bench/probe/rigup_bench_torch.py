@@ -8,38 +8,53 @@ import torch
 from rigup_bench_clock import rate, timed
 from rigup_bench_product import product
 from rigup_bench_steps import convolution_step, transformer_step
+from rigup_bench_time import Check, Wish, names, planned
 from rigup_probe import Skip
-from rigup_probe_torch import about, devices  # noqa: F401  (whoever loads this module asks it for them)
+from rigup_probe_torch import about  # noqa: F401  (whoever loads this module asks it for it)
+from rigup_probe_torch import devices as listed
 from rigup_probe_torch_numbers import types_of
 
 Device = Dict[str, Any]
 _OF_MEMORY = 1 / 16  # of a device's memory, that one buffer takes
 _MOST_BUFFER = 2**30  # bytes
 _CPU_BUFFER = 2**28
+_LATER = ("float64",)  # types that few ask for
 
 
-def checks(device: Device, full: bool) -> Iterator[tuple[str, Callable[[Device], Any]]]:
+def devices() -> list[Device]:
+    """All that torch lists, the CPU last, each with what is to be measured on it."""
+    return [dict(one, planned=names([*_wishes(one, False)])) for one in listed()]
+
+
+def checks(device: Device, full: bool) -> Iterator[tuple[str, Check]]:
     """What is measured on a device. `full`: for longer, and larger."""
+    made: Iterator[tuple[str, Check]] = planned(len(listed()), [*_wishes(device, full)])
+    return made
+
+
+def _wishes(device: Device, full: bool) -> Iterator[Wish]:
+    """Each measurement with the seconds that it takes where there is time; what few look for stands last."""
     seconds = 2.0 if full else 0.5
-    yield "launch", launch
-    for name in types_of(device):
-        yield "matmul-" + name, product(name, full)
-    yield "memory", memory(seconds)
+    later = _LATER + (("float16",) if device["type"] == "cpu" else ())
+    yield "launch", 1.0, launch
+    yield from (("matmul-" + name, 9.0, product(name, full)) for name in types_of(device) if name not in later)
+    yield "memory", 2.5, memory(seconds)
     if device["type"] != "cpu":
-        yield "copy-host", copy_host(seconds)
-        yield from (("copy-" + other["id"], copy_peer(other, seconds)) for other in _others(device))
-    yield "convolution-step", convolution_step(seconds * 2)
-    yield "transformer-step", transformer_step(seconds * 2)
+        yield "copy-host", 4.0, copy_host(seconds)
+    yield "convolution-step", 3.0, convolution_step(seconds * 2)
+    yield "transformer-step", 3.0, transformer_step(seconds * 2)
+    yield from (("copy-" + other["id"], 1.0, copy_peer(other, seconds)) for other in _others(device))
+    yield from (("matmul-" + name, 9.0, product(name, full)) for name in types_of(device) if name in later)
 
 
 def _others(device: Device) -> Iterator[Device]:
-    yield from (one for one in devices() if one["type"] == device["type"] and one["id"] != device["id"])
+    yield from (one for one in listed() if one["type"] == device["type"] and one["id"] != device["id"])
 
 
-def launch(device: Device) -> Any:
+def launch(device: Device, part: float = 1.0) -> Any:
     """Seconds from one small operation to the next."""
     one = torch.zeros(1, device=device["id"])
-    return {"results": [dict(timed(device, lambda: one.add_(1), 0.5), name="launch", unit="s")]}
+    return {"results": [dict(timed(device, lambda: one.add_(1), 0.5 * part), name="launch", unit="s")]}
 
 
 def buffer_bytes(device: Device) -> int:
@@ -50,15 +65,15 @@ def buffer_bytes(device: Device) -> int:
     return int(min(_MOST_BUFFER, total * _OF_MEMORY))
 
 
-def memory(seconds: float) -> Callable[[Device], Any]:
+def memory(seconds: float) -> Callable[..., Any]:
     """Bytes a second that the device's own memory moves: a copy, and a sum of two into a third."""
 
-    def measured(device: Device) -> Any:
+    def measured(device: Device, part: float = 1.0) -> Any:
         count = buffer_bytes(device) // 4
         a, b, c = (torch.ones(count, dtype=torch.float32, device=device["id"]) for _time in range(3))
         told = [("memory-copy", 2, lambda: b.copy_(a)), ("memory-triad", 3, lambda: torch.add(a, b, alpha=2.0, out=c)),
                 ("memory-read", 1, a.sum)]  # fmt: skip
-        return {"results": [_moved(device, name, act, parts * count * 4, seconds) for name, parts, act in told]}
+        return {"results": [_moved(device, name, act, parts * count * 4, seconds * part) for name, parts, act in told]}
 
     return measured
 
@@ -67,18 +82,18 @@ def _moved(device: Device, name: str, act: Callable[[], Any], size: int, seconds
     return dict(rate(timed(device, act, seconds), size), name=name, unit="B/s", size=size)
 
 
-def copy_host(seconds: float) -> Callable[[Device], Any]:
+def copy_host(seconds: float) -> Callable[..., Any]:
     """Bytes a second between main memory and the device, from pages that stay and from ordinary ones."""
 
-    def measured(device: Device) -> Any:
+    def measured(device: Device, part: float = 1.0) -> Any:
         count = buffer_bytes(device) // 4 // 4
         there, results = torch.empty(count, device=device["id"]), []
         for kind in ("pinned", "pageable"):
             here = _host(count, kind)
             if here is not None:
                 to, back = (lambda h=here: there.copy_(h)), (lambda h=here: h.copy_(there))
-                results += [_moved(device, "copy-to-device-" + kind, to, count * 4, seconds)]
-                results += [_moved(device, "copy-to-host-" + kind, back, count * 4, seconds)]
+                results += [_moved(device, "copy-to-device-" + kind, to, count * 4, seconds * part)]
+                results += [_moved(device, "copy-to-host-" + kind, back, count * 4, seconds * part)]
         return {"results": results}
 
     return measured
@@ -95,14 +110,16 @@ def _host(count: int, kind: str) -> Any:
         return None
 
 
-def copy_peer(other: Device, seconds: float) -> Callable[[Device], Any]:
+def copy_peer(other: Device, seconds: float) -> Callable[..., Any]:
     """Bytes a second to another device of the same kind."""
 
-    def measured(device: Device) -> Any:
+    def measured(device: Device, part: float = 1.0) -> Any:
         count = min(buffer_bytes(device), buffer_bytes(other)) // 4 // 2
         here, there = torch.ones(count, device=device["id"]), torch.empty(count, device=other["id"])
         if there.device == here.device:
             raise Skip("both are one device")
-        return {"results": [_moved(other, "copy-to-" + other["id"], lambda: there.copy_(here), count * 4, seconds)]}
+        return {
+            "results": [_moved(other, "copy-to-" + other["id"], lambda: there.copy_(here), count * 4, seconds * part)]
+        }
 
     return measured

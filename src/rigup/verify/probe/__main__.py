@@ -36,7 +36,7 @@ PACKAGES = {
         "onnxruntime-directml",
         "onnxruntime-openvino",
     ),
-    "llama.cpp": ("xllamacpp",),
+    "llama.cpp": ("llama-cpp-python", "xllamacpp"),
 }
 BESIDE = ("numpy", "torchvision", "torchaudio", "triton", "jaxlib", "intel-extension-for-pytorch")
 _MOST = 2000  # characters of an error

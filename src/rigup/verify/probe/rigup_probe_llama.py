@@ -5,7 +5,6 @@ The model has random weights and a vocabulary of bytes. What it says next is com
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import random
@@ -14,105 +13,56 @@ import tempfile
 from array import array
 from typing import Any, Callable, Iterator
 
-import xllamacpp
-from rigup_probe import Skip
+from rigup_probe_gguf import BASE, EPSILON, F32, Part, Shape, matrices, write
+from rigup_probe_llama_engines import engine
 
-_WIDTH, _HEADS, _LAYERS, _INNER, _VOCABULARY, _CONTEXT = 64, 4, 2, 96, 288, 4096
-_EPSILON, _BASE = 1e-5, 10000.0
+_SHAPE = Shape(width=64, heads=4, layers=2, inner=96, vocabulary=288, context=4096)
 _PROMPT = [1, 75, 112, 98, 35, 200, 41, 76]
-_GROUP = 32  # bytes to which the file's parts are aligned
-_TEXT, _ARRAY, _U32, _F32, _I32 = 8, 9, 4, 6, 5  # GGUF's numbers of types
-_SHOWN = 20  # tokens whose probabilities are asked for
 Weights = Any
+Device = Any
 
 
 def about() -> dict[str, Any]:
     """The build."""
-    return {"version": xllamacpp.__version__, "build": {"system": str(xllamacpp.get_system_info())[:500]}}
+    return dict(engine().about())
 
 
-def devices() -> list[Any]:
+def devices() -> list[Device]:
     """All that llama.cpp lists, the CPU last."""
-    told = [one for one in xllamacpp.get_device_info() if one["type"].name.endswith("GPU")]
-    found = [{"id": str(one["name"]).lower(), "type": "gpu", "index": index, "name": one["description"], "vendor": _vendor(one)}
-             for index, one in enumerate(told)]  # fmt: skip
-    return [*found, {"id": "cpu", "type": "cpu", "vendor": ""}]
+    return list(engine().devices())
 
 
-def _vendor(one: dict[str, Any]) -> str:
-    name = (str(one["name"]) + " " + str(one["description"])).lower()
-    words = {
-        "cuda": "nvidia",
-        "rocm": "amd",
-        "metal": "apple",
-        "nvidia": "nvidia",
-        "amd": "amd",
-        "radeon": "amd",
-        "intel": "intel",
-    }
-    return next((maker for word, maker in words.items() if word in name), "")
-
-
-def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[dict[str, Any]], Any]]]:  # noqa: ARG001
+def checks(device: Device, full: bool) -> Iterator[tuple[str, Callable[[Device], Any]]]:  # noqa: ARG001
     """What is measured on a device."""
     yield "next-token", next_token
 
 
-def next_token(device: dict[str, Any]) -> dict[str, Any]:
+def next_token(device: Device) -> dict[str, Any]:
     """The probabilities of the next token, on the device and in Python."""
     weights = _weights()
     wanted = _reference(weights, _PROMPT)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.gguf")
         with open(path, "wb") as file:
-            file.write(_gguf(weights))
-        got, taken = _asked(path, device)
+            write(file, _SHAPE, [_part(name, rows) for name, rows in weights.items()])
+        got, taken = engine().next_token(path, device, _PROMPT, _SHAPE.context)
     off = [abs(one - wanted[token]) for token, one in got.items()]
-    best = sorted(range(_VOCABULARY), key=lambda token: -wanted[token])[:3]
-    wrong = [] if len(got) >= _SHOWN and best[0] in got else ["the likeliest token"]
-    told = {"errors": {"half float16": max(off, default=math.inf)}, "wrong": wrong}
-    asked = 2 * 4 * _LAYERS * _WIDTH * _CONTEXT // 4  # half of what the cache takes in float16
+    best = max(range(_SHAPE.vocabulary), key=wanted.__getitem__)
+    told = {"errors": {"half float16": max(off, default=math.inf)}}  # type: dict[str, Any]
+    told["wrong"] = [] if best in got else ["the likeliest token"]
+    asked = 2 * 4 * _SHAPE.layers * _SHAPE.width * _SHAPE.context // 4  # half of what the cache takes in float16
     if device["type"] != "cpu" and taken < asked:
         told["elsewhere"] = ["the model (" + str(taken) + " bytes were taken on the device)"]
     return told
 
 
-def _asked(path: str, device: dict[str, Any]) -> tuple[dict[int, float], int]:
-    """The logarithms of the likeliest tokens' probabilities, and bytes that the device gave."""
-    params = xllamacpp.CommonParams()
-    params.model.path = path
-    params.n_ctx, params.warmup, params.n_parallel = _CONTEXT, False, 1
-    params.n_gpu_layers = 0 if device["type"] == "cpu" else 99
-    if device["type"] != "cpu":
-        params.main_gpu, params.split_mode = device["index"], xllamacpp.llama_split_mode.LLAMA_SPLIT_MODE_NONE
-    before = _free(device)
-    server = xllamacpp.Server(params)
-    taken = before - _free(device)
-    request = {"prompt": _PROMPT, "n_predict": 1, "n_probs": _SHOWN, "temperature": 0.0, "cache_prompt": False}
-    answer = server.handle_completions(request)
-    answer = json.loads(answer) if isinstance(answer, (str, bytes)) else answer
-    said = _probabilities(answer)
-    if not said:
-        raise RuntimeError("no probabilities in: " + json.dumps(answer, default=str)[:500])
-    return said, taken
+def _part(name: str, rows: list[list[float]]) -> Part:
+    sizes = [len(rows[0])] if len(rows) == 1 else [len(rows[0]), len(rows)]
+    body = b"".join(struct.pack(f"<{len(row)}f", *row) for row in rows)
+    return Part(name, sizes, F32, len(body), lambda: body)
 
 
-def _probabilities(answer: Any) -> dict[int, float]:
-    """From the server's own form, or that of OpenAI's interface."""
-    found = answer.get("completion_probabilities") or []
-    if not found:
-        choice = (answer.get("choices") or [{}])[0]
-        found = (choice.get("logprobs") or {}).get("content") or []
-    listed = found[0].get("top_logprobs") if found else []
-    return {int(one["id"]): float(one["logprob"]) for one in listed or []}
-
-
-def _free(device: dict[str, Any]) -> int:
-    told = [one for one in xllamacpp.get_device_info() if str(one["name"]).lower() == device["id"]]
-    return int(told[0]["memory_free"]) if told else 0
-
-
-# -- the model
+# -- the model, and what it ought to say
 
 
 def _weights() -> Weights:
@@ -123,20 +73,8 @@ def _weights() -> Weights:
         size = 1.5 / math.sqrt(columns)
         return [array("f", [draw.gauss(0, size) for _ in range(columns)]).tolist() for _ in range(rows)]
 
-    made = {"token_embd.weight": matrix(_VOCABULARY, _WIDTH), "output_norm.weight": [[1.0] * _WIDTH],
-            "output.weight": matrix(_VOCABULARY, _WIDTH)}  # fmt: skip
-    for layer in range(_LAYERS):
-        name = "blk." + str(layer) + "."
-        made.update(
-            {
-                name + one: matrix(_WIDTH, _WIDTH)
-                for one in ("attn_q.weight", "attn_k.weight", "attn_v.weight", "attn_output.weight")
-            }
-        )
-        made.update({name + one: matrix(_INNER, _WIDTH) for one in ("ffn_gate.weight", "ffn_up.weight")})
-        made.update({name + one: [[1.0] * _WIDTH] for one in ("attn_norm.weight", "ffn_norm.weight")})
-        made[name + "ffn_down.weight"] = matrix(_WIDTH, _INNER)
-    return made
+    return {name: [[1.0] * columns] if rows == 1 else matrix(rows, columns)
+            for name, (rows, columns) in matrices(_SHAPE).items()}  # fmt: skip
 
 
 def _times(rows: list[list[float]], vector: list[float]) -> list[float]:
@@ -144,15 +82,15 @@ def _times(rows: list[list[float]], vector: list[float]) -> list[float]:
 
 
 def _normed(vector: list[float]) -> list[float]:
-    size = math.sqrt(math.fsum(one * one for one in vector) / len(vector) + _EPSILON)
+    size = math.sqrt(math.fsum(one * one for one in vector) / len(vector) + EPSILON)
     return [one / size for one in vector]
 
 
 def _turned(vector: list[float], place: int) -> list[float]:
     """Pairs of numbers, turned by the place."""
-    size, turned = _WIDTH // _HEADS, list(vector)
-    for at in range(0, _WIDTH, 2):
-        angle = place / _BASE ** ((at % size) / size)
+    size, turned = _SHAPE.width // _SHAPE.heads, list(vector)
+    for at in range(0, _SHAPE.width, 2):
+        angle = place / BASE ** ((at % size) / size)
         x, y = vector[at], vector[at + 1]
         turned[at], turned[at + 1] = (
             x * math.cos(angle) - y * math.sin(angle),
@@ -164,7 +102,7 @@ def _turned(vector: list[float], place: int) -> list[float]:
 def _reference(weights: Weights, tokens: list[int]) -> list[float]:
     """The logarithm of each token's probability after these."""
     states = [list(weights["token_embd.weight"][token]) for token in tokens]
-    for layer in range(_LAYERS):
+    for layer in range(_SHAPE.layers):
         held = {
             name.split(".", 2)[2]: one for name, one in weights.items() if name.startswith("blk." + str(layer) + ".")
         }
@@ -183,10 +121,10 @@ def _attended(held: Weights, states: list[list[float]]) -> list[list[float]]:
         for name in ("attn_q.weight", "attn_k.weight")
     )
     value = [_times(held["attn_v.weight"], one) for one in normed]
-    size, found = _WIDTH // _HEADS, []
+    size, found = _SHAPE.width // _SHAPE.heads, []
     for place, state in enumerate(states):
         mixed = []  # type: list[float]
-        for head in (slice(at, at + size) for at in range(0, _WIDTH, size)):
+        for head in (slice(at, at + size) for at in range(0, _SHAPE.width, size)):
             scores = [
                 math.fsum(a * b for a, b in zip(query[place][head], one[head])) / math.sqrt(size)
                 for one in key[: place + 1]
@@ -194,7 +132,7 @@ def _attended(held: Weights, states: list[list[float]]) -> list[list[float]]:
             shares = [math.exp(one - max(scores)) for one in scores]
             mixed += [
                 math.fsum(share * one[at] for share, one in zip(shares, value)) / math.fsum(shares)
-                for at in range(_WIDTH)[head]
+                for at in range(_SHAPE.width)[head]
             ]
         found.append([a + b for a, b in zip(state, _times(held["attn_output.weight"], mixed))])
     return found
@@ -209,58 +147,3 @@ def _fed(held: Weights, states: list[list[float]]) -> list[list[float]]:
         inner = [gate / (1 + math.exp(-gate)) * up for gate, up in zip(gates, ups)]
         found.append([a + b for a, b in zip(state, _times(held["ffn_down.weight"], inner))])
     return found
-
-
-# -- its file
-
-
-def _gguf(weights: Weights) -> bytes:
-    """The model as a file: what it is, where each part begins, the parts."""
-    facts = _facts()
-    heads, body = [], bytearray()
-    for name, rows in weights.items():
-        sizes = [len(rows[0])] if len(rows) == 1 else [len(rows[0]), len(rows)]
-        heads.append(
-            _text(name)
-            + struct.pack("<I", len(sizes))
-            + struct.pack(f"<{len(sizes)}Q", *sizes)
-            + struct.pack("<IQ", 0, len(body))
-        )
-        body += b"".join(struct.pack(f"<{len(row)}f", *row) for row in rows)
-        body += bytes(-len(body) % _GROUP)
-    head = b"GGUF" + struct.pack("<IQQ", 3, len(heads), len(facts)) + b"".join(facts) + b"".join(heads)
-    return head + bytes(-len(head) % _GROUP) + bytes(body)
-
-
-def _facts() -> list[bytes]:
-    whole = {"context_length": _CONTEXT, "embedding_length": _WIDTH, "block_count": _LAYERS, "feed_forward_length": _INNER,
-             "attention.head_count": _HEADS, "attention.head_count_kv": _HEADS, "rope.dimension_count": _WIDTH // _HEADS,
-             "vocab_size": _VOCABULARY}  # fmt: skip
-    pieces = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
-    pieces += ["piece" + str(number) for number in range(_VOCABULARY - len(pieces))]
-    kinds = [2, 3, 3, *[6] * 256]
-    kinds += [1] * (_VOCABULARY - len(kinds))
-    return [
-        _text("general.architecture") + struct.pack("<I", _TEXT) + _text("llama"),
-        _text("general.name") + struct.pack("<I", _TEXT) + _text("made to verify"),
-        *(_text("llama." + name) + struct.pack("<II", _U32, value) for name, value in whole.items()),
-        _text("llama.attention.layer_norm_rms_epsilon") + struct.pack("<If", _F32, _EPSILON),
-        _text("llama.rope.freq_base") + struct.pack("<If", _F32, _BASE),
-        _text("tokenizer.ggml.model") + struct.pack("<I", _TEXT) + _text("llama"),
-        _list("tokenizer.ggml.tokens", _TEXT, [_text(piece) for piece in pieces]),
-        _list("tokenizer.ggml.scores", _F32, [struct.pack("<f", -number) for number in range(_VOCABULARY)]),
-        _list("tokenizer.ggml.token_type", _I32, [struct.pack("<i", kind) for kind in kinds]),
-        *(_text("tokenizer.ggml." + name) + struct.pack("<II", _U32, value)
-          for name, value in (("bos_token_id", 1), ("eos_token_id", 2), ("unknown_token_id", 0))),
-    ]  # fmt: skip
-
-
-def _text(text: str) -> bytes:
-    return struct.pack("<Q", len(text.encode())) + text.encode()
-
-
-def _list(name: str, kind: int, items: list[bytes]) -> bytes:
-    return _text(name) + struct.pack("<IIQ", _ARRAY, kind, len(items)) + b"".join(items)
-
-
-__all__ = ["Skip", "about", "checks", "devices"]

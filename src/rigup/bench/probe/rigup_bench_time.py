@@ -1,0 +1,59 @@
+"""The time that this process was given: how much is left, and what part of it each measurement gets."""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from typing import Any, Callable, Dict, Iterator, Tuple
+
+Device = Dict[str, Any]
+Check = Callable[[Device], Any]
+Wish = Tuple[str, float, Callable[..., Any]]
+_LEAST = 0.04  # of what a measurement would like to have: with less it tells nothing
+_given = {"end": math.inf, "only": (), "devices": 0, "model": ""}  # type: Dict[str, Any]
+
+
+def give(order: dict[str, Any]) -> None:
+    """Take what the order says: seconds from now on, and which measurements and devices are wanted."""
+    _given["end"] = time.perf_counter() + order.get("seconds", math.inf)
+    _given["only"], _given["devices"] = tuple(order.get("only", ())), len(order.get("devices") or ())
+    _given["model"] = order.get("model", "")
+
+
+def given(name: str) -> Any:
+    """Another thing that the order says."""
+    return _given[name]
+
+
+def left() -> float:
+    """Seconds until the end; infinite where nobody has set one."""
+    return float(_given["end"]) - time.perf_counter()
+
+
+def planned(count: int, wishes: list[Wish]) -> Iterator[tuple[str, Check]]:
+    """Checks of one device, each with the part of its wish that the time allows.
+
+    Args:
+        count: devices that the framework lists; each has its share of the time, and the next gets what one leaves.
+        wishes: name, seconds that it would like to have, and what measures, given a device and `part` (1 for all).
+
+    """
+    devices = _given["devices"] or count
+    end = time.perf_counter() + left() / max(devices, 1)
+    _given["devices"] = max(devices - 1, 1)
+    chosen = [wish for wish in wishes if not _given["only"] or wish[0] in _given["only"]]
+    for place, (name, _seconds, act) in enumerate(chosen):
+        wanted = sum(wish[1] for wish in chosen[place:])
+        part = min(1.0, (end - time.perf_counter()) / wanted)
+        yield name, cut if part < _LEAST else functools.partial(act, part=part)
+
+
+def names(wishes: list[Wish]) -> list[str]:
+    """What is to be measured, by name."""
+    return [wish[0] for wish in wishes if not _given["only"] or wish[0] in _given["only"]]
+
+
+def cut(_device: Device) -> dict[str, Any]:
+    """What is told of a measurement for which there was no time."""
+    return {"results": [], "cut": True}

@@ -1,0 +1,67 @@
+"""What `rigup bench --list` shows: earlier runs, machines whose results are kept, and devices that others measured."""
+
+from typing import Any
+
+import click
+
+from rigup.cli.bench_report import figure, name_of
+from rigup.cli.layout import columns, padded, wrapped
+from rigup.language import _
+
+Answer = dict[str, Any]
+_MOST_RUNS = 20
+
+
+def text(told: Answer, color: bool = False) -> str:
+    """The whole list."""
+    parts = [_runs(told["runs"]), _machines(told["machines"]), _measured(told["measured"]), wrapped(_next())]
+    said = "\n\n".join("\n".join(part) for part in parts if part)
+    return said if color else click.unstyle(said)
+
+
+def _head(said: str) -> str:
+    return click.style(said, bold=True)
+
+
+def _runs(runs: list[Answer]) -> list[str]:
+    if not runs:
+        return wrapped(_("Nothing was measured on this machine yet."))
+    shown = runs[-_MOST_RUNS:]
+    head = _("This machine's earlier results, the newest last")
+    moments = [str(run.get("recorded_at") or "?") for run in shown]
+    wide = max(map(columns, moments))
+    lines = [_head(head)]
+    for run, moment in zip(shown, moments, strict=True):
+        lines += wrapped(_run(run), "  " + padded(moment, wide) + "  ")
+    return lines
+
+
+def _run(run: Answer) -> str:
+    """Where it ran, and the best product of each device."""
+    where = str((run.get("environment") or {}).get("prefix") or "")
+    return ": ".join(filter(None, (where, ", ".join(filter(None, map(_best, run["devices"]))))))
+
+
+def _best(device: Any) -> str:
+    """The device's fastest figure of the first kind that it has: products tell more than the rest."""
+    results = [one for one in device.get("results") or () if one.get("median")] if isinstance(device, dict) else []
+    first = [one for one in results if one["name"] == "matmul"] or results[:1]
+    if not first:
+        return ""
+    best = max(first, key=lambda one: float(one["median"]))
+    return f"{device.get('name')} {figure(best['median'], best['unit'])} ({name_of(best)})"
+
+
+def _machines(names: list[str]) -> list[str]:
+    if len(names) < 2:
+        return []
+    return [_head(_("Machines whose results are kept here")), *(line for name in names for line in wrapped(name, "  "))]
+
+
+def _measured(names: list[str]) -> list[str]:
+    head = _("Devices that others measured (`rigup knowledge NAME` tells the sources)")
+    return [_head(head), *wrapped(", ".join(names), "  ", "  ")]
+
+
+def _next() -> str:
+    return _("`rigup bench --compare` takes each of these names, a moment, a file of `rigup bench --json`, a capture, or any card that has a data sheet here.")  # fmt: skip
