@@ -154,7 +154,7 @@ def test_history_tells_what_was_done(world: World) -> None:
 
 def test_nothing_to_take_back_is_said(world: World) -> None:
     status, said = world.rigup("undo", "--yes")
-    assert status == 2
+    assert status == 1
     assert "nothing to take back" in said
 
 
@@ -245,3 +245,27 @@ def test_undo_passes_a_run_by_that_failed_before_it_changed_anything(world: Worl
     assert status == 1
     assert "run 1" in world.rigup("undo", "--dry-run")[1]
     assert "has changed nothing" in world.rigup("undo", "2", "--dry-run")[1]
+
+
+def test_a_guess_of_the_doctor_is_not_shown_for_a_step_that_failed(world: World) -> None:
+    """The words of an installer that finds no package make the doctor guess; the installer has said it already."""
+    said = "echo ERROR: No matching distribution found for nosuch '(from versions: none)' wheels; exit 1"
+    _status, told = world.run([{**failing(), "commands": [["sh", "-c", said]]}])
+    assert "No matching distribution" in told
+    assert "possible" not in told
+    assert "Mend:" not in told
+    sure = (
+        "RuntimeError: The NVIDIA driver on your system is too old (found version 11040). Please update your GPU driver"
+    )
+    _status, told = world.run([{**failing(), "commands": [["sh", "-c", 'echo "$1"; exit 1', "sh", sure]]}])
+    assert "Mend:" in told
+
+
+def test_a_dry_run_is_shown_however_quiet(world: World) -> None:
+    world.run([writing(world.files / "a.conf", "a")])
+    for words in (("undo", "--dry-run", "--quiet"), ("undo", "--dry-run")):
+        status, told = world.rigup(*words)
+        assert status == 0
+        assert f"rm -f -- {world.files / 'a.conf'}" in told
+    assert (world.files / "a.conf").exists()
+    assert world.rigup("undo", "--yes", "--quiet") == (0, "")

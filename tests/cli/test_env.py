@@ -192,6 +192,21 @@ def test_an_export_is_printed_or_written_and_never_over_a_file(copy, form, capsy
     assert run(["env", "export", "--as", form, "-o", "file"]) == 2
 
 
+def test_conda_gets_the_projects_name_and_not_that_of_its_venv(copy, capsys):
+    assert run(["env", "export", "--as", "conda"]) == 0
+    assert capsys.readouterr().out.startswith('name: "work"\n')
+
+
+@pytest.mark.parametrize("word", ["", "work", "./.venv"])
+def test_fix_means_the_environment_that_run_means(copy, word, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr("rigup.cli.fix._fixed", lambda _cause, _source, there, _program: asked.append(there) or
+                        {"findings": [], "plan": None})  # fmt: skip
+    assert run(["fix", "cpu-only-torch", *(("--env", word) if word else ())]) == 1
+    assert [os.path.abspath(one) for one in asked] == [str(copy)]
+    assert "is not found there" in capsys.readouterr().err
+
+
 def test_history_of_one_without_any_says_so(copy, capsys):
     assert run(["env", "history"]) == 0
     assert "Nothing is written down" in capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import tarfile
 from pathlib import Path
@@ -29,7 +30,7 @@ def surroundings(monkeypatch, tmp_path, wheels):
 
 def test_an_environment_is_locked_and_a_lock_of_ours_written_anew(made, capsys):
     assert run(["lock", str(made)]) == 0
-    assert "2 packages are locked" in capsys.readouterr().out
+    assert "Packages: 2." in capsys.readouterr().out
     first = lockfile.read("pylock.toml")
     assert {one.name: one.version for one in first.packages} == {"bridge": "2.0", "stone": "1.0"}
     assert run(["lock", str(made), "--json"]) == 0
@@ -98,7 +99,7 @@ def test_a_lock_whose_files_cannot_be_had_makes_no_bundle(made, monkeypatch, tmp
     text = Path("pylock.toml").read_text()
     lock = lockfile.parsed(text)
     Path("pylock.toml").write_text(text.replace(lock.packages[0].wheels[0].sha256, "0" * 64))
-    assert run(["bundle", "pylock.toml", "-o", "env.tar"]) == 2
+    assert run(["bundle", "pylock.toml", "-o", "env.tar"]) == 1
     assert "installer said" in capsys.readouterr().err
     assert os.listdir(".") == ["pylock.toml"]
 
@@ -108,3 +109,75 @@ def test_a_hostile_lock_makes_no_bundle_and_is_named(capsys):
     assert run(["bundle", "pylock.toml", "-o", "env.tar"]) == 2
     assert "pylock.toml" in capsys.readouterr().err
     assert os.listdir(".") == ["pylock.toml"]
+
+
+def test_a_folder_that_there_is_not_is_said_before_any_work(made, monkeypatch, capsys):
+    monkeypatch.setattr("rigup.cli.lock.lock_of", lambda *_words, **_more: pytest.fail("it began to resolve"))
+    monkeypatch.setattr("rigup.cli.bundle.lock_of", lambda *_words, **_more: pytest.fail("it began to resolve"))
+    for words in (["lock", str(made), "-o", "no/such/pylock.toml"], ["bundle", str(made), "-o", "no/such/env.tar"]):
+        assert run(words) == 2
+        assert "There is no folder no/such" in capsys.readouterr().err
+    Path("there").mkdir()
+    assert run(["lock", str(made), "-o", "there"]) == 2
+    assert "is a folder" in capsys.readouterr().err
+    assert [path.name for path in Path().iterdir()] == ["there"]
+
+
+def test_data_stays_data_where_the_lock_is_printed(made, capsys):
+    assert run(["lock", str(made), "-o", "-", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["schema"], told["path"]) == ("rigup.lock/1", None)
+    assert {one.name for one in lockfile.parsed(told["text"]).packages} == {"bridge", "stone"}
+
+
+def test_a_bundle_tells_its_own_schema(made, capsys):
+    assert run(["bundle", str(made), "-o", "env.tar", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["schema"], told["path"]) == ("rigup.bundle/1", "env.tar")
+    assert told["packages"] == {"bridge": "2.0", "stone": "1.0"}
+    assert run(["bundle", "--help"]) == 0
+    assert "rigup.bundle/1" in capsys.readouterr().out
+
+
+@pytest.fixture
+def nobody(monkeypatch):
+    """An index on a port that nobody listens at."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{held.getsockname()[1]}/simple"
+    monkeypatch.delenv("PIP_NO_INDEX", raising=False)
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    monkeypatch.setenv("PIP_INDEX_URL", url)
+    return url
+
+
+def test_an_index_that_does_not_answer_is_named_with_what_to_do(made, nobody, capsys):
+    assert run(["lock", "stone", "--env", str(made)]) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"Nobody answers at {nobody}" in told
+    assert "--mirror" in told
+    assert "Retrying" not in told
+    assert not Path("pylock.toml").exists()
+
+
+def test_files_that_cannot_be_had_are_no_wrong_usage(made, nobody, monkeypatch, wheels, capsys):
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    assert run(["lock", str(made)]) == 0
+    text = Path("pylock.toml").read_text()
+    Path("pylock.toml").write_text(
+        text.replace(wheels.as_uri(), "https://mirror.example").replace(str(wheels), "/none")
+    )
+    for name in ("PIP_FIND_LINKS", "PIP_NO_INDEX"):
+        monkeypatch.delenv(name)
+    capsys.readouterr()
+    assert run(["bundle", "pylock.toml", "-o", "env.tar"]) == 1
+    assert f"Nobody answers at {nobody}" in " ".join(capsys.readouterr().err.split())
+    assert not Path("env.tar").exists()
+
+
+def test_quiet_ones_say_nothing_where_all_is_well(made, capsys):
+    assert run(["lock", str(made), "--quiet"]) == 0
+    assert run(["bundle", "pylock.toml", "-q", "-o", "env.tar"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert Path("env.tar").is_file()

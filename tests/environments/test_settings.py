@@ -22,10 +22,10 @@ def files(tmp_path, site="", person=""):
 
 def test_the_persons_go_over_the_sites_entry_by_entry(tmp_path):
     told = settings.read(files(
-        tmp_path, 'prefix = "/opt/rigup"\npartition = "gpu"\n[images]\ntorch = "a.example/torch:1"\nvllm = "a.example/vllm:1"\n',
-        'partition = "short"\n[images]\ntorch = "b.example/torch:2"\n',
+        tmp_path, 'prefix = "/opt/rigup"\nmirror = "tuna"\n[images]\ntorch = "a.example/torch:1"\nvllm = "a.example/vllm:1"\n',
+        'mirror = "ustc"\n[images]\ntorch = "b.example/torch:2"\n',
     ))  # fmt: skip
-    assert (told.prefix, told.partition) == ("/opt/rigup", "short")
+    assert (told.prefix, told.mirror) == ("/opt/rigup", "ustc")
     assert told.images == {"torch": "b.example/torch:2", "vllm": "a.example/vllm:1"}
 
 
@@ -43,7 +43,7 @@ def test_the_files_are_those_of_the_site_and_of_the_person(monkeypatch, tmp_path
     [
         ('prefx = "/opt"', "'prefx'.*knows: prefix"), ("prefix = 3", "prefix"), ('prefix = "here"', "prefix to 'here'"),
         ('index = "--trusted-host=x"', "index"), ('index = "https://a b"', "index"), ('proxy = "proxy:3128"', "proxy"),
-        ('mirror = "-x"', "mirror"), ('partition = "gpu; touch x"', "partition"), ('images = "x"', "images"),
+        ('mirror = "-x"', "mirror"), ('partition = "gpu"', "'partition'"), ('images = "x"', "images"),
         ('[images]\ntorch = "-v /:/host"', r"images\.torch"), ("[images]\ntorch = 3", "images"), ("prefix = ", "no TOML"),
         ('[prefix]\na = "b"', "prefix"), ("\0", "no TOML"), ('"' + "a" * 300 + '" = 1', "aaaa"),
     ],

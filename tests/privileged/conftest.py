@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hardware import hardware
 from node import PERSON, Node, Podman
+from others import FAMILIES
+from others import made as made_of_family
 from packages import repositories
 from roots import kernel, root, run, runtime
 
@@ -41,19 +43,25 @@ def made(tmp_path_factory):
 def _image(podman: Podman, base: Path, folder: Path) -> None:
     """The base with a person, a kernel, and the repository as its only source of packages."""
     repositories(base, folder)
+    for path in (base / "etc/apt/sources.list.d").iterdir():
+        path.unlink()
+    (base / "etc/apt/sources.list").write_text("deb [trusted=yes] file:/srv/repository ./\n")
+    _imported(podman, base, folder, IMAGE, kernel())
+
+
+def _imported(podman: Podman, base: Path, folder: Path, image: str, packaged: str = "") -> None:
+    """A root with a person, a web server for the vendors' hosts, and the packaged kernel if there is one, as an image."""
     (base / "etc/pip.conf").write_text("[global]\nno-index = true\nfind-links = /hw/wheels\nretries = 0\n")
     (base / "srv/serve.py").write_text(_SERVER)
     (base / "etc/systemd/system/web.service").write_text(_WEB)
     shutil.rmtree(base / "tmp/objects")
-    for path in (base / "etc/apt/sources.list.d").iterdir():
-        path.unlink()
-    (base / "etc/apt/sources.list").write_text("deb [trusted=yes] file:/srv/repository ./\n")
     (base / "etc/sudoers.d/ada").write_text(f"{PERSON} ALL=(ALL) NOPASSWD: ALL\n")
-    run("unshare", "--mount", "--pid", "--fork", f"--mount-proc={base / 'proc'}", "chroot", base, "sh", "-ec", _PREPARE, "sh", PERSON, kernel())  # fmt: skip
+    run("unshare", "--mount", "--pid", "--fork", f"--mount-proc={base / 'proc'}", "chroot", base, "sh", "-ec", _PREPARE, "sh", PERSON, packaged)  # fmt: skip
     archive = folder / "base.tar"
-    run("tar", "--create", "--file", archive, "--directory", base, ".")
-    podman.must("import", archive, IMAGE)
+    run("tar", "--create", "--one-file-system", "--file", archive, "--directory", base, ".")
+    podman.must("import", archive, image)
     archive.unlink()
+    shutil.rmtree(base)
 
 
 # Vendors' hosts on loopback: their own addresses, TLS by a certificate that this machine trusts, each host's files in its folder.
@@ -74,11 +82,11 @@ _PREPARE = """
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin
 getent group render > /dev/null || groupadd --system render
 useradd --create-home --shell /bin/bash "$1"
-apt-get update -qq
-apt-get install -qq -y "linux-image-$2" > /dev/null
+[ -z "$2" ] || { apt-get update -qq; apt-get install -qq -y "linux-image-$2" > /dev/null; }
 systemctl mask systemd-sysctl.service systemd-modules-load.service apt-daily.timer apt-daily-upgrade.timer \\
     dpkg-db-backup.timer e2scrub_all.timer fstrim.timer systemd-udevd.service > /dev/null 2>&1
-names=DNS:nvidia.github.io,DNS:developer.download.nvidia.com,DNS:download.pytorch.org
+mkdir -p -m 700 /srv/key
+names=DNS:nvidia.github.io,DNS:developer.download.nvidia.com,DNS:download.pytorch.org,DNS:download.nvidia.com
 openssl req -x509 -newkey rsa:2048 -nodes -days 3650 -subj /CN=test -addext subjectAltName=$names \\
     -keyout /srv/key/web.key -out /srv/key/web.crt 2> /dev/null
 cp /srv/key/web.crt /usr/local/share/ca-certificates/rigup-test.crt
@@ -104,6 +112,38 @@ def machine(made, tmp_path):
         if packages:
             box.run("apt-get", "install", "-y", *packages)
             box.run("/hw/boot")
+        return box
+
+    yield start
+    for box in nodes:
+        box.remove()
+
+
+@pytest.fixture(scope="session")
+def images():
+    """Images of other families that were made before."""
+    return {}
+
+
+@pytest.fixture
+def other_machine(made, images, tmp_path):
+    """Make a machine of another family of distributions."""
+    podman, volumes = made
+    nodes = []
+
+    def start(name: str, card: str) -> Node:
+        if name not in images:
+            folder = tmp_path / "family"
+            folder.mkdir()
+            images[name] = "localhost/rigup-" + name
+            try:
+                base = made_of_family(FAMILIES[name], folder)
+            except RuntimeError as error:
+                pytest.skip(f"no root of {name} can be made here: " + str(error)[-300:])
+            _imported(podman, base, folder, images[name])
+        box = Node(podman, f"{name}-{os.getpid()}", images[name], hardware(card, tmp_path / "hw"), volumes)
+        nodes.append(box)
+        box.run("usermod", "-aG", "render,video", PERSON)
         return box
 
     yield start

@@ -11,6 +11,7 @@ from typing import Any
 from roots import RUNTIME
 
 PERSON = "ada"
+HOSTS = ("developer.download.nvidia.com", "nvidia.github.io", "download.pytorch.org", "download.nvidia.com")
 # What systemd, the mounts of the captured files and their nodes need; no disk or card of the host is in reach.
 _RIGHTS = (
     *(f"--cap-add={name}" for name in ("SYS_ADMIN", "SYS_BOOT", "SYS_CHROOT", "MKNOD", "AUDIT_WRITE", "NET_ADMIN")),
@@ -66,10 +67,7 @@ class Node:
     def __init__(self, podman: Podman, name: str, image: str, hardware: Path, volumes: list[str]) -> None:
         self.podman, self.name, self.wheels = podman, name, hardware / "wheels"
         given = [word for volume in (*volumes, f"{hardware}:/hw") for word in ("--volume", volume)]
-        hosts = [
-            f"--add-host={host}:127.0.0.1"
-            for host in ("developer.download.nvidia.com", "nvidia.github.io", "download.pytorch.org")
-        ]
+        hosts = [f"--add-host={host}:127.0.0.1" for host in HOSTS]
         podman.must(
             "create", "--name", name, "--hostname", "node", "--network=none", "--systemd=always", "--pids-limit=0", *_RIGHTS,
             "--ulimit=nofile=1024:4096", "--ulimit=nproc=4096:4096", *hosts, *given, image, "/sbin/init",
@@ -171,11 +169,18 @@ for top in ("/etc", "/boot", "/usr", "/opt", "/home", "/root", "/lib/modules", "
                 elif not path.startswith(("/usr/lib/", "/usr/share/", "/usr/bin/", "/usr/sbin/")) or told.st_mtime > time.time() - 86400:
                     body = hashlib.sha256(open(path, "rb").read()).hexdigest()[:16]
                 found[path] = "%o %d:%d %s" % (told.st_mode & 0o7777, told.st_uid, told.st_gid, body)
-for line in subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${Version} ${Status}\\n"], capture_output=True, text=True).stdout.splitlines():
+def lines(*argv):
+    try:
+        return subprocess.run(argv, capture_output=True, text=True).stdout.splitlines()
+    except FileNotFoundError:
+        return []
+for line in lines("dpkg-query", "-W", "-f", "${Package} ${Version} ${Status}\\n"):
     name, rest = line.split(" ", 1)
     if "not-installed" not in rest:
         found["package " + name] = rest
-for line in subprocess.run(["apt-mark", "showhold"], capture_output=True, text=True).stdout.split():
+for line in [*lines("rpm", "-qa"), *lines("pacman", "-Q")]:
+    found["package " + line] = ""
+for line in lines("apt-mark", "showhold"):
     found["held " + line] = ""
 print(json.dumps(found))
 """

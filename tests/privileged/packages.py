@@ -83,6 +83,7 @@ def repositories(root: Path, folder: Path) -> None:
         (place / "Release").write_text(told)
         inside = "/" + str(place.relative_to(root))
         run("chroot", root, *_GPG, "--clearsign", "--output", inside + "/InRelease", inside + "/Release")
+    run("chroot", root, "gpgconf", "--homedir", "/srv/key", "--kill", "all")  # else it stays when the root is gone
 
 
 _GPG = ("gpg", "--homedir", "/srv/key", "--batch", "--pinentry-mode", "loopback", "--yes")

@@ -48,6 +48,9 @@ def root(folder: Path) -> Path:
         return folder
     suite, address = source()
     run("debootstrap", "--variant=minbase", "--include=" + ",".join(PACKAGES), suite, folder, address)
+    for name in ("proc", "sys"):  # some releases leave them mounted
+        if os.path.ismount(folder / name):
+            run("umount", folder / name)
     for name in ("var/cache/apt/archives", "var/lib/apt/lists"):
         shutil.rmtree(folder / name, ignore_errors=True)
     return folder

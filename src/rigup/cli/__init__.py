@@ -100,7 +100,7 @@ def run(argv: list[str]) -> int:
         return done.exit_code
     except click.ClickException as error:
         _tell(error)
-        return 2
+        return int(getattr(error, "status", 2))
     except click.Abort:
         click.echo(_("Stopped; nothing was changed."), err=True)
         return 130

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.failing import spoken
 from rigup.cli.meant import beside
 from rigup.language import choose
 
@@ -49,6 +50,7 @@ def command(
     """
     from rigup.cli.taking import Manner, resumed, taken
     from rigup.plan.applying.journal import JournalError
+    from rigup.plan.applying.taking import Failed
 
     if as_json:
         choose("en")  # data is the same in every language
@@ -59,8 +61,8 @@ def command(
         if locked or (len(wishes) == 1 and os.path.isfile(wishes[0])):
             return _from_lock(locked or wishes[0], environment, manner)
         return taken(*_meant(wishes, files, environment, options), manner)
-    except JournalError as error:
-        raise click.ClickException(str(error)) from error
+    except (JournalError, Failed) as error:
+        raise spoken(error) from error
 
 
 def _meant(

@@ -21,7 +21,8 @@ SCHEMA = "rigup.bundle/1"
 @click.command("bundle")
 @options
 @click.option("-o", "--output", required=True, metavar="FILE.tar", help="The archive.")
-def command(words: tuple[str, ...], output: str, force: bool, as_json: bool, **wished: Any) -> int:
+@click.option("--json", "as_json", is_flag=True, help="Print what was done as data (schema rigup.bundle/1).")
+def command(words: tuple[str, ...], output: str, force: bool, quiet: bool, as_json: bool, **wished: Any) -> int:
     """Pack a lock, an environment or a wish with all its files, for machines without a network.
 
     There, `rigup apply FILE.tar` makes the environment and asks nobody else; a machine without rigup unpacks the
@@ -34,9 +35,9 @@ def command(words: tuple[str, ...], output: str, force: bool, as_json: bool, **w
         lock = _lock(words, wished)
         size = _written(lock, path)
     if as_json:
-        answer = {**summary(lock), "schema": SCHEMA, "path": str(path), "bytes": size}
+        answer = {"schema": SCHEMA, "path": str(path), "bytes": size, **summary(lock)}
         click.echo(json.dumps(answer, ensure_ascii=False, indent=1))
-    else:
+    elif not quiet:
         from rigup.cli.env_report import size as shown
 
         click.echo(told_of(lock))

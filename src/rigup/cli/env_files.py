@@ -10,7 +10,7 @@ import click
 from rigup.language import _
 
 
-def put(text: str, output: str, force: bool = False) -> None:
+def put(text: str, output: str, force: bool = False, quiet: bool = False) -> None:
     """Print a text, or write it to a file.
 
     Raises:
@@ -30,12 +30,18 @@ def put(text: str, output: str, force: bool = False) -> None:
         os.replace(draft, path)
     finally:
         Path(draft).unlink(missing_ok=True)
-    click.echo(_("{path} is written.").format(path=path), err=True)
+    if not quiet:
+        click.echo(_("{path} is written.").format(path=path), err=True)
 
 
 def free(output: str, force: bool = False) -> Path:
-    """The path, if nothing stands there. Raises click.ClickException."""
+    """The path, if nothing stands there and its folder is. Raises click.ClickException."""
     path = Path(output)
+    if not path.parent.is_dir():
+        told = _("There is no folder {path}. Make it, or name another file.")
+        raise click.ClickException(told.format(path=path.parent))
+    if path.is_dir():
+        raise click.ClickException(_("{path} is a folder. Name a file.").format(path=path))
     if os.path.lexists(path) and not force:
         raise click.ClickException(_("{path} is there already. Name another file, or remove it.").format(path=path))
     return path

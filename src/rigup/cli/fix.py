@@ -23,7 +23,7 @@ _FRAMEWORKS = ("torch", "torchvision", "torchaudio", "tensorflow", "jax", "vllm"
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- PROGRAM [ARGUMENT]...]")
 @click.option("--all-safe", is_flag=True, help="Mend all that can be mended by safe steps alone.")
 @click.option("--from", "source", metavar="PATH", help="A report, a log, a folder of them or a captured tree.")
-@click.option("--env", "environment", default="", metavar="PATH", help="The environment; by default the active one.")
+@click.option("--env", "environment", default="", metavar="PATH", help="The environment: a path or a name; by default the active one, else the one in this folder.")
 @click.option("--explain", "explained", is_flag=True, help="Tell of each step why it is taken.")
 @click.option("-y", "--yes", is_flag=True, help="Take the steps without asking.")
 @click.option("--dry-run", is_flag=True, help="Show exactly what would be run, and change nothing.")
@@ -39,6 +39,7 @@ def command(
     running that program (-- PROGRAM), before and after. Of another machine (--from) the steps are shown alone. What
     was done is taken back by `rigup undo`.
     """
+    from rigup.cli.meant import folder_of
     from rigup.cli.mending import mend
     from rigup.cli.taking import Manner
 
@@ -47,7 +48,7 @@ def command(
     _one_of(cause, all_safe, source)
     if program and source is not None:
         raise click.UsageError(_("Give --from or a program: a report of a machine, or what to run on this one."))
-    told = _fixed(cause, source, environment, program)
+    told = _fixed(cause, source, environment if source is not None else folder_of(environment), program)
     if source is None and told["findings"] and (yes or dry_run or (sys.stdin.isatty() and not as_json)):
         manner = Manner(yes=yes, dry_run=dry_run, quiet=quiet, as_json=as_json, schema=SCHEMA)
         return mend(told, all_safe, manner, _text(told, explained), program)
@@ -104,7 +105,7 @@ def _fixed(cause: str | None, source: str | None, environment: str, program: tup
         diagnosis = examined(sources_of(program) if program else open_source(source))
         findings = [finding for finding in answer(diagnosis)["findings"] if cause in (None, finding["cause"])]
         site = site_of(diagnosis.facts, environment)
-        return {"schema": SCHEMA, "cause": cause, **_answer(findings, site)}
+        return {"schema": SCHEMA, "cause": cause, "environment": environment or None, **_answer(findings, site)}
     except (SourceError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
     finally:

@@ -16,13 +16,19 @@ SCHEMA = "rigup.history/1"
 
 
 @click.command("history")
+@click.argument("number", type=click.IntRange(min=1), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.history/1).")
-def command(as_json: bool) -> int:
-    """Show what apply and fix have done here, the newest first, and how each run ended."""
+def command(number: int | None, as_json: bool) -> int:
+    """Show what apply and fix have done here, the newest first, and how each run ended.
+
+    With NUMBER one run in full: its steps, what was run and said, and how each ended.
+    """
     from rigup.plan.applying.journal import records
 
     if as_json:
         choose("en")  # data is the same in every language
+    if number is not None:
+        return _in_full(number, as_json)
     told = [_one(record) for record in reversed(records())]
     if as_json:
         click.echo(json.dumps({"schema": SCHEMA, "runs": told}, ensure_ascii=False, indent=1))
@@ -30,6 +36,29 @@ def command(as_json: bool) -> int:
         click.echo(_("rigup has changed nothing here yet."))
     else:
         click.echo("\n".join(line for one in told for line in _lines(one)))
+    return 0
+
+
+def run_of(number: int) -> "Record":
+    """The run of that number. Raises UsageError where there is none."""
+    from rigup.plan.applying.journal import records
+
+    found = next((one for one in records() if one.number == number), None)
+    if found is None:
+        told = _("There is no run {number}. `rigup history` shows those that there were.")
+        raise click.UsageError(told.format(number=number))
+    return found
+
+
+def _in_full(number: int, as_json: bool) -> int:
+    from rigup.cli.history_report import run_lines, run_of_record
+
+    record = run_of(number)
+    told = {**_one(record), **run_of_record(record)}
+    if as_json:
+        click.echo(json.dumps({"schema": SCHEMA, "run": told}, ensure_ascii=False, indent=1))
+    else:
+        click.echo("\n".join(run_lines(told)))
     return 0
 
 

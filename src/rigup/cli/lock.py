@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rigup.cli.env_files import put
+from rigup.cli.env_files import free, put
+from rigup.cli.failing import CannotBeDone
 from rigup.cli.meant import defaults, environment, environment_if_any, here, told
 from rigup.language import _, choose
 
@@ -21,7 +22,7 @@ OPTIONS = (
     click.option("--python", default="", metavar="VERSION", help="The Python of the environment."),
     click.option("--mirror", default="", metavar="NAME", help="Take packages from a mirror of the tables."),
     click.option("--force", is_flag=True, help="Write over a file that is there."),
-    click.option("--json", "as_json", is_flag=True, help="Print what was done as data (schema rigup.lock/1)."),
+    click.option("-q", "--quiet", is_flag=True, help="Say only what fails."),
 )  # fmt: skip
 
 
@@ -37,7 +38,8 @@ def options(function: Any) -> Any:
 @click.option(
     "-o", "--output", default="pylock.toml", show_default=True, metavar="FILE", help="Where it goes; - prints it."
 )
-def command(words: tuple[str, ...], output: str, force: bool, as_json: bool, **wished: Any) -> int:
+@click.option("--json", "as_json", is_flag=True, help="Print what was done as data (schema rigup.lock/1).")
+def command(words: tuple[str, ...], output: str, force: bool, quiet: bool, as_json: bool, **wished: Any) -> int:
     """Write a lock: exact versions, the hash of every file, this machine, and the reason of every choice.
 
     Of an environment as it is, or of a wish that is not installed yet; without either, of the active environment.
@@ -48,13 +50,24 @@ def command(words: tuple[str, ...], output: str, force: bool, as_json: bool, **w
     if as_json:
         choose("en")
     with told():
+        if output != "-":
+            free(output, force := force or _is_ours(output))
         lock = lock_of(words, **wished)
-        put(lockfile.text(lock), output, force or _is_ours(output))
-    if as_json and output != "-":
-        click.echo(json.dumps({"path": output, **summary(lock)}, ensure_ascii=False, indent=1))
-    elif output != "-":
+        if output != "-" or not as_json:
+            put(lockfile.text(lock), output, force, quiet)
+    if as_json:
+        click.echo(json.dumps(_written(lock, output), ensure_ascii=False, indent=1))
+    elif output != "-" and not quiet:
         click.echo(told_of(lock))
     return 0
+
+
+def _written(lock: "Lock", output: str) -> dict[str, Any]:
+    """What was written and where; with `-` the lock itself stands in the answer."""
+    from rigup.plan.environments import lockfile
+
+    where = {"path": output} if output != "-" else {"path": None, "text": lockfile.text(lock)}
+    return {"schema": SCHEMA, **where, **summary(lock)}
 
 
 def lock_of(words: tuple[str, ...], files: tuple[str, ...], name: str, python: str, mirror: str) -> "Lock":
@@ -97,7 +110,7 @@ def _of_wish(words: tuple[str, ...], files: tuple[str, ...], name: str, python: 
         raise click.ClickException(str(error)) from error
     if not choice.possible:
         text = _("Nothing that was asked for can run here. `rigup plan` says why.")
-        raise click.ClickException(f"{text} {choice.smallest_change}".strip())
+        raise CannotBeDone(f"{text} {choice.smallest_change or ''}".strip())
     return locking.of_choice(choice, there.path if there else None)
 
 
@@ -115,12 +128,12 @@ def _is_ours(output: str) -> bool:
 def summary(lock: "Lock") -> dict[str, Any]:
     """A lock as data."""
     return {
-        "schema": SCHEMA, "python": lock.python, "wish": list(lock.wish), "variables": lock.variables, "made_for": lock.facts,
+        "python": lock.python, "wish": list(lock.wish), "variables": lock.variables, "made_for": lock.facts,
         "packages": {one.name: one.version for one in lock.packages}, "reasons": lock.reasons,
     }  # fmt: skip
 
 
 def told_of(lock: "Lock") -> str:
     """A lock in a sentence."""
-    text = _("{count} packages are locked for Python {python}, each by the hash of its file.")
+    text = _("Locked for Python {python}, each file by its hash. Packages: {count}.")
     return text.format(count=len(lock.packages), python=lock.python)

@@ -65,7 +65,7 @@ def _made(lock: "Lock", folder: str, environment: str, manner: Manner) -> int:
 
 
 def _head(lock: "Lock", differ: list[str]) -> list[str]:
-    said = _("The lock holds {count} packages for Python {python}, each by the hash of its file.")
+    said = _("The lock is for Python {python} and knows each file by its hash. Packages: {count}.")
     lines = wrapped(said.format(count=len(lock.packages), python=lock.python))
     if differ:
         lines += ["", *wrapped(_("This machine is not quite like the one that it was made on:"))]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rigup.cli.failing import spoken
 from rigup.language import _
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def told() -> "Iterator[None]":
     except Exception as error:
         if not isinstance(error, _known()):
             raise
-        raise click.ClickException(str(error)) from error
+        raise spoken(error) from error
 
 
 def _known() -> tuple[type[Exception], ...]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.failing import spoken
 from rigup.cli.layout import wrapped
 from rigup.cli.taking import Manner, go, say_data
 from rigup.language import _
@@ -23,6 +24,7 @@ def mend(told: Answer, all_safe: bool, manner: Manner, shown: str, program: tupl
 
     """
     from rigup.plan.applying.journal import JournalError
+    from rigup.plan.applying.taking import Failed
 
     findings = safely_mended(told["findings"]) if all_safe else told["findings"]
     if all_safe and not findings:
@@ -36,8 +38,8 @@ def mend(told: Answer, all_safe: bool, manner: Manner, shown: str, program: tupl
         _list(findings, intent)
     try:
         status = go(intent, manner)
-    except JournalError as error:
-        raise click.ClickException(str(error)) from error
+    except (JournalError, Failed) as error:
+        raise spoken(error) from error
     return status if manner.dry_run else max(status, _look_again({one["cause"] for one in findings}, manner, program))
 
 
@@ -49,7 +51,7 @@ def _intent(told: Answer, findings: list[Answer], all_safe: bool) -> "Intent":
     steps = list({step["id"]: step for one in findings for step in _steps(one)}.values())
     return Intent(
         title=", ".join(dict.fromkeys(one["cause"] for one in findings)), steps=steps,
-        asked={"folder": os.getcwd()}, environment=_environment(findings, steps),
+        asked={"folder": os.getcwd()}, environment=_environment(findings, steps, told["environment"] or ""),
     )  # fmt: skip
 
 
@@ -73,14 +75,15 @@ def _can_be_taken(step: Answer) -> bool:
     return step["where"] == "here" and bool(step["commands"]) and step.get("state") != "blocked"
 
 
-def _environment(findings: list[Answer], steps: list[Answer]) -> str:
-    """The environment that the steps change: the one that a finding is about, or the active one."""
+def _environment(findings: list[Answer], steps: list[Answer], named: str) -> str:
+    """The environment that the steps change: the one that a finding is about, else the one that was meant."""
     from rigup.plan.applying.stage import of_environment
 
     if not any(of_environment(step) for step in steps):
         return ""
-    told = [one["subject"] for one in findings] + [os.environ.get("VIRTUAL_ENV", "")]
-    return next((path for path in told if path and os.path.isfile(os.path.join(path, "pyvenv.cfg"))), "")
+    told = [*(one["subject"] for one in findings), named, os.environ.get("VIRTUAL_ENV", "")]
+    there = (path for path in told if path and os.path.isfile(os.path.join(path, "pyvenv.cfg")))
+    return next(map(os.path.abspath, there), "")
 
 
 # -- safe ones ---------------------------------------------------------------------------------------

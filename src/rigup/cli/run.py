@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.failing import CannotBeDone
 from rigup.cli.meant import defaults, environment_if_any, of_devices, pairs, told
 from rigup.language import _, choose
 
@@ -80,7 +81,7 @@ def _unit(name: str, surroundings: "Surroundings", over: Any, words: tuple[str, 
     variables = merged(surroundings, {"PATH": os.defpath}, over)
     found = program(words, merged(surroundings, os.environ, over)) if words else None
     if words and found is None:
-        raise click.ClickException(_("{program} is not found.").format(program=words[0]))
+        raise CannotBeDone(_("{program} is not found.").format(program=words[0]))
     return unit(name, variables, (os.path.abspath(found), *words[1:]) if found else (), os.getcwd())
 
 

@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from rigup.cli.failing import CannotBeDone
 from rigup.cli.layout import wrapped
 from rigup.language import _, sentences
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rigup.plan.applying.elevation import Elevation
     from rigup.plan.applying.journal import Intent, Record
     from rigup.plan.applying.taking import Outcome
 
 Answer = dict[str, Any]
 _TAIL = 12  # lines of a log that are shown
+_MOST = 60  # among which they are
 
 
 class Manner(NamedTuple):
@@ -77,7 +81,7 @@ def resumed(manner: Manner) -> int:
 
     last = next(iter(reversed(records())), None)
     if last is None or not unfinished(last):
-        raise click.ClickException(_("There is no run to go on with. `rigup history` shows those that there were."))
+        raise CannotBeDone(_("There is no run to go on with. `rigup history` shows those that there were."))
     intent = last.intent()
     if not manner.silent:
         click.echo(_("This goes on with run {number}: {title}.").format(number=last.number, title=intent.title))
@@ -85,7 +89,7 @@ def resumed(manner: Manner) -> int:
     if manner.dry_run:
         return _dry(reached, manner)
     if (changed := _not_as_foreseen(last, intent)) and not manner.dry_run:
-        raise click.ClickException(changed)
+        raise CannotBeDone(changed)
     _agreed(manner)
     with alone():
         return _ended(last, _run(last, reached, _root(intent, manner), manner), manner)
@@ -146,11 +150,14 @@ def _reached(intent: "Intent", manner: Manner) -> "Intent":
 
     from rigup.plan.applying.reach import without_dead_places
 
-    steps, dead = without_dead_places(intent.steps, os.environ)
+    steps, dead, only = without_dead_places(intent.steps, os.environ)
     if dead and not manner.silent:
         told = _("Not reached from here, so only the other places are asked: {places}.")
         click.echo("\n" + "\n".join(wrapped(told.format(places=", ".join(dead)))))
-    asked = {**intent.asked, "not_reached": dead} if dead else intent.asked
+    if only and not manner.silent:
+        told = _("Nobody answers at {places}, and the packages are looked for nowhere else.")
+        click.echo("\n" + "\n".join(wrapped(told.format(places=", ".join(only)))))
+    asked = {**intent.asked, "not_reached": [*dead, *only], "only_silent": bool(only)} if dead or only else intent.asked
     return msgspec.structs.replace(intent, steps=steps, asked=asked)
 
 
@@ -221,7 +228,7 @@ def _root(intent: "Intent", manner: Manner) -> "Elevation":
     if needing and not way.granted(sys.stdin.isatty() and not manner.as_json):
         told = _("{count} of the steps need root, and it was not given. Nothing was changed.")
         ways = _("`rigup plan --as script` writes the steps for an administrator.")
-        raise click.ClickException(sentences(told.format(count=len(needing)), ways))
+        raise CannotBeDone(sentences(told.format(count=len(needing)), ways))
     return way
 
 
@@ -254,10 +261,17 @@ def _run(record: "Record", intent: "Intent", root: "Elevation", manner: Manner) 
 
     try:
         with root, Watching(len(intent.steps), manner.silent) as told:
-            return take(Run(record, intent, Local(), root, os.environ, told))
+            return take(Run(record, intent, Local(), root, _variables(intent), told))
     except KeyboardInterrupt:
         click.echo("\n".join(wrapped(sentences(_("Stopped."), _what_now(record)))), err=True)
         raise click.exceptions.Exit(130) from None
+
+
+def _variables(intent: "Intent") -> "Mapping[str, str]":
+    """What commands inherit. At a place that does not answer an installer tries once more, not five times for each package."""
+    if not intent.asked.get("only_silent"):
+        return os.environ
+    return {"PIP_RETRIES": "1", "UV_HTTP_RETRIES": "1", **os.environ}
 
 
 # -- after -------------------------------------------------------------------------------------------
@@ -317,7 +331,8 @@ def _failure(record: "Record", outcome: "Outcome") -> None:
 
     step = record.intent().steps[outcome.step] if outcome.step >= 0 else None
     what = _("Step {number} failed: {title}.").format(number=outcome.step + 1, title=step["title"]) if step else ""
-    lines = [*wrapped(sentences(what, outcome.because)), *("    " + line for line in tail(record, outcome.step, _TAIL))]
+    last = [line for line in tail(record, outcome.step, _MOST) if "Retrying (Retry(" not in line][-_TAIL:]
+    lines = [*wrapped(sentences(what, outcome.because)), *("    " + line for line in last)]
     told = _("All of its output is in {log}.").format(log=record.log(outcome.step))
     lines += ["", *wrapped(sentences(told, _what_now(record), _not_reached(record)))]
     click.echo("\n" + "\n".join(lines), err=True)
@@ -354,7 +369,8 @@ def _diagnosis(record: "Record", step: int) -> str:
         return ""
     try:
         told = answer(examined(open_source(str(record.log(step)))))
-        return text(told, 0, False, False) if told["findings"] else ""
+        sure = any(one["confidence"] != "possible" for one in told["findings"])  # a guess would lead astray here
+        return text(told, 0, False, False) if sure else ""
     except (SourceError, KnowledgeError):
         return ""
     finally:

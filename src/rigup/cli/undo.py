@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.failing import CannotBeDone, spoken
 from rigup.cli.layout import wrapped
 from rigup.language import _, choose
 
@@ -33,34 +34,45 @@ def command(number: int | None, yes: bool, dry_run: bool, quiet: bool, as_json: 
     from rigup.knowledge.tables import KnowledgeError
     from rigup.plan.applying.journal import JournalError
     from rigup.plan.applying.one import alone
+    from rigup.plan.applying.taking import Failed
 
     if as_json:
         choose("en")  # data is the same in every language
     try:
         record = _found(number)
         backs = _backs(record)
-        if not (quiet or as_json):
+        if not as_json and (dry_run or not quiet):
             click.echo("\n".join(_shown(record, backs)))
         if dry_run:
             return _dry(backs, as_json)
-        _agreed(yes, as_json)
+        if backs:  # of nothing nobody is asked
+            _agreed(yes, as_json)
         with alone():
             return _told(record, _taken_back(record, backs, quiet or as_json), quiet, as_json)
-    except (JournalError, KnowledgeError) as error:
-        raise click.ClickException(str(error)) from error
+    except (JournalError, KnowledgeError, Failed) as error:
+        raise spoken(error) from error
 
 
 def _found(number: int | None) -> "Record":
     from rigup.plan.applying.journal import records
     from rigup.plan.applying.state import state_of, touched
 
-    there = [one for one in records() if state_of(one) != "taken-back"]
     if number is not None:
-        found = next((one for one in there if one.number == number), None)
-    else:
-        found = next((one for one in reversed(there) if touched(one) and not _changed_nothing(one)), None)
+        return _numbered(number)
+    there = [one for one in records() if state_of(one) != "taken-back"]
+    found = next((one for one in reversed(there) if touched(one) and not _changed_nothing(one)), None)
     if found is None:
-        raise click.ClickException(_("There is nothing to take back. `rigup history` shows what was done."))
+        raise CannotBeDone(_("There is nothing to take back. `rigup history` shows what was done."))
+    return found
+
+
+def _numbered(number: int) -> "Record":
+    from rigup.cli.history import run_of
+    from rigup.plan.applying.state import state_of
+
+    found = run_of(number)
+    if state_of(found) == "taken-back":
+        raise CannotBeDone(_("Run {number} is taken back already.").format(number=number))
     return found
 
 
@@ -72,18 +84,11 @@ def _changed_nothing(record: "Record") -> bool:
 
 
 def _backs(record: "Record") -> "list[Back]":
+    from rigup.machine.local import Local
+    from rigup.plan.applying.system_packages import distribution
     from rigup.plan.applying.undoing import ways_back
 
-    return ways_back(record, distribution())
-
-
-def distribution() -> str:
-    """The ID of this system's os-release; "" where there is none."""
-    from rigup.machine.local import Local
-
-    told = Local().read("/etc/os-release").body or ""
-    found = next((line for line in told.splitlines() if line.startswith("ID=")), "ID=")
-    return found.removeprefix("ID=").strip("\"' ")
+    return ways_back(record, distribution(Local()))
 
 
 def _shown(record: "Record", backs: "list[Back]") -> list[str]:
@@ -127,15 +132,17 @@ def _taken_back(record: "Record", backs: "list[Back]", silent: bool) -> "list[Ba
     from rigup.cli.watching import Watching
     from rigup.machine.local import Local
     from rigup.plan.applying.elevation import elevation
+    from rigup.plan.applying.system_packages import distribution
     from rigup.plan.applying.taking import Run
     from rigup.plan.applying.undoing import take_back
 
     root = elevation(os.environ)
     if any(back.root and back.commands for back in backs) and not root.granted(sys.stdin.isatty()):
-        raise click.ClickException(_("Some of it needs root, and it was not given. Nothing was changed."))
+        raise CannotBeDone(_("Some of it needs root, and it was not given. Nothing was changed."))
     try:
         with root, Watching(len(backs), silent) as told:
-            return take_back(Run(record, record.intent(), Local(), root, os.environ, told), distribution())
+            run = Run(record, record.intent(), Local(), root, os.environ, told)
+            return take_back(run, distribution(run.host))
     except KeyboardInterrupt:
         click.echo("\n".join(wrapped(_("Stopped. `rigup undo` goes on with it."))), err=True)
         raise click.exceptions.Exit(130) from None

@@ -9,7 +9,14 @@ class PackageManager(msgspec.Struct, frozen=True, kw_only=True):
     """Argument vectors of one family of distributions; package names follow them.
 
     Attributes:
+        alone: remove the packages that follow and no others; empty where `remove` does that.
         headers: the package with a kernel's headers; {kernel} stands for its release.
+        older: install packages at the versions that follow, also older ones.
+        at: how a package is named at a version: {name}, or {bare} and {machine} apart; {version}, or {plain} without its epoch.
+        refresh: read the sources anew before that; empty where the manager does so by itself.
+        held: prints what is kept from updates, a name a line; empty where files of `settings` hold that.
+        hold, unhold: the names follow.
+        settings: its files, and folders of files, for sources, keys, preferences and locks.
 
     """
 
@@ -20,6 +27,14 @@ class PackageManager(msgspec.Struct, frozen=True, kw_only=True):
     upgrade: list[str]
     initramfs: list[str]
     headers: str
+    alone: list[str] = []
+    older: list[str] = []
+    at: str = ""
+    refresh: list[str] = []
+    held: list[str] = []
+    hold: list[str] = []
+    unhold: list[str] = []
+    settings: list[str] = []
     source: str = ""
 
 

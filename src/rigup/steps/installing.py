@@ -14,7 +14,7 @@ KINDS: dict[str, Kind] = {
     ),
     "add-package-source": Kind(
         _("make the packages of {provider} known to the system"), ("provider",), "kernel", root=True, network=True,
-        tag="caution", undo_because=_("a source is taken out of the package manager's list again"),
+        tag="caution", undo_because=_("what rigup adds, its undo takes out of the package manager's files again"),
     ),
     "install-driver-packages": Kind(
         _("install the NVIDIA driver of the branch {branch} with the {module} kernel module, from {provider}"),

@@ -90,7 +90,7 @@ KINDS: dict[str, Kind] = {
         _("install the headers of the kernel {kernel}, and build the driver's module for it"), ("kernel",), "kernel",
         root=True, network=True, tag="caution",
         commands=(("@install", "@headers"), ("dkms", "autoinstall", "-k", "{kernel}")),
-        undo_because=_("a module that was built harms nothing; `dkms unbuild` takes it away"),
+        undo_because=_("`rigup undo` takes the headers and the module that it built away again"),
     ),
     "boot-kernel": Kind(
         _("start the kernel {kernel}, for which there is a module"), ("kernel",), "by-hand", restart=True, undo=(),

@@ -1,19 +1,19 @@
 """A step: a kind, its parameters, and what follows from them."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from rigup.knowledge.package_managers import package_manager
+from rigup.knowledge.patterns import late
 from rigup.language import _
 from rigup.steps.forms import odd
 
 Commands = tuple[tuple[str, ...], ...]
 Where = Literal["here", "kernel", "host-of-container", "windows-host", "every-node", "by-hand"]
 Tag = Literal["safe", "caution", "destructive"]
-_HOLE = re.compile(r"\{(\w+)\}")
-_HOLES = re.compile(r"\{(\w+)[*|]?\}")
-_AS_WRITTEN = re.compile(r"\{(\w+[*|]?)\}")
+_HOLE = late(r"\{(\w+)\}")
+_HOLES = late(r"\{(\w+)[*|]?\}")
+_AS_WRITTEN = late(r"\{(\w+[*|]?)\}")
 
 
 class StepError(ValueError):

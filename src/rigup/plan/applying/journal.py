@@ -26,6 +26,10 @@ class JournalError(Exception):
     """The journal cannot be written or read; the text says what to do. Nothing is done without it."""
 
 
+class BusyError(JournalError):
+    """Another rigup of this person's is at work: there is nothing wrong with what was asked for."""
+
+
 class Intent(msgspec.Struct, kw_only=True):
     """What a record meant to do.
 
@@ -53,8 +57,8 @@ class Event(msgspec.Struct, omit_defaults=True, kw_only=True):
     """One line.
 
     Attributes:
-        what: begin, done, failed, skipped, left, child, stage, swap, swapped, barrier, broken-off, finished; and undo-begin,
-            undone, cannot-undo, undo-failed, taken-back.
+        what: begin, traces, done, failed, skipped, left, child, stage, swap, swapped, barrier, broken-off, finished;
+            and undo-begin, undone, cannot-undo, undo-failed, swapped-back, taken-back.
         step: its number in the plan from 0; -1 for the whole record.
         status: how a command ended.
         told: what the reader of the record needs: a path, a process, a boot.

@@ -4,7 +4,7 @@ import contextlib
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -58,10 +58,11 @@ def kept(folder: Path) -> list[Before]:
     return []
 
 
-def putting_back(folder: Path) -> Iterator[Argv]:
-    """Commands that put files back as they were; the same whether root runs them or the person."""
+def putting_back(folder: Path, only: Collection[str] | None = None) -> Iterator[Argv]:
+    """Commands that put files back as they were; the same whether root runs them or the person. `only`: these alone."""
     for one in reversed(kept(folder)):
-        yield from _WAYS[one.kind](one, folder)
+        if only is None or one.path in only:
+            yield from _WAYS[one.kind](one, folder)
 
 
 def same(folder: Path) -> bool:

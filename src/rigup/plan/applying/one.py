@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rigup.language import _
-from rigup.plan.applying.journal import JournalError, folder
+from rigup.plan.applying.journal import BusyError, JournalError, folder
 
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Hold the person's lock while steps are taken or taken back. Raises JournalError where somebody else holds it."""
+    """Hold the person's lock while steps are taken or taken back. Raises BusyError where somebody else holds it, JournalError."""
     from filelock import FileLock, Timeout
 
     try:
@@ -17,7 +17,7 @@ def alone() -> Iterator[None]:
         lock = FileLock(folder() / "lock", timeout=0)
         lock.acquire()
     except Timeout as error:
-        raise JournalError(_("Another rigup of yours is changing this machine. Wait until it has ended.")) from error
+        raise BusyError(_("Another rigup of yours is changing this machine. Wait until it has ended.")) from error
     except OSError as error:
         told = _("The journal in {path} cannot be written: {error}. Nothing is done without it.")
         raise JournalError(told.format(path=folder(), error=error.strerror or type(error).__name__)) from error

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from rigup.machine.host import Host
+from rigup.plan.applying.system_packages import packages, plain_names
 
 Params = Mapping[str, str]
 _ASIDE = ".aside"
@@ -104,40 +105,13 @@ def _loaded(params: Params, host: Host) -> bool | None:
 def _installed(params: Params, host: Host) -> bool | None:
     names = [name.strip() for name in params["packages"].split(",") if name.strip()]
     there = packages(host)
-    return None if there is None else all(name.partition("=")[0] in there for name in names)
+    return None if there is None else {name.partition("=")[0] for name in names} <= plain_names(there)
 
 
 def _purged(params: Params, host: Host) -> bool | None:
     names = [name.strip() for name in params["packages"].split(",") if name.strip()]
     there = packages(host)
-    return None if there is None else not any(name in there for name in names)
-
-
-def packages(host: Host) -> dict[str, str] | None:
-    """The system's packages with their versions; None where no package manager answers."""
-    for argv in _LISTS:
-        told = host.run(argv, 60.0)
-        if told.state == "known" and told.exit == 0 and told.body:
-            return dict(_pairs(told.body))
-    return None
-
-
-_LISTS = (
-    ("dpkg-query", "-W", "-f", "${db:Status-Status} ${Package}:${Architecture} ${Version}\n"),
-    ("rpm", "-qa", "--qf", "installed %{NAME}:%{ARCH} %{EPOCHNUM}:%{VERSION}-%{RELEASE}\n"),
-)
-
-
-def _pairs(told: str) -> list[tuple[str, str]]:
-    """Each package by its own name, and by name and architecture where two of them are there."""
-    found: dict[str, str] = {}
-    for line in told.splitlines():
-        state, _blank, rest = line.partition(" ")
-        name, _blank, version = rest.partition(" ")
-        if state == "installed" and version:
-            plain = name.rpartition(":")[0]
-            found[name if plain in found else plain] = version
-    return list(found.items())
+    return None if there is None else not plain_names(there) & set(names)
 
 
 _PROBES: dict[str, Callable[[Params, Host], bool | None]] = {

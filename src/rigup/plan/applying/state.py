@@ -47,6 +47,27 @@ def touched(record: Record) -> set[int]:
     return {step for step in found if step >= 0}
 
 
+def ends(record: Record) -> dict[int, str]:
+    """How each step that was met stands now: done, failed, skipped, left, begun, undone, cannot-undo or undo-failed.
+
+    What was made in an environment beside counts as done from the moment when that took its place.
+    """
+    found: dict[int, str] = {}
+    beside = staged(record)
+    for event in record.events():
+        if event.what == "swapped":
+            found |= dict.fromkeys(beside, "done")
+        elif event.step >= 0 and event.what in _OF_A_STEP:
+            found[event.step] = _OF_A_STEP[event.what]
+    return found
+
+
+_OF_A_STEP = {
+    "begin": "begun",
+    **{name: name for name in ("done", "failed", "skipped", "left", "undone", "cannot-undo", "undo-failed")},
+}
+
+
 def staged(record: Record) -> set[int]:
     """Steps that were taken in an environment beside, and count once that is swapped in."""
     return {event.step for event in record.of("begin") if event.told.get("staging")}

@@ -1,38 +1,27 @@
-"""What a step did to the system's packages, and the commands that take exactly that back."""
+"""The system's packages and what goes with them: holds, the manager's own files. What a step moved is taken back from here."""
 
-import contextlib
-from collections.abc import Iterator
-from pathlib import Path
+import re
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from rigup.knowledge.package_managers import package_manager
+from rigup.knowledge.package_managers import PackageManager, package_manager
 from rigup.machine.host import Host
-from rigup.plan.applying.journal import put
-from rigup.plan.applying.probe import packages
 
 Argv = tuple[str, ...]
 Versions = dict[str, str]
 MANAGERS = (
-    "apt-get",
-    "apt",
-    "dpkg",
-    "dnf",
-    "yum",
-    "zypper",
-    "pacman",
-    "rpm",
-    "amdgpu-install",
-    "amdgpu-uninstall",
-    "apk",
-)
-_ASKING = ("apt-get", "apt", "dpkg", "ubuntu-drivers", "amdgpu-install", "amdgpu-uninstall")
+    "apt-get", "apt", "apt-mark", "dpkg", "dnf", "yum", "zypper", "pacman", "rpm", "amdgpu-install", "amdgpu-uninstall",
+    "apk", "ubuntu-drivers", "add-apt-repository",
+)  # fmt: skip
+_ASKING = ("apt-get", "apt", "dpkg", "ubuntu-drivers", "add-apt-repository", "amdgpu-install", "amdgpu-uninstall")
 _QUIET = (
     "DEBIAN_FRONTEND=noninteractive", "NEEDRESTART_SUSPEND=1", "UCF_FORCE_CONFFOLD=1",
     "DPKG_FORCE=confdef,confold,downgrade,security-mac",
 )  # fmt: skip
-_BEFORE = "packages.json"
+_KEY = "gpg-pubkey"
 _MOST = 5000  # packages in one command
+_PATIENCE = 60.0  # seconds for a list of packages
 
 
 class Moved(msgspec.Struct, omit_defaults=True, kw_only=True):
@@ -44,6 +33,54 @@ class Moved(msgspec.Struct, omit_defaults=True, kw_only=True):
 
     def __bool__(self) -> bool:
         return bool(self.came or self.went or self.changed)
+
+    def old(self) -> Versions:
+        """What was there and is not, at the versions that it had."""
+        return {**self.went, **{name: versions[0] for name, versions in self.changed.items()}}
+
+    def then(self, later: "Moved") -> "Moved":
+        """Both, where a step was tried twice."""
+        return Moved(
+            came={**self.came, **later.came}, went={**later.went, **self.went}, changed={**later.changed, **self.changed}
+        )  # fmt: skip
+
+
+def moved(before: Versions, after: Versions) -> Moved:
+    """What differs between two lists of packages."""
+    found = Moved(
+        came={name: version for name, version in after.items() if name not in before},
+        went={name: version for name, version in before.items() if name not in after},
+    )
+    for name in before:
+        if before[name] != after.get(name, before[name]):
+            _differs(name, before[name].split(), after[name].split(), found)
+    return found
+
+
+def _differs(name: str, old: list[str], new: list[str], found: Moved) -> None:
+    """One version became another; where several stand side by side (kernels), each came or went by itself."""
+    if len(old) == len(new) == 1:
+        found.changed[name] = [old[0], new[0]]
+        return
+    found.came.update({_one_of(name, version): version for version in new if version not in old})
+    found.went.update({_one_of(name, version): version for version in old if version not in new})
+
+
+def _one_of(name: str, version: str) -> str:
+    plain, _dot, machine = name.rpartition(".")
+    return f"{plain}-{_plain(version)}.{machine}"
+
+
+def _plain(version: str) -> str:
+    """Without the epoch."""
+    return version.partition(":")[2] or version
+
+
+def distribution(host: Host) -> str:
+    """The ID of a system's os-release; "" where there is none."""
+    told = host.read("/etc/os-release").body or ""
+    found = next((line for line in told.splitlines() if line.startswith("ID=")), "ID=")
+    return found.removeprefix("ID=").strip("\"' ")
 
 
 def uses_manager(argv: Argv) -> bool:
@@ -60,55 +97,84 @@ def unattended(argv: Argv) -> Argv:
     return ("env", *_QUIET, *argv) if argv[0] in _ASKING else argv
 
 
-def counted(folder: Path, before: Versions | None) -> None:
-    """Keep what was there before a step, for one that is killed in the middle. Raises OSError."""
-    if before is not None:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        put(folder / _BEFORE, msgspec.json.encode(before))
+# -- what is there -----------------------------------------------------------------------------------
 
 
-def remembered(folder: Path) -> Versions | None:
-    """What was there before a step that was killed; None for any other."""
-    with contextlib.suppress(OSError, msgspec.DecodeError):
-        return msgspec.json.decode((folder / _BEFORE).read_bytes(), type=Versions)
+def packages(host: Host) -> Versions | None:
+    """The system's packages with their versions; None where no package manager answers."""
+    for argv in _LISTS:
+        told = host.run(argv, _PATIENCE)
+        if told.state == "known" and told.exit == 0 and told.body:
+            lines = told.body.splitlines()
+            return _versions(
+                map(str.split, lines) if argv[0] != "pacman" else (["installed", *line.split()] for line in lines)
+            )
     return None
 
 
-def forget(folder: Path) -> None:
-    """The step has ended, and what became of the packages is in the journal."""
-    (folder / _BEFORE).unlink(missing_ok=True)
+_LISTS = (
+    ("dpkg-query", "-W", "-f", "${db:Status-Status} ${binary:Package} ${Version}\n"),
+    ("rpm", "-qa", "--qf", "installed %{NAME}.%{ARCH} %{EPOCHNUM}:%{VERSION}-%{RELEASE}\n"),
+    ("pacman", "-Q"),
+)
 
 
-def moved(before: Versions | None, host: Host) -> Moved:
-    """What differs now from what was there before."""
-    after = packages(host)
-    if before is None or after is None:
-        return Moved()
-    return Moved(
-        came={name: version for name, version in after.items() if name not in before},
-        went={name: version for name, version in before.items() if name not in after},
-        changed={
-            name: [version, after[name]] for name, version in before.items() if after.get(name, version) != version
-        },
-    )
+def _versions(rows: Iterable[list[str]]) -> Versions:
+    """Each package under the name that its manager takes, with the versions that are there, mostly one."""
+    found: dict[str, list[str]] = {}
+    for words in rows:
+        if len(words) == 3 and words[0] == "installed":
+            name = _key(words[2]) if words[1].startswith(_KEY + ".") else words[1]
+            found.setdefault(name, []).append(words[2])
+    return {name: " ".join(sorted(versions)) for name, versions in found.items()}
 
 
-def taking_back(told: Moved, distribution: str) -> Iterator[Argv]:
+def _key(version: str) -> str:
+    """rpm lists the keys that it trusts as versions of one package; each is one of its own."""
+    return f"{_KEY}-{_plain(version)}"
+
+
+def plain_names(there: Versions) -> set[str]:
+    """The same by names alone, without the processor that some managers add."""
+    return {_MACHINE.sub("", name) for name in there} | set(there)
+
+
+_MACHINE = re.compile(r"(?::[a-z0-9-]{2,20}|\.(?:noarch|x86_64|aarch64|i[3-6]86|ppc64le|s390x|src|\(none\)))\Z")
+
+
+def held(host: Host) -> list[str] | None:
+    """Names that are kept from updates; None where the manager keeps them in a file of its settings."""
+    manager = package_manager(distribution(host))
+    if manager is None or not manager.held:
+        return None
+    told = host.run(tuple(manager.held), _PATIENCE)
+    return sorted(told.body.split()) if told.state == "known" and told.exit == 0 and told.body is not None else None
+
+
+# -- the way back ------------------------------------------------------------------------------------
+
+
+def taking_back(told: Moved, manager: PackageManager, refreshed: bool) -> Iterator[Argv]:
     """Remove what came, and ask for what went or changed at the version that it had.
 
-    A version that no source offers any more makes its command fail, which is said.
-
-    Raises:
-        KnowledgeError: the table is malformed.
-
+    A version that no source offers any more makes its command fail, which is said. `refreshed`: the sources are
+    others than a moment ago, so they are read anew first.
     """
-    system = package_manager(distribution)
-    if system is None:
-        return
-    if told.came:
-        yield (*system.remove, *sorted(told.came)[:_MOST])
-    old = {**told.went, **{name: versions[0] for name, versions in told.changed.items()}}
-    if old and system.family == "debian":
-        yield (*system.install, "--allow-downgrades", *(f"{name}={version}" for name, version in sorted(old.items())))
-    elif told.went:
-        yield (*system.install, *sorted(told.went)[:_MOST])
+    keys = sorted(name for name in told.came if name.startswith(_KEY + "-"))
+    if came := sorted(set(told.came) - set(keys))[:_MOST]:
+        yield (*(manager.alone or manager.remove), *came)
+    if keys:
+        yield ("rpm", "-e", *keys)
+    old = told.old()
+    if old and refreshed and manager.refresh:
+        yield tuple(manager.refresh)
+    if old:
+        yield (*(manager.older or manager.install), *(_at(manager, name, old[name]) for name in sorted(old)[:_MOST]))
+
+
+def _at(manager: PackageManager, name: str, version: str) -> str:
+    plain = _plain(version)
+    if not manager.at or f"-{plain}." in name:  # one of several kernels is told by its version already
+        return name
+    bare, dot, machine = name.rpartition(".")
+    return manager.at.format(name=name, version=version, plain=plain, bare=bare if dot else name, machine=machine)

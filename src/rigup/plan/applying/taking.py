@@ -13,14 +13,15 @@ import msgspec
 
 from rigup.language import _
 from rigup.machine.host import Host
-from rigup.plan.applying import kept
+from rigup.plan.applying import kept, traces
 from rigup.plan.applying.child import Child, started_at, wait_for_other
 from rigup.plan.applying.elevation import Elevation
 from rigup.plan.applying.journal import Intent, Record
-from rigup.plan.applying.probe import is_so, packages
+from rigup.plan.applying.probe import is_so
 from rigup.plan.applying.stage import Stage
 from rigup.plan.applying.state import done
-from rigup.plan.applying.system_packages import counted, forget, moved, remembered, unattended, uses_manager
+from rigup.plan.applying.system_packages import unattended
+from rigup.plan.applying.traces import Sight
 
 Answer = dict[str, Any]
 Argv = tuple[str, ...]
@@ -109,10 +110,8 @@ def settle(record: Record, stage: Stage, host: Host) -> None:
         if not wait_for_other(pid, began, _LEFT_BEHIND):
             told = _("A command of the run that was broken off still runs (process {pid}). End it, or wait for it.")
             raise Failed(told.format(pid=pid))
-    for number in range(len(record.intent().steps)):
-        if (before := remembered(record.kept(number))) is not None and (changes := moved(before, host)):
-            record.write("packages", number, moved=msgspec.json.encode(changes).decode())
-        forget(record.kept(number))
+    for number, step in enumerate(record.intent().steps):
+        _left(record, number, step, traces.remembered(record.kept(number)), host)
     stage.settle()
 
 
@@ -155,9 +154,10 @@ def _needless(run: Run, number: int, step: Answer, earlier: set[int]) -> str | N
 
 def _taken(run: Run, number: int, step: Answer, folder: str) -> None:
     run.told.begins(number, step)
-    before = packages(run.host) if _moves_packages(step) else None
+    before = traces.sight(step, run.host) if traces.leaves(step) else None
     try:
-        counted(run.record.kept(number), before)
+        if before is not None:
+            traces.counted(run.record.kept(number), before)
         kept.keep(step.get("writes", ()), run.record.kept(number))  # before its intent: what is begun can be taken back
         run.record.write("begin", number)
         for argv in step["commands"]:
@@ -165,25 +165,21 @@ def _taken(run: Run, number: int, step: Answer, folder: str) -> None:
     except OSError as error:
         _failed(run, number, step, error.strerror or type(error).__name__)
     except Failed as error:
-        _moved(run, number, before)
+        _left(run.record, number, step, before, run.host)
         _failed(run, number, step, str(error))
-    _moved(run, number, before)
+    _left(run.record, number, step, before, run.host)
     if is_so(step["kind"], step["params"], run.host) is False:
         _failed(run, number, step, _("Its commands ended well, and yet the machine does not show it."))
     run.record.write("done", number)
     run.told.ends(number, step, "done")
 
 
-def _moves_packages(step: Answer) -> bool:
-    return any(uses_manager(tuple(argv)) for argv in step["commands"])
-
-
-def _moved(run: Run, number: int, before: dict[str, str] | None) -> None:
-    """What became of the system's packages is on record, also where the step failed."""
-    told = moved(before, run.host) if before is not None else None
-    if told:
-        run.record.write("packages", number, moved=msgspec.json.encode(told).decode())
-    forget(run.record.kept(number))
+def _left(record: Record, number: int, step: Answer, before: Sight | None, host: Host) -> None:
+    """What a step left on the system is on record, also where it failed or was killed."""
+    if before is not None:
+        told = traces.between(before, traces.sight(step, host))
+        record.write("traces", number, left=msgspec.json.encode(told).decode())
+        traces.forget(record.kept(number))
 
 
 def _failed(run: Run, number: int, step: Answer, because: str) -> None:

@@ -1,24 +1,26 @@
 """Takes a record back: its steps in reverse order, each as exactly as can be, and says what cannot be.
 
-What a step wrote is put back as it was; packages of the system that came are removed, and those that went or changed
-are asked for at their versions; an environment that took another's place gives it back. For the rest the step's own
-way back is gone.
+What a step wrote is put back as it was, and so is what it left beside (`traces`): packages that came are removed, those
+that went or changed are asked for at their versions. An environment that took another's place gives it back. For the
+rest the step's own way back is gone.
 """
 
 import contextlib
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from rigup.language import _
-from rigup.plan.applying import kept
+from rigup.plan.applying import kept, traces
 from rigup.plan.applying.child import Child
 from rigup.plan.applying.journal import Record
 from rigup.plan.applying.stage import Stage, contents, made_by
 from rigup.plan.applying.state import staged, swapped, touched
-from rigup.plan.applying.system_packages import Moved, taking_back, unattended, uses_manager
+from rigup.plan.applying.system_packages import unattended, uses_manager
 from rigup.plan.applying.taking import Failed, Run, in_own_words, settle
+from rigup.plan.applying.traces import Traces
 from rigup.plan.environments import beside
 
 Answer = dict[str, Any]
@@ -74,33 +76,39 @@ def take_back(run: Run, distribution: str) -> list[Back]:
 
 
 def _of_step(record: Record, number: int, step: Answer, distribution: str) -> Back:
-    told = _packages(record, number)
-    files = tuple(kept.putting_back(record.kept(number)))
-    own = tuple(argv for argv in map(tuple, step["undo"] or ()) if not _replaced(argv, told, record.kept(number)))
-    commands = (*files, *taking_back(told, distribution), *own)
-    because = step.get("undo_because", "") if step["undo"] is None and not (told or files) else ""
+    folder, told = record.kept(number), _left(record, number)
+    if _goes_as_a_whole(record, told.python):
+        told = told.but_python()
+    files = tuple(kept.putting_back(folder))
+    own = tuple(argv for argv in map(tuple, step["undo"] or ()) if not _replaced(argv, told, folder))
+    commands = (*files, *traces.ways_back(told, folder, distribution), *own)
+    known = told.counted or bool(told) or bool(files)
+    because = step.get("undo_because", "") if step["undo"] is None and not known else ""
     return Back(number, step["title"], bool(step["root"]), commands, because)
 
 
-def _packages(record: Record, number: int) -> Moved:
-    """What became of the system's packages by this step, over all of its tries."""
-    found = Moved()
-    for event in record.of("packages", number):
+def _goes_as_a_whole(record: Record, python: str) -> bool:
+    """Whether a Python lies in an environment that this very run made, or is gone: its packages need no way back."""
+    making = (step for step in record.intent().steps if step["kind"].startswith("make-"))
+    made = (step["params"].get("environment", "") for step in making if step.get("state") != "satisfied")
+    inside = any(folder and python.startswith(folder.rstrip("/") + "/") for folder in made)
+    return inside or (os.path.isabs(python) and not os.path.exists(python))
+
+
+def _left(record: Record, number: int) -> Traces:
+    """What this step left on the system, over all of its tries."""
+    found = Traces()
+    for event in record.of("traces", number):
         with contextlib.suppress(msgspec.DecodeError):
-            told = msgspec.json.decode(event.told.get("moved", "{}"), type=Moved)
-            found = Moved(
-                came={**found.came, **told.came},
-                went={**told.went, **found.went},
-                changed={**told.changed, **found.changed},
-            )
+            found = found.then(msgspec.json.decode(event.told.get("left", "{}"), type=Traces))
     return found
 
 
-def _replaced(argv: Argv, told: Moved, folder: Path) -> bool:
-    """A removal that is known more exactly: of files that were kept, of packages that were counted."""
+def _replaced(argv: Argv, told: Traces, folder: Path) -> bool:
+    """A removal that is known more exactly: of files that were kept, of packages and holds that were counted."""
     if argv[0] in ("rm", "rmdir"):
-        return any(one.path in argv for one in kept.kept(folder))
-    return bool(told) and uses_manager(argv)
+        return any(path in argv for path in (*(one.path for one in kept.kept(folder)), *told.new))
+    return (told.holds if argv[0] == "apt-mark" else told.counted) and uses_manager(argv)
 
 
 def _environment(told: dict[str, str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from rigup.plan.environments import record
 from rigup.plan.environments.folder import Environment, Installed, packages
+from rigup.plan.environments.found import name_of
 from rigup.plan.environments.running import of_environment
 
 _OF_THE_MAKER = ("pip", "setuptools", "wheel")
@@ -39,7 +40,7 @@ def conda(environment: Environment) -> str:
     )
     by_pip = _pinned(_of_pip(environment))
     lines = [
-        f"name: {json.dumps(environment.path.name)}",
+        f"name: {json.dumps(name_of(environment.path))}",
         "channels:",
         "  - conda-forge",
         "  - nodefaults",

@@ -4,14 +4,15 @@ import hashlib
 import shutil
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rigup.language import _
-from rigup.plan.environments.lock_fields import LockError, Wheel
+from rigup.plan.environments.lock_fields import CannotBeHadError, LockError, Wheel
 from rigup.plan.environments.locked import places, requirement
 from rigup.plan.environments.lockfile import Lock, Locked
-from rigup.plan.environments.resolver import Resolver, ran
+from rigup.plan.environments.resolver import Resolver, Tries, ran
 from rigup.stack.site import Site
 
 _PIECE = 1 << 20
@@ -34,7 +35,14 @@ def fetch(lock: Lock, wanted: list[Locked], site: Site, resolver: Resolver, fold
         rows = Path(beside, "requirements.txt")
         rows.write_text("".join(requirement(one) + "\n" for one in wanted), encoding="utf-8")
         checks = ("--quiet", "--require-hashes", "--no-deps", "--only-binary", ":all:", "--dest", str(folder))
-        ran((*resolver.argv, "download", *checks, *places(site, lock, wanted), "-r", str(rows)))
+        asked = tuple(places(site, lock, wanted))
+        ran((*resolver.argv, "download", *checks, *asked, "-r", str(rows)), tries=_tries(asked))
+
+
+def _tries(asked: Sequence[str]) -> Tries | None:
+    """A large file deserves the installer's own patience, unless nobody is there."""
+    tries = Tries.at(asked)
+    return tries if tries.silent else None
 
 
 def _directly(wheel: Wheel, folder: Path) -> None:
@@ -48,7 +56,7 @@ def _directly(wheel: Wheel, folder: Path) -> None:
                 file.write(piece)
     except (urllib.error.URLError, ValueError, TimeoutError) as error:
         told = _("{file} cannot be had from {url}: {because}.")
-        raise LockError(told.format(file=wheel.name, url=wheel.url, because=str(error)[:200])) from error
+        raise CannotBeHadError(told.format(file=wheel.name, url=wheel.url, because=str(error)[:200])) from error
     if left < 0 or digest.hexdigest() != wheel.sha256:
         shutil.move(folder / wheel.name, folder / (wheel.name + ".wrong"))
         raise LockError(_("{file} is not the file of the lock: its hash is another.").format(file=wheel.name))

@@ -24,6 +24,10 @@ class LockError(Exception):
     """A lock or a bundle that is not used, with what is wrong with it."""
 
 
+class CannotBeHadError(LockError):
+    """What a lock needs is not to be had now: there is nothing wrong with how it was asked for."""
+
+
 class Wheel(msgspec.Struct, frozen=True, kw_only=True):
     """One file.
 

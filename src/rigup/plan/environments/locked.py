@@ -117,7 +117,7 @@ def _install(choice: Choice, lock: Lock, wanted: list[Locked], folder: str) -> S
     argv = (python, "-c", INSTALL, *command, *checks, *many, "--", *map(requirement, wanted))
     params = {"python": python, "packages": " ".join(f"{one.name}=={one.version}" for one in wanted), "uv": "uv"}
     step = make_as("install-with-uv" if uv else "install-into-environment", params, KINDS, (argv,))
-    told = _("install the {count} packages of the lock, each checked by its hash").format(count=len(wanted))
+    told = _("install what the lock holds, each file checked by its hash (packages: {count})").format(count=len(wanted))
     return step._replace(title=told, network=not folder)
 
 

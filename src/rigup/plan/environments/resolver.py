@@ -1,6 +1,7 @@
 """Which files a wish comes to: asked of the environment's own pip, or of uv. Nothing is installed."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,10 +14,11 @@ import msgspec
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from rigup.language import _
+from rigup.language import _, sentences
 from rigup.plan.environments.folder import environment_at
-from rigup.plan.environments.lock_fields import LockError
+from rigup.plan.environments.lock_fields import CannotBeHadError, LockError
 from rigup.plan.environments.lockfile import Locked, parsed
+from rigup.plan.environments.places import silent
 from rigup.plan.packages import Group
 
 Argv = tuple[str, ...]
@@ -31,6 +33,24 @@ class Resolver(NamedTuple):
     kind: str  # "pip" or "uv"
     argv: Argv
     python: str
+
+
+class Tries(NamedTuple):
+    """How often an installer tries again. `silent`: the places that nobody answers at, so that waiting is in vain."""
+
+    silent: tuple[str, ...] = ()
+    times: int = 1  # who waits for an answer does not want five tries for every package
+
+    @classmethod
+    def at(cls, urls: Iterable[str]) -> "Tries":
+        """For these places, each of which is asked for once."""
+        dead = tuple(silent(list(urls), os.environ))
+        return cls(dead, 0 if dead else 1)
+
+    def variables(self) -> dict[str, str]:
+        """What the installer is told; a person's own word goes before it."""
+        told = {"PIP_RETRIES": str(self.times), "UV_HTTP_RETRIES": str(self.times)}
+        return {name: os.environ.get(name, value) for name, value in told.items()}
 
 
 # -- which one ---------------------------------------------------------------------------------------
@@ -126,6 +146,7 @@ def resolved(resolver: Resolver, groups: Sequence[Group], *, whole: bool = False
 
     """
     _all_plain(word for group in groups for word in group.wanted)
+    tries = Tries.at(url for group in groups for _option, url in group.places)
     found: dict[str, Locked] = {}
     places: list[tuple[str, str]] = []
     for group in groups:
@@ -133,7 +154,7 @@ def resolved(resolver: Resolver, groups: Sequence[Group], *, whole: bool = False
         options = [*group.options, *(word for pair in further for word in pair)]
         pins = [f"{one.name}=={one.version}" for one in found.values()]
         ask = _by_pip if resolver.kind == "pip" else _by_uv
-        for one in ask(resolver, [*group.wanted, *pins], options, whole):
+        for one in ask(resolver, [*group.wanted, *pins], options, whole, tries):
             found.setdefault(one.name, one)
         places += [(option.replace("--index-url", "--extra-index-url"), place) for option, place in group.places]
     return [found[name] for name in sorted(found)]
@@ -148,7 +169,7 @@ def _all_plain(wanted: Iterable[str]) -> None:
             raise LockError(_("{word} is no package.").format(word=repr(word)[:200])) from error
 
 
-def _by_pip(resolver: Resolver, wanted: list[str], options: list[str], whole: bool) -> list[Locked]:
+def _by_pip(resolver: Resolver, wanted: list[str], options: list[str], whole: bool, tries: "Tries") -> list[Locked]:
     with tempfile.TemporaryDirectory(prefix="rigup-") as folder:
         report = Path(folder, "report.json")
         fixed = (
@@ -162,7 +183,7 @@ def _by_pip(resolver: Resolver, wanted: list[str], options: list[str], whole: bo
             str(report),
         )
         alone = ("--no-deps",) if whole else ()
-        ran((*resolver.argv, *fixed, *alone, *options, "--", *wanted))
+        ran((*resolver.argv, *fixed, *alone, *options, "--", *wanted), tries=tries)
         with open(report, "rb") as file:
             told = msgspec.json.decode(file.read(_MOST_REPORT))
     rows = [_of_report(one, told["environment"]) for one in told["install"]]
@@ -199,7 +220,7 @@ def _needed(requirement: str, marked: dict[str, str]) -> str:
     return canonicalize_name(told.name) if here else ""
 
 
-def _by_uv(resolver: Resolver, wanted: list[str], options: list[str], whole: bool) -> list[Locked]:
+def _by_uv(resolver: Resolver, wanted: list[str], options: list[str], whole: bool, tries: "Tries") -> list[Locked]:
     fixed = (
         "pip",
         "compile",
@@ -212,21 +233,45 @@ def _by_uv(resolver: Resolver, wanted: list[str], options: list[str], whole: boo
         "--no-header",
     )
     more = (*(("--no-deps",) if whole else ()), "--index-strategy", "unsafe-best-match", "--python", resolver.python)
-    told = ran((*resolver.argv, *fixed, *more, *options, "-"), "\n".join(wanted) + "\n")
+    told = ran((*resolver.argv, *fixed, *more, *options, "-"), "\n".join(wanted) + "\n", tries)
     return list(parsed(told).packages)
 
 
-def ran(argv: Argv, asked: str = "") -> str:
-    """What the installer prints. Raises LockError with its last words."""
+def ran(argv: Argv, asked: str = "", tries: Tries | None = None) -> str:
+    """What the installer prints. Raises CannotBeHadError with its last words, and with the places that were not reached."""
+    more = tries.variables() if tries else {}
     try:
         done = subprocess.run(
-            argv, input=asked, capture_output=True, text=True, errors="replace", check=False, env=surroundings(),
+            argv, input=asked, capture_output=True, text=True, errors="replace", check=False, env=surroundings() | more,
         )  # fmt: skip
     except OSError as error:
         raise LockError(
             _("{program} could not be started: {why}.").format(program=argv[0], why=error.strerror)
         ) from error
     if done.returncode:
-        last = "\n".join(line[:300] for line in done.stderr.strip().splitlines()[-_LINES:])
-        raise LockError(_("What was asked for cannot be resolved. The installer said:\n{words}").format(words=last))
+        raise CannotBeHadError(_why_not(done.stderr, tries.silent if tries else ()))
     return done.stdout
+
+
+def _why_not(said: str, dead: Sequence[str]) -> str:
+    """What failed, why, and what to do: first the network, for what an installer says without one is beside the point."""
+    lines = [line.rstrip() for line in said.splitlines() if line.strip() and not _REPEATED.match(line)]
+    last = "\n".join(line[:300] for line in lines[-_LINES:])
+    words = _("What was asked for cannot be had. The installer said:\n{words}").format(words=last)
+    if dead:
+        told = _("Nobody answers at {places}.").format(places=", ".join(dead))
+    elif _UNREACHED.search(said):
+        told = _("The installer does not reach the places of packages that it is set up to ask.")
+    else:
+        return words
+    ways = _("Check the network and the proxy, name a mirror with --mirror, or a folder of wheels in PIP_FIND_LINKS.")
+    return sentences(told, ways) + "\n" + words
+
+
+_REPEATED = re.compile(
+    r"WARNING: (?:Retrying|Location|Connection timed out|Cache entry)|\s*(?:hint|caused by):", re.IGNORECASE
+)
+_UNREACHED = re.compile(
+    r"NewConnectionError|ConnectTimeoutError|NameResolutionError|ProxyError|Max retries exceeded|Failed to fetch"
+    r"|error sending request|dns error|Connection (?:refused|reset)"
+)

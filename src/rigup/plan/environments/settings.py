@@ -4,9 +4,8 @@ prefix = "/opt/rigup"                        # where environments of all lie; ot
 mirror = "tuna"                              # a mirror of the tables
 index = "https://mirror.example/simple"      # in place of the default index
 proxy = "http://proxy.example:3128"
-partition = "gpu"                            # of a cluster
 
-[images]
+[images]                                     # what recipes (rigup plan --as dockerfile) are built upon
 torch = "registry.example/torch:latest"
 """
 
@@ -41,8 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         prefix: folder of environments that all share.
         mirror: name of a mirror of the tables.
         proxy, index: addresses.
-        partition: of a cluster's scheduler.
-        images: container images by what they are for.
+        images: container images beneath recipes, by the package that they are for; "base" is for all others.
 
     """
 
@@ -50,7 +48,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     mirror: str = ""
     proxy: str = ""
     index: str = ""
-    partition: str = ""
     images: dict[str, str] = {}
 
 
@@ -131,7 +128,7 @@ def _all_sound(found: Settings, path: Path) -> None:
     """Each value has the form that its use needs: none becomes an option or a line of something."""
     checks = {
         "prefix": (found.prefix, os.path.isabs(found.prefix) and found.prefix.isprintable()),
-        "mirror": (found.mirror, _WORD.fullmatch(found.mirror)), "partition": (found.partition, _WORD.fullmatch(found.partition)),
+        "mirror": (found.mirror, _WORD.fullmatch(found.mirror)),
         "index": (found.index, _ADDRESS.fullmatch(found.index)), "proxy": (found.proxy, _PROXY.fullmatch(found.proxy)),
         **{f"images.{name}": (image, _IMAGE.fullmatch(image)) for name, image in found.images.items()},
     }  # fmt: skip

@@ -1,0 +1,105 @@
+"""One run of the journal in full: its steps, what was run, what that said, how each ended."""
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rigup.cli.layout import wrapped
+from rigup.language import _
+
+if TYPE_CHECKING:
+    from rigup.plan.applying.journal import Record
+
+Answer = dict[str, Any]
+_MOST_BYTES = 200_000  # of a log that are looked at
+_MOST_LINES = 400  # of a log in data
+_HEAD = 4  # lines of what a command said that a person is shown
+_TAIL = 12  # of one that failed
+_WIDEST = 300  # characters of one line
+
+
+def run_of_record(record: "Record") -> Answer:
+    """Steps and outputs of a run as data; of one whose intent cannot be read nothing."""
+    from rigup.plan.applying.journal import JournalError
+    from rigup.plan.applying.state import ends
+
+    try:
+        intent = record.intent()
+    except JournalError:
+        return {"steps": []}
+    ended, events = ends(record), record.events()
+    return {
+        "ended_at": events[-1].at if events else None,
+        "steps": [
+            {
+                "number": number + 1, "title": str(step.get("title", "")), "state": ended.get(number, "not-begun"),
+                "root": bool(step.get("root")), "log": str(record.log(number)) if record.log(number).is_file() else None,
+                "ran": _ran(record, number),
+            }
+            for number, step in enumerate(intent.steps)
+        ],
+    }  # fmt: skip
+
+
+def _ran(record: "Record", number: int) -> list[Answer]:
+    """The commands of a step as they were started, each with what it said."""
+    found: list[Answer] = []
+    for line in _text(record, number).splitlines()[:_MOST_LINES]:
+        if line.startswith("$ "):
+            found.append({"command": line[2:], "said": []})
+        elif found:
+            found[-1]["said"].append(line)
+    return found
+
+
+def _text(record: "Record", number: int) -> str:
+    """What can be shown of a log: no sign in it moves the terminal."""
+    with contextlib.suppress(OSError), open(record.log(number), "rb") as file:
+        told = file.read(_MOST_BYTES).decode("utf-8", "replace")
+        return "\n".join(_plain(line) for line in told.split("\n"))
+    return ""
+
+
+def _plain(line: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in line.expandtabs())[:_WIDEST]
+
+
+def run_lines(told: Answer) -> list[str]:
+    """The run for a person."""
+    from rigup.cli.history import local_time, spoken_states
+
+    head = _("Run {number}: {title}").format(number=told["number"], title=told.get("title") or told.get("because", ""))
+    how = _("{state}, {moment}").format(
+        state=spoken_states()[told["state"]], moment=local_time(told.get("made_at", ""))
+    )
+    lines = [*wrapped(click.style(head, bold=True)), *wrapped(how)]
+    if told.get("environment"):
+        lines += wrapped(_("Environment: {path}").format(path=told["environment"]))
+    for step in told["steps"]:
+        lines += ["", *_step_lines(step)]
+    return lines + (["", *wrapped(_("All of it is kept in {folder}.").format(folder=told["folder"]))] if told.get("folder") else [])  # fmt: skip
+
+
+def _step_lines(step: Answer) -> list[str]:
+    told = _("{step}: {how}").format(step=step["title"], how=_spoken()[step["state"]])
+    lines = wrapped(told, f"{step['number']:>3}. ", "     ")
+    for one in step["ran"]:
+        lines += ["     $ " + one["command"], *("       " + line for line in _some(one["said"], step["state"]))]
+    return lines
+
+
+def _some(said: list[str], state: str) -> list[str]:
+    """The first lines; of what failed the last ones, which tell why."""
+    lines = [line for line in said if line.strip()]
+    shown = lines[-_TAIL:] if state in ("failed", "begun", "undo-failed") else lines[:_HEAD]
+    return [*shown, *([_("… and {count} lines more").format(count=len(lines) - len(shown))] if len(lines) > len(shown) else [])]  # fmt: skip
+
+
+def _spoken() -> dict[str, str]:
+    """How a step stands, as a person reads it."""
+    return {
+        "done": _("done"), "failed": _("failed"), "skipped": _("is there"), "left": _("left to you"),
+        "begun": _("broken off"), "undone": _("taken back"), "cannot-undo": _("could not be taken back"),
+        "undo-failed": _("could not be taken back"), "not-begun": _("not begun"),
+    }  # fmt: skip

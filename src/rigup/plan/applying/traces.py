@@ -1,0 +1,230 @@
+"""What a step leaves on the system beside the files that it names, counted before and after it.
+
+Packages and their holds; the package manager's own files (sources, keys, preferences, locks); modules that DKMS built;
+packages of a Python that is changed in its place.
+"""
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rigup.knowledge.package_managers import package_manager
+from rigup.machine.host import Host
+from rigup.plan.applying import kept
+from rigup.plan.applying.journal import put
+from rigup.plan.applying.system_packages import Argv, Moved, Versions, distribution, held, moved, packages, taking_back
+from rigup.plan.applying.system_packages import uses_manager as speaks_to_manager
+
+Answer = dict[str, Any]
+_BEFORE = "before-all.json"
+_FILES = "settings"
+_DKMS = Path("/var/lib/dkms")
+_MOST_FILES = 2000  # of a manager's own
+_MOST_BYTES = 8_000_000  # of one of them
+_PATIENCE = 60.0  # seconds until a Python has told its packages
+# Of this Python alone: neither the folder where it is started nor the person's own packages count.
+_LIST = (
+    "import importlib.metadata as m, sys\n"
+    "for one in m.distributions(path=[p for p in sys.path if p]):\n"
+    "    print(one.metadata['Name'], one.version)"
+)
+_UNBUILD = 'dkms unbuild "$@" || { dkms remove "$@" && { [ -e "/var/lib/dkms/$2/$4" ] || dkms add -m "$2" -v "$4"; }; }'
+
+
+class Sight(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """What was counted at one moment.
+
+    Attributes:
+        packages, held: None where no manager tells.
+        files: digests of the manager's own files.
+        built: what DKMS has built: [module, version, kernel, processor].
+        source: modules that DKMS knows, as "module/version".
+        python: the Python whose packages were counted, "" for none. theirs: its packages.
+
+    """
+
+    packages: Versions | None = None
+    held: list[str] | None = None
+    files: dict[str, str] = {}
+    built: list[list[str]] = []
+    source: list[str] = []
+    python: str = ""
+    theirs: Versions = {}
+
+
+class Traces(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """What differs between before and after.
+
+    Attributes:
+        counted: packages were counted, so that nobody else's way to take them back is needed.
+        holds: holds were counted too.
+        new, old: the manager's files that came; those that changed or went.
+
+    """
+
+    packages: Moved = msgspec.field(default_factory=Moved)
+    counted: bool = False
+    holds: bool = False
+    held: list[str] = []
+    freed: list[str] = []
+    new: list[str] = []
+    old: list[str] = []
+    built: list[list[str]] = []
+    python: str = ""
+    theirs: Moved = msgspec.field(default_factory=Moved)
+
+    def __bool__(self) -> bool:
+        return bool(self.packages or self.held or self.freed or self.new or self.old or self.built or self.theirs)
+
+    def but_python(self) -> "Traces":
+        """The same without packages of a Python."""
+        return msgspec.structs.replace(self, python="", theirs=Moved())
+
+    def then(self, later: "Traces") -> "Traces":
+        """Both, where a step was tried twice."""
+        return Traces(
+            packages=self.packages.then(later.packages), counted=self.counted or later.counted,
+            holds=self.holds or later.holds, held=_both(self.held, later.held), freed=_both(self.freed, later.freed),
+            new=_both(self.new, later.new), old=_both(self.old, later.old), built=_both(self.built, later.built),
+            python=self.python or later.python, theirs=self.theirs.then(later.theirs),
+        )  # fmt: skip
+
+
+def _both(first: list[Any], second: list[Any]) -> list[Any]:
+    return [*first, *(one for one in second if one not in first)]
+
+
+# -- looking -----------------------------------------------------------------------------------------
+
+
+def leaves(step: Answer) -> bool:
+    """Whether a step may leave more than the files that it names."""
+    return bool(_python_of(step)) or (bool(step["root"]) and (bool(step["network"]) or _speaks(step)))
+
+
+def _speaks(step: Answer) -> bool:
+    return any(speaks_to_manager(tuple(argv)) or argv[:1] == ["dkms"] for argv in step["commands"])
+
+
+def _python_of(step: Answer) -> str:
+    """The Python whose packages a command changes where they are; "" for none."""
+    for argv in step["commands"]:
+        for place in range(1, len(argv) - 2):
+            if list(argv[place : place + 2]) == ["-m", "pip"] and argv[place + 2] in ("install", "uninstall"):
+                return str(argv[place - 1])
+    return ""
+
+
+def sight(step: Answer, host: Host) -> Sight:
+    """What is there now, of what the step could change."""
+    python = _python_of(step)
+    theirs = _of_python(python, host) if python else {}
+    if not step["root"]:
+        return Sight(python=python, theirs=theirs)
+    return Sight(
+        packages=packages(host), held=held(host), files={path: _digest(path) for path in _files(host)},
+        built=_built(), source=_sources(), python=python, theirs=theirs,
+    )  # fmt: skip
+
+
+def _of_python(python: str, host: Host) -> Versions:
+    told = host.run((python, "-c", _LIST), _PATIENCE)
+    lines = (told.body or "").splitlines() if told.state == "known" and told.exit == 0 else []
+    return {words[0]: words[1] for words in map(str.split, lines) if len(words) == 2}
+
+
+def _files(host: Host) -> list[str]:
+    """The files of the package manager, as far as they can be read."""
+    manager = package_manager(distribution(host))
+    found: list[str] = []
+    for place in manager.settings if manager else ():
+        below = sorted(Path(place).rglob("*")) if os.path.isdir(place) else [Path(place)]
+        found += [str(path) for path in below if path.is_file() and os.access(path, os.R_OK)]
+    return found[:_MOST_FILES]
+
+
+def _digest(path: str) -> str:
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return hashlib.sha256(file.read(_MOST_BYTES)).hexdigest()
+    return ""
+
+
+def _built() -> list[list[str]]:
+    return [list(path.parts[-5:-1]) for path in sorted(_DKMS.glob("*/*/*/*/module"))]
+
+
+def _sources() -> list[str]:
+    return ["/".join(path.parts[-3:-1]) for path in sorted(_DKMS.glob("*/*/source"))]
+
+
+# -- keeping -----------------------------------------------------------------------------------------
+
+
+def counted(folder: Path, before: Sight) -> None:
+    """Keep what was there before a step, also for one that is killed in the middle. Raises OSError."""
+    kept.keep(before.files, folder / _FILES)
+    put(folder / _BEFORE, msgspec.json.encode(before))
+
+
+def remembered(folder: Path) -> Sight | None:
+    """What was there before a step that was killed; None for any other."""
+    with contextlib.suppress(OSError, msgspec.DecodeError):
+        return msgspec.json.decode((folder / _BEFORE).read_bytes(), type=Sight)
+    return None
+
+
+def forget(folder: Path) -> None:
+    """The step has ended, and what it left is in the journal."""
+    (folder / _BEFORE).unlink(missing_ok=True)
+
+
+def between(before: Sight, after: Sight) -> Traces:
+    """What a step left."""
+    both = before.packages is not None and after.packages is not None
+    holds = before.held is not None and after.held is not None
+    return Traces(
+        packages=moved(before.packages or {}, after.packages or {}) if both else Moved(), counted=both, holds=holds,
+        held=sorted(set(after.held or ()) - set(before.held or ())) if holds else [],
+        freed=sorted(set(before.held or ()) - set(after.held or ())) if holds else [],
+        new=[path for path in after.files if path not in before.files],
+        old=[path for path, digest in before.files.items() if after.files.get(path, "") != digest],
+        built=[one for one in after.built if one not in before.built and "/".join(one[:2]) in before.source],
+        python=before.python, theirs=moved(before.theirs, after.theirs) if before.python else Moved(),
+    )  # fmt: skip
+
+
+# -- the way back ------------------------------------------------------------------------------------
+
+
+def ways_back(told: Traces, folder: Path, system: str) -> Iterator[Argv]:
+    """Commands that take it back: sources first, for packages may have to come from them again.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    yield from kept.putting_back(folder / _FILES, told.old)
+    yield from (("rm", "-f", "--", path) for path in told.new)
+    manager = package_manager(system)
+    if manager is not None:
+        if told.held:
+            yield (*manager.unhold, *told.held)
+        yield from taking_back(told.packages, manager, bool(told.old or told.new))
+        if told.freed:
+            yield (*manager.hold, *told.freed)
+    for module, version, kernel, processor in told.built:
+        yield ("sh", "-c", _UNBUILD, "sh", "-m", module, "-v", version, "-k", kernel, "-a", processor)
+    yield from _python_back(told)
+
+
+def _python_back(told: Traces) -> Iterator[Argv]:
+    pip = (told.python, "-m", "pip")
+    if told.theirs.came:
+        yield (*pip, "uninstall", "-y", *sorted(told.theirs.came))
+    if old := told.theirs.old():
+        yield (*pip, "install", "--no-deps", *(f"{name}=={version}" for name, version in sorted(old.items())))
