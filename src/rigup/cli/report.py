@@ -52,7 +52,17 @@ def _head(answer: Answer, here: bool) -> list[str]:
     heard = [shown for shown in answer["findings"] if loud(shown)]
     marked = click.style(_(verdict).capitalize(), fg=_COLORS[verdict], bold=True)
     lines = wrapped(_("{verdict}. {meaning}").format(verdict=marked, meaning=said))
-    return lines if len(heard) < 2 else [*lines, *wrapped(_("The first cause below is the root; mend it first."))]
+    if len(heard) < 2:
+        return lines
+    guesses = all(shown["guess"] for shown in heard)
+    return [
+        *lines,
+        *wrapped(
+            _("It may be either of these: check before you mend.")
+            if guesses
+            else _("The first cause below is the root; mend it first.")
+        ),
+    ]
 
 
 def _since_ok(answer: Answer, verbose: int) -> list[str]:

@@ -111,7 +111,7 @@ def show(finding: Finding, facts: Facts, heard: set[str]) -> Answer:
     params = {**finding.params, **remedy(finding, facts)}
     text = texts(current()).get(finding.cause)
     title = fullest(text.title if text else (), params) or finding.cause
-    steps = fixes(finding, params, facts)
+    steps = [] if is_guess(finding) else fixes(finding, params, facts)  # words choose no version and no vendor
     return {
         "cause": finding.cause,
         "severity": finding.severity,

@@ -3,6 +3,7 @@
 from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.knowledge import wsl
+from rigup.language import _
 from rigup.machine.kinds import (
     DeviceNode,
     Distribution,
@@ -70,6 +71,23 @@ def another_libcuda_lies_there(
         part in library.path for part in ("/compat", "/stubs", "/wsl/")
     )
     return foreign and not inside(library) and {"path": library.path}
+
+
+@rule("wsl-linux-driver-inside", strength="likely")
+def library_of_another_driver_than_windows_has(
+    platform: Platform = one(wsl=_WSL), error: Symptom = seen("nvml-version-mismatch", "nvml-version-mismatch-constant", "ollama-nvml-versions")
+) -> Verdict:  # fmt: skip
+    """In WSL no module is loaded that could lag behind: a library that does not fit came with a Linux driver."""
+    return bool(platform.wsl) and {"said": error.id}
+
+
+@rule("wsl-linux-driver-inside", strength="likely")
+def library_of_another_driver_in_a_wsl_that_is_spoken_of(
+    _spoken: Symptom = seen(*_SPOKEN), typed: Symptom = seen(*_TYPED), platform: Platform | None = None,
+    error: Symptom = seen("nvml-version-mismatch", "nvml-version-mismatch-constant", "ollama-nvml-versions"),
+) -> Verdict:  # fmt: skip
+    """The same where only the person's words tell of WSL, and of what was installed there."""
+    return platform is None and {"typed": typed.id, "said": error.id}
 
 
 @rule("wsl-linux-driver-inside", strength="likely")
@@ -230,7 +248,7 @@ def chip_before_the_first_generation(_platform: Platform = one(wsl=_WSL), card: 
 @mends("wsl-gpu-not-supported")
 def what_else_runs_there() -> Params:
     """Windows's own ways to the card."""
-    return {"backend": "native Linux, or on Windows Vulkan, DirectML or AMD's Windows builds"}
+    return {"backend": _("native Linux, or on Windows Vulkan, DirectML or AMD's Windows builds")}
 
 
 @rule("wsl-rocm-release-not-supported", strength="likely")
@@ -253,6 +271,15 @@ def runtime_finds_nothing(
 ) -> Verdict:
     """The card is one that WSL may have, and the runtime does not get through to it."""
     return not wsl.chip_without_wsl(card.get("isa") or "")
+
+
+@rule("wsl-rocm-release-not-supported", strength="possible")
+def runtime_sees_wsl_and_no_card(
+    _platform: Platform = one(wsl=2), _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen(*_NO_RUNTIME),
+    torch: Torch = one(), card: Gpu | None = one(vendor="amd"), refused: Symptom | None = seen("wsl-gpu-unsupported"),
+) -> Verdict:  # fmt: skip
+    """Nobody has shown a card, which may be none; that torch was installed for one tells that it is missed."""
+    return bool(torch.get("hip")) and not torch.get("available") and card is None and refused is None
 
 
 @rule("wsl-rocm-release-not-supported", strength="likely")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from rigup.knowledge.patterns import late
 from rigup.machine.kinds import CardCount, Gpu, Launch, Mask
 from rigup.machine.reader import Statements, derives, reads
 from rigup.machine.readers.values import vendor_of
@@ -14,14 +15,14 @@ _SET = (
     r"os\.(?:environ\.(?:setdefault|update)|putenv)\([ \t]*\{?[ \t]*['\"](?P<name>(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES)['\"][ \t]*[,:][ \t]*['\"]?(?P<value>[\w,-]{0,200})",
 )
 # What starts CUDA in a process: from then on the variable is not read again.
-_TOUCHES = re.compile(
+_TOUCHES = late(
     r"torch\.cuda\.(?:is_available|device_count|current_device|init|get_device_\w{3,20}|set_device|mem_get_info|synchronize|empty_cache|\w{4,9}Tensor)\(|"
     r"torch\._C\._cuda_\w{3,40}\(|tf\.test\.(?:is_gpu_available|gpu_device_name)\(|tf\.(?:compat\.v1\.)?Session\(|device_lib\.list_local_devices\(|"
     r"import pycuda\.autoinit|"
     r"\.(?:cuda\(|to\(['\"]cuda)|device=['\"]cuda|tf\.config\.(?:experimental\.)?list_(?:physical|logical)_devices\(|jax\.(?:local_)?devices\(|"
     r"cupy\.cuda\.runtime\.getDeviceCount\("
 )
-_IMPORTS_TORCH = re.compile(r"^[ \t>.]{0,8}(?:import|from) torch\b", re.MULTILINE)
+_IMPORTS_TORCH = late(r"^[ \t>.]{0,8}(?:import|from) torch\b", re.MULTILINE)
 
 
 @reads(adds=(Mask,), marks=("VISIBLE_DEVICES",))
@@ -79,7 +80,9 @@ def cards_of_a_maker(gpu: Gpu, facts: Facts) -> Iterator[CardCount]:
     """How many cards of a card's maker there are; statements about some card that nobody could tell apart do not count."""
     maker = gpu.get("vendor")
     mine = [one for one in facts.of(Gpu) if one.get("vendor") == maker and one.place.meet(gpu.place) is not None]
-    told = [one for one in mine if one.keyed()] or mine
+    told = [one for one in mine if one.keyed()]
+    if not told:
+        return  # named in a sentence: there may be more of them
     if all(one.knows("runtime_index") and not any(one.knows(name) for name in _BY_TOOLS) for one in told):
         return  # a program's own list: what a mask hides from it is not in it
     reading = gpu.fields.get("pci_address") or gpu.fields.get("name") or gpu.fields.get("vendor")

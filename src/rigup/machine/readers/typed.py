@@ -29,6 +29,7 @@ _FORMS = (
     r"os\.(?:putenv|environ\.setdefault)\([\"']" + _NAME + r"[\"'], ?[\"'](?P<value>[^\"'\n]{0,200})[\"']\)",
     r"^[ \t]{0,12}ENV " + _NAME + r"[ =]" + _VALUE,  # a Dockerfile
 )
+_SEVERAL = _PROMPT + r"(?P<all>(?:[A-Z][A-Z0-9_]{2,60}=[^\s=]{0,200} {1,4}){2,12})(?=[\w./~])"
 _OPTION = r"(?: -e| --env)[ =]" + _NAME + r"=" + _VALUE
 
 
@@ -38,6 +39,9 @@ def typed_variables(text: Text) -> Statements:
     for form in _FORMS:
         for hit in text.each(form):
             yield hit.states(Variable, **hit.found())
+    for hit in text.each(_SEVERAL):
+        for found in re.finditer(_NAME + "=" + _VALUE, hit["all"]):
+            yield hit.states(Variable, name=found["name"], value=found["value"])
     for hit in text.each(r"^[^\n]{0,100}\b(?:docker|podman|nerdctl)\b[^\n]{0,40} run\b[^\n]{0,1500}"):
         yield from _options(hit)
     for hit in text.each(r"^(?:[^\n$#>%]{0,100}[$#>%❯➜] ?)?unset (?P<name>[A-Z_]{3,60})[ \t]*$"):
