@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 HERE = Path(__file__).parent
+LANGUAGES = ("en", "ru", "zh_CN", "zh_TW")
 PLAIN = [sys.executable, "-c", "pass"]
 RIGUP = [sys.executable, "-m", "rigup"]
 MACHINES = (
@@ -104,6 +105,7 @@ def judged(times: dict[str, list[float]]) -> list[tuple[str, float, float]]:
         ("the matcher on a 5 MB log", middle["the matcher on a 5 MB log"], 0.300),
         ("a stack chosen", middle["a stack chosen"], 0.050),
         ("rigup plan --for a machine in words", middle["rigup plan --for a machine in words"], 0.500),
+        ("the text of a finished diagnosis", middle["the text of a finished diagnosis"], 0.050),
     ]
     if "torch.utils.collect_env" in middle:
         budgets.append(
@@ -124,6 +126,18 @@ def stack() -> float:
     return float(subprocess.run(argv, capture_output=True, text=True, check=True).stdout)
 
 
+def report() -> float:
+    """Seconds from a finished diagnosis to its whole text, with the modules that write it, in the slowest language."""
+    script = (
+        "import sys, time; from rigup.language import choose; choose(sys.argv[2]);"
+        "from rigup.diagnosis.answer import diagnose; told = diagnose(sys.argv[1]); start = time.perf_counter();"
+        "from rigup.cli.report import text; text(told, 1); print(time.perf_counter() - start)"
+    )
+    argv = [sys.executable, "-c", script, str(HERE / "data" / "report.txt")]
+    runs = (subprocess.run([*argv, code], capture_output=True, text=True, check=True) for code in LANGUAGES)
+    return max(float(run.stdout) for run in runs)
+
+
 def measure(runs: int, peers: str | None) -> dict[str, list[float]]:
     """Times of every command, in turn."""
     with tempfile.TemporaryDirectory() as folder:
@@ -133,6 +147,7 @@ def measure(runs: int, peers: str | None) -> dict[str, list[float]]:
         }
         timed["the matcher on a 5 MB log"] = lambda: matcher(scratch)
         timed["a stack chosen"] = stack
+        timed["the text of a finished diagnosis"] = report
         times: dict[str, list[float]] = {name: [] for name in timed}
         for _ in range(runs):
             for name, once in timed.items():
@@ -151,7 +166,7 @@ def main() -> int:
     times = measure(1 if args.once else args.runs, args.peers)
     for name, runs in times.items():
         print(
-            f"{name:34} {1000 * statistics.median(runs):8.0f} ms   ({1000 * min(runs):.0f} to {1000 * max(runs):.0f})"
+            f"{name:40} {1000 * statistics.median(runs):8.0f} ms   ({1000 * min(runs):.0f} to {1000 * max(runs):.0f})"
         )
     if args.json:
         args.json.write_text(json.dumps(times, indent=1))

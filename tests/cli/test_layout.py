@@ -100,3 +100,15 @@ def test_layout_brings_no_heavy_module():
     brought = set(subprocess.run(call, capture_output=True, text=True, check=True, timeout=60).stdout.split())
     assert "unicodedata" in brought
     assert not {"click", "gettext", "textwrap", "msgspec", "asyncio", "email", "inspect"} & brought
+
+
+@given(st.text("ab .,…(«»“‘”\x1b[1m\n\t·驱，", max_size=40))
+def test_a_text_without_wide_letters_is_parted_as_any_other(text):
+    assert layout._pieces(text) == layout._UNBROKEN.findall(text)
+
+
+@pytest.mark.parametrize(("told", "wide"), [("100", 100), ("60", 60), ("0", 80), ("many", 80), ("", 80)])
+def test_columns_come_from_the_variable_where_it_tells_some(monkeypatch, told, wide):
+    monkeypatch.setenv("COLUMNS", told)
+    monkeypatch.setattr(layout, "sys", None)  # no terminal to ask
+    assert layout.width() == wide

@@ -97,7 +97,7 @@ def test_without_an_environment_a_program_runs_all_the_same(tmp_path):
     [
         (["--env", "nosuch", "--", "true"], 2, "nosuch"), ([], 2, "COMMAND"), (["--set", "1X=a", "--", "true"], 2, "NAME=VALUE"),
         (["--set", "X", "--", "true"], 2, "NAME=VALUE"), (["--", "no-such-program-here"], 127, "not found"),
-        (["--unit", "a/b", "--", "true"], 2, "a/b"), (["--unit", "x", "--", "no-such-program-here"], 2, "not found"),
+        (["--unit", "a/b", "--", "true"], 2, "a/b"), (["--unit", "x", "--", "no-such-program-here"], 1, "not found"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_run_is_said(words, status, said, tmp_path):

@@ -1,5 +1,9 @@
 """The catalogue: by PCI id, by every spelling of a name, and what holds for architectures."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -205,3 +209,13 @@ def test_any_ids_are_answered(vendor, device, revision):
 def test_a_card_with_a_number_is_not_its_numberless_namesake():
     numbered = {row.name for row in gpu_by_name("Curacao PRO [Radeon R7 370]")}
     assert numbered.isdisjoint(row.name for row in gpu_by_name("AMD Radeon R7 Graphics"))
+
+
+def test_a_card_that_pci_lists_name_twice_has_one_name_in_every_run():
+    """The product's own name stands before the chip's, whatever order a set would have."""
+    code = "from rigup.knowledge.gpus import one_gpu; print(one_gpu('WX 4100').name)"
+    told = {
+        subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, text=True, capture_output=True, check=True).stdout
+        for seed in ("0", "1", "2", "3")
+    }  # fmt: skip
+    assert told == {"AMD Radeon Pro WX 4100\n"}

@@ -16,7 +16,9 @@ SPOKEN_OF = 0.8  # of the faulty ones, at least
 
 
 def posts(name):
-    return [post.strip() for post in (POSTS / (name + ".txt")).read_text(encoding="utf-8").split("\n----\n") if post.strip()]
+    return [
+        post.strip() for post in (POSTS / (name + ".txt")).read_text(encoding="utf-8").split("\n----\n") if post.strip()
+    ]
 
 
 def test_every_cause_has_words():

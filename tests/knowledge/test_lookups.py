@@ -80,7 +80,7 @@ def test_unknown_builds_are_extrapolated_or_none():
     assert (nightly.torch, nightly.extrapolated, nightly.confidence) == ("2.7.0", True, "low")
     assert k.build("9.9").torch == "2.15.0"
     assert k.build("2.8.7+cu128").torch == "2.8.0"
-    assert k.build("1.5.0+cu102").torch == "1.11.0"
+    assert k.build("1.5.0+cu102").torch == "1.7.1"
     assert k.build("2.6.0+cu999") is None
     assert k.build("2.6.0", "cu124", "plan9") is None
     assert k.build("") is None

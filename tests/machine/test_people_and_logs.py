@@ -2,13 +2,13 @@
 
 from rigup.knowledge.doctor_tables import signatures
 from rigup.machine.facts import Place
-from rigup.machine.matcher import _PEOPLE, match
+from rigup.machine.matcher import PEOPLE, match
 from rigup.machine.texts import Text
 
 
 def told_by_people() -> list[tuple[str, str]]:
     """Every row of what people say, with its example."""
-    return [(row.id, row.example) for row in signatures() if row.program in _PEOPLE]
+    return [(row.id, row.example) for row in signatures() if row.program in PEOPLE]
 
 
 def ids(body: str, people: bool) -> set[str]:

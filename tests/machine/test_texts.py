@@ -1,5 +1,7 @@
 """Texts know their lines and speakers; the matcher finds messages at the cost of its finds."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -66,3 +68,15 @@ def test_a_line_without_end_is_searched_near_the_literal_only():
 def test_evidence_of_a_long_line_shows_the_part_that_tells():
     text = Text("log", "x " * 5000 + REFUSED + " y" * 5000)
     assert REFUSED in text.where(10_000).text
+
+
+@given(
+    st.lists(st.sampled_from(["KEY ", "KEY 7", "KEY\n8", "x" * 400, "\n", " "]), max_size=60), st.sampled_from([1, 3])
+)
+def test_where_spots_stand_side_by_side_nothing_is_passed_over(parts, lines):
+    """Stretches that overlap are searched once, and further: what stands behind a hundred vain spots is found."""
+    body = "".join(parts)
+    regex = r"KEY \d" if lines == 1 else r"KEY\s\d"
+    spots = [found.start() for found in re.finditer("KEY", body)]
+    near = [hit.start for hit in Text("log", body).near(regex, spots, lines)]
+    assert near == [found.start() for found in re.finditer(regex, body)]

@@ -27,7 +27,9 @@ def command(words: tuple[str, ...], as_json: bool) -> int:
     if as_json:
         click.echo(
             json.dumps(
-                {"schema": "rigup.explain/1", "asked": asked, "causes": found, "near": near}, ensure_ascii=False, indent=1
+                {"schema": "rigup.explain/1", "asked": asked, "causes": found, "near": near},
+                ensure_ascii=False,
+                indent=1,
             )
         )
     elif near:

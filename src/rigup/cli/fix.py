@@ -23,7 +23,13 @@ _FRAMEWORKS = ("torch", "torchvision", "torchaudio", "tensorflow", "jax", "vllm"
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- PROGRAM [ARGUMENT]...]")
 @click.option("--all-safe", is_flag=True, help="Mend all that can be mended by safe steps alone.")
 @click.option("--from", "source", metavar="PATH", help="A report, a log, a folder of them or a captured tree.")
-@click.option("--env", "environment", default="", metavar="PATH", help="The environment: a path or a name; by default the active one, else the one in this folder.")
+@click.option(
+    "--env",
+    "environment",
+    default="",
+    metavar="PATH",
+    help="The environment: a path or a name; by default the active one, else the one in this folder.",
+)
 @click.option("--explain", "explained", is_flag=True, help="Tell of each step why it is taken.")
 @click.option("-y", "--yes", is_flag=True, help="Take the steps without asking.")
 @click.option("--dry-run", is_flag=True, help="Show exactly what would be run, and change nothing.")

@@ -1,31 +1,51 @@
 """Text for terminals: wrapped by width as it is seen, for a Chinese character takes two columns."""
 
-import re
-import shutil
+import os
+import sys
 import unicodedata
 
+from rigup.knowledge.patterns import late
+
 _NARROWEST, _WIDEST = 40, 100
-_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+_STYLE = late(r"\x1b\[[0-9;]*m")
 _WIDE = r"\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"  # scripts without blanks, and their punctuation
 _OPENING = r"（【〔〈《「『“‘(\[{"
 _CLOSING = r"。，、；：？！…～·）】〕〉》」』”’),.;:?!\]}%"
 # What a line is never broken within: a word, or one Chinese character, with the punctuation that clings to it.
-_UNBROKEN = re.compile(
+_UNBROKEN = late(
     rf"\s+|(?:\x1b\[[0-9;]*m|[{_OPENING}])*(?:[{_WIDE}]|[^\s“‘{_WIDE}]+|[“‘])(?:\x1b\[[0-9;]*m|[{_CLOSING}])*"
 )
-
-
-_ACROSS = re.compile(rf"(?<=[{_WIDE}])[^\S\n]*\n\s*(?=[{_WIDE}])")
+_WORDS = late(r"\s+|\S+")  # the same where there is neither
+_FIRST_WIDE = "\u2e80"
+_ACROSS = late(rf"(?<=[{_WIDE}])[^\S\n]*\n\s*(?=[{_WIDE}])")
 
 
 def unbroken(text: str) -> str:
     """A paragraph in one line; scripts without blanks get none where their source is broken."""
-    return " ".join(_ACROSS.sub("", text).split())
+    told = text if max(text, default="") < _FIRST_WIDE else _ACROSS.sub("", text)
+    return " ".join(told.split())
+
+
+def _pieces(text: str) -> list[str]:
+    """What a line is never broken within, and the blanks between."""
+    plain = max(text, default="") < _FIRST_WIDE and "“" not in text and "‘" not in text
+    return (_WORDS if plain else _UNBROKEN).findall(text)
 
 
 def width() -> int:
     """Columns to write in: the terminal's, within what is readable; 80 where there is none."""
-    return max(_NARROWEST, min(shutil.get_terminal_size((80, 24)).columns, _WIDEST))
+    return max(_NARROWEST, min(_terminal(), _WIDEST))
+
+
+def _terminal() -> int:
+    """As `shutil.get_terminal_size` tells it, without the archives that it imports."""
+    told = os.environ.get("COLUMNS", "")
+    if told.strip().isdecimal() and int(told):
+        return int(told)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):
+        return 80
 
 
 def columns(text: str) -> int:
@@ -54,7 +74,7 @@ def wrapped(text: str, first: str = "", rest: str | None = None, most: int | Non
     room = most or width()
     indent = " " * columns(first) if rest is None else rest
     lines, line, used, empty = [], first, columns(first), True
-    for piece in _UNBROKEN.findall(text):
+    for piece in _pieces(text):
         if piece.isspace():
             line, used = (line, used) if empty else (line + " ", used + 1)
             continue

@@ -65,9 +65,9 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
 
 
 def _undecided(findings: list[Finding], facts: Facts) -> bool:
-    """Whether nothing was seen to work, and nothing more than possible causes is known."""
-    sure = any(finding.severity != "note" and finding.confidence != "possible" for finding in findings)
-    return not sure and not any(torch.get("available") for torch in facts.of(Torch))
+    """Whether nothing was seen to work, and nothing is known to be wrong."""
+    quiet = all(finding.severity == "note" for finding in findings)
+    return quiet and not any(torch.get("available") for torch in facts.of(Torch))
 
 
 def answer(diagnosis: Diagnosis) -> Answer:

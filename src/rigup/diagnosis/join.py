@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rigup.diagnosis.rule import EVERY, MAYBE, NONE, Every, Need, Rule, group
+from rigup.diagnosis.rule import EVERY, MAYBE, NONE, ONE, Every, Need, Rule, group
 from rigup.machine.facts import Fact, Look, Place
 from rigup.machine.kinds import Symptom
 from rigup.machine.store import Facts
@@ -22,8 +22,10 @@ class Candidate(NamedTuple):
 
 def bindings(rule: Rule, facts: Facts) -> Iterator[dict[str, Any]]:
     """Every way of choosing a rule's parameters that holds in one place."""
+    if any(need.mode == ONE and not _of_kind(need, facts) for need in rule.needs.values()):
+        return  # as with most rules on most machines
     names = list(rule.needs)
-    for count, chosen in enumerate(_chosen([rule.needs[name] for name in names], facts, Place())):
+    for count, chosen in enumerate(_chosen(list(rule.needs.values()), facts, Place())):
         if count >= _MOST:
             return
         yield dict(zip(names, chosen, strict=True))
@@ -58,7 +60,7 @@ def _candidates(need: Need, facts: Facts) -> Iterator[Candidate]:
 
 def _of_kind(need: Need, facts: Facts) -> Sequence[Fact]:
     """All facts of the kind; of symptoms those of the wanted ids, for a log may hold thousands of others."""
-    ids = dict(need.fields).get("id") if need.kind is Symptom else None
+    ids = next((wanted for name, wanted in need.fields if name == "id"), None) if need.kind is Symptom else None
     return facts.heard(*ids) if isinstance(ids, tuple) else facts.of(need.kind)
 
 

@@ -8,6 +8,7 @@ from rigup.diagnosis.findings import OWN_FAILURE, Finding, folded, merged, row_o
 from rigup.diagnosis.join import bindings
 from rigup.diagnosis.rule import MENDS, RULES, Every, Rule, rules_of_table
 from rigup.machine.facts import Fact, Look, Place, Reading, Subject, Unknown
+from rigup.machine.kinds import Symptom
 from rigup.machine.store import Facts
 
 Log = list[tuple[str, Reading]]
@@ -17,7 +18,8 @@ Skipped = dict[str, set[str]]
 def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
     """All findings, root causes first, and what could not be judged: unknown field → causes."""
     skipped: Skipped = defaultdict(set)
-    found = [finding for rule in (*RULES, *rules_of_table()) for finding in _findings(rule, facts, skipped)]
+    heard = {said.get("id") for said in facts.of(Symptom)}
+    found = [finding for rule in (*RULES, *rules_of_table(heard)) for finding in _findings(rule, facts, skipped)]
     return folded(merged(found)), skipped
 
 

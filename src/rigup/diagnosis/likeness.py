@@ -47,23 +47,17 @@ def _without(text: Text, idle: set[tuple[str, int | None]]) -> str:
 
 
 def with_guess(findings: list[Finding], texts: tuple[Text, ...]) -> list[Finding]:
-    """The findings, with a guess where it adds something.
-
-    Where nothing is found it stands alone, with the runner-up where the two are close. Beside causes that are possible
-    it stands first if it leads by much, and is left out otherwise.
+    """The findings, with a guess where nothing is found; with the runner-up too where the two are close.
 
     Raises:
         KnowledgeError: the weights are malformed.
 
     """
+    if any(finding.severity != "note" for finding in findings):
+        return findings
     likely = likenesses("\n".join(text.body for text in texts), most=2)
-    found = [finding.cause for finding in findings if finding.severity != "note"]
-    if not likely or likely[0].cause in found:
-        return findings
-    leads = likely[0].score - likely[1].score > _LEAD
-    if found and not leads:
-        return findings
-    return [*(_finding(like, texts) for like in likely[: 1 if leads else 2]), *findings]
+    alone = len(likely) == 2 and likely[0].score - likely[1].score > _LEAD
+    return [*(_finding(like, texts) for like in likely[: 1 if alone else 2]), *findings]
 
 
 def near(texts: tuple[Text, ...]) -> list[str]:

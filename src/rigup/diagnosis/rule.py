@@ -13,9 +13,9 @@ texts and fixes. Every field that it asked for or read is the evidence; it never
 """
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from types import UnionType
-from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_origin
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from rigup.machine.facts import Fact, Look, Place, Reading, Subject
 from rigup.machine.kinds import Symptom
@@ -24,6 +24,8 @@ T = TypeVar("T", bound=Fact)
 STRENGTHS = ("certain", "likely", "possible")
 Verdict = bool | dict[str, Any] | None
 Params = dict[str, Any]
+Judge = Callable[..., Verdict]
+MendsOf = Callable[..., Params]
 ONE, MAYBE, EVERY, NONE = "one", "maybe", "every", "none"
 
 
@@ -42,6 +44,9 @@ class Need(NamedTuple):
             if held is None or not (held.value in wanted if isinstance(wanted, tuple) else held.value == wanted):
                 return False
         return True
+
+
+_ANY = Need()
 
 
 class Every(tuple[T, ...], Generic[T]):
@@ -102,20 +107,20 @@ def lacks(kind: type[T], at: str = "", **fields: Any) -> Any:
     return Need(kind, tuple(at.split()), tuple(fields.items()), NONE)
 
 
-def rule(cause: str, strength: str = "certain") -> Callable[[Callable[..., Verdict]], Callable[..., Verdict]]:
+def rule(cause: str, strength: str = "certain") -> Callable[[Judge], Judge]:
     """Register a way to know a cause. Several rules may name one cause."""
 
-    def register(judge: Callable[..., Verdict]) -> Callable[..., Verdict]:
+    def register(judge: Judge) -> Judge:
         RULES.append(Rule(cause, judge, needs_of(judge), strength, judge.__name__))
         return judge
 
     return register
 
 
-def mends(*causes: str) -> Callable[[Callable[..., Params]], Callable[..., Params]]:
+def mends(*causes: str) -> Callable[[MendsOf], MendsOf]:
     """Register what a fix needs beyond what the rule knew; shared by all ways to know the cause."""
 
-    def register(work_out: Callable[..., Params]) -> Callable[..., Params]:
+    def register(work_out: MendsOf) -> MendsOf:
         MENDS.update({cause: Rule(cause, work_out, needs_of(work_out), name=work_out.__name__) for cause in causes})
         return work_out
 
@@ -132,27 +137,26 @@ def needs_of(judge: Callable[..., Any]) -> dict[str, Need]:
 
 
 def _need(annotation: Any, default: Any) -> Need:
-    need = default if isinstance(default, Need) else Need()
+    need = default if isinstance(default, Need) else _ANY
     if isinstance(annotation, UnionType):
-        return need._replace(kind=_kind(get_args(annotation)[0], need), mode=MAYBE)
-    return need._replace(kind=_kind(annotation, need))
+        return Need(_kind(annotation.__args__[0], need), need.at, need.fields, MAYBE)
+    return Need(_kind(annotation, need), need.at, need.fields, need.mode)
 
 
 def _kind(annotation: Any, need: Need) -> type[Fact]:
-    if need.kind is not Fact or get_origin(annotation) is Every:
+    if need.kind is not Fact or getattr(annotation, "__origin__", None) is Every:
         return need.kind
     return annotation  # type: ignore[no-any-return]
 
 
-@functools.cache
-def rules_of_table() -> tuple[Rule, ...]:
-    """A message that decides alone needs no code: its signature's row names the cause."""
+def rules_of_table(heard: Container[str] | None = None) -> tuple[Rule, ...]:
+    """A message that decides alone needs no code: its signature's row names the cause. `heard`: of these ids only."""
     from rigup.knowledge.doctor_tables import signatures
 
     return tuple(
         Rule(row.means, functools.partial(_as_the_row_says, row.params), {"said": seen(row.id)}, row.strength, row.id)
         for row in signatures()
-        if row.means
+        if row.means and (heard is None or row.id in heard)
     )
 
 

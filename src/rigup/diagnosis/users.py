@@ -1,16 +1,16 @@
 """Who else uses what a fix replaces: told before anybody takes it away from them."""
 
-import re
 from collections.abc import Iterable
 
 from rigup.diagnosis.findings import Finding
 from rigup.knowledge.dependents import dependents
+from rigup.knowledge.patterns import late
 from rigup.machine.kinds import Package, Torch
 from rigup.machine.store import Facts
 from rigup.steps import Step
 
 _REPLACES = ("install-torch", "install-packages", "remove-packages", "upgrade-package", "choose-build")
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]*")
+_NAME = late(r"[A-Za-z][A-Za-z0-9._-]*")
 
 
 def used_by(steps: Iterable[Step], finding: Finding, facts: Facts) -> list[str]:

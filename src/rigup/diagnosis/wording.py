@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from rigup.knowledge.patterns import late
 from rigup.machine.facts import Fact
 
-_HOLE = re.compile(r"\{(\w+)(?:\.(\w+))?\}")
+_HOLE = late(r"\{(\w+)(?:\.(\w+))?\}")
 
 
 def filled(template: str, params: dict[str, Any]) -> str | None:

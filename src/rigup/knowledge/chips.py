@@ -7,11 +7,12 @@ from typing import NamedTuple
 import msgspec
 
 from rigup.knowledge import tables
+from rigup.knowledge.patterns import late
 
-_SM = re.compile(r"(sm|compute)_(\d{1,3})(\d)([af]?)")
-_CAPABILITY = re.compile(r"(\d{1,3})\.(\d)([af]?)(\+PTX)?", re.IGNORECASE)
-_GFX = re.compile(r"gfx(\d{1,3})([0-9a-f])([0-9a-f])")
-_GENERIC = re.compile(r"gfx[0-9-]+-generic")
+_SM = late(r"(sm|compute)_(\d{1,3})(\d)([af]?)")
+_CAPABILITY = late(r"(\d{1,3})\.(\d)([af]?)(\+PTX)?", re.IGNORECASE)
+_GFX = late(r"gfx(\d{1,3})([0-9a-f])([0-9a-f])")
+_GENERIC = late(r"gfx[0-9-]+-generic")
 
 
 class WhyNot(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,6 +176,7 @@ def _gfx_name(major: int, minor: int, step: int) -> str | None:
     return f"gfx{major}{minor:x}{step:x}"
 
 
+@tables.remembered
 def _sm(isa: str) -> _Sm | None:
     text = isa.strip().lower()
     match = _SM.fullmatch(text)

@@ -1,16 +1,15 @@
 """NVIDIA's libraries and the Python packages that bring them."""
 
-import re
-
 import msgspec
 
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.patterns import late
 
-_FILE = re.compile(
+_FILE = late(
     r"(?:lib)?(?P<stem>[A-Za-z]{3,12}?)(?:_\w{2,30}?)?(?:64)?(?:_(?P<dll>\d{1,4})(?:_\d{1,2})?\.dll|\.so(?:\.(?P<so>\d{1,3}))?[\d.]{0,12})"
 )
-_PACKAGE = re.compile(r"(?P<base>nvidia-[a-z-]{3,30}?)-cu(?P<major>\d{2})")
+_PACKAGE = late(r"(?P<base>nvidia-[a-z-]{3,30}?)-cu(?P<major>\d{2})")
 
 
 class CudaLibrary(msgspec.Struct, frozen=True, kw_only=True):

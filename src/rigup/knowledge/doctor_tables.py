@@ -1,6 +1,6 @@
 """The doctor's tables as typed rows: symptom signatures, speakers, causes, texts."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -102,6 +102,9 @@ class CauseText(msgspec.Struct, frozen=True, kw_only=True):
     english: str = ""
 
 
+Row = TypeVar("Row", Signature, Cause)
+
+
 @tables.remembered
 def signatures() -> tuple[Signature, ...]:
     """All symptom signatures, in the order of their files.
@@ -112,9 +115,7 @@ def signatures() -> tuple[Signature, ...]:
     """
     found: list[Signature] = []
     for name in tables.names("signatures/"):
-        family = name.removeprefix("signatures/")
-        rows = tables.rows(name, "signature", Signature)
-        found += [msgspec.structs.replace(row, family=family) for row in rows]
+        found += _of_family(name, tables.rows(name, "signature", Signature))
     return tuple(found)
 
 
@@ -140,10 +141,16 @@ def causes() -> dict[str, Cause]:
     """
     found: dict[str, Cause] = {}
     for name in tables.names("causes/"):
-        family = name.removeprefix("causes/")
-        for row in tables.rows(name, "cause", Cause):
-            found[row.id] = msgspec.structs.replace(row, family=family)
+        found |= {row.id: row for row in _of_family(name, tables.rows(name, "cause", Cause))}
     return found
+
+
+def _of_family(name: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    """Rows that know the file they stand in: told before anybody has them, for a copy of each would take longer."""
+    family = name.partition("/")[2]
+    for row in rows:
+        msgspec.structs.force_setattr(row, "family", family)
+    return rows
 
 
 @tables.remembered

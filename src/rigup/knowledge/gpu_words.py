@@ -8,15 +8,16 @@ import msgspec
 from rigup.knowledge import tables
 from rigup.knowledge.gpus import VENDORS, Gpu, gpu_by_pci, one_gpu
 from rigup.knowledge.names import MAX_LENGTH, key_of, maker_of
+from rigup.knowledge.patterns import late
 
-_PCI = re.compile(r"(?P<vendor>[0-9a-f]{4}):(?P<device>[0-9a-f]{4})", re.IGNORECASE)
-_GLUED = re.compile(r"(?<![a-z0-9])(rtx|gtx|gt|rx|arc|quadro|tesla|vega)(?=\d)", re.IGNORECASE)
-_TAIL = re.compile(r"(?<=\d)(ti|super|xtx|xt|gre)(?=super\b|\b)", re.IGNORECASE)
+_PCI = late(r"(?P<vendor>[0-9a-f]{4}):(?P<device>[0-9a-f]{4})", re.IGNORECASE)
+_GLUED = late(r"(?<![a-z0-9])(rtx|gtx|gt|rx|arc|quadro|tesla|vega)(?=\d)", re.IGNORECASE)
+_TAIL = late(r"(?<=\d)(ti|super|xtx|xt|gre)(?=super\b|\b)", re.IGNORECASE)
 _MAKERS = (
-    ("amd", re.compile(r"\b(?:amd|radeon|instinct|rx|vega|firepro)\b", re.IGNORECASE)),
-    ("intel", re.compile(r"\b(?:intel|arc|iris|u?hd graphics)\b", re.IGNORECASE)),
-    ("apple", re.compile(r"\bapple m\d", re.IGNORECASE)),
-    ("nvidia", re.compile(r"\b(?:nvidia|geforce|rtx|gtx|quadro|tesla|titan|jetson|gpu)\b", re.IGNORECASE)),
+    ("amd", late(r"\b(?:amd|radeon|instinct|rx|vega|firepro)\b", re.IGNORECASE)),
+    ("intel", late(r"\b(?:intel|arc|iris|u?hd graphics)\b", re.IGNORECASE)),
+    ("apple", late(r"\bapple m\d", re.IGNORECASE)),
+    ("nvidia", late(r"\b(?:nvidia|geforce|rtx|gtx|quadro|tesla|titan|jetson|gpu)\b", re.IGNORECASE)),
 )
 
 

@@ -123,6 +123,8 @@ def gpu_by_name(name: str) -> tuple[Gpu, ...]:
 
 
 def _made_by(maker: str, key: Key) -> tuple[Gpu, ...]:
+    if key and (own := tuple(gpu for gpu in _product_index().get(key, ()) if gpu.vendor == maker)):
+        return own  # what the PCI lists alone name is none of these, and reading them takes longer than the rest
     found = _index().get(key, ())
     return tuple(gpu for gpu in found if gpu.vendor == maker) if maker else found
 
@@ -321,7 +323,7 @@ def _listed() -> dict[Key, tuple[Gpu, ...]]:
     for vendor in ("nvidia", "amd", "intel"):
         for rows in _devices(vendor).values():
             for row in rows:
-                for name in {row.name, row.pci_name, *row.revisions.values()} - {""}:
+                for name in filter(None, dict.fromkeys((*row.revisions.values(), row.name, row.pci_name))):
                     gpu = Gpu(
                         vendor=vendor,
                         name=name,

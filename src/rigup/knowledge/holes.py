@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterable, Mapping
 
-_HOLE = re.compile(r"\{([a-z_]{1,20})(?:\|([A-Za-z0-9._+-]{0,40}))?\}")
+from rigup.knowledge.patterns import late
+
+_HOLE = late(r"\{([a-z_]{1,20})(?:\|([A-Za-z0-9._+-]{0,40}))?\}")
 Filled = tuple[tuple[str, ...], ...]
 
 

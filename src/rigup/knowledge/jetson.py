@@ -13,6 +13,7 @@ class JetPack(msgspec.Struct, frozen=True, kw_only=True):
         l4t: the release of Linux for Tegra that it starts with.
         cuda: the newest CUDA that its driver runs.
         python, glibc: as its distribution ships them.
+        generic: whether it runs the wheels that are made for servers of its architecture.
 
     """
 
@@ -21,6 +22,7 @@ class JetPack(msgspec.Struct, frozen=True, kw_only=True):
     cuda: str
     python: str
     glibc: str
+    generic: bool = False
     source: str = ""
 
 

@@ -18,7 +18,7 @@ _MOST = 40_000  # characters of either end of a text
 _TELLING = 4  # words that are named as the reason
 _HUNDREDTHS = 100
 _COMMON = 450  # rarity of a word below which it is no reason to name
-_FAR = -0.8  # below it a score says nothing
+_NEAR, _FAR = -0.6, -0.8  # below it one word, or several, say nothing
 _FAULT = -1  # stands among the causes for "something is wrong"
 
 
@@ -110,13 +110,14 @@ def likenesses(said: str, most: int = 3) -> list[Likeness]:
 
 
 def nearest(said: str, most: int = 3) -> list[Likeness]:
-    """The same for words of somebody who asks: whatever is near at all, and has more than one word to show for it.
+    """The same for words of somebody who asks: whatever is near, or farther off by more than one word.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    return [like for like in _ranked(_model(), _weights(said), most) if like.score > _FAR and len(like.words) > 1]
+    ranked = _ranked(_model(), _weights(said), most)
+    return [like for like in ranked if like.score > (_FAR if len(like.words) > 1 else _NEAR)]
 
 
 def _ranked(model: _Model, weights: Weights, most: int) -> list[Likeness]:

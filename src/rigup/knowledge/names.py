@@ -1,7 +1,8 @@
 """Names of GPUs, as different tools print them, in one comparable form."""
 
-import re
 from functools import lru_cache
+
+from rigup.knowledge.patterns import late
 
 _NOISE = frozenset(
     [
@@ -43,7 +44,7 @@ _MAKERS = {
     "apple": ("apple",),
 }
 _LAPTOP = frozenset(("laptop", "mobile", "notebook"))
-_DESIGN = re.compile(r"max[- ]?q(?: design)?")
+_DESIGN = late(r"max[- ]?q(?: design)?")
 _MODEL_SUFFIX = frozenset(
     [
         "ti",
@@ -76,9 +77,9 @@ _MODEL_SUFFIX = frozenset(
         "nvl",
     ]
 )
-_WORD = re.compile(r"[a-z0-9]+(?:\.[0-9]+)?")
-_BRACKETS = re.compile(r"\[([^\[\]]{3,})\]")
-_TAIL = re.compile(r"\((?:rev|prog-if|radeonsi|llvm)[^)]*\)?|/pcie.*|\(tm\)|\(r\)|w/")
+_WORD = late(r"[a-z0-9]+(?:\.[0-9]+)?")
+_BRACKETS = late(r"\[([^\[\]]{3,})\]")
+_TAIL = late(r"\((?:rev|prog-if|radeonsi|llvm)[^)]*\)?|/pcie.*|\(tm\)|\(r\)|w/")
 
 _MODEL_NUMBER = 3  # digits
 

@@ -1,5 +1,6 @@
 """What a package weighs with all that it pulls in."""
 
+import functools
 import re
 
 import msgspec
@@ -76,6 +77,7 @@ def weight(package: str, version: str, variant: str = "", system: str = "linux")
     return Weight(download=nearest.download_mb * _MEGA, disk=nearest.disk_mb * _MEGA, exact=exact)
 
 
+@functools.cache
 def _kind(variant: str) -> str:
     """What builds of a kind weigh alike by: "cu" of "cu126"."""
     found = re.match(r"[a-z]{1,8}", variant)

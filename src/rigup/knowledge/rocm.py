@@ -8,8 +8,9 @@ import msgspec
 from rigup.knowledge import tables
 from rigup.knowledge.chips import gfx_base
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.patterns import late
 
-_VERSION = re.compile(r"\d+\.\d+")
+_VERSION = late(r"\d+\.\d+")
 
 
 class Alternative(msgspec.Struct, frozen=True):
@@ -139,7 +140,7 @@ def gfx_family(gfx: str) -> Target | None:
     return next((row for row in rows if row.isa == base), None)
 
 
-_STEPPING = re.compile(r"(?<=[a-z])\d$| ?(?:xtx?h?|xle?|xm|gl(?:-?x[lt])?|pro-?xla?)$")
+_STEPPING = late(r"(?<=[a-z])\d$| ?(?:xtx?h?|xle?|xm|gl(?:-?x[lt])?|pro-?xla?)$")
 
 
 def target_of_codename(name: str) -> Target | None:

@@ -5,6 +5,7 @@ import re
 
 import msgspec
 
+from rigup.knowledge.patterns import late
 from rigup.knowledge.tables import remembered, rows
 
 
@@ -56,7 +57,7 @@ def is_kept(variable: str) -> bool:
     return _kept().match(variable) is not None and not is_secret(variable)
 
 
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_PARTS = late(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def is_secret(name: str) -> bool:

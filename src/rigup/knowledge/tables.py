@@ -34,7 +34,7 @@ _forgets: list[Callable[[], None]] = []
 class _Compiled(msgspec.Struct):
     format: int = 0
     stamps: dict[str, tuple[int, int]] = {}
-    tables: dict[str, msgspec.Raw] = {}
+    tables: dict[str, bytes] = {}  # each packed by itself: those that nobody asks for are passed over
 
 
 class Store:
@@ -131,7 +131,7 @@ class Store:
             self._arrays[name] = msgspec.msgpack.decode(raw, type=dict[str, msgspec.Raw])
         return self._arrays[name]
 
-    def _raw(self, name: str) -> msgspec.Raw | bytes:
+    def _raw(self, name: str) -> bytes:
         found = self._compiled.tables.get(name)
         if found is not None:
             return found
@@ -175,22 +175,22 @@ class Store:
 
     def _fresh(self, found: _Compiled) -> bool:
         """Whether the compiled file still says what its sources say."""
-        paths = compiling.sources(self._data)
-        if not paths:
+        entries = compiling.entries(self._data)
+        if not entries:
             return True  # Installed without the sources.
-        if paths.keys() != found.stamps.keys():
+        if entries.keys() != found.stamps.keys():
             return False
         compiled_at = self._file.stat().st_mtime_ns
-        return all(_unchanged(path, found.stamps[name], compiled_at) for name, path in paths.items())
+        return all(_unchanged(entry, found.stamps[name], compiled_at) for name, entry in entries.items())
 
 
-def _unchanged(path: Path, stamp: compiling.Stamp, compiled_at: int) -> bool:
+def _unchanged(entry: "os.DirEntry[str]", stamp: compiling.Stamp, compiled_at: int) -> bool:
     try:
-        status = path.stat()
+        status = entry.stat()
         if status.st_size != stamp[0]:
             return False
         # Installers write files in any order: a newer time alone does not mean other content.
-        return status.st_mtime_ns <= compiled_at or compiling.stamp(path.read_bytes()) == stamp
+        return status.st_mtime_ns <= compiled_at or compiling.stamp(Path(entry.path).read_bytes()) == stamp
     except OSError:
         return False
 

@@ -4,13 +4,19 @@ Each job has a time limit from its beginning. One that is late is given up: its 
 another takes its place, and what it says later is not listened to.
 """
 
+import collections
+import contextlib
 import queue
 import threading
 import time
 from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeVar
 
+from rigup.language import N_
+
 T = TypeVar("T")
+NO_ANSWER = N_("no answer in time")
+_SOON = 0.5  # seconds until who waits looks again whether anything has begun
 
 
 class Done(NamedTuple, Generic[T]):
@@ -22,11 +28,17 @@ class Done(NamedTuple, Generic[T]):
 
 
 class Crew(Generic[T]):
-    """Jobs by name; `finished` gives them back one by one."""
+    """Jobs by name; `finished` gives them back as they end.
+
+    Quick jobs are done in a row, and who waits is woken when all have ended: to wake him for each would take
+    longer than most of them.
+    """
 
     def __init__(self) -> None:
-        self._quick: queue.SimpleQueue[tuple[str, Callable[[], T]] | None] = queue.SimpleQueue()
-        self._done: queue.SimpleQueue[Done[T]] = queue.SimpleQueue()
+        self._quick: collections.deque[tuple[str, Callable[[], T]]] = collections.deque()
+        self._calls: queue.SimpleQueue[bool] = queue.SimpleQueue()  # to the worker: there is something; or go home
+        self._ended: list[Done[T]] = []
+        self._lock, self._woken = threading.Lock(), threading.Event()
         self._seconds: dict[str, float] = {}  # limits of all that is not finished
         self._late_at: dict[str, float] = {}  # of what has begun
         self._alone: set[str] = set()
@@ -44,28 +56,39 @@ class Crew(Generic[T]):
         if alone:
             self._alone.add(name)
             threading.Thread(target=self._work, args=(name, job), daemon=True, name="rigup " + name).start()
-            return
-        self._quick.put((name, job))
-        if not self._serving:
-            self._serve_anew()
+        else:
+            self._quick.append((name, job))
 
     def dismiss(self) -> None:
         """Nothing more is given: the worker goes home."""
-        self._quick.put(None)
+        self._calls.put(False)
 
     def finished(self) -> list[Done[T]]:
-        """The next job that ended, or those that are late."""
+        """The jobs that have ended, once all have or one is late; then those that are late."""
+        self._call()
         while True:
-            wait = min(self._late_at.values(), default=time.monotonic() + 0.5) - time.monotonic()
-            try:
-                done = self._done.get(timeout=max(0.01, wait))
-            except queue.Empty:
-                if late := self._given_up():
-                    return late
-                continue
-            if self._seconds.pop(done.name, None) is not None:  # one that comes too late was given up
-                self._late_at.pop(done.name, None)
-                return [done]
+            next_late = min(self._late_at.copy().values(), default=time.monotonic() + _SOON)
+            self._woken.wait(max(0.01, next_late - time.monotonic()))
+            if told := self._taken() or self._given_up():
+                return told
+
+    def _call(self) -> None:
+        """The worker is told of quick jobs when all of them are given."""
+        if not self._quick:
+            return
+        if not self._serving:
+            self._serve_anew()
+        self._calls.put(True)
+
+    def _taken(self) -> list[Done[T]]:
+        """What ended since the last time; one that comes too late was given up."""
+        with self._lock:
+            self._woken.clear()
+            ended, self._ended = self._ended, []
+            told = [done for done in ended if self._seconds.pop(done.name, None) is not None]
+        for done in told:
+            self._late_at.pop(done.name, None)
+        return told
 
     def _given_up(self) -> list[Done[T]]:
         late = [name for name, limit in list(self._late_at.items()) if limit <= time.monotonic()]
@@ -75,21 +98,24 @@ class Crew(Generic[T]):
         self._abandoned.update(late)
         if any(name not in self._alone for name in late):
             self._serve_anew()
-        return [Done(name, None, "no answer in time") for name in late]
+            self._calls.put(True)
+        return [Done(name, None, NO_ANSWER) for name in late]
 
     def _serve_anew(self) -> None:
         self._serving = True
         threading.Thread(target=self._serve, daemon=True, name="rigup reader").start()
 
     def _serve(self) -> None:
-        while True:
-            taken = self._quick.get()
-            if taken is None:
-                return
-            name, job = taken
-            self._work(name, job)
-            if name in self._abandoned:  # we were late: another serves
-                return
+        while self._calls.get():
+            while taken := self._next():
+                self._work(*taken)
+                if taken[0] in self._abandoned:  # we were late: another serves
+                    return
+
+    def _next(self) -> tuple[str, Callable[[], T]] | None:
+        with contextlib.suppress(IndexError):
+            return self._quick.popleft()
+        return None
 
     def _work(self, name: str, job: Callable[[], T]) -> None:
         self._late_at[name] = time.monotonic() + self._seconds[name]
@@ -97,4 +123,7 @@ class Crew(Generic[T]):
             done = Done(name, job())
         except Exception as error:  # it costs its own facts only
             done = Done(name, None, type(error).__name__ + ": " + str(error)[:200])
-        self._done.put(done)
+        with self._lock:
+            self._ended.append(done)
+            if len(self._ended) >= len(self._seconds):
+                self._woken.set()

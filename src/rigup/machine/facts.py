@@ -40,6 +40,8 @@ class Place(NamedTuple):
 
     def meet(self, other: "Place") -> "Place | None":
         """What holds in both, or None where they contradict each other."""
+        if self == other:  # as nearly always
+            return self
         parts = [_narrower(mine, theirs) for mine, theirs in zip(self, other, strict=True)]
         return None if None in parts else Place(*(part or "" for part in parts))
 
@@ -123,11 +125,15 @@ class Fact:
 
     def get(self, name: str, default: Any = None) -> Any:
         """For what may stay unknown without spoiling the judgement."""
-        return getattr(self, name) if name in self.fields else default
+        held = self.fields.get(name)
+        if held is None:
+            return default
+        self._log.append((f"{type(self).__name__}.{name}", held))
+        return held.value
 
     def knows(self, *names: str) -> bool:
         """Whether all these fields were stated (also as known absences)."""
-        return all(name in self.fields for name in names)
+        return self.fields.keys() >= set(names)
 
     def watched(self, log: list[tuple[str, Reading]]) -> Self:
         """The same fact, noting what is read from it: that is a rule's evidence."""
@@ -147,20 +153,20 @@ class Fact:
 
     def same_as(self, other: "Fact") -> bool:
         """One subject: a common key, and no key that differs."""
-        both = [key for key in self.keys if self.knows(key) and other.knows(key)]
+        both = any(key in self.fields and key in other.fields for key in self.keys)
         return bool(both or not self.keys) and not self.contradicts(other)
 
     def contradicts(self, other: "Fact") -> bool:
         """Whether some key is known to differ."""
-        return any(
-            self.fields[key].value != other.fields[key].value
-            for key in self.keys
-            if self.knows(key) and other.knows(key)
-        )
+        for key in self.keys:
+            mine, theirs = self.fields.get(key), other.fields.get(key)
+            if mine is not None and theirs is not None and mine.value != theirs.value:
+                return True
+        return False
 
     def keyed(self) -> bool:
         """Whether any key is known."""
-        return any(self.knows(key) for key in self.keys)
+        return any(key in self.fields for key in self.keys)
 
     def absorb(self, fields: dict[str, Reading]) -> None:
         """Add what another statement says; a contradiction is kept, the higher rank counts."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from rigup.machine.facts import Fact, Look, Place
+from rigup.machine.globbing import is_pattern
 from rigup.machine.host import Answer, Host
 from rigup.machine.kinds import DrmCard, PciDevice
 from rigup.machine.reader import Ask, File, Input, Listing, Reader, Run, shown
@@ -83,7 +84,7 @@ def _worth_running(given: Run, host: Host) -> bool:
 
 def _files(host: Host, given: File, known: list[Fact], asleep: frozenset[str]) -> Iterator[tuple[str, Answer]]:
     for path in _paths(given.path, known):
-        found = host.find(path)[:_MOST_FILES] if any(mark in path for mark in "*?[") else [path]
+        found = host.find(path)[:_MOST_FILES] if is_pattern(path) else [path]
         for one in found:
             yield one, host.read(one, given.most) if asleep.isdisjoint(one.split("/")) else _SLEEPS
         if not found:
@@ -121,6 +122,8 @@ def _as_kind(reader: Reader, text: Text) -> Text:
 
 def braced(path: str) -> list[str]:
     """{a,b} names both."""
+    if "{" not in path:
+        return [path]
     parts = re.split(r"\{([^{}]*)\}", path)
     choices = [part.split(",") if number % 2 else [part] for number, part in enumerate(parts)]
     return ["".join(chosen) for chosen in itertools.product(*choices)]
@@ -128,7 +131,7 @@ def braced(path: str) -> list[str]:
 
 def filled(pattern: str, known: list[Fact]) -> list[str]:
     """A pattern with {Kind.field} filled in from each fact that knows the field."""
-    wanted = re.search(r"\{(\w+)\.(\w+)\}", pattern)
+    wanted = re.search(r"\{(\w+)\.(\w+)\}", pattern) if "." in pattern and "{" in pattern else None
     if not wanted:
         return [pattern]
     values = {

@@ -6,11 +6,13 @@ tree reads them back.
 
 import re
 
+from rigup.knowledge.patterns import late
+
 MARK = "names.json"
 ESCAPED = "percent"
-_UNFIT = re.compile(r'[<>:"|?*\\%\x00-\x1f]|[. ]\Z')
-_RESERVED = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|\Z)")
-_ESCAPE = re.compile(r"%([0-9A-F]{2})")
+_UNFIT = late(r'[<>:"|?*\\%\x00-\x1f]|[. ]\Z')
+_RESERVED = late(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|\Z)")
+_ESCAPE = late(r"%([0-9A-F]{2})")
 
 
 def escaped(name: str) -> str:

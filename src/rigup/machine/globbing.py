@@ -1,6 +1,7 @@
 """Paths by pattern, as a shell finds them: a star passes hidden names by. Each folder is listed once."""
 
 import fnmatch
+import os
 from collections.abc import Callable
 
 _MOST = 20_000  # paths of one pattern
@@ -8,7 +9,7 @@ _MOST = 20_000  # paths of one pattern
 
 def is_pattern(part: str) -> bool:
     """Whether a part of a path names more than itself."""
-    return any(mark in part for mark in "*?[")
+    return "*" in part or "?" in part or "[" in part
 
 
 def paths_like(
@@ -16,14 +17,21 @@ def paths_like(
 ) -> list[str]:
     """Paths below `base` that a pattern names, sorted. `names_in` lists a folder, `exists` asks for one path."""
     found = [base]
-    for part in (part for part in pattern.split("/") if part):
+    for part in filter(None, pattern.split("/")):
         if is_pattern(part):
             found = [folder + "/" + name for folder in found for name in _matching(names_in(folder), part)][:_MOST]
         else:
             found = [folder + "/" + part for folder in found]
-    return sorted(path for path in found if exists(path))
+        if not found:
+            return found
+    return sorted(filter(exists, found))
 
 
 def _matching(names: list[str], part: str) -> list[str]:
-    hidden = part.startswith(".")
-    return [name for name in fnmatch.filter(names, part) if hidden or not name.startswith(".")]
+    head, star, tail = part.partition("*")
+    if star and not is_pattern(head) and not is_pattern(tail) and os.name == "posix":  # no pattern to compile
+        least = len(head) + len(tail)
+        found = [name for name in names if name.startswith(head) and name.endswith(tail) and len(name) >= least]
+    else:
+        found = fnmatch.filter(names, part)
+    return found if part.startswith(".") else [name for name in found if not name.startswith(".")]

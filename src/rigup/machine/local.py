@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import os
-import shutil
 import stat
 import subprocess
 import threading
@@ -14,6 +13,7 @@ from rigup.machine.host import LIMIT, Answer, Recorded
 
 _PIECE = 1 << 20
 SETTLED = {"LC_ALL": "C", "LANG": "C", "LANGUAGE": "C"}
+_ABSENT = Answer(None, "absent")
 TOOL_PATHS = ("/usr/sbin", "/sbin", "/usr/local/sbin", "/opt/rocm/bin", "/usr/local/cuda/bin", "/usr/lib/wsl/lib")
 
 
@@ -24,6 +24,7 @@ class Local:
         # `/Windows/…` without a drive would be looked for on the one where the person stands.
         self.root = root or (os.environ.get("SYSTEMDRIVE", "") if os.name == "nt" else "")
         self._names: dict[str, list[str]] = {}
+        self._hidden: dict[str, bool] = {}
 
     def find(self, pattern: str) -> list[str]:
         """Paths that a glob pattern names, sorted."""
@@ -55,9 +56,9 @@ class Local:
     def _nothing_at(self, path: str) -> Answer:
         """Absent, unless its folder would not let us see."""
         folder = self.root + os.path.dirname(path)
-        if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
-            return Answer(None, "refused", "the folder may not be read")
-        return Answer(None, "absent")
+        if folder not in self._hidden:  # asked once: of most folders several files are wanted
+            self._hidden[folder] = os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK)
+        return Answer(None, "refused", "the folder may not be read") if self._hidden[folder] else _ABSENT
 
     def link(self, path: str) -> Answer:
         """Where a link leads in the end."""
@@ -67,11 +68,11 @@ class Local:
     def run(self, argv: tuple[str, ...], seconds: float = 5.0) -> Answer:
         """What a program prints under LC_ALL=C. It is ended, with its children, when the time is up."""
         search = os.pathsep.join((os.environ.get("PATH", os.defpath), *TOOL_PATHS))
-        if not shutil.which(argv[0], path=search):  # cheaper than a process that fails to start
+        if not (program := _program(argv[0], search)):  # cheaper than a process that fails to start
             return Answer(None, "absent", exit=127)
         try:
             process = subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                argv, executable=program if os.name == "posix" else None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                 env={**os.environ, **SETTLED, "PATH": search}, start_new_session=os.name == "posix",
             )  # fmt: skip
         except FileNotFoundError:
@@ -111,6 +112,16 @@ def _head(file: IO[bytes], limit: int) -> bytes:
     while len(said) < limit and (more := file.read(min(limit - len(said), _PIECE))):
         said += more
     return said
+
+
+def _program(name: str, search: str) -> str | None:
+    """The file of a program: what `shutil.which` finds, on a Unix without the archives that it imports."""
+    if os.name != "posix":
+        import shutil
+
+        return shutil.which(name, path=search)
+    told = [name] if "/" in name else [os.path.join(folder, name) for folder in search.split(os.pathsep)]
+    return next((path for path in told if os.access(path, os.X_OK) and not os.path.isdir(path)), None)
 
 
 def _finish(process: "subprocess.Popen[bytes]", seconds: float) -> Answer:

@@ -52,7 +52,7 @@ def _count_again(facts: Facts) -> None:
 def needs(reader: Reader) -> set[str]:
     """Kinds that its inputs are built on."""
     paths = [given.path for given in reader.inputs if isinstance(given, File | Listing)]
-    named = {kind for path in paths for kind in re.findall(r"\{(\w+)\.\w+\}", path)}
+    named = {kind for path in paths if "{" in path for kind in re.findall(r"\{(\w+)\.\w+\}", path)}
     asleep = any(isinstance(given, File | Run) and given.wakes for given in reader.inputs)
     return named | ({"PciDevice", "DrmCard"} if asleep else set())
 
@@ -81,7 +81,7 @@ def graph(idle: frozenset[str] = frozenset()) -> dict[str, set[str]]:
 def _wait(waits: dict[str, set[str]], name: str, makers: dict[str, set[str]], kinds: set[str]) -> None:
     """Wait for all who make these kinds, but for those who wait for us: somebody has to go first."""
     for maker in sorted({maker for kind in kinds for maker in makers[kind]}):
-        if not _reaches(waits, maker, name):
+        if maker != name and not (waits[maker] and _reaches(waits, maker, name)):
             waits[name].add(maker)
 
 

@@ -3,6 +3,8 @@
 import functools
 import re
 
+from rigup.knowledge.patterns import late
+
 _MAKERS = frozenset(
     ("nvidia", "geforce", "amd", "ati", "radeon", "instinct", "graphics", "intel", "corporation", "inc", "gpu",
      "advanced", "micro", "devices", "tesla", "quadro", "tm", "r", "apple", "device")
@@ -12,8 +14,8 @@ _MODELS = frozenset(
     ("ti", "super", "xt", "xtx", "xl", "gre", "max", "pro", "ultra", "d", "m", "se", "le", "ada", "blackwell", "s")
 )  # fmt: skip
 CUT = "..."  # how nvidia-smi ends a name that its table has no room for
-_MARKS = re.compile(r"\((?:r|tm|c)\)", re.IGNORECASE)
-_WORDS = re.compile(r"[a-z0-9]+")
+_MARKS = late(r"\((?:r|tm|c)\)", re.IGNORECASE)
+_WORDS = late(r"[a-z0-9]+")
 
 
 @functools.lru_cache(4096)

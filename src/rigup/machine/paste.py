@@ -3,11 +3,12 @@
 import re
 from collections import Counter, defaultdict
 
+from rigup.knowledge.patterns import late
 from rigup.machine.facts import Place
 from rigup.machine.texts import Text
 
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r(?=\n)")
-_LABEL = re.compile(r"^(?P<node>[A-Za-z][\w-]*(?:\.[\w.-]+)?|\d{1,4}): ?(?P<rest>.*)$")
+_ANSI = late(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r(?=\n)")
+_LABEL = late(r"^(?P<node>[A-Za-z][\w-]*(?:\.[\w.-]+)?|\d{1,4}): ?(?P<rest>.*)$")
 _LEAST_LINES = 6  # of a label, before it counts as one
 _LEAST_SHARE = 0.8  # of the lines that carry a label
 

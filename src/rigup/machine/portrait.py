@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from rigup.knowledge.patterns import late
 from rigup.knowledge.secrets import is_secret, words
 from rigup.machine.facts import Fact, Look, Place
 from rigup.machine.kinds import HomeFolder, PythonEnv
@@ -31,7 +32,7 @@ _VOLATILE = frozenset((
 _OF_A_MOMENT = frozenset(["PWD", "OLDPWD", "SHLVL", "_", "TERM", "SHELL", "LANG", "LANGUAGE", "COLUMNS", "LINES", "COLORTERM", "NO_COLOR", "DISPLAY", "WAYLAND_DISPLAY", "SSH_TTY", "HOSTNAME", "USER", "LOGNAME", "HOME", "TMPDIR", "TMP", "TEMP", "WSL_INTEROP", "CONDA_SHLVL", "CONDA_PROMPT_MODIFIER", "VIRTUAL_ENV_PROMPT", "MASTER_PORT", "RANK", "GLOBAL_RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "container"])  # fmt: skip
 _OF_A_JOB = ("LC_", "XDG_", "JPY_", "JUPYTER_", "PMI", "OMPI_", "SLURM")  # beginnings of such names
 _BOOT_FILES = ("BOOT_IMAGE", "initrd", "root", "resume")  # they name files and disks, the kernel's version with them
-_LOGIN = re.compile(r"(?<=://)[^\s/@]{1,300}@")
+_LOGIN = late(r"(?<=://)[^\s/@]{1,300}@")
 _WORDY = ("Variable", "FileVariable", "PackageSource")  # kinds whose values people write
 
 

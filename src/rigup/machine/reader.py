@@ -9,6 +9,7 @@ from rigup.machine.literals import wait_for
 from rigup.machine.texts import Text
 
 Statements = Iterator[Fact]
+Read = Callable[[Text], Statements]
 Derive = TypeVar("Derive", bound=Callable[..., Statements])
 
 
@@ -54,7 +55,7 @@ class Reader(NamedTuple):
 
     name: str
     about: tuple[type[Fact], ...]
-    read: Callable[[Text], Statements]
+    read: Read
     inputs: tuple[Input, ...]
     marks: tuple[str, ...]  # literals by which a pasted text is known to be of this kind
     whole: str  # regex by which a pasted text is known to be complete
@@ -86,13 +87,13 @@ DERIVED: dict[str, Derivation] = {}
 def reads(
     *about: type[Fact], inputs: Iterable[Input] = (), marks: tuple[str, ...] = (), whole: str = "",
     matched: bool = False, process: str = "", rank: int = 1, adds: tuple[type[Fact], ...] = (),
-) -> Callable[[Callable[[Text], Statements]], Callable[[Text], Statements]]:  # fmt: skip
+) -> Callable[[Read], Read]:  # fmt: skip
     """Register a reader. `about` are the kinds that it looks for: an absence of them is its to tell.
 
     Of the kinds that it `adds` to it sees a part only: where it finds none there may still be some.
     """
 
-    def register(read: Callable[[Text], Statements]) -> Callable[[Text], Statements]:
+    def register(read: Read) -> Read:
         if read.__name__ in READERS:  # it would replace the other without a word
             raise ValueError("two readers are called " + read.__name__)
         wait_for(marks)

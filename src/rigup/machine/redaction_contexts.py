@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from rigup.knowledge.patterns import late
+
 _FQDN = r"[A-Za-z0-9](?:[\w-]{0,62})(?:\.[A-Za-z0-9-]{1,63}){0,6}"
 
 
@@ -17,7 +19,7 @@ class Context(NamedTuple):
 
 
 def _context(kind: str, form: str, *hints: str) -> Context:
-    return Context(kind, re.compile(form.replace("{fqdn}", _FQDN), re.MULTILINE), hints)
+    return Context(kind, late(form.replace("{fqdn}", _FQDN), re.MULTILINE), hints)
 
 
 CONTEXTS = (
@@ -66,12 +68,12 @@ HOSTS = _context("hosts", r"^[ \t]{0,4}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{0,
 
 # Files whose whole text is one private thing, by how their paths end.
 WHOLE_FILES = (
-    ("host", re.compile(r"/(?:etc/hostname|proc/sys/kernel/hostname|etc/mailname|HOSTNAME)\Z")),
-    ("domain", re.compile(r"/proc/sys/kernel/domainname\Z")),
-    ("unique id", re.compile(r"/unique_id\Z")),
+    ("host", late(r"/(?:etc/hostname|proc/sys/kernel/hostname|etc/mailname|HOSTNAME)\Z")),
+    ("domain", late(r"/proc/sys/kernel/domainname\Z")),
+    ("unique id", late(r"/unique_id\Z")),
     (
         "serial number",
-        re.compile(
+        late(
             r"/(?:serial(?:_number)?|(?:product|board|chassis)_serial|(?:board|chassis)_asset_tag|wwid|machine-id|"
             r"serial-number|sys_image_guid|node_guid)\Z"
         ),

@@ -8,12 +8,13 @@ import functools
 import re
 from typing import Any
 
+from rigup.knowledge.patterns import late
 from rigup.knowledge.secrets import words
 from rigup.machine.pseudonyms import Pseudonyms, is_made
 from rigup.machine.redaction_contexts import HOSTS, WHOLE_FILES, Context, lowered, tried
 
 _SHORTEST = 3  # letters of a name that is taken out wherever it stands
-_STEM = re.compile(r"(?P<stem>[A-Za-z][\w-]{0,60}?[A-Za-z_-])(?P<number>\d{1,6})\Z")
+_STEM = late(r"(?P<stem>[A-Za-z][\w-]{0,60}?[A-Za-z_-])(?P<number>\d{1,6})\Z")
 
 
 class Names:

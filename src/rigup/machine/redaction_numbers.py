@@ -8,25 +8,24 @@ import functools
 import ipaddress
 import re
 
+from rigup.knowledge.patterns import late
 from rigup.machine.pseudonyms import Pseudonyms, is_made
 
-_UUID = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z])")
-_PART_OF_UUID = re.compile(
+_UUID = late(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z])")
+_PART_OF_UUID = late(
     r"(?<![A-Za-z0-9-])(?P<kind>GPU-|MIG-)(?P<start>[0-9a-f]{8}(?:-[0-9a-f]{0,4}){0,3}|[0-9a-f]{4,7})(?![0-9A-Za-z-])"
 )
-_HIP_UUID = re.compile(r"(?<![A-Za-z0-9-])GPU-(?P<id>[0-9a-f]{16})(?![0-9A-Za-z-])")
-_DISK = re.compile(
+_HIP_UUID = late(r"(?<![A-Za-z0-9-])GPU-(?P<id>[0-9a-f]{16})(?![0-9A-Za-z-])")
+_DISK = late(
     r"(?P<name>\b(?:PART)?UUID=\"?)(?P<value>[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}|[0-9A-Fa-f]{8}-\d\d|[0-9A-Fa-f]{16})(?![\w-])"
 )
-_MAC = re.compile(r"(?<![0-9A-Za-z:.-])[0-9a-fA-F]{2}([:-])(?:[0-9a-fA-F]{2}\1){4,18}[0-9a-fA-F]{2}(?![0-9A-Za-z:-])")
-_GUID = re.compile(r"(?<![0-9A-Za-z:.])[0-9a-f]{4}(?::[0-9a-f]{4}){3}(?![0-9A-Za-z:.])")
+_MAC = late(r"(?<![0-9A-Za-z:.-])[0-9a-fA-F]{2}([:-])(?:[0-9a-fA-F]{2}\1){4,18}[0-9a-fA-F]{2}(?![0-9A-Za-z:-])")
+_GUID = late(r"(?<![0-9A-Za-z:.])[0-9a-f]{4}(?::[0-9a-f]{4}){3}(?![0-9A-Za-z:.])")
 _IPV4 = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?!\.?\d|[A-Za-z_])")
 _IPV6 = re.compile(r"(?i)(?<![\w:.])(?=[23f][0-9a-f]{3}:)[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7}(?![\w:])")
-_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,24}(?![\w-])")
-_SERVICES = re.compile(
-    r"(?i)(?:git|hg|svn)@.*|.*\.(?:service|socket|target|slice|mount|timer|device|scope|path|swap|conf)"
-)
-_HEXADECIMAL = re.compile(r"(?<![0-9A-Za-z.:])[0-9a-fA-F]{1,8}[:-][0-9a-fA-F:-]{6,80}(?![0-9A-Za-z])")
+_EMAIL = late(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,24}(?![\w-])")
+_SERVICES = late(r"(?i)(?:git|hg|svn)@.*|.*\.(?:service|socket|target|slice|mount|timer|device|scope|path|swap|conf)")
+_HEXADECIMAL = late(r"(?<![0-9A-Za-z.:])[0-9a-fA-F]{1,8}[:-][0-9a-fA-F:-]{6,80}(?![0-9A-Za-z])")
 _SMALL = 40  # parts of a version rarely exceed it; of an address they mostly do
 # Words after which four numbers are an address, and words after which they are a version.
 _ADDRESS = frozenset(
@@ -119,7 +118,7 @@ _VERSION = frozenset(
     ]
 )
 _AROUND = 60  # characters before a number that tell what it is
-_WORD = re.compile(r"[\w.+-]{1,60}\Z")
+_WORD = late(r"[\w.+-]{1,60}\Z")
 _BETWEEN = " \t\"'=:([<>~!,"
 
 

@@ -5,33 +5,34 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from rigup.knowledge.patterns import late
 from rigup.knowledge.secrets import is_secret, tokens, words
 from rigup.machine.pseudonyms import Pseudonyms, is_made
 from rigup.machine.redaction_contexts import lowered
 
-_BLOCK = re.compile(
+_BLOCK = late(
     r"-----BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY|CERTIFICATE)(?: BLOCK)?-----"
     r"(?:[\s\S]{0,20000}?-----END [A-Z0-9 ]{0,40}-----|(?:[\sA-Za-z0-9+/=\\:,>|-]{0,20000}))"
 )
-_LOGIN = re.compile(r"://(?P<login>[^\s/@'\"<>]{1,300})@(?=[\w\[])")
-_NAME = re.compile(r"[\w.-]{1,80}\Z")
+_LOGIN = late(r"://(?P<login>[^\s/@'\"<>]{1,300})@(?=[\w\[])")
+_NAME = late(r"[\w.-]{1,80}\Z")
 _TAIL = r"(?P<tail>[_-]?\d{1,3}|[_-]?(?i:id|value|string|data))?"
 _BETWEEN = r"(?P<between>(?:\\?[\"'])?[ \t]{0,40}(?:=>|:=|=|:(?!//)|>)[ \t]{0,8})"
-_ASSIGNED = re.compile(
+_ASSIGNED = late(
     _TAIL + _BETWEEN + r"(?P<value>\"[^\"\r\n]{1,4000}\"|'[^'\r\n]{1,4000}'|\\\"[^\"\\\r\n]{1,4000}|"
     r"[^\s\"'&,;<>()\[\]{}\\]{1,4000})"
 )
-_OPTION = re.compile(_TAIL + r"(?P<between>[ \t]{1,4})(?P<value>[^\s\"'-][^\s\"']{2,4000})")
-_SPACED = re.compile(r"(?P<tail>)(?P<between>[ \t]{1,8}[\"']?)(?P<value>[^\s\"':=]{2,200})(?=[\s\"']|\Z)")
-_NETRC = re.compile(r"(?i)(?:^[ \t]{0,8}|\b(?:machine|login|default)[ \t][^\n]{0,300})\Z")
+_OPTION = late(_TAIL + r"(?P<between>[ \t]{1,4})(?P<value>[^\s\"'-][^\s\"']{2,4000})")
+_SPACED = late(r"(?P<tail>)(?P<between>[ \t]{1,8}[\"']?)(?P<value>[^\s\"':=]{2,200})(?=[\s\"']|\Z)")
+_NETRC = late(r"(?i)(?:^[ \t]{0,8}|\b(?:machine|login|default)[ \t][^\n]{0,300})\Z")
 _SCHEME = r"(?:(?i:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,4})?"
-_REST = re.compile(
+_REST = late(
     r"(?P<tail>)(?P<between>[\"']?[ \t]{0,40}[:=][ \t]{0,8}[\"']?" + _SCHEME + r")(?P<value>[^\s\"'][^\r\n\"']{0,4000})"
 )
-_BEARER = re.compile(r"(?P<tail>)(?P<between>[ \t]{1,4})(?P<value>[A-Za-z0-9._~+/-]{12,4000}={0,2})")
+_BEARER = late(r"(?P<tail>)(?P<between>[ \t]{1,4})(?P<value>[A-Za-z0-9._~+/-]{12,4000}={0,2})")
 _RESTS = frozenset(("authorization", "cookie", "key content", "ssid", "ssid name", "security key"))
 _NETRC_WORDS = frozenset(("password", "account", "passwd", "passphrase"))
-_HARMLESS = re.compile(
+_HARMLESS = late(
     r"(?i)true|false|yes|no|none|null|nil|on|off|auto|unset|default|required|optional|enabled|disabled|present|absent|"
     r"\$\{?\w{1,80}\}?|%\w{1,80}%|<[^>\n]{0,60}>|[\d.]{1,6}|str|string|bytes|int|bool|bearer|basic|token|digest|negotiate|os\.environ.*|self\.\w{1,60}|\.{2,}"
 )  # fmt: skip

@@ -15,6 +15,7 @@ T = TypeVar("T", bound=Fact)
 _EXCERPT = 300  # characters of a line that evidence keeps
 _NEAR = 1500  # characters on either side of a literal in which a message of one line may stand
 _NEAR_LINES = 4000  # the same for a message of several lines
+_FAR = 8  # times as far where stretches overlap
 _MOST_SPOTS = 5000  # of one literal in one text
 _MOST_RETURNS = 500  # of one prompt in one text
 _CACHE: dict[str, re.Pattern[str]] = {}
@@ -74,14 +75,20 @@ class Text:
                 continue
             here = bisect_right(self.starts, at) - 1
             start = max(self.starts[max(here - lines + 1, 0)], at - reach, done)
-            end = min(self.starts[min(here + lines, len(self.starts) - 1)], at + reach)
+            end = self._edge(here + lines, at + reach)
             if vain[0] <= start and end <= vain[1]:
                 continue
+            if start < vain[1]:  # spots side by side: further, so that few stretches cover them all
+                end = self._edge(here + (lines * _FAR if lines > 1 else 1), at + reach * _FAR)
             if match := form.search(self.body, start, end):
                 done, count = max(match.end(), done + 1), count + 1
                 yield Hit(self, match)
             else:
                 vain = (start, end)
+
+    def _edge(self, line: int, most: int) -> int:
+        """Where a stretch ends: with a line, or before it where lines are long."""
+        return min(self.starts[min(line, len(self.starts) - 1)], most)
 
     def where(self, at: int) -> Where:
         """The line that an offset lies on."""

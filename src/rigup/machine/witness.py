@@ -9,6 +9,7 @@ import re
 import signal
 from typing import NamedTuple
 
+from rigup.knowledge.patterns import late
 from rigup.machine.facts import Place
 from rigup.machine.host import Answer
 from rigup.machine.local import Local
@@ -18,10 +19,8 @@ from rigup.machine.texts import Text
 
 _START = 600.0  # seconds after the kernel's start in which drivers report
 _SLACK = 2.0  # seconds between the two clocks
-_UNSPOKEN = re.compile(
-    r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]+"
-)  # all control characters but blanks and those of colours
-_STAMP = re.compile(r"^(?:<\d{1,3}>)?\[ {0,8}(\d{1,10}\.\d{1,9})\]")
+_UNSPOKEN = late(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]+")  # all control characters but blanks and those of colours
+_STAMP = late(r"^(?:<\d{1,3}>)?\[ {0,8}(\d{1,10}\.\d{1,9})\]")
 _SAID = {  # what a shell prints of a program that a signal ended
     signal.SIGABRT: "Aborted", signal.SIGFPE: "Floating point exception", signal.SIGILL: "Illegal instruction",
     signal.SIGKILL: "Killed", signal.SIGSEGV: "Segmentation fault", signal.SIGTERM: "Terminated",

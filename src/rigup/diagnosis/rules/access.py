@@ -2,9 +2,10 @@
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.machine.facts import Fact
-from rigup.machine.kinds import Account, DeviceNode, Gpu, Group, Service, Symptom, Toolkit, Torch, World
+from rigup.machine.kinds import Account, DeviceNode, Gpu, Group, Jetson, Service, Symptom, Toolkit, Torch, World
 
 _KFD = "/dev/kfd"
+_TEGRA = ("/dev/nvmap", "/dev/nvhost-", "/dev/nvgpu/")
 _NOBODY = ("nobody", "nogroup", "nfsnobody", "65534")  # whom a user namespace does not know
 
 
@@ -94,10 +95,17 @@ def nvidia_node_is_closed(who: Account, node: DeviceNode) -> Verdict:
     return name != node.path and (name in ("ctl", "-uvm") or name.isdigit()) and closed(node, who)
 
 
+@rule("device-node-permissions")
+def node_of_a_module_is_closed(who: Account, node: DeviceNode, jetson: Jetson) -> Verdict:
+    """On a Jetson the memory and the GPU have nodes of their own, which the group video opens."""
+    told = jetson.knows("l4t") or jetson.knows("kernel") or jetson.knows("model")
+    return told and node.path.startswith(_TEGRA) and closed(node, who)
+
+
 @mends("device-node-permissions")
 def the_nodes_group(node: DeviceNode, who: Account | None = one(at="shell")) -> Params:
     """The group that the node opens for, where it is one that a person can join."""
-    ours, host = node.path.startswith("/dev/nvidia"), not inside(node)
+    ours, host = node.path.startswith(("/dev/nvidia", *_TEGRA)), not inside(node)
     if ours and host and node.mode[1:2] != "r":
         return {"askew": "0666"}  # the module was given a number that is no mode
     if ours and host and node.group == "root" and node.owner == "root" and node.mode[8:9] != "w":

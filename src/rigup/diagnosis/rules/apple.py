@@ -2,6 +2,7 @@
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.knowledge.apple import is_older, mps_minimum, next_mps_minimum
+from rigup.language import _
 from rigup.machine.kinds import Cpu, Gpu, Launch, Platform, PythonEnv, Symptom, Torch, Variable
 
 _WANTS = ("mps-wants-newer-macos", "mps-version-or-device", "mps-bfloat16-wants-macos")
@@ -262,8 +263,8 @@ def computation_failed_for_no_told_reason(
 def what_to_shrink(said: Symptom = seen("mps-out-of-memory", "metal-out-of-memory")) -> Params:
     """More is held by others, or by this program itself."""
     mine, others = (_bytes(said.get(name, "")) for name in ("allocated", "beside"))
-    closing = "close other programs, then a smaller batch or model"
-    return {"how": closing if others > mine else "a smaller batch, input or model"}
+    closing, shrinking = _("close other programs, then a smaller batch or model"), _("a smaller batch, input or model")
+    return {"how": closing if others > mine else shrinking}
 
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}

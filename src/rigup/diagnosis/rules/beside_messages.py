@@ -12,7 +12,7 @@ _NCCL_SYSTEM = ("nccl-system-error", "nccl-system-error-constant")
 
 @rule("cpu-only-torch", "likely")
 def conda_plans_a_cpu_build_for_a_toolkit(
-    _plan: Symptom = seen("conda-plans-cpu-build"), _asked: Symptom = seen("conda-wants-cuda", "cpu-build-came-told", *GPU_NOT_USED),
+    _plan: Symptom = seen("conda-plans-cpu-build", "conda-downloads-cpu-build"), _asked: Symptom = seen("conda-wants-cuda", "cpu-build-came-told", *GPU_NOT_USED),
 ) -> Verdict:  # fmt: skip
     """What conda is about to install, or has, is not what somebody asked for."""
     return True

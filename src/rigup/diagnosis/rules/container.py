@@ -3,6 +3,7 @@
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.knowledge.branches import branch_carrying
+from rigup.knowledge.jetson import jetpack_of_l4t
 from rigup.machine.kinds import (
     Account,
     ContainerEngine,
@@ -269,6 +270,14 @@ def wheel_is_not_nvidias(jetson: Jetson, torch: Torch) -> Verdict:
     return jetson.knows("l4t") | jetson.knows("kernel") | jetson.knows("model") and _generic(torch)
 
 
+@rule("jetson-generic-wheel", strength="likely")
+def wheel_of_a_server_on_a_module(jetson: Jetson, torch: Torch) -> Verdict:
+    """PyTorch's own index names its CUDA in the version; its wheels for Arm are made for servers, whatever CUDA they have."""
+    release = jetpack_of_l4t(jetson.l4t)
+    foreign = bool(torch.get("cuda")) and "+cu" in torch.version and torch.get("available") is not True
+    return foreign and release is not None and not release.generic
+
+
 @rule("jetson-generic-wheel", strength="possible")
 def some_wheel_on_a_jetson(jetson: Jetson, torch: Torch = one(available=False)) -> Verdict:
     """Which build it is nobody tells; on a Jetson it is mostly this."""
@@ -335,6 +344,14 @@ def no_kernel_has_the_framework(
     envs = {torch.env for torch in torches if torch.knows("env")}
     lost = [kernel for kernel in own if kernel.prefix not in envs]
     return bool(envs and own) and len(lost) == len(own) and {"kernel": lost[0], "python": min(envs) + "/bin/python"}
+
+
+@rule("jupyter-kernel-other-env", strength="likely")
+def kernel_of_an_environment_starts_another(kernel: JupyterKernel, env: PythonEnv, torch: Torch) -> Verdict:
+    """What lies among an environment's own kernels is meant to start that environment."""
+    own = str(kernel.get("path", "")).startswith(env.prefix.rstrip("/") + "/share/jupyter/")
+    made = env.get("kind") in ("conda", "venv")  # a distribution's Python has its kernels in two places
+    return made and own and torch.env == env.prefix and kernel.prefix not in (env.prefix, None)
 
 
 @rule("jupyter-kernel-other-env")

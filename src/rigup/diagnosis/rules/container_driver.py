@@ -1,7 +1,7 @@
 """Containers that the engine gave nothing of the driver, or a part of it."""
 
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
-from rigup.machine.kinds import Driver, Gpu, PciDevice, Symptom, World
+from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
+from rigup.machine.kinds import DeviceNode, Driver, Gpu, PciDevice, Symptom, Torch, World
 
 _NO_COMPUTE = ("driver-capabilities-without-compute", "asked-capabilities-without-compute")
 
@@ -20,6 +20,16 @@ def image_asks_for_none_itself(
 ) -> Verdict:
     """NVIDIA's runtime alone does nothing: the image, or the command, has to name the GPUs as well."""
     return bool(asked.get("container")) and {"vendor": "nvidia"}
+
+
+@rule("container-without-gpu")
+def render_nodes_were_forgotten(
+    _kfd: DeviceNode = one(path="/dev/kfd", at="container"), _first: Every[DeviceNode] = lacks(DeviceNode, at="container", path="/dev/dri/renderD128"),
+    nodes: Every[DeviceNode] = every(DeviceNode, at="container"), torch: Torch = one(at="container"), _card: PciDevice = one(driver="amdgpu"),
+) -> Verdict:  # fmt: skip
+    """ROCm opens a node of the graphics driver beside its own; the container has the one and none of the others."""
+    shut = not any(node.path.startswith("/dev/dri/renderD") for node in nodes)
+    return shut and bool(torch.get("hip")) and {"vendor": "amd", "option": "--device=/dev/dri"}
 
 
 @rule("container-without-gpu", strength="likely")

@@ -153,7 +153,7 @@ def built_for_other_kernels(
 ) -> Verdict:
     """There are module files, none of them for the kernel that runs."""
     gone = bool(module.built_for) and platform.release not in module.built_for
-    works = module.get("loaded") or card is not None or platform.get("wsl")
+    works = module.get("loaded", card is not None) or platform.get("wsl")  # the list of modules knows best
     return gone and not works and {"kernel": platform.release, "built": module.built_for[-1]}
 
 

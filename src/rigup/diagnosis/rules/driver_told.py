@@ -9,6 +9,7 @@ from rigup.knowledge.cuda import version_key
 from rigup.knowledge.driver_choice import branch_left_for
 from rigup.knowledge.gpu_words import gpu_in_words
 from rigup.knowledge.gpus import driver_branch_for, open_module
+from rigup.knowledge.patterns import late
 from rigup.machine.kinds import (
     Account,
     DeviceNode,
@@ -29,7 +30,7 @@ from rigup.machine.kinds import (
 
 _AMD = "1002"
 _AMD_SILENT = ("rock-module-not-loaded", "rocm-smi-amdgpu-not-found", "amd-smi-no-driver")
-_OPEN = re.compile(r"(?:.*-)?nvidia-(?:.*-)?open(?:-.*)?")
+_OPEN = late(r"(?:.*-)?nvidia-(?:.*-)?open(?:-.*)?")
 _GONE = ("card-gone-in-words", *SILENT, *NO_CUDA)
 _UNUSED = (*NO_CUDA, "webui-torch-no-gpu", "nvml-insufficient-permissions")
 

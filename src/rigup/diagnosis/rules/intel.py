@@ -3,6 +3,7 @@
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.machine.kinds import Gpu, Package, PathLibrary, Platform, Symptom, Torch
 
+_OTHER_WAYS = ("intel-extension-for-pytorch", "openvino", "ipex-llm", "torch-directml")
 _MISSING = ("oneapi-library-not-found", "mkl-library-not-found", "ldd-oneapi-not-found")
 
 
@@ -18,6 +19,23 @@ def a_program_found_no_code_for_intel(
 ) -> Verdict:
     """torch says so itself; a build for Intel's GPUs has them, with or without Intel's extension."""
     return not (torch and (torch.get("xpu_available") or "+xpu" in str(torch.get("version")))) and {"said": said.id}
+
+
+@rule("cpu-only-torch", "likely")
+def files_without_code_for_a_card_of_intels(
+    torch: Torch, card: Gpu = one(vendor="intel", integrated=False), other: Gpu | None = one(vendor=("nvidia", "amd")),
+    ipex: Package | None = one(name=_OTHER_WAYS), works: Torch | None = one(xpu_available=True),
+) -> Verdict:  # fmt: skip
+    """The version names the processor alone, beside a card that PyTorch has builds for; other ways to the card are not there."""
+    plain = str(torch.get("version")).partition("+")[2].startswith("cpu") and not torch.knows("xpu_available")
+    return (
+        plain
+        and bool(card.get("name"))
+        and other is None
+        and ipex is None
+        and works is None
+        and {"have": torch.version}
+    )
 
 
 @rule("cpu-only-torch", "likely")
@@ -92,6 +110,15 @@ def other_generation_is_installed(library: PathLibrary, missing: Symptom = seen(
     """The same of a library that lies on a search path."""
     (base, number), (wanted, want) = _generation(library.soname), _generation(str(missing.get("lib")))
     return base == wanted and bool(want) and number != want and {"lib": missing.get("lib"), "have": library.soname}
+
+
+@rule("intel-oneapi-version-mismatch", "likely")
+def another_release_is_told(
+    missing: Symptom = seen(*_MISSING), told: Symptom = seen("oneapi-release-in-words")
+) -> Verdict:
+    """A library is missed, and a person says which oneAPI is there: then it is of another generation."""
+    release = told.get("release") or told.get("other")
+    return release is not None and {"lib": missing.get("lib"), "have": "oneAPI " + str(release)}
 
 
 @rule("intel-oneapi-runtime-missing", "likely")

@@ -6,8 +6,20 @@ from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.diagnosis.rules.told import GPU_NOT_USED, Told
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_libraries import library_of, overwrite
+from rigup.knowledge.patterns import late
 from rigup.knowledge.torch_builds import build, companions, index_url
-from rigup.machine.kinds import Driver, Gpu, Package, PathLibrary, Symptom, Toolkit, Torch, Variable
+from rigup.machine.kinds import (
+    Driver,
+    Gpu,
+    Package,
+    PathLibrary,
+    PythonEnv,
+    SearchPath,
+    Symptom,
+    Toolkit,
+    Torch,
+    Variable,
+)
 
 _CLASH = (
     "cuda-symbol-undefined",
@@ -20,7 +32,7 @@ _CLASH = (
 _SYMBOL = ("cuda-symbol-undefined", "cuda-symbol-not-defined-at-link-time")
 _CUDNN = ("cudnn-differs-from-built", "cudnn-differs-in-caffe2", "cudnn-older-than-compiled", "cudnn-parts-differ")
 _TF_MISSES = ("tf-library-not-loaded", "tf-library-not-dlopened")
-_FOREIGN = re.compile(r"cuda|cudnn|nccl|nvidia|conda|tensorrt|/apps/|/sw/|nvhpc|hpc_sdk", re.IGNORECASE)
+_FOREIGN = late(r"cuda|cudnn|nccl|nvidia|conda|tensorrt|/apps/|/sw/|nvhpc|hpc_sdk", re.IGNORECASE)
 
 
 def _is_of_a_major(name: str) -> bool:
@@ -28,6 +40,7 @@ def _is_of_a_major(name: str) -> bool:
 
 
 _NAMED = Told(_is_of_a_major)
+_GROWING = ("nccl", "cudnn")  # a newer release of the same number adds functions, and torch uses them
 
 
 # -- another library in its place
@@ -64,6 +77,20 @@ def torch_says_that_it_is_the_variable(_said: Symptom = seen("cudnn-on-ld-librar
 def a_symbol_of_another_release(said: Symptom = seen(*_SYMBOL)) -> Verdict:
     """A library of NVIDIA's was found, and is of another release than the one that was linked against."""
     return {"lib": said.get("lib"), "symbol": said.symbol}
+
+
+@rule("library-clash-ld-library-path", "possible")
+def an_older_one_stands_before_the_wheels_own(
+    library: PathLibrary, path: SearchPath = one(variable="LD_LIBRARY_PATH"), package: Package = one(name=_NAMED), env: PythonEnv = one(active=True),
+    works: Torch | None = one(available=True), said: Symptom | None = seen(*_CLASH),
+) -> Verdict:  # fmt: skip
+    """The same name and an older release: what the wheel was linked against may lack in it. Before it fails it is a warning."""
+    found = library_of(library.soname)
+    same = found is not None and found[0].stem in _GROWING and package.name.startswith(found[0].package + "-cu")
+    here = library.folder == path.path and package.get("env") == env.prefix and works is None and said is None
+    mine, theirs = version_key(package.get("version", "")), version_key(library.get("version") or "")
+    older = len(theirs) > 1 and mine[:1] == theirs[:1] and theirs < mine
+    return same and here and older and {"folder": library.folder, "lib": library.soname, "severity": "warning"}
 
 
 # -- packages that overwrite one another

@@ -58,7 +58,7 @@ class Figures:
     @property
     def taken(self) -> bool:
         """Others hold more than was asked for, and a good part of the card."""
-        return self.told and self.others > (self.wanted or 0) and self.others > 0.25 * (self.total or 0)
+        return self.told and self.others > (self.wanted or 0) and self.others > 0.2 * (self.total or 0)
 
     @property
     def roomy(self) -> bool:
@@ -70,7 +70,7 @@ class Figures:
     def in_pieces(self) -> bool:
         """What is reserved and not used would do, and is not a mere rest."""
         slack = self.slack or 0
-        return self.told and slack >= (self.wanted or 0) and slack >= 0.08 * (self.total or 0)
+        return self.told and slack >= (self.wanted or 0) and slack >= 0.12 * (self.total or 0)
 
 
 @rule("gpu-memory-held-by-others")

@@ -3,7 +3,18 @@
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.diagnosis.rules.told import NOTEBOOKS
 from rigup.knowledge.torch_builds import companions, index_url, newest_build
-from rigup.machine.kinds import ContainerEngine, Gpu, Platform, Symptom, Toolkit, Torch, Variable, World
+from rigup.machine.kinds import (
+    ContainerEngine,
+    Gpu,
+    PathLibrary,
+    Platform,
+    SearchPath,
+    Symptom,
+    Toolkit,
+    Torch,
+    Variable,
+    World,
+)
 
 _HIP = "libamdhip64"  # its number is ROCm's own
 _AMD_ONLY = (
@@ -49,6 +60,19 @@ def library_of_another_release(
 
 
 @rule("rocm-abi-mismatch", strength="likely")
+def another_rocm_stands_first(
+    torch: Torch, rocm: Toolkit = one(name="rocm"), library: PathLibrary = one(), path: SearchPath = one(variable="LD_LIBRARY_PATH")
+) -> Verdict:  # fmt: skip
+    """A wheel brings its own ROCm, and the variable leads to one of another major before it."""
+    held = library.soname.startswith((_HIP, "librocblas")) and library.folder == path.path
+    there = path.path.startswith(rocm.path.rstrip("/") + "/") and _major(torch.get("hip")) not in (
+        "",
+        _major(rocm.version),
+    )
+    return held and there and not torch.get("available") and {"have": _major(torch.hip), "folder": path.path}
+
+
+@rule("rocm-abi-mismatch", strength="likely")
 def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: Symptom | None = seen("torch-import-lacks-library"),
                          torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm")) -> Verdict:  # fmt: skip
     """An extension wants a library of some ROCm; what is there is not told."""
@@ -71,6 +95,15 @@ def torch_itself_lacks_a_library(
     want = lib.partition(".so.")[2].partition(".")[0]
     other = lib.startswith(_HIP) and bool(torch and torch.get("hip")) and _major(torch.hip) != want  # type: ignore[union-attr]
     return not other and {"lib": lib}
+
+
+@rule("wsl-rocm-release-not-supported", strength="possible")
+def runtime_sees_wsl_and_no_card(
+    _platform: Platform = one(wsl=2), _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen("hsa-out-of-resources", "hsa-init-failed", "wsl-no-adapter"),
+    torch: Torch = one(), card: Gpu | None = one(vendor="amd"), refused: Symptom | None = seen("wsl-gpu-unsupported"),
+) -> Verdict:  # fmt: skip
+    """Nobody has shown a card, which may be none; that torch was installed for one tells that it is missed."""
+    return bool(torch.get("hip")) and not torch.get("available") and card is None and refused is None
 
 
 @mends("broken-wheel-missing-library", "rocm-abi-mismatch")

@@ -114,6 +114,14 @@ def slurm_masks_all(
     return bool(mask.value)
 
 
+@rule("slurm-no-gpu-requested", "likely")
+def slurm_masks_all_before_anything_ran(
+    job: Variable = one(name=_JOB), mask: Variable = one(name=CUDA_MASK, value="NoDevFiles")
+) -> Verdict:
+    """The same word in a job's variables, where no program has failed yet."""
+    return bool(job.value and mask.value)
+
+
 # -- fewer than the program wants, or parts of them
 @rule("slurm-gpu-request-too-small")
 def fewer_gpus_than_devices(want: Launch, job: JobRequest) -> Verdict:
@@ -287,6 +295,13 @@ def first_rank_waits_alone(want: Launch, job: JobRequest = one(launcher="python"
     """One process is started, and counts on several."""
     alone = set(want.ranks) == {0} and want.world > 1
     return alone and total(job) > 1 and {"total": total(job)}
+
+
+@rule("slurm-srun-missing", "possible")
+def first_rank_alone_in_a_job_of_several_tasks(want: Launch, job: JobRequest) -> Verdict:
+    """As above, where nobody shows by what it was started."""
+    alone = set(want.ranks) == {0} and want.world == total(job) > 1
+    return alone and not job.get("launcher") and not job.get("interactive") and {"total": total(job)}
 
 
 @rule("slurm-srun-missing", "likely")

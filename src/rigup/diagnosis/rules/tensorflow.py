@@ -1,9 +1,21 @@
 """TensorFlow: whether its build and its libraries come to the GPU."""
 
-from rigup.diagnosis.rule import Verdict, one, rule, seen
+from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.diagnosis.rules.told import GPU_NOT_USED
 from rigup.knowledge.pythons import tensorflow_on_windows
-from rigup.machine.kinds import Driver, Gpu, Package, Platform, Symptom, TensorFlow, Toolkit, Torch
+from rigup.machine.kinds import (
+    Driver,
+    Gpu,
+    LoaderEntry,
+    Package,
+    PathLibrary,
+    Platform,
+    PythonEnv,
+    Symptom,
+    TensorFlow,
+    Toolkit,
+    Torch,
+)
 
 _NAMED_LIBRARY = ("tf-library-not-loaded", "tf-library-not-dlopened")
 _TENSORFLOWS = ("tensorflow", "tensorflow-intel", "tensorflow-gpu", "tensorflow-cpu")
@@ -122,6 +134,24 @@ def it_sees_no_gpu_beside_a_driver(
 ) -> Verdict:  # fmt: skip
     """It lists no GPU where the driver is there, and names no library that it misses."""
     return named is None and _system(platform) == "linux" and {"version": answered.get("version")}
+
+
+@rule("tensorflow-cpu-build", "likely")
+def the_plain_package_and_no_library_of_cuda(
+    env: PythonEnv = one(active=True), package: Package = one(name="tensorflow", manager="pip"), _driver: Driver = one(vendor="nvidia"),
+    platform: Platform | None = None, packages: Every[Package] = every(Package), entries: Every[LoaderEntry] = every(LoaderEntry),
+    folders: Every[PathLibrary] = every(PathLibrary), answered: TensorFlow | None = None,
+) -> Verdict:  # fmt: skip
+    """The environment in force has the plain package, and no cuDNN lies in it, in the loader's cache or on its path."""
+    brought = any(_brings_cudnn(other) and other.get("env") == env.prefix for other in packages)
+    names = [entry.soname for entry in entries] + [library.soname for library in folders]
+    found = any(name.startswith("libcudnn") for name in names)
+    mine = package.get("env") == env.prefix and answered is None and _system(platform) == "linux" and bool(entries)
+    return mine and not brought and not found and {"version": package.version}
+
+
+def _brings_cudnn(package: Package) -> bool:
+    return package.name.startswith(("nvidia-cudnn", "cudnn"))
 
 
 @rule("tensorflow-cpu-build")

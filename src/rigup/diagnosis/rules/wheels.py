@@ -155,6 +155,19 @@ def versions_of_two_releases(
 
 
 @rule("torch-torchvision-mismatch")
+def audio_of_another_release(
+    torch: Package = one(name=("torch", "pytorch")), audio: Package = one(name="torchaudio")
+) -> Verdict:
+    """torchaudio is made for one release of torch too, as long as the table names one."""
+    friends = companions(torch.version)
+    if torch.get("env") != audio.get("env") or not friends or friends.extrapolated or _unreleased(torch, audio):
+        return False
+    named = bool(friends.torchaudio) and not friends.torchaudio_note
+    apart = named and version_key(friends.torchaudio)[:2] != version_key(audio.version)[:2]
+    return apart and {"have": torch.version, "other": audio.version, "companion": "torchaudio", "env": torch.get("env")}
+
+
+@rule("torch-torchvision-mismatch")
 def builds_for_two_toolkits(
     torch: Package = one(name="torch"), vision: Package = one(name=("torchvision", "torchaudio"))
 ) -> Verdict:

@@ -273,15 +273,6 @@ def runtime_finds_nothing(
     return not wsl.chip_without_wsl(card.get("isa") or "")
 
 
-@rule("wsl-rocm-release-not-supported", strength="possible")
-def runtime_sees_wsl_and_no_card(
-    _platform: Platform = one(wsl=2), _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen(*_NO_RUNTIME),
-    torch: Torch = one(), card: Gpu | None = one(vendor="amd"), refused: Symptom | None = seen("wsl-gpu-unsupported"),
-) -> Verdict:  # fmt: skip
-    """Nobody has shown a card, which may be none; that torch was installed for one tells that it is missed."""
-    return bool(torch.get("hip")) and not torch.get("available") and card is None and refused is None
-
-
 @rule("wsl-rocm-release-not-supported", strength="likely")
 def release_installed_in_wsl(_platform: Platform = one(wsl=2), rocm: Toolkit = one(name="rocm"),
                              torch: Torch | None = None, card: Gpu | None = one(vendor="amd")) -> Verdict:  # fmt: skip

@@ -1,6 +1,5 @@
 """amd-smi's tables as data: comma-separated lists, and its list as JSON."""
 
-import csv
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -32,6 +31,8 @@ def _card(text: Text, at: int, said: dict[str, str], parts: int) -> Iterator[Gpu
 @reads(adds=(Gpu,), marks=("gpu,gpu_bdf", "gpu,market_name", "gpu,bdf", "gpu,vbios", "gpu,asic"))
 def amd_smi_csv(text: Text) -> Statements:
     """`amd-smi list --csv`, `amd-smi static --csv`: in CPX mode a card's address stands in several lines."""
+    import csv
+
     for head in text.each(
         r"^(?P<names>gpu,[a-z_][^\n]{3,4000})\n(?P<rows>(?:(?:\d{1,4},[^\n]{3,6000}|\.{3})(?:\n|\Z)){1,1024})"
     ):

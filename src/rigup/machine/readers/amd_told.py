@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from rigup.knowledge.gpu_words import gpu_in_words
 from rigup.knowledge.gpus import Gpu as Product
+from rigup.knowledge.patterns import late
 from rigup.knowledge.rocm import gfx_family
 from rigup.machine.kinds import Gpu, Memory, ModuleParameter, Platform
 from rigup.machine.reader import Statements, reads
@@ -19,30 +20,28 @@ _PAGE = 4096
 _PAIR = 2
 _LONGEST = 100_000  # characters: what people write is short, and a log names cards in other ways
 _MOST = 60  # names of one text that are looked up
-_CARD = re.compile(
+_CARD = late(
     r"(?<![\w.-])(?:(?:AMD |Radeon )?RX[ -]?Vega[ -]?(?:56|64)|Vega ?(?:56|64)|Radeon VII\b"
     r"|(?:(?:AMD )?(?:Radeon )?RX[ -]?)(?:[45][5-9]0X?|[5-7][3-9][05]0|90[67]0)(?:[ -]?(?:XTX|XT|GRE)|X?M ?(?:XT)?|S)?"
     r"|(?:[5-7][3-9][05]0|90[67]0) ?(?:XTX|XT|GRE)|(?:Instinct |AMD )?MI ?(?:25|50|60|100|210|250X?|300[AX]?|325X|350X|355X)"
     r"|(?:Radeon )?(?:PRO )?W[67][5-9]00|(?:AI )?(?:PRO )?R9700|R9 (?:Fury|Nano|[23][89]0)X?)(?![\w-])",
     re.IGNORECASE,
 )
-_INSIDE = re.compile(
+_INSIDE = late(
     r"(?:(?<![\w.-])(?:(?:AMD )?Radeon )?(?:6[1-8]0M|7[4-8]0M|8[4-9]0M|80[4-6]0S)(?![\w-])"
     r"|\bStrix[ -](?:Halo|Point)\b|\bSteam ?Deck\b)",
     re.IGNORECASE,
 )
-_PROCESSOR = re.compile(
+_PROCESSOR = late(
     r"(?:\bRyzen (?:\d )?AI (?:\d )?(?:MAX ?\+? ?)?(?:PRO )?(?:HX ?)?\d{3}\b"
     r"|\bRyzen (?:\d )?395(?: AI)?(?: Max)?\b|\bAMD 395\b|\bEvo[- ]?X2\b|\bRyzen (?:\d )?(?:PRO )?[4578]\d{3}(?:G|GE|H|HS|U)\b|\b(?:7[68]40|8[68]4[05]|7940|8945)(?:HS|U|H)\b|\b[78][5-7]00G\b)",
     re.IGNORECASE,
 )
-_NVIDIA = re.compile(r"(?<![A-Za-z])[RG]TX ?\d{3,4}|GeForce|\bTesla [A-Z]\d|\bQuadro\b|NVIDIA-SMI")
-_FIELD = re.compile(r'[ \t]{0,40}"[^"\n]{1,60}" ?:')  # a field of a report, which is no sentence
+_NVIDIA = late(r"(?<![A-Za-z])[RG]TX ?\d{3,4}|GeForce|\bTesla [A-Z]\d|\bQuadro\b|NVIDIA-SMI")
+_FIELD = late(r'[ \t]{0,40}"[^"\n]{1,60}" ?:')  # a field of a report, which is no sentence
 # Where a tool tells what chip it found.
-_FOUND = re.compile(
-    r"(?:Name: +|GPU arch ?: ?|gpu_type=|compute=|, |amdhsa--)(gfx[0-9a-f]{3,4})(?=[\s,:(]|$)", re.MULTILINE
-)
-_TWO = re.compile(
+_FOUND = late(r"(?:Name: +|GPU arch ?: ?|gpu_type=|compute=|, |amdhsa--)(gfx[0-9a-f]{3,4})(?=[\s,:(]|$)", re.MULTILINE)
+_TWO = late(
     r"(?i)\balongside (?:my|an?|the)\b|\binstalled alongside\b|\bboth (?:AMD )?(?:GPUs|cards)\b|\bsecond (?:GPU|card)\b"
     r"|\b(?:have|has|own|with|using) (?:an?|my|one) [^\n.]{2,40} and (?:an?|another|one|my) "
 )
@@ -108,7 +107,7 @@ def _card(hit: Hit, row: Product) -> Iterator[Gpu]:
     yield from draft.facts()
 
 
-_CHIP = re.compile(
+_CHIP = late(
     r"(?:\b(?:on|for|with|my|our|an?|is|using|support|GPU) |\(|^\[?)`?(?P<isa>gfx[0-9a-f]{3,4})(?![\w*])", re.MULTILINE
 )
 

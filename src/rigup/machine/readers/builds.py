@@ -1,17 +1,15 @@
 """What a build's own version says of it, and what the knowledge adds: its toolkit, the architectures in it."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from rigup.knowledge.patterns import late
 from rigup.knowledge.torch_builds import build
 from rigup.machine.facts import Reading, Where
 from rigup.machine.kinds import Torch
 from rigup.machine.reader import derives
 
-_LOCAL = re.compile(
-    r"cu(?P<major>\d{1,2})(?P<minor>\d)|rocm(?P<rocm>\d{1,2}(?:\.\d{1,2}){1,2})|(?P<cpu>cpu)(?:\.\w{1,20})?"
-)
+_LOCAL = late(r"cu(?P<major>\d{1,2})(?P<minor>\d)|rocm(?P<rocm>\d{1,2}(?:\.\d{1,2}){1,2})|(?P<cpu>cpu)(?:\.\w{1,20})?")
 _BY_VERSION, _BY_TABLE = -1, -2  # ranks: below all that was read
 
 

@@ -2,13 +2,14 @@
 
 import re
 
+from rigup.knowledge.patterns import late
 from rigup.machine.kinds import ContainerEngine, DeviceRules, Folder, SharedMemory, World
 from rigup.machine.reader import File, Listing, Run, Statements, reads
 from rigup.machine.readers.values import size
 from rigup.machine.texts import Text
 
 _RUN = r"^[^\n]{0,120}?\b(?P<engine>docker|podman|nerdctl|apptainer|singularity)\b[^\n]{0,40}? (?:run|exec|shell|create)\b(?P<words>(?:[^\n]{0,1500}?\\\n){0,30}[^\n]{0,1500})$"
-_ASKS = re.compile(
+_ASKS = late(
     r"--gpus[ =]|--runtime[ =]nvidia|--device[ =]\S{0,40}(?:nvidia|/dev/kfd|/dev/dri|/dev/dxg)|--nv\b|--nvccli\b|--rocm\b|NVIDIA_VISIBLE_DEVICES|--privileged|nvidia-docker"
 )
 

@@ -2,6 +2,7 @@
 
 import re
 
+from rigup.knowledge.patterns import late
 from rigup.machine.kinds import Driver, Gpu
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.intel import sycl_ls
@@ -38,9 +39,7 @@ def nameless_sycl(text: Text) -> Statements:
         yield hit.states(Gpu, vendor="intel", pci_id="8086:" + hit["device"], runtime_index=int(hit["index"]))
 
 
-_COMMENTED = re.compile(
-    r"^[ \t]{0,8}(?:#|//|--|;)(?=[ \t]{0,8}(?:GPU\[|\[level_zero|\[opencl|\||\+-|={8}))", re.MULTILINE
-)
+_COMMENTED = late(r"^[ \t]{0,8}(?:#|//|--|;)(?=[ \t]{0,8}(?:GPU\[|\[level_zero|\[opencl|\||\+-|={8}))", re.MULTILINE)
 
 
 @reads(adds=(Gpu, Driver), marks=("# GPU[", "# [level_zero:gpu", "# [opencl:gpu", "# |", "#|", "// |", "# +-"), rank=0)

@@ -2,6 +2,7 @@
 
 import re
 
+from rigup.knowledge.patterns import late
 from rigup.machine.kinds import SystemPackage
 from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import Draft
@@ -12,14 +13,15 @@ _NAMES = (
     r"(?:nvidia|cuda|cudnn|nccl|nvml|rocm|rocr|rocblas|rocminfo|hip|hsa|amdgpu|miopen|migraphx|rccl|comgr|intel-opencl|intel-level-zero|"
     r"level-zero|ze-|dkms|bumblebee|bbswitch)[\w.+-]{0,80}"
 )
-_FIELDS = re.compile(r"^(?P<key>Status|Version): (?P<value>[^\n]{1,100})$", re.MULTILINE)
+_FIELDS = late(r"^(?P<key>Status|Version): (?P<value>[^\n]{1,100})$", re.MULTILINE)
 _MOST_RECORD = 3000  # characters of a record's head in which status and version stand
 
 
 @reads(SystemPackage, inputs=[File("/var/lib/dpkg/status"), File("/var/lib/dpkg/status.d/*")])
 def dpkg_status(text: Text) -> Statements:
     """`Package: nvidia-utils-550`, `Status: install ok installed`, `Version: 550.90.07-0ubuntu1`: a record each."""
-    for hit in text.each(rf"^Package: (?P<name>{_NAMES})$"):
+    # The line's beginning is asked for behind its word: a pattern that begins with a word is found at once.
+    for hit in text.each(rf"Package: (?<![^\n]Package: )(?P<name>{_NAMES})$"):
         end = text.body.find("\n\n", hit.match.end(), hit.match.end() + _MOST_RECORD)
         head = text.body[hit.match.end() : end if end > 0 else hit.match.end() + _MOST_RECORD]
         told = {found["key"]: found["value"].strip() for found in _FIELDS.finditer(head)}

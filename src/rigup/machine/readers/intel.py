@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from rigup.knowledge.chips import isa_of_capability
-from rigup.machine.kinds import Gpu, Torch
-from rigup.machine.reader import Statements, reads
+from rigup.knowledge.patterns import late
+from rigup.machine.kinds import Gpu, PathLibrary, Torch
+from rigup.machine.reader import Listing, Statements, reads
 from rigup.machine.readers.rocm_smi import gfx
 from rigup.machine.readers.values import Draft, address, pci_id, size, told, vendor_of
 from rigup.machine.texts import Hit, Text
@@ -17,8 +18,8 @@ _SYCL = (
     r"^[> \t]{0,40}\[(?P<api>[a-z_]{3,30}):gpu(?:\]\[[a-z_]{3,30})?:(?P<index>\d{1,3})\] (?P<platform>[^,\n]{2,80}), "
     r"(?P<name>[^\n\[]{2,120}?)[ \t]*(?:\[[^\]\n]{0,80}\])?[ \t]*$"
 )
-_TAIL = re.compile(r"(?: OpenCL \d\.\d[^\n]*| \d{1,3}(?:\.\d{1,6}){1,3}| gfx\w{3,60}(?::\S{1,40})?)(?: NEO)?\s*$")
-_MARKS = re.compile(r"\((?:R|TM|r|tm)\)")
+_TAIL = late(r"(?: OpenCL \d\.\d[^\n]*| \d{1,3}(?:\.\d{1,6}){1,3}| gfx\w{3,60}(?::\S{1,40})?)(?: NEO)?\s*$")
+_MARKS = late(r"\((?:R|TM|r|tm)\)")
 
 
 def plain(name: str) -> str:
@@ -119,3 +120,12 @@ def xpu_answers(text: Text) -> Statements:
         draft.add("name", told(plain(hit["name"])))
         draft.add("vram", size(hit["memory"]), rank=-1)
         yield from draft.facts("vendor")
+
+
+@reads(inputs=[Listing("{PythonEnv.prefix}/lib/lib{sycl,mkl_sycl*}.so*")], adds=(PathLibrary,))
+def libraries_of_wheels(text: Text) -> Statements:
+    """Intel's wheels put their libraries beside the environment's own: `/home/ada/xpu/lib/libsycl.so.8`."""
+    for hit in text.each(
+        r"(?P<path>(?P<folder>/[^\n]{0,250}?)/(?P<soname>lib(?:sycl|mkl_sycl\w{0,20})\.so(?:\.\d{1,3}){0,3}))(?: -> [^\n]{1,200})?$"
+    ):
+        yield hit.states(PathLibrary, path=hit["path"], folder=hit["folder"], soname=hit["soname"], stub=False)

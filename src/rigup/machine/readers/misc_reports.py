@@ -1,11 +1,11 @@
 """Device lists of programs that are neither vendors' tools nor torch: CUDA's samples, llama.cpp, ollama, exporters."""
 
-import csv
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from rigup.knowledge.chips import gfx_of_target_version, isa_of_capability
+from rigup.knowledge.patterns import late
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Driver, Gpu
 from rigup.machine.reader import Statements, reads
@@ -97,7 +97,7 @@ def _device(hit: Hit, maker: str | None, index: int | None, name: str = "") -> D
     return draft
 
 
-_PAIR = re.compile(r"\b(\w{2,30})=(\"(?:[^\"\\\n]|\\.){0,200}\"|[^\s\"]{1,200})")
+_PAIR = late(r"\b(\w{2,30})=(\"(?:[^\"\\\n]|\\.){0,200}\"|[^\s\"]{1,200})")
 
 
 @reads(adds=(Gpu, Driver), marks=('msg="inference compute"', "gpu_type=gfx"))
@@ -212,6 +212,8 @@ def _exported(draft: Draft[Gpu], hit: Hit, said: dict[str, str]) -> None:
 @reads(adds=(Gpu,), marks=("gpu_model,gpu_arch", ",gpu_arch,"))
 def profiled_system(text: Text) -> Statements:
     """rocprof-compute's sysinfo.csv: a head line and one line of the GPU that was profiled."""
+    import csv
+
     for hit in text.each(r"^(?P<head>[^\n]{0,3000}\bgpu_arch\b[^\n]{0,3000})\n(?P<row>[^\n]{3,9000})"):
         head, row = (next(csv.reader([hit[part]]), []) for part in ("head", "row"))
         if len(head) != len(row):

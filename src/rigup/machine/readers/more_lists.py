@@ -1,6 +1,5 @@
 """Lists of devices in further forms: xpu-smi's tables as data, parts of rocminfo, Apple's chip in a person's own list."""
 
-import csv
 import re
 from typing import Any
 
@@ -17,6 +16,8 @@ _MOST = 64
 @reads(adds=(Gpu,), marks=("Device ID,",))
 def xpu_smi_csv(text: Text) -> Statements:
     """`xpu-smi discovery --dump 1,2,6,16`: a head line, and a line for each device."""
+    import csv
+
     for head in text.each(r"^(?P<names>Device ID,[^\n]{3,2000})\n(?P<rows>(?:\d{1,3},[^\n]{3,2000}(?:\n|\Z)){1,64})"):
         names = [name.strip() for name in next(csv.reader([head["names"]]), [])]
         for row in csv.reader(head["rows"].splitlines()):

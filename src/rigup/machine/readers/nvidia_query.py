@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rigup.knowledge.chips import isa_of_capability
+from rigup.knowledge.patterns import late
 from rigup.machine import nvml
 from rigup.machine.kinds import Driver, Gpu
 from rigup.machine.reader import Run, Statements, reads
@@ -162,7 +163,7 @@ def _part(parts: list[dict[str, Any]], section: str, key: str, value: str) -> No
         parts[-1].setdefault("memory", size(value))
 
 
-_TAG = re.compile(r"<(/?)([A-Za-z_][\w.-]{0,60})([^<>]{0,300})>([^<]{0,400})")
+_TAG = late(r"<(/?)([A-Za-z_][\w.-]{0,60})([^<>]{0,300})>([^<]{0,400})")
 
 
 @reads(adds=(Driver, Gpu), marks=("<nvidia_smi_log", "<driver_version>", "<product_name>", "<gpu id="))
@@ -239,12 +240,16 @@ _COLUMNS: dict[str, tuple[str, Convert]] = {
     "remapped_rows.pending": ("remap_pending", truth),
     "ecc.errors.uncorrected.volatile.total": ("ecc_errors", number),
 }
-_KNOWN = re.compile(r"(?:count|driver_version|timestamp|serial|vbios_version|(?:memory|pci|pcie|utilization|temperature|"
+_KNOWN = late(r"(?:count|driver_version|timestamp|serial|vbios_version|(?:memory|pci|pcie|utilization|temperature|"
                     r"power|clocks|fan|ecc|mig|pstate|display_|cuda_|compute)[\w.]*)")  # fmt: skip
-_HEADER = re.compile(r"^[> \t]{0,40}([a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?(?:, ?[a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?){0,400})[ \t]*$",
+_HEADER = late(r"^[> \t]{0,40}([a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?(?:, ?[a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?){0,400})[ \t]*$",
                      re.MULTILINE)  # fmt: skip
-_ASKED = re.compile(r"--query-gpu[= ]\"?([a-z][\w.,]{2,8000})\"?[^\n]{0,200}?--format[= ]\"?csv([\w,]{0,40})")
-_AFTER = re.compile(r"--format[= ]\"?csv([\w,]{0,40})\"?[^\n]{0,200}?--query-gpu[= ]\"?([a-z][\w.,]{2,8000})")
+_ASKED = late(
+    r"--query-gpu[= ]\"?(?P<fields>[a-z][\w.,]{2,8000})\"?[^\n]{0,200}?--format[= ]\"?csv(?P<options>[\w,]{0,40})"
+)
+_AFTER = late(
+    r"--format[= ]\"?csv(?P<options>[\w,]{0,40})\"?[^\n]{0,200}?--query-gpu[= ]\"?(?P<fields>[a-z][\w.,]{2,8000})"
+)
 
 
 @reads(
@@ -258,8 +263,8 @@ def nvidia_csv(text: Text) -> Statements:
         if _is_header(columns):
             yield from _rows(text, columns, found.end())
     for asked in (*_ASKED.finditer(text.body), *_AFTER.finditer(text.body)):
-        fields, options = (asked[1], asked[2]) if asked.re is _ASKED else (asked[2], asked[1])
-        if "noheader" in options:
+        fields = asked["fields"]
+        if "noheader" in asked["options"]:
             end = text.body.find("\n", asked.end())
             yield from _rows(text, fields.split(","), end) if end >= 0 else ()
 

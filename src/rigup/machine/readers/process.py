@@ -30,7 +30,7 @@ def account(text: Text) -> Statements:
 
 @reads(
     DeviceNode,
-    inputs=[Listing("/dev/{kfd,dxg,nvidia*,dri/*}")],
+    inputs=[Listing("/dev/{kfd,dxg,nvidia*,nvmap,nvhost-*gpu*,nvgpu/*/*,dri/*}")],
     marks=(" /dev/kfd", " /dev/nvidia", " /dev/dri/", " /dev/dxg"),
 )
 def device_nodes(text: Text) -> Statements:

@@ -1,9 +1,9 @@
 """Services and what they are given; what login shells are given; groups."""
 
 import re
-import shlex
 from collections.abc import Iterator
 
+from rigup.knowledge.patterns import late
 from rigup.machine.kinds import Group, Service, Variable
 from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import Draft, says
@@ -23,8 +23,8 @@ _UNITS = (
     "{HomeFolder.path}/.config/systemd/user/",
 )
 _DEFAULTS = "/etc/{default,sysconfig}/{ollama,docker,jupyter,jupyterhub,vllm,llama-server,slurmd}"
-_UNIT_NAME = re.compile(r"/(?P<name>[\w@.\\-]{1,80}?)\.service(?:\.d/[^/]{1,100})?\Z")
-_WORK = re.compile(
+_UNIT_NAME = late(r"/(?P<name>[\w@.\\-]{1,80}?)\.service(?:\.d/[^/]{1,100})?\Z")
+_WORK = late(
     r"python|conda|ollama|llama|vllm|jupyter|comfy|docker|podman|nvidia|cuda|rocm|hip|webui|triton|torch|slurm|stable-diffusion|kobold|lmstudio|lms\b"
 )
 _RC = "{.bashrc,.bash_profile,.profile,.bash_login,.zshrc,.zshenv,.zprofile,.config/fish/config.fish}"
@@ -135,6 +135,8 @@ def _of(text: Text) -> dict[str, str]:
 
 def _exports(words: str) -> Iterator[tuple[str, str]]:
     """The assignments of one export, as far as a shell's rules for quotes and comments tell without running it."""
+    import shlex
+
     try:
         told = shlex.split(words.partition(" #")[0].partition(";")[0], posix=True)
     except ValueError:

@@ -2,6 +2,7 @@
 
 import re
 
+from rigup.knowledge.patterns import late
 from rigup.machine.kinds import SlurmNode, SlurmSetting
 from rigup.machine.reader import File, Statements, reads
 from rigup.machine.texts import Text
@@ -10,7 +11,7 @@ _NAMES = (
     "GresTypes|TaskPlugin|TaskPluginParam|ProctrackType|SelectType|SelectTypeParameters|JobAcctGatherType|ConstrainDevices|"
     "ConstrainRAMSpace|CgroupPlugin|AutoDetect|SlurmctldHost|ClusterName|PropagateResourceLimits|MpiDefault|SLURM_VERSION|AccountingStorageTRES"
 )
-_SETTING = re.compile(_NAMES, re.IGNORECASE)
+_SETTING = late(_NAMES, re.IGNORECASE)
 _CANONICAL = {name.lower(): name for name in _NAMES.split("|")}
 _FILES = "/{etc/slurm,etc/slurm-llnl,usr/local/etc,opt/slurm/etc}/{slurm,gres,cgroup}.conf"
 

@@ -6,6 +6,7 @@ It speaks its user's language: what counts are ids, numbers and the form of a li
 import re
 from collections.abc import Iterator
 
+from rigup.knowledge.patterns import late
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Cpu, Distribution, Driver, Gpu, Platform
 from rigup.machine.reader import Statements, derives, reads
@@ -22,11 +23,11 @@ def wsl_is_linux(platform: Platform) -> Iterator[Platform]:
     yield platform
 
 
-_PNP = re.compile(
+_PNP = late(
     r"VEN_([0-9A-Fa-f]{4})&(?:amp;)?DEV_([0-9A-Fa-f]{4})(?:&(?:amp;)?SUBSYS_([0-9A-Fa-f]{4})([0-9A-Fa-f]{4}))?(?:&(?:amp;)?REV_([0-9A-Fa-f]{2}))?"
 )
 # Adapters that Windows makes up itself, or that remote desktops bring.
-_UNREAL = re.compile(
+_UNREAL = late(
     r"(?i)basic (?:render|display)|remote|virtual|mirror|citrix|parsec|spacedesk|idd|vmware|virtualbox|qxl|hyper-v"
 )
 _MOST = 64  # adapters of one report
@@ -141,7 +142,7 @@ def wmic_table(text: Text) -> Statements:
 
 
 _BUILD = r"(?i)(?:\bwin(?:dows)?[ -]?1[01]\b[^\n]{0,50}?\b(?:os )?build|\bos build|\bwinver|\bwindows build)[ :#=]{1,3}(?P<build>1[0-9]\d{3}|2[0-9]\d{3})(?:\.\d{1,6})?\b"
-_ASKED_FOR = re.compile(
+_ASKED_FOR = late(
     r"(?i)\b(?:requires?|required|needs?|needed|at least|minimum|prerequisites?|supported|since|starting)\b|\bor (?:higher|later|newer|above|greater)\b|\d\+"
 )
 
@@ -177,7 +178,7 @@ def windows_release(text: Text) -> Statements:
         yield hit.states(Platform, system="windows", version=hit["version"])
 
 
-_OTHER = re.compile(
+_OTHER = late(
     r"(?i)\bWSL|\bLinux\b|\bUbuntu\b|\bDebian\b|\bFedora\b|\bmacOS\b|\bMacBook\b|\b(?:docker|podman) run\b|[Dd]ual.?boot"
 )
 _NAME = r"(?:Microsoft )?[Ww]in(?:dows)?"
