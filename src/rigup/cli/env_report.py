@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from rigup.cli.history import local_time, spoken_states
+from rigup.cli.history_report import local_time, spoken_states
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
 

@@ -25,29 +25,23 @@ def command(words: tuple[str, ...], as_json: bool) -> int:
     found = _all() if not asked else _found(asked)
     near = [] if found else _near(asked)
     if as_json:
-        click.echo(
-            json.dumps(
-                {"schema": "rigup.explain/1", "asked": asked, "causes": found, "near": near},
-                ensure_ascii=False,
-                indent=1,
-            )
-        )
-    elif near:
-        click.echo(_nearest(near))
-    elif not found:
-        click.echo(
-            "\n".join(
-                wrapped(
-                    _(
-                        "No cause is named so, and no known message reads like this. `rigup explain` lists all causes; `rigup doctor --from FILE` reads a whole report."
-                    )
-                )
-            ),
-            err=True,
-        )
+        told = {"schema": "rigup.explain/1", "asked": asked, "causes": found, "near": near}
+        click.echo(json.dumps(told, ensure_ascii=False, indent=1))
+    elif not found and not near:
+        click.echo("\n".join(wrapped(_unknown())), err=True)
     else:
-        click.echo(_listing(found) if not asked else _told(found[0]) if len(found) == 1 else _several(found))
+        click.echo(_nearest(near) if near else _told(found[0]) if len(found) == 1 else _chosen(asked, found))
     return 0 if found or near else 1
+
+
+def _unknown() -> str:
+    return _(
+        "No cause is named so, and no known message reads like this. `rigup explain` lists all causes; `rigup doctor --from FILE` reads a whole report."
+    )
+
+
+def _chosen(asked: str, found: list[dict[str, Any]]) -> str:
+    return _several(found) if asked else _listing(found)
 
 
 def _all() -> list[dict[str, Any]]:

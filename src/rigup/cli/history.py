@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.history_report import local_time, run_lines, spoken_states
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _, choose
 
@@ -51,7 +52,7 @@ def run_of(number: int) -> "Record":
 
 
 def _in_full(number: int, as_json: bool) -> int:
-    from rigup.cli.history_report import run_lines, run_of_record
+    from rigup.cli.history_report import run_of_record
 
     record = run_of(number)
     told = {**_one(record), **run_of_record(record)}
@@ -76,25 +77,6 @@ def _one(record: "Record") -> Answer:
         "environment": intent.environment or None, "done": len(done(record)), "steps": len(intent.steps),
         "folder": str(record.folder),
     }  # fmt: skip
-
-
-def spoken_states() -> dict[str, str]:
-    """How a run ended, as a person reads it."""
-    return {
-        "finished": _("done"), "failed": _("failed"), "waiting": _("waits for a restart"),
-        "broken-off": _("broken off"), "taken-back": _("taken back"), "being-taken-back": _("half taken back"),
-        "unreadable": _("unreadable"),
-    }  # fmt: skip
-
-
-def local_time(told: str) -> str:
-    """A moment as records keep it, to the minute and in the time of this machine, which is what its user's clock shows."""
-    from datetime import datetime
-
-    try:
-        return datetime.fromisoformat(told).astimezone().strftime("%Y-%m-%d %H:%M")
-    except (ValueError, OverflowError, OSError):
-        return told[:16]
 
 
 def _lines(one: Answer) -> list[str]:

@@ -65,10 +65,27 @@ def _plain(line: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in line.expandtabs())[:_WIDEST]
 
 
+def spoken_states() -> dict[str, str]:
+    """How a run ended, as a person reads it."""
+    return {
+        "finished": _("done"), "failed": _("failed"), "waiting": _("waits for a restart"),
+        "broken-off": _("broken off"), "taken-back": _("taken back"), "being-taken-back": _("half taken back"),
+        "unreadable": _("unreadable"),
+    }  # fmt: skip
+
+
+def local_time(told: str) -> str:
+    """A moment as records keep it, to the minute and in the time of this machine, which is what its user's clock shows."""
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(told).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):
+        return told[:16]
+
+
 def run_lines(told: Answer) -> list[str]:
     """The run for a person."""
-    from rigup.cli.history import local_time, spoken_states
-
     head = _("Run {number}: {title}").format(number=told["number"], title=told.get("title") or told.get("because", ""))
     how = _("{state}, {moment}").format(
         state=spoken_states()[told["state"]], moment=local_time(told.get("made_at", ""))

@@ -52,6 +52,11 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
         return {canonicalize_name(one.name): one for one in map(Requirement, self.packages)}
 
 
+def _twice(name: str, first: str, second: str) -> WishError:
+    said = _("{package} is asked for twice: as {first} and as {second}. Give one of them.")
+    return WishError(said.format(package=name, first=first, second=second))
+
+
 def read_wishes(words: Iterable[str], site: Site | None = None) -> tuple[str, ...]:
     """Requirements as a person types them: "torch==2.6", "torch>=2.4,<2.8"; those meant for other systems are left out.
 
@@ -73,13 +78,8 @@ def read_wishes(words: Iterable[str], site: Site | None = None) -> tuple[str, ..
         told.marker = None
         told.name = KNOWN_AS.get(canonicalize_name(told.name), told.name)
         name = canonicalize_name(told.name)
-        if name in found and found[name] != str(told):
-            raise WishError(
-                _("{package} is asked for twice: as {first} and as {second}. Give one of them.").format(
-                    package=name, first=found[name], second=str(told)
-                )
-            )
-        found[name] = str(told)
+        if found.setdefault(name, str(told)) != str(told):
+            raise _twice(name, found[name], str(told))
     if len(found) > _MOST:
         raise WishError(_("{count} packages are more than one wish may hold.").format(count=len(found)))
     if word and not found:
