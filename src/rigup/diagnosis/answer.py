@@ -59,9 +59,7 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     facts = look(sources, wake)
     findings, skipped = judged(facts)
     said = complaint(sources, facts) if _undecided(findings, facts) else ()
-    if not unexplained(findings, facts):  # a known message on which the rules keep silent is no matter for guesses
-        findings = with_guess(findings, said)
-    return Diagnosis(facts, findings, skipped, said)
+    return Diagnosis(facts, with_guess(findings, said, unexplained(findings, facts)), skipped, said)
 
 
 def _undecided(findings: list[Finding], facts: Facts) -> bool:

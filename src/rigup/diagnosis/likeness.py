@@ -4,7 +4,7 @@ Words prove nothing. So it guesses only of texts, only where nothing loud was fo
 only where somebody complains, and calls itself possible. The text of the cause tells how to make sure.
 """
 
-from rigup.diagnosis.findings import Finding
+from rigup.diagnosis.findings import Finding, explained
 from rigup.knowledge.doctor_tables import signatures
 from rigup.knowledge.likeness import Likeness, complains, likenesses, line_of, nearest
 from rigup.language import _
@@ -46,8 +46,10 @@ def _without(text: Text, idle: set[tuple[str, int | None]]) -> str:
     return "\n".join(line for number, line in lines if (text.source, number) not in idle)
 
 
-def with_guess(findings: list[Finding], texts: tuple[Text, ...]) -> list[Finding]:
+def with_guess(findings: list[Finding], texts: tuple[Text, ...], left: list[str]) -> list[Finding]:
     """The findings, with a guess where nothing is found; with the runner-up too where the two are close.
+
+    `left` are known messages on which the rules keep silent: only a cause that accounts for all of them is guessed at.
 
     Raises:
         KnowledgeError: the weights are malformed.
@@ -55,9 +57,13 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...]) -> list[Finding
     """
     if any(finding.severity != "note" for finding in findings):
         return findings
-    likely = likenesses("\n".join(text.body for text in texts), most=2)
-    alone = len(likely) == 2 and likely[0].score - likely[1].score > _LEAD
-    return [*(_finding(like, texts) for like in likely[: 1 if alone else 2]), *findings]
+    likely = [
+        like
+        for like in likenesses("\n".join(text.body for text in texts), most=2)
+        if explained(like.cause) >= set(left)
+    ]
+    near = [like for like in likely if likely[0].score - like.score <= _LEAD]
+    return [*(_finding(like, texts) for like in near), *findings]
 
 
 def near(texts: tuple[Text, ...]) -> list[str]:
