@@ -117,6 +117,16 @@ def _wants(said: Symptom) -> float:
     return size(said.get("wanted")) or 0.0
 
 
+@rule("gpu-memory-held-by-others", "likely")
+def taken_as_people_say(
+    told: Symptom = seen("memory-taken-in-words", "memory-taken-in-chinese-words"),
+    said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "torch-allocation-on-device"),
+    full: Symptom | None = seen(*_OUT),
+) -> Verdict:
+    """Words tell of memory that is not the program's own; a message with figures knows better."""
+    return full is None and {"told": told.id, "said": said.id, "severity": "error"}
+
+
 @rule("oom-fragmentation")
 def reserved_in_pieces(said: Symptom = seen(*_OUT)) -> Verdict:
     """Enough is reserved and unused, and no piece of it is long enough."""

@@ -75,19 +75,12 @@ def another_libcuda_lies_there(
 
 @rule("wsl-linux-driver-inside", strength="likely")
 def library_of_another_driver_than_windows_has(
-    platform: Platform = one(wsl=_WSL), error: Symptom = seen("nvml-version-mismatch", "nvml-version-mismatch-constant", "ollama-nvml-versions")
+    error: Symptom = seen("nvml-version-mismatch", "nvml-version-mismatch-constant", "ollama-nvml-versions"), platform: Platform | None = None,
+    spoken: Symptom | None = seen(*_SPOKEN), typed: Symptom | None = seen(*_TYPED),
 ) -> Verdict:  # fmt: skip
     """In WSL no module is loaded that could lag behind: a library that does not fit came with a Linux driver."""
-    return bool(platform.wsl) and {"said": error.id}
-
-
-@rule("wsl-linux-driver-inside", strength="likely")
-def library_of_another_driver_in_a_wsl_that_is_spoken_of(
-    _spoken: Symptom = seen(*_SPOKEN), typed: Symptom = seen(*_TYPED), platform: Platform | None = None,
-    error: Symptom = seen("nvml-version-mismatch", "nvml-version-mismatch-constant", "ollama-nvml-versions"),
-) -> Verdict:  # fmt: skip
-    """The same where only the person's words tell of WSL, and of what was installed there."""
-    return platform is None and {"typed": typed.id, "said": error.id}
+    ours = platform.get("wsl") if platform else spoken and typed
+    return bool(ours) and {"said": error.id}
 
 
 @rule("wsl-linux-driver-inside", strength="likely")
@@ -198,6 +191,15 @@ def kernel_of_a_preview_and_no_gpu(
 def first_generation(platform: Platform = one(wsl=1)) -> Verdict:
     """WSL 1 has no kernel of its own, and no GPU."""
     return platform.wsl == 1 and {"distribution": "Ubuntu", "minimum": "WSL 2"}
+
+
+@rule("wsl-windows-too-old", strength="likely")
+def first_generation_is_spoken_of(
+    _spoken: Symptom = seen("wsl-first-in-words", "wsl-first-in-small-letters"), platform: Platform | None = one(wsl=2),
+    said: Symptom = seen("torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device", "nvidia-smi-cannot-communicate", "nvidia-smi-not-installed"),
+) -> Verdict:  # fmt: skip
+    """The same where only the person's words tell of it."""
+    return platform is None and {"distribution": "Ubuntu", "minimum": "WSL 2", "said": said.id}
 
 
 @rule("wsl-windows-too-old", strength="likely")
