@@ -83,7 +83,7 @@ def answer(diagnosis: Diagnosis) -> Answer:
         "findings": shown,
         "skipped": [_skipped(unknown, causes) for unknown, causes in sorted(skipped.items())],
         "unexplained": left,
-        "near": near(complained) if all(finding.severity == "note" for finding in findings) else [],
+        "near": near(complained, findings),
         "troubles": facts.troubles,
     }
 

@@ -66,14 +66,17 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], left: list[str]
     return [*(_finding(like, texts) for like in near), *findings]
 
 
-def near(texts: tuple[Text, ...]) -> list[str]:
-    """Causes to read about where not even a guess is worth it.
+def near(texts: tuple[Text, ...], findings: list[Finding]) -> list[str]:
+    """Causes to read about where nothing loud was found and not even a guess is worth it.
 
     Raises:
         KnowledgeError: the weights are malformed.
 
     """
-    return [like.cause for like in nearest("\n".join(text.body for text in texts))]
+    named = {finding.cause for finding in findings}
+    if any(finding.severity != "note" for finding in findings):
+        return []
+    return [like.cause for like in nearest("\n".join(text.body for text in texts)) if like.cause not in named]
 
 
 def is_guess(finding: Finding) -> bool:
