@@ -160,6 +160,8 @@ def _system(wish: Wish, site: Site, _solve: Solve) -> Iterator[Remedy]:
         yield Remedy(
             text=told, wish=wish, site=site.but(system="linux", wsl=True, glibc="2.35", python=None, pythons=())
         )
+        told = _("Install it on Linux itself: no build for native Windows or for WSL reaches this GPU.")
+        yield from _on_linux(told, wish, site.but(system="linux", glibc="2.35", python=None, pythons=()))
     if site.system == "linux" and site.glibc is not None:
         for glibc in (one for one in _GLIBC if version_key(one) > version_key(site.glibc)):
             told = _("Run it in a container, or on a release of a distribution, with glibc {glibc} or newer.")
@@ -169,8 +171,13 @@ def _system(wish: Wish, site: Site, _solve: Solve) -> Iterator[Remedy]:
         told = _("Upgrade macOS to {version} or newer.").format(version=newer)
         yield Remedy(text=told, wish=wish, site=site.but(macos=newer))
         newer = next_mps_minimum(newer)
-    if site.wsl and any(device.vendor == "amd" for device in site.gpus):
-        told = _("Install it on Linux itself: inside WSL this GPU is not driven.")
+    if site.wsl:
+        yield from _on_linux(_("Install it on Linux itself: inside WSL this GPU is not driven."), wish, site)
+
+
+def _on_linux(told: str, wish: Wish, site: Site) -> Iterator[Remedy]:
+    """Linux itself: for AMD's GPUs less is built for WSL than for Linux."""
+    if any(device.vendor == "amd" for device in site.gpus):
         yield Remedy(text=told, wish=wish, site=site.but(wsl=False))
 
 

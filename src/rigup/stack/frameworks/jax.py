@@ -11,7 +11,7 @@ from rigup.language import _
 from rigup.stack.candidate import Candidate, Change
 from rigup.stack.site import Site
 
-_MACHINES = {"linux": ("x86_64", "aarch64"), "macos": ("arm64",), "windows": ("x86_64",)}
+_MACHINES = {"linux": ("x86_64", "aarch64"), "macos": ("arm64", "x86_64"), "windows": ("x86_64",)}
 
 
 def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
@@ -25,6 +25,8 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
     if site.machine not in _MACHINES.get(site.system, ()):
         return
     for row in _releases():
+        if site.system == "macos" and site.machine == "x86_64" and not row.get("macos_x86_64"):
+            continue
         for version in reversed(row.get("releases", [row["version"]])):
             if all(want.specifier.contains(version) for want in wanted):
                 yield from _builds(row, version, site, _extras(asked))

@@ -1,0 +1,52 @@
+"""What a machine is told that cannot be served as it is, and cards whose name alone must tell the chip."""
+
+import pytest
+
+from rigup.knowledge.gpu_words import gpu_in_words
+from rigup.plan.answer import answer
+from rigup.stack.choose import choose
+from rigup.stack.profile import read_profile
+from rigup.stack.wish import Wish, read_wishes
+
+
+def planned(profile, *wish):
+    return answer(choose(Wish(packages=read_wishes(wish)), read_profile(profile)))
+
+
+@pytest.mark.parametrize("card", ["RX 7900 XTX", "RX 9070 XT"])
+def test_where_only_linux_itself_serves_a_card_of_windows_that_is_said(card):
+    plan = planned(f"{card}, windows 11, python 3.12", "vllm")
+    assert plan["verdict"] == "impossible"
+    assert "Linux itself" in plan["smallest_change"] and "WSL" in plan["smallest_change"]
+
+
+def test_where_wsl_serves_it_linux_itself_is_not_asked_for():
+    plan = planned("RTX 4090, driver 581.57, windows 11, python 3.12", "vllm")
+    assert "inside WSL (or on Linux)" in plan["smallest_change"]
+
+
+def test_nothing_is_promised_to_a_card_that_linux_does_not_serve_either():
+    assert not planned("RX 580, windows 11, python 3.12", "vllm")["smallest_change"]
+
+
+def test_an_intel_mac_gets_the_last_jax_that_was_built_for_it():
+    plan = planned("no gpu, macos 13.6, arch x86_64, python 3.12", "jax")
+    assert plan["packages"] == {"jax": "0.4.38"}
+
+
+def test_a_mac_with_apple_silicon_still_gets_the_newest_jax():
+    older = planned("no gpu, macos 13.6, arch x86_64, python 3.12", "jax")
+    newer = planned("Apple M2, macos 14.5, python 3.12", "jax")
+    assert newer["verdict"] == "possible" and newer["packages"]["jax"] != older["packages"]["jax"]
+
+
+@pytest.mark.parametrize(
+    ("name", "isa"),
+    [
+        ("Tesla M10", "sm_50"), ("10de:13bd", "sm_50"), ("GeForce GTX 750", "sm_50"), ("GTX 750 Ti", "sm_50"),
+        ("TITAN X", "sm_61"), ("GTX TITAN X", "sm_52"), ("RX 6750 GRE", "gfx1031"), ("RX 6750 GRE 10GB", "gfx1031"),
+    ],
+)  # fmt: skip
+def test_a_name_tells_the_chip(name, isa):
+    found = gpu_in_words(name)
+    assert found is not None and found[0].isa == isa
