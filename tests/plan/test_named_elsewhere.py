@@ -17,7 +17,7 @@ def planned(profile, *wish):
 def test_where_only_linux_itself_serves_a_card_of_windows_that_is_said(card):
     plan = planned(f"{card}, windows 11, python 3.12", "vllm")
     assert plan["verdict"] == "impossible"
-    assert "Linux itself" in plan["smallest_change"] and "WSL" in plan["smallest_change"]
+    assert "Linux itself: no build for native Windows or for WSL" in plan["smallest_change"]
 
 
 def test_where_wsl_serves_it_linux_itself_is_not_asked_for():
@@ -37,7 +37,8 @@ def test_an_intel_mac_gets_the_last_jax_that_was_built_for_it():
 def test_a_mac_with_apple_silicon_still_gets_the_newest_jax():
     older = planned("no gpu, macos 13.6, arch x86_64, python 3.12", "jax")
     newer = planned("Apple M2, macos 14.5, python 3.12", "jax")
-    assert newer["verdict"] == "possible" and newer["packages"]["jax"] != older["packages"]["jax"]
+    assert newer["verdict"] == "possible"
+    assert newer["packages"]["jax"] != older["packages"]["jax"]
 
 
 @pytest.mark.parametrize(
@@ -48,5 +49,5 @@ def test_a_mac_with_apple_silicon_still_gets_the_newest_jax():
     ],
 )  # fmt: skip
 def test_a_name_tells_the_chip(name, isa):
-    found = gpu_in_words(name)
-    assert found is not None and found[0].isa == isa
+    found, _id = gpu_in_words(name)
+    assert found.isa == isa

@@ -45,6 +45,17 @@ def open_package_for_an_old_card(
     return bool(mine) and unused and not inside(package) and {"branch": driver_branch_for(gpu.isa)}
 
 
+@rule("open-module-on-pre-turing-gpu", "likely")
+def open_module_for_an_old_card_as_people_say(
+    told: Symptom = seen("open-driver-in-words"), _refused: Symptom = seen("card-refused-in-words", "nvidia-smi-no-devices", "nvidia-smi-cannot-communicate"),
+    gpu: Gpu = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """A person names the open module, a card from before GSP, and that the one refuses the other."""
+    known = gpu if gpu.get("isa") else None
+    unused = not gpu.get("seen_by") and known is not None and open_module(known.isa) == "impossible"
+    return unused and {"said": told.id, "branch": driver_branch_for(gpu.isa)}
+
+
 @rule("device-node-permissions", "possible")
 def closed_node_and_nobody_says_for_whom(
     said: Symptom = seen(*_UNUSED), node: DeviceNode = one(), who: Account | None = None

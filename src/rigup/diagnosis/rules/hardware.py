@@ -17,7 +17,7 @@ from rigup.machine.kinds import (
 
 _LOST = ("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost", "nvml-gpu-lost-constant")
 _NOT_READY = ("cuda-802", "cuda-802-constant", "cuda-802-runtime", "cuda-802-number")
-_BUSY = ("cuda-46", "cuda-46-constant")
+_BUSY = ("cuda-46", "cuda-46-constant", "devices-unavailable-in-words")
 _EXCLUSIVE = ("Exclusive_Process", "Exclusive_Thread", "Prohibited")
 _MANAGER, _MANAGER_RPM = "nvidia-fabricmanager", "nvidia-fabric-manager"
 _NO_MIG = (
