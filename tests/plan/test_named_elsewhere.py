@@ -5,7 +5,7 @@ import pytest
 from rigup.knowledge.gpu_words import gpu_in_words
 from rigup.plan.answer import answer
 from rigup.stack.choose import choose
-from rigup.stack.profile import read_profile
+from rigup.stack.profile import ProfileError, read_profile
 from rigup.stack.wish import Wish, read_wishes
 
 
@@ -51,3 +51,29 @@ def test_a_mac_with_apple_silicon_still_gets_the_newest_jax():
 def test_a_name_tells_the_chip(name, isa):
     found, _id = gpu_in_words(name)
     assert found.isa == isa
+
+
+@pytest.mark.parametrize(
+    ("words", "distribution", "release", "glibc"),
+    [
+        ("ubuntu jammy", "ubuntu", "22.04", "2.35"), ("bookworm", "debian", "12", "2.36"), ("al2023", "amzn", "2023", "2.34"),
+        ("debian 12 (bookworm)", "debian", "12", "2.36"), ("ubuntu 22.04 jammy", "ubuntu", "22.04", "2.35"),
+        ("sles 15 sp6", "sles", "15.6", "2.38"), ("kubuntu 24.04", "ubuntu", "24.04", "2.39"), ("rhel 8", "rhel", "8", "2.28"),
+        ("kali linux", "kali", "", None), ("tumbleweed", "opensuse tumbleweed", "", None), ("azure linux 3", "azure linux", "3", None),
+    ],
+)  # fmt: skip
+def test_a_distribution_is_known_by_what_people_call_it(words, distribution, release, glibc):
+    site = read_profile(f"RTX 3090, driver 550.144.03, {words}, python 3.11")
+    assert (site.system, site.distribution, site.release, site.glibc) == ("linux", distribution, release, glibc)
+
+
+@pytest.mark.parametrize("words", ["ubuntu 22.04 (wsl2)", "wsl ubuntu 22.04", "ubuntu 22.04 under wsl"])
+def test_a_distribution_inside_wsl_may_be_said_in_one_breath(words):
+    site = read_profile(f"RTX 3090, driver 581.57, {words}")
+    assert (site.wsl, site.distribution, site.release) == (True, "ubuntu", "22.04")
+
+
+@pytest.mark.parametrize("words", ["fedora bookworm", "foo bookworm", "foo bar", "wsl foo", "freebsd 14"])
+def test_words_that_name_no_system_are_refused(words):
+    with pytest.raises(ProfileError):
+        read_profile(f"RTX 3090, {words}")

@@ -10,14 +10,21 @@ _ALSO = {
     "rhel": ("red hat", "redhat"),
     "opensuse-leap": ("opensuse", "leap", "opensuse leap"),
     "ol": ("oracle",),
+    "ubuntu": ("kubuntu", "xubuntu", "lubuntu"),
+    "fedora": ("nobara",),
 }
-_ROLLING = ("arch", "manjaro", "nixos", "gentoo", "steamos", "opensuse tumbleweed", "endeavouros", "cachyos", "bazzite")
+_ROLLING = (
+    "arch", "manjaro", "nixos", "gentoo", "steamos", "opensuse tumbleweed", "endeavouros", "cachyos", "bazzite", "kali",
+    "void", "garuda",
+)  # fmt: skip
 _SPELT = {
     "sles": ("suse", "suse linux enterprise", "sles"),
-    "amzn": ("amazon linux", "amazon"),
+    "amzn": ("amazon linux", "amazon", "al"),
     "linuxmint": ("mint", "linux mint"),
     "pop": ("pop!_os", "pop_os", "popos", "pop os"),
     "centos": ("centos stream",),
+    "opensuse tumbleweed": ("tumbleweed",),
+    "debian": ("debian sid", "debian testing", "debian unstable"),
 }
 
 
@@ -29,6 +36,7 @@ class Distribution(msgspec.Struct, frozen=True, kw_only=True):
         release: "22.04"; a major release stands for its minor ones.
         glibc: version of the C library, "musl" where it is that one.
         python: what `python3` is, "" if none or unknown.
+        codename: "jammy", "" where its maker gives none that people use.
 
     """
 
@@ -36,6 +44,7 @@ class Distribution(msgspec.Struct, frozen=True, kw_only=True):
     release: str
     glibc: str
     python: str = ""
+    codename: str = ""
     source: str = ""
 
 
@@ -50,6 +59,17 @@ def distribution(name: str, release: str) -> Distribution | None:
     rows = [row for row in tables.rows("distributions", "distribution", Distribution) if row.id == name]
     fitting = [row for row in rows if version_key(row.release) == asked[: len(version_key(row.release))] and asked]
     return max(fitting, key=lambda row: len(row.release), default=None)
+
+
+def of_codename(word: str) -> Distribution | None:
+    """The release that a word such as "jammy" stands for.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("distributions", "distribution", Distribution)
+    return next((row for row in rows if row.codename and row.codename == word), None)
 
 
 def spoken() -> dict[str, str]:

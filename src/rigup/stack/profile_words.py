@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from rigup.knowledge.distributions import spoken
+from rigup.knowledge.distributions import of_codename, spoken
 from rigup.knowledge.jetson import jetpack_of_l4t
 from rigup.stack.site import NONE
 
@@ -17,12 +17,20 @@ _BEFORE = _SIZE.replace(">", "_before>")
 _NUMBER = r"[ :=-]?v?r?(?P<number>\d[\d.]{0,20})(?:\.?x{1,3})?"
 _NO = r"(?:no|none|not installed|missing|without)"
 _SYSTEM = re.compile(
-    r"(?P<name>[a-z][a-z!_. -]{0,40}?)[ :-]?(?P<release>\d[\d.]{0,12})?(?: ?lts)?(?: (?:server|desktop|core|workstation))?"
+    r"(?P<name>[a-z][a-z!_. -]{0,40}?)[ :-]?(?P<release>\d[\d.]{0,12})?(?: ?sp ?(?P<pack>\d))?(?: ?lts)?(?: (?:server|desktop|core|workstation))?"
 )
+_LINUX = re.compile(r"[a-z][a-z .-]{1,30} (?:linux|os)\b")
+_INSIDE_WSL = re.compile(r"wsl ?[12]? (?P<inner>\S.{1,60})|(?P<before>\S.{1,60}?) (?:in |on |under )?\(?wsl ?[12]?\)?")
 
 
 def said(part: str) -> Changes | None:
     """What a part says, in lower case and with single blanks; None for one that is no word of a profile."""
+    inside = _INSIDE_WSL.fullmatch(part)
+    found = _system(inside["inner"] or inside["before"]) if inside else _plainly(part)
+    return found | {"wsl": True} if found and inside else found
+
+
+def _plainly(part: str) -> Changes | None:
     for pattern, meaning in _WORDS:
         if found := re.fullmatch(pattern, part):
             return meaning(found)
@@ -30,15 +38,29 @@ def said(part: str) -> Changes | None:
 
 
 def _system(part: str) -> Changes | None:
-    """A distribution and its release: "ubuntu 22.04", "rhel9", "rocky linux 9.4"."""
+    """A distribution and its release: "ubuntu 22.04", "rhel9", "rocky linux 9.4", "sles 15 sp6", "debian bookworm"."""
+    return _by_codename(part) or _by_number(part)
+
+
+def _by_codename(part: str) -> Changes | None:
+    """The release of "bookworm", "debian bookworm" and "debian 12 (bookworm)"."""
+    before, _blank, word = part.rpartition(" ")
+    row, name = of_codename(word.strip("()")), before.rstrip(" 0123456789.")
+    if row is None or (name and spoken().get(name) != row.id):
+        return None
+    return {"system": "linux", "distribution": row.id, "release": row.release}
+
+
+def _by_number(part: str) -> Changes | None:
+    """A distribution that nobody wrote down is Linux all the same; its C library is then not known."""
     found = _SYSTEM.fullmatch(part)
     if not found:
         return None
-    known = spoken()
+    known, release = spoken(), ".".join(one for one in (found["release"], found["pack"]) if one)
     for word in (found["name"], found["name"].removesuffix(" linux").strip()):
         if word in known:
-            return {"system": "linux", "distribution": known[word], "release": found["release"] or ""}
-    return None
+            return {"system": "linux", "distribution": known[word], "release": release}
+    return {"system": "linux", "distribution": found["name"], "release": release} if _LINUX.match(part) else None
 
 
 def _version(field: str) -> Callable[[Found], Changes]:
