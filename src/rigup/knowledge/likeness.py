@@ -18,7 +18,7 @@ _MOST = 40_000  # characters of either end of a text
 _TELLING = 4  # words that are named as the reason
 _HUNDREDTHS = 100
 _COMMON = 450  # rarity of a word below which it is no reason to name
-_NEAR, _FAR = -0.6, -0.8  # below it one word, or several, say nothing
+_NEAR, _FAR = -0.5, -0.8  # below it one word, or several, say nothing
 _FAULT = -1  # stands among the causes for "something is wrong"
 
 
