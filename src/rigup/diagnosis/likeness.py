@@ -55,7 +55,7 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], left: list[str]
         KnowledgeError: the weights are malformed.
 
     """
-    if any(finding.severity != "note" for finding in findings):
+    if not texts or any(finding.severity != "note" for finding in findings):
         return findings
     likely = [
         like
@@ -74,7 +74,7 @@ def near(texts: tuple[Text, ...], findings: list[Finding]) -> list[str]:
 
     """
     named = {finding.cause for finding in findings}
-    if any(finding.severity != "note" for finding in findings):
+    if not texts or any(finding.severity != "note" for finding in findings):
         return []
     return [like.cause for like in nearest("\n".join(text.body for text in texts)) if like.cause not in named]
 

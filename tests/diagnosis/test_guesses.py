@@ -1,0 +1,57 @@
+"""When the doctor guesses: of a pasted complaint that no rule decides, and of nothing else."""
+
+import subprocess
+import sys
+
+import pytest
+
+from rigup.diagnosis.answer import diagnose
+
+COMPLAINT = (
+    "In the terminal my script finds the graphics card. In a notebook the same lines do not find it.\n"
+    "I have installed the package again in my shell, twice. Where should I look?\n"
+)
+LOADED = "import rigup.diagnosis.answer as a; a.diagnose(); from rigup.knowledge import likeness; print(likeness._model.cache_info().currsize)"
+
+
+@pytest.fixture
+def told(tmp_path):
+    def of(text):
+        (tmp_path / "post.txt").write_text(text, encoding="utf-8")
+        return diagnose(str(tmp_path / "post.txt"))
+
+    return of
+
+
+def test_a_complaint_that_nothing_decides_is_guessed_at(told):
+    answer = told(COMPLAINT)
+    first = answer["findings"][0]
+    assert (first["cause"], first["confidence"], first["guess"]) == ("jupyter-kernel-other-env", "possible", True)
+    assert first["evidence"][0]["value"] in COMPLAINT
+    assert first["make_sure"]
+    assert first["mends"]
+    assert not first["fixes"], "words choose no version and no vendor"
+    assert answer["near"] == []
+
+
+def test_what_a_rule_decides_is_not_guessed_at(told):
+    answer = told(COMPLAINT + "\nFailed to initialize NVML: Driver/library version mismatch\n")
+    assert not any(finding["guess"] for finding in answer["findings"])
+
+
+def test_a_question_is_no_complaint(told):
+    answer = told("Which notebook server do you like best for a machine with two graphics cards?\n")
+    assert answer["findings"] == []
+    assert answer["near"] == []
+
+
+def test_a_complaint_is_never_told_that_nothing_is_wrong(told):
+    answer = told(
+        "$ nvidia-smi -L\nGPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-1b6f3c52-7a10-4b7e-9a55-0c2d9f1e8a44)\nIt does not work.\n"
+    )
+    assert answer["verdict"] != "healthy"
+
+
+def test_a_machine_that_is_asked_itself_is_not_guessed_at():
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.strip() == "0", "the weights are not even read"
