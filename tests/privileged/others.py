@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from packages import _OPEN, _SMI, _TABLE, LIBRARIES, MODULE, NEW, Package, compiled
+from packages import _OPEN, _SMI, _TABLE, LIBRARIES, MODULE, NEW, Package, compiled, lay_out
 from roots import kernel, root, run, source
 
 # A package of two releases, one that needs it.
@@ -233,7 +233,9 @@ def _of_system(base: Path) -> None:
 
 def _rpm(package: Package, base: Path) -> None:
     label = f"{package.name}-{package.version}"
-    _laid_out(package, base / "tmp/trees" / label)
+    tree = base / "tmp/trees" / label
+    tree.mkdir(parents=True)
+    lay_out(package, tree)
     requires = "".join(f"Requires: {one.strip()}\n" for one in package.depends.split(",") if one.strip())
     scripts = "".join(f"%{name}\n{body}\n" for name, body in package.scripts.items())
     files = "\n".join(package.files)
@@ -247,24 +249,11 @@ def _rpm(package: Package, base: Path) -> None:
     run("chroot", base, "rpmbuild", "--quiet", "-bb", "--define", "_rpmdir /tmp/rpms", "--define", "_topdir /tmp/build", f"/tmp/specs/{at.name}")  # fmt: skip
 
 
-def _laid_out(package: Package, tree: Path) -> None:
-    tree.mkdir(parents=True)
-    for path, body in package.files.items():
-        at = tree / path.lstrip("/")
-        at.parent.mkdir(parents=True, exist_ok=True)
-        if body.startswith("-> "):
-            at.symlink_to(body.removeprefix("-> "))
-        elif body.startswith("@copy "):
-            shutil.copy(body.removeprefix("@copy "), at)
-        else:
-            at.write_text(body)
-            at.chmod(0o755 if body.startswith("#!") else 0o644)
-
-
 def _pacman(package: Package, base: Path, place: Path) -> None:
     label = f"{package.name}-{package.version}"
     tree = base / "tmp/trees" / label
-    _laid_out(package, tree)
+    tree.mkdir(parents=True)
+    lay_out(package, tree)
     needs = "".join(f"depend = {one.strip()}\n" for one in package.depends.split(",") if one.strip())
     told = f"pkgname = {package.name}\npkgbase = {package.name}\npkgver = {package.version}-1\npkgdesc = made for a test\nbuilddate = 1760000000\nsize = 1000\narch = x86_64\n{needs}"
     (tree / ".PKGINFO").write_text(told)

@@ -27,10 +27,8 @@ class Package(NamedTuple):
     more: str = ""
 
 
-def build(package: Package, folder: Path, into: Path) -> None:
-    """A .deb of it."""
-    tree = folder / f"{package.name}_{package.version}"
-    (tree / "DEBIAN").mkdir(parents=True)
+def lay_out(package: Package, tree: Path) -> None:
+    """Its files, as they are to lie below a folder."""
     for path, body in package.files.items():
         at = tree / path.lstrip("/")
         at.parent.mkdir(parents=True, exist_ok=True)
@@ -41,6 +39,13 @@ def build(package: Package, folder: Path, into: Path) -> None:
         else:
             at.write_text(body)
             at.chmod(0o755 if body.startswith("#!") else 0o644)
+
+
+def build(package: Package, folder: Path, into: Path) -> None:
+    """A .deb of it."""
+    tree = folder / f"{package.name}_{package.version}"
+    (tree / "DEBIAN").mkdir(parents=True)
+    lay_out(package, tree)
     depends = f"Depends: {package.depends}\n" if package.depends else ""
     control = f"Package: {package.name}\nVersion: {package.version}\nArchitecture: amd64\nMaintainer: nobody <nobody@example.com>\n{depends}{package.more}Description: made for a test\n"  # fmt: skip
     (tree / "DEBIAN/control").write_text(control)

@@ -16,7 +16,6 @@ from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 
 _LEAD = 0.3  # by which the nearest cause is well ahead of the next
-
 _MESSAGE = 12  # characters of a literal from which on it is a message, and not a name that is worth hearing
 
 
@@ -49,7 +48,7 @@ def _without(text: Text, idle: set[tuple[str, int | None]]) -> str:
 def with_guess(findings: list[Finding], texts: tuple[Text, ...], left: list[str]) -> list[Finding]:
     """The findings, with a guess where nothing is found; with the runner-up too where the two are close.
 
-    `left` are known messages on which the rules keep silent: only a cause that accounts for all of them is guessed at.
+    `left` are known messages on which the rules keep silent: where the nearest cause does not account for them, nobody guesses.
 
     Raises:
         KnowledgeError: the weights are malformed.
@@ -57,13 +56,11 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], left: list[str]
     """
     if not texts or any(finding.severity != "note" for finding in findings):
         return findings
-    likely = [
-        like
-        for like in likenesses("\n".join(text.body for text in texts), most=2)
-        if explained(like.cause) >= set(left)
-    ]
-    near = [like for like in likely if likely[0].score - like.score <= _LEAD]
-    return [*(_finding(like, texts) for like in near), *findings]
+    likely = likenesses("\n".join(text.body for text in texts), most=2)
+    if not likely or not explained(likely[0].cause) >= set(left):
+        return findings
+    close = (like for like in likely if likely[0].score - like.score <= _LEAD)
+    return [*(_finding(like, texts) for like in close), *findings]
 
 
 def near(texts: tuple[Text, ...], findings: list[Finding]) -> list[str]:

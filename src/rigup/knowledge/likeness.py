@@ -53,19 +53,21 @@ class _Model(NamedTuple):
     causes: list[str]
     offsets: list[float]
     fault_offset: float
-    trust: list[
-        float
-    ]  # how much it counts that it reads like a fault, and the lead of the first; and what has to be passed
+    trust: list[float]  # what it counts to read like a fault, to lead, to complain; and what the sum has to pass
     words: dict[str, str]  # word or pair of words → "rarity cause:weight …", in hundredths
 
 
 Weights = dict[str, dict[int, float]]
 
 
+def _ends(said: str) -> str:
+    """A long text's beginning and end: there people say what they want, and programs what they died of."""
+    return said if len(said) <= 2 * _MOST else said[:_MOST] + "\n" + said[-_MOST:]
+
+
 def words_of(said: str) -> list[str]:
     """Words and pairs of neighbours, as the weights know them."""
-    plain = said if len(said) <= 2 * _MOST else said[:_MOST] + "\n" + said[-_MOST:]
-    single = _WORD.findall(plain.lower())
+    single = _WORD.findall(_ends(said).lower())
     return single + [first + " " + second for first, second in pairwise(single)]
 
 
@@ -90,7 +92,7 @@ def complains(said: str) -> bool:
         KnowledgeError: the table is malformed.
 
     """
-    return any(form.search(said[: 2 * _MOST]) for form in _complaints())
+    return any(form.search(_ends(said)) for form in _complaints())
 
 
 def likenesses(said: str, most: int = 3) -> list[Likeness]:
@@ -101,12 +103,12 @@ def likenesses(said: str, most: int = 3) -> list[Likeness]:
 
     """
     model, weights = _model(), _weights(said)
-    nearest = _ranked(model, weights, max(most, 2))
+    ranked = _ranked(model, weights, max(most, 2))
     fault = model.fault_offset + sum(by.get(_FAULT, 0.0) for by in weights.values())
     by_fault, by_lead, by_complaint, above = model.trust
-    lead = nearest[0].score - nearest[1].score
+    lead = ranked[0].score - ranked[1].score
     trusted = by_fault * fault + by_lead * lead + by_complaint * complains(said) > above
-    return nearest[:most] if trusted else []
+    return ranked[:most] if trusted else []
 
 
 def nearest(said: str, most: int = 3) -> list[Likeness]:
@@ -165,9 +167,10 @@ def _pairs(row: list[str]) -> list[list[str]]:
 def line_of(said: str, words: tuple[str, ...]) -> int:
     """Offset of the line in which most of the words stand."""
     best, where, at = -1, 0, 0
-    for line in said[: 2 * _MOST].splitlines(keepends=True):
-        have = sum(word in set(words_of(line)) for word in words)
-        if have > best:
-            best, where = have, at
+    for line in said.splitlines(keepends=True):
+        if not _MOST <= at < len(said) - _MOST:  # as far as a text is read at all
+            have = sum(word in set(words_of(line)) for word in words)
+            if have > best:
+                best, where = have, at
         at += len(line)
     return where

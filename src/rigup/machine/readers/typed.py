@@ -21,7 +21,6 @@ _FORMS = (
     + _NAME
     + r"[ =]"
     + _VALUE,  # a shell's own line
-    _PROMPT + _NAME + r"=" + _VALUE + r" {1,4}(?=[\w./~][^\n=]{0,200})",  # before a command
     r"(?:^|[>\s])set {1,4}\"?" + _NAME + r"=" + _VALUE,  # cmd
     r"(?:^|[>\s])setx {1,4}\"?" + _NAME + r" " + _VALUE,  # cmd, for good
     r"\$env:" + _NAME + r" ?= ?" + _VALUE,  # PowerShell
@@ -29,7 +28,7 @@ _FORMS = (
     r"os\.(?:putenv|environ\.setdefault)\([\"']" + _NAME + r"[\"'], ?[\"'](?P<value>[^\"'\n]{0,200})[\"']\)",
     r"^[ \t]{0,12}ENV " + _NAME + r"[ =]" + _VALUE,  # a Dockerfile
 )
-_SEVERAL = _PROMPT + r"(?P<all>(?:[A-Z][A-Z0-9_]{2,60}=[^\s=]{0,200} {1,4}){2,12})(?=[\w./~])"
+_BEFORE = _PROMPT + r"(?P<all>(?:[A-Z][A-Z0-9_]{2,60}=\S{0,400} {1,4}){1,12})(?=[\w./~])"  # before a command
 _OPTION = r"(?: -e| --env)[ =]" + _NAME + r"=" + _VALUE
 
 
@@ -39,7 +38,7 @@ def typed_variables(text: Text) -> Statements:
     for form in _FORMS:
         for hit in text.each(form):
             yield hit.states(Variable, **hit.found())
-    for hit in text.each(_SEVERAL):
+    for hit in text.each(_BEFORE):
         for found in re.finditer(_NAME + "=" + _VALUE, hit["all"]):
             yield hit.states(Variable, name=found["name"], value=found["value"])
     for hit in text.each(r"^[^\n]{0,100}\b(?:docker|podman|nerdctl)\b[^\n]{0,40} run\b[^\n]{0,1500}"):
