@@ -11,9 +11,9 @@ def told_by_people() -> list[tuple[str, str]]:
     return [(row.id, row.example) for row in signatures() if row.program in PEOPLE]
 
 
-def ids(body: str, people: bool) -> set[str]:
-    """The symptoms of a text."""
-    return {str(symptom.get("id")) for symptom, _facts in match(Text("a text", body, Place()), people=people)}
+def ids(body: str, who: str) -> set[str]:
+    """The symptoms of a text in which they may speak."""
+    return {str(symptom.get("id")) for symptom, _facts in match(Text("a text", body, Place()), who)}
 
 
 def test_there_are_such_rows() -> None:
@@ -21,9 +21,32 @@ def test_there_are_such_rows() -> None:
 
 
 def test_a_pasted_text_is_heard_as_its_writers_words() -> None:
-    assert all(name in ids(example, people=True) for name, example in told_by_people())
+    assert all(name in ids(example, "anybody") for name, example in told_by_people())
 
 
 def test_a_machines_own_log_is_not() -> None:
     rows = {name for name, _example in told_by_people()}
-    assert not [name for _name, example in told_by_people() for name in ids(example, people=False) & rows]
+    assert not [name for _name, example in told_by_people() for name in ids(example, "program") & rows]
+
+
+def test_the_kernels_log_is_heard_as_the_kernels_words() -> None:
+    said = [
+        (row.id, row.example) for row in signatures() if row.program in ("kernel", "NVIDIA kernel module", "amdgpu")
+    ]
+    assert len(said) > 40
+    assert all(name in ids(example, "kernel") for name, example in said)
+
+
+def test_and_not_as_what_a_process_says_of_itself() -> None:
+    said = [
+        (row.id, row.example) for row in signatures() if row.program in ("CUDA", "conda", "torch", "people, Windows")
+    ]
+    own = {row.id for row in signatures() if row.scope == "process" and "kernel" not in row.program}
+    assert not [name for _name, example in said for name in ids(example, "kernel") & own]
+
+
+def test_numbers_of_a_kernels_log_are_no_errors_of_cuda() -> None:
+    lines = "".join(
+        f"[  {n}.{n}] pcieport 0000:00:{n % 32:02x}.0: AER: error {n} of cuda device\n" for n in range(790, 810)
+    )
+    assert not ids(lines, "kernel")

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import msgspec
 
 from rigup.knowledge import tables
+from rigup.knowledge.patterns import late
 
-_WORD = re.compile(r"[a-z][a-z0-9]+|[а-яё]{3,}|[\u4e00-\u9fff]")
+_WORD = late(r"[a-z][a-z0-9]+|[а-яё]{3,}|[\u4e00-\u9fff]")
 _MOST = 40_000  # characters of either end of a text
 _TELLING = 4  # words that are named as the reason
 _HUNDREDTHS = 100

@@ -34,7 +34,7 @@ _forgets: list[Callable[[], None]] = []
 class _Compiled(msgspec.Struct):
     format: int = 0
     stamps: dict[str, tuple[int, int]] = {}
-    tables: dict[str, bytes] = {}  # each packed by itself: those that nobody asks for are passed over
+    tables: dict[str, memoryview] = {}  # each packed by itself: those that nobody asks for are not even copied
 
 
 class Store:
@@ -131,7 +131,7 @@ class Store:
             self._arrays[name] = msgspec.msgpack.decode(raw, type=dict[str, msgspec.Raw])
         return self._arrays[name]
 
-    def _raw(self, name: str) -> bytes:
+    def _raw(self, name: str) -> bytes | memoryview:
         found = self._compiled.tables.get(name)
         if found is not None:
             return found

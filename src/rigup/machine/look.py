@@ -172,14 +172,14 @@ class _Runner:
         result = Result([], [], [])
         for source in self.sources:
             for text in source.texts:
-                result.symptoms.extend(match(text, people=source.host is None))
+                result.symptoms.extend(match(text, "anybody" if source.host is None else "program"))
         return result
 
 
 def _read_text(reader: Reader, text: Text, result: Result) -> None:
     """State what one text says, and that somebody looked."""
     if reader.matched and text.fresh:
-        result.symptoms.extend(match(text, people=False))
+        result.symptoms.extend(match(text, reader.matched))
     stated = []
     for fact in reader.read(text):
         stated.append(fact)

@@ -10,17 +10,24 @@ from rigup.machine.texts import Hit, Text
 PEOPLE = ("people", "people who ask", "a person", "user")  # and no program beside them
 
 
-def match(text: Text, people: bool = True) -> Iterator[tuple[Symptom, list[Fact]]]:
+def match(text: Text, who: str = "anybody") -> Iterator[tuple[Symptom, list[Fact]]]:
     """Each message that a signature row knows: the symptom, and the facts that the message states.
 
-    `people`: whether a person may speak in the text. A machine's own log is never read as what somebody tells of it.
+    `who` may speak in the text: "anybody", a "program" alone, or the "kernel" alone. A machine's own log is never
+    read as what somebody tells of it, nor the kernel's as what a process says of itself.
     """
     for row in signatures():
-        if row.program in PEOPLE and not people:
+        if not _may_speak(row, who):
             continue
         if spots := text.spots(row.literal):
             for hit in text.near(row.regex, spots, row.lines):
                 yield _symptom(row, hit), [fact for said in row.states if _tells(said, fact := _stated(said, row, hit))]
+
+
+def _may_speak(row: Signature, who: str) -> bool:
+    if who == "kernel":
+        return (row.scope != "process" and not row.program.startswith("people")) or "kernel" in row.program
+    return who == "anybody" or row.program not in PEOPLE
 
 
 def _symptom(row: Signature, hit: Hit) -> Symptom:

@@ -59,7 +59,7 @@ class Reader(NamedTuple):
     inputs: tuple[Input, ...]
     marks: tuple[str, ...]  # literals by which a pasted text is known to be of this kind
     whole: str  # regex by which a pasted text is known to be complete
-    matched: bool  # symptoms may stand in its live answers
+    matched: str  # who speaks in its live answers, if symptoms may stand in them: "program", "kernel"
     place: Place  # of what it states, where the text does not tell
     rank: int
     adds: tuple[type[Fact], ...] = ()  # kinds of which it tells something, though not that one is absent
@@ -86,7 +86,7 @@ DERIVED: dict[str, Derivation] = {}
 
 def reads(
     *about: type[Fact], inputs: Iterable[Input] = (), marks: tuple[str, ...] = (), whole: str = "",
-    matched: bool = False, process: str = "", rank: int = 1, adds: tuple[type[Fact], ...] = (),
+    matched: str = "", process: str = "", rank: int = 1, adds: tuple[type[Fact], ...] = (),
 ) -> Callable[[Read], Read]:  # fmt: skip
     """Register a reader. `about` are the kinds that it looks for: an absence of them is its to tell.
 

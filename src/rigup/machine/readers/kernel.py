@@ -14,13 +14,13 @@ def nvidia_module(text: Text) -> Statements:
         yield hit.states(Driver, vendor="nvidia", version=hit["version"], flavour=flavour)
 
 
-@reads(Symptom, inputs=[Run(("dmesg",))], matched=True)
+@reads(Symptom, inputs=[Run(("dmesg",))], matched="kernel")
 def kernel_log(_: Text) -> Statements:
     """Read for its symptoms alone."""
     yield from ()
 
 
-@reads(Symptom, inputs=[Run(("journalctl", "-k", "-b", "--no-pager", "-n", "20000"), 8)], matched=True)
+@reads(Symptom, inputs=[Run(("journalctl", "-k", "-b", "--no-pager", "-n", "20000"), 8)], matched="kernel")
 def kernel_journal(_: Text) -> Statements:
     """The same log as the journal keeps it, for those who may not read the kernel's; asked side by side."""
     yield from ()

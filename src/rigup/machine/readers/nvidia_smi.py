@@ -38,7 +38,7 @@ _MODES = {"E. Process": "Exclusive_Process", "E. Thread": "Exclusive_Thread"}
 
 @reads(
     adds=(Driver, Gpu), inputs=[Run(("nvidia-smi",), seconds=10, wakes="10de")],
-    marks=("NVIDIA-SMI", "CUDA Version:", "Persistence-M", "MiB /", "KMD Version"), matched=True,
+    marks=("NVIDIA-SMI", "CUDA Version:", "Persistence-M", "MiB /", "KMD Version"), matched="program",
 )  # fmt: skip
 def nvidia_smi(text: Text) -> Statements:
     """The table: banner, cards, MIG devices."""
@@ -103,7 +103,7 @@ def _mig_devices(text: Text) -> dict[int, list[dict[str, Any]]]:
     return {card: list(parts.values()) for card, parts in found.items()}
 
 
-@reads(adds=(Gpu,), inputs=[Run(("nvidia-smi", "-L"), seconds=10, wakes="10de")], marks=("(UUID: ",), matched=True)
+@reads(adds=(Gpu,), inputs=[Run(("nvidia-smi", "-L"), seconds=10, wakes="10de")], marks=("(UUID: ",), matched="program")
 def nvidia_list(text: Text) -> Statements:
     """`nvidia-smi -L`, and the head lines of nvlink's and other listings."""
     cards = list(text.each(_LISTED))[:_MOST]

@@ -22,7 +22,7 @@ _AGENT = r"^[> \t]{0,40}Agent (?P<number>\d{1,4})[ \t]*$"
 
 
 @reads(adds=(Gpu, KernelModule, Driver), inputs=[Run(("rocminfo",), seconds=8, wakes="1002")],
-       marks=("HSA Agents", "Marketing Name:", "ROCk module", "hycu module", "amdgcn-amd-amdhsa--", " gfx"), matched=True)  # fmt: skip
+       marks=("HSA Agents", "Marketing Name:", "ROCk module", "hycu module", "amdgcn-amd-amdhsa--", " gfx"), matched="program")  # fmt: skip
 def rocminfo(text: Text) -> Statements:
     """Agents in KFD order; CPUs are agents too."""
     for hit in text.each(r"^[> \t]{0,40}ROCk module (?:version (?P<version>\d\S{1,40}) )?is loaded"):
