@@ -1,16 +1,12 @@
 """A machine that was looked at, as planning sees it: facts become a `Site`."""
 
-import re
 from collections.abc import Iterable
 from typing import Any, TypeVar
-
-import msgspec
 
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.gpus import gpu_by_name, gpu_by_pci
 from rigup.knowledge.jetson import jetpack_of_l4t
 from rigup.machine.facts import Fact
-from rigup.machine.host import Host
 from rigup.machine.inventory import accelerators
 from rigup.machine.kinds import (
     Account,
@@ -29,15 +25,12 @@ from rigup.machine.kinds import (
 )  # fmt: skip
 from rigup.machine.store import Facts
 from rigup.stack.profile import completed
-from rigup.stack.seen_there import amd_release, behind_nvswitch, there_of, uv_found
+from rigup.stack.seen_here import with_own_pythons
+from rigup.stack.seen_there import amd_release, behind_nvswitch, there_of
 from rigup.stack.site import NONE, Device, Site, Sources
 from rigup.stack.troubles import troubles_of
 
 K = TypeVar("K", bound=Fact)
-_WHICH = "import sys; print('%d.%d' % sys.version_info[:2], getattr(sys, '_base_executable', sys.executable))"
-_PACKAGES = "/lib/python3.*/site-packages/*.dist-info"
-_PROGRAM = re.compile(r"/python3\.\d{1,2}$")
-_VERSION = re.compile(r"3\.\d{1,2}")
 
 
 def site_of(facts: Facts, environment: str = "") -> Site:
@@ -227,51 +220,4 @@ def look_at(source: str | None, environment: str = "", judge: bool = False) -> S
         found = found.but(troubles=troubles_of(facts)) if judge else found
     finally:
         close_sources()
-    return found if source is not None else _with_own_pythons(found, facts)
-
-
-def _with_own_pythons(site: Site, facts: Facts) -> Site:
-    """This machine's site, with the Python that `python3` is here, and the paths of those that are there."""
-    from rigup.machine.local import Local
-
-    host: Host = Local()
-    site = _with_packages(site, host)
-    site = site.but(there=msgspec.structs.replace(site.there, uv=uv_found(facts, host)))
-    prefixes = [str(env.get("prefix")) for env in facts.of(PythonEnv) if env.get("kind") == "system"]
-    paths = [path for prefix in prefixes for path in host.find(prefix + "/bin/python3.*") if _PROGRAM.search(path)]
-    there = {path.rpartition("/python")[2]: path for path in paths}
-    bare = tuple(version for version, path in there.items() if not _makes_environments(path, version, host))
-    own = (host.run(("python3", "-c", _WHICH)).body or "").strip() if not site.installed else ""
-    version, _blank, path = own.partition(" ")
-    if not _VERSION.fullmatch(version):
-        return site.but(interpreters=there, bare=bare)
-    able = path if _makes_environments(path, version, host) else there.get(version, path)
-    bare = tuple(one for one in (*bare, version) if not _makes_environments({**there, version: able}[one], one, host))
-    pythons = tuple(dict.fromkeys((version, *site.pythons, *there)))
-    return site.but(
-        python=version, interpreters={**there, version: able}, pythons=pythons, bare=tuple(dict.fromkeys(bare))
-    )
-
-
-def _with_packages(site: Site, host: Host) -> Site:
-    """The environment that was named holds what its folders say, wherever it lies."""
-    if not site.environment or not host.find(site.environment + "/pyvenv.cfg"):
-        return site
-    folders = host.find(site.environment + "/lib/python3.*")
-    python = folders[0].rpartition("/python")[2] if folders and not site.installed else site.python
-    return site.but(python=python, installed={**_all_packages(site.environment, host), **site.installed})
-
-
-def _all_packages(environment: str, host: Host) -> dict[str, str]:
-    """Every package of an environment by the names of its folders; facts hold those alone that matter to a diagnosis."""
-    folders = (path.rpartition("/")[2].removesuffix(".dist-info") for path in host.find(environment + _PACKAGES))
-    return {
-        name.lower().replace("_", "-"): version
-        for name, _dash, version in (one.rpartition("-") for one in folders)
-        if name
-    }
-
-
-def _makes_environments(path: str, version: str, host: Host) -> bool:
-    """Whether a Python brings what puts pip into a new environment."""
-    return bool(host.find(f"{path.rpartition('/bin/')[0]}/lib/python{version}/ensurepip/__init__.py"))
+    return found if source is not None else with_own_pythons(found, facts)
