@@ -5,8 +5,8 @@ only where somebody complains, and calls itself possible. The text of the cause 
 """
 
 from rigup.diagnosis.findings import Finding, explained
-from rigup.knowledge.doctor_tables import signatures
-from rigup.knowledge.likeness import Likeness, complains, likenesses, line_of, nearest
+from rigup.knowledge.doctor_tables import causes, signatures
+from rigup.knowledge.likeness import Likeness, among, complains, likenesses, line_of, nearest
 from rigup.language import _
 from rigup.machine.facts import Place, Subject
 from rigup.machine.kinds import Symptom
@@ -15,7 +15,7 @@ from rigup.machine.sources import Source
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 
-_LEAD = 0.3  # by which the nearest cause is well ahead of the next
+_CLOSE = 0.5  # of the share of the nearest cause: the next is named beside it
 _MESSAGE = 12  # characters of a literal from which on it is a message, and not a name that is worth hearing
 
 
@@ -48,7 +48,7 @@ def _without(text: Text, idle: set[tuple[str, int | None]]) -> str:
 def with_guess(findings: list[Finding], texts: tuple[Text, ...], left: list[str]) -> list[Finding]:
     """The findings, with a guess where nothing is found; with the runner-up too where the two are close.
 
-    `left` are known messages on which the rules keep silent: where the nearest cause does not account for them, nobody guesses.
+    `left` are known messages on which the rules keep silent: then it can only be a cause that accounts for all of them.
 
     Raises:
         KnowledgeError: the weights are malformed.
@@ -56,11 +56,15 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], left: list[str]
     """
     if not texts or any(finding.severity != "note" for finding in findings):
         return findings
-    likely = likenesses("\n".join(text.body for text in texts), most=2)
-    if not likely or not explained(likely[0].cause) >= set(left):
-        return findings
-    close = (like for like in likely if likely[0].score - like.score <= _LEAD)
+    said = "\n".join(text.body for text in texts)
+    likely = among(said, _accounting(left)) if left else likenesses(said, most=2)
+    close = (like for like in likely if like.share >= _CLOSE * likely[0].share)
     return [*(_finding(like, texts) for like in close), *findings]
+
+
+def _accounting(left: list[str]) -> set[str]:
+    """Causes that account for all of these messages."""
+    return {cause for cause in causes() if explained(cause) >= set(left)}
 
 
 def near(texts: tuple[Text, ...], findings: list[Finding]) -> list[str]:

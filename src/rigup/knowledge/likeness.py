@@ -6,6 +6,7 @@ It proves nothing. It is asked where no rule has anything to say of a text in wh
 import math
 import re
 from collections import Counter
+from collections.abc import Collection
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,8 +20,9 @@ _MOST = 40_000  # characters of either end of a text
 _TELLING = 4  # words that are named as the reason
 _HUNDREDTHS = 100
 _COMMON = 450  # rarity of a word below which it is no reason to name
-_NEAR, _FAR = -0.5, -0.8  # below it one word, or several, say nothing
-_FAULT = -1  # stands among the causes for "something is wrong"
+_NEAR, _FAR = 0.1, 0.04  # below it one word, or several, say nothing
+_ENOUGH = 0.2  # share among causes that a known message leaves open
+_SOUND = -1  # stands among the causes for "nothing is wrong"
 
 
 class Likeness(NamedTuple):
@@ -28,13 +30,13 @@ class Likeness(NamedTuple):
 
     Attributes:
         cause: its id.
-        score: distance from the border between this cause and all others; above 0 is inside.
+        share: of all that people write in such words, the part that is about this cause; 0 to 1.
         words: the words that spoke for it, the strongest first.
 
     """
 
     cause: str
-    score: float
+    share: float
     words: tuple[str, ...]
 
 
@@ -53,8 +55,7 @@ class Complaint(msgspec.Struct, frozen=True, kw_only=True):
 class _Model(NamedTuple):
     causes: list[str]
     offsets: list[float]
-    fault_offset: float
-    trust: list[float]  # what it counts to read like a fault, to lead, to complain; and what the sum has to pass
+    sound_offset: float
     words: dict[str, str]  # word or pair of words → "rarity cause:weight …", in hundredths
 
 
@@ -76,8 +77,7 @@ def words_of(said: str) -> list[str]:
 def _model() -> _Model:
     table = tables.table("likeness")
     known = dict(row.split("=", 1) for row in table["words"])
-    parts = (table["causes"], table["offsets"], table["fault_offset"], table["trust"])
-    return _Model(*parts, known)
+    return _Model(table["causes"], table["offsets"], table["sound_offset"], known)
 
 
 @tables.remembered
@@ -96,20 +96,33 @@ def complains(said: str) -> bool:
     return any(form.search(_ends(said)) for form in _complaints())
 
 
-def likenesses(said: str, most: int = 3) -> list[Likeness]:
-    """The causes that a text reads like, the nearest first; none where it does not read like a fault.
+def among(said: str, causes: Collection[str]) -> list[Likeness]:
+    """Of a few causes those that a text reads like, the nearest first; none where it might be any of them, or none.
+
+    The shares are of these causes and of sound machines alone: it is known from elsewhere that it can be no other.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
     model, weights = _model(), _weights(said)
-    ranked = _ranked(model, weights, max(most, 2))
-    fault = model.fault_offset + sum(by.get(_FAULT, 0.0) for by in weights.values())
-    by_fault, by_lead, by_complaint, above = model.trust
-    lead = ranked[0].score - ranked[1].score
-    trusted = by_fault * fault + by_lead * lead + by_complaint * complains(said) > above
-    return ranked[:most] if trusted else []
+    shares = _shares(model, weights)
+    part = {one: share for one, share in enumerate(shares[:_SOUND]) if model.causes[one] in causes}
+    whole = (sum(part.values()) + shares[_SOUND]) or 1.0
+    known = [part.get(one, 0.0) / whole for one in range(len(model.causes))]
+    return [like for like in _ranked(model, weights, known, most=2) if like.share >= _ENOUGH]
+
+
+def likenesses(said: str, most: int = 3) -> list[Likeness]:
+    """The causes that a text reads like, the nearest first; none where it reads more like a sound machine than any of them.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    model, weights = _model(), _weights(said)
+    shares = _shares(model, weights)
+    return _ranked(model, weights, shares, most) if max(shares[:_SOUND]) > shares[_SOUND] else []
 
 
 def nearest(said: str, most: int = 3) -> list[Likeness]:
@@ -119,18 +132,32 @@ def nearest(said: str, most: int = 3) -> list[Likeness]:
         KnowledgeError: the table is malformed.
 
     """
-    ranked = _ranked(_model(), _weights(said), most)
-    return [like for like in ranked if like.score > (_FAR if len(like.words) > 1 else _NEAR)]
+    model, weights = _model(), _weights(said)
+    ranked = _ranked(model, weights, _among_faults(_shares(model, weights)), most)
+    return [like for like in ranked if like.words and like.share > (_FAR if len(like.words) > 1 else _NEAR)]
 
 
-def _ranked(model: _Model, weights: Weights, most: int) -> list[Likeness]:
-    scores = list(model.offsets)
+def _among_faults(shares: list[float]) -> list[float]:
+    """Of who asks after a fault it is known that there is one."""
+    faulty = sum(shares[:_SOUND]) or 1.0
+    return [share / faulty for share in shares[:_SOUND]]
+
+
+def _shares(model: _Model, weights: Weights) -> list[float]:
+    """Of each cause, and last of sound machines; together 1."""
+    scores = [*model.offsets, model.sound_offset]
     for by in weights.values():
         for cause, weight in by.items():
-            if cause != _FAULT:
-                scores[cause] += weight
-    nearest = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)[:most]
-    return [Likeness(model.causes[one], scores[one], _telling(weights, one)) for one in nearest]
+            scores[cause] += weight
+    most = max(scores)  # so that no exponent is too large
+    parts = [math.exp(score - most) for score in scores]
+    whole = sum(parts)
+    return [part / whole for part in parts]
+
+
+def _ranked(model: _Model, weights: Weights, shares: list[float], most: int) -> list[Likeness]:
+    nearest = sorted(range(len(model.causes)), key=shares.__getitem__, reverse=True)[:most]
+    return [Likeness(model.causes[one], shares[one], _telling(weights, one)) for one in nearest]
 
 
 def _telling(weights: Weights, cause: int) -> tuple[str, ...]:
@@ -149,7 +176,7 @@ def _rarity(word: str) -> int:
 
 
 def _weights(said: str) -> Weights:
-    """What each known word of a text says for and against each cause, -1 being that anything is wrong."""
+    """What each known word of a text says for and against each cause, -1 being that nothing is wrong."""
     known = _model().words
     counted = Counter(word for word in words_of(said) if word in known)
     rows = {word: known[word].split() for word in counted}

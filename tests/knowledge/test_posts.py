@@ -1,0 +1,40 @@
+"""The posts that the weights are learned from: each has a cause that there is, and none stands twice."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from rigup.knowledge.doctor_tables import causes
+
+LEARNING = Path(__file__).parents[2] / "learning"
+FILES = sorted((LEARNING / "posts").glob("*.txt"))
+KNOWN = {*causes(), "healthy"}
+
+
+def posts(path):
+    return path.read_text(encoding="utf-8").split("\n----\n")
+
+
+def test_every_cause_has_posts_and_every_file_a_cause():
+    assert {path.stem for path in FILES} == KNOWN
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_posts_stand_apart_and_say_something(path):
+    for post in posts(path):
+        assert len(post.strip()) > 10, post
+        assert "----" not in {line.strip() for line in (post.splitlines()[0], post.splitlines()[-1])}, post
+
+
+def test_no_post_stands_twice():
+    seen = Counter(" ".join(post.split()) for path in FILES for post in posts(path))
+    assert not [post for post, times in seen.items() if times > 1]
+
+
+def test_each_source_is_a_cause_and_an_address():
+    for line in (LEARNING / "sources.txt").read_text(encoding="utf-8").splitlines():
+        cause, _blank, address = line.partition(" ")
+        assert cause in KNOWN, line
+        assert address.startswith(("https://", "http://")), line
+        assert " " not in address, line
