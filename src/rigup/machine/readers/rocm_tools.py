@@ -61,7 +61,8 @@ def _agent(text: Text, at: int, start: int, end: int) -> list[Draft[Gpu]]:
         return []
     draft = Draft(text, Gpu, at)
     draft.add("vendor", _maker(text, first))
-    draft.add("shown_isa", gfx(isa.value) if isa else named, isa.at if isa else first["Name"].at)
+    if (shown := isa or first.get("Name")) is not None:
+        draft.add("shown_isa", gfx(shown.value), shown.at)
     _identity(draft, first)
     apu = "Memory Properties" in first and "APU" in first["Memory Properties"].value
     draft.add("integrated", True if apu else None)
