@@ -1,5 +1,7 @@
 """What people tell is read in what they paste, never in a machine's own log."""
 
+import pytest
+
 from rigup.knowledge.doctor_tables import signatures
 from rigup.machine.facts import Place
 from rigup.machine.matcher import PEOPLE, match
@@ -50,3 +52,29 @@ def test_numbers_of_a_kernels_log_are_no_errors_of_cuda() -> None:
         f"[  {n}.{n}] pcieport 0000:00:{n % 32:02x}.0: AER: error {n} of cuda device\n" for n in range(790, 810)
     )
     assert not ids(lines, "kernel")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "The log is clean: no `NVRM: GPU has fallen off the bus`.",
+        'I did not see any "NVRM: GPU has fallen off the bus" in weeks',
+        "without NVRM: GPU has fallen off the bus",
+        'The "NVRM: GPU has fallen off the bus" is gone since the new power supply',
+        "之前的“NVRM: GPU has fallen off the bus”没有出现",
+    ],
+)
+def test_what_is_quoted_as_missing_was_not_said(told: str) -> None:
+    assert "gpu-fallen-off" not in ids(told, "anybody")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "No picture. NVRM: GPU has fallen off the bus",
+        'The "NVRM: GPU has fallen off the bus" is gone after a boot, but comes back',
+        'It says "NVRM: GPU has fallen off the bus", and no program works',
+    ],
+)
+def test_what_is_quoted_as_there_was_said(told: str) -> None:
+    assert "gpu-fallen-off" in ids(told, "anybody")

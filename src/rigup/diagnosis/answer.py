@@ -6,6 +6,8 @@ from rigup.diagnosis import rules  # noqa: F401  (registers them)
 from rigup.diagnosis.findings import Finding, explained
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.likeness import complaint, is_guess, near, reads_like, with_guess
+from rigup.diagnosis.rules.driver import SILENT
+from rigup.diagnosis.rules.told import NO_SUCH_CARD, SHARED_ON_PURPOSE, WORKS_INSIDE
 from rigup.diagnosis.states import device_states
 from rigup.diagnosis.users import used_by
 from rigup.diagnosis.where_set import taken_out
@@ -65,7 +67,9 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
 def _undecided(findings: list[Finding], facts: Facts) -> bool:
     """Whether nothing was seen to work, and nothing is known to be wrong."""
     quiet = all(finding.severity == "note" for finding in findings)
-    return quiet and not any(torch.get("available") for torch in facts.of(Torch))
+    works = facts.heard(*WORKS_INSIDE) or any(torch.get("available") for torch in facts.of(Torch))
+    idle = facts.heard(*NO_SUCH_CARD) and facts.heard(*SILENT)  # nvidia-smi came with a package, and has nobody to ask
+    return quiet and not works and not idle and not facts.heard(*SHARED_ON_PURPOSE)
 
 
 def answer(diagnosis: Diagnosis) -> Answer:

@@ -9,6 +9,9 @@ from rigup.knowledge import tables
 from rigup.knowledge.names import MAX_LENGTH, Key, has_number, key_of, maker_of, parts
 
 GIB = 1024**3
+_SERIES = frozenset(
+    ("rx", "pro", "wx", "series", "processor")
+)  # words of whole families, which some chip has for its name
 VENDORS = {"10de": "nvidia", "1002": "amd", "8086": "intel", "106b": "apple"}
 
 
@@ -115,7 +118,8 @@ def gpu_by_name(name: str) -> tuple[Gpu, ...]:
     """
     key, maker = key_of(name), maker_of(name)
     if not has_number(key):
-        return _made_by(maker, key)
+        found = _made_by(maker, key)
+        return found if set(key) - _SERIES else tuple(gpu for gpu in found if gpu.name.lower() == name.strip().lower())
     for run in parts(key):
         if found := _made_by(maker, run):
             return found if "laptop" in run or "laptop" not in key else _as_laptop(found)

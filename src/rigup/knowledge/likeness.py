@@ -110,6 +110,8 @@ def among(said: str, causes: Collection[str]) -> list[Likeness]:
     part = {one: share for one, share in enumerate(shares[:_SOUND]) if model.causes[one] in causes}
     whole = (sum(part.values()) + shares[_SOUND]) or 1.0
     known = [part.get(one, 0.0) / whole for one in range(len(model.causes))]
+    if max(part.values(), default=0.0) <= shares[_SOUND]:
+        return []
     return [like for like in _ranked(model, weights, known, most=2) if like.share >= _ENOUGH]
 
 

@@ -3,10 +3,19 @@
 from collections.abc import Iterator
 
 from rigup.knowledge.doctor_tables import Signature, signatures
+from rigup.knowledge.patterns import late
 from rigup.machine.facts import Fact, Place, Reading, kinds
 from rigup.machine.kinds import Symptom
 from rigup.machine.texts import Hit, Text
 
+_MISSED = r"\b(?:no|nor|neither|never|without|not any|nothing like|(?:do|did|could|can)(?:n.t|not| not) (?:see|get|find|have))(?: (?:any|an?|the|such|single|more))?"
+_DENIED = late(r"(?i)" + _MISSED + r"(?: \w{1,12})? ?[`\"'“*]{1,3}$")  # "there is no `GPU has fallen off`": a quotation
+_DENIED_PLAIN = late(r"(?i)" + _MISSED + r" $")
+_BEFORE = 60  # characters in which it is said that a message did not come
+_GONE = late(  # `the "version mismatch" is gone now`
+    r"(?i)[^\n\"'”`]{0,60}[\"'”`]{1,2} ?(?:error |message |warning ){0,1}(?:(?:is|are|was|has|have)(?: now| since)? (?:gone|disappeared|vanished)|went away|disappeared|vanished"
+    r"|no longer (?:appears?|occurs?|comes?|shows?)|(?:did|does)(?:n.t| not) (?:appear|come|occur|show)|没有?出现|消失|不再出现)(?![^\n]{0,60}\b(?:but|until|comes? back|came back|returns?)\b)"
+)
 PEOPLE = ("people", "people who ask", "a person", "user")  # and no program beside them
 
 
@@ -20,7 +29,7 @@ def match(text: Text, who: str = "anybody") -> Iterator[tuple[Symptom, list[Fact
         if not _may_speak(row, who):
             continue
         if spots := text.spots(row.literal):
-            for hit in text.near(row.regex, spots, row.lines):
+            for hit in (one for one in text.near(row.regex, spots, row.lines) if not _denied(row, one)):
                 yield _symptom(row, hit), [fact for said in row.states if _tells(said, fact := _stated(said, row, hit))]
 
 
@@ -28,6 +37,16 @@ def _may_speak(row: Signature, who: str) -> bool:
     if who == "kernel":
         return (row.scope != "process" and not row.program.startswith("people")) or "kernel" in row.program
     return who == "anybody" or row.program not in PEOPLE
+
+
+def _denied(row: Signature, hit: Hit) -> bool:
+    """Whether somebody quotes a message to say that it did not come, or is gone; the kernel's begin with no such word."""
+    if _GONE.match(hit.text.body, hit.match.end()):
+        return True
+    if row.program.startswith(("people", "a person")):  # their own words may well begin with one
+        return False
+    before = hit.text.body[max(hit.start - _BEFORE, 0) : hit.start].rpartition("\n")[2]
+    return bool(_DENIED.search(before) or ("kernel" in row.program and _DENIED_PLAIN.search(before)))
 
 
 def _symptom(row: Signature, hit: Hit) -> Symptom:

@@ -31,6 +31,9 @@ def read(body, kind):
         ("a laptop with the 780M of a Ryzen 7 7840HS", ["gfx1103"]),
         ("I have an RX 6600 and an RX 7900 XTX.", ["gfx1032", "gfx1100"]),
         ("the RX 580 sits alongside my RX 7900 XTX", ["gfx1100", "gfx803"]),
+        ("llama.cpp on RX 6600 XT + RX 7600", ["gfx1032", "gfx1102"]),
+        ("two GPUs: RX 9060 XT in slot 1, RX 6700 XT in slot 2", ["gfx1031", "gfx1200"]),
+        ('os.environ["HSA_OVERRIDE_GFX_VERSION"] = "10.3.0", and I am on gfx1201', ["gfx1201"]),
     ],
 )
 def test_a_card_in_a_sentence_has_its_chip(body, chips):
@@ -41,6 +44,8 @@ def test_a_card_in_a_sentence_has_its_chip(body, chips):
     "body",
     [
         "Supported are RX 6600, RX 6700 XT, RX 7900 XTX and RX 9070.",
+        "It was tested with RX 6600 and RX 7900 XTX.",
+        "HSA_OVERRIDE_GFX_VERSION=10.3.0 makes it look like a gfx1030",
         "My RTX 3090 is faster than an RX 580.",
         "the rx packets of eth0",
     ],

@@ -121,6 +121,14 @@ def _named(who: Account | None, error: Symptom | None = None) -> Params:
     return {"user": who.user} if who and who.get("user") else {}
 
 
+@rule("container-render-group-mismatch", strength="likely")
+def refused_though_it_was_handed_in(
+    error: Symptom = seen("kfd-permission-denied", "kfd-permission-denied-errno", "ollama-amd-permissions", "kfd-group-not-held"), _given: Symptom = seen("kfd-handed-in"),
+) -> Verdict:  # fmt: skip
+    """A container was given the node, and something may not open it."""
+    return {"said": error.id}
+
+
 @rule("container-render-group-mismatch")
 def refused_inside(
     error: Symptom = seen("kfd-permission-denied", "kfd-permission-denied-errno", "ollama-amd-permissions", "kfd-group-not-held",

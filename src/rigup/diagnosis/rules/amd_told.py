@@ -1,8 +1,8 @@
 """AMD's causes where people tell the card and the failure in sentences, and no tool's own line decides."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.rocm import MASKS, OVERRIDE, fits, harms, left, wheels_have
-from rigup.knowledge.chips import runs_on
+from rigup.diagnosis.rules.rocm import MASKS, OVERRIDE, fits, harms, helps, left, wheels_have
+from rigup.knowledge.chips import gfx_base, gfx_of_decimal, runs_on
 from rigup.knowledge.rocm import override_for, rocblas_has
 from rigup.knowledge.torch_builds import build, builds
 from rigup.machine.kinds import Gpu, KernelModule, Platform, Symptom, Toolkit, Torch, Variable, World
@@ -17,9 +17,9 @@ _CRASHES = (
 ROCM = ("rocm-named", "rocm-named-in-lower-case", "rocm-named-with-a-capital", "rocm-named-with-two-capitals")
 OURS = (*ROCM, "gfx-named", "amd-gpu-named", "amd-gpu-named-in-small-letters")
 _COMPUTES = (*ROCM, "gfx-named", "torch-named", "stable-diffusion-named", "webui-script-named")
-_SERVERS = ("ollama-named", "lemonade-named", "lm-studio-named", "kobold-named")
+SERVERS = ("ollama-named", "lemonade-named", "lm-studio-named", "kobold-named")
 _TORCH = ("torch-named", "stable-diffusion-named", "webui-script-named")
-_UNUSED = (
+UNUSED = (
     "runs-on-cpu-told",
     "gpu-not-seen-told",
     "gpu-not-used-told",
@@ -28,8 +28,18 @@ _UNUSED = (
     "lmstudio-no-compatible-gpu",
     "complaint-told",
 )
+_LITTLE = (
+    "vram-misdetected-told",
+    "little-memory-seen-told",
+    "gtt-left-out-told",
+    "shared-memory-not-used-told",
+    "carve-out-alone-told",
+)  # it is used, and not all of its memory
+_VULKAN = ("ggml-vulkan-named",)
+_WSL = ("wsl-lived-in", "wsl-detected", "wsl-in-small-letters")
+SPOKEN_OF = ("compose-file-named", "docker-in-words", "container-in-words", "speaks-of-a-container", *_WSL)
 _BOXED = ("distrobox-named", "toolbox-entered", "rootless-told", "in-a-container-told")
-_SET = ("override-set-told", "override-set-told-in-capitals")
+SET_ = ("override-set-told", "override-set-told-in-capitals")
 _TORCH_PROGRAMS = (
     "torch-program-named",
     "comfyui-named",
@@ -37,7 +47,7 @@ _TORCH_PROGRAMS = (
     "stable-diffusion-named",
     "webui-script-named",
 )
-_GRAPHICS = ("igpu-named", "processor-has-graphics", "processor-has-small-graphics")
+_GRAPHICS = ("igpu-named", "igpu-named-in-chinese", "processor-has-graphics", "processor-has-small-graphics")
 _NO_CODE = (
     "hip-shared-object-failed",
     "hip-kernel-image-invalid",
@@ -56,6 +66,9 @@ def _old_wheels(torch: Torch, isa: str) -> bool:
     return bool(rows) and not any(runs_on(isa, row.code) for row in rows)
 
 
+_PROGRAM_NO_CODE = ("ggml-kernel-image-invalid", "ggml-no-function")
+
+
 # -- the card and the build
 @rule("rocm-dropped-arch", "likely")
 def old_card_crashes(
@@ -68,8 +81,8 @@ def old_card_crashes(
 
 @rule("rocm-dropped-arch", "possible")
 def old_card_is_not_used(
-    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_UNUSED), _program: Symptom = seen(*_SERVERS, *_COMPUTES),
-    works: Symptom | None = seen("works-told"),
+    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*UNUSED), _program: Symptom = seen(*SERVERS, *_COMPUTES),
+    works: Symptom | None = seen("works-told", "ollama-computes-on-rocm"),
 ) -> Verdict:  # fmt: skip
     """The same, told as `it uses the CPU`."""
     return works is None and left(card.isa) and {"gfx": card.isa}
@@ -77,11 +90,11 @@ def old_card_is_not_used(
 
 @rule("gfx-not-in-rocblas", "possible")
 def unlisted_card_is_not_used(
-    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_UNUSED), _program: Symptom = seen(*_SERVERS, *ROCM), torch: Symptom | None = seen(*_TORCH),
-    works: Symptom | None = seen("works-told", "ollama-computes-on-rocm"), override: Variable | None = one(name=OVERRIDE),
+    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*UNUSED), _program: Symptom = seen(*SERVERS, *ROCM), torch: Symptom | None = seen(*_TORCH),
+    works: Symptom | None = seen("works-told", "ollama-computes-on-rocm", *_VULKAN, *_LITTLE), override: Variable | None = one(name=OVERRIDE), told: Symptom | None = seen("override-value-told"),
 ) -> Verdict:  # fmt: skip
-    """ollama leaves out a card whose chip its libraries do not list."""
-    overridden = override is not None and bool(override.get("value"))
+    """ollama leaves out a card whose chip its libraries do not list; Vulkan asks for no such library."""
+    overridden = bool(override and override.get("value")) or bool(told and fits(card.isa, told.get("value")))
     return (
         works is None and torch is None and not overridden and override_for(card.isa) is not None and {"gfx": card.isa}
     )
@@ -89,13 +102,13 @@ def unlisted_card_is_not_used(
 
 @rule("gfx-not-in-torch-wheel", "possible")
 def unlisted_card_is_not_used_by_torch(
-    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_UNUSED), _torch: Symptom = seen(*_TORCH), _rocm: Symptom = seen(*ROCM),
+    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*UNUSED), _torch: Symptom = seen(*_TORCH), _rocm: Symptom = seen(*ROCM),
     works: Symptom | None = seen("works-told"), override: Variable | None = one(name=OVERRIDE), torch: Torch | None = None,
+    told: Symptom | None = seen("override-value-told"),
 ) -> Verdict:  # fmt: skip
     """The same of a torch, of which no wheel is built for the chip."""
-    excused = (
-        works is not None or (override is not None and bool(override.get("value"))) or bool(torch and torch.get("cuda"))
-    )
+    overridden = bool(override and override.get("value")) or bool(told and fits(card.isa, told.get("value")))
+    excused = works is not None or overridden or bool(torch and torch.get("cuda"))
     return not excused and override_for(card.isa) is not None and not wheels_have(card.isa, torch) and {"gfx": card.isa}
 
 
@@ -119,7 +132,7 @@ def a_program_of_ones_own_has_no_code(
 
 @rule("binary-arch-missing", "possible")
 def one_bundle_has_the_card_and_another_not(
-    card: Gpu = one(vendor="amd"), _error: Symptom = seen("runs-on-cpu-told"), _program: Symptom = seen(*_SERVERS), works: Symptom | None = seen("works-told"),
+    card: Gpu = one(vendor="amd"), _error: Symptom = seen("runs-on-cpu-told"), _program: Symptom = seen(*SERVERS), works: Symptom | None = seen("works-told"),
     override: Variable | None = one(name=OVERRIDE),
 ) -> Verdict:  # fmt: skip
     """A server with a bundle of its own computes on the processor, and the card is one that needs no override."""
@@ -177,11 +190,12 @@ def shared_object_of_another_chip(
 # -- two devices
 @rule("igpu-visible-beside-dgpu", "likely")
 def graphics_of_the_processor_are_spoken_of(
-    error: Symptom = seen(*_NO_CODE), graphics: Symptom = seen(*_GRAPHICS), card: Gpu | None = one(vendor="amd", integrated=False),
+    error: Symptom = seen(*_NO_CODE, *_PROGRAM_NO_CODE), graphics: Symptom = seen(*_GRAPHICS), card: Gpu | None = one(vendor="amd", integrated=False),
     mask: Variable | None = one(name=("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"), at="shell"),
+    other: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """HIP sets code up for every device that it sees, and for the processor's graphics there is none."""
-    beside = card is not None or graphics.id == "igpu-named"
+    beside = other is None and (card is not None or graphics.id.startswith("igpu-named"))
     return beside and mask is None and {"device": 0, "said": error.id, "severity": "error"}
 
 
@@ -205,7 +219,7 @@ def nothing_found_inside_and_well_outside(
 
 @rule("amdgpu-not-loaded", "possible")
 def node_is_missing_in_a_persons_words(
-    said: Symptom = seen("kfd-missing-told"), boxed: Symptom | None = seen(*_BOXED), loaded: KernelModule | None = one(name="amdgpu", loaded=True),
+    said: Symptom = seen("kfd-missing-told"), boxed: Symptom | None = seen(*_BOXED, *SPOKEN_OF), loaded: KernelModule | None = one(name="amdgpu", loaded=True),
     platform: Platform | None = one(system="windows"),
 ) -> Verdict:  # fmt: skip
     """The kernel's compute driver makes the node; a host without it has none that drives the card."""
@@ -215,7 +229,7 @@ def node_is_missing_in_a_persons_words(
 # -- services
 @rule("override-not-in-service", "likely")
 def set_somewhere_and_empty_in_force(
-    running: Variable = one(at="service", name=OVERRIDE, value=None), told: Symptom = seen("override-empty-told", *_SET)
+    running: Variable = one(at="service", name=OVERRIDE, value=None), told: Symptom = seen("override-empty-told", *SET_)
 ) -> Verdict:  # fmt: skip
     """A person says that it is set, and the server's own line shows it empty."""
     name = running.place.process.partition(":")[2] or "ollama"
@@ -228,8 +242,23 @@ def wanted_for_one_of_two(
     said: Symptom = seen("override-for-one-card-told"), needy: Gpu = one(vendor="amd"), other: Gpu = one(vendor="amd")
 ) -> Verdict:
     """A person with two unlike cards asks for an override of one of them."""
-    unlike = needy.isa != other.isa and override_for(needy.isa) is not None and override_for(other.isa) is None
-    return unlike and {"said": said.id}
+    return _unlike(needy, other) and {"said": said.id}
+
+
+def _unlike(needy: Gpu, other: Gpu) -> bool:
+    """One chip needs an override and the other does not."""
+    return needy.isa != other.isa and override_for(needy.isa) is not None and override_for(other.isa) is None
+
+
+@rule("mixed-gfx-single-override", "likely")
+def told_where_one_of_two_needs_it(
+    told: Symptom = seen("override-value-told", *SET_), needy: Gpu = one(vendor="amd", integrated=False), other: Gpu = one(vendor="amd", integrated=False),
+    _error: Symptom = seen(*UNUSED, *_CRASHES, *_NO_CODE, *_PROGRAM_NO_CODE, "crashes-told", "gpu-memory-access-fault"),
+) -> Verdict:  # fmt: skip
+    """A person sets the override on a machine with two unlike cards, and one of them is not used or breaks."""
+    value = told.get("value")
+    meant = helps(needy.isa, value) and gfx_of_decimal(value or "") != gfx_base(needy.isa)
+    return (_unlike(needy, other) or (meant and harms(other.isa, value))) and {"said": told.id}
 
 
 @rule("igpu-visible-beside-dgpu", "likely")
@@ -242,7 +271,7 @@ def the_wrong_one_is_chosen(
 
 @rule("igpu-visible-beside-dgpu", "likely")
 def fault_beside_a_processors_chip(
-    error: Symptom = seen("gpu-memory-access-fault", *_NO_CODE), chip: Symptom = seen("small-chip-named"), card: Gpu = one(vendor="amd", integrated=False),
+    error: Symptom = seen("gpu-memory-access-fault", *_NO_CODE, *_PROGRAM_NO_CODE), chip: Symptom = seen("small-chip-named"), card: Gpu = one(vendor="amd", integrated=False),
 ) -> Verdict:  # fmt: skip
     """A chip that only processors have is named beside a card, and kernels fault."""
     return card.get("vendor") == "amd" and {"device": 0, "said": error.id, "chip": chip.id, "severity": "error"}
@@ -259,21 +288,30 @@ def fault_at_address_nought(
 
 @rule("wrong-hsa-override", "likely")
 def harmful_value_is_told(
-    told: Symptom = seen("override-value-told"), card: Gpu = one(vendor="amd"), _error: Symptom = seen("crashes-told", "gpu-memory-access-fault", *_CRASHES),
-    other: Variable | None = one(name=OVERRIDE),
+    told: Symptom = seen("override-value-told"), card: Gpu = one(vendor="amd"), _error: Symptom = seen("crashes-told", "gpu-memory-access-fault", "gpu-hang-told", "mes-no-response", *_CRASHES, *UNUSED),
+    other: Variable | None = one(name=OVERRIDE), works: Symptom | None = seen("works-told"),
 ) -> Verdict:  # fmt: skip
-    """A person names a value that breaks the card, and what broke."""
-    return (
-        other is None
-        and not fits(card.isa, told.get("value"))
-        and harms(card.isa, told.get("value"))
-        and {"value": told.get("value")}
-    )
+    """A person names a value that breaks the card, and what broke; what was tried on a chip that ROCm has left is not the reason."""
+    return other is None and works is None and _harmful(told, card)
+
+
+def _harmful(told: Symptom, card: Gpu) -> Verdict:
+    value = told.get("value")
+    return not left(card.isa) and not fits(card.isa, value) and harms(card.isa, value) and {"value": value}
+
+
+@rule("wrong-hsa-override", "likely")
+def no_code_for_the_chip_that_is_pretended(
+    told: Symptom = seen("override-value-told"), card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_NO_CODE, *_PROGRAM_NO_CODE),
+    other: Variable | None = one(name=OVERRIDE), tried: Symptom | None = seen("override-tried-told", *SET_), second: Gpu | None = one(vendor="amd", integrated=True),
+) -> Verdict:  # fmt: skip
+    """Set somewhere, and no code is found; who sets it because of that error has another reason for it."""
+    return other is None and tried is None and second is None and _harmful(told, card)
 
 
 @rule("override-not-in-service", "possible")
 def variables_do_not_reach_it(
-    said: Symptom = seen("variables-not-applied-told"), _named: Symptom = seen(*_SET, "override-value-told"), working: Symptom | None = seen("works-told"),
+    said: Symptom = seen("variables-not-applied-told"), _named: Symptom = seen(*SET_, "override-value-told"), working: Symptom | None = seen("works-told"),
 ) -> Verdict:  # fmt: skip
     """A person says that variables do not reach the server, and the override is one of them."""
     return working is None and {"service": "ollama", "name": OVERRIDE, "said": said.id}
@@ -324,8 +362,10 @@ def unlisted_card_compiles_nothing(
 def torch_for_rocm_finds_none(
     said: Symptom = seen("torch-no-cuda-gpus", runtime="HIP"), boxed: Symptom | None = seen(*_BOXED), mask: Variable | None = one(name=MASKS),
     world: World | None = None, platform: Platform | None = None, card: Gpu | None = one(vendor="amd", seen_by=("rocminfo", "rocm-smi")),
+    wsl: Symptom | None = seen(*_WSL),
 ) -> Verdict:  # fmt: skip
     """On a host whose card nobody doubts it is most often the right to open the nodes."""
     elsewhere = boxed is not None or said.place.world or bool(world and world.get("container"))
     guest = platform is not None and bool(platform.get("wsl") or platform.get("system") == "windows")
+    guest = guest or wsl is not None
     return not elsewhere and not guest and mask is None and card is None and {"said": said.id}

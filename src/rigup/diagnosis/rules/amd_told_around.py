@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.amd_told import OURS, ROCM
-from rigup.diagnosis.rules.memory import GIB, size
+from rigup.diagnosis.rules.memory import GIB, OUT, size
 from rigup.diagnosis.rules.rocm import left
 from rigup.knowledge import wsl
 from rigup.knowledge.driver_faults import firmware_fault
@@ -10,6 +10,7 @@ from rigup.machine.kinds import Gpu, ModuleParameter, Platform, Symptom, Torch
 
 _MIB = 1 << 20
 _PAGE = 4096
+_CARVED = tuple(share * GIB for share in (0.25, 0.5, 1, 2, 3, 4, 8))  # what firmware's menus offer
 
 
 # -- builds and results
@@ -22,6 +23,8 @@ def parts_of_torch_differ(
 
 
 _WRONG = (
+    "differs-from-processor-told",
+    "matmul-wrong-told",
     "silently-wrong-told",
     "differing-results-told",
     "loss-explodes-in-validation",
@@ -74,6 +77,33 @@ def not_found_in_wsl(
     return found is None and (wsl.chip_without_wsl(card.isa) or card.get("integrated") is True)
 
 
+@rule("wsl-gpu-not-supported", "possible")
+def torch_finds_none_where_wsl_is_spoken_of(
+    card: Gpu = one(vendor="amd"), _spoken: Symptom = seen("wsl-lived-in"), said: Symptom = seen("torch-no-cuda-gpus", "hip-no-device"),
+) -> Verdict:  # fmt: skip
+    """A chip that ROCm's own documents leave out there."""
+    return (wsl.chip_without_wsl(card.isa) or card.get("integrated") is True) and {"said": said.id}
+
+
+@rule("wsl-wheel-bundled-hsa-runtime", "possible")
+def wheel_finds_none_where_wsl_is_spoken_of(
+    card: Gpu = one(vendor="amd", integrated=False), _spoken: Symptom = seen("wsl-lived-in"), said: Symptom = seen("torch-no-cuda-gpus", runtime="HIP"),
+    torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """A torch for ROCm and a card that WSL has: what a list of requirements installs brings its own runtime."""
+    made_for_it = torch is not None and wsl.runtime_knows_wsl(torch.get("hip") or "")
+    return not made_for_it and not wsl.chip_without_wsl(card.isa) and {"said": said.id}
+
+
+@rule("wsl-rocm-release-not-supported", "likely")
+def rocminfo_asks_for_a_module_where_wsl_is_spoken_of(
+    _spoken: Symptom = seen("wsl-lived-in", "wsl-in-small-letters"), said: Symptom = seen("rock-module-not-loaded"), card: Gpu = one(vendor="amd"),
+    other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """One of a release for WSL does not look for Linux's module."""
+    return other is None and not wsl.chip_without_wsl(card.get("isa") or "") and {"said": said.id}
+
+
 # -- firmware
 @rule("amd-firmware-regression", "likely")
 def hang_with_a_version_that_is_told(
@@ -93,9 +123,11 @@ def hang_with_another_version(
 
 
 @rule("amd-firmware-regression", "likely")
-def firmware_is_blamed(_told: Symptom = seen("firmware-blamed"), card: Gpu = one(vendor="amd")) -> Verdict:
+def firmware_is_blamed(
+    _told: Symptom = seen("firmware-blamed"), card: Gpu | None = one(vendor="amd"), rocm: Symptom | None = seen(*ROCM), other: Gpu | None = one(vendor="nvidia")
+) -> Verdict:  # fmt: skip
     """It began, or ended, with another package of firmware."""
-    return bool(card.get("vendor") == "amd")
+    return card is not None or (rocm is not None and other is None)
 
 
 @rule("amd-firmware-regression", "likely")
@@ -181,6 +213,31 @@ def runtime_counts_the_carve_out(total: Symptom = seen("hip-total-told"), gpu: G
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
+def carve_out_that_is_told_starves_torch(
+    said: Symptom = seen(*OUT, "hip-memory-figures"), told: Symptom = seen("carve-out-told"), gpu: Gpu = one(vendor="amd", integrated=True),
+    other: Gpu | None = one(integrated=False),
+) -> Verdict:  # fmt: skip
+    """A person names the carve-out, and torch's total is a small part of it."""
+    total, carved = size(said.get("total") or said.get("total2")), int(told.get("gib") or told.get("gib2") or 0) * GIB
+    alone = other is None and not gpu.knows("gtt")
+    return (
+        alone and bool(total) and carved > 2 * (total or 0) and {"severity": "error" if said.id in OUT else "warning"}
+    )
+
+
+@rule("igpu-vram-counted-without-gtt", "likely")
+def torch_has_the_carve_out_only(
+    said: Symptom = seen(*OUT), _hip: Symptom = seen(OUT[0], runtime="HIP"), inside: Gpu | None = one(vendor="amd", integrated=True),
+    card: Gpu | None = one(integrated=False),
+) -> Verdict:  # fmt: skip
+    """Its total is a size that a firmware's menu offers for a carve-out, and one that no card for computing has."""
+    total = size(said.get("total")) or 0
+    small = total in _CARVED and (total <= 2 * GIB or inside is not None)
+    mapped = inside is not None and inside.knows("gtt") and abs(total - inside.gtt) < 0.1 * total
+    return card is None and small and not mapped and {"severity": "error"}
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
 def carve_out_leaves_nothing_to_map(
     said: Symptom = seen("rocm-buffer-refused", "rocm-allocation-failed"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom = seen("amdgpu-gtt-ready"),
     card: Gpu | None = one(integrated=False),
@@ -192,11 +249,19 @@ def carve_out_leaves_nothing_to_map(
 
 @rule("igpu-vram-counted-without-gtt", "possible")
 def little_is_seen_of_shared_memory(
-    said: Symptom = seen("little-memory-seen-told"), gpu: Gpu = one(vendor="amd", integrated=True), works: Symptom | None = seen("works-told"),
+    said: Symptom = seen("little-memory-seen-told", "vram-misdetected-told"), gpu: Gpu = one(vendor="amd", integrated=True), works: Symptom | None = seen("works-told"),
     other: Gpu | None = one(integrated=False),
 ) -> Verdict:  # fmt: skip
     """A person says how little of the machine's memory a program sees."""
     return works is None and other is None and bool(gpu.integrated) and {"said": said.id}
+
+
+@rule("apu-memory-miscount", "likely")
+def more_is_told_than_the_machine_has(
+    said: Symptom = seen("more-than-physical-told"), gpu: Gpu = one(vendor="amd", integrated=True)
+) -> Verdict:
+    """Two pools of one memory were added."""
+    return bool(gpu.integrated) and int(said.total) > int(said.has) and {"said": said.id}
 
 
 @rule("apu-memory-miscount", "likely")

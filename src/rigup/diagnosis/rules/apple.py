@@ -42,7 +42,7 @@ def system_older_than_the_installed_build(
 
 @rule("mps-macos-too-old", "likely")
 def message_of_an_old_system(
-    said: Symptom = seen("mps-wants-newer-macos"), platform: Platform | None = one(system="macos"), box: Symptom | None = seen("sandbox-variable-named")
+    said: Symptom = seen("mps-wants-newer-macos"), platform: Platform | None = one(system="macos"), box: Symptom | None = seen("sandbox-variable-named", "sandbox-named")
 ) -> Verdict:  # fmt: skip
     """Only the message is there; mostly it says the truth."""
     return box is None and (platform is None or not platform.knows("version")) and {"minimum": said.get("want")}
@@ -214,7 +214,7 @@ def sandbox_variable_and_no_device(
 
 @rule("mps-blocked-by-sandbox", "likely")
 def sandbox_variable_and_the_message(
-    _box: Symptom = seen("sandbox-variable-named"), said: Symptom = seen(*_WANTS), platform: Platform | None = one(system="macos")
+    _box: Symptom = seen("sandbox-variable-named", "sandbox-named"), said: Symptom = seen(*_WANTS), platform: Platform | None = one(system="macos")
 ) -> Verdict:  # fmt: skip
     """The variable stands in the text, and nothing shows that the system is old."""
     known = platform is not None and platform.knows("version")

@@ -5,7 +5,8 @@ from rigup.diagnosis.rules.container import ENGINE_DEFAULT
 from rigup.diagnosis.rules.framework import worth_a_build
 from rigup.diagnosis.rules.scheduler import per_node
 from rigup.diagnosis.rules.told import GPU_NOT_USED, Told
-from rigup.machine.kinds import Gpu, JobRequest, Launch, SharedMemory, Symptom, Torch, World
+from rigup.knowledge import wsl
+from rigup.machine.kinds import Gpu, JobRequest, Launch, Platform, SharedMemory, Symptom, Torch, World
 
 _NCCL_SYSTEM = ("nccl-system-error", "nccl-system-error-constant")
 
@@ -28,9 +29,36 @@ def a_program_shows_a_cpu_build_beside_a_card(
 
 @rule("cpu-only-torch", "likely")
 def a_program_shows_a_cpu_build_and_somebody_misses_the_gpu(
-    _shown: Symptom = seen("torch-cpu-version-told"), _told: Symptom = seen(*GPU_NOT_USED), torch: Torch | None = one(cuda=Told(bool)),
+    _shown: Symptom = seen("torch-cpu-version-told"), _told: Symptom = seen(*GPU_NOT_USED, "cuda-missed-in-words", "nvidia-toolkit-detected"), torch: Torch | None = one(cuda=Told(bool)),
 ) -> Verdict:  # fmt: skip
     """The same where the card has no name."""
+    return torch is None
+
+
+@rule("cpu-only-torch", "likely")
+def its_version_is_a_cpu_builds_and_somebody_misses_cuda(
+    torch: Torch = one(cuda=None), _told: Symptom = seen(*GPU_NOT_USED, "cuda-missed-in-words"), other: Torch | None = one(cuda=Told(bool)),
+) -> Verdict:  # fmt: skip
+    """The same where the version stands in a program's head line."""
+    return other is None and str(torch.get("version")).partition("+")[2] == "cpu"
+
+
+@rule("wsl-wheel-bundled-hsa-runtime", "likely")
+def build_for_rocm_in_wsl_and_somebody_misses_the_gpu(
+    _platform: Platform = one(wsl=2), torch: Torch = one(hip=Told(bool)), _told: Symptom = seen(*GPU_NOT_USED, "program-finds-no-cuda"),
+    card: Gpu = one(vendor="amd", integrated=False), listed: Symptom | None = seen("rocminfo-processor-only", "hsa-init-failed", "wsl-no-adapter"),
+) -> Verdict:  # fmt: skip
+    """PyTorch's wheels bring a runtime that knows nothing of WSL."""
+    own = not wsl.runtime_knows_wsl(torch.hip or "") and ".git" not in str(torch.get("version"))
+    return own and listed is None and not torch.get("available") and not wsl.chip_without_wsl(card.isa or "")
+
+
+@rule("wsl-wheel-bundled-hsa-runtime", "possible")
+def rocminfo_works_in_wsl_and_torch_does_not(
+    _spoken: Symptom = seen("wsl-lived-in", "wsl-in-small-letters"), _works: Symptom = seen("rocminfo-works-told"),
+    _told: Symptom = seen("program-finds-no-cuda", "cuda-false-in-words"), torch: Torch | None = one(cuda=Told(bool)),
+) -> Verdict:  # fmt: skip
+    """The same where only the person's words tell that the system's runtime finds the card."""
     return torch is None
 
 
@@ -63,7 +91,8 @@ def system_error_of_nccl_in_a_container(
 
 @rule("jetson-generic-wheel", strength="possible")
 def somebody_on_a_jetson_has_no_cuda(
-    _where: Symptom = seen("jetson-in-words", "tegra-in-words", "orin-in-words"), _said: Symptom = seen("program-finds-no-cuda", "cuda-false-in-words"),
+    _where: Symptom = seen("jetson-in-words", "tegra-in-words", "orin-in-words", "jetpack-in-capitals", "xavier-in-words"),
+    _said: Symptom = seen("program-finds-no-cuda", "cuda-false-in-words", "cpu-build-in-chinese"),
     torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """In words alone; which build it is nobody tells."""
@@ -106,7 +135,7 @@ def told_process_cannot_start_cuda(
 
 @rule("multinode-wrong-interface", "likely")
 def inner_interfaces_among_all_and_an_error(
-    used: Symptom = seen("nccl-uses-inner-interfaces"), _failed: Symptom = seen(*_NCCL_SYSTEM, "nccl-connection-refused", "nccl-collective-timeout", "peer-timed-out"),
+    used: Symptom = seen("nccl-uses-inner-interfaces"), _failed: Symptom = seen(*_NCCL_SYSTEM, "nccl-connection-refused", "nccl-refused-in-words", "nccl-collective-timeout", "peer-timed-out"),
 ) -> Verdict:  # fmt: skip
     """NCCL takes the bridges of containers for ways to other nodes."""
     return {"address": used.get("address")}

@@ -78,8 +78,8 @@ def integrated_is_used_beside_a_card(
 
 @rule("directml-wrong-adapter", "likely")
 def integrated_is_used_as_people_say(
-    said: Symptom = seen("integrated-used-in-words", "igpu-used-in-words", "intel-graphics-used-in-words", "internal-used-in-words", "wrong-adapter-in-words"),
-    where: Symptom = seen("directml-spoken-of", "directml-provider-spoken-of", *_USED), wish: Symptom | None = seen("integrated-wished-in-words"),
+    said: Symptom = seen("integrated-used-in-words", "igpu-used-in-words", "intel-graphics-used-in-words", "internal-used-in-words", "wrong-adapter-in-words", "discrete-not-used-in-words"),
+    where: Symptom = seen("directml-spoken-of", "directml-provider-spoken-of", "dml-spoken-of", *_USED), wish: Symptom | None = seen("integrated-wished-in-words"),
 ) -> Verdict:  # fmt: skip
     """Somebody with a card sees the processor's graphics at work."""
     return wish is None and {"said": said.id, "where": where.id}

@@ -2,6 +2,7 @@
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
 from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, inside
+from rigup.diagnosis.rules.told import NO_SUCH_CARD
 from rigup.knowledge.driver_faults import production_branch
 from rigup.knowledge.gpus import driver_branch_for
 from rigup.machine.kinds import (
@@ -42,9 +43,13 @@ def no_module_answers(
     smi: Symptom = seen(*SILENT),
     loaded: KernelModule | None = one(name="nvidia", loaded=True), lent: PciDevice | None = one(vendor_id=NVIDIA, driver="vfio-pci"),
     free: PciDevice | None = one(vendor_id=NVIDIA, driver=None), platform: Platform | None = None,
+    mounted: Symptom | None = seen("driver-files-mounted-by-hand"), cardless: Symptom | None = seen(*NO_SUCH_CARD),
 ) -> Verdict:  # fmt: skip
-    """nvidia-smi is installed and finds no driver in the kernel; a card kept for a guest wants none."""
-    kept = lent is not None and free is None
+    """nvidia-smi is installed and finds no driver in the kernel; a card kept for a guest wants none, nor a container with its files.
+
+    Nor does a machine whose owner says that it has no such card: a package may have brought nvidia-smi.
+    """
+    kept = (lent is not None and free is None) or mounted is not None or cardless is not None
     return loaded is None and not kept and not inside(smi) and not (platform and platform.get("wsl"))
 
 

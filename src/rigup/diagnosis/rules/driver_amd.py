@@ -14,6 +14,7 @@ from rigup.machine.kinds import (
     Platform,
     Symptom,
     SystemPackage,
+    Torch,
     UnloadedModule,
     World,
 )
@@ -30,6 +31,7 @@ _SILENT = (
     "amd-smi-drivers-not-loaded",
     "amdsmi-driver-not-loaded",
 )
+_BUILT_IN = ("amdgpu-configured-in", "amdgpu-built-in-told", "kernel-configured-with-amdgpu")
 
 
 # -- the module
@@ -57,19 +59,20 @@ def report_shows_no_driver(
 def rocm_finds_no_module(
     said: Symptom = seen(*_SILENT), loaded: KernelModule | None = one(name="amdgpu", loaded=True), kfd: KfdNode | None = None,
     node: DeviceNode | None = one(path="/dev/kfd"), platform: Platform | None = None, listed: Gpu | None = one(seen_by=("rocminfo", "rocm-smi", "amd-smi")),
+    spoken: Symptom | None = seen("wsl-lived-in", "wsl-in-small-letters"),
 ) -> Verdict:  # fmt: skip
     """ROCm's tools look for the module and do not find it, and nothing else shows that it is there."""
     there = loaded is not None or kfd is not None or node is not None or listed is not None
     windows = platform is not None and bool(platform.get("wsl") or platform.get("system") == "windows")
-    return not there and not inside(said) and not windows
+    return spoken is None and not there and not inside(said) and not windows
 
 
 @rule("amdgpu-not-loaded", "likely")
 def looked_for_in_vain(
-    _module: UnloadedModule = one(name="amdgpu"), nvidia: Gpu | None = one(vendor="nvidia")
-) -> Verdict:
+    _module: UnloadedModule = one(name="amdgpu"), nvidia: Gpu | None = one(vendor="nvidia"), built: Symptom | None = seen(*_BUILT_IN)
+) -> Verdict:  # fmt: skip
     """Somebody looked for amdgpu among the loaded modules and shows that it is not there."""
-    return nvidia is None
+    return nvidia is None and built is None
 
 
 @rule("amdgpu-not-loaded", "likely")
@@ -97,9 +100,7 @@ def module_is_part_of_the_kernel(
 
 
 @rule("rocminfo-builtin-module", "likely")
-def configured_as_part_of_the_kernel(
-    said: Symptom = seen(*_SILENT), _built: Symptom = seen("amdgpu-configured-in")
-) -> Verdict:
+def configured_as_part_of_the_kernel(said: Symptom = seen(*_SILENT), _built: Symptom = seen(*_BUILT_IN)) -> Verdict:
     """The same of its other tools, where the kernel's configuration is told."""
     return {"said": said.id}
 
@@ -118,6 +119,14 @@ def its_node_is_there_all_the_same(
 ) -> Verdict:
     """/dev/kfd exists, so the module cannot be missing."""
     return not inside(said) and not (platform and platform.get("wsl"))
+
+
+@rule("rocminfo-builtin-module", "likely")
+def torch_computes_all_the_same(
+    said: Symptom = seen("rock-module-not-loaded"), torch: Torch = one(available=True), platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """torch for ROCm finds its device in the same place."""
+    return bool(torch.get("hip")) and not (platform and platform.get("wsl")) and {"said": said.id}
 
 
 @rule("rocminfo-builtin-module", "likely")

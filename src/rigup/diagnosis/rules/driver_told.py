@@ -26,12 +26,15 @@ from rigup.machine.kinds import (
     SearchPath,
     Symptom,
     SystemPackage,
+    Torch,
 )
 
 _AMD = "1002"
 _AMD_SILENT = ("rock-module-not-loaded", "rocm-smi-amdgpu-not-found", "amd-smi-no-driver")
 _OPEN = late(r"(?:.*-)?nvidia-(?:.*-)?open(?:-.*)?")
 _GONE = ("card-gone-in-words", *SILENT, *NO_CUDA)
+_NEWEST = ("newest-generation-named", "newest-generation-by-number", "newest-generation-bare")
+_SLEPT = ("compute-lost-after-suspend-told", "compute-lost-after-sleep-told", "compute-lost-after-hibernation-told")
 _UNUSED = (*NO_CUDA, "webui-torch-no-gpu", "nvml-insufficient-permissions")
 
 
@@ -206,3 +209,74 @@ def integrated_as_people_say(
     return (
         switch is None and card is None and driver is None and {"tool": said.get("tool", "").lower(), "gone": gone.id}
     )
+
+
+@rule("proprietary-module-on-open-only-gpu", "likely")
+def open_package_was_not_installed(
+    said: Symptom = seen("open-package-missing-told"), gpu: Gpu | None = one(vendor="nvidia"), named: Symptom | None = seen(*_NEWEST),
+) -> Verdict:  # fmt: skip
+    """A card that only the open module drives, and somebody who says that it was not installed."""
+    isa = gpu.get("isa") if gpu else None
+    wanted = open_module(isa) == "only" if isa else named is not None
+    return wanted and not (gpu and gpu.get("seen_by")) and {"said": said.id}
+
+
+@rule("proprietary-module-on-open-only-gpu", "possible")
+def closed_package_and_a_black_screen(
+    said: Symptom = seen("closed-package-told"), _trouble: Symptom = seen("black-screen-told", *SILENT), named: Symptom = seen(*_NEWEST),
+    older: Symptom | None = seen("older-generation-named"),
+) -> Verdict:  # fmt: skip
+    """The closed module was installed for a card that only the open one drives, and there is no picture."""
+    return older is None and {"said": said.id, "named": named.id}
+
+
+@rule("bios-bar-settings", "likely")
+def board_does_not_start_and_has_no_such_option(
+    said: Symptom = seen("above-4g-missing-told"), sign: Symptom = seen("board-beeps-told", "board-does-not-start-with-the-card-told", "firmware-not-reached-with-the-card-told", "board-does-not-post-with-the-card-told", "nvidia-smi-no-devices", *SILENT),
+) -> Verdict:  # fmt: skip
+    """A card with a large window on a board whose firmware was not let map it."""
+    return {"said": said.id, "sign": sign.id}
+
+
+@rule("uvm-broken-after-suspend", "possible")
+def compute_is_lost_after_sleep_as_people_say(
+    said: Symptom = seen(*_SLEPT), gsp: Symptom | None = seen("xid-119", "xid-119-told", "gsp-rpc-timeout", "gsp-silent", "gpu-fallen-off", "xid-79"),
+    silent: Symptom | None = seen(*SILENT), card: Gpu | None = one(vendor="amd"), platform: Platform | None = one(system=("windows", "macos")),
+) -> Verdict:  # fmt: skip
+    """Programs compute on the processor after the machine slept, and nobody says that the driver is gone."""
+    return gsp is None and silent is None and card is None and platform is None and {"said": said.id}
+
+
+@rule("uvm-hmm-init-failure", "likely")
+def open_module_and_cuda_is_not_initialised(
+    error: Symptom = seen("cuinit-returns-3", "cuinit-not-initialised", "cuda-not-initialized"), told: Symptom = seen("open-driver-in-words", "open-kernel-modules-told"),
+    forked: Symptom | None = seen("fork-told", "several-processes-told"),
+) -> Verdict:  # fmt: skip
+    """The open module manages memory by a part of the kernel that some kernels have changed under it."""
+    return forked is None and {"said": error.id, "module": told.id}
+
+
+@rule("mig-device-misaddressed", "likely")
+def parts_are_counted_like_cards(
+    error: Symptom = seen("cuda-invalid-ordinal", "lightning-devices-missing"), told: Symptom = seen("mig-told")
+) -> Verdict:
+    """A process sees one part only, so that numbers above 0 lead nowhere."""
+    return {"said": error.id, "told": told.id}
+
+
+@rule("no-gpu-present", "likely")
+def another_makers_card_is_to_be_emulated(
+    said: Symptom = seen("nvidia-emulation-wished-told"), own: Symptom = seen("intel-drawing-chip-named"), card: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """Somebody has a chip that only draws, and asks for an NVIDIA card made up by a program."""
+    return card is None and {"said": said.id, "own": own.id, "severity": "error"}
+
+
+@rule("gpu-arch-newer-than-wheel", "possible")
+def no_image_for_the_newest_generation(
+    said: Symptom = seen("no-kernel-image"), named: Symptom = seen(*_NEWEST), torch: Torch | None = None, gpu: Gpu | None = one(vendor="nvidia"),
+    library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs"), older: Symptom | None = seen("older-generation-named"),
+) -> Verdict:  # fmt: skip
+    """As with a card that a tool lists, where only the person's words tell of its generation, and of no other."""
+    unknown = torch is None or not torch.knows("code")
+    return unknown and gpu is None and library is None and older is None and {"said": said.id, "named": named.id}

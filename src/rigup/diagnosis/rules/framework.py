@@ -21,7 +21,7 @@ from rigup.machine.kinds import Driver, Gpu, Package, PciDevice, Platform, Pytho
 
 _GPU_MAKERS = ("nvidia", "amd")
 _NVIDIA = "10de"
-_NEWER = ("newer-chip", "not-compiled")
+_OLDER = ("older-chip", "not-compiled")  # what has code for newer cards too was built after this one was left out
 
 
 def _todays_code() -> list[str]:
@@ -43,12 +43,12 @@ def its_own_report_has_no_toolkit(torch: Torch = one(available=False), gpu: Gpu 
 @rule("cpu-only-torch")
 def its_files_have_no_toolkit(
     torch: Torch, gpu: Gpu = one(vendor=_GPU_MAKERS), cuda: Torch | None = one(cuda=Told(bool)), hip: Torch | None = one(hip=Told(bool)),
-    plugin: Package | None = one(name="torch-directml"),
+    plugin: Package | None = one(name="torch-directml"), asked: Symptom | None = seen("directml-used"),
 ) -> Verdict:  # fmt: skip
     """The files of an environment tell of no toolkit. Where another environment has one it matters less; DirectML needs none."""
     if torch.knows("available") or not _for_cpu(torch) or _for_the_screen(gpu) or not worth_a_build(gpu):
         return False
-    if plugin and plugin.get("env") == torch.get("env"):
+    if asked or (plugin and plugin.get("env") == torch.get("env")):
         return False
     return {"severity": "warning"} if cuda or hip else True
 
@@ -56,7 +56,7 @@ def its_files_have_no_toolkit(
 @rule("cpu-only-torch", "possible")
 def somebody_asked_it_and_shows_nothing_else(
     torch: Torch = one(available=False), gpu: Gpu | None = None, platform: Platform | None = None,
-    none: Symptom | None = seen("report-without-a-gpu"),
+    none: Symptom | None = seen("report-without-a-gpu", "lightning-mps-unavailable", *MACS),
 ) -> Verdict:  # fmt: skip
     """A session in which torch says no, and whose version says why; whether there is a card is not told."""
     return gpu is None and platform is None and none is None and _for_cpu(torch)
@@ -81,7 +81,7 @@ def a_toolkit_was_installed_for_it(
 
 @rule("cpu-only-torch", "likely")
 def a_program_found_no_gpu_code(
-    _said: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-linked-with-cuda"), platform: Platform | None = None,
+    _said: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-compiled-in-other-letters", "torch-not-linked-with-cuda"), platform: Platform | None = None,
     torch: Torch | None = None, mac: Symptom | None = seen(*MACS), card: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """torch says so itself. On a Mac there is no such build, and a build for Intel has another device."""
@@ -167,15 +167,15 @@ def worth_a_build(gpu: Gpu) -> bool:
 @rule("gpu-arch-newer-than-wheel")
 def card_newer_than_the_code(gpu: Gpu = one(vendor="nvidia"), torch: Torch = one()) -> Verdict:
     """No machine code for the card, and nothing that could be compiled for it."""
-    return _unserved(gpu, torch) in _NEWER
+    return _unserved(gpu, torch) == "newer-chip"
 
 
 @rule("gpu-arch-older-than-wheel")
 def card_older_than_the_code(
     gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), said: Symptom = seen("torch-cannot-serve-card", "no-kernel-image"),
 ) -> Verdict:  # fmt: skip
-    """All code is for newer cards, and the program came to feel it."""
-    return _unserved(gpu, torch) == "older-chip" and (said.get("isa") in (None, gpu.isa))
+    """There is code for newer cards and none for this one, and the program came to feel it."""
+    return _unserved(gpu, torch) in _OLDER and (said.get("isa") in (None, gpu.isa))
 
 
 @rule("gpu-arch-older-than-wheel")
@@ -183,7 +183,7 @@ def old_card_that_nobody_used_yet(
     gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), bus: Every[PciDevice] = every(PciDevice, vendor_id=_NVIDIA)
 ) -> Verdict:
     """The same, where nothing failed. Beside a card that is served an old one is there for the screen."""
-    if _unserved(gpu, torch) != "older-chip":
+    if _unserved(gpu, torch) not in _OLDER:
         return False
     rows = [gpu_by_pci(device.vendor_id, device.get("device_id") or "") for device in bus]
     return {"severity": "note"} if any(row and row.isa and runs_on(row.isa, torch.code) for row in rows) else True
@@ -194,7 +194,7 @@ def old_card_in_a_report(
     gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), newer: Gpu | None = one(vendor="nvidia", isa=Told(_of_today)),
 ) -> Verdict:  # fmt: skip
     """A report lists the card beside the build; that torch may say it is available proves nothing."""
-    if torch.get("available") is False or _unserved(gpu, torch) != "older-chip":
+    if torch.get("available") is False or _unserved(gpu, torch) not in _OLDER:
         return False
     return {"severity": "note"} if newer and runs_on(newer.isa, torch.code) else True
 
@@ -222,15 +222,15 @@ def torch_refuses_a_newer_card(
     gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-cannot-serve-card")
 ) -> Verdict:
     """torch counts machine code alone: what it could compile from PTX it does not trust."""
-    return gpu.isa == said.isa and _refused(said) in _NEWER
+    return gpu.isa == said.isa and _refused(said) == "newer-chip"
 
 
 @rule("gpu-arch-older-than-wheel")
 def torch_refuses_an_older_card(
     gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-cannot-serve-card")
 ) -> Verdict:
-    """Every number in torch's list is above the card's."""
-    return gpu.isa == said.isa and _refused(said) == "older-chip"
+    """torch's list has numbers above the card's, and none that would serve it."""
+    return gpu.isa == said.isa and _refused(said) in _OLDER
 
 
 @rule("gpu-arch-older-than-wheel", "likely")

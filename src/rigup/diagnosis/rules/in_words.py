@@ -140,8 +140,24 @@ def seen_after_a_login_at_the_seat(
 
 # -- Macs
 @rule("mps-x86-python-under-rosetta", "likely")
+def takes_an_apple_chip_for_intels(
+    said: Symptom = seen("apple-chip-reports-intel"), engine: Symptom | None = seen(*_ENGINES)
+) -> Verdict:
+    """Only a program for Intel's processors is told so; in a container it may be the image."""
+    return engine is None and {"chip": None, "said": said.id}
+
+
+@rule("mps-blocked-by-sandbox", "likely")
+def sandbox_and_no_metal_device(
+    said: Symptom = seen("metal-not-created"), box: Symptom = seen("sandbox-named", "sandbox-variable-named")
+) -> Verdict:
+    """The text speaks of a sandbox, and Metal gives a program nothing in it."""
+    return {"said": said.id, "box": box.id}
+
+
+@rule("mps-x86-python-under-rosetta", "likely")
 def built_for_intel_where_an_apple_chip_is_named(
-    said: Symptom = seen("mac-build-for-intel", "illegal-hardware-instruction"), chip: Symptom = seen("apple-chip-named", "apple-silicon-in-words", "apple-chip-in-words")
+    said: Symptom = seen("mac-build-for-intel", "illegal-hardware-instruction", "python-says-intel"), chip: Symptom = seen("apple-chip-named", "apple-silicon-in-words", "apple-chip-in-words")
 ) -> Verdict:  # fmt: skip
     """The interpreter builds for Intel's processors, or runs what was built for them."""
     return {"chip": None, "said": said.id, "where": chip.id}

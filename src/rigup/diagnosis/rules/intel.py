@@ -4,6 +4,7 @@ from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.machine.kinds import Gpu, Package, PathLibrary, Platform, Symptom, Torch
 
 _OTHER_WAYS = ("intel-extension-for-pytorch", "openvino", "ipex-llm", "torch-directml")
+_IPEX = ("ipex-imported", "ipex-in-words", "ipex-in-small-letters")
 _MISSING = ("oneapi-library-not-found", "mkl-library-not-found", "ldd-oneapi-not-found")
 
 
@@ -114,16 +115,18 @@ def other_generation_is_installed(library: PathLibrary, missing: Symptom = seen(
 
 @rule("intel-oneapi-version-mismatch", "likely")
 def another_release_is_told(
-    missing: Symptom = seen(*_MISSING), told: Symptom = seen("oneapi-release-in-words")
+    missing: Symptom = seen(*_MISSING),
+    told: Symptom = seen("oneapi-release-in-words", "oneapi-package-there", "oneapi-other-generation-told"),
 ) -> Verdict:
-    """A library is missed, and a person says which oneAPI is there: then it is of another generation."""
-    release = told.get("release") or told.get("other")
-    return release is not None and {"lib": missing.get("lib"), "have": "oneAPI " + str(release)}
+    """A library is missed, and a person or a package manager says which oneAPI is there: then it is of another generation."""
+    release = str(told.get("release") or told.get("other") or "")
+    named = {"have": "oneAPI " + release} if release[:1].isdigit() else {}
+    return bool(release) and {"lib": missing.get("lib"), **named}
 
 
 @rule("intel-oneapi-runtime-missing", "likely")
 def extension_lacks_a_library_of_mkl(
-    missing: Symptom = seen("mkl-library-not-found"), _ipex: Symptom = seen("ipex-imported", "ipex-in-words")
+    missing: Symptom = seen("mkl-library-not-found"), _ipex: Symptom = seen(*_IPEX)
 ) -> Verdict:
     """MKL alone may be anybody's; here Intel's extension asks for it."""
     return {"lib": missing.get("lib")}
@@ -139,7 +142,7 @@ def environment_of_the_extension_lacks_it(
 
 @rule("intel-oneapi-runtime-missing", "possible")
 def torch_itself_lacks_a_library_of_mkl(
-    missing: Symptom = seen("mkl-library-not-found"), _torch: Symptom = seen("torch-c-part-imported"), other: Symptom | None = seen("ipex-imported", "ipex-in-words"),
+    missing: Symptom = seen("mkl-library-not-found"), _torch: Symptom = seen("torch-c-part-imported"), other: Symptom | None = seen(*_IPEX),
     toolkit: Gpu | None = one(vendor=("nvidia", "amd")),
 ) -> Verdict:  # fmt: skip
     """PyTorch's own wheels bring MKL in themselves; a build that looks for it is Intel's, or somebody's own."""

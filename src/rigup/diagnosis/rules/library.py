@@ -197,6 +197,16 @@ def the_loader_finds_none(
     return companion is None and {"lib": said.lib}
 
 
+@rule("cuda-runtime-library-missing", "likely")
+def somebody_names_the_file_of_another_major(
+    said: Symptom = seen("cuda-library-wanted-in-words"), torch: Torch = one(cuda=Told(bool)), found: Symptom | None = seen("cuda-library-not-found")
+) -> Verdict:  # fmt: skip
+    """A file of one CUDA is asked for where torch brought those of another."""
+    lib = str(said.get("lib") or said.get("lib2"))
+    other = lib.removeprefix("libcudart.so.").partition(".")[0] != str(torch.cuda).partition(".")[0]
+    return found is None and other and {"lib": lib}
+
+
 @rule("cuda-runtime-library-missing")
 def tensorflow_finds_a_card_and_not_a_library(
     said: Symptom = seen(*_TF_MISSES), gpu: Gpu = one(vendor="nvidia")

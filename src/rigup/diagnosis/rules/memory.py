@@ -8,8 +8,9 @@ from rigup.machine.kinds import DeadLine, Gpu, Memory, ModuleParameter, Platform
 GIB = 1 << 30
 _UNITS = {"bytes": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": GIB, "t": 1 << 40}
 _ASYNC = "torch-async-out-of-memory"  # CUDA's own pool: it reserves nothing beside what it gave
-_OUT = ("torch-out-of-memory", "torch-out-of-memory-figures", _ASYNC)
+OUT = ("torch-out-of-memory", "torch-out-of-memory-figures", _ASYNC)
 _OVERHEAD = 1.5 * GIB  # what a context and its libraries hold beside the allocator
+_REST = 0.03  # share of a card below which what is reserved and not used is a mere rest
 _PAGE = 4096
 
 
@@ -41,8 +42,13 @@ class Figures:
 
     @property
     def others(self) -> float:
-        """What neither is free nor belongs to the process that failed."""
-        own = self.mine if self.mine is not None else (self.allocated or 0) + (self.slack or 0) + _OVERHEAD
+        """What neither is free nor belongs to the process that failed.
+
+        In a container the driver may not know what that process holds, and tells less than torch has allocated.
+        """
+        allocated = self.allocated or 0
+        known = self.mine is not None and self.mine >= allocated
+        own = (self.mine or 0) if known else allocated + (self.slack or 0) + _OVERHEAD
         return max((self.total or 0) - (self.free or 0) - own, 0.0)
 
     def includes(self, held: float) -> bool:
@@ -67,21 +73,41 @@ class Figures:
         return self.told and free > 2 * (self.wanted or 0) and free > 0.25 * (self.total or 0)
 
     @property
+    def beyond(self) -> bool:
+        """More than the whole card, were it all in one piece: Windows lends a program main memory, and counts it as reserved."""
+        return self.told and (self.allocated or 0) + (self.wanted or 0) > (self.total or 0)
+
+    @property
     def in_pieces(self) -> bool:
         """What is reserved and not used would do, and is not a mere rest."""
         slack = self.slack or 0
-        return self.told and slack >= (self.wanted or 0) and slack >= 0.12 * (self.total or 0)
+        return self.told and not self.beyond and slack >= (self.wanted or 0) and slack >= 0.12 * (self.total or 0)
+
+    @property
+    def would_do(self) -> bool:
+        """What is reserved and not used would do: it is more than a rest, or what is free makes up for the difference."""
+        wanted, slack, total = self.wanted or 0, self.slack or 0, self.total or 0
+        alone = slack >= max(wanted, _REST * total)
+        joined = slack + (self.free or 0) >= wanted and slack >= 0.12 * total
+        return self.told and not self.beyond and not self.in_pieces and (alone or joined)
+
+    @property
+    def own(self) -> bool:
+        """The work itself fills the card, and no order of its pieces would give what it asked for."""
+        wanted, slack, total = self.wanted or 0, self.slack or 0, self.total or 0
+        rest = slack < _REST * total or slack + (self.free or 0) < wanted
+        return self.beyond or (rest and (self.allocated or 0) + slack > 0.75 * total)
 
 
 @rule("gpu-memory-held-by-others")
-def others_hold_what_it_wants(said: Symptom = seen(*_OUT)) -> Verdict:
+def others_hold_what_it_wants(said: Symptom = seen(*OUT)) -> Verdict:
     """Without the others the request would have been met."""
     return Figures(said).taken and {"severity": "error"}
 
 
 @rule("gpu-memory-held-by-others", "likely")
 def message_names_the_holder(
-    said: Symptom = seen(*_OUT), other: Symptom = seen("other-process-holds-memory"),
+    said: Symptom = seen(*OUT), other: Symptom = seen("other-process-holds-memory"),
     full: Symptom | None = seen("torch-out-of-memory-figures"),
 ) -> Verdict:  # fmt: skip
     """The message names another process with more memory than was asked for."""
@@ -121,29 +147,66 @@ def _wants(said: Symptom) -> float:
 def taken_as_people_say(
     told: Symptom = seen("memory-taken-in-words", "memory-taken-in-chinese-words"),
     said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "torch-allocation-on-device"),
-    full: Symptom | None = seen(*_OUT),
+    full: Symptom | None = seen(*OUT),
 ) -> Verdict:
     """Words tell of memory that is not the program's own; a message with figures knows better."""
     return full is None and {"told": told.id, "said": said.id, "severity": "error"}
 
 
+@rule("gpu-memory-held-by-others", "likely")
+def memory_stays_when_its_process_is_gone(
+    told: Symptom = seen("memory-stays-in-words", "memory-taken-in-chinese-words"), gone: Symptom = seen("process-gone-in-words", "process-gone-in-chinese-words"),
+) -> Verdict:  # fmt: skip
+    """Somebody ended what used the memory, and it is not given back."""
+    return {"told": told.id, "gone": gone.id}
+
+
 @rule("oom-fragmentation")
-def reserved_in_pieces(said: Symptom = seen(*_OUT)) -> Verdict:
+def reserved_in_pieces(said: Symptom = seen(*OUT)) -> Verdict:
     """Enough is reserved and unused, and no piece of it is long enough."""
     figures = Figures(said)
     return figures.in_pieces and not figures.taken
 
 
+@rule("oom-fragmentation", "likely")
+def reserved_would_do(said: Symptom = seen(*OUT)) -> Verdict:
+    """Joined pieces would have met the request; whether the next one is met as well, no figure tells."""
+    figures = Figures(said)
+    return figures.would_do and not figures.taken and not figures.roomy
+
+
 @rule("oom-model-too-large")
-def work_fills_the_card(said: Symptom = seen(*_OUT)) -> Verdict:
+def work_fills_the_card(said: Symptom = seen(*OUT), shared: Gpu | None = one(vendor="amd", integrated=True)) -> Verdict:
     """Nearly all is in use by the work itself."""
     figures = Figures(said)
+    return shared is None and figures.own and _work(figures)
+
+
+@rule("oom-model-too-large", "likely")
+def work_fills_what_the_graphics_may_use(
+    said: Symptom = seen(*OUT), _shared: Gpu = one(vendor="amd", integrated=True)
+) -> Verdict:
+    """How much that is, is a matter of settings where the memory is the system's."""
+    figures = Figures(said)
+    return figures.own and _work(figures)
+
+
+@rule("oom-model-too-large", "likely")
+def nothing_else_tells(said: Symptom = seen(*OUT)) -> Verdict:
+    """Too little is free; the figures leave open whose a part of the memory is, or how it lies."""
+    figures = Figures(said)
+    return figures.told and not figures.own and _work(figures)
+
+
+def _work(figures: Figures) -> bool:
+    """Neither others nor the order of the pieces explain it."""
     contradicts = (figures.free or 0) > (figures.total or 0)
-    return figures.told and not figures.taken and not figures.in_pieces and not contradicts and not figures.roomy
+    pieces = figures.in_pieces or figures.would_do
+    return not (figures.taken or pieces or contradicts or figures.roomy)
 
 
 @rule("oom-model-too-large", "possible")
-def refused_beside_free_memory(said: Symptom = seen(*_OUT)) -> Verdict:
+def refused_beside_free_memory(said: Symptom = seen(*OUT)) -> Verdict:
     """The card has room for the request: a limit of the process or of the system refuses it, or figures of another moment."""
     figures = Figures(said)
     return figures.roomy and not figures.taken and not figures.in_pieces and (figures.free or 0) <= (figures.total or 0)
@@ -152,14 +215,22 @@ def refused_beside_free_memory(said: Symptom = seen(*_OUT)) -> Verdict:
 @rule("oom-model-too-large", "possible")
 def out_of_memory_without_figures(
     said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "torch-allocation-on-device"),
-    known: Symptom | None = seen(*_OUT, "context-out-of-memory", "context-out-of-memory-in-java"),
+    known: Symptom | None = seen(*OUT, "context-out-of-memory", "context-out-of-memory-in-java"),
 ) -> Verdict:
     """What the message says; it does not tell whose the memory is."""
     return known is None and said.knows("id")
 
 
+@rule("oom-model-too-large", "likely")
+def no_room_beside_the_weights(
+    said: Symptom = seen("vllm-no-room-for-cache"), small: Symptom | None = seen("vllm-small-share")
+) -> Verdict:
+    """The engine leaves a part of the card alone; who wished it to take less than half gets what he asked for."""
+    return small is None and {"said": said.id}
+
+
 @mends("oom-fragmentation")
-def allocator_setting(said: Symptom = seen(*_OUT)) -> Params:
+def allocator_setting(said: Symptom = seen(*OUT)) -> Params:
     """The allocator's variable has its runtime's name; older releases know another setting."""
     runtime = "HIP" if said.get("runtime") == "HIP" else "CUDA"
     old = said.get("reserved") is not None
@@ -172,7 +243,7 @@ def allocator_setting(said: Symptom = seen(*_OUT)) -> Params:
 # -- memory that processor and GPU share
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def carve_out_starves_torch(
-    gpu: Gpu = one(integrated=True), said: Symptom = seen(*_OUT, "hip-memory-figures")
+    gpu: Gpu = one(integrated=True), said: Symptom = seen(*OUT, "hip-memory-figures")
 ) -> Verdict:
     """torch has the system's half only, and the larger half lies in a carve-out that it does not use."""
     total = size(said.get("total") or said.get("total2"))
@@ -181,14 +252,41 @@ def carve_out_starves_torch(
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def carve_out_starves_torch_by_the_kernels_words(
-    said: Symptom = seen(*_OUT, "hip-memory-figures"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom = seen("amdgpu-gtt-ready"),
-    card: Gpu | None = one(integrated=False),
+    said: Symptom = seen(*OUT, "hip-memory-figures"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom | None = seen("amdgpu-gtt-ready"),
+    card: Gpu | None = one(integrated=False), inside: Gpu | None = one(vendor="amd", integrated=True),
 ) -> Verdict:  # fmt: skip
     """The same, where only the kernel's log tells the two pools; a card of its own has its own memory as its total."""
     total = size(said.get("total") or said.get("total2")) or 0
-    vram, gtt = (size(f"{pool.get('mib') or 0} M") or 0 for pool in (carved, mapped))
-    alone = card is None and vram > 2 * total
-    return alone and abs(total - gtt) < 0.1 * gtt and {"severity": "error" if said.id in _OUT else "warning"}
+    vram = size(f"{carved.get('mib') or 0} M") or 0
+    gtt = size(f"{mapped.get('mib') or 0} M") or 0 if mapped else None
+    fits = inside is not None if gtt is None else abs(total - gtt) < 0.1 * gtt
+    alone = card is None and 0 < 2 * total < vram
+    return alone and fits and {"severity": "error" if said.id in OUT else "warning"}
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def other_pool_is_used_as_people_say(
+    said: Symptom = seen("gtt-instead-of-vram-in-words"), card: Gpu | None = one(integrated=False)
+) -> Verdict:
+    """Somebody gave the GPU memory of its own, and the program takes the mapped one."""
+    return card is None and {"said": said.id}
+
+
+@rule("apu-gtt-limit-not-applied", "likely")
+def limit_is_not_in_force_as_people_say(
+    said: Symptom = seen("gtt-not-set-in-words"),
+    wish: Symptom = seen("gtt-limit-named", "gtt-pages-named", "gtt-size-named"),
+) -> Verdict:
+    """The parameter stands in the text, and somebody sees that it did not help."""
+    return {"said": said.id, "wish": wish.id}
+
+
+@rule("apu-memory-miscount", "likely")
+def total_is_wrong_as_people_say(
+    said: Symptom = seen("hip-total-wrong-in-words"), gpu: Gpu = one(integrated=True)
+) -> Verdict:
+    """Somebody knows how much there is, and the runtime tells another figure."""
+    return {"said": said.id, "name": gpu.get("name")}
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
@@ -251,11 +349,11 @@ def pages_to_allow(memory: Memory) -> Params:
 
 
 @rule("apu-memory-miscount")
-def more_free_than_there_is(said: Symptom = seen("hip-memory-figures", "hip-memory-tuple", *_OUT)) -> Verdict:
+def more_free_than_there_is(said: Symptom = seen("hip-memory-figures", "hip-memory-tuple", *OUT)) -> Verdict:
     """A total below what is free counts another pool than the free one."""
     free, total = size(said.get("free") or said.get("free2")), size(said.get("total") or said.get("total2"))
     wrong = bool(free and total and free > 1.05 * total)
-    return wrong and ({"severity": "error"} if said.id in _OUT else True)
+    return wrong and ({"severity": "error"} if said.id in OUT else True)
 
 
 @rule("apu-memory-miscount", "likely")

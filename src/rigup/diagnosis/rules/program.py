@@ -99,6 +99,15 @@ def mask_of_unseen_cards(
     return card is None and first.isdigit() and int(first) > 0 and {"name": mask.name, "valid": "0"}
 
 
+@rule("cuda-visible-devices-wrong", "possible")
+def mask_is_taken_from_a_variable(
+    _nothing: Symptom = seen("cuda-no-device", "cuda-no-device-constant", "torch-no-cuda-gpus"), mask: Symptom = seen("mask-from-a-variable"),
+    card: Gpu = one(vendor="nvidia"), set_: Variable | None = one(name=CUDA_MASK),
+) -> Verdict:  # fmt: skip
+    """A line copied as it stands: where the shell does not know that variable, the mask is empty and hides every card."""
+    return set_ is None and bool(card.get("name")) and {"name": CUDA_MASK, "value": "$" + str(mask.variable)}
+
+
 _CLASH = ("cuda-invalid-ordinal", "nccl-duplicate-gpu", "nccl-ranks-on-one-gpu")
 
 

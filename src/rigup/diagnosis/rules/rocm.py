@@ -192,12 +192,12 @@ def no_code_objects_in_a_program(
 
 @rule("gfx-not-in-torch-wheel", strength="likely")
 def crash_on_an_unlisted_chip(
-    card: Gpu = one(vendor="amd"),
-    _error: Symptom = seen(*_CRASHES),
-    override: Variable | None = one(name=OVERRIDE, at="shell container"),
-) -> Verdict:
-    """HIP crashes on a chip for which nobody builds."""
-    return override is None and override_for(card.isa) is not None and {"gfx": card.isa}
+    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_CRASHES),
+    override: Variable | None = one(name=OVERRIDE, at="shell container"), beside: Gpu | None = one(vendor="amd", integrated=False),
+) -> Verdict:  # fmt: skip
+    """HIP crashes on a chip for which nobody builds; beside a card a processor's graphics are not meant."""
+    meant = not (card.get("integrated") and beside)
+    return meant and override is None and override_for(card.isa) is not None and {"gfx": card.isa}
 
 
 @mends("gfx-not-in-rocblas", "gfx-not-in-torch-wheel", "rocm-dropped-arch")

@@ -17,6 +17,12 @@ from rigup.machine.kinds import (
 )
 
 _HIP = "libamdhip64"  # its number is ROCm's own
+# Those have had one number through ROCm's releases: where one is not found there is none of it at all.
+_ONE_NUMBER = (
+    "librocsolver", "libhipsparselt", "librocprofiler-sdk", "librocprofiler-register", "libroctracer64", "libroctx64", "librocm_sysdeps_",
+    "libMIOpen", "librccl", "libhsa-runtime64", "librocfft", "libhipfft", "librocrand", "libhiprand", "libhipfile",
+)  # fmt: skip
+_WHEELS = ("torch-named", "rocm-wheel-named")
 _AMD_ONLY = (
     "HSA_",
     "ROCR_",
@@ -73,11 +79,17 @@ def another_rocm_stands_first(
 
 
 @rule("rocm-abi-mismatch", strength="likely")
-def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: Symptom | None = seen("torch-import-lacks-library"),
-                         torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm")) -> Verdict:  # fmt: skip
+def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: Symptom | None = seen("torch-import-lacks-library"), built: Symptom | None = seen("wheel-runpath-told"),
+                         named: Symptom | None = seen(*_WHEELS), torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm")) -> Verdict:  # fmt: skip
     """An extension wants a library of some ROCm; what is there is not told."""
     told = error.get("lib") == _HIP and bool((torch and torch.get("hip")) or rocm)
-    return not told and not (own and str(own.get("lib")).startswith(str(error.get("lib"))))
+    bundled = named is not None and str(error.get("lib")).startswith(_ONE_NUMBER)
+    return (
+        not told
+        and not bundled
+        and built is None
+        and not (own and str(own.get("lib")).startswith(str(error.get("lib"))))
+    )
 
 
 @rule("rocm-abi-mismatch", strength="likely")
@@ -95,6 +107,23 @@ def torch_itself_lacks_a_library(
     want = lib.partition(".so.")[2].partition(".")[0]
     other = lib.startswith(_HIP) and bool(torch and torch.get("hip")) and _major(torch.hip) != want  # type: ignore[union-attr]
     return not other and {"lib": lib}
+
+
+@rule("broken-wheel-missing-library", strength="likely")
+def wheel_brings_none_of_it(
+    error: Symptom = seen("rocm-library-not-loaded"), _named: Symptom = seen(*_WHEELS)
+) -> Verdict:
+    """A wheel for ROCm brings ROCm's libraries; this one never had another number, so it was left out."""
+    lib = str(error.get("lib"))
+    return lib.startswith(_ONE_NUMBER) and {"lib": lib}
+
+
+@rule("broken-wheel-missing-library", strength="likely")
+def wheel_looks_elsewhere(
+    error: Symptom = seen("rocm-library-not-loaded"), _built: Symptom = seen("wheel-runpath-told")
+) -> Verdict:
+    """What is in the wheel looks for its libraries where they lay when it was built."""
+    return {"lib": error.get("lib")}
 
 
 @rule("wsl-rocm-release-not-supported", strength="possible")

@@ -2,6 +2,7 @@
 
 from rigup.diagnosis.rule import Every, Params, Verdict, lacks, mends, one, rule, seen
 from rigup.diagnosis.rules.program import CUDA_MASK, NO_DEVICE
+from rigup.diagnosis.rules.told import SHARED_ON_PURPOSE
 from rigup.machine.kinds import CardCount, JobRequest, Launch, Symptom, Torch, Variable
 
 _NOTHING = (
@@ -134,13 +135,17 @@ def fewer_gpus_than_devices(want: Launch, job: JobRequest) -> Verdict:
 @rule("slurm-gpu-request-too-small")
 def fewer_gpus_than_tasks(
     job: JobRequest,
-    _clash: Symptom = seen(
+    clash: Symptom = seen(
         "nccl-duplicate-gpu", "nccl-ranks-on-one-gpu", "cuda-invalid-ordinal", "lightning-rank-beyond-devices"
     ),
+    shared: Symptom | None = seen(*SHARED_ON_PURPOSE),
 ) -> Verdict:
-    """Two ranks meet on one GPU, or one looks for a GPU that is not there."""
+    """Two ranks meet on one GPU, or one looks for a GPU that is not there; but some share their GPUs on purpose."""
     have, tasks = per_node(job), tasks_per_node(job) or 1
-    return have is not None and 0 < have < tasks and not job.get("gpus") and {"have": have, **asking(tasks)}
+    meant = shared is not None and not clash.id.startswith("nccl")
+    return (
+        have is not None and 0 < have < tasks and not meant and not job.get("gpus") and {"have": have, **asking(tasks)}
+    )
 
 
 @rule("slurm-gpu-binding-per-task")

@@ -1,7 +1,7 @@
 """TensorFlow: whether its build and its libraries come to the GPU."""
 
 from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
-from rigup.diagnosis.rules.told import GPU_NOT_USED
+from rigup.diagnosis.rules.told import GPU_NOT_USED, NOTEBOOKS
 from rigup.knowledge.pythons import tensorflow_on_windows
 from rigup.machine.kinds import (
     Driver,
@@ -18,6 +18,10 @@ from rigup.machine.kinds import (
 )
 
 _NAMED_LIBRARY = ("tf-library-not-loaded", "tf-library-not-dlopened")
+_REFUSED = (
+    "cuda-no-device", "cuda-no-device-constant", "cuda-999", "cuda-999-constant", "tf-no-cuda-libraries", "tf-cannot-dlopen", "tf-skips-gpus",
+)  # fmt: skip
+_HOSTED = (*NOTEBOOKS, "sagemaker-in-words", "sagemaker-in-small-letters")
 _TENSORFLOWS = ("tensorflow", "tensorflow-intel", "tensorflow-gpu", "tensorflow-cpu")
 
 
@@ -71,9 +75,10 @@ def somebody_misses_the_gpu_on_windows(
 @rule("tensorflow-windows-no-gpu", "likely")
 def built_without_cuda_beside_a_torch_that_works(
     _answered: TensorFlow = one(built_with_cuda=False), _torch: Torch = one(available=True), platform: Platform | None = None,
+    hosted: Symptom | None = seen(*_HOSTED),
 ) -> Verdict:  # fmt: skip
     """On Linux the plain package always says True; where the system is not told, this is how Windows looks."""
-    return platform is None or not platform.knows("system")
+    return hosted is None and (platform is None or not platform.knows("system"))
 
 
 @rule("tensorflow-cpu-build")
@@ -84,6 +89,22 @@ def built_without_cuda_on_linux(
 ) -> Verdict:
     """The package for the CPU, on a machine with a card."""
     return {"version": answered.get("version")}
+
+
+@rule("tensorflow-cpu-build", "likely")
+def built_without_cuda_in_a_hosted_notebook(
+    answered: TensorFlow = one(built_with_cuda=False), _torch: Torch = one(available=True), _hosted: Symptom = seen(*_HOSTED)
+) -> Verdict:  # fmt: skip
+    """Such notebooks run on Linux; torch shows that a GPU is there."""
+    return {"version": answered.get("version")}
+
+
+@rule("tensorflow-cpu-build", "likely")
+def it_knows_no_device_and_says_no_reason(
+    _said: Symptom = seen("tf-no-known-devices"), _told: Symptom = seen(*GPU_NOT_USED), named: Symptom | None = seen(*_NAMED_LIBRARY, *_REFUSED),
+) -> Verdict:  # fmt: skip
+    """A build with CUDA tells why it has no device; this one never looked for any."""
+    return named is None
 
 
 @rule("tensorflow-cpu-build")

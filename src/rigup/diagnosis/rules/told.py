@@ -26,6 +26,9 @@ NOTEBOOKS = (
     "colab-path",
     "kaggle-in-words",
 )  # hosted ones, that have a GPU where it is asked for
+WORKS_INSIDE = ("gpu-works-inside-told", "table-from-a-container-with-gpus")  # of a container whose GPUs are there
+NO_SUCH_CARD = ("no-nvidia-card-told", "no-nvidia-card-told-in-capitals")
+SHARED_ON_PURPOSE = ("gpus-oversubscribed-told", "gpu-shared-by-tasks-told", "gpu-sharing-daemon-started")
 MACS = (
     "mac-in-words", "mac-in-small-letters", "mac-named", "macos-named", "apple-chip-named", "apple-silicon-in-words",
     "apple-chip-in-words",

@@ -4,6 +4,7 @@ import re
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.distributions import distribution
 from rigup.knowledge.pythons import pythons, supported
 from rigup.knowledge.torch_builds import build, builds, companions, index_url
 from rigup.machine.kinds import (
@@ -17,6 +18,7 @@ from rigup.machine.kinds import (
 )
 
 _UNREACHABLE = ("pip-connection-broken", "pip-could-not-fetch")
+_OF_TORCH = ("torch", "torchvision", "torchaudio")
 _TENSORFLOWS = ("tensorflow", "tensorflow-intel", "tensorflow-gpu", "tensorflow-cpu")
 _ILLEGAL = (
     "illegal-instruction", "illegal-instruction-capital", "illegal-instruction-signal", "kernel-invalid-opcode",
@@ -39,10 +41,13 @@ def no_wheel_for_this_python(
 @rule("python-version-without-wheels", "possible")
 def no_wheel_and_nobody_tells_the_python(
     said: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(*_UNREACHABLE),
+    alone: Symptom | None = seen("pip-single-index"),
 ) -> Verdict:  # fmt: skip
     """Nothing was offered of a package whose wheels are made for certain Pythons."""
     nothing = said.offered in ("none", "") if said.knows("offered") else not said.get("asked")
-    return nothing and python is None and offline is None and bool(pythons(said.name)) and {"name": said.name}
+    elsewhere = alone is not None and said.name not in _OF_TORCH  # such an index has torch's own packages only
+    told = nothing and not elsewhere and python is None and offline is None
+    return told and bool(pythons(said.name)) and {"name": said.name}
 
 
 @rule("python-version-without-wheels", "possible")
@@ -67,12 +72,14 @@ def only_the_last_line_of_pip(
 @rule("python-version-without-wheels", "likely")
 def the_release_is_older_than_all_offered(
     said: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(*_UNREACHABLE),
+    platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """The index holds newer releases only: the one that was asked for has no wheel for this Python."""
     offered, asked = said.offered.split(","), _release(said)
     older = offline is None and bool(asked) and version_key(asked) < version_key(offered[0])
-    known = bool(pythons(said.name, asked)) and said.offered not in ("none", "")
-    return older and known and (python is None or supported(said.name, python.version, asked) is not True)
+    known = bool(pythons(said.name)) and said.offered not in ("none", "")
+    fits = python is not None and supported(said.name, python.version, asked, _system(platform)) is True
+    return older and known and not fits
 
 
 @rule("python-version-without-wheels", "likely")
@@ -247,6 +254,29 @@ def no_wheel_for_this_libc(
     least = min((row.glibc for row in rows), key=version_key, default="")
     lacking = system.get("id") == "alpine" or (bool(least) and version_key(system.glibc or "") < version_key(least))
     return bool(rows) and offline is None and fits and lacking and {"want": least}
+
+
+@rule("glibc-too-old-for-wheel", "likely")
+def refused_wheel_is_for_a_newer_libc(
+    said: Symptom = seen("wheel-tag-refused"), system: Distribution = one()
+) -> Verdict:
+    """`manylinux_2_28` in a wheel's name, and an older libc."""
+    return _newer_libc(said, str(system.get("glibc") or ""))
+
+
+@rule("glibc-too-old-for-wheel", "likely")
+def refused_wheel_is_for_a_newer_libc_than_told(
+    said: Symptom = seen("wheel-tag-refused"), told: Symptom = seen("older-centos-in-words")
+) -> Verdict:
+    """The same where a person names the release."""
+    row = distribution(str(told.distro).lower(), str(told.release))
+    return _newer_libc(said, row.glibc if row else "")
+
+
+def _newer_libc(said: Symptom, have: str) -> Verdict:
+    wanted = sorted(int(minor) for minor in re.findall(r"manylinux_2_(\d{1,2})", str(said.os)))
+    lacking = bool(have and wanted) and version_key(have) < (2, wanted[0])
+    return lacking and {"want": f"2.{wanted[0]}", "have": have, "file": said.name}
 
 
 @rule("glibc-too-old-for-wheel", "likely")

@@ -60,7 +60,8 @@ def plain_version_and_a_card_that_is_not_used(
 def unlisted_card_is_not_used_on_windows(
     card: Gpu = one(vendor="amd"), _program: Symptom = seen("ollama-named"),
     said: Symptom = seen("cpu-alone-in-words", "cpu-alone-in-small-letters", "gpu-trouble-in-words", "gpu-missed-in-words", *GPU_NOT_USED),
-    platform: Platform | None = one(system=("linux", "macos")), works: Symptom | None = seen("works-told", "ollama-computes-on-rocm", "shared-memory-not-used-told", "carve-out-alone-told"),
+    platform: Platform | None = one(system=("linux", "macos")),
+    works: Symptom | None = seen("works-told", "ollama-computes-on-rocm", "shared-memory-not-used-told", "carve-out-alone-told", "vram-misdetected-told", "ggml-vulkan-named"),
 ) -> Verdict:  # fmt: skip
     """ollama's libraries for Windows have fewer chips than Linux's, and no override there adds one."""
     sibling = override_for(card.isa) is not None or card.get("integrated")

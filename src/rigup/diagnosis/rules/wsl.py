@@ -232,12 +232,14 @@ def no_library_of_windows(_platform: Platform = one(wsl=_WSL), said: Symptom = s
 
 @rule("wsl-windows-too-old", strength="likely")
 def no_adapter_for_containers(
-    said: Symptom = seen("container-no-wsl-adapter"), platform: Platform | None = None, gpu: Gpu | None = one(driver_model="TCC")
+    said: Symptom = seen("container-no-wsl-adapter"), platform: Platform | None = None, gpu: Gpu | None = one(driver_model="TCC"),
+    other: Gpu | None = one(vendor=("amd", "intel")), ours: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """The tool knows that it is in WSL, and Windows shows it no GPU: its build, its WSL or its driver is from before that."""
     version = platform.get("version") if platform else None
     new = bool(version and version.startswith("10.")) and wsl.too_old(version, None) is None
-    return gpu is None and not new and {"minimum": "Windows build " + wsl.minimum()[0], "said": said.id}
+    none = other is not None and ours is None  # the card is another maker's
+    return gpu is None and not new and not none and {"minimum": "Windows build " + wsl.minimum()[0], "said": said.id}
 
 
 @rule("wsl-gpu-not-supported", strength="likely")

@@ -6,6 +6,7 @@ same counts more.
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from rigup.knowledge.gpu_words import gpu_in_words
 from rigup.knowledge.gpus import Gpu as Product
@@ -44,6 +45,7 @@ _FOUND = late(r"(?:Name: +|GPU arch ?: ?|gpu_type=|compute=|, |amdhsa--)(gfx[0-9
 _TWO = late(
     r"(?i)\balongside (?:my|an?|the)\b|\binstalled alongside\b|\bboth (?:AMD )?(?:GPUs|cards)\b|\bsecond (?:GPU|card)\b"
     r"|\b(?:have|has|own|with|using) (?:an?|my|one) [^\n.]{2,40} and (?:an?|another|one|my) "
+    r"|\b(?:two|dual|mixed|multi)[ -](?:\w{1,12} ){0,2}?(?:GPUs?|cards)\b"
 )
 _WORDS = ("RX", "rx", "Rx", "XT", "xt", "Radeon VII", "MI", "Vega", "vega", "W7", "W6", "R9", "Strix", "strix", "Ryzen", "ryzen", "RYZEN",
           "80M", "60M", "40M", "90M", "80m", "60m", "60S", "50S", "40HS", "40U", "45HS", "Deck", "00G", "395", "X2")  # fmt: skip
@@ -63,10 +65,26 @@ def amd_card_in_a_sentence(text: Text) -> Statements:
         ]
         found += len(named)
         kinds = {row.isa: (hit, row) for hit, row in reversed(named)}
-        if len(kinds) == 1 or (len(kinds) == _PAIR and _TWO.search(text.body)):
+        if len(kinds) == 1 or (len(kinds) == _PAIR and (_TWO.search(text.body) or _joined(text, named))):
             yield from (
                 card for hit, row in kinds.values() if _agrees(text, row) for card in _card(Hit(text, hit), row)
             )
+
+
+_OTHERS = late(r"(?i)\bsupport|\bcompatib|\btested\b|\bsuch as\b|\be\.g\.|\blike (?:the|an?)\b")
+_JOINT = late(
+    r"(?: ?\([^)\n]{0,20}\))?,? ?(?:\+|&|and|plus|alongside|beside) ?(?:an? |my |the |one )?(?:AMD )?(?:Radeon )?"
+)
+
+
+def _joined(text: Text, named: list[tuple[re.Match[str], Product]]) -> bool:
+    """`RX 6600 XT + RX 7600`: two names of different chips with nothing but a joint between them, and no list of what others may have."""
+    joints = ((one, two) for (one, a), (two, b) in pairwise(named) if a.isa != b.isa)
+    return any(
+        _JOINT.fullmatch(text.body, one.end(), two.start())
+        and not _OTHERS.search(text.body, _line(text, one), two.end() + _PAIR * 20)
+        for one, two in joints
+    )
 
 
 def _line(text: Text, hit: re.Match[str]) -> int:
@@ -112,12 +130,18 @@ _CHIP = late(
 )
 
 
+# Where something may pretend to be another chip, only what a person says of the own machine counts.
+_MY_CHIP = late(
+    r"\b(?:I(?: am|'m|’m) (?:on|using|running)|I (?:have|own|use)|[Mm]y (?:GPU|card|chip|APU)(?: is)?)(?: an?| the)? [`(]?(?P<isa>gfx[0-9a-f]{3,4})(?![\w*])"
+)
+
+
 @reads(marks=("gfx",), adds=(Gpu,), rank=-1)
 def amd_chip_in_a_sentence(text: Text) -> Statements:
     """`a segmentation fault on gfx803`: the only chip that a text speaks of, where nothing pretends to be another."""
     named = {hit[0] for hit in re.finditer(r"gfx[0-9a-f]{3,4}(?![\w*])", text.body)}
-    told = _CHIP.search(text.body)
-    if len(named) == 1 and told and "OVERRIDE_GFX" not in text.body and gfx_family(told["isa"]):
+    told = (_MY_CHIP if "OVERRIDE_GFX" in text.body else _CHIP).search(text.body)
+    if len(named) == 1 and told and gfx_family(told["isa"]):
         yield Hit(text, told).states(Gpu, vendor="amd", isa=told["isa"])
 
 

@@ -8,7 +8,12 @@ from rigup.machine.reader import File, Listing, Run, Statements, reads
 from rigup.machine.readers.values import size
 from rigup.machine.texts import Text
 
-_RUN = r"^[^\n]{0,120}?\b(?P<engine>docker|podman|nerdctl|apptainer|singularity)\b[^\n]{0,40}? (?:run|exec|shell|create)\b(?P<words>(?:[^\n]{0,1500}?\\\n){0,30}[^\n]{0,1500})$"
+_NO_PROSE = r"(?! (?:commands?|options?|it|this|that|the|with|without|and|or|to|in|on|from|then|as|by|works?|fails?|does|is|will|when|if)\b)"
+_RUN = (
+    r"^[^\n]{0,120}?\b(?P<engine>docker|podman|nerdctl|apptainer|singularity)\b[^\n]{0,40}? (?:run|exec|shell|create)\b"
+    + _NO_PROSE
+    + r"(?P<words>(?:[^\n]{0,1500}?\\\n){0,30}[^\n]{0,1500})$"
+)
 _ASKS = late(
     r"--gpus[ =]|--runtime[ =]nvidia|--device[ =]\S{0,40}(?:nvidia|/dev/kfd|/dev/dri|/dev/dxg)|--nv\b|--nvccli\b|--rocm\b|NVIDIA_VISIBLE_DEVICES|--privileged|nvidia-docker"
 )

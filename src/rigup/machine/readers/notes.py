@@ -82,19 +82,7 @@ def _card(hit: Hit) -> Iterator[Gpu]:
     plain = re.sub(r"\b\d{1,3} ?GB\b|\bOC\b", "", hit["name"]).strip(" -,/")
     spaced = re.sub(r"(?<=\d)(?=X|GRE|D\b)|(?<=RX)(?=\d)|(?<=[RG]TX)(?=\d)", " ", plain)
     isa = re.search(r"gfx[0-9a-f]{3,4}", hit["inner"])
-    known = next(
-        (
-            row
-            for name in (
-                plain,
-                spaced,
-                "GeForce " + spaced,
-                "Radeon RX " + spaced.removeprefix("RX ").removeprefix("Radeon "),
-            )
-            if (row := one_gpu(name))
-        ),
-        None,
-    )
+    known = next((row for name in _spellings(plain, spaced) if (row := one_gpu(name))), None)
     if not known and not isa:
         return
     draft = Draft(hit.text, Gpu, hit.start)
@@ -103,6 +91,14 @@ def _card(hit: Hit) -> Iterator[Gpu]:
     draft.add("isa", isa[0] if isa else known.isa if known else None, hit.match.start("inner") if isa else None)
     draft.add("integrated", known.integrated if known else None)
     yield from draft.facts()
+
+
+def _spellings(plain: str, spaced: str) -> Iterator[str]:
+    """What people leave out, put back; a maker's name alone ("NVIDIA") leaves out everything."""
+    yield from (plain, spaced)
+    if re.search(r"\d", plain):
+        yield "GeForce " + spaced
+        yield "Radeon RX " + spaced.removeprefix("RX ").removeprefix("Radeon ")
 
 
 @reads(marks=("ROCm", "rocm", "ROCM"), adds=(Toolkit,), rank=0)

@@ -8,7 +8,7 @@ from rigup.machine.reader import Statements, reads
 from rigup.machine.texts import Hit, Text
 
 # An answer follows on the next line, after Out[1]:, or as a comment behind the question.
-_ANSWER = r"[^\n#]{0,40}?(?:[ \t]*(?:#|=>|->|→)[ \t]*|[ \t]*\n(?:[ \t]*\n)?[ \t]*(?:Out ?\[\d{1,4}\]: ?)?)"
+_ANSWER = r"[^\n#]{0,40}?(?:[ \t]*(?:#|=>|->|→)[ \t]*|[ \t]*\n(?:[ \t]*\n)?[ \t]*(?:Out ?\[\d{1,4}\]: ?)?`{0,3})"
 _VERSION = r"v?(?P<value>\d{1,4}\.\d{1,3}(?:\.\d{1,3})?(?:\.?(?:dev|post|rc|a|b)\d{0,8})?(?:\+[\w.]{1,40})?)"
 _VARIANT = r"[ \t]*(?:\([^)\n]{0,60}\))?[ \t]*$"
 
