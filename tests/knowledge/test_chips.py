@@ -173,3 +173,17 @@ def test_parsers_take_anything(text, number):
     for parse in (chips.isa_of_capability, chips.gfx_of_decimal, chips.gfx_base, chips.isa_order, chips.vendor_of):
         parse(text)
     chips.gfx_of_target_version(number)
+
+
+@pytest.mark.parametrize(
+    ("isa", "code", "kind"),
+    [
+        ("sm_61", ["sm_50", "sm_70", "sm_80"], "older-chip"),
+        ("sm_61", ["sm_70", "sm_80"], "older-chip"),
+        ("sm_87", ["sm_80", "sm_86", "sm_90"], "newer-chip"),
+        ("sm_120", ["sm_80", "sm_90"], "newer-chip"),
+        ("sm_86", ["sm_80", "sm_90"], None),
+    ],
+)
+def test_a_chip_amid_a_list_is_as_old_as_its_generation(isa, code, kind):
+    assert chips.age_beside(why_not(isa, code), code) == kind

@@ -17,6 +17,9 @@ Skipped = dict[str, set[str]]
 
 def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
     """All findings, root causes first, and what could not be judged: unknown field → causes."""
+    if facts.pasted:
+        from rigup.diagnosis.rules import pasted  # noqa: F401  (registers them)
+
     skipped: Skipped = defaultdict(set)
     heard = {said.get("id") for said in facts.of(Symptom)}
     found = [finding for rule in (*RULES, *rules_of_table(heard)) for finding in _findings(rule, facts, skipped)]

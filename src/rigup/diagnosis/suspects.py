@@ -22,7 +22,7 @@ def causes_of(one: Difference, found: Iterable[str] = ()) -> list[str]:
 
 @functools.cache
 def _rules() -> dict[str, list[Rule]]:
-    from rigup.diagnosis import rules  # noqa: F401  (registers them)
+    from rigup.diagnosis.rules import pasted  # noqa: F401  (registers them, and all others)
 
     by_kind: dict[str, list[Rule]] = defaultdict(list)
     for rule in RULES:

@@ -117,6 +117,16 @@ def why_not(isa: str, code: Iterable[str], cuda: str | None = None) -> WhyNot | 
     return WhyNot(kind=kind, isa=isa, oldest=ours[0][1], newest=ours[-1][1])
 
 
+def age_beside(why: WhyNot | None, code: Iterable[str]) -> str | None:
+    """ "older-chip" or "newer-chip", or what else stands in the way; None where nothing does.
+
+    Amid a list, a chip is newer than what there is of its own generation, or else its generation was left out.
+    """
+    if why is None or why.kind != "not-compiled":
+        return why.kind if why else None
+    return "newer-chip" if any(isa_order(one)[:1] == isa_order(why.isa)[:1] for one in code) else "older-chip"
+
+
 def isa_of_capability(capability: str) -> str | None:
     """The ISA of a CUDA compute capability ("8.6" -> "sm_86"); None if it is not one."""
     match = _CAPABILITY.fullmatch(capability.strip())

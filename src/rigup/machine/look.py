@@ -35,6 +35,7 @@ class Result(NamedTuple):
 def look(sources: list[Source], wake: bool = False) -> Facts:
     """Everything that the sources tell. `wake` lets readers touch cards that are asleep."""
     facts = Facts()
+    facts.pasted = any(source.texts for source in sources)
     _Runner(facts, sources, wake).run()
     facts.unite_gpus()  # last, when the catalogue has named those that are known by their ids alone
     _count_again(facts)

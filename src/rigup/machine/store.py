@@ -19,6 +19,7 @@ class Facts:
         self._by_id: dict[str, list[Symptom]] = defaultdict(list)
         self.looks: list[Look] = []
         self.troubles: list[str] = []
+        self.pasted = True  # whether people, or the programs that they ran, may speak in what was read
 
     def of(self, kind: type[T]) -> list[T]:
         """Every fact of a kind, in the order in which they were first stated."""

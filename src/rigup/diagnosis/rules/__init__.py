@@ -1,16 +1,11 @@
-"""One file a family. Causes that a message decides alone have no rule here: their signature row names them."""
+"""One file a family; `pasted` holds those that wait for what people write. Causes that a message decides alone have no rule here: their signature row names them."""
 
 from rigup.diagnosis.rules import (
     access,
-    amd_told,
-    amd_told_around,
-    amd_told_nodes,
     apple,
-    beside_messages,
     binaries,
     container,
     container_driver,
-    container_told,
     directml,
     driver,
     driver_absent,
@@ -19,7 +14,6 @@ from rigup.diagnosis.rules import (
     driver_told,
     framework,
     hardware,
-    in_words,
     intel,
     library,
     memory,
@@ -35,15 +29,10 @@ from rigup.diagnosis.rules import (
 
 __all__ = [
     "access",
-    "amd_told",
-    "amd_told_around",
-    "amd_told_nodes",
     "apple",
-    "beside_messages",
     "binaries",
     "container",
     "container_driver",
-    "container_told",
     "directml",
     "driver",
     "driver_absent",
@@ -52,7 +41,6 @@ __all__ = [
     "driver_told",
     "framework",
     "hardware",
-    "in_words",
     "intel",
     "library",
     "memory",

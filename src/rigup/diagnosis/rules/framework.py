@@ -4,7 +4,7 @@ from typing import Any
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
 from rigup.diagnosis.rules.told import MACS, Told
-from rigup.knowledge.chips import isa_of_capability, isa_order, runs_on, why_not
+from rigup.knowledge.chips import age_beside, isa_of_capability, isa_order, runs_on, why_not
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
 from rigup.knowledge.gpus import gpu_by_pci
 from rigup.knowledge.rocm import override_for
@@ -21,7 +21,6 @@ from rigup.machine.kinds import Driver, Gpu, Package, PciDevice, Platform, Pytho
 
 _GPU_MAKERS = ("nvidia", "amd")
 _NVIDIA = "10de"
-_OLDER = ("older-chip", "not-compiled")  # what has code for newer cards too was built after this one was left out
 
 
 def _todays_code() -> list[str]:
@@ -175,7 +174,7 @@ def card_older_than_the_code(
     gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), said: Symptom = seen("torch-cannot-serve-card", "no-kernel-image"),
 ) -> Verdict:  # fmt: skip
     """There is code for newer cards and none for this one, and the program came to feel it."""
-    return _unserved(gpu, torch) in _OLDER and (said.get("isa") in (None, gpu.isa))
+    return _unserved(gpu, torch) == "older-chip" and (said.get("isa") in (None, gpu.isa))
 
 
 @rule("gpu-arch-older-than-wheel")
@@ -183,7 +182,7 @@ def old_card_that_nobody_used_yet(
     gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), bus: Every[PciDevice] = every(PciDevice, vendor_id=_NVIDIA)
 ) -> Verdict:
     """The same, where nothing failed. Beside a card that is served an old one is there for the screen."""
-    if _unserved(gpu, torch) not in _OLDER:
+    if _unserved(gpu, torch) != "older-chip":
         return False
     rows = [gpu_by_pci(device.vendor_id, device.get("device_id") or "") for device in bus]
     return {"severity": "note"} if any(row and row.isa and runs_on(row.isa, torch.code) for row in rows) else True
@@ -194,7 +193,7 @@ def old_card_in_a_report(
     gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), newer: Gpu | None = one(vendor="nvidia", isa=Told(_of_today)),
 ) -> Verdict:  # fmt: skip
     """A report lists the card beside the build; that torch may say it is available proves nothing."""
-    if torch.get("available") is False or _unserved(gpu, torch) not in _OLDER:
+    if torch.get("available") is False or _unserved(gpu, torch) != "older-chip":
         return False
     return {"severity": "note"} if newer and runs_on(newer.isa, torch.code) else True
 
@@ -230,7 +229,7 @@ def torch_refuses_an_older_card(
     gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-cannot-serve-card")
 ) -> Verdict:
     """torch's list has numbers above the card's, and none that would serve it."""
-    return gpu.isa == said.isa and _refused(said) in _OLDER
+    return gpu.isa == said.isa and _refused(said) == "older-chip"
 
 
 @rule("gpu-arch-older-than-wheel", "likely")
@@ -263,8 +262,7 @@ def _unserved(gpu: Gpu, torch: Torch) -> str | None:
     """Why this build has nothing for that card, in a word; None where it has."""
     if torch.get("hip"):
         return None
-    why = why_not(gpu.isa, torch.code, torch.get("cuda"))
-    return why.kind if why else None
+    return age_beside(why_not(gpu.isa, torch.code, torch.get("cuda")), torch.code)
 
 
 def _refused(said: Symptom) -> str:
@@ -272,8 +270,7 @@ def _refused(said: Symptom) -> str:
     listed = [code for code in str(said.get("code") or "").replace(",", " ").split() if code.startswith("sm_")]
     if not listed:
         return "newer-chip" if _of_today(said.isa) else "older-chip"
-    why = why_not(said.isa, listed)
-    return why.kind if why else ""
+    return age_beside(why_not(said.isa, listed), listed) or ""
 
 
 def _told_isa(said: Symptom) -> str:

@@ -2,10 +2,12 @@
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.diagnosis.rules.told import NOTEBOOKS
+from rigup.knowledge import wsl
 from rigup.knowledge.torch_builds import companions, index_url, newest_build
 from rigup.machine.kinds import (
     ContainerEngine,
     Gpu,
+    ModuleParameter,
     PathLibrary,
     Platform,
     SearchPath,
@@ -16,6 +18,7 @@ from rigup.machine.kinds import (
     World,
 )
 
+_MIB, _PAGE = 1 << 20, 4096  # bytes of the units that the kernel's parameters have
 _HIP = "libamdhip64"  # its number is ROCm's own
 # Those have had one number through ROCm's releases: where one is not found there is none of it at all.
 _ONE_NUMBER = (
@@ -284,3 +287,39 @@ def not_numbers(
 ) -> Verdict:
     """The same words come of a model in too low a precision; a computation against the processor's settles it."""
     return other is None and bool(error.id) and card.get("vendor") == "amd"
+
+
+# -- what the runtime itself counts
+def _found(card: Gpu) -> bool:
+    return card.get("seen_by") is not None or card.knows("shown_isa")
+
+
+@rule("wsl-gpu-not-supported", "likely")
+def rocminfo_lists_the_processor_only(
+    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), _only: Symptom = seen("rocminfo-processor-only"),
+) -> Verdict:  # fmt: skip
+    """ROCm's runtime speaks to Windows and leaves this card out."""
+    return not _found(card) and (wsl.chip_without_wsl(card.isa) or card.get("integrated") is True)
+
+
+@rule("wsl-gpu-not-supported", "possible")
+def rocminfo_lists_no_card(
+    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), _only: Symptom = seen("rocminfo-processor-only"),
+) -> Verdict:  # fmt: skip
+    """The same with a card that newer releases have."""
+    return not _found(card)
+
+
+@rule("apu-gtt-limit-not-applied", "likely")
+def runtime_has_less_than_was_wished(
+    wish: ModuleParameter = one(module=("amdgpu", "ttm", "amdttm"), name=("gttsize", "pages_limit")), pool: Symptom = seen("rocminfo-gpu-pool"),
+    works: Symptom | None = seen("works-told"),
+) -> Verdict:  # fmt: skip
+    """The runtime's pool is much smaller than what the kernel's line asks for."""
+    wished = _bytes(wish)
+    return works is None and wished > 1.3 * int(pool.get("kib") or 0) * 1024 and {"name": wish.name}
+
+
+def _bytes(wish: ModuleParameter) -> int:
+    told = str(wish.get("configured") or "")
+    return int(told) * (_MIB if wish.name == "gttsize" else _PAGE) if told.isdigit() else 0

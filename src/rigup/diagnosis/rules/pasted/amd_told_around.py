@@ -1,15 +1,13 @@
 """What surrounds AMD's cards, told in sentences: WSL, firmware, another maker's torch, wrong results, memory that is shared."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.amd_told import OURS, ROCM
 from rigup.diagnosis.rules.memory import GIB, OUT, size
+from rigup.diagnosis.rules.pasted.amd_told import OURS, ROCM
 from rigup.diagnosis.rules.rocm import left
 from rigup.knowledge import wsl
 from rigup.knowledge.driver_faults import firmware_fault
-from rigup.machine.kinds import Gpu, ModuleParameter, Platform, Symptom, Torch
+from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
 
-_MIB = 1 << 20
-_PAGE = 4096
 _CARVED = tuple(share * GIB for share in (0.25, 0.5, 1, 2, 3, 4, 8))  # what firmware's menus offer
 
 
@@ -48,26 +46,6 @@ def results_are_wrong(
 
 
 # -- WSL
-def _found(card: Gpu) -> bool:
-    return card.get("seen_by") is not None or card.knows("shown_isa")
-
-
-@rule("wsl-gpu-not-supported", "likely")
-def rocminfo_lists_the_processor_only(
-    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), _only: Symptom = seen("rocminfo-processor-only"),
-) -> Verdict:  # fmt: skip
-    """ROCm's runtime speaks to Windows and leaves this card out."""
-    return not _found(card) and (wsl.chip_without_wsl(card.isa) or card.get("integrated") is True)
-
-
-@rule("wsl-gpu-not-supported", "possible")
-def rocminfo_lists_no_card(
-    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), _only: Symptom = seen("rocminfo-processor-only"),
-) -> Verdict:  # fmt: skip
-    """The same with a card that newer releases have."""
-    return not _found(card)
-
-
 @rule("wsl-gpu-not-supported", "possible")
 def not_found_in_wsl(
     card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-lived-in"), _said: Symptom = seen("gpu-not-seen-told"),
@@ -167,21 +145,6 @@ def it_looks_for_nvidia_where_rocm_is_named(
 
 
 # -- memory that processor and graphics share
-@rule("apu-gtt-limit-not-applied", "likely")
-def runtime_has_less_than_was_wished(
-    wish: ModuleParameter = one(module=("amdgpu", "ttm", "amdttm"), name=("gttsize", "pages_limit")), pool: Symptom = seen("rocminfo-gpu-pool"),
-    works: Symptom | None = seen("works-told"),
-) -> Verdict:  # fmt: skip
-    """The runtime's pool is much smaller than what the kernel's line asks for."""
-    wished = _bytes(wish)
-    return works is None and wished > 1.3 * int(pool.get("kib") or 0) * 1024 and {"name": wish.name}
-
-
-def _bytes(wish: ModuleParameter) -> int:
-    told = str(wish.get("configured") or "")
-    return int(told) * (_MIB if wish.name == "gttsize" else _PAGE) if told.isdigit() else 0
-
-
 @rule("igpu-vram-counted-without-gtt", "possible")
 def shared_memory_is_left_out(
     said: Symptom = seen("shared-memory-not-used-told", "carve-out-alone-told"), gpu: Gpu = one(vendor="amd", integrated=True), works: Symptom | None = seen("works-told"),

@@ -1,7 +1,7 @@
 """AMD's module, nodes and containers as people tell of them, devices beside one another, and chips that ROCm has left."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.amd_told import OURS, ROCM, SERVERS, SET_, SPOKEN_OF, UNUSED
+from rigup.diagnosis.rules.pasted.amd_told import OURS, ROCM, SERVERS, SET_, SPOKEN_OF, UNUSED
 from rigup.diagnosis.rules.rocm import MASKS, OVERRIDE, left
 from rigup.knowledge import wsl
 from rigup.knowledge.cuda import version_key
