@@ -22,6 +22,7 @@ _HUNDREDTHS = 100
 _COMMON = 450  # rarity of a word below which it is no reason to name
 _NEAR, _FAR = 0.1, 0.04  # below it one word, or several, say nothing
 _ENOUGH = 0.2  # share among causes that a known message leaves open
+_BESIDE = 0.4  # how much of what speaks for a sound machine is enough beside such a message
 _SOUND = -1  # stands among the causes for "nothing is wrong"
 
 
@@ -110,7 +111,7 @@ def among(said: str, causes: Collection[str]) -> list[Likeness]:
     part = {one: share for one, share in enumerate(shares[:_SOUND]) if model.causes[one] in causes}
     whole = (sum(part.values()) + shares[_SOUND]) or 1.0
     known = [part.get(one, 0.0) / whole for one in range(len(model.causes))]
-    if max(part.values(), default=0.0) <= shares[_SOUND]:
+    if max(part.values(), default=0.0) <= _BESIDE * shares[_SOUND]:
         return []
     return [like for like in _ranked(model, weights, known, most=2) if like.share >= _ENOUGH]
 
