@@ -118,7 +118,7 @@ def why_not(isa: str, code: Iterable[str], cuda: str | None = None) -> WhyNot | 
 
 
 def age_beside(why: WhyNot | None, code: Iterable[str]) -> str | None:
-    """ "older-chip" or "newer-chip", or what else stands in the way; None where nothing does.
+    """Whether a chip is an "older-chip" or a "newer-chip", or what else stands in the way; None where nothing does.
 
     Amid a list, a chip is newer than what there is of its own generation, or else its generation was left out.
     """
