@@ -168,7 +168,7 @@ def wheels_have(isa: str, torch: Torch | None) -> bool:
 
 @rule("gfx-not-in-torch-wheel", strength="likely")
 def function_is_not_there(error: Symptom = seen(*_NO_CODE), card: Gpu | None = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"),
-                          program: Symptom | None = seen("ggml-device-failed", "hip-program-named", "image-for-instinct-named"), torch: Torch | None = None) -> Verdict:  # fmt: skip
+                          program: Symptom | None = seen("ggml-device-failed", "hip-program-named", "hip-program-no-function", "image-for-instinct-named"), torch: Torch | None = None) -> Verdict:  # fmt: skip
     """HIP found no code for the device, in a program that is torch's."""
     isa = (card and card.get("isa")) or ""
     had = bool(isa) and wheels_have(isa, torch)

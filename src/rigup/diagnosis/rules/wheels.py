@@ -75,8 +75,8 @@ def the_release_is_older_than_all_offered(
     platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """The index holds newer releases only: the one that was asked for has no wheel for this Python."""
-    offered, asked = said.offered.split(","), _release(said)
-    older = offline is None and bool(asked) and version_key(asked) < version_key(offered[0])
+    offered, asked = _with_wheels(said), _release(said)
+    older = offline is None and bool(asked and offered) and version_key(asked) < version_key(offered[0])
     known = bool(pythons(said.name)) and said.offered not in ("none", "")
     fits = python is not None and supported(said.name, python.version, asked, _system(platform)) is True
     return older and known and not fits
@@ -121,6 +121,12 @@ def wheel_of_another_python(said: Symptom = seen("wheel-tag-refused"), python: P
         and said.tag.split(".")[0] != f"cp{major}{minor}"
         and {"name": said.name, "have": python.version}
     )
+
+
+def _with_wheels(said: Symptom) -> list[str]:
+    """What pip was offered, less torch's first numbers: the index keeps empty shells of them for every Python."""
+    offered = [one_.strip() for one_ in said.offered.split(",")]
+    return [one_ for one_ in offered if said.name != "torch" or not one_.startswith("0.")]
 
 
 def _release(said: Symptom) -> str:

@@ -152,7 +152,7 @@ _GPU_TABLE = (
 _GPU_CAPABILITY = r"^[> \t]{0,40}GPU " + _MANY + r" Compute Capability {0,40}: {0,40}(?P<capability>\d+\.\d) {0,40}$"
 _GPU_TYPE = (
     _BULLET
-    + r"(?:GPU type|Accelerator|Using GPU in script\?) {0,40}: {0,40}(?P<name>(?:NVIDIA|AMD|Tesla|GeForce|Quadro|Radeon|Intel)[^\n,]{3,70})(?:, (?P<mib>\d{3,7}) MiB)?"
+    + r"(?:GPU type|Accelerator|Using GPU in script\?|GPU models and configuration(?![^\n]{0,120}\(gfx)) {0,40}: {0,40}(?P<name>(?:NVIDIA|AMD|Tesla|GeForce|Quadro|Radeon|Intel)[^\n,]{3,70})(?:, (?P<mib>\d{3,7}) MiB)?"
 )
 _COMFY = r"Device: (?:cuda|xpu):(?P<index>\d{1,2}) (?P<name>[^\n:]{3,70}?)(?: : \w{3,20})? {0,40}$"
 

@@ -6,8 +6,9 @@ from rigup.diagnosis.rules.pasted.amd_told import OURS, ROCM
 from rigup.diagnosis.rules.rocm import left
 from rigup.knowledge import wsl
 from rigup.knowledge.driver_faults import firmware_fault
-from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
+from rigup.machine.kinds import Driver, Gpu, Platform, Symptom, Torch
 
+_NVIDIA_NAMED = ("nvidia-tx-named", "nvidia-geforce-named")
 _CARVED = tuple(share * GIB for share in (0.25, 0.5, 1, 2, 3, 4, 8))  # what firmware's menus offer
 
 
@@ -124,6 +125,26 @@ def it_looks_for_nvidia_in_a_persons_words(
 ) -> Verdict:  # fmt: skip
     """Only a torch for NVIDIA looks for that driver."""
     return other is None and card.get("vendor") == "amd" and not (torch and torch.get("hip")) and {"said": said.id}
+
+
+@rule("cuda-torch-on-amd", "likely")
+def a_driver_is_compared_that_nobody_has(
+    card: Gpu = one(vendor="amd"), said: Symptom = seen("cuda-driver-insufficient"), nvidia: Symptom | None = seen(*_NVIDIA_NAMED),
+    other: Gpu | None = one(vendor="nvidia"), driver: Driver | None = one(vendor="nvidia"), torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """CUDA says so as well where there is no driver at all, and on AMD's there is none."""
+    ours = other is None and driver is None and nvidia is None and card.get("vendor") == "amd"
+    return ours and not (torch and torch.get("hip")) and {"said": said.id}
+
+
+@rule("cuda-torch-on-amd", "possible")
+def web_ui_cannot_use_a_radeon(
+    said: Symptom = seen("webui-torch-no-gpu"), _named: Symptom = seen("amd-radeon-named", "amd-rx-named", "amd-xt-named", "radeon-in-words"),
+    nvidia: Symptom | None = seen(*_NVIDIA_NAMED), other: Gpu | None = one(vendor="nvidia"), torch: Torch | None = None, works: Symptom | None = seen("works-told"),
+) -> Verdict:  # fmt: skip
+    """Launchers bring NVIDIA's torch unless they are told otherwise; what it would say of itself nobody shows."""
+    told = torch is not None and (torch.get("hip") or "+cpu" in str(torch.get("version") or ""))
+    return works is None and nvidia is None and other is None and not told and {"said": said.id}
 
 
 @rule("cuda-torch-on-amd", "possible")

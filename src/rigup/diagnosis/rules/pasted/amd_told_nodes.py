@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.pasted.amd_told import OURS, ROCM, SERVERS, SET_, SPOKEN_OF, UNUSED
-from rigup.diagnosis.rules.rocm import MASKS, OVERRIDE, left
+from rigup.diagnosis.rules.rocm import MASKS, OVERRIDE, left, wheels_have
 from rigup.knowledge import wsl
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.pythons import pythons
@@ -223,6 +223,16 @@ def program_was_built_for_others(
 ) -> Verdict:  # fmt: skip
     """A program of its own, or an image that names the cards for which it is."""
     return not (card is not None and left(card.get("isa") or "")) and {"said": error.id, "program": program.id}
+
+
+@rule("binary-arch-missing", "possible")
+def torch_has_the_card_and_something_lacks_it(
+    error: Symptom = seen(*_NO_CODE), card: Gpu = one(vendor="amd"), _named: Symptom = seen("torch-named", "torch-program-named"),
+    override: Variable | None = one(name=OVERRIDE), torch: Torch | None = None, other: Gpu | None = one(vendor="nvidia"), works: Symptom | None = seen("works-told"),
+) -> Verdict:  # fmt: skip
+    """Every wheel of ROCm has code for the chip: what lacks it was compiled apart."""
+    clear = works is None and other is None and not (override and override.get("value"))
+    return clear and wheels_have(card.isa, torch) and {"said": error.id, "gfx": card.isa}
 
 
 @rule("binary-arch-missing", "possible")

@@ -100,6 +100,15 @@ def one_program_sees_the_card_and_another_none(
     return bool(wsl or spoken) and not inside(error) and {"said": error.id}
 
 
+@rule("container-wrong-architecture", "likely")
+def program_of_an_image_is_of_another_processor(
+    said: Symptom = seen("exec-format-told"), where: Symptom = seen("aarch64-in-words", "jetson-in-words", "tegra-in-words", "orin-in-words"),
+    _engine: Symptom = seen("docker-in-words", "container-in-words", "speaks-of-a-container"),
+) -> Verdict:  # fmt: skip
+    """The kernel's word for a program of another architecture, on a processor for which few images are made."""
+    return {"said": said.id, "where": where.id}
+
+
 # -- guests
 @rule("vm-without-gpu-passthrough", "likely")
 def no_driver_in_a_guest_of_a_desktop(

@@ -7,6 +7,7 @@ from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.told import GPU_NOT_USED, MACS, NOTEBOOKS
 from rigup.knowledge.apple import next_mps_minimum
 from rigup.knowledge.cuda import driver_carries
+from rigup.knowledge.pythons import pythons
 from rigup.machine.kinds import Driver, Gpu, Jetson, Platform, PythonEnv, Symptom, Torch, Variable
 
 _ENGINES = ("docker-in-words", "container-in-words", "speaks-of-a-container")
@@ -297,6 +298,26 @@ def package_for_another_processor(
 
 
 # -- wheels
+@rule("python-version-without-wheels", "likely")
+def nothing_was_offered_to_a_new_python(
+    said: Symptom = seen("pip-no-version", offered="none"), _whole: Symptom = seen("pip-no-distribution"), python: PythonEnv = one(), offline: Symptom | None = seen("pip-connection-broken", "pip-could-not-fetch"),
+    alone: Symptom | None = seen("pip-single-index", "aarch64-in-words", *_JETSONS), platform: Platform | None = one(system="macos"),
+) -> Verdict:  # fmt: skip
+    """Wheels for new Pythons come late: those that the table has today were not there yet, or are not in that index.
+
+    pip's second line tells its output from a sentence that quotes it.
+    """
+    newest = pythons(said.name)[:2]
+    mine = ".".join(str(python.version).split(".")[:2])
+    return (
+        offline is None
+        and alone is None
+        and platform is None
+        and mine in newest
+        and {"name": said.name, "have": python.version}
+    )
+
+
 @rule("python-version-without-wheels", "possible")
 def wheel_is_refused_and_nobody_tells_the_python(
     said: Symptom = seen("wheel-tag-refused"),
