@@ -3,6 +3,7 @@
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.diagnosis.rules.told import NOTEBOOKS
 from rigup.knowledge import wsl
+from rigup.knowledge.rocm_libraries import keeps_its_number
 from rigup.knowledge.torch_builds import companions, index_url, newest_build
 from rigup.machine.kinds import (
     ContainerEngine,
@@ -20,11 +21,6 @@ from rigup.machine.kinds import (
 
 _MIB, _PAGE = 1 << 20, 4096  # bytes of the units that the kernel's parameters have
 _HIP = "libamdhip64"  # its number is ROCm's own
-# Those have had one number through ROCm's releases: where one is not found there is none of it at all.
-_ONE_NUMBER = (
-    "librocsolver", "libhipsparselt", "librocprofiler-sdk", "librocprofiler-register", "libroctracer64", "libroctx64", "librocm_sysdeps_",
-    "libMIOpen", "librccl", "libhsa-runtime64", "librocfft", "libhipfft", "librocrand", "libhiprand", "libhipfile",
-)  # fmt: skip
 _WHEELS = ("torch-named", "rocm-wheel-named")
 _AMD_ONLY = (
     "HSA_",
@@ -86,7 +82,7 @@ def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: 
                          named: Symptom | None = seen(*_WHEELS), torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm")) -> Verdict:  # fmt: skip
     """An extension wants a library of some ROCm; what is there is not told."""
     told = error.get("lib") == _HIP and bool((torch and torch.get("hip")) or rocm)
-    bundled = named is not None and str(error.get("lib")).startswith(_ONE_NUMBER)
+    bundled = named is not None and keeps_its_number(str(error.get("lib")))
     return (
         not told
         and not bundled
@@ -118,7 +114,7 @@ def wheel_brings_none_of_it(
 ) -> Verdict:
     """A wheel for ROCm brings ROCm's libraries; this one never had another number, so it was left out."""
     lib = str(error.get("lib"))
-    return lib.startswith(_ONE_NUMBER) and {"lib": lib}
+    return keeps_its_number(lib) and {"lib": lib}
 
 
 @rule("broken-wheel-missing-library", strength="likely")

@@ -11,6 +11,8 @@ from rigup.knowledge.pythons import pythons
 from rigup.machine.kinds import Driver, Gpu, Jetson, Platform, PythonEnv, Symptom, Torch, Variable
 
 _ENGINES = ("docker-in-words", "container-in-words", "speaks-of-a-container")
+_LEFT_OUT = ("nvidia-smi-none-in-words", "nvidia-smi-no-devices", "nvidia-smi-no-handle")
+_NOT_STARTED = ("nvrm-init-adapter-failed", "amdgpu-init-fatal", "nvrm-bar-invalid")
 _GUESTS = (
     "passthrough-in-words", "passed-through-in-words", "guest-in-words", "virtual-machine-in-words", "hypervisor-in-words",
     "virsh-in-words", "guest-named-in-words",
@@ -45,21 +47,11 @@ def no_gpu_in_a_container_of_a_mac(
 
 # -- guests
 @rule("vm-passthrough-misconfigured", "likely")
-def guest_finds_no_card_as_people_say(
-    said: Symptom = seen("nvidia-smi-none-in-words", "nvidia-smi-no-devices", "nvidia-smi-no-handle"), guest: Symptom = seen(*_GUESTS),
+def guest_cannot_use_its_card_as_people_say(
+    said: Symptom = seen(*_LEFT_OUT, *_NOT_STARTED), guest: Symptom = seen(*_GUESTS),
     lost: Symptom | None = seen(*_LOST), platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
-    """The driver is loaded and cannot use the card, and the person speaks of a guest that was given one."""
-    wsl = platform is not None and platform.get("wsl")
-    return lost is None and not wsl and {"said": said.id, "guest": guest.id}
-
-
-@rule("vm-passthrough-misconfigured", "likely")
-def guest_cannot_start_its_card_as_people_say(
-    said: Symptom = seen("nvrm-init-adapter-failed", "amdgpu-init-fatal", "nvrm-bar-invalid"), guest: Symptom = seen(*_GUESTS),
-    lost: Symptom | None = seen(*_LOST), platform: Platform | None = None,
-) -> Verdict:  # fmt: skip
-    """The guest's kernel finds the card and cannot start it."""
+    """The driver is loaded and finds no card, or the kernel cannot start it, in a guest that was given one."""
     wsl = platform is not None and platform.get("wsl")
     return lost is None and not wsl and {"said": said.id, "guest": guest.id}
 
