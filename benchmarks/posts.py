@@ -1,6 +1,6 @@
-"""How well the doctor names the cause of what people write, by the project's own posts (learning/posts).
+"""How well the doctor names the cause of what people write and paste, by the project's own texts (learning/).
 
-    python benchmarks/posts.py [--misses] [--cause NAME]
+    python benchmarks/posts.py [--of posts|outputs] [--misses] [--cause NAME]
 
 The rules never learned from these posts, so of them the figures are honest; of the guesses they are not, for
 their weights come from here (scripts/likeness --tell leaves posts out in turn). `--misses` prints one line for
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from rigup.diagnosis.answer import diagnose
 
-POSTS = Path(__file__).parents[1] / "learning" / "posts"
+LEARNING = Path(__file__).parents[1] / "learning"
 HEALTHY = "healthy"
 SHOWN = 100  # characters of a post
 
@@ -39,17 +39,17 @@ class Outcome(NamedTuple):
         return bool(self.found) and self.found[0]["confidence"] == "certain"
 
 
-def posts(only: str) -> Iterator[tuple[str, str]]:
-    """Every post and the cause that it is about; of one cause alone, where one is named."""
-    for path in sorted(POSTS.glob((only or "*") + ".txt")):
+def posts(folder: str, only: str) -> Iterator[tuple[str, str]]:
+    """Every text of the folder and the cause that it is about; of one cause alone, where one is named."""
+    for path in sorted((LEARNING / folder).glob((only or "*") + ".txt")):
         yield from ((path.stem, post) for post in path.read_text(encoding="utf-8").split("\n----\n") if post.strip())
 
 
-def outcomes(only: str) -> Iterator[Outcome]:
+def outcomes(folder: str, only: str) -> Iterator[Outcome]:
     """What the rules say of each."""
-    with tempfile.TemporaryDirectory() as folder:
-        at = Path(folder, "post.txt")
-        for cause, post in posts(only):
+    with tempfile.TemporaryDirectory() as scratch:
+        at = Path(scratch, "post.txt")
+        for cause, post in posts(folder, only):
             at.write_text(post, encoding="utf-8")
             findings = diagnose(str(at))["findings"]
             yield Outcome(cause, post, [one for one in findings if one["severity"] != "note" and not one["guess"]])
@@ -71,8 +71,11 @@ def main() -> None:
     ask = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     ask.add_argument("--misses", action="store_true", help="a line for each post that was named wrongly")
     ask.add_argument("--cause", default="", help="of one cause alone")
+    ask.add_argument(
+        "--of", default="posts", choices=("posts", "outputs"), help="what people write, or what they paste"
+    )
     given = ask.parse_args()
-    told = list(outcomes(given.cause))
+    told = list(outcomes(given.of, given.cause))
     for name, number in counted(told).items():
         print(f"{name:24} {number:6}")
     for one in told if given.misses else ():

@@ -45,6 +45,19 @@ def test_what_says_nothing_reads_like_nothing(said):
     assert nearest(said) == []
 
 
+def test_the_more_doubt_the_less_is_said():
+    said = "In the terminal torch finds the card, in a notebook the same lines do not; the kernel is another Python."
+    assert likenesses(said)
+    assert likenesses(said, doubt=1e6) == []
+
+
+def test_a_known_message_says_more_than_its_words():
+    said = "make: *** [modules] Error 2"
+    plain, heard = (nearest(said, marks, most=200) for marks in ((), ("dkms-build-failed",)))
+    shares = [{like.cause: like.share for like in likes}.get("kernel-module-not-built", 0.0) for likes in (plain, heard)]
+    assert shares[0] < shares[1]
+
+
 def test_a_text_is_read_at_both_its_ends():
     filler = "nothing of note here\n" * 20_000
     told = "the notebook kernel runs another python than the terminal\n"

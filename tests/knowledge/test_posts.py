@@ -1,4 +1,4 @@
-"""The posts that the weights are learned from: each has a cause that there is, and none stands twice."""
+"""The texts that the weights are learned from: each has a cause that there is, and none stands twice."""
 
 from collections import Counter
 from pathlib import Path
@@ -8,7 +8,8 @@ import pytest
 from rigup.knowledge.doctor_tables import causes
 
 LEARNING = Path(__file__).parents[2] / "learning"
-FILES = sorted((LEARNING / "posts").glob("*.txt"))
+FOLDERS = ("posts", "outputs")
+FILES = [path for folder in FOLDERS for path in sorted((LEARNING / folder).glob("*.txt"))]
 KNOWN = {*causes(), "healthy"}
 
 
@@ -16,11 +17,12 @@ def posts(path):
     return path.read_text(encoding="utf-8").split("\n----\n")
 
 
-def test_every_cause_has_posts_and_every_file_a_cause():
-    assert {path.stem for path in FILES} == KNOWN
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_cause_has_texts_and_every_file_a_cause(folder):
+    assert {path.stem for path in FILES if path.parent.name == folder} == KNOWN
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_posts_stand_apart_and_say_something(path):
     for post in posts(path):
         assert len(post.strip()) > 10, post

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 from rigup.diagnosis import rules  # noqa: F401  (registers them)
 from rigup.diagnosis.findings import Finding, explained
 from rigup.diagnosis.judge import Skipped, judged, remedy
-from rigup.diagnosis.likeness import complaint, is_guess, near, reads_like, with_guess
+from rigup.diagnosis.likeness import complaint, heard_in, is_guess, near, pasted, reads_like, with_guess
 from rigup.diagnosis.rules.driver import SILENT
-from rigup.diagnosis.rules.told import NO_SUCH_CARD, SHARED_ON_PURPOSE, WORKS_INSIDE
+from rigup.diagnosis.rules.told import NO_SUCH_CARD, RIGHT, SHARED_ON_PURPOSE, WORKS_INSIDE
 from rigup.diagnosis.states import device_states
 from rigup.diagnosis.users import used_by
 from rigup.diagnosis.where_set import taken_out
@@ -60,22 +60,31 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     """The same with the facts, for those who keep or compare them."""
     facts = look(sources, wake)
     findings, skipped = judged(facts)
-    said = complaint(sources, facts) if _undecided(findings, facts) else ()
-    return Diagnosis(facts, with_guess(findings, said, unexplained(findings, facts)), skipped, said)
-
-
-def _undecided(findings: list[Finding], facts: Facts) -> bool:
-    """Whether nothing was seen to work, and nothing is known to be wrong."""
+    texts = pasted(sources) if _undecided(facts) else ()
     quiet = all(finding.severity == "note" for finding in findings)
-    works = facts.heard(*WORKS_INSIDE) or any(torch.get("available") for torch in facts.of(Torch))
+    said = texts if quiet and complaint(texts, facts) else ()
+    return Diagnosis(facts, with_guess(findings, texts, facts, unexplained(findings, facts)), skipped, said)
+
+
+def messages_of(source: str) -> set[str]:
+    """Ids of the messages in it that are known. Raises SourceError."""
+    try:
+        return heard_in(look(open_source(source), False))
+    finally:
+        close_sources()
+
+
+def _undecided(facts: Facts) -> bool:
+    """Whether nothing was seen to work."""
+    works = facts.heard(*WORKS_INSIDE, RIGHT) or any(torch.get("available") for torch in facts.of(Torch))
     idle = facts.heard(*NO_SUCH_CARD) and facts.heard(*SILENT)  # nvidia-smi came with a package, and has nobody to ask
-    return quiet and not works and not idle and not facts.heard(*SHARED_ON_PURPOSE)
+    return not works and not idle and not facts.heard(*SHARED_ON_PURPOSE)
 
 
 def answer(diagnosis: Diagnosis) -> Answer:
     """The contract's object."""
     facts, findings, skipped, complained = diagnosis
-    heard = {said.id for said in facts.of(Symptom)}
+    heard = heard_in(facts)
     shown = [show(finding, facts, heard) for finding in findings]
     left = unexplained(findings, facts)
     machine = inventory(facts)
@@ -87,7 +96,7 @@ def answer(diagnosis: Diagnosis) -> Answer:
         "findings": shown,
         "skipped": [_skipped(unknown, causes) for unknown, causes in sorted(skipped.items())],
         "unexplained": left,
-        "near": near(complained, findings),
+        "near": near(complained, findings, facts),
         "troubles": facts.troubles,
     }
 

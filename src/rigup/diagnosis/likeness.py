@@ -1,7 +1,8 @@
-"""A guess, where no rule speaks: the cause that a pasted complaint reads like.
+"""A guess, where no rule speaks: the cause that a pasted text reads like.
 
-Words prove nothing. So it guesses only of texts, only where nothing loud was found and nothing was seen to work,
-only where somebody complains, and calls itself possible. The text of the cause tells how to make sure.
+Words prove nothing. So it guesses only of texts, only where nothing was seen to work and nothing was found that is
+more than possible; where nobody complains it takes more to doubt that all is well; and it calls itself possible.
+The text of the cause tells how to make sure.
 """
 
 from rigup.diagnosis.findings import Finding, explained
@@ -16,20 +17,27 @@ from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 
 _CLOSE = 0.5  # of the share of the nearest cause: the next is named beside it
+_OUTWEIGHS = 0.5  # share from which on words count more than what is only possible
+_UNASKED = 3.0  # times as much must speak for a cause as for a sound machine, where nobody complains
 _MESSAGE = 12  # characters of a literal from which on it is a message, and not a name that is worth hearing
 
 
-def complaint(sources: list[Source], facts: Facts) -> tuple[Text, ...]:
-    """The pasted texts, if somebody complains in them; none where a machine itself was asked.
+def pasted(sources: list[Source]) -> tuple[Text, ...]:
+    """The texts that people gave; none where a machine itself was asked."""
+    if any(source.host is not None for source in sources):
+        return ()
+    return tuple(text for source in sources for text in source.texts)
+
+
+def complaint(texts: tuple[Text, ...], facts: Facts) -> bool:
+    """Whether somebody, or some program, complains in one of them.
 
     Raises:
         KnowledgeError: its table is malformed.
 
     """
-    if any(source.host is not None for source in sources):
-        return ()
-    texts, idle = tuple(text for source in sources for text in source.texts), _idle_lines(facts)
-    return texts if any(complains(_without(text, idle)) for text in texts) else ()
+    idle = _idle_lines(facts) if texts else set()
+    return any(complains(_without(text, idle)) for text in texts)
 
 
 def _idle_lines(facts: Facts) -> set[tuple[str, int | None]]:
@@ -45,8 +53,8 @@ def _without(text: Text, idle: set[tuple[str, int | None]]) -> str:
     return "\n".join(line for number, line in lines if (text.source, number) not in idle)
 
 
-def with_guess(findings: list[Finding], texts: tuple[Text, ...], left: list[str]) -> list[Finding]:
-    """The findings, with a guess where nothing is found; with the runner-up too where the two are close.
+def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, left: list[str]) -> list[Finding]:
+    """The findings, with a guess before them where nothing is found, or nothing that is more than possible.
 
     `left` are known messages on which the rules keep silent: then it can only be a cause that accounts for all of them.
 
@@ -54,12 +62,32 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], left: list[str]
         KnowledgeError: the weights are malformed.
 
     """
-    if not texts or any(finding.severity != "note" for finding in findings):
+    loud = [finding for finding in findings if finding.severity != "note"]
+    if not texts or any(finding.confidence != "possible" for finding in loud):
         return findings
-    said = "\n".join(text.body for text in texts)
-    likely = among(said, _accounting(left)) if left else likenesses(said, most=2)
-    close = (like for like in likely if like.share >= _CLOSE * likely[0].share)
-    return [*(_finding(like, texts) for like in close), *findings]
+    said, heard = "\n".join(text.body for text in texts), heard_in(facts)
+    if loud:
+        likely = _outweighing(said, heard, {finding.cause for finding in loud})
+    else:
+        likely = _likely(said, heard, left, 1.0 if complaint(texts, facts) else _UNASKED)
+    return [*(_finding(like, texts) for like in likely), *findings]
+
+
+def _likely(said: str, heard: set[str], left: list[str], doubt: float) -> list[Likeness]:
+    """What a text reads like of which nothing is known; with the runner-up too where the two are close."""
+    likely = among(said, _accounting(left), heard) if left else likenesses(said, heard, doubt, most=2)
+    return [like for like in likely if like.share >= _CLOSE * likely[0].share]
+
+
+def _outweighing(said: str, heard: set[str], named: set[str]) -> list[Likeness]:
+    """Another cause than those that are possible, if more speaks for it than for all others together."""
+    likely = likenesses(said, heard, most=1)
+    return [like for like in likely if like.share >= _OUTWEIGHS and like.cause not in named]
+
+
+def heard_in(facts: Facts) -> set[str]:
+    """Ids of all known messages."""
+    return {said.id for said in facts.of(Symptom)}
 
 
 def _accounting(left: list[str]) -> set[str]:
@@ -67,8 +95,8 @@ def _accounting(left: list[str]) -> set[str]:
     return {cause for cause in causes() if explained(cause) >= set(left)}
 
 
-def near(texts: tuple[Text, ...], findings: list[Finding]) -> list[str]:
-    """Causes to read about where nothing loud was found and not even a guess is worth it.
+def near(texts: tuple[Text, ...], findings: list[Finding], facts: Facts) -> list[str]:
+    """Causes to read about where somebody complains, and nothing loud was found, and not even a guess is worth it.
 
     Raises:
         KnowledgeError: the weights are malformed.
@@ -77,7 +105,11 @@ def near(texts: tuple[Text, ...], findings: list[Finding]) -> list[str]:
     named = {finding.cause for finding in findings}
     if not texts or any(finding.severity != "note" for finding in findings):
         return []
-    return [like.cause for like in nearest("\n".join(text.body for text in texts)) if like.cause not in named]
+    return [
+        like.cause
+        for like in nearest("\n".join(text.body for text in texts), heard_in(facts))
+        if like.cause not in named
+    ]
 
 
 def is_guess(finding: Finding) -> bool:

@@ -6,7 +6,7 @@ It proves nothing. It is asked where no rule has anything to say of a text in wh
 import math
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -15,7 +15,9 @@ import msgspec
 from rigup.knowledge import tables
 from rigup.knowledge.patterns import late
 
-_WORD = late(r"[a-z][a-z0-9]+|[а-яё]{3,}|[\u4e00-\u9fff]")
+_WORD = late(r"[a-z][a-z0-9]+|0x[0-9a-f]+|[0-9]{1,5}|[а-яё]{3,}|[\u4e00-\u9fff]")
+_MARK = "message:"  # before the id of a known message
+HEARD = 0.7  # what known messages weigh together, beside 1 for all the words
 _MOST = 40_000  # characters of either end of a text
 _TELLING = 4  # words that are named as the reason
 _HUNDREDTHS = 100
@@ -69,9 +71,14 @@ def _ends(said: str) -> str:
 
 
 def words_of(said: str) -> list[str]:
-    """Words and pairs of neighbours, as the weights know them."""
+    """Words, numbers and pairs of neighbours, as the weights know them."""
     single = _WORD.findall(_ends(said).lower())
     return single + [first + " " + second for first, second in pairwise(single)]
+
+
+def marks_of(heard: Iterable[str]) -> list[str]:
+    """Ids of known messages, as the weights know them."""
+    return [_MARK + one for one in heard]
 
 
 @tables.remembered
@@ -97,7 +104,7 @@ def complains(said: str) -> bool:
     return any(form.search(_ends(said)) for form in _complaints())
 
 
-def among(said: str, causes: Collection[str]) -> list[Likeness]:
+def among(said: str, causes: Collection[str], heard: Iterable[str] = ()) -> list[Likeness]:
     """Of a few causes those that a text reads like, the nearest first; none where it might be any of them, or none.
 
     The shares are of these causes and of sound machines alone: it is known from elsewhere that it can be no other.
@@ -106,7 +113,7 @@ def among(said: str, causes: Collection[str]) -> list[Likeness]:
         KnowledgeError: the table is malformed.
 
     """
-    model, weights = _model(), _weights(said)
+    model, weights = _model(), _weights(said, heard)
     shares = _shares(model, weights)
     part = {one: share for one, share in enumerate(shares[:_SOUND]) if model.causes[one] in causes}
     whole = (sum(part.values()) + shares[_SOUND]) or 1.0
@@ -116,26 +123,29 @@ def among(said: str, causes: Collection[str]) -> list[Likeness]:
     return [like for like in _ranked(model, weights, known, most=2) if like.share >= _ENOUGH]
 
 
-def likenesses(said: str, most: int = 3) -> list[Likeness]:
+def likenesses(said: str, heard: Iterable[str] = (), doubt: float = 1.0, most: int = 3) -> list[Likeness]:
     """The causes that a text reads like, the nearest first; none where it reads more like a sound machine than any of them.
+
+    `heard` are the ids of the known messages in it: what they have in common with other texts is more than their words.
+    `doubt` is how many times as much must speak for the nearest as for a sound machine.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    model, weights = _model(), _weights(said)
+    model, weights = _model(), _weights(said, heard)
     shares = _shares(model, weights)
-    return _ranked(model, weights, shares, most) if max(shares[:_SOUND]) > shares[_SOUND] else []
+    return _ranked(model, weights, shares, most) if max(shares[:_SOUND]) > doubt * shares[_SOUND] else []
 
 
-def nearest(said: str, most: int = 3) -> list[Likeness]:
+def nearest(said: str, heard: Iterable[str] = (), most: int = 3) -> list[Likeness]:
     """The same for words of somebody who asks: whatever is near, or farther off by more than one word.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    model, weights = _model(), _weights(said)
+    model, weights = _model(), _weights(said, heard)
     ranked = _ranked(model, weights, _among_faults(_shares(model, weights)), most)
     return [like for like in ranked if like.words and like.share > (_FAR if len(like.words) > 1 else _NEAR)]
 
@@ -169,6 +179,8 @@ def _telling(weights: Weights, cause: int) -> tuple[str, ...]:
     for word in sorted(weights, key=lambda word: -weights[word].get(cause, 0.0)):
         if weights[word].get(cause, 0.0) <= 0 or len(named) == _TELLING:
             break
+        if word.startswith(_MARK):
+            continue
         if _rarity(word) >= _COMMON and not any(set(told.split()) & set(word.split()) for told in named):
             named.append(word)
     return tuple(named)
@@ -178,15 +190,20 @@ def _rarity(word: str) -> int:
     return int(_model().words[word].partition(" ")[0])
 
 
-def _weights(said: str) -> Weights:
-    """What each known word of a text says for and against each cause, -1 being that nothing is wrong."""
+def _weights(said: str, heard: Iterable[str]) -> Weights:
+    """What each known word and message of a text says for and against each cause, -1 being that nothing is wrong."""
+    return {**_of(words_of(said), 1.0), **_of(marks_of(set(heard)), HEARD)}
+
+
+def _of(told: list[str], length: float) -> Weights:
+    """The same of words, or of messages: together they weigh `length`, however many they are."""
     known = _model().words
-    counted = Counter(word for word in words_of(said) if word in known)
+    counted = Counter(word for word in told if word in known)
     rows = {word: known[word].split() for word in counted}
     loads = {word: (1 + math.log(often)) * int(rows[word][0]) / _HUNDREDTHS for word, often in counted.items()}
-    length = math.sqrt(sum(load * load for load in loads.values())) or 1.0
+    have = math.sqrt(sum(load * load for load in loads.values())) or 1.0
     return {
-        word: {int(cause): load / length * int(weight) / _HUNDREDTHS for cause, weight in _pairs(rows[word][1:])}
+        word: {int(cause): load * length / have * int(weight) / _HUNDREDTHS for cause, weight in _pairs(rows[word][1:])}
         for word, load in loads.items()
     }
 

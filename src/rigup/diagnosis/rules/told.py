@@ -27,6 +27,7 @@ NOTEBOOKS = (
     "kaggle-in-words",
 )  # hosted ones, that have a GPU where it is asked for
 WORKS_INSIDE = ("gpu-works-inside-told", "table-from-a-container-with-gpus")  # of a container whose GPUs are there
+RIGHT = "collectives-run-right"  # a test of several cards that ended well
 NO_SUCH_CARD = ("no-nvidia-card-told", "no-nvidia-card-told-in-capitals")
 SHARED_ON_PURPOSE = ("gpus-oversubscribed-told", "gpu-shared-by-tasks-told", "gpu-sharing-daemon-started")
 MACS = (
