@@ -11,6 +11,23 @@ class _Device(msgspec.Struct, frozen=True):
     torch_xpu: str = ""
 
 
+class _Generation(msgspec.Struct, frozen=True):
+    base: str
+    number: str
+    release: str
+
+
+def release_of(base: str, number: str) -> str | None:
+    """The year of the base kit whose library has this number; None where the table does not know it.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("intel_xpu", "generation", _Generation)
+    return next((row.release for row in rows if (row.base, row.number) == (base, number)), None)
+
+
 def validated(device_id: str, architecture: str = "") -> bool | None:
     """Tell whether a GPU stands on the list of those that XPU builds are validated for.
 

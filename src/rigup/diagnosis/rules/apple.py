@@ -106,7 +106,7 @@ def library_says_so(_said: Symptom = seen("avx-missing-under-rosetta"), cpu: Cpu
 
 @rule("mps-x86-python-under-rosetta", "likely")
 def x86_library_where_an_apple_chip_is_named(
-    _said: Symptom = seen("jaxlib-wants-avx"), chip: Gpu | None = one(vendor="apple"), named: Symptom | None = seen("apple-chip-named")
+    _said: Symptom = seen("jaxlib-wants-avx", "tf-instructions-missing"), chip: Gpu | None = one(vendor="apple"), named: Symptom | None = seen("apple-chip-named")
 ) -> Verdict:  # fmt: skip
     """Apple's chips have no AVX, and a library for them does not ask for it: this one is for Intel's."""
     return (chip is not None or named is not None) and {"chip": chip and chip.get("name")}
@@ -118,6 +118,14 @@ def library_wants_avx(
 ) -> Verdict:  # fmt: skip
     """Elsewhere the processor, or what a virtual machine shows of it, is at fault."""
     return chip is None and named is None and {"said": said.id}
+
+
+@rule("cpu-instruction-set-missing")
+def tensorflow_wants_more(
+    said: Symptom = seen("tf-instructions-missing"), chip: Gpu | None = one(vendor="apple"), named: Symptom | None = seen("apple-chip-named")
+) -> Verdict:  # fmt: skip
+    """It names what it was compiled for; under Rosetta it is the build that is another processor's."""
+    return chip is None and named is None and {"want": said.get("want")}
 
 
 @rule("mps-x86-python-under-rosetta", "likely")

@@ -1,12 +1,15 @@
 """DirectML: whether its package is there, which adapter it takes, and what it leaves to the processor."""
 
+import re
+
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.knowledge.gpus import one_gpu
 from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
 from rigup.machine.names import same_name, words
 
 _CHOSEN = ("directml-chosen", "directml-option")
-_USED = ("directml-device-used", "directml-default-device", "directml-device-asked")
+_USED = ("directml-device-used", "directml-default-device", "directml-device-asked", "sdnext-directml-device")
+_SECOND = ("directml-second-chosen", "directml-second-chosen-by-option", "directml-second-chosen-by-name")
 
 
 @rule("directml-module-missing")
@@ -77,6 +80,25 @@ def integrated_is_used_beside_a_card(
 
 
 @rule("directml-wrong-adapter", "likely")
+def first_of_two_is_the_processors_own(
+    where: Symptom = seen("directml-spoken-of", "directml-provider-spoken-of", "directml-imported"), first: Gpu = one(runtime_index=0),
+    other: Gpu = one(integrated=False), chosen: Symptom | None = seen(*_SECOND),
+) -> Verdict:  # fmt: skip
+    """Unless told otherwise a program takes the adapter with the first number, and nothing shows that another was asked for."""
+    apart = other.get("runtime_index") != 0
+    return chosen is None and apart and small(first.name) and {"used": first.name, "better": other.get("name"), "said": where.id}
+
+
+@rule("directml-wrong-adapter", "likely")
+def first_number_where_windows_lists_two(
+    asked: Symptom = seen("directml-first-asked"), other: Gpu = one(integrated=False), inner: Symptom = seen("intel-drawing-chip-named", "radeon-graphics-of-windows-listed"),
+    chosen: Symptom | None = seen(*_SECOND),
+) -> Verdict:  # fmt: skip
+    """The program asks for the first, and the processor's graphics, which mostly are that, stand in Windows's list beside a card."""
+    return chosen is None and {"used": inner.get("name"), "better": other.get("name"), "said": asked.id}
+
+
+@rule("directml-wrong-adapter", "likely")
 def integrated_is_used_as_people_say(
     said: Symptom = seen("integrated-used-in-words", "igpu-used-in-words", "intel-graphics-used-in-words", "internal-used-in-words", "wrong-adapter-in-words", "discrete-not-used-in-words"),
     where: Symptom = seen("directml-spoken-of", "directml-provider-spoken-of", "dml-spoken-of", *_USED), wish: Symptom | None = seen("integrated-wished-in-words"),
@@ -91,6 +113,8 @@ def small(name: str) -> bool:
     if row is not None:
         return bool(row.integrated)
     low = name.lower().replace("(r)", "").replace("(tm)", "")
+    if re.fullmatch(r"(?:intel arc|amd radeon \d{3}m)(?: graphics)?", low.strip()):
+        return True
     return any(word in low for word in _INSIDE) or low.split("[")[0].strip() in (
         "amd radeon graphics",
         "radeon graphics",

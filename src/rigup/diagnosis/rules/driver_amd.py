@@ -22,7 +22,7 @@ from rigup.machine.kinds import (
 _AMD = "1002"
 _HANG = ("mes-no-answer", "mes-no-response")
 _NO_DEVICE = (
-    "hsa-out-of-resources", "hsa-init-failed", "hsa-call-failed-by-number", "hip-no-device", "torch-no-cuda-gpus", "kfd-not-there",
+    "hsa-out-of-resources", "hsa-init-failed", "hsa-call-failed-by-number", "hsa-init-fails-by-number", "hip-no-device", "torch-no-cuda-gpus", "kfd-not-there",
 )  # fmt: skip
 _SILENT = (
     "rock-module-not-loaded",
@@ -59,20 +59,21 @@ def report_shows_no_driver(
 def rocm_finds_no_module(
     said: Symptom = seen(*_SILENT), loaded: KernelModule | None = one(name="amdgpu", loaded=True), kfd: KfdNode | None = None,
     node: DeviceNode | None = one(path="/dev/kfd"), platform: Platform | None = None, listed: Gpu | None = one(seen_by=("rocminfo", "rocm-smi", "amd-smi")),
-    spoken: Symptom | None = seen("wsl-lived-in", "wsl-in-small-letters"),
+    spoken: Symptom | None = seen("wsl-lived-in", "wsl-in-small-letters"), built: KernelModule | None = one(name="amdgpu", built_in=True),
 ) -> Verdict:  # fmt: skip
     """ROCm's tools look for the module and do not find it, and nothing else shows that it is there."""
     there = loaded is not None or kfd is not None or node is not None or listed is not None
     windows = platform is not None and bool(platform.get("wsl") or platform.get("system") == "windows")
-    return spoken is None and not there and not inside(said) and not windows
+    return spoken is None and built is None and not there and not inside(said) and not windows
 
 
 @rule("amdgpu-not-loaded", "likely")
 def looked_for_in_vain(
-    _module: UnloadedModule = one(name="amdgpu"), nvidia: Gpu | None = one(vendor="nvidia"), built: Symptom | None = seen(*_BUILT_IN)
+    _module: UnloadedModule = one(name="amdgpu"), nvidia: Gpu | None = one(vendor="nvidia"), built: Symptom | None = seen(*_BUILT_IN),
+    guest: Platform | None = one(wsl=(1, 2)),
 ) -> Verdict:  # fmt: skip
-    """Somebody looked for amdgpu among the loaded modules and shows that it is not there."""
-    return nvidia is None and built is None
+    """Somebody looked for amdgpu among the loaded modules and shows that it is not there. A guest of Windows never has it."""
+    return nvidia is None and built is None and guest is None
 
 
 @rule("amdgpu-not-loaded", "likely")
@@ -93,7 +94,7 @@ def modprobe_finds_none(said: Symptom = seen("modprobe-module-not-found")) -> Ve
 
 @rule("rocminfo-builtin-module")
 def module_is_part_of_the_kernel(
-    _said: Symptom = seen("rock-module-not-loaded"), _module: KernelModule = one(name="amdgpu", built_in=True)
+    _said: Symptom = seen(*_SILENT), _module: KernelModule = one(name="amdgpu", built_in=True)
 ) -> Verdict:
     """An old rocminfo looks for a file that only a loadable module has."""
     return True

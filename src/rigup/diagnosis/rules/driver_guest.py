@@ -22,7 +22,7 @@ from rigup.machine.kinds import (
     World,
 )
 
-_UNKNOWN_ERROR = ("cuda-999", "cuda-999-constant", "cuda-999-runtime")
+_UNKNOWN_ERROR = ("cuda-999", "cuda-999-constant", "cuda-999-runtime", "cuinit-returns-999", "cuda-999-number")
 _EXPECTED = (
     *SILENT,
     *NO_CUDA,
@@ -31,6 +31,9 @@ _EXPECTED = (
     "nvidia-smi-not-installed",
     "nvidia-smi-no-devices",
     "amd-smi-no-driver",
+    "nvidia-installer-no-gpu",
+    "ollama-finds-no-gpu",
+    "ollama-no-nvidia-devices",
 )
 _WITHOUT = ("has-no-gpu-in-words", "has-no-card-in-words", "runs-on-the-processor-in-words")
 _NOT_INITIALISED = ("cuda-not-initialized", "cuinit-returns-3", "cuinit-not-initialised", "cuda-start-fails-with-3")
@@ -52,7 +55,7 @@ def expected_and_not_on_the_bus(
 
 @rule("no-gpu-present", "likely")
 def only_the_processors_own_picture(
-    wish: Symptom = seen(*SILENT, "torch-found-no-driver", "cuda-no-device"), devices: Every[PciDevice] = every(PciDevice),
+    wish: Symptom = seen(*SILENT, "torch-found-no-driver", "cuda-no-device", "torch-no-cuda-gpus", "torch-not-compiled-with-cuda", "ollama-no-nvidia-devices"), devices: Every[PciDevice] = every(PciDevice),
     other: Gpu | None = one(vendor=("nvidia", "amd")), platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """CUDA was wanted, and the bus holds only what draws the desktop."""
@@ -68,7 +71,7 @@ def only_the_processors_own_picture(
 
 @rule("no-gpu-present", "likely")
 def report_lists_another_picture(
-    _wish: Symptom = seen("torch-found-no-driver"), screen: Gpu = one(vendor="intel"), other: Gpu | None = one(vendor=("nvidia", "amd")),
+    _wish: Symptom = seen("torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device", "torch-loads-for-cuda", "traceback-ends-in-cuda-start"), screen: Gpu = one(vendor="intel"), other: Gpu | None = one(vendor=("nvidia", "amd")),
     card: PciDevice | None = None, platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """A report of the system's graphics has only the processor's own; where lspci is shown, that tells."""
@@ -149,7 +152,15 @@ def guest_has_a_picture_only(
 
 @rule("vm-without-gpu-passthrough")
 def guest_shows_its_display(
-    _shown: Symptom = seen("virtual-display"), _wish: Symptom = seen(*_EXPECTED), gpu: Gpu | None = None
+    _shown: Symptom = seen(
+        "virtual-display",
+        "virtual-display-by-name",
+        "virtual-display-draws",
+        "virtual-display-in-inxi",
+        "virtual-display-in-windows",
+    ),
+    _wish: Symptom = seen(*_EXPECTED),
+    gpu: Gpu | None = None,
 ) -> Verdict:
     """As above, told by another tool than lspci."""
     return gpu is None

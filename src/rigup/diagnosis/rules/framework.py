@@ -221,7 +221,7 @@ def torch_refuses_a_newer_card(
     gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-cannot-serve-card")
 ) -> Verdict:
     """torch counts machine code alone: what it could compile from PTX it does not trust."""
-    return gpu.isa == said.isa and _refused(said) == "newer-chip"
+    return gpu.isa == said.isa and refused(said) == "newer-chip"
 
 
 @rule("gpu-arch-older-than-wheel")
@@ -229,7 +229,7 @@ def torch_refuses_an_older_card(
     gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-cannot-serve-card")
 ) -> Verdict:
     """torch's list has numbers above the card's, and none that would serve it."""
-    return gpu.isa == said.isa and _refused(said) == "older-chip"
+    return gpu.isa == said.isa and refused(said) == "older-chip"
 
 
 @rule("gpu-arch-older-than-wheel", "likely")
@@ -265,7 +265,7 @@ def _unserved(gpu: Gpu, torch: Torch) -> str | None:
     return age_beside(why_not(gpu.isa, torch.code, torch.get("cuda")), torch.code)
 
 
-def _refused(said: Symptom) -> str:
+def refused(said: Symptom) -> str:
     """Why torch's list has nothing for the card. Where the list is cut off, today's builds tell whether it is old."""
     listed = [code for code in str(said.get("code") or "").replace(",", " ").split() if code.startswith("sm_")]
     if not listed:

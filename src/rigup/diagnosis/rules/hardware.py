@@ -17,7 +17,7 @@ from rigup.machine.kinds import (
 
 _LOST = ("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost", "nvml-gpu-lost-constant")
 _NOT_READY = ("cuda-802", "cuda-802-constant", "cuda-802-runtime", "cuda-802-number")
-_BUSY = ("cuda-46", "cuda-46-constant", "devices-unavailable-in-words")
+_BUSY = ("cuda-46", "cuda-46-constant", "cuda-46-of-the-driver", "devices-unavailable-in-words")
 _EXCLUSIVE = ("Exclusive_Process", "Exclusive_Thread", "Prohibited")
 _MANAGER, _MANAGER_RPM = "nvidia-fabricmanager", "nvidia-fabric-manager"
 _NO_MIG = (
@@ -80,8 +80,9 @@ def card_reads_all_ones_and_nobody_says_more(
 def its_firmware_does_not_come_up(
     said: Symptom = seen("nvrm-init-adapter-failed", "gsp-still-up", "gsp-start-code-refused"), _gsp: Symptom | None = seen("xid-119")
 ) -> Verdict:  # fmt: skip
-    """The code, or the line that goes before it, says that the card's own processor did not start."""
-    return said.id != "nvrm-init-adapter-failed" or str(said.get("code", "")).startswith("0x62:")
+    """The code, or the line that goes before it, says that the card's own processor did not start; where it spoke its last before, that is why."""
+    told = _gsp is None or str(said.get("code", "")).startswith("0x62:0x65")
+    return told and (said.id != "nvrm-init-adapter-failed" or str(said.get("code", "")).startswith("0x62:"))
 
 
 @rule("gpu-hardware-init-failure", "possible")

@@ -374,8 +374,9 @@ def more_than_the_machine_has(
     memory: Memory, gpu: Gpu = one(integrated=True), said: Symptom = seen("ollama-compute")
 ) -> Verdict:
     """The program's total is more than the memory that is there, carve-out included."""
-    total = size(said.get("total"))
-    return bool(total) and (total or 0) > memory.total + gpu.get("vram", 0) + GIB
+    total, vram = size(said.get("total")) or 0.0, gpu.get("vram", 0)
+    apart = abs(vram - total) > 0.02 * total  # else the same line told it
+    return total > memory.total + (vram if apart else 0) + GIB
 
 
 @rule("igpu-vram-counted-without-gtt", "likely")

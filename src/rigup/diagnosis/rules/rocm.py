@@ -1,5 +1,6 @@
 """AMD chips: who has code for them, and what an override makes of them."""
 
+import re
 from typing import Any
 
 from rigup.diagnosis.rule import Every, Params, Verdict, lacks, mends, one, rule, seen
@@ -64,10 +65,26 @@ def spared(error: Symptom, served: Symptom | None) -> bool:
 # -- libraries without code for the chip
 @rule("gfx-not-in-rocblas")
 def library_has_no_kernels(
-    error: Symptom = seen(*_BLAS), served: Symptom | None = seen("ollama-computes-on-rocm")
-) -> Verdict:
+    error: Symptom = seen(*_BLAS), served: Symptom | None = seen("ollama-computes-on-rocm"),
+    told: Symptom | None = seen("override-value-told"), torch: Torch | None = None, override: Variable | None = one(name=OVERRIDE), unit: Symptom | None = seen("service-unit-named"),
+) -> Verdict:  # fmt: skip
     """It says for which chip it looked in vain."""
-    return not left(str(error.get("gfx"))) and not spared(error, served) and {"gfx": error.get("gfx")}
+    gfx = str(error.get("gfx"))
+    excused = spared(error, served) or foreign(error, torch) or meant_elsewhere(error, told, override, unit)
+    return not left(gfx) and not excused and {"gfx": gfx}
+
+
+def meant_elsewhere(error: Symptom, told: Symptom | None, override: Variable | None, unit: Symptom | None) -> bool:
+    """A service or a container looks for the card's own chip, though an override that helps is set somewhere."""
+    value = (override and override.get("value")) or (told and told.get("value"))
+    served = unit is not None or error.place.kind in ("service", "unit", "container")
+    return served and helps(str(error.get("gfx")), value)
+
+
+def foreign(error: Symptom, torch: Torch | None) -> bool:
+    """The files are those of a ROCm of another major release than torch was built for."""
+    folder, mine = re.search(r"/rocm-(\d{1,2})\.", str(error.get("path"))), (torch and torch.get("hip")) or ""
+    return bool(folder and mine) and folder[1] != mine.partition(".")[0]  # type: ignore[index]
 
 
 @rule("gfx-not-in-rocblas", strength="likely")
@@ -78,11 +95,11 @@ def library_on_windows_is_of_another_release(error: Symptom = seen("rocblas-file
 
 @rule("gfx-not-in-rocblas", strength="likely")
 def library_of_old_names_no_chip(
-    _error: Symptom = seen("rocblas-without-library"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen("rocblas-without-arch"),
+    _error: Symptom = seen("rocblas-without-library"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen("rocblas-without-arch"), torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """Older releases do not say for which chip they looked in vain."""
     isa = (card and card.get("isa")) or ""
-    return named is None and not left(isa) and {"gfx": isa or None}
+    return named is None and not foreign(_error, torch) and not left(isa) and {"gfx": isa or None}
 
 
 @rule("rocm-dropped-arch", strength="likely")
@@ -130,6 +147,11 @@ def crash_on_an_old_chip(
     return used and left(card.isa) and {"gfx": card.isa}
 
 
+def _for_amd(torch: Torch) -> bool:
+    """It says so, or its code is of AMD's chips."""
+    return bool(torch.hip) if torch.knows("hip") else any(code.startswith("gfx") for code in torch.get("code") or ())
+
+
 @rule("rocm-dropped-arch")
 def build_without_an_old_chip(
     torch: Torch, card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="amd", integrated=False)
@@ -138,7 +160,7 @@ def build_without_an_old_chip(
     excused = card.get("integrated") and other
     return (
         not excused
-        and bool(torch.hip)
+        and _for_amd(torch)
         and bool(torch.code)
         and left(card.isa)
         and not runs_on(card.isa, torch.code)
@@ -149,10 +171,12 @@ def build_without_an_old_chip(
 @rule("gfx-not-in-torch-wheel")
 def build_without_the_chip(
     torch: Torch, card: Gpu = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"),
-    other: Gpu | None = one(vendor="amd", integrated=False),
+    other: Gpu | None = one(vendor="amd", integrated=False), told: Symptom | None = seen("override-value-told"), guest: Platform | None = one(wsl=2),
 ) -> Verdict:  # fmt: skip
-    """Neither the chip's own code nor, by an override, a sibling's."""
-    if (card.get("integrated") and other) or (override and override.get("value")) or not torch.hip or not torch.code:
+    """Neither the chip's own code nor, by an override, a sibling's. What torch does not even list fails before any code is looked for."""
+    overridden = bool(override and override.get("value")) or bool(told and helps(card.isa, told.get("value")))
+    unlisted = torch.get("available") is False and (guest is not None or torch.get("own_hsa") is True)
+    if (card.get("integrated") and other) or overridden or unlisted or not _for_amd(torch) or not torch.code:
         return False
     return not left(card.isa) and not runs_on(card.isa, torch.code) and {"gfx": card.isa}
 
@@ -233,7 +257,7 @@ def runtime_shows_a_foreign_chip(override: Variable = one(name=OVERRIDE), card: 
 def override_of_another_kind(override: Variable = one(name=OVERRIDE), card: Gpu = one(vendor="amd"),
                              other: Gpu | None = one(vendor="amd", integrated=False), mask: Variable | None = one(name=MASKS[:2], at="shell container")) -> Verdict:  # fmt: skip
     """A processor's graphics may suffer for the card that the override is meant for; which card a mask hides is not asked."""
-    meant = card.get("integrated") and other and other.knows("isa") and fits(other.isa, override.value)
+    meant = card.knows("integrated") and other and other.knows("isa") and fits(other.isa, override.value)
     hidden = mask is not None and bool(mask.get("value"))
     return not meant and not hidden and harms(card.isa, override.value)
 
@@ -260,9 +284,10 @@ def helps_one_and_harms_another(
     override: Variable = one(name=OVERRIDE), needy: Gpu = one(vendor="amd"), harmed: Gpu = one(vendor="amd"),
     mask: Variable | None = one(name=MASKS[:2], at="shell container"),
 ) -> Verdict:  # fmt: skip
-    """The plain variable renames every card; one that is hidden does not mind."""
+    """The plain variable renames every card: the one that it suits, and one of another kind; one that is hidden does not mind."""
     value = override.value
-    mixed = helps(needy.isa, value) and gfx_of_decimal(value or "") != gfx_base(needy.isa) and harms(harmed.isa, value)
+    foreign = gfx_of_decimal(value or "") != gfx_base(needy.isa) or harmed.get("integrated") is False
+    mixed = fits(needy.isa, value) and foreign and harms(harmed.isa, value)
     hidden = mask is not None and bool(mask.get("value"))
     return mixed and not hidden and {"value": value, "severity": "warning" if harmed.get("integrated") else "error"}
 
@@ -302,7 +327,7 @@ def runs_without_what_is_configured(running: Variable = one(at="service", name=O
 @rule("override-not-in-service", strength="likely")
 def refused_though_a_sibling_is_listed(
     error: Symptom = seen(*_REFUSED), override: Variable | None = one(at="service", name=OVERRIDE),
-    served: Symptom | None = seen("ollama-computes-on-rocm"), platform: Platform | None = None,
+    served: Symptom | None = seen("ollama-computes-on-rocm"), platform: Platform | None = None, told: Symptom | None = seen("override-value-told", "override-set-told-in-capitals"),
 ) -> Verdict:  # fmt: skip
     """With the override in force the server would not have looked at the list; on Windows there is none."""
     row = override_for(str(error.get("gfx")))
@@ -311,7 +336,7 @@ def refused_though_a_sibling_is_listed(
     boxed = error.place.world.startswith("container") and override is None  # no unit starts it there
     useful = row is not None and row.sibling in listed and not windows and not boxed
     unset = (override is None or not override.get("value")) and not spared(error, served)
-    return useful and unset and {"service": _service(error.place.process), "value": row and row.value, "name": OVERRIDE}
+    return useful and unset and (override is not None or told is not None) and {"service": _service(error.place.process), "value": row and row.value, "name": OVERRIDE}
 
 
 @rule("override-not-in-service")
@@ -371,16 +396,3 @@ def both_are_offered(
         and dgpu.kfd_node is not None
         and {"device": max(dgpu.kfd_node - 1, 0) if dgpu.kfd_node < igpu.kfd_node else 1}
     )
-
-
-@rule("double-visibility-mask")
-def second_mask_names_what_the_first_took(
-    outer: Variable = one(name="ROCR_VISIBLE_DEVICES"), inner: Variable = one(name=MASKS[1:3])
-) -> Verdict:
-    """The second counts what the first has left, from nought."""
-    if not outer.value or not inner.value:
-        return False
-    count = len([part for part in str(outer.value).split(",") if part.strip()])
-    return any(part.strip().isdigit() and int(part) >= count for part in str(inner.value).split(",")) and {
-        "name": inner.name
-    }

@@ -21,6 +21,7 @@ from rigup.machine.kinds import (
 
 _MIB, _PAGE = 1 << 20, 4096  # bytes of the units that the kernel's parameters have
 _HIP = "libamdhip64"  # its number is ROCm's own
+_NUMBERED = (_HIP, "librocblas", "libMIOpen", "libhipblas")
 _WHEELS = ("torch-named", "rocm-wheel-named")
 _AMD_ONLY = (
     "HSA_",
@@ -42,6 +43,11 @@ _NVIDIA_NAMED = ("nvidia-tx-named", "nvidia-geforce-named")
 
 def _major(version: str | None) -> str:
     return str(version or "").partition(".")[0]
+
+
+def numbered(error: Symptom) -> bool:
+    """A library whose number tells the release of ROCm, so that another number means another release."""
+    return error.get("lib") in _NUMBERED
 
 
 @rule("rocm-abi-mismatch")
@@ -78,11 +84,13 @@ def another_rocm_stands_first(
 
 
 @rule("rocm-abi-mismatch", strength="likely")
-def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: Symptom | None = seen("torch-import-lacks-library"), built: Symptom | None = seen("wheel-runpath-told"),
+def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: Symptom | None = seen("torch-import-lacks-library"), part: Symptom | None = seen("torch-c-part-imported"), built: Symptom | None = seen("wheel-runpath-told"),
                          named: Symptom | None = seen(*_WHEELS), torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm")) -> Verdict:  # fmt: skip
     """An extension wants a library of some ROCm; what is there is not told."""
     told = error.get("lib") == _HIP and bool((torch and torch.get("hip")) or rocm)
-    bundled = named is not None and keeps_its_number(str(error.get("lib")))
+    bundled = (named is not None and keeps_its_number(str(error.get("lib")))) or (
+        part is not None and not numbered(error)
+    )
     return (
         not told
         and not bundled
@@ -319,3 +327,17 @@ def runtime_has_less_than_was_wished(
 def _bytes(wish: ModuleParameter) -> int:
     told = str(wish.get("configured") or "")
     return int(told) * (_MIB if wish.name == "gttsize" else _PAGE) if told.isdigit() else 0
+
+
+# -- two masks
+@rule("double-visibility-mask")
+def second_mask_names_what_the_first_took(
+    outer: Variable = one(name="ROCR_VISIBLE_DEVICES"), inner: Variable = one(name=("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"))
+) -> Verdict:
+    """The second counts what the first has left, from nought."""
+    if not outer.value or not inner.value:
+        return False
+    count = len([part for part in str(outer.value).split(",") if part.strip()])
+    return any(part.strip().isdigit() and int(part) >= count for part in str(inner.value).split(",")) and {
+        "name": inner.name
+    }

@@ -20,7 +20,7 @@ from rigup.machine.kinds import (
 _UNREACHABLE = ("pip-connection-broken", "pip-could-not-fetch")
 _OF_TORCH = ("torch", "torchvision", "torchaudio")
 _TENSORFLOWS = ("tensorflow", "tensorflow-intel", "tensorflow-gpu", "tensorflow-cpu")
-_ILLEGAL = (
+ILLEGAL = (
     "illegal-instruction", "illegal-instruction-capital", "illegal-instruction-signal", "kernel-invalid-opcode",
 )  # fmt: skip
 _FAULT = ("segmentation-fault", "segmentation-fault-signal")
@@ -258,7 +258,9 @@ def no_wheel_for_this_libc(
     ]
     fits = python is None or supported(said.name, python.version, _release(said)) is True
     least = min((row.glibc for row in rows), key=version_key, default="")
-    lacking = system.get("id") == "alpine" or (bool(least) and version_key(system.glibc or "") < version_key(least))
+    lacking = system.get("id") == "alpine" or (
+        bool(least and libc_of(system)) and version_key(libc_of(system)) < version_key(least)
+    )
     return bool(rows) and offline is None and fits and lacking and {"want": least}
 
 
@@ -267,7 +269,15 @@ def refused_wheel_is_for_a_newer_libc(
     said: Symptom = seen("wheel-tag-refused"), system: Distribution = one()
 ) -> Verdict:
     """`manylinux_2_28` in a wheel's name, and an older libc."""
-    return _newer_libc(said, str(system.get("glibc") or ""))
+    return _newer_libc(said, libc_of(system))
+
+
+def libc_of(system: Distribution) -> str:
+    """As the system tells, or as the table has it for its release; "" where nobody knows, "musl" where it is none."""
+    if system.knows("glibc"):
+        return str(system.glibc or "musl")
+    row = distribution(str(system.get("id") or ""), str(system.get("version") or ""))
+    return row.glibc if row else ""
 
 
 @rule("glibc-too-old-for-wheel", "likely")
@@ -290,15 +300,15 @@ def installed_wheel_wants_a_newer_libc(torch: Torch, system: Distribution = one(
     """The table tells what the release was linked against."""
     row = build(torch.version) if "+" in torch.version and not torch.get("available") else None
     return (
-        bool(row and not row.extrapolated and row.glibc)
-        and version_key(system.glibc or "") < version_key(row.glibc if row else "")
+        bool(row and not row.extrapolated and row.glibc and libc_of(system))
+        and version_key(libc_of(system)) < version_key(row.glibc if row else "")
         and {"want": row and row.glibc}
     )
 
 
 # -- the processor
 @rule("cpu-instruction-set-missing")
-def processor_lacks_what_wheels_use(_said: Symptom = seen(*_ILLEGAL), cpu: Cpu = one()) -> Verdict:
+def processor_lacks_what_wheels_use(_said: Symptom = seen(*ILLEGAL), cpu: Cpu = one()) -> Verdict:
     """No AVX or AVX2: what today's wheels are compiled for."""
     missing = [name for name in ("avx", "avx2") if name not in cpu.flags]
     return "sse2" in cpu.flags and bool(missing) and {"want": ", ".join(missing).upper()}
@@ -306,7 +316,7 @@ def processor_lacks_what_wheels_use(_said: Symptom = seen(*_ILLEGAL), cpu: Cpu =
 
 @rule("cpu-instruction-set-missing", "likely")
 def killed_by_an_instruction(
-    _said: Symptom = seen(*_ILLEGAL), cpu: Cpu | None = None, tile: Symptom | None = seen("amx-tile-load", "amx-frame")
+    _said: Symptom = seen(*ILLEGAL), cpu: Cpu | None = None, tile: Symptom | None = seen("amx-tile-load", "amx-frame")
 ) -> Verdict:
     """The processor refused an instruction; which ones it has is not told."""
     return tile is None and (cpu is None or not cpu.knows("flags"))
@@ -314,7 +324,7 @@ def killed_by_an_instruction(
 
 @rule("amx-build-broken")
 def crash_at_a_tile_instruction(
-    _where: Symptom = seen("amx-tile-load", "amx-frame"), _fault: Symptom = seen(*_FAULT, *_ILLEGAL)
+    _where: Symptom = seen("amx-tile-load", "amx-frame"), _fault: Symptom = seen(*_FAULT, *ILLEGAL)
 ) -> Verdict:
     """The fault lies in AMX code."""
     return True
@@ -322,7 +332,7 @@ def crash_at_a_tile_instruction(
 
 @rule("amx-build-broken", "likely")
 def crash_after_repacking_for_amx(
-    _buffer: Symptom = seen("amx-buffer"), _fault: Symptom = seen(*_FAULT, *_ILLEGAL), cpu: Cpu | None = None
+    _buffer: Symptom = seen("amx-buffer"), _fault: Symptom = seen(*_FAULT, *ILLEGAL), cpu: Cpu | None = None
 ) -> Verdict:
     """Weights were repacked for AMX, then it crashed."""
     return cpu is None or not cpu.knows("flags") or "amx_tile" in cpu.flags

@@ -154,10 +154,10 @@ def plain_name_wanted_where_wsl_is_spoken_of(
 
 @rule("wsl-libcuda-link")
 def plain_name_not_in_the_cache(missing: Every[LoaderEntry] = lacks(LoaderEntry, soname="libcuda.so"),
-                                entry: LoaderEntry = one(soname="libcuda.so.1")) -> Verdict:  # fmt: skip
+                                entry: LoaderEntry = one(soname="libcuda.so.1"), torch: Torch | None = one(available=True)) -> Verdict:  # fmt: skip
     """Most distributions in WSL are so, and most programs do not mind: it counts where somebody went looking for that name."""
     asked = missing.look.coverage != "whole"
-    return asked and entry.path.startswith(wsl.library_folder()) and {"path": wsl.library_folder()}
+    return asked and torch is None and entry.path.startswith(wsl.library_folder()) and {"path": wsl.library_folder()}
 
 
 @mends("wsl-libcuda-link")

@@ -113,4 +113,4 @@ class KernelLibrary(Fact, keys=("path",)):
     path: str
     name: str  # rocblas, hipblaslt
     code: list[str]  # targets that it has files for
-    owner: str  # rocm, torch, ollama: whose it is
+    owner: str  # rocm, torch, ollama: whose it is; shown: a person listed it

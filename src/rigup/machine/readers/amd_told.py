@@ -168,7 +168,7 @@ def pools_told(text: Text) -> Statements:
         yield from draft.facts("vendor")
 
 
-_POOLS = r"\bVRAM\*{0,2} ?[=:] ?\*{0,2} ?~?(?P<vram>\d{1,3}(?:\.\d{1,2})? ?(?:GB|GiB|MB|MiB|G|M))\b[^\n]{0,60}(?:\n[^\n]{0,12}?)?\bGTT\*{0,2} ?[=:] ?\*{0,2} ?~?(?P<gtt>\d{1,3}(?:\.\d{1,2})? ?(?:GB|GiB|MB|MiB|G|M))\b"
+_POOLS = r"\bVRAM(?: carve-?out)?\*{0,2} ?[=:] ?\*{0,2} ?~?(?P<vram>\d{1,3}(?:\.\d{1,2})? ?(?:GB|GiB|MB|MiB|G|M))\b[^\n]{0,60}(?:\n[^\n]{0,12}?)?\bGTT\*{0,2} ?[=:] ?\*{0,2} ?~?(?P<gtt>\d{1,3}(?:\.\d{1,2})? ?(?:GB|GiB|MB|MiB|G|M))\b"
 
 
 @reads(marks=("GTT",), adds=(Gpu,), rank=-1)

@@ -190,11 +190,11 @@ _SHOWN: dict[str, tuple[str, Callable[[str], Any]]] = {
 }  # fmt: skip
 
 
-@reads(adds=(JobRequest,), marks=("JobId=",))
+@reads(adds=(JobRequest,), marks=("JobId=", "NumCPUs=", "CPU_IDs="))
 def shown_job(text: Text) -> Statements:
     """`scontrol show job`: of one job; a list of several does not tell whose program this is."""
     jobs = list(text.each(r"^[ \t]{0,8}JobId=\d{1,12}\b"))
-    if len(jobs) != 1:
+    if len(jobs) > 1:
         return
     found = {hit["key"]: hit for hit in text.each(r"(?<!\S)(?P<key>[A-Z][A-Za-z/:]{2,30})=(?P<value>[^\s]{0,400})")}
     for key, (field, convert) in _SHOWN.items():

@@ -29,7 +29,10 @@ _NUMERIC = late(
 )
 _NEXT = late(rf"^(?:{_ADDRESS}\s|[^\s\n]|\s*\n)", re.MULTILINE)
 _MOST_BLOCK = 20_000  # characters of one device under lspci -vvv
-_VENDORS = {"nvidia": "10de", "advanced micro": "1002", "amd/ati": "1002", "ati ": "1002", "intel": "8086"}
+_VENDORS = {
+    "nvidia": "10de", "advanced micro": "1002", "amd/ati": "1002", "ati ": "1002", "intel": "8086", "vmware": "15ad",
+    "innotek": "80ee", "virtualbox": "80ee", "cirrus logic": "1013", "qxl": "1b36", "virtio": "1af4", "hyper-v virtual": "1414",
+}  # fmt: skip
 
 
 @reads(PciDevice, inputs=[File(_DEVICES + "*/class")])

@@ -43,6 +43,8 @@ def container_started(text: Text) -> Statements:
         "desktop-linux",
         "docker-desktop",
         "/snap/docker",
+        "/snap/bin/docker",
+        "canonical",
         "Docker Root Dir",
         "Docker version",
         "docker.desktop",
@@ -52,7 +54,9 @@ def docker_info(text: Text) -> Statements:
     """`Operating System: Docker Desktop`, `Context: desktop-linux`, `Docker Root Dir: /var/snap/docker/…`."""
     if hit := text.first(r"(?P<flavour>Docker Desktop|desktop-linux|docker-desktop)\b"):
         yield hit.states(ContainerEngine, name="docker", flavour="desktop")
-    elif hit := text.first(r"(?P<flavour>/(?:var/)?snap/docker)\b"):
+    elif hit := text.first(
+        r"(?P<flavour>/(?:var/)?snap/(?:bin/)?docker)\b|^docker {1,20}\d[\w.+-]{1,20} {1,20}\d{2,6} {1,20}\S{3,30} {1,20}canonical"
+    ):
         yield hit.states(ContainerEngine, name="docker", flavour="snap")
     elif hit := text.first(r"^[ \t]*Docker Root Dir: (?P<flavour>/\S{1,120})"):
         yield hit.states(ContainerEngine, name="docker", flavour="engine")
@@ -102,6 +106,6 @@ def device_rules(text: Text) -> Statements:
 def home_owners(text: Text) -> Statements:
     """Whose the home folders are."""
     for hit in text.each(
-        r"^d[rwxsStT-]{9}[+.@]? +\d{1,5} +(?P<owner>\S{1,40}) +\S{1,40} +(?:\d|[^\n]{1,60} )[^\n]{0,40}?(?P<path>/(?:home/[\w.@-]{1,60}|workspace))/?$"
+        r"^d[rwxsStT-]{9}[+.@]? +\d{1,5} +(?P<owner>\S{1,40}) +\S{1,40} +(?:\d|[^\n]{1,60} )[^\n]{0,40}?(?P<path>/(?:home/[\w.@-]{1,60}(?:/[\w.-]{1,40})?|workspace))/?$"
     ):
         yield hit.states(Folder, path=hit["path"], owner=hit["owner"])

@@ -14,6 +14,7 @@ _DEVICE = late(
     r"[ \t]{0,8}(?:[0-9a-fA-F]{4}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7] |\t|--$|[ \t]+(?:Subsystem|Kernel|DeviceName)"
 )
 _MAKERS = {"nvidia": "nvidia", "10de": "nvidia", "amd": "amd", "radeon": "amd", "1002": "amd", "ati": "amd"}
+_CLASSES = ("vga", "3d", "display", "vga compatible", "3d controller")  # with a maker: what neither finds is not there
 _ROW = late(r"[ \t]{0,8}[a-z][\w-]{1,60} +\d{3,10} +\d{1,6}(?:[ \t]|$)")
 _NAMES = ("nvidia", "amdgpu", "nouveau")
 _MOST_LINES = 200
@@ -39,7 +40,7 @@ def grepped_bus(text: Text) -> Statements:
     """`lspci | grep -i nvidia` and no device below it. Without -i the maker is written NVIDIA there."""
     for hit in text.each(_BUS):
         words = [word.strip("^$ ") for word in re.split(r"\\?\|", hit["wish"].strip("'\""))]
-        makers = {_MAKERS.get(word.lower()) for word in words}
+        makers = {_MAKERS.get(word.lower()) for word in words if word.lower() not in _CLASSES}
         blind = words[0] != "NVIDIA" and "i" not in hit["options"]
         answer = _answer(text.body, hit.match.end(), _DEVICE)
         if len(makers) == 1 and None not in makers and not blind and answer == []:

@@ -122,3 +122,12 @@ def started_in_another(text: Text) -> Statements:
         slash = "\\" if "\\" in root else "/"
         above = re.sub(r"[\\/]envs[\\/][^\\/]{1,60}$", "", root)
         yield entered.states(PythonEnv, prefix=slash.join((above, "envs", entered["name"])), active=True)
+
+
+@reads(marks=("which jupyter", "which ipython", "where jupyter"), adds=(JupyterKernel,), rank=0)
+def jupyter_on_the_path(text: Text) -> Statements:
+    """`which jupyter` and the program that it found: its kernels are those of the Python beside it."""
+    for hit in text.each(
+        r"\b(?:which|where|command -v) (?:jupyter|ipython)(?:-\w{3,10})?[ \t]*\n[ \t]*(?P<prefix>(?:/|[A-Z]:\\)[^\s]{1,200}?)[/\\](?:bin|Scripts)[/\\](?:jupyter|ipython)"
+    ):
+        yield hit.states(JupyterKernel, name="jupyter", prefix=hit["prefix"])

@@ -38,7 +38,7 @@ def system_as_written(text: Text) -> Statements:
         yield hit.states(Platform, system="macos", version=hit["version"])
 
 
-@reads(adds=(Cpu,), marks=("CPU:\n", "CPU: Apple", "chip: Apple", "Processor: Apple"), rank=0)
+@reads(adds=(Cpu,), marks=("CPU:\n", "CPU: Apple", "chip: Apple", "Chip: Apple", "Processor: Apple"), rank=0)
 def chip_of_report(text: Text) -> Statements:
     """collect_env on a Mac: `CPU:` and the chip's name on the next line."""
     for hit in text.each(
@@ -85,3 +85,18 @@ def container_of_kernel(text: Text) -> Statements:
         yield hit.states(Platform, system="linux", release=hit["release"])
         if hit["machine"]:
             yield hit.states(Platform, architecture=hit["machine"].strip("-"))
+
+
+@reads(adds=(Platform, PythonEnv), marks=("mac_ver(", "Mach-O", "uname -m"), rank=0)
+def single_answers(text: Text) -> Statements:
+    """`platform.mac_ver()`, `file $(which python3)` and `uname -m`, each with its answer."""
+    for hit in text.each(r"mac_ver\(\)(?:\[0\])?\)?[\"']?[ \t]*\n(?:Out ?\[\d{1,4}\]: ?)?[ \t]*\(?['\"]?(?P<version>\d{2}(?:\.\d{1,2}){1,2})\b[^\n]{0,60}$"):  # fmt: skip
+        yield hit.states(Platform, system="macos", version=hit["version"])
+    for hit in text.each(
+        r"(?P<folder>/bin/)?\bpython[\d.]{0,5}: {1,4}Mach-O 64-bit executable (?P<machine>x86_64|arm64)[ \t]*$"
+    ):
+        if not hit["folder"]:  # of one with its path another reader tells more
+            yield hit.states(PythonEnv, machine=hit["machine"])
+        yield hit.states(Platform, system="macos")
+    for hit in text.each(r"\buname -m[ \t]*\narm64[ \t]*$"):  # Linux says aarch64
+        yield hit.states(Platform, system="macos", architecture="arm64")

@@ -239,11 +239,14 @@ _COLUMNS: dict[str, tuple[str, Convert]] = {
     "fabric.state": ("fabric", told),
     "remapped_rows.pending": ("remap_pending", truth),
     "ecc.errors.uncorrected.volatile.total": ("ecc_errors", number),
+    "ecc.errors.uncorrected.volatile.device_memory": ("ecc_errors", number),
+    "retired_pages.pending": ("remap_pending", truth),
 }
 _KNOWN = late(r"(?:count|driver_version|timestamp|serial|vbios_version|(?:memory|pci|pcie|utilization|temperature|"
                     r"power|clocks|fan|ecc|mig|pstate|display_|cuda_|compute)[\w.]*)")  # fmt: skip
 _HEADER = late(r"^[> \t]{0,40}([a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?(?:, ?[a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?){0,400})[ \t]*$",
                      re.MULTILINE)  # fmt: skip
+_ALONE = ("compute_cap", "driver_version", "gpu_name", "pci.bus_id", "memory.total", "compute_mode", "mig.mode.current")
 _ASKED = late(
     r"--query-gpu[= ]\"?(?P<fields>[a-z][\w.,]{2,8000})\"?[^\n]{0,200}?--format[= ]\"?csv(?P<options>[\w,]{0,40})"
 )
@@ -254,7 +257,7 @@ _AFTER = late(
 
 @reads(
     inputs=[Run((sys.executable, str(Path(nvml.__file__))), seconds=10, wakes="10de", given="/dev/nvidiactl")],
-    adds=(Driver, Gpu), marks=("--query-gpu", "driver_version", "memory.total", "compute_cap", "pci.bus_id", "name, "),
+    adds=(Driver, Gpu), marks=("--query-gpu", "driver_version", "memory.total", "compute_cap", "pci.bus_id", "name, ", "index, ", "compute_mode", "mig.mode.current"),
 )  # fmt: skip
 def nvidia_csv(text: Text) -> Statements:
     """`--query-gpu=… --format=csv`: by its head line, or, without one, by the command above it."""
@@ -272,7 +275,7 @@ def nvidia_csv(text: Text) -> Statements:
 def _is_header(columns: list[str]) -> bool:
     known = sum(name in _COLUMNS or _KNOWN.fullmatch(name) is not None for name in columns)
     if len(columns) == 1:
-        return columns[0] in ("compute_cap", "driver_version", "gpu_name", "pci.bus_id", "memory.total")
+        return columns[0] in _ALONE
     return known >= 2 and known >= len(columns) // 3
 
 

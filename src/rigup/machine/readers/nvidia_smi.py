@@ -38,7 +38,7 @@ _MODES = {"E. Process": "Exclusive_Process", "E. Thread": "Exclusive_Thread"}
 
 @reads(
     adds=(Driver, Gpu), inputs=[Run(("nvidia-smi",), seconds=10, wakes="10de")],
-    marks=("NVIDIA-SMI", "CUDA Version:", "Persistence-M", "MiB /", "KMD Version"), matched="program",
+    marks=("NVIDIA-SMI", "CUDA Version:", "Persistence-M", "MiB /", "KMD Version", "| 00000000:", "| 0000:", "|   00000000:"), matched="program",
 )  # fmt: skip
 def nvidia_smi(text: Text) -> Statements:
     """The table: banner, cards, MIG devices."""

@@ -22,7 +22,7 @@ _MATTERS = late(
     r"|pip|python|libstdcxx-ng|libgcc-ng|__\w+"
 )
 _CONDA = (
-    r"^[> \t]{0,40}(?P<name>[a-z_][\w.-]{1,60})[ \t]{1,60}(?P<version>"
+    r"^[> \t]{0,40}(?:\+[ \t]{1,4})?(?P<name>[a-z_][\w.-]{1,60})[ \t]{1,60}(?P<version>"
     + _VERSION
     + r")[ \t]{1,40}(?P<build>[\w.*]{1,80})(?:[ \t]{1,20}\[[\w-]{1,20}\])?(?:[ \t]{1,40}(?P<channel>[\w./:-]{1,80}))?[ \t]*$"
 )
@@ -69,12 +69,16 @@ def listed_libraries(text: Text) -> Statements:
         "=cuda",
         "conda-forge",
         "cpuonly",
+        " mkl_py",
+        " eigen_py",
     ),
 )
 def conda_listing(text: Text) -> Statements:
     """`conda list`, micromamba's and pixi's alike: name, version, build, channel."""
     for hit in text.each(_CONDA):
-        if re.match(r"py\w*?_|py\d|[0-9a-z]*_\d|pypi|cuda|cpu|h[0-9a-f]{7}|\d{1,3}$", hit["build"]):
+        if re.match(
+            r"py\w*?_|py\d|(?:mkl|eigen|gpu)_py|[0-9a-z]*_\d|pypi|cuda|cpu|h[0-9a-f]{7}|\d{1,3}$", hit["build"]
+        ):
             yield from _package(
                 hit, "pip" if "pypi" in (hit["build"], hit["channel"]) or hit["build"].startswith("pypi") else "conda"
             )
@@ -82,7 +86,9 @@ def conda_listing(text: Text) -> Statements:
         yield from _package(hit, "pip" if hit["build"].startswith("pypi") else "conda")
 
 
-@reads(adds=(Package,), marks=("torch", "tensorflow", "nvidia-", "\nVersion: ", "onnxruntime", "numpy", "jax"))
+@reads(
+    adds=(Package,), marks=("torch", "tensorflow", "nvidia-", "\nVersion: ", "onnxruntime", "numpy", "jax", "cupy-cuda")
+)
 def pip_list(text: Text) -> Statements:
     """`pip list`, `pip freeze`, `uv pip list`, `pip show`: lines of a name and a version and nothing else."""
     for hit in text.each(_PIP):
@@ -105,10 +111,16 @@ def _neighbours(hit: Hit) -> bool:
     )
 
 
+def kept(name: str) -> str | None:
+    """The one spelling of a distribution's name; None for one that has nothing to do with GPUs."""
+    spelt = normal(name)
+    return spelt if _MATTERS.fullmatch(spelt) else None
+
+
 def _package(hit: Hit, manager: str) -> Iterator[Package]:
     found = hit.found()
-    name = normal(found["name"])
-    if not _MATTERS.fullmatch(name) or not re.search(r"\d", found["version"]):
+    name = kept(found["name"])
+    if not name or not re.search(r"\d", found["version"]):
         return
     draft = Draft(hit.text, Package, hit.start)
     draft.add("name", name)

@@ -167,13 +167,25 @@ def echoed(text: Text) -> Statements:
 
 @reads(
     adds=(Platform,),
-    marks=("\\site-packages\\", ":\\Users\\", ":\\Windows\\", "Driver-Model", "TCC/WDDM", "_Time_20"),
+    marks=(
+        "\\site-packages\\",
+        ":\\Users\\",
+        ":\\Windows\\",
+        "PS C:\\",
+        "PS D:\\",
+        "PS E:\\",
+        'File "',
+        "Driver-Model",
+        "TCC/WDDM",
+        "_Time_20",
+    ),
     rank=0,
 )
 def windows_signs(text: Text) -> Statements:
     """What only Windows prints: paths on a drive, nvidia-smi's column of driver models, a time zone's name in nvcc's."""
     signs = (
         r"(?:File \"|^)[A-Za-z]:\\[^\n\"<>|]{0,300}\\site-packages\\",
+        r"^[ \t]{1,8}File \"[A-Za-z]:\\[^\n\"<>|]{1,300}\.pyw?\", line \d",
         r"^(?:\([^)\n]{1,60}\) ?)?(?:PS )?[A-Za-z]:\\[^\n>]{0,200}>",
         r"^\| +GPU +Name +(?:TCC/WDDM|Driver-Model)",
         r"^Built on \w{3}_\w{3}[^\n]{0,40}_(?:Standard|Daylight|Summer)_Time_20\d\d",

@@ -74,6 +74,17 @@ def inxi(text: Text) -> Statements:
                 yield from _card(text, section.start, index, said)
 
 
+@reads(adds=(Gpu, Driver), marks=("Device-1: NVIDIA", "Device-2: NVIDIA", "Device-1: Intel", "Device-1: AMD"), rank=-1)
+def inxi_rows(text: Text) -> Statements:
+    """Lines of inxi's section without its head: `Device-1: NVIDIA GM204 [GeForce GTX 970] driver: N/A`."""
+    if text.first(r"^[> \t]{0,8}Graphics:"):
+        return
+    form = r"^[> \t]{0,12}Device-(?P<index>\d): (?P<name>(?:NVIDIA|AMD|Intel)[^\n]{3,120}?) (?:vendor: [^\n]{2,60}? )?driver: (?P<driver>\S{2,30})(?: v: (?P<version>\S{2,30}))?"
+    for hit in text.each(form):
+        if re.search(r"\[|Graphics|Radeon|GeForce", hit["name"]):
+            yield from _card(text, hit.start, int(hit["index"]) - 1, {key: value for key, value in hit.found().items() if key != "index"})  # fmt: skip
+
+
 @reads(adds=(Gpu, Driver), marks=("*-display", "*-graphics"))
 def lshw(text: Text) -> Statements:
     """`*-display`, and below it `product:`, `vendor:`, `bus info: pci@0000:01:00.0`, `configuration: driver=nouveau`."""

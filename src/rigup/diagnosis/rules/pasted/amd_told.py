@@ -195,7 +195,9 @@ def graphics_of_the_processor_are_spoken_of(
     other: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """HIP sets code up for every device that it sees, and for the processor's graphics there is none."""
-    beside = other is None and (card is not None or graphics.id.startswith("igpu-named"))
+    said = graphics.id.startswith("igpu-named")  # else it is a processor's name that tells of them
+    needy = card is not None and error.id in _NO_CODE and override_for(card.get("isa") or "") is not None
+    beside = other is None and (said or (card is not None and not needy))
     return beside and mask is None and {"device": 0, "said": error.id, "severity": "error"}
 
 

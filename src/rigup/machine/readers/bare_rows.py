@@ -1,0 +1,126 @@
+"""Rows cut out of reports, without the heads by which their readers know them: modules, lists of cards, single answers."""
+
+from rigup.machine.kinds import DeviceNode, Gpu, KernelModule, Variable, World
+from rigup.machine.reader import Statements, reads
+from rigup.machine.readers.values import Draft, address, size, told, vendor_of
+from rigup.machine.texts import Text
+
+_CARD = r"(?P<name>(?:NVIDIA|Tesla|Quadro|GeForce|TITAN|RTX|GTX)[\w ().-]{1,70}?)"
+_MODULE = r"^[> \t]{0,8}(?P<name>nvidia(?:_uvm|_drm|_modeset|_peermem)?|nouveau|nova_core|nova_drm|amdgpu) {2,40}(?P<size>\d{4,10}) {1,8}-?\d{1,5}(?:[ \t]+[a-z][\w,]{0,300})?[ \t]*$"
+
+
+@reads(adds=(KernelModule,), marks=("nvidia", "nouveau", "nova_", "amdgpu"), rank=0)
+def module_rows(text: Text) -> Statements:
+    """`nouveau   2306048  4`: rows of lsmod, of which nobody says that they are all."""
+    seen = {hit["name"]: hit for hit in reversed(list(text.each(_MODULE)))}
+    for name, hit in seen.items():
+        yield hit.states(KernelModule, name=name, loaded=True)
+
+
+@reads(adds=(KernelModule,), marks=("/sys/module/nvidia/version",), rank=1)
+def loaded_version(text: Text) -> Statements:
+    """`cat /sys/module/nvidia/version` and its answer: of the module that runs."""
+    for hit in text.each(r"/sys/module/nvidia/version[ \t]*\n(?:==> [^\n]{1,80} <==\n)?(?P<version>\d{3}\.\d{1,3}(?:\.\d{1,3})?)[ \t]*$"):  # fmt: skip
+        yield hit.states(KernelModule, name="nvidia", loaded=True, version=hit["version"])
+
+
+@reads(adds=(Gpu,), marks=("GPU 0: ", "GPU 1: "), rank=-1)
+def bare_list(text: Text) -> Statements:
+    """`nvidia-smi -L` without the UUIDs, which people take out; one row alone may be anybody's."""
+    rows = list(text.each(r"^[> \t]{0,12}GPU (?P<index>\d{1,2}): " + _CARD + r"[ \t]*$"))
+    numbers = [int(row["index"]) for row in rows]
+    if len(rows) > 1 and numbers == list(range(len(rows))):
+        for row in rows:
+            yield row.states(Gpu, vendor="nvidia", nvml_index=int(row["index"]), name=row["name"], seen_by="nvidia-smi")
+
+
+_PROPERTIES = r"get_device_properties\([ \t]*(?:['\"]?cuda:)?(?P<index>\d{1,2})['\"]?[ \t]*\)[^\n]{0,40}\n(?:Out ?\[\d{1,4}\]: ?)?_CudaDeviceProperties\(name='(?P<name>[^'\n]{2,80})'"
+_QUERY = r"^[> \t]{0,12}Device (?P<index>\d{1,2}): \"(?P<name>[^\"\n]{3,80})\"[ \t]*$"
+_BANNER = r"^[^\n]{0,60}Hardware detected: CUDA -- (?P<name>[^\n]{3,80}?)(?P<index>)[ \t]*$"
+_TABLE = r"^[> \t]{0,12}physical_device_desc: \"device: (?P<index>\d{1,2}), name: (?P<name>[^,\n]{3,80}),"
+
+
+@reads(adds=(Gpu,), marks=("get_device_properties(", 'Device 0: "', "Hardware detected: CUDA", "physical_device_desc"), rank=0)  # fmt: skip
+def numbered_answers(text: Text) -> Statements:
+    """What a program says of its card of a number; a banner speaks of the first."""
+    for form in (_PROPERTIES, _QUERY, _BANNER, _TABLE):
+        for hit in text.each(form):
+            if vendor_of(hit["name"]) == "nvidia":
+                yield hit.states(Gpu, vendor="nvidia", name=hit["name"], runtime_index=int(hit["index"] or 0))
+
+
+@reads(adds=(Gpu,), marks=("-> device: ", "physical GPU (device: "), rank=-1)
+def tensorflows_devices(text: Text) -> Statements:
+    """`-> device: 0, name: TITAN X (Pascal), pci bus id: 0000:02:00.0`: the number that CUDA gives it."""
+    for hit in text.each(r"device: (?P<index>\d{1,2}), name: (?P<name>[^,\n]{1,80}), pci bus id: (?P<pci>[0-9a-fA-F:.]{7,20}), compute"):  # fmt: skip
+        draft = Draft(text, Gpu, hit.start)
+        draft.add("vendor", "nvidia")
+        draft.add("name", told(hit["name"]))
+        draft.add("pci_address", address(hit["pci"]))
+        draft.add("runtime_index", int(hit["index"]))
+        yield from draft.facts("vendor")
+
+
+_USAGE = r"^[> \t]{0,12}\|?[^|\n]{8,60}\| *(?P<used>\d{1,6})MiB */ *(?P<total>\d{3,6})MiB *\|[^|\n]{3,40}(?P<mode>Default|E\. Process|E\. Thread|Prohibited) *\|"
+_HEAD = r"^[> \t]{0,12}[|│]? {0,20}\d{1,3} +[^|│\n]{3,60}[|│] *[0-9A-Fa-f]{4,8}:"
+_MODES = {"E. Process": "Exclusive_Process", "E. Thread": "Exclusive_Thread"}
+
+
+@reads(adds=(Gpu,), marks=("MiB / ", "MiB /"), rank=-2)
+def usage_rows(text: Text) -> Statements:
+    """The second line of a card's entry in nvidia-smi's table, where the first is cut off: of one card that nobody names."""
+    rows = list(text.each(_USAGE))
+    if len(rows) == 1 and not text.first(_HEAD):
+        row = rows[0]
+        draft = Draft(text, Gpu, row.start)
+        draft.add("vendor", "nvidia")
+        draft.add("seen_by", "nvidia-smi")
+        draft.add("memory_used", size(row["used"], "m"))
+        draft.add("vram", size(row["total"], "m"))
+        draft.add("compute_mode", _MODES.get(row["mode"], row["mode"]))
+        yield from draft.facts("vendor", "seen_by")
+
+
+_NODE = r"(?P<name>nvidia(?:\d{1,2}|ctl|-uvm|-uvm-tools|-modeset))"
+_BARE_NODE = r"^(?P<mode>c[rwxsStT-]{9})(?P<acl>[+.@]?) {1,4}\d{1,3} {1,8}(?P<owner>\w{1,32}) {1,8}(?P<group>[\w-]{1,32}) {1,8}\d{1,4}, {1,8}\d{1,4} [^\n/]{5,30} " + _NODE + "[ \t]*$"  # fmt: skip
+_PATHS = r"^[ \t]{0,4}(?P<paths>/dev/nvidia[\w-]{1,20}(?:[ \t]{1,8}/dev/nvidia[\w-]{1,20}){1,40})[ \t]*$"
+
+
+@reads(DeviceNode, marks=(" nvidiactl", "/dev/nvidiactl"))
+def bare_nodes(text: Text) -> Statements:
+    """`ls -l /dev | grep nvidia` names them without their folder; `ls /dev/nvidia*` names them alone."""
+    for hit in text.each(_BARE_NODE):
+        found = hit.found()
+        path = "/dev/" + found.pop("name")
+        yield hit.states(DeviceNode, path=path, **{**found, "acl": hit["acl"] == "+"})
+    for hit in text.each(_PATHS):
+        for path in hit["paths"].split():
+            yield hit.states(DeviceNode, path=path)
+
+
+_COMPOSE = r"^(?:services:|[ \t]{2,8}image: ?\S{3,120})"
+_POD = r"^[ \t]{0,20}(?:containers:|apiVersion: (?:v1|apps/v1|batch/v1))"
+_ASKED = r"(?i)(?:driver: ?[\"']?nvidia|runtime: ?[\"']?nvidia|^[ \t]{0,20}gpus:|nvidia\.com/|amd\.com/gpu|/dev/nvidia|/dev/kfd|/dev/dri|/dev/dxg|capabilities: ?\[ ?[\"']?gpu|runtimeClassName|gpu\.intel|devices:|privileged: ?true|extends:|<<: ?\*)"
+
+
+@reads(adds=(World,), marks=("image:",), rank=-1)
+def composed_containers(text: Text) -> Statements:
+    """A compose file or a pod's description that names an image and no GPU anywhere."""
+    for engine, form in (("docker", _COMPOSE), ("kubernetes", _POD)):
+        hit = text.first(form)
+        if hit and text.first(r"^[ \t]{0,20}(?:- )?image: ?\S{3,120}") and not text.first(_ASKED):
+            world = hit.states(World, container=engine, gpu_requested=False)
+            world.place = world.place._replace(world=world.place.world or "container")
+            yield world
+            return
+
+
+_SET = r"^[ \t]{1,20}(?:- [\"']?(?P<name>CUDA_VISIBLE_DEVICES)=|(?P<key>CUDA_VISIBLE_DEVICES): ?)[\"']?(?P<value>[\w,.-]{0,60})[\"']?[ \t]*$"
+
+
+@reads(adds=(Variable,), marks=("CUDA_VISIBLE_DEVICES",), rank=-1)
+def composed_variables(text: Text) -> Statements:
+    """`- CUDA_VISIBLE_DEVICES=1` below `environment:`."""
+    if text.first(r"^[ \t]{0,12}environment:"):
+        for hit in text.each(_SET):
+            yield hit.states(Variable, name="CUDA_VISIBLE_DEVICES", value=hit["value"])

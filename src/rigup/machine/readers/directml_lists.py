@@ -1,0 +1,40 @@
+"""Lists of adapters beside DirectML: its own, Windows's, and what a program prints of both."""
+
+import re
+
+from rigup.knowledge.gpus import one_gpu
+from rigup.machine.kinds import Gpu
+from rigup.machine.reader import Statements, reads
+from rigup.machine.texts import Text
+
+_MARKS = ("directml", "DirectML", "Directml", "DmlExecution", "dml_provider", "privateuseone")
+_NAME = r"(?P<name>(?:Intel|AMD|NVIDIA|Radeon|GeForce)(?:\([RT]M?\))?(?: [\w()+-]{1,20}){1,6}?)"
+_END = r"(?=[ \t]*(?:\n|\Z)|[ \t]{2,}|[,;|]| [(|]| (?:Dedicated|integrated|native)\b)"
+# A number before a name: `0 AMD Radeon(TM) Graphics`, `[1] NVIDIA …`, `GPU 0  Intel(R) …`, `Device 1: AMD …`.
+_NUMBERED = r"(?:^[ \t>]{0,8}|[ \t])(?:GPU |Device |adapter |DXGI )?\[?(?P<index>\d)\]?(?:[:.]| -)?[ \t]{1,6}" + _NAME + _END
+# A whole name of a card that is no processor's graphics.
+_CARD = r"\b(?P<name>NVIDIA GeForce [RG]TX? \d{3,4}(?: Ti)?(?: SUPER)?(?: Laptop GPU)?|(?:AMD )?Radeon RX \d{3,4}\w{0,3}(?: XTX?| GRE)?|Intel\(R\) Arc\(TM\) [AB]\d{3}M?)\b"
+
+
+@reads(adds=(Gpu,), marks=_MARKS, rank=-1)
+def adapters_beside_directml(text: Text) -> Statements:
+    """Numbered rows tell which adapter a program takes first; a whole name elsewhere tells that such a card is there."""
+    numbered = {hit["index"]: hit for hit in text.each(_NUMBERED)}
+    for index, hit in sorted(numbered.items()):
+        yield hit.states(Gpu, runtime_index=int(index), **_told(hit["name"]))
+    if len(numbered) > 1:
+        return
+    for name, hit in {hit["name"]: hit for hit in text.each(_CARD)}.items():
+        yield hit.states(Gpu, **_told(name))
+
+
+def _told(name: str) -> dict[str, object]:
+    row = one_gpu(name)
+    told: dict[str, object] = {"name": name, "vendor": row.vendor if row else _maker(name)}
+    if re.search(r"(?:RTX|GTX|Radeon RX|Arc\(TM\) [AB])", name):
+        told["integrated"] = False
+    return told
+
+
+def _maker(name: str) -> str:
+    return "intel" if name.startswith("Intel") else "nvidia" if name.startswith(("NVIDIA", "GeForce")) else "amd"

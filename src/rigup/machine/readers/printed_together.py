@@ -1,0 +1,81 @@
+"""Several questions to torch and to Python in one line, and their answers in the next: `print(torch.__version__, torch.cuda.is_available())`."""
+
+import re
+from collections.abc import Iterator
+
+from rigup.knowledge.gpus import one_gpu
+from rigup.machine.facts import Fact
+from rigup.machine.kinds import Gpu, PythonEnv, Torch
+from rigup.machine.reader import Statements, reads
+from rigup.machine.readers.rocm_smi import gfx
+from rigup.machine.readers.values import platform_of
+from rigup.machine.texts import Hit, Text
+
+_TRUTH = r"True|False"
+_PLAIN = r"[^\n]{0,160}?"  # an answer of which nothing is known
+# A question, its answer, and the field of torch that it tells.
+_QUESTIONS = (
+    (r"torch\.__version__", r"\d{1,2}\.\d{1,2}\.\d{1,2}[\w.+]{0,40}", "version"),
+    (r"torch\.version\.hip", r"None|\d{1,2}\.\d[\w.+-]{0,40}", "hip"),
+    (r"torch\.version\.cuda", r"None|\d{1,2}\.\d{1,2}", "cuda"),
+    (r"torch\.cuda\.is_available\(\)", _TRUTH, "available"),
+    (r"torch\.cuda\.device_count\(\)", r"\d{1,3}", "devices"),
+    (r"torch\.cuda\.get_arch_list\(\)", r"\[[^\]\n]{0,400}\]", "code"),
+    (r"torch\.cuda\.get_device_properties\([^()]{0,12}\)\.gcnArchName", r"gfx[0-9a-f]{3,4}[\w:+-]{0,40}", "chip"),
+    (r"torch\.xpu\.is_available\(\)", _TRUTH, "xpu_available"),
+    (r"torch\.backends\.mps\.is_built\(\)", _TRUTH, "mps_built"),
+    (r"torch\.backends\.mps\.is_available\(\)", _TRUTH, "mps_available"),
+    (r"torch\.cuda\.get_device_name\([^()]{0,20}\)", r"[A-Z][^\n\"',]{3,60}?", "name"),
+    (r"platform\.machine\(\)", r"x86_64|arm64|aarch64|AMD64", "machine"),
+    (r"platform\.platform\(\)", r"[A-Z][\w.+-]{8,120}", "platform"),
+)
+_LINE = r"^(?:[^\n]{0,200}\bprint\((?P<printed>[^\n]{8,400})\)[\"';)]{0,3}|>>> (?P<typed>[^\n=]{8,400}))[ \t]*\n[ \t]{0,4}\(?(?P<answer>[^\n]{2,600}?)\)?[ \t]*$"
+
+
+@reads(adds=(Torch, Gpu, PythonEnv), marks=("torch.", "platform."), rank=0)
+def answers_of_one_line(text: Text) -> Statements:
+    """Each answer belongs to the question at the same place."""
+    for hit in text.each(_LINE):
+        parts = _arguments(hit["printed"] or hit["typed"])
+        asked = [next((row for row in _QUESTIONS if re.fullmatch(row[0], part)), None) for part in parts]
+        if len(parts) < 2 or not any(asked) or len(parts) > 12:
+            continue
+        form = r"[\s,'\"]{1,6}".join("(" + (row[1] if row else _PLAIN) + ")" for row in asked)
+        found = re.fullmatch(r"['\"]?" + form + r"['\"]?", hit["answer"].strip())
+        if found:
+            pairs = zip(asked, found.groups(), strict=True)
+            yield from _said(hit, {row[2]: value for row, value in pairs if row is not None})
+
+
+def _arguments(text: str) -> list[str]:
+    """What stands between commas that are in no brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip() and not part.strip().startswith("sep=")]
+
+
+_WORDS = {"True": True, "False": False, "None": None}
+_BESIDE = ("name", "chip", "machine", "platform")  # what is no field of torch's
+
+
+def _said(hit: Hit, told: dict[str, str]) -> Iterator[Fact]:
+    torch: dict[str, object] = {key: _WORDS.get(value, value) for key, value in told.items() if key not in _BESIDE}
+    if "devices" in torch:
+        torch["devices"] = int(told["devices"])
+    if "code" in torch:
+        torch["code"] = re.findall(r"\w+", told["code"])
+    if torch:
+        yield hit.states(Torch, **torch)
+    if row := one_gpu(told.get("name", "")):
+        yield hit.states(Gpu, name=told["name"], vendor=row.vendor, **({"isa": row.isa} if row.isa else {}))
+    if chip := gfx(told.get("chip", "")):
+        yield hit.states(Gpu, vendor="amd", shown_isa=chip)
+    if told.get("machine") in ("x86_64", "arm64"):
+        yield hit.states(PythonEnv, machine=told["machine"])
+    if "platform" in told:
+        yield from platform_of(hit.text, hit.start, told["platform"])

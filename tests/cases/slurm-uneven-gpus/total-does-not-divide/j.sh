@@ -1,0 +1,3 @@
+#SBATCH -N 3
+#SBATCH -G 8
+srun python t.py
