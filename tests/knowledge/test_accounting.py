@@ -21,6 +21,7 @@ ACCOUNTED = {
     ("ggml-device-failed", "x107-llamacpp-windows-660m-gfx1035"): "the failed run that the wrong build leads to",
     ("hsa-out-of-resources", "x018-wsl-no-amd-gpu-at-all"): "rocminfo's word for a WSL without any AMD GPU",
     ("gsp-rpc-timeout", "linux-logs/gpud/nvidia_xid__dmesg-with-xid-119.log"): "a log of that very fault",
+    ("gsp-waits-for-answer", "linux-logs/gpud/nvidia_xid__dmesg-with-xid-119.log"): "a log of that very fault",
     ("rock-module-not-loaded", "no-gpu/rocminfo-5.2.3.txt"): "rocminfo on a machine without AMD's module",
     ("rocm-smi-amdgpu-not-found", "no-gpu/rocm-smi-5.2.3.txt"): "rocm-smi on a machine without AMD's module",
 }

@@ -83,7 +83,7 @@ def head_sentence(answer: Answer, here: bool) -> str:
     said = {
         "broken": _("Something keeps this from working."),
         "degraded": _("It works, but less well than it could."),
-        "healthy": _("Nothing is wrong here."),
+        "healthy": _("Nothing is wrong here.") if here else _("Nothing wrong is to be seen in what was given."),
         "unknown": _("Too little was seen to say that all is well; nothing wrong was found."),
     }[verdict]
     if verdict != "healthy" or answer["machine"].get("accelerators"):

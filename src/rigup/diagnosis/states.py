@@ -42,7 +42,7 @@ def _fault(device: Device, findings: list[Finding], titles: list[str]) -> State 
 def _concerns(finding: Finding, device: Device) -> bool:
     """A card's fault is its own, and one maker's driver does not stop another maker's card."""
     if finding.subject.kind == "Gpu" and finding.subject.name:
-        return finding.subject.name in {str(device.get(key)) for key in ("pci_address", "name", "uuid", "isa")}
+        return finding.subject.name in {str(device.get(key)) for key in ("pci_address", "name", "uuid", "isa", "index")}
     makers = {
         gpu.fields["vendor"].value
         for gpu in finding.params.values()

@@ -42,7 +42,7 @@ def system_older_than_the_installed_build(
 
 @rule("mps-macos-too-old", "likely")
 def message_of_an_old_system(
-    said: Symptom = seen("mps-wants-newer-macos"), platform: Platform | None = one(system="macos"), box: Symptom | None = seen("sandbox-variable-named", "sandbox-named")
+    said: Symptom = seen("mps-wants-newer-macos"), platform: Platform | None = one(system="macos"), box: Symptom | None = seen("sandbox-variable-named", "sandbox-named", "sandbox-option-named")
 ) -> Verdict:  # fmt: skip
     """Only the message is there; mostly it says the truth."""
     return box is None and (platform is None or not platform.knows("version")) and {"minimum": said.get("want")}

@@ -86,7 +86,12 @@ def first_of_two_is_the_processors_own(
 ) -> Verdict:  # fmt: skip
     """Unless told otherwise a program takes the adapter with the first number, and nothing shows that another was asked for."""
     apart = other.get("runtime_index") != 0
-    return chosen is None and apart and small(first.name) and {"used": first.name, "better": other.get("name"), "said": where.id}
+    return (
+        chosen is None
+        and apart
+        and small(first.name)
+        and {"used": first.name, "better": other.get("name"), "said": where.id}
+    )
 
 
 @rule("directml-wrong-adapter", "likely")

@@ -44,12 +44,13 @@ def no_module_answers(
     loaded: KernelModule | None = one(name="nvidia", loaded=True), lent: PciDevice | None = one(vendor_id=NVIDIA, driver="vfio-pci"),
     free: PciDevice | None = one(vendor_id=NVIDIA, driver=None), platform: Platform | None = None,
     mounted: Symptom | None = seen("driver-files-mounted-by-hand"), cardless: Symptom | None = seen(*NO_SUCH_CARD),
+    looked: Symptom | None = seen("displays-listed-without-nvidia"),
 ) -> Verdict:  # fmt: skip
     """nvidia-smi is installed and finds no driver in the kernel; a card kept for a guest wants none, nor a container with its files.
 
     Nor does a machine whose owner says that it has no such card: a package may have brought nvidia-smi.
     """
-    kept = (lent is not None and free is None) or mounted is not None or cardless is not None
+    kept = (lent is not None and free is None) or any(other is not None for other in (mounted, cardless, looked))
     return loaded is None and not kept and not inside(smi) and not (platform and platform.get("wsl"))
 
 
@@ -135,12 +136,12 @@ def windows_drives_the_card_itself(
 @rule("nvidia-driver-missing", "possible")
 def program_found_no_driver(
     said: Symptom = seen("torch-found-no-driver"), gpu: Gpu | None = None, card: PciDevice | None = None,
-    driver: Driver | None = None, platform: Platform | None = None,
+    driver: Driver | None = None, platform: Platform | None = None, board: Symptom | None = seen("raspberry-board-named"),
 ) -> Verdict:  # fmt: skip
     """torch asked for the driver's version and got none; nobody has shown a driver or the bus, at most named a card."""
     elsewhere = inside(said) or (platform and (platform.get("wsl") or platform.get("system") == "macos"))
     named = gpu is None or (gpu.get("vendor") == "nvidia" and not any(map(gpu.knows, _LISTED)))
-    return named and card is None and driver is None and not elsewhere
+    return named and card is None and driver is None and board is None and not elsewhere
 
 
 @rule("nvidia-driver-missing", "possible")

@@ -42,7 +42,7 @@ def its_own_report_has_no_toolkit(torch: Torch = one(available=False), gpu: Gpu 
 @rule("cpu-only-torch")
 def its_files_have_no_toolkit(
     torch: Torch, gpu: Gpu = one(vendor=_GPU_MAKERS), cuda: Torch | None = one(cuda=Told(bool)), hip: Torch | None = one(hip=Told(bool)),
-    plugin: Package | None = one(name="torch-directml"), asked: Symptom | None = seen("directml-used"),
+    plugin: Package | None = one(name="torch-directml"), asked: Symptom | None = seen("directml-used", "directml-asked-for"),
 ) -> Verdict:  # fmt: skip
     """The files of an environment tell of no toolkit. Where another environment has one it matters less; DirectML needs none."""
     if torch.knows("available") or not _for_cpu(torch) or _for_the_screen(gpu) or not worth_a_build(gpu):
@@ -55,10 +55,10 @@ def its_files_have_no_toolkit(
 @rule("cpu-only-torch", "possible")
 def somebody_asked_it_and_shows_nothing_else(
     torch: Torch = one(available=False), gpu: Gpu | None = None, platform: Platform | None = None,
-    none: Symptom | None = seen("report-without-a-gpu", "lightning-mps-unavailable", *MACS),
+    none: Symptom | None = seen("report-without-a-gpu", "lightning-mps-unavailable", *MACS), screen: PciDevice | None = one(class_code="0300"),
 ) -> Verdict:  # fmt: skip
-    """A session in which torch says no, and whose version says why; whether there is a card is not told."""
-    return gpu is None and platform is None and none is None and _for_cpu(torch)
+    """A session in which torch says no, and whose version says why; whether there is a card is not told, nor lspci's list shown."""
+    return gpu is None and platform is None and none is None and screen is None and _for_cpu(torch)
 
 
 @rule("cpu-only-torch", "likely")
@@ -82,11 +82,12 @@ def a_toolkit_was_installed_for_it(
 def a_program_found_no_gpu_code(
     _said: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-compiled-in-other-letters", "torch-not-linked-with-cuda"), platform: Platform | None = None,
     torch: Torch | None = None, mac: Symptom | None = seen(*MACS), card: Gpu | None = one(vendor="nvidia"),
+    works: Torch | None = one(available=True),
 ) -> Verdict:  # fmt: skip
-    """torch says so itself. On a Mac there is no such build, and a build for Intel has another device."""
+    """torch says so itself; where one computes, another environment spoke. On a Mac there is no such build, and a build for Intel has another device."""
     if (platform and platform.get("system") == "macos") or (mac and platform is None and card is None):
         return False
-    return not (
+    return works is None and not (
         torch
         and (
             torch.get("cuda")

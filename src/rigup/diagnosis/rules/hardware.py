@@ -34,9 +34,10 @@ _MASKS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 @rule("gpu-fell-off-bus")
 def driver_calls_it_lost(
     said: Symptom = seen("nvidia-smi-gpu-lost", "nvml-gpu-lost-constant"), gsp: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent"),
+    unmapped: Symptom | None = seen("pci-bar-no-space", "nvrm-bar-invalid"),
 ) -> Verdict:  # fmt: skip
-    """Off the bus or out of reach in another way: a log in which the card's own processor fell silent tells which."""
-    return gsp is None and said.knows("id")
+    """Off the bus or out of reach in another way: a log of the card's own processor, or of its windows, tells which."""
+    return gsp is None and unmapped is None and said.knows("id")
 
 
 @rule("gpu-fell-off-bus", "possible")

@@ -191,15 +191,24 @@ def _dotted(version: str) -> str:
 # -- nothing of that name
 @rule("cuda-runtime-library-missing")
 def the_loader_finds_none(
-    said: Symptom = seen("cuda-library-not-found"), companion: Symptom | None = seen("torch-companion-not-loaded")
-) -> Verdict:
+    said: Symptom = seen("cuda-library-not-found"), companion: Symptom | None = seen("torch-companion-not-loaded"),
+    nvcc: Symptom | None = seen("nvcc-answers"), torch: Torch | None = one(cuda=Told(bool)),
+) -> Verdict:  # fmt: skip
     """The loader looked for a file of that name and there is none; where torchaudio asks, it is made for another torch."""
-    return companion is None and {"lib": said.lib}
+    compiled = nvcc is not None and torch is not None and wanted_by_what_was_compiled(said, nvcc, torch)
+    return companion is None and not compiled and {"lib": said.lib}
+
+
+def wanted_by_what_was_compiled(said: Symptom, nvcc: Symptom, torch: Torch) -> bool:
+    """Whether the runtime that is missed is that of the nvcc that is shown, and torch is of another major."""
+    made = str(said.lib) == f"libcudart.so.{nvcc.version}"
+    return made and str(nvcc.version).partition(".")[0] != str(torch.cuda).partition(".")[0]
 
 
 @rule("cuda-runtime-library-missing", "likely")
 def somebody_names_the_file_of_another_major(
-    said: Symptom = seen("cuda-library-wanted-in-words"), torch: Torch = one(cuda=Told(bool)), found: Symptom | None = seen("cuda-library-not-found")
+    said: Symptom = seen("cuda-library-wanted-in-words"), torch: Torch = one(cuda=Told(bool)),
+    found: Symptom | None = seen("cuda-library-not-found", "linux-library-under-a-windows-path"),
 ) -> Verdict:  # fmt: skip
     """A file of one CUDA is asked for where torch brought those of another."""
     lib = str(said.get("lib") or said.get("lib2"))

@@ -31,7 +31,8 @@ class Figures:
         self.allocated, self.slack, self.mine = (size(said.get(name)) for name in ("allocated", "slack", "mine"))
         reserved = size(said.get("reserved"))
         if self.slack is None and reserved is not None and self.allocated is not None:
-            self.slack = max(reserved - self.allocated, 0.0)
+            apart = reserved < self.allocated  # up to 1.3 "cached" was what is held beside the allocated
+            self.slack = reserved if apart else reserved - self.allocated
         if said.get("id") == _ASYNC:
             self.slack = 0.0
 

@@ -76,7 +76,7 @@ def library_has_no_kernels(
 
 def meant_elsewhere(error: Symptom, told: Symptom | None, override: Variable | None, unit: Symptom | None) -> bool:
     """A service or a container looks for the card's own chip, though an override that helps is set somewhere."""
-    value = (override and override.get("value")) or (told and told.get("value"))
+    value = (override.get("value") if override else None) or (told.get("value") if told else None)
     served = unit is not None or error.place.kind in ("service", "unit", "container")
     return served and helps(str(error.get("gfx")), value)
 
@@ -132,10 +132,10 @@ def once_had_kernels(error: Symptom = seen(*_BLAS)) -> Verdict:
 
 @rule("rocm-dropped-arch", strength="likely")
 def once_had_code(
-    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_NO_CODE, *_CRASHES, "ggml-no-function")
-) -> Verdict:
-    """No code for a chip that older releases had."""
-    return left(card.isa) and {"gfx": card.isa}
+    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_NO_CODE, *_CRASHES, "ggml-no-function"), listed: Symptom | None = seen("code-objects-listed"),
+) -> Verdict:  # fmt: skip
+    """No code for a chip that older releases had; where a program's own targets are listed, it is that program's."""
+    return listed is None and left(card.isa) and {"gfx": card.isa}
 
 
 @rule("rocm-dropped-arch", strength="likely")
@@ -225,19 +225,18 @@ def crash_on_an_unlisted_chip(
 
 
 @mends("gfx-not-in-rocblas", "gfx-not-in-torch-wheel", "rocm-dropped-arch")
-def code_that_runs_there(card: Gpu = one(vendor="amd"), platform: Platform | None = None) -> Params:
-    """An override where one helps (on Windows none does), and the newest build that has the chip."""
+def code_that_runs_there(card: Gpu = one(vendor="amd"), platform: Platform | None = None, refused: Symptom | None = seen(*_REFUSED)) -> Params:  # fmt: skip
+    """An override where one helps (on Windows none does), for a server in its unit; and the newest build that has the chip."""
     row, build = override_for(card.isa), newest_build(card.isa)
+    server = refused if refused and not refused.place.world.startswith("container") else None
     params: dict[str, Any] = {}
     if row and row.value and not (platform and platform.get("system") == "windows"):
-        params |= {"name": OVERRIDE, "value": row.value, "sibling": row.sibling}
-    if build and build.rocm:
+        params |= {"value": row.value, "sibling": row.sibling, "name" if server else "variable": OVERRIDE}
+        params |= {"service": _service(server.place.process)} if server else {}
+    if build and build.rocm and refused is None:
         beside = companions(build.torch)
-        params |= {
-            "torch": build.torch,
-            "index": index_url(build.variant),
-            "torchvision": beside and beside.torchvision,
-        }
+        vision = beside and beside.torchvision
+        params |= {"torch": build.torch, "index": index_url(build.variant), "torchvision": vision}
     return {**params, "backend": "Vulkan"}
 
 
@@ -336,7 +335,8 @@ def refused_though_a_sibling_is_listed(
     boxed = error.place.world.startswith("container") and override is None  # no unit starts it there
     useful = row is not None and row.sibling in listed and not windows and not boxed
     unset = (override is None or not override.get("value")) and not spared(error, served)
-    return useful and unset and (override is not None or told is not None) and {"service": _service(error.place.process), "value": row and row.value, "name": OVERRIDE}
+    told_of = useful and unset and (override is not None or told is not None)
+    return told_of and {"service": _service(error.place.process), "value": row and row.value, "name": OVERRIDE}
 
 
 @rule("override-not-in-service")

@@ -332,7 +332,8 @@ def _bytes(wish: ModuleParameter) -> int:
 # -- two masks
 @rule("double-visibility-mask")
 def second_mask_names_what_the_first_took(
-    outer: Variable = one(name="ROCR_VISIBLE_DEVICES"), inner: Variable = one(name=("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"))
+    outer: Variable = one(name="ROCR_VISIBLE_DEVICES"),
+    inner: Variable = one(name=("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")),
 ) -> Verdict:
     """The second counts what the first has left, from nought."""
     if not outer.value or not inner.value:

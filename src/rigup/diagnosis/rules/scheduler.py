@@ -237,6 +237,8 @@ def another_number_of_tasks(
     want: Launch = one(framework="lightning"), job: JobRequest = one(launcher="srun")
 ) -> Verdict:
     """srun starts the ranks: one task for each device."""
+    if job.get("interactive"):
+        return False
     tasks = tasks_per_node(job)
     enough = (per_node(job) or want.devices) >= want.devices and want.get("visible", want.devices) >= want.devices
     return tasks is not None and enough and tasks != want.devices and {"tasks": tasks, "devices": want.devices}

@@ -194,15 +194,6 @@ def first_generation(platform: Platform = one(wsl=1)) -> Verdict:
 
 
 @rule("wsl-windows-too-old", strength="likely")
-def first_generation_is_spoken_of(
-    _spoken: Symptom = seen("wsl-first-in-words", "wsl-first-in-small-letters"), platform: Platform | None = one(wsl=2),
-    said: Symptom = seen("torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device", "nvidia-smi-cannot-communicate", "nvidia-smi-not-installed"),
-) -> Verdict:  # fmt: skip
-    """The same where only the person's words tell of it."""
-    return platform is None and {"distribution": "Ubuntu", "minimum": "WSL 2", "said": said.id}
-
-
-@rule("wsl-windows-too-old", strength="likely")
 def no_device_of_windows(
     _platform: Platform = one(wsl=2), nodes: Every[DeviceNode] = every(DeviceNode, at="host")
 ) -> Verdict:
@@ -233,13 +224,19 @@ def no_library_of_windows(_platform: Platform = one(wsl=_WSL), said: Symptom = s
 @rule("wsl-windows-too-old", strength="likely")
 def no_adapter_for_containers(
     said: Symptom = seen("container-no-wsl-adapter"), platform: Platform | None = None, gpu: Gpu | None = one(driver_model="TCC"),
-    other: Gpu | None = one(vendor=("amd", "intel")), ours: Gpu | None = one(vendor="nvidia"),
+    other: Gpu | None = one(vendor=("amd", "intel")), ours: Gpu | None = one(vendor="nvidia"), model: Symptom | None = seen("driver-model-tcc"),
 ) -> Verdict:  # fmt: skip
     """The tool knows that it is in WSL, and Windows shows it no GPU: its build, its WSL or its driver is from before that."""
     version = platform.get("version") if platform else None
     new = bool(version and version.startswith("10.")) and wsl.too_old(version, None) is None
     none = other is not None and ours is None  # the card is another maker's
-    return gpu is None and not new and not none and {"minimum": "Windows build " + wsl.minimum()[0], "said": said.id}
+    return (
+        gpu is None
+        and model is None
+        and not new
+        and not none
+        and {"minimum": "Windows build " + wsl.minimum()[0], "said": said.id}
+    )
 
 
 @rule("wsl-gpu-not-supported", strength="likely")

@@ -169,3 +169,18 @@ def memory_with_a_unit(text: Text) -> Statements:
     """`free -h`: `Mem:   125Gi   4.2Gi`. What has no unit may be counted in anything."""
     for hit in text.each(r"^Mem: {1,12}(?P<total>\d{1,5}(?:\.\d)?)(?P<unit>[GMT])i? {1,12}[\d.]{1,6}[KMGTB]i? "):
         yield hit.states(Memory, total=size(hit["total"] + " " + hit["unit"] + "iB"))
+
+
+_SURVEYED = r'"name":"(?P<name>[^"\n]{3,80})","deviceId":(?P<index>\d{1,2}),[^{}\n]{0,400}(?P<rest>[^}\n]{0,200}(?:\{[^}\n]{0,120}\})?[^}\n]{0,120})'
+
+
+@reads(adds=(Gpu,), marks=('"rocmGfxVersion"',), rank=0)
+def surveyed_cards(text: Text) -> Statements:
+    """LM Studio's survey: name, number, chip, and whether it stands in a processor."""
+    for hit in text.each(_SURVEYED):
+        row = hit.match[0]
+        chip = re.search(r'"rocmGfxVersion":"(gfx[0-9a-f]{3,4})"', row)
+        inner = re.search(r'"integrationType":"(Integrated|Discrete)"', row)
+        told = {"shown_isa": chip[1]} if chip else {}
+        known = {"integrated": inner[1] == "Integrated"} if inner else {}
+        yield hit.states(Gpu, vendor="amd", name=hit["name"], runtime_index=int(hit["index"]), **told, **known)

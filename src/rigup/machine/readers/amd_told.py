@@ -156,12 +156,21 @@ def gtt_wished(text: Text) -> Statements:
             yield hit.states(ModuleParameter, **hit.found())
 
 
-@reads(marks=("mem_info_gtt_total", "mem_info_vram_total"), adds=(Gpu,), rank=-1)
+# Two files at once, and the answers below: the carve-out's and the mapped pool's.
+_BOTH = r"mem_info_(?:\{vram,gtt\}_total|vram_total [^\n]{0,80}mem_info_gtt_total)[ \t]*\n[ \t]{0,8}(?P<vram>\d{8,15})[ \t]*\n[ \t]{0,8}(?P<gtt>\d{8,15})\b"
+
+
+@reads(marks=("mem_info_gtt_total", "mem_info_vram_total", "mem_info_{vram,gtt}"), adds=(Gpu,), rank=-1)
 def pools_told(text: Text) -> Statements:
     """`/sys/class/drm/card1/device/mem_info_gtt_total: 103079215104  (96 GiB)`, or the number below the command."""
     cards = {hit["card"] for hit in text.each(r"/card(?P<card>\d{1,3})/device/mem_info_")}
     draft = Draft(text, Gpu, 0)
-    for hit in text.each(r"mem_info_(?P<pool>vram|gtt)_total\b[^\d\n]{0,12}(?:\n[ \t]{0,8})?(?P<bytes>\d{8,15})\b"):
+    for hit in text.each(_BOTH):
+        draft.add("vram", int(hit["vram"]), hit.start)
+        draft.add("gtt", int(hit["gtt"]), hit.start)
+    for hit in text.each(
+        r"mem_info_(?P<pool>vram|gtt)_total\b(?![^\n]{0,80}mem_info_)[^\d\n]{0,12}(?:\n[ \t]{0,8})?(?P<bytes>\d{8,15})\b"
+    ):
         draft.add("gtt" if hit["pool"] == "gtt" else "vram", int(hit["bytes"]), hit.start)
     if len(cards) < 2:
         draft.add("vendor", "amd")

@@ -3,7 +3,7 @@
 from rigup.machine.kinds import DeviceNode, Gpu, KernelModule, Variable, World
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.values import Draft, address, size, told, vendor_of
-from rigup.machine.texts import Text
+from rigup.machine.texts import Hit, Text
 
 _CARD = r"(?P<name>(?:NVIDIA|Tesla|Quadro|GeForce|TITAN|RTX|GTX)[\w ().-]{1,70}?)"
 _MODULE = r"^[> \t]{0,8}(?P<name>nvidia(?:_uvm|_drm|_modeset|_peermem)?|nouveau|nova_core|nova_drm|amdgpu) {2,40}(?P<size>\d{4,10}) {1,8}-?\d{1,5}(?:[ \t]+[a-z][\w,]{0,300})?[ \t]*$"
@@ -37,13 +37,29 @@ def bare_list(text: Text) -> Statements:
 _PROPERTIES = r"get_device_properties\([ \t]*(?:['\"]?cuda:)?(?P<index>\d{1,2})['\"]?[ \t]*\)[^\n]{0,40}\n(?:Out ?\[\d{1,4}\]: ?)?_CudaDeviceProperties\(name='(?P<name>[^'\n]{2,80})'"
 _QUERY = r"^[> \t]{0,12}Device (?P<index>\d{1,2}): \"(?P<name>[^\"\n]{3,80})\"[ \t]*$"
 _BANNER = r"^[^\n]{0,60}Hardware detected: CUDA -- (?P<name>[^\n]{3,80}?)(?P<index>)[ \t]*$"
+_LOOP = r"^[> \t]{0,12}(?:cuda:)?(?P<index>\d{1,2})[ :]{1,3}(?P<name>(?:NVIDIA|Tesla|Quadro|GeForce|TITAN)[\w ()-]{2,60}?)(?: [\d.]{3,6} GiB| 0x[0-9a-f]{2})?[ \t]*$"
+_NAMED = r"get_device_name|getDeviceProperties|^cuda:0 (?:NVIDIA|Tesla|Quadro|GeForce|TITAN)"
+_JULIA = r"^[> \t]{0,12}CuDevice\((?P<index>\d{1,2})\): (?P<name>[^\n]{3,60}?)[ \t]*$"
+_TF_FOUND = (
+    r"Found device (?P<index>\d{1,2}) with properties:\s{1,4}(?:[^\n]{0,80}\n)?name: (?P<name>[^\n]{3,60}?) major:"
+)
+_COMFY = r"Device: cuda:(?P<index>\d{1,2}) (?P<name>NVIDIA [^:\n]{3,60}?) ?: "
 _TABLE = r"^[> \t]{0,12}physical_device_desc: \"device: (?P<index>\d{1,2}), name: (?P<name>[^,\n]{3,80}),"
 
 
-@reads(adds=(Gpu,), marks=("get_device_properties(", 'Device 0: "', "Hardware detected: CUDA", "physical_device_desc"), rank=0)  # fmt: skip
+@reads(adds=(Gpu,), marks=("get_device_properties(", 'Device 0: "', "Hardware detected: CUDA", "physical_device_desc", "CuDevice(0)", "Found device 0 with", "Device: cuda:", "get_device_name", "getDeviceProperties", "cuda:0 "), rank=0)  # fmt: skip
 def numbered_answers(text: Text) -> Statements:
     """What a program says of its card of a number; a banner speaks of the first."""
-    for form in (_PROPERTIES, _QUERY, _BANNER, _TABLE):
+    for form in (
+        _PROPERTIES,
+        _QUERY,
+        _BANNER,
+        _TABLE,
+        _JULIA,
+        _TF_FOUND,
+        _COMFY,
+        *((_LOOP,) if text.first(_NAMED) else ()),
+    ):
         for hit in text.each(form):
             if vendor_of(hit["name"]) == "nvidia":
                 yield hit.states(Gpu, vendor="nvidia", name=hit["name"], runtime_index=int(hit["index"] or 0))
@@ -86,13 +102,21 @@ _BARE_NODE = r"^(?P<mode>c[rwxsStT-]{9})(?P<acl>[+.@]?) {1,4}\d{1,3} {1,8}(?P<ow
 _PATHS = r"^[ \t]{0,4}(?P<paths>/dev/nvidia[\w-]{1,20}(?:[ \t]{1,8}/dev/nvidia[\w-]{1,20}){1,40})[ \t]*$"
 
 
-@reads(DeviceNode, marks=(" nvidiactl", "/dev/nvidiactl"))
+def _bare_names(text: Text) -> list[Hit]:
+    """`ls /dev | grep nvidia`: names alone, a line each, the control node among them."""
+    hits = list(text.each(r"^" + _NODE + r"[ \t]*$"))
+    return hits if {"nvidia0", "nvidiactl"} <= {hit["name"] for hit in hits} else []
+
+
+@reads(DeviceNode, marks=(" nvidiactl", "/dev/nvidiactl", "\nnvidiactl"))
 def bare_nodes(text: Text) -> Statements:
     """`ls -l /dev | grep nvidia` names them without their folder; `ls /dev/nvidia*` names them alone."""
     for hit in text.each(_BARE_NODE):
         found = hit.found()
         path = "/dev/" + found.pop("name")
         yield hit.states(DeviceNode, path=path, **{**found, "acl": hit["acl"] == "+"})
+    for hit in _bare_names(text):
+        yield hit.states(DeviceNode, path="/dev/" + hit["name"])
     for hit in text.each(_PATHS):
         for path in hit["paths"].split():
             yield hit.states(DeviceNode, path=path)

@@ -365,6 +365,7 @@ def lightning_says(text: Text) -> Statements:
     announced = list(text.near(_RANK, text.spots("GLOBAL_RANK:"), most=5000))
     if announced:
         ranks = [int(hit["rank"]) for hit in announced]
+        ranks += sorted({int(hit["rank"]) for hit in text.each(r"LOCAL_RANK: (?P<rank>[1-9]\d?) - CUDA")} - set(ranks))
         yield announced[0].states(Launch, framework="lightning", world=int(announced[0]["world"]), ranks=ranks)
     for hit in text.each(r"LOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: \[(?P<seen>[^\]\n]{1,400})\]"):
         yield hit.states(Launch, framework="lightning", visible=hit["seen"].count(",") + 1)

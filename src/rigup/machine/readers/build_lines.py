@@ -1,8 +1,9 @@
 """Single lines that tell of builds: the libc, a prompt of Windows, a package's folder, a version beside its question."""
 
-from rigup.machine.kinds import Cpu, Distribution, Package, Platform, TensorFlow
+from rigup.machine.kinds import Cpu, Distribution, Package, Platform, TensorFlow, Torch
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.packages import kept
+from rigup.machine.readers.torch_build import dotted
 from rigup.machine.readers.values import says
 from rigup.machine.texts import Text
 
@@ -26,7 +27,7 @@ def libc_on_a_line(text: Text) -> Statements:
 
 @reads(marks=(":\\",), adds=(Platform,), rank=0)
 def prompt_of_windows(text: Text) -> Statements:
-    """`C:\\>where nvcc`, `(base) D:\\ai>`, `PS K:\\work>`: a drive and what is typed behind it."""
+    r"""`C:\>where nvcc`, `(base) D:\ai>`, `PS K:\work>`: a drive and what is typed behind it."""
     if hit := text.first(r"^(?:\([^)\n]{1,60}\) ?)?(?:PS )?[A-Z]:\\[^\n>|<\"]{0,100}>"):
         yield hit.states(Platform, system="windows")
 
@@ -63,6 +64,13 @@ def _package(text: Text, at: int, name: str, version: str) -> Statements:
         yield from says(text, Package, at, name=known, version=version, manager="pip")
 
 
+@reads(marks=(" (cu1", " (cu9"), adds=(Torch,), rank=-1)
+def torch_and_its_toolkit(text: Text) -> Statements:
+    """`torch==1.9.0  (cu102)`: the toolkit in brackets behind the release."""
+    for hit in text.each(r"\btorch(?:==| )v?(?P<version>[12]\.\d{1,2}\.\d)[ \t]{1,4}\((?P<cuda>cu\d{2,3})\)"):
+        yield hit.states(Torch, version=hit["version"], cuda=dotted(hit["cuda"]))
+
+
 @reads(marks=("ensorflow",), adds=(TensorFlow,), rank=-1)
 def tensorflow_on_a_line(text: Text) -> Statements:
     """`tensorflow 2.18.0  keras 3.8.0`, and a module's file with its release behind it."""
@@ -75,7 +83,7 @@ def tensorflow_on_a_line(text: Text) -> Statements:
         yield hit.states(TensorFlow, version=hit["version"])
 
 
-@reads(marks=("tf.__version__", "tf$version$VERSION", "GPUs visible:", "gpu_device_name()"), adds=(TensorFlow,), rank=0)
+@reads(marks=("tf.__version__",), adds=(TensorFlow,), rank=0)
 def tensorflow_asked_for_several(text: Text) -> Statements:
     """Several questions on one line, their answers below; the same from R."""
     asked = r"tf\.__version__[^\n]{1,80}is_built_with_cuda\(\)[^\n]{1,120}\n"
@@ -90,6 +98,15 @@ def tensorflow_asked_for_several(text: Text) -> Statements:
         r"tf\.__version__, tf\.sysconfig\.get_build_info\(\)\['is_cuda_build'\]\n(?:Out ?\[\d{1,4}\]: )?\('(?P<version>2\.\d{1,2}\.\d{1,2})', (?P<built>True|False)\)"
     ):
         yield hit.states(TensorFlow, version=hit["version"], built_with_cuda=hit["built"] == "True")
+
+
+@reads(
+    marks=("tf$version$VERSION", "GPUs visible:", "list_physical_devices(", "gpu_device_name()"),
+    adds=(TensorFlow,),
+    rank=0,
+)
+def tensorflow_asked_one_by_one(text: Text) -> Statements:
+    """Each question with its answer below, from R too."""
     if hit := text.first(r"tf\$version\$VERSION[ \t]*\n\[1\] \"(?P<version>2\.\d{1,2}\.\d{1,2})\""):
         yield hit.states(TensorFlow, version=hit["version"])
     if hit := text.first(r"list_physical_devices\(\"GPU\"\)[ \t]*\nlist\(\)|^GPUs visible:[ \t]{1,4}\[\]" + _CUT_TAIL):

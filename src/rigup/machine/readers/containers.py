@@ -48,6 +48,7 @@ def container_started(text: Text) -> Statements:
         "Docker Root Dir",
         "Docker version",
         "docker.desktop",
+        "snap.docker.",
     ),
 )
 def docker_info(text: Text) -> Statements:
@@ -55,7 +56,7 @@ def docker_info(text: Text) -> Statements:
     if hit := text.first(r"(?P<flavour>Docker Desktop|desktop-linux|docker-desktop)\b"):
         yield hit.states(ContainerEngine, name="docker", flavour="desktop")
     elif hit := text.first(
-        r"(?P<flavour>/(?:var/)?snap/(?:bin/)?docker)\b|^docker {1,20}\d[\w.+-]{1,20} {1,20}\d{2,6} {1,20}\S{3,30} {1,20}canonical"
+        r"(?P<flavour>/(?:var/)?snap/(?:bin/)?docker|\bsnap\.docker\.dockerd)\b|^docker {1,20}\d[\w.+-]{1,20} {1,20}\d{2,6} {1,20}\S{3,30} {1,20}canonical"
     ):
         yield hit.states(ContainerEngine, name="docker", flavour="snap")
     elif hit := text.first(r"^[ \t]*Docker Root Dir: (?P<flavour>/\S{1,120})"):

@@ -15,7 +15,11 @@ def service_looks_for_the_chip_itself(
     """With the override in force it would look for the sibling's files: what somebody set does not reach the service."""
     value = (override and override.get("value")) or (told and told.get("value"))
     name = error.place.process.partition(":")[2] or error.place.world.partition(":")[2]
-    return meant_elsewhere(error, told, override, unit) and {"service": name or "ollama", "value": value, "name": OVERRIDE}
+    return meant_elsewhere(error, told, override, unit) and {
+        "service": name or "ollama",
+        "value": value,
+        "name": OVERRIDE,
+    }
 
 
 @rule("override-not-in-service", "likely")

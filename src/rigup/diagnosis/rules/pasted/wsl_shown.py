@@ -6,17 +6,24 @@ from rigup.machine.kinds import Gpu, Platform, Symptom, Toolkit, Torch
 
 _GUEST = ("wsl-detected", "wsl-kernel-named", "wsl-device-named", "wsl-folder-named")
 _NONE = ("torch-no-cuda-gpus", "hip-no-device", "hip-log-no-device", "hip-device-count-hundred")
-_FAILED = ("hsa-out-of-resources", "hsa-init-failed", "wsl-no-adapter", "hsa-call-failed-at", "hsa-init-failed-by-number")
+_FAILED = (
+    "hsa-out-of-resources",
+    "hsa-init-failed",
+    "wsl-no-adapter",
+    "hsa-call-failed-at",
+    "hsa-init-failed-by-number",
+)
 
 
 # -- libcuda
 @rule("wsl-libcuda-link", "likely")
 def name_is_missed_beside_windows_folder(
-    error: Symptom = seen("libcuda-plain-name-missing", "libcuda-of-no-name"), guest: Symptom = seen("wsl-folder-named", "wsl-kernel-named"),
+    error: Symptom = seen("libcuda-plain-name-missing", "libcuda-of-no-name", "linker-finds-no-libcuda"), guest: Symptom = seen("wsl-folder-named", "wsl-kernel-named"),
     platform: Platform | None = one(wsl=(1, 2)),
 ) -> Verdict:  # fmt: skip
     """The folder that only WSL has stands in the text, and the name is not found."""
-    return platform is None and {"path": wsl.library_folder(), "said": error.id, "where": guest.id}
+    other = platform is None or error.id == "linker-finds-no-libcuda"
+    return other and {"path": wsl.library_folder(), "said": error.id, "where": guest.id}
 
 
 @rule("wsl-libcuda-link", "likely")
@@ -39,7 +46,9 @@ def wheels_runtime_is_shown(
 
 @rule("wsl-wheel-bundled-hsa-runtime", "likely")
 def torch_fails_beside_a_runtime_that_works(
-    torch: Torch = one(available=False), shown: Symptom = seen("bundled-hsa-listed"), card: Gpu = one(vendor="amd", seen_by="rocminfo")
+    torch: Torch = one(available=False),
+    shown: Symptom = seen("bundled-hsa-listed"),
+    card: Gpu = one(vendor="amd", seen_by="rocminfo"),
 ) -> Verdict:
     """The system's rocminfo lists the card, torch none, and somebody looks at the runtime in the wheel."""
     return bool(torch.get("hip")) and card.get("vendor") == "amd" and {"said": shown.id}
@@ -52,12 +61,18 @@ def release_has_no_runtime_for_wsl(
 ) -> Verdict:  # fmt: skip
     """ROCm's tools fail in a WSL, and the release is not one that AMD made for it; which card it is need not be told."""
     old = card is not None and wsl.chip_without_wsl(card.get("isa") or "")
-    return not old and other is None and wsl.rocm_supported(rocm.version) is False and {"said": error.id, "where": guest.id}
+    return (
+        not old
+        and other is None
+        and wsl.rocm_supported(rocm.version) is False
+        and {"said": error.id, "where": guest.id}
+    )
 
 
 @rule("wsl-rocm-release-not-supported", "likely")
 def package_for_wsl_is_not_installed(
-    said: Symptom = seen("wsl-runtime-package-missing"), error: Symptom = seen(*_FAILED, "hip-no-device", "torch-no-cuda-gpus")
+    said: Symptom = seen("wsl-runtime-package-not-there"),
+    error: Symptom = seen(*_FAILED, "hip-no-device", "torch-no-cuda-gpus"),
 ) -> Verdict:
     """What AMD makes for WSL is a package of its own, and the list shows that it is not there."""
     return {"said": said.id, "error": error.id}
@@ -80,3 +95,13 @@ def card_computes_only_in_a_guest(
 ) -> Verdict:  # fmt: skip
     """A piece of Windows's report has the model, and the rest comes from a WSL."""
     return card is None and bool(guest or platform) and {"said": shown.id}
+
+
+# -- the first generation
+@rule("wsl-windows-too-old", strength="likely")
+def first_generation_is_spoken_of(
+    _spoken: Symptom = seen("wsl-first-in-words", "wsl-first-in-small-letters"), platform: Platform | None = one(wsl=2),
+    said: Symptom = seen("torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device", "nvidia-smi-cannot-communicate", "nvidia-smi-not-installed"),
+) -> Verdict:  # fmt: skip
+    """The same where only the person's words tell of it."""
+    return platform is None and {"distribution": "Ubuntu", "minimum": "WSL 2", "said": said.id}
