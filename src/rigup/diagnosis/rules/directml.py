@@ -8,7 +8,7 @@ from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
 from rigup.machine.names import same_name, words
 
 _CHOSEN = ("directml-chosen", "directml-option")
-_USED = ("directml-device-used", "directml-default-device", "directml-device-asked", "sdnext-directml-device")
+DIRECTML_USED = ("directml-device-used", "directml-default-device", "directml-device-asked", "sdnext-directml-device")
 _SECOND = ("directml-second-chosen", "directml-second-chosen-by-option", "directml-second-chosen-by-name")
 
 
@@ -16,7 +16,7 @@ _SECOND = ("directml-second-chosen", "directml-second-chosen-by-option", "direct
 def chosen_and_found_nothing(
     _chosen: Symptom = seen(*_CHOSEN),
     _nothing: Symptom = seen("sdnext-no-cuda"),
-    loaded: Symptom | None = seen("directml-loaded", *_USED),
+    loaded: Symptom | None = seen("directml-loaded", *DIRECTML_USED),
 ) -> Verdict:
     """The launcher chose it, and what it prints where the module loads is not there."""
     return loaded is None
@@ -26,7 +26,7 @@ def chosen_and_found_nothing(
 def chosen_and_torch_for_the_processor(
     _chosen: Symptom = seen(*_CHOSEN),
     _failed: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-linked-with-cuda"),
-    loaded: Symptom | None = seen("directml-loaded", *_USED),
+    loaded: Symptom | None = seen("directml-loaded", *DIRECTML_USED),
     torch: Torch | None = None,
 ) -> Verdict:
     """The program fell back to CUDA, of which this torch has none."""
@@ -66,7 +66,7 @@ def which_package(_chosen: Symptom = seen(*_CHOSEN, "directml-no-module")) -> Pa
 
 @rule("directml-wrong-adapter", "likely")
 def integrated_is_used_beside_a_card(
-    used: Symptom = seen(*_USED, "directml-adapter-listed"), other: Gpu = one()
+    used: Symptom = seen(*DIRECTML_USED, "directml-adapter-listed"), other: Gpu = one()
 ) -> Verdict:
     """The adapter in use has no memory of its own, and a card is there that has. Of a list the first is used."""
     if used.get("index", "0") != "0":
@@ -106,7 +106,7 @@ def first_number_where_windows_lists_two(
 @rule("directml-wrong-adapter", "likely")
 def integrated_is_used_as_people_say(
     said: Symptom = seen("integrated-used-in-words", "igpu-used-in-words", "intel-graphics-used-in-words", "internal-used-in-words", "wrong-adapter-in-words", "discrete-not-used-in-words"),
-    where: Symptom = seen("directml-spoken-of", "directml-provider-spoken-of", "dml-spoken-of", *_USED), wish: Symptom | None = seen("integrated-wished-in-words"),
+    where: Symptom = seen("directml-spoken-of", "directml-provider-spoken-of", "dml-spoken-of", *DIRECTML_USED), wish: Symptom | None = seen("integrated-wished-in-words"),
 ) -> Verdict:  # fmt: skip
     """Somebody with a card sees the processor's graphics at work."""
     return wish is None and {"said": said.id, "where": where.id}
@@ -141,6 +141,14 @@ def falls_back_and_fails(
 ) -> Verdict:
     """The processor has no such operation either: the program ends."""
     return {"operator": missing.get("operator"), "failed": failed.id, "severity": "error"}
+
+
+@rule("directml-op-cpu-fallback", "likely")
+def operator_falls_back_and_meets_the_others(
+    said: Symptom = seen("operator-falls-back"), _elsewhere: Symptom = seen("directml-tensor-elsewhere")
+) -> Verdict:
+    """What ran on the processor came back as a tensor that DirectML does not take."""
+    return {"operator": said.get("operator")}
 
 
 @mends("directml-op-cpu-fallback")

@@ -37,6 +37,15 @@ def bbswitch_turned_it_off(
     return {"tool": "bbswitch"}
 
 
+@rule("hybrid-laptop-gpu-powered-off", "likely")
+def lost_where_a_tool_switches_it(
+    _tool: Symptom = seen("bbswitch-configured", "bumblebee-cannot-access"),
+    _lost: Symptom = seen("gpu-fallen-off", "xid-79", "gpu-d3cold-inaccessible"),
+) -> Verdict:
+    """The card does not answer on a machine where bbswitch takes its power and gives it back."""
+    return {"tool": "bbswitch"}
+
+
 # -- not loaded
 @rule("nvidia-module-not-loaded", "likely")
 def no_module_answers(

@@ -120,12 +120,11 @@ def message_names_the_holder(
 @rule("gpu-memory-held-by-others")
 def used_by_nobody_that_is_listed(
     _list: Symptom = seen("nvidia-smi-no-processes"), gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None,
-    parts: Gpu | None = one(mig=True),
+    parts: Gpu | None = one(mig=True), inside: Symptom | None = seen("container-commands-shown"),
 ) -> Verdict:  # fmt: skip
-    """Much is used, and the list of processes is empty. On Windows and in a WSL it always is."""
-    listed = gpu.get("driver_model") is None and not (
-        platform and (platform.get("wsl") or platform.get("system") == "windows")
-    )
+    """Much is used, and the list of processes is empty. On Windows, in a WSL and in a container it always is."""
+    elsewhere = platform and (platform.get("wsl") or platform.get("system") == "windows")
+    listed = gpu.get("driver_model") is None and not elsewhere and inside is None
     return listed and parts is None and gpu.memory_used > max(GIB, gpu.vram / 4)
 
 

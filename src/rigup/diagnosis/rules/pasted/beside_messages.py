@@ -2,6 +2,7 @@
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.container import ENGINE_DEFAULT
+from rigup.diagnosis.rules.directml import DIRECTML_USED
 from rigup.diagnosis.rules.framework import worth_a_build
 from rigup.diagnosis.rules.scheduler import per_node
 from rigup.diagnosis.rules.told import GPU_NOT_USED, Told
@@ -22,9 +23,10 @@ def conda_plans_a_cpu_build_for_a_toolkit(
 @rule("cpu-only-torch", "likely")
 def a_program_shows_a_cpu_build_beside_a_card(
     _shown: Symptom = seen("torch-cpu-version-told"), gpu: Gpu = one(vendor="nvidia"), torch: Torch | None = one(cuda=Told(bool)),
+    other_way: Symptom | None = seen(*DIRECTML_USED),
 ) -> Verdict:  # fmt: skip
-    """A version that some program shows, and a card that its owner names."""
-    return torch is None and worth_a_build(gpu)
+    """A version that some program shows, and a card that its owner names; DirectML goes with such a build."""
+    return torch is None and other_way is None and worth_a_build(gpu)
 
 
 @rule("cpu-only-torch", "likely")
