@@ -79,3 +79,14 @@ def test_what_ails_a_machine_is_named_from_its_output_alone(told):
     texts = [(path.stem, text) for path in sorted(OUTPUTS.glob("*.txt")) for text in outputs(path.stem)[:2]]
     named = [loud(told(text))[:1] == [cause] for cause, text in texts if cause != "healthy"]
     assert sum(named) >= NAMED_OF * len(named)
+
+
+def test_a_guess_stands_before_what_is_only_possible_if_more_speaks_for_it(told):
+    answer = told(
+        "MES_KIQ feature version: 6, firmware version: 0x0000006c\n1 agent found, linux-firmware 20250311\n"
+        "Memory access fault by GPU node-1 (Agent handle: 0x5581) on address (nil). "
+        "Reason: Page not present or supervisor privilege.\n"
+    )
+    first, second = answer["findings"][:2]
+    assert (first["cause"], first["guess"]) == ("amd-firmware-regression", True)
+    assert (second["confidence"], second["guess"]) == ("possible", False)

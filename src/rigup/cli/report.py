@@ -54,7 +54,7 @@ def _head(answer: Answer, here: bool) -> list[str]:
     lines = wrapped(_("{verdict}. {meaning}").format(verdict=marked, meaning=said))
     if len(heard) < 2:
         return lines
-    guesses = all(shown["guess"] for shown in heard)
+    guesses = any(shown["guess"] for shown in heard)
     return [
         *lines,
         *wrapped(
