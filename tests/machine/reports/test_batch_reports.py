@@ -170,6 +170,11 @@ def test_a_job_by_its_variables(facts):
     assert job == {"nodes": 2, "tasks_per_node": 4, "given": [4], "binding": "none"}
 
 
+def test_a_step_with_a_terminal_is_somebodys_shell(facts):
+    text = "SLURM_JOB_ID=5\nSLURM_NTASKS=1\nSLURM_PTY_PORT=40121\nSLURM_PTY_WIN_COL=120\n"
+    assert only(facts(text), JobRequest)["interactive"] is True
+
+
 def test_variables_as_python_prints_them(facts):
     found = facts("{'SLURM_JOB_ID': '7',\n 'SLURM_NTASKS': '1',\n 'CUDA_VISIBLE_DEVICES': '0,1',\n")
     told = {fact.name: fact.value for fact in found.of(Variable)}
@@ -245,9 +250,14 @@ def test_what_torch_answers_about_mps(facts, text, field, value):
     assert only(facts(text), Torch)[field] is value
 
 
-def test_two_questions_in_one_line_are_not_answered_by_one_word(facts):
-    found = facts("print(torch.backends.mps.is_built(), torch.backends.mps.is_available())\nTrue False\n").of(Torch)
-    assert not found
+def test_two_questions_in_one_line_are_answered_each_by_its_own_word(facts):
+    text = "print(torch.backends.mps.is_built(), torch.backends.mps.is_available())\nTrue False\n"
+    torch = only(facts(text), Torch)
+    assert (torch["mps_built"], torch["mps_available"]) == (True, False)
+
+
+def test_two_questions_are_not_answered_by_one_word(facts):
+    assert not facts("print(torch.backends.mps.is_built(), torch.backends.mps.is_available())\nTrue\n").of(Torch)
 
 
 def test_a_mac_as_people_describe_it(facts):

@@ -14,7 +14,8 @@ def resources_of_a_job(text: Text) -> Statements:
     lists = [hit for hit in text.each(_TRES) if "mem=" in hit["value"] and "cpu=" in hit["value"]]
     shown = [dict(part.split("=", 1) for part in hit["value"].split(",") if "=" in part) for hit in lists]
     held = [max((int(n) for key, n in one.items() if key.startswith("gres/gpu") and n.isdigit()), default=0) for one in shown]  # fmt: skip
-    if not lists or len(set(held)) > 1:
+    jobs = {hit["job"] for hit in text.each(r"\bJobId=(?P<job>\d{1,10})")}
+    if not lists or len(set(held)) > 1 or len(jobs) > 1:  # a list of jobs does not tell whose program this is
         return
     nodes = shown[0].get("node", "")
     if held[0] and nodes == "1":
