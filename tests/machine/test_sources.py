@@ -1,5 +1,6 @@
 """What `--from` takes: good input in any encoding, bad input with a clear word."""
 
+import json
 import os
 
 import pytest
@@ -92,3 +93,23 @@ def test_a_folder_named_after_a_place_hints_at_it(tmp_path):
     assert {text.body: text.given for text in texts} == {
         "host": Place(world="host"), "container": Place(world="container"), "before": Place(moment="before"),
     }  # fmt: skip
+
+
+def of_a_tree(folder, argv, stdout):
+    """The texts of a tree in which one command was recorded."""
+    (folder / "proc").mkdir()
+    row = {"argv": argv, "exit": 0, "stdout": stdout, "stderr": ""}
+    (folder / "commands.json").write_text(json.dumps([row]))
+    return [text for source in open_source(str(folder)) for text in source.texts]
+
+
+def test_a_line_of_python_stands_above_its_answer_and_shares_its_line_number(tmp_path):
+    [text] = of_a_tree(tmp_path, ["/v/bin/python3", "-c", "print(1, 2)"], "1 2\nmore\n")
+    assert text.body == '$ python -c "print(1, 2)"\n1 2\nmore\n'
+    assert [text.where(text.body.index(word)).line for word in ("print", "1 2\n", "more")] == [1, 1, 2]
+
+
+@pytest.mark.parametrize("argv", [["python", "-c", "a\nb"], ["python", "train.py"], ["bash", "-c", "echo 1"], ["-c"]])
+def test_other_commands_are_told_by_their_output_alone(tmp_path, argv):
+    [text] = of_a_tree(tmp_path, argv, "1\n")
+    assert text.body == "1\n"

@@ -1,6 +1,7 @@
 """Where a diagnosis comes from: this machine, a captured tree, files that somebody sent, standard input."""
 
 import os
+import re
 import stat
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ _MOST_PIPED = 100_000_000  # bytes of standard input: a script's output is longe
 _STREAMS = (b"@rigup-stream/", "@rigup-stream/".encode("utf-16-le"))  # what a collecting script prints first
 _STREAM_HEAD = 200_000  # bytes in which that stands, if anywhere
 COVER = "capture.json"  # what an archive of ours says about itself
+_PYTHON = re.compile(r"(?:\S{0,200}/)?python(?:3(?:\.\d{1,2})?)?(?:\.exe)?\Z")
 _NOT_TEXT = 0.02  # share of control characters from which on a file is no text
 
 
@@ -142,10 +144,20 @@ def _tree_at(folder: str, place: Place) -> Source:
     if not place.world:
         place = place._replace(world=world_of(tree))
     heard = [said for said in tree.recorded() if not (said.asked and said.argv in _declared())]
-    told = [text for said in heard for text in texts_of(" ".join(said.argv), said.output, place)]
+    told = [text for said in heard for text in _answers(said.argv, said.output, place)]
     for text in told:
         text.whole = True
     return Source(place, tree, tuple(told))
+
+
+def _answers(argv: tuple[str, ...], output: str, place: Place) -> list[Text]:
+    """What a command printed; where it is Python's answer to a line of code, below that line, as a terminal shows both."""
+    name = " ".join(argv)
+    texts = texts_of(name, output, place)
+    if len(texts) != 1 or not _PYTHON.match(argv[0]) or len(argv) < 3 or argv[-2] != "-c" or "\n" in argv[-1]:
+        return texts
+    lines = [1, *range(1, texts[0].body.count("\n") + 2), 0]  # the question stands beside the first line of its answer
+    return [Text(name, f'$ python -c "{argv[-1]}"\n{texts[0].body}', place, lines=lines)]
 
 
 def _declared() -> set[tuple[str, ...]]:

@@ -15,6 +15,14 @@ def modules(facts):
     return {module.name: module for module in facts.of(KernelModule)}
 
 
+def test_a_folder_with_something_in_it_is_of_a_loaded_module(tree):
+    assert modules(tree({"/sys/module/nvidia/initstate": "live\n"}))["nvidia"].loaded is True
+
+
+def test_an_empty_folder_is_what_a_copy_left_over(tree):
+    assert "nvidia" not in modules(tree({"/sys/module/ext4/initstate": "live\n"}, folders=["/sys/module/nvidia"]))
+
+
 def test_loaded_modules_of_a_tree_and_of_lsmod(tree, pasted):
     live = tree(
         {

@@ -1,6 +1,6 @@
 """Macs: the system that torch asks for, the Python that runs, and what keeps a process from the GPU."""
 
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
 from rigup.knowledge.apple import is_older, mps_minimum, next_mps_minimum
 from rigup.language import _
 from rigup.machine.kinds import Cpu, Gpu, Launch, Platform, PythonEnv, Symptom, Torch, Variable
@@ -77,17 +77,25 @@ def torch_for_intel_on_an_apple_chip(
 
 
 @rule("mps-x86-python-under-rosetta")
-def python_for_intel_on_an_apple_chip(env: PythonEnv = one(machine=_INTEL), chip: Gpu = one(vendor="apple")) -> Verdict:
+def python_for_intel_on_an_apple_chip(
+    env: PythonEnv = one(machine=_INTEL), chip: Gpu = one(vendor="apple"), others: Every[PythonEnv] = every(PythonEnv)
+) -> Verdict:
     """An interpreter for Intel's processors, and Apple's GPU."""
-    return {"chip": chip.get("name"), "seen": env.machine}
+    return not _beside_its_own(env, others) and {"chip": chip.get("name"), "seen": env.machine}
 
 
 @rule("mps-x86-python-under-rosetta")
 def python_for_intel_on_an_arm_system(
-    env: PythonEnv = one(machine=_INTEL), platform: Platform = one(system="macos", architecture=_ARM)
-) -> Verdict:
+    env: PythonEnv = one(machine=_INTEL), platform: Platform = one(system="macos", architecture=_ARM), others: Every[PythonEnv] = every(PythonEnv),
+) -> Verdict:  # fmt: skip
     """The kernel is Apple's own, the interpreter is not for it."""
-    return {"chip": None, "seen": (env.machine, platform.architecture)}
+    return not _beside_its_own(env, others) and {"chip": None, "seen": (env.machine, platform.architecture)}
+
+
+def _beside_its_own(env: PythonEnv, others: Every[PythonEnv]) -> bool:
+    """Whether it lies there unused, beside an environment for Apple's processors that is the one in use."""
+    used = any(other.get("active") and other.get("machine") == _ARM for other in others)
+    return used and not env.get("active")
 
 
 @rule("mps-x86-python-under-rosetta")

@@ -2,6 +2,7 @@
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
 from rigup.diagnosis.rules.access import inside
+from rigup.diagnosis.rules.told import NOTEBOOKS
 from rigup.knowledge.branches import branch_carrying
 from rigup.knowledge.jetson import jetpack_of_l4t
 from rigup.machine.kinds import (
@@ -97,17 +98,13 @@ def host_lists_what_is_missing_inside(
 
 @rule("container-without-gpu", strength="likely")
 def torch_finds_no_driver_inside(
-    _error: Symptom = seen(
-        "torch-found-no-driver",
-        "nvidia-smi-no-library",
-        "libcuda-not-found",
-        "cuda-driver-library-not-found",
-        at="container",
-    ),
-    driver: Driver | None = one(vendor="nvidia"),
-) -> Verdict:
+    _error: Symptom = seen("torch-found-no-driver", "nvidia-smi-no-library", "libcuda-not-found", "cuda-driver-library-not-found", at="container"),
+    driver: Driver | None = one(vendor="nvidia"), card: Gpu | None = one(vendor="nvidia"), other: Gpu | None = one(vendor="amd", integrated=False),
+    hosted: Symptom | None = seen(*NOTEBOOKS),
+) -> Verdict:  # fmt: skip
     """The engine puts the driver's library into a container that asks for GPUs; privileges alone do not."""
-    return driver is None and {"vendor": "nvidia"}
+    elsewhere = hosted is not None or (other is not None and card is None)
+    return driver is None and not elsewhere and {"vendor": "nvidia"}
 
 
 @rule("container-without-gpu", strength="likely")
@@ -329,10 +326,14 @@ def user_of_the_files(
 
 
 @rule("jupyter-kernel-other-env")
-def kernel_named_after_another(kernel: JupyterKernel, env: PythonEnv, torch: Torch) -> Verdict:
-    """It bears an environment's name, and starts another environment's Python."""
+def kernel_named_after_another(
+    kernel: JupyterKernel, env: PythonEnv, torch: Torch, others: Every[Torch] = every(Torch)
+) -> Verdict:
+    """It bears an environment's name, and starts the Python of another that has not the same torch, as by a link it would."""
     named = env.prefix.rstrip("/").rpartition("/")[2] in (kernel.get("shown"), kernel.get("name"))
-    return named and torch.env == env.prefix and kernel.prefix not in (env.prefix, None)
+    if not named or torch.env != env.prefix or kernel.prefix in (env.prefix, None):
+        return False
+    return all(other.get("version") != torch.get("version") for other in others if other.get("env") == kernel.prefix)
 
 
 @rule("jupyter-kernel-other-env", strength="likely")

@@ -12,6 +12,7 @@ from rigup.machine.kinds import (
     Service,
     Symptom,
     SystemPackage,
+    Torch,
     Variable,
 )
 
@@ -179,9 +180,12 @@ def ollama_waits_for_the_fabric(
 
 @rule("fabric-manager-not-running", "likely")
 def manager_fails_on_its_board(
-    unit: Symptom = seen("fabric-manager-unit-failed", "fabric-manager-unit-inactive"), gpu: Gpu = one(vendor="nvidia")
-) -> Verdict:
+    unit: Symptom = seen("fabric-manager-unit-failed", "fabric-manager-unit-inactive"), gpu: Gpu = one(vendor="nvidia"),
+    idle: Symptom | None = seen("fabric-manager-nothing-to-do"), works: Torch | None = one(available=True),
+) -> Verdict:  # fmt: skip
     """A board with NVSwitch, and the service that sets the switches up failed. Not started, it may not be needed."""
+    if idle is not None or works is not None:
+        return False
     return _on_board(gpu) and unit.get("state", "failed") == "failed" and gpu.get("fabric") not in ("Completed", "N/A")
 
 

@@ -1,10 +1,12 @@
 """Intel's GPUs: a torch without code for them, a way to them that is shut, a library of oneAPI that is not there or of another generation."""
 
-from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.machine.kinds import Gpu, Package, PathLibrary, Platform, Symptom, Torch
+from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
+from rigup.knowledge.intel import release_of
+from rigup.machine.kinds import Gpu, Package, PathLibrary, Platform, Symptom, Toolkit, Torch
 
 _OTHER_WAYS = ("intel-extension-for-pytorch", "openvino", "ipex-llm", "torch-directml")
 _IPEX = ("ipex-imported", "ipex-in-words", "ipex-in-small-letters")
+_KITS = ("oneapi-compiler", "oneapi-mkl", "oneapi-ccl", "oneapi-dnnl")  # parts that carry libraries
 _MISSING = ("oneapi-library-not-found", "mkl-library-not-found", "ldd-oneapi-not-found")
 
 
@@ -111,6 +113,17 @@ def other_generation_is_installed(library: PathLibrary, missing: Symptom = seen(
     """The same of a library that lies on a search path."""
     (base, number), (wanted, want) = _generation(library.soname), _generation(str(missing.get("lib")))
     return base == wanted and bool(want) and number != want and {"lib": missing.get("lib"), "have": library.soname}
+
+
+@rule("intel-oneapi-version-mismatch", "likely")
+def another_release_lies_in_its_folder(
+    missing: Symptom = seen(*_MISSING), kits: Every[Toolkit] = every(Toolkit)
+) -> Verdict:
+    """The base kit that is there is of other years than the one that brings what is missed."""
+    wanted = release_of(*_generation(str(missing.get("lib"))))
+    there = [kit.version for kit in kits if kit.get("name") in _KITS and kit.get("version")]
+    other = bool(there) and wanted is not None and not any(version.startswith(wanted[:4]) for version in there)
+    return other and {"lib": missing.get("lib"), "have": "oneAPI " + max(there)}
 
 
 @rule("intel-oneapi-version-mismatch", "likely")

@@ -12,6 +12,7 @@ OUT = ("torch-out-of-memory", "torch-out-of-memory-figures", _ASYNC)
 _OVERHEAD = 1.5 * GIB  # what a context and its libraries hold beside the allocator
 _REST = 0.03  # share of a card below which what is reserved and not used is a mere rest
 _PAGE = 4096
+_WRAPPED = 1 << 60  # bytes; a count below nought, written without its sign, is beyond any memory
 
 
 def size(text: str | None) -> float | None:
@@ -28,6 +29,8 @@ class Figures:
 
     def __init__(self, said: Symptom) -> None:
         self.wanted, self.total, self.free = (size(said.get(name)) for name in ("wanted", "total", "free"))
+        self.over = self.free is not None and self.free >= _WRAPPED  # more is in use than there is
+        self.free = 0.0 if self.over else self.free
         self.allocated, self.slack, self.mine = (size(said.get(name)) for name in ("allocated", "slack", "mine"))
         reserved = size(said.get("reserved"))
         if self.slack is None and reserved is not None and self.allocated is not None:
@@ -76,7 +79,7 @@ class Figures:
     @property
     def beyond(self) -> bool:
         """More than the whole card, were it all in one piece: Windows lends a program main memory, and counts it as reserved."""
-        return self.told and (self.allocated or 0) + (self.wanted or 0) > (self.total or 0)
+        return self.told and (self.over or (self.allocated or 0) + (self.wanted or 0) > (self.total or 0))
 
     @property
     def in_pieces(self) -> bool:
@@ -130,11 +133,8 @@ def used_by_nobody_that_is_listed(
 
 @rule("gpu-memory-held-by-others", "likely")
 def card_is_full_before_it_starts(
-    gpu: Gpu,
-    said: Symptom = seen(
-        "cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "ggml-out-of-memory", "xla-out-of-memory"
-    ),
-) -> Verdict:
+    gpu: Gpu, said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "ggml-out-of-memory", "xla-out-of-memory"),
+) -> Verdict:  # fmt: skip
     """The message has no figures of use; nvidia-smi shows that most of the card is taken."""
     return gpu.memory_used > 0.8 * gpu.vram and _wants(said) < gpu.vram and {"severity": "error"}
 
@@ -233,11 +233,8 @@ def no_room_beside_the_weights(
 def allocator_setting(said: Symptom = seen(*OUT)) -> Params:
     """The allocator's variable has its runtime's name; older releases know another setting."""
     runtime = "HIP" if said.get("runtime") == "HIP" else "CUDA"
-    old = said.get("reserved") is not None
-    return {
-        "variable": f"PYTORCH_{runtime}_ALLOC_CONF",
-        "setting": "max_split_size_mb:512" if old else "expandable_segments:True",
-    }
+    setting = "max_split_size_mb:512" if said.get("reserved") is not None else "expandable_segments:True"
+    return {"variable": f"PYTORCH_{runtime}_ALLOC_CONF", "setting": setting}
 
 
 # -- memory that processor and GPU share
@@ -352,7 +349,8 @@ def pages_to_allow(memory: Memory) -> Params:
 def more_free_than_there_is(said: Symptom = seen("hip-memory-figures", "hip-memory-tuple", *OUT)) -> Verdict:
     """A total below what is free counts another pool than the free one."""
     free, total = size(said.get("free") or said.get("free2")), size(said.get("total") or said.get("total2"))
-    wrong = bool(free and total and free > 1.05 * total)
+    below = said.id in OUT and (free or 0) >= _WRAPPED  # no other pool: more is in use than the total
+    wrong = bool(free and total and free > 1.05 * total) and not below
     return wrong and ({"severity": "error"} if said.id in OUT else True)
 
 

@@ -22,9 +22,8 @@ _NO_CODE = (
     "hip-no-kernel-image",
     "hip-kernel-image-invalid",
 )
-_CRASHES = ("segfault-in-hip",)
-# "" is a unit whose name the text does not tell.
-_COMPUTING = ("", *COMPUTING)
+ANOTHERS = ("tensorflow-on-hip-shown", "other-library-on-hip-shown", "library-fails-in-its-own-folder")  # not torch's
+_COMPUTING = ("", *COMPUTING)  # "" is a unit whose name the text does not tell
 
 
 def left(isa: str) -> bool:
@@ -132,7 +131,7 @@ def once_had_kernels(error: Symptom = seen(*_BLAS)) -> Verdict:
 
 @rule("rocm-dropped-arch", strength="likely")
 def once_had_code(
-    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_NO_CODE, *_CRASHES, "ggml-no-function"), listed: Symptom | None = seen("code-objects-listed"),
+    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_NO_CODE, "segfault-in-hip", "ggml-no-function"), listed: Symptom | None = seen("code-objects-listed"),
 ) -> Verdict:  # fmt: skip
     """No code for a chip that older releases had; where a program's own targets are listed, it is that program's."""
     return listed is None and left(card.isa) and {"gfx": card.isa}
@@ -191,13 +190,15 @@ def wheels_have(isa: str, torch: Torch | None) -> bool:
 
 
 @rule("gfx-not-in-torch-wheel", strength="likely")
-def function_is_not_there(error: Symptom = seen(*_NO_CODE), card: Gpu | None = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"),
-                          program: Symptom | None = seen("ggml-device-failed", "hip-program-named", "hip-program-no-function", "image-for-instinct-named"), torch: Torch | None = None) -> Verdict:  # fmt: skip
+def function_is_not_there(error: Symptom = seen(*_NO_CODE), card: Gpu | None = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"), shown: Symptom | None = seen(*ANOTHERS),
+                          named: Symptom | None = seen("torch-named"), program: Symptom | None = seen("ggml-device-failed", "hip-program-named", "hip-program-no-function", "hip-program-tells-no-function", "image-for-instinct-named"), torch: Torch | None = None) -> Verdict:  # fmt: skip
     """HIP found no code for the device, in a program that is torch's."""
+    if program or (shown and not named and not (torch and torch.knows("version"))):
+        return False
     isa = (card and card.get("isa")) or ""
     had = bool(isa) and wheels_have(isa, torch)
     overridden = bool(override and isa and helps(isa, override.get("value")))
-    return not program and not had and not overridden and not left(isa) and {"gfx": isa or None, "why": error.id}
+    return not had and not overridden and not left(isa) and {"gfx": isa or None, "why": error.id}
 
 
 @rule("gfx-not-in-torch-wheel", strength="likely")
@@ -216,7 +217,7 @@ def no_code_objects_in_a_program(
 
 @rule("gfx-not-in-torch-wheel", strength="likely")
 def crash_on_an_unlisted_chip(
-    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_CRASHES),
+    card: Gpu = one(vendor="amd"), _error: Symptom = seen("segfault-in-hip"),
     override: Variable | None = one(name=OVERRIDE, at="shell container"), beside: Gpu | None = one(vendor="amd", integrated=False),
 ) -> Verdict:  # fmt: skip
     """HIP crashes on a chip for which nobody builds; beside a card a processor's graphics are not meant."""

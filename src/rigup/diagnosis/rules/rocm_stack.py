@@ -107,7 +107,7 @@ def kernels_of_another_rocblas(error: Symptom = seen("rocblas-loads-from-system"
 
 @rule("broken-wheel-missing-library", strength="likely")
 def torch_itself_lacks_a_library(
-    error: Symptom = seen("torch-import-lacks-library"), torch: Torch | None = None
+    error: Symptom = seen("torch-import-lacks-library", "torch-typed-import-lacks-library"), torch: Torch | None = None
 ) -> Verdict:
     """Its own import fails on a library that the wheel does not bring."""
     lib = str(error.get("lib"))

@@ -328,6 +328,15 @@ def warned_in_a_job_of_several_tasks(
 
 
 @rule("slurm-srun-missing", "likely")
+def one_task_of_one_node_came(
+    job: JobRequest = one(nodes=1), said: Symptom = seen("one-client-joined"), launcher: JobRequest | None = one(launcher="srun")
+) -> Verdict:  # fmt: skip
+    """As many were to come as the job has tasks on its one node, and the first alone was started."""
+    several = total(job) == int(said.world) > 1
+    return several and launcher is None and not job.get("interactive") and {"total": total(job)}
+
+
+@rule("slurm-srun-missing", "likely")
 def first_rank_waits_until_the_end(
     want: Launch,
     _end: Symptom = seen("slurm-time-limit", "rendezvous-timed-out"),

@@ -29,6 +29,12 @@ NOTEBOOKS = (
 WORKS_INSIDE = ("gpu-works-inside-told", "table-from-a-container-with-gpus")  # of a container whose GPUs are there
 RIGHT = "collectives-run-right"  # a test of several cards that ended well
 NO_SUCH_CARD = ("no-nvidia-card-told", "no-nvidia-card-told-in-capitals")
+NO_DEDICATED = (
+    "no-dedicated-graphics-listed",
+    "no-discrete-graphics-listed",
+    "no-card-of-its-own-in-chinese",
+)  # a list of what a machine has, or has not
+LISTED = "jax-lists-gpus"  # a framework's own list of the GPUs that it has started
 SHARED_ON_PURPOSE = ("gpus-oversubscribed-told", "gpu-shared-by-tasks-told", "gpu-sharing-daemon-started")
 MACS = (
     "mac-in-words", "mac-in-small-letters", "mac-named", "macos-named", "apple-chip-named", "apple-silicon-in-words",

@@ -2,6 +2,7 @@
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
 from rigup.diagnosis.rules.access import inside
+from rigup.diagnosis.rules.told import NO_DEDICATED, NO_SUCH_CARD
 from rigup.knowledge import wsl
 from rigup.language import _
 from rigup.machine.kinds import (
@@ -225,11 +226,12 @@ def no_library_of_windows(_platform: Platform = one(wsl=_WSL), said: Symptom = s
 def no_adapter_for_containers(
     said: Symptom = seen("container-no-wsl-adapter"), platform: Platform | None = None, gpu: Gpu | None = one(driver_model="TCC"),
     other: Gpu | None = one(vendor=("amd", "intel")), ours: Gpu | None = one(vendor="nvidia"), model: Symptom | None = seen("driver-model-tcc"),
+    cardless: Symptom | None = seen(*NO_DEDICATED, *NO_SUCH_CARD),
 ) -> Verdict:  # fmt: skip
     """The tool knows that it is in WSL, and Windows shows it no GPU: its build, its WSL or its driver is from before that."""
     version = platform.get("version") if platform else None
     new = bool(version and version.startswith("10.")) and wsl.too_old(version, None) is None
-    none = other is not None and ours is None  # the card is another maker's
+    none = (other or cardless) is not None and ours is None  # the card is another maker's, or none is there
     return (
         gpu is None
         and model is None

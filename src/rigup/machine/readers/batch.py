@@ -265,6 +265,7 @@ def variables_of_the_job(text: Text) -> Statements:
         yield from draft.facts()
 
 
+_TERMINAL = "SLURM_PTY_"  # variables of a step that srun gave a terminal: somebody works in it
 _LISTED = 8  # variables of a job, before they count as all
 
 
@@ -272,6 +273,8 @@ _LISTED = 8  # variables of a job, before they count as all
 def job_of_variables(variable: Variable) -> Iterator[JobRequest]:
     """Inside a job its request stands in SLURM_* variables."""
     name, value = variable.get("name", ""), variable.get("value")
+    if name.startswith(_TERMINAL) and value:
+        yield _told(variable.place, "interactive", variable.fields["value"]._replace(value=True))
     if name in _SET and value:
         field, convert = _SET[name]
         told = convert(value)

@@ -75,15 +75,16 @@ def _filtered(text: Text) -> Iterator[KernelModule]:
 @reads(
     inputs=[
         Listing(
-            "/sys/module/{nvidia,nvidia_uvm,nvidia_drm,nvidia_modeset,amdgpu,nouveau,nova_core,i915,xe,vfio_pci,bbswitch}"
+            "/sys/module/{nvidia,nvidia_uvm,nvidia_drm,nvidia_modeset,amdgpu,nouveau,nova_core,i915,xe,vfio_pci,bbswitch}/*"
         )
     ],
     adds=(KernelModule,),
 )
 def module_folders(text: Text) -> Statements:
-    """A loaded module has a folder in sysfs."""
-    for hit in text.each(r"/sys/module/(?P<name>[a-z]\w{1,40})$"):
-        yield hit.states(KernelModule, name=hit["name"], loaded=True)
+    """A loaded module has a folder in sysfs, and something in it; an empty one is what a copy left over."""
+    named = {hit["name"]: hit for hit in text.each(r"/sys/module/(?P<name>[a-z]\w{1,40})/[^/\n]{1,100}$")}
+    for name, hit in named.items():
+        yield hit.states(KernelModule, name=name, loaded=True)
 
 
 @reads(inputs=[File("/lib/modules/{Platform.release}/modules.builtin")], adds=(KernelModule,))

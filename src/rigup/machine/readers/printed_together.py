@@ -43,8 +43,9 @@ def answers_of_one_line(text: Text) -> Statements:
         form = r"[\s,'\"]{1,6}".join("(" + (row[1] if row else _PLAIN) + ")" for row in asked)
         found = re.fullmatch(r"['\"]?" + form + r"['\"]?", hit["answer"].strip())
         if found:
-            pairs = zip(asked, found.groups(), strict=True)
-            yield from _said(hit, {row[2]: value for row, value in pairs if row is not None})
+            pairs = list(zip(asked, found.groups(), parts, strict=True))
+            told = {row[2]: value for row, value, _part in pairs if row is not None}
+            yield from _said(hit, told, next((part for row, _value, part in pairs if row and row[2] == "name"), ""))
 
 
 def _arguments(text: str) -> list[str]:
@@ -63,7 +64,8 @@ _WORDS = {"True": True, "False": False, "None": None}
 _BESIDE = ("name", "chip", "machine", "platform")  # what is no field of torch's
 
 
-def _said(hit: Hit, told: dict[str, str]) -> Iterator[Fact]:
+def _said(hit: Hit, told: dict[str, str], named: str) -> Iterator[Fact]:
+    """The facts; `named` is the question for a card's name, whose number is the runtime's."""
     torch: dict[str, object] = {key: _WORDS.get(value, value) for key, value in told.items() if key not in _BESIDE}
     if "devices" in torch:
         torch["devices"] = int(told["devices"])
@@ -72,7 +74,9 @@ def _said(hit: Hit, told: dict[str, str]) -> Iterator[Fact]:
     if torch:
         yield hit.states(Torch, **torch)
     if row := one_gpu(told.get("name", "")):
-        yield hit.states(Gpu, name=told["name"], vendor=row.vendor, **({"isa": row.isa} if row.isa else {}))
+        index = re.search(r"\((?:['\"]?cuda:)?(\d{1,2})?['\"]?\)\Z", named)
+        number = {"runtime_index": int(index[1] or 0)} if index else {}
+        yield hit.states(Gpu, name=told["name"], vendor=row.vendor, **number, **({"isa": row.isa} if row.isa else {}))
     if chip := gfx(told.get("chip", "")):
         yield hit.states(Gpu, vendor="amd", shown_isa=chip)
     if told.get("machine") in ("x86_64", "arm64"):

@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside
-from rigup.diagnosis.rules.pasted.amd_told import OURS
+from rigup.diagnosis.rules.pasted.amd_told import OURS, SPOKEN_OF
 from rigup.diagnosis.rules.rocm import MASKS, OVERRIDE, left
 from rigup.diagnosis.rules.rocm_stack import numbered
 from rigup.knowledge.chips import runs_on
@@ -11,10 +11,12 @@ from rigup.knowledge.rocm import override_for
 from rigup.machine.kinds import (
     Account,
     DeviceNode,
+    DkmsBuild,
     Gpu,
     KernelLibrary,
     KernelModule,
     PciDevice,
+    Platform,
     Symptom,
     Torch,
     Variable,
@@ -29,7 +31,9 @@ _NO_DEVICE = (
     "torch-no-cuda-gpus",
     "kfd-not-there",
     "rock-module-not-loaded",
+    "hip-init-failed",
 )
+_DENIED = ("kfd-permission-denied", "kfd-permission-denied-errno", "kfd-group-not-held", "device-node-refused-below")
 _NO_CODE = ("hip-invalid-device-function", "hip-no-binary", "hip-no-kernel-image", "hip-kernel-image-invalid")
 
 
@@ -41,6 +45,33 @@ def module_is_kept_from_loading(
 ) -> Verdict:  # fmt: skip
     """A file of modprobe's forbids it."""
     return loaded is None and nvidia is None and bool(module.blacklisted) and {"said": said.id}
+
+
+@rule("kernel-module-not-built", "likely")
+def dkms_has_amdgpu_for_no_kernel(
+    _added: Symptom = seen("dkms-added-only", module="amdgpu"), said: Symptom = seen("hsa-kernel-too-old", *_NO_DEVICE), built: DkmsBuild | None = one(module="amdgpu"),
+    loaded: KernelModule | None = one(name="amdgpu", loaded=True), nvidia: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """DKMS knows the module and has built it for no kernel; the kernel's own, if any, is too old for what wants to compute."""
+    silent = loaded is None or said.id == "hsa-kernel-too-old"
+    return built is None and nvidia is None and silent and not inside(said) and {"kernel": None, "said": said.id}
+
+
+@rule("kernel-module-not-built", "possible")
+def kernels_own_amdgpu_may_not_do(
+    _added: Symptom = seen("dkms-added-only", module="amdgpu"), said: Symptom = seen(*_NO_DEVICE), _loaded: KernelModule = one(name="amdgpu", loaded=True),
+    built: DkmsBuild | None = one(module="amdgpu"), nvidia: Gpu | None = one(vendor="nvidia"), denied: Symptom | None = seen(*_DENIED),
+) -> Verdict:  # fmt: skip
+    """The same where the kernel's own module runs: it may do, and then something else is wrong."""
+    return built is None and nvidia is None and denied is None and not inside(said) and {"kernel": None}
+
+
+@rule("kernel-module-not-built", "possible")
+def kernels_own_amdgpu_is_too_old(
+    said: Symptom = seen("hsa-kernel-too-old"), built: DkmsBuild | None = one(module="amdgpu")
+) -> Verdict:
+    """The runtime asks for a newer module than the one that runs, and no other was built."""
+    return built is None and {"kernel": None, "said": said.id}
 
 
 @rule("kfd-gpu-not-supported", "likely")
@@ -115,6 +146,26 @@ def a_render_node_was_refused(
 ) -> Verdict:  # fmt: skip
     """No card is told; NVIDIA's drivers do not compute by that node."""
     return other is None and card is None and not inside(error) and {"said": error.id}
+
+
+@rule("render-group-missing", "likely")
+def node_that_a_program_opened_was_refused(
+    error: Symptom = seen("device-node-refused-below"), boxed: Symptom | None = seen(*SPOKEN_OF), platform: Platform | None = one(wsl=2), other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """The program names the node, and a few lines below the system's refusal."""
+    outside = boxed is None and platform is None and not inside(error)
+    return outside and (other is None or error.get("node") == "kfd") and {"said": error.id}
+
+
+@rule("render-group-missing", "likely")
+def runtime_lists_the_card_for_root_alone(
+    error: Symptom = seen("hsa-out-of-resources", "hip-init-failed", "hip-no-device", "hip-log-no-device", "torch-no-cuda-gpus", *_DENIED[:2]),
+    root: Symptom = seen("rocminfo-with-sudo-lists"), boxed: Symptom | None = seen(*SPOKEN_OF), mask: Variable | None = one(name=MASKS),
+    nvidia: Gpu | None = one(vendor="nvidia"), own: Symptom | None = seen("rocminfo-without-sudo"),
+) -> Verdict:  # fmt: skip
+    """A person's program finds no GPU; rocminfo, asked with root's rights, lists it."""
+    outside = boxed is None and not inside(error)
+    return outside and mask is None and nvidia is None and own is None and {"said": error.id, "works": root.id}
 
 
 @rule("render-group-missing", "likely")
@@ -202,6 +253,10 @@ _BAD = (
     "one-sign-over-and-over",
     "one-letter-over-and-over",
     "number-signs-after-words",
+    "double-stars-over-and-over",
+    "exclamation-marks-over-and-over",
+    "question-marks-over-and-over",
+    "unknown-tokens-over-and-over",
     "loss-not-a-number-again",
     "product-of-ones-is-nought",
 )

@@ -12,6 +12,9 @@ _NVIDIA_NAMED = ("nvidia-tx-named", "nvidia-geforce-named")
 _CARVED = tuple(share * GIB for share in (0.25, 0.5, 1, 2, 3, 4, 8))  # what firmware's menus offer
 
 
+_WHEELS = ("nvidia-wheels-listed", "nvidia-wheels-come-along", "nvidia-wheels-are-fetched")
+
+
 # -- builds and results
 @rule("torch-torchvision-mismatch", "likely")
 def parts_of_torch_differ(
@@ -277,12 +280,37 @@ def program_finds_no_gpu(
 
 @rule("cuda-torch-on-amd", "likely")
 def wheels_of_another_maker_are_listed(
-    listed: Symptom = seen("nvidia-wheels-listed"), card: Gpu = one(vendor="amd", integrated=False), other: Gpu | None = one(vendor="nvidia"),
+    listed: Symptom = seen(*_WHEELS), card: Gpu = one(vendor="amd", integrated=False), other: Gpu | None = one(vendor="nvidia"),
     torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """CUDA's libraries beside torch, on a machine of AMD's."""
-    rocm = torch is not None and (torch.get("hip") or "rocm" in str(torch.get("version") or ""))
-    return other is None and not rocm and card.get("vendor") == "amd" and {"said": listed.id}
+    return other is None and not _for_rocm(torch) and card.get("vendor") == "amd" and {"said": listed.id}
+
+
+@rule("cuda-torch-on-amd", "likely")
+def wheels_of_another_maker_come_where_amd_is_named(
+    listed: Symptom = seen(*_WHEELS), _named: Symptom = seen(*OURS[-2:], "amd-rx-named", "amd-xt-named"), nvidia: Symptom | None = seen(*_NVIDIA_NAMED),
+    other: Gpu | None = one(vendor="nvidia"), inner: Gpu | None = one(vendor="amd", integrated=True), torch: Torch | None = None,
+    driver: Driver | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """The same where words tell whose card it is; what a processor brings beside an NVIDIA card is not meant."""
+    clear = nvidia is None and other is None and driver is None and inner is None
+    return clear and not _for_rocm(torch) and {"said": listed.id}
+
+
+@rule("cuda-torch-on-amd", "likely")
+def torch_that_is_there_satisfies_pip(
+    said: Symptom = seen("pip-keeps-plain-torch"), index: Symptom = seen("rocm-index-asked"), replaced: Symptom | None = seen("rocm-torch-installed"),
+    other: Gpu | None = one(vendor="nvidia"), platform: Platform | None = None, torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """ROCm's index was asked, and PyPI's torch was there before: pip takes the release for the same and changes nothing."""
+    linux = platform is None or platform.get("system") in (None, "linux")
+    clear = replaced is None and other is None and linux and not _for_rocm(torch)
+    return clear and {"said": said.id, "index": index.id}
+
+
+def _for_rocm(torch: Torch | None) -> bool:
+    return torch is not None and bool(torch.get("hip") or "rocm" in str(torch.get("version") or ""))
 
 
 @rule("cuda-torch-on-amd", "possible")

@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.pasted.amd_told import OURS, ROCM, SERVERS, SET_, SPOKEN_OF, UNUSED
-from rigup.diagnosis.rules.rocm import MASKS, OVERRIDE, left, wheels_have
+from rigup.diagnosis.rules.rocm import ANOTHERS, MASKS, OVERRIDE, left, wheels_have
 from rigup.knowledge import wsl
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.pythons import pythons
@@ -219,10 +219,20 @@ def amds_index_has_none_for_the_newest_python(
 # -- chips
 @rule("binary-arch-missing", "likely")
 def program_was_built_for_others(
-    error: Symptom = seen(*_NO_CODE), program: Symptom = seen("hip-program-named", "image-for-instinct-named"), card: Gpu | None = one(vendor="amd"),
+    error: Symptom = seen(*_NO_CODE, "hip-invalid-device-function-constant"), program: Symptom = seen("hip-program-named", "hip-program-tells-no-function", "image-for-instinct-named"), card: Gpu | None = one(vendor="amd"),
 ) -> Verdict:  # fmt: skip
     """A program of its own, or an image that names the cards for which it is."""
     return not (card is not None and left(card.get("isa") or "")) and {"said": error.id, "program": program.id}
+
+
+@rule("binary-arch-missing", "likely")
+def another_framework_has_no_code(
+    error: Symptom = seen(*_NO_CODE, "hip-invalid-device-function-constant"), shown: Symptom = seen(*ANOTHERS), card: Gpu | None = one(vendor="amd"),
+    torch: Torch | None = None, named: Symptom | None = seen("torch-named"),
+) -> Verdict:  # fmt: skip
+    """HIP's own words, in a text that shows another framework than torch at work."""
+    alone = named is None and (torch is None or not torch.knows("version"))
+    return alone and not (card is not None and left(card.get("isa") or "")) and {"said": error.id, "program": shown.id}
 
 
 @rule("binary-arch-missing", "possible")
@@ -259,7 +269,7 @@ def old_card_is_not_listed(
 
 @rule("rocm-dropped-arch", "likely")
 def old_card_is_hidden_by_hip(
-    card: Gpu = one(vendor="amd"), said: Symptom = seen("rocblas-no-devices", "hip-no-device")
+    card: Gpu = one(vendor="amd"), said: Symptom = seen("rocblas-no-devices", "hip-no-device", "hip-init-failed")
 ) -> Verdict:
     """HIP does not list chips before Vega."""
     return left(card.isa) and {"gfx": card.isa, "said": said.id}

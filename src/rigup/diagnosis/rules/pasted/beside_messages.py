@@ -176,6 +176,15 @@ def each_task_starts_all_again(
     return int(counted.workers) > int(counted.world) and (job is not None or slurm is not None)
 
 
+@rule("cuda-runtime-library-missing", "possible")
+def jax_sees_none_where_torch_counts_some(
+    _said: Symptom = seen("jax-falls-back-to-the-processor"), torch: Torch | None = one(available=True), counted: Torch | None = one(devices=Told(bool)),
+    listed: Symptom | None = seen("jax-lists-gpus"),
+) -> Verdict:  # fmt: skip
+    """torch brings its own libraries and finds the card; jax looks for its own, or is a build without CUDA."""
+    return listed is None and (torch is not None or counted is not None) and {"program": "jax"}
+
+
 @rule("cuda-runtime-library-missing", "likely")
 def jax_misses_one_and_fails(
     said: Symptom = seen("tf-library-not-loaded", "tf-library-not-dlopened"), _failed: Symptom = seen("jax-operation-failed")

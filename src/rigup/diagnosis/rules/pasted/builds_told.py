@@ -3,7 +3,8 @@
 import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.framework import refused, worth_a_build
+from rigup.diagnosis.rules.compiled_for import refused
+from rigup.diagnosis.rules.framework import worth_a_build
 from rigup.diagnosis.rules.told import MACS, Told
 from rigup.diagnosis.rules.wheels import ILLEGAL, libc_of
 from rigup.knowledge.cuda import driver_carries, driver_minimum, version_key

@@ -3,8 +3,8 @@
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.driver import NO_CUDA, SILENT
-from rigup.diagnosis.rules.told import WORKS_INSIDE
-from rigup.machine.kinds import Gpu, JobRequest, Platform, Symptom, Torch, World
+from rigup.diagnosis.rules.told import WORKS_INSIDE, Told
+from rigup.machine.kinds import Driver, Gpu, Jetson, JobRequest, KernelModule, Platform, Symptom, Torch, World
 
 _WSL_SPOKEN = ("wsl-first-in-words", "wsl-first-in-small-letters", "wsl-lived-in", "wsl-in-small-letters")
 _GUESTS = ("desktop-hypervisor-lived-in", "virtualbox-lived-in", "guest-in-chinese")
@@ -43,6 +43,16 @@ def driver_was_mounted_by_hand(
 ) -> Verdict:
     """The driver's files came in by hand; its nodes come only to a container that asks for GPUs."""
     return {"vendor": "nvidia", "said": error.id, "how": mounted.id}
+
+
+@rule("container-without-gpu", "likely")
+def trace_finds_the_module_and_no_node(
+    _missed: Symptom = seen("trace-misses-nvidias-node", "nvidia-nodes-not-there"), _module: KernelModule = one(name="nvidia", loaded=True),
+    where: Symptom | None = seen("lxd-named", "docker-in-words", *_CONTAINERS), world: World | None = one(container=Told(bool)),
+    refused: Symptom | None = seen("trace-may-not-make-nvidias-node"),
+) -> Verdict:  # fmt: skip
+    """All containers see the host's module; its nodes come to those alone that were given the GPU, and no other may make them."""
+    return any(part is not None for part in (where, world, refused)) and {"vendor": "nvidia"}
 
 
 # -- Docker Desktop
@@ -126,3 +136,25 @@ def cuda_is_wished_for_in_a_guest(
 ) -> Verdict:  # fmt: skip
     """Somebody asks whether it could be had: it cannot, without a card of the guest's own."""
     return passed is None and works is None and {"said": asked.id, "guest": guest.id}
+
+
+@rule("vm-without-gpu-passthrough", "likely")
+def guests_container_gets_nothing_of_a_driver(
+    said: Symptom = seen("apptainer-no-nv-files"), guest: Platform = one(hypervisor=Told(bool)), gpu: Gpu | None = None,
+    driver: Driver | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """The engine looks for the driver's files where it runs, finds none, and that is a guest."""
+    return gpu is None and driver is None and not guest.get("wsl") and {"said": said.id}
+
+
+@rule("nvidia-driver-missing", "possible")
+def container_engine_finds_nothing_of_a_driver(
+    said: Symptom = seen("apptainer-no-nv-files"), gpu: Gpu | None = one(seen_by=Told(bool)), driver: Driver | None = one(vendor="nvidia"), platform: Platform | None = None,
+    jetson: Jetson | None = None, module: KernelModule | None = one(name="nvidia", loaded=True), job: JobRequest | None = None,
+    other: Symptom | None = seen("jetson-in-words", "tegra-in-words", "orin-in-words", "slurm-told", "slurm-told-in-small-letters"),
+) -> Verdict:  # fmt: skip
+    """As above, on a host: neither its programs nor its libraries are there."""
+    elsewhere = platform is not None and (platform.get("wsl") or platform.get("hypervisor"))
+    return (
+        all(part is None for part in (gpu, driver, jetson, module, job, other)) and not elsewhere and {"said": said.id}
+    )

@@ -129,6 +129,24 @@ def error_803_alone(_error: Symptom = seen("cuda-803-by-number")) -> Verdict:
     return True
 
 
+@rule("libcuda-differs-from-kernel-driver", "likely")
+def tool_of_another_driver_and_cuda_fails(
+    head: Symptom = seen("nvidia-smi-of-another-driver"), said: Symptom = seen(*_999, *_803, *_STARTS_NOT, *NO_CUDA),
+    platform: Platform | None = None, spoken: Symptom | None = seen("wsl-lived-in", "wsl-in-small-letters", "wsl-kernel-named", "wsl-folder-named"),
+) -> Verdict:  # fmt: skip
+    """Two drivers' files are mixed: nvidia-smi is of one release, what answers it of another. In a WSL it is always so."""
+    windows = spoken is not None or (
+        platform is not None and (platform.get("wsl") or platform.get("system") == "windows")
+    )
+    return not windows and _of_linux(head.driver) and not same_version(head.tool, head.driver) and {"said": said.id}
+
+
+def _of_linux(version: str) -> bool:
+    """Windows's releases have two numbers, the second of two digits: `560.94`."""
+    parts = version.split(".")
+    return len(parts) > 2 or len(parts[-1]) > 2
+
+
 @rule("nvml-driver-library-mismatch", "likely")
 def loaded_is_what_was_replaced(
     module: KernelModule = one(name="nvidia", loaded=True), log: Symptom = seen("driver-package-upgraded")

@@ -217,7 +217,10 @@ def folder_of_the_image_belongs_to_root(folder: Folder = one(owner="root"), who:
 
 # -- notebooks
 @rule("jupyter-kernel-other-env", "likely")
-def kernel_is_named_after_the_active_one(kernel: JupyterKernel, env: PythonEnv = one(active=True)) -> Verdict:
-    """It bears the name of the environment in use, and starts another one's Python."""
+def kernel_is_named_after_the_active_one(
+    kernel: JupyterKernel, env: PythonEnv = one(active=True), torch: Torch | None = None
+) -> Verdict:
+    """It bears the name of the environment in use, and starts another one's Python; where environments were looked into, they tell."""
     named = env.prefix.rstrip("/").rpartition("/")[2] in (kernel.get("shown"), kernel.get("name"))
-    return named and kernel.get("prefix") is not None and kernel.prefix != env.prefix
+    looked_into = torch is not None and torch.knows("env")
+    return named and not looked_into and kernel.get("prefix") is not None and kernel.prefix != env.prefix

@@ -1,7 +1,7 @@
 """What two outputs show together of a job, a container or a notebook: each alone would leave it open."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.driver import NO_CUDA
+from rigup.diagnosis.rules.driver import NO_CUDA, inside
 from rigup.diagnosis.rules.scheduler import asking, per_node, tasks_per_node
 from rigup.knowledge.cuda import version_key
 from rigup.machine.kinds import ContainerEngine, Driver, Jetson, JobRequest, Launch, Symptom, Torch
@@ -159,9 +159,11 @@ def workers_are_forked_and_do_not_start(
 # -- containers
 @rule("container-files-root-owned", "likely")
 def what_is_refused_belongs_to_root(
-    refused: Symptom = seen("writing-refused"), owned: Symptom = seen("root-owned-entry"), _box: Symptom = seen(*_CONTAINER)
+    refused: Symptom = seen("writing-refused"), owned: Symptom = seen("root-owned-entry"), box: Symptom | None = seen(*_CONTAINER)
 ) -> Verdict:  # fmt: skip
-    """A path that may not be written leads through an entry of root's, where containers are in use."""
+    """A path that may not be written leads through an entry of root's, in a container or where containers are in use."""
+    if box is None and not inside(refused):
+        return False
     path = str(refused.get("a") or refused.get("b") or refused.get("c"))
     entry = owned.entry.rstrip("/").rpartition("/")[2]
     return entry in path.split("/") and {"path": path, "owner": "root"}

@@ -4,6 +4,7 @@ import re
 
 from rigup.diagnosis.rule import Every, Verdict, lacks, one, rule, seen
 from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, inside
+from rigup.diagnosis.rules.told import NO_DEDICATED
 from rigup.knowledge.patterns import late
 from rigup.machine.kinds import DeviceNode, Gpu, KernelModule, PciDevice, Platform, Symptom, Torch
 
@@ -23,6 +24,10 @@ _CLOUD = (
     "cloud-machine-without-gpu-by-dashes",
     "cloud-machine-without-gpu-of-azure",
 )
+_ASKED = (
+    "container-no-wsl-adapter", "torch-not-compiled-with-cuda", "torch-not-linked-with-cuda", "torch-loads-for-cuda", "traceback-ends-in-cuda-start",
+    "session-ends-in-cuda-start", "program-finds-no-cuda", "ollama-finds-no-gpu", "nvidia-installer-no-gpu",
+)  # fmt: skip
 _GUESTS_FILE = late(r"(?:^|[/_.-])(?:vm|guest|domu)(?:[0-9_.-]|$)", re.IGNORECASE)
 
 
@@ -78,8 +83,17 @@ def rented_machine_has_none(
 
 
 @rule("no-gpu-present", "likely")
+def machine_is_listed_without_a_card(
+    said: Symptom = seen(*NO_CUDA, *SILENT, *_ASKED), told: Symptom = seen(*NO_DEDICATED),
+    gpu: Gpu | None = one(vendor=("nvidia", "amd")), card: PciDevice | None = one(vendor_id=(NVIDIA, "1002")),
+) -> Verdict:  # fmt: skip
+    """A program asks for CUDA, and the list of what the machine has says that it has no card of its own."""
+    return gpu is None and card is None and not inside(said) and {"said": told.id, "severity": "error"}
+
+
+@rule("no-gpu-present", "likely")
 def named_chip_only_draws(
-    said: Symptom = seen("torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device"), own: Symptom = seen("intel-drawing-chip-named"),
+    said: Symptom = seen("torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device", "session-ends-in-cuda-start"), own: Symptom = seen("intel-drawing-chip-named"),
     gpu: Gpu | None = one(vendor=("nvidia", "amd")), card: PciDevice | None = None, named: Symptom | None = seen("nvidia-geforce-named", "nvidia-tx-named", "older-generation-named"),
 ) -> Verdict:  # fmt: skip
     """CUDA is wanted, and the only graphics that anybody names are a processor's own."""

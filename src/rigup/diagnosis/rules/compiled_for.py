@@ -1,0 +1,149 @@
+"""Whether a framework's build has code for the card, where it has code for others."""
+
+from typing import Any
+
+from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
+from rigup.diagnosis.rules.told import Told
+from rigup.knowledge.chips import age_beside, isa_of_capability, isa_order, runs_on, why_not
+from rigup.knowledge.gpus import gpu_by_pci
+from rigup.knowledge.torch_builds import builds
+from rigup.machine.kinds import Gpu, PciDevice, Symptom, Torch
+
+_NVIDIA = "10de"
+_COMPARABLE = 0.5  # share of a served card's memory from which on a card beside it is worth computing on
+
+
+def _todays_code() -> list[str]:
+    """What PyPI's newest build was compiled for."""
+    return next(row.code for row in builds() if row.pypi and row.code)
+
+
+def _of_today(isa: str) -> bool:
+    return runs_on(isa, _todays_code())
+
+
+@rule("gpu-arch-newer-than-wheel")
+def card_newer_than_the_code(gpu: Gpu = one(vendor="nvidia"), torch: Torch = one()) -> Verdict:
+    """No machine code for the card, and nothing that could be compiled for it."""
+    return _unserved(gpu, torch) == "newer-chip"
+
+
+@rule("gpu-arch-older-than-wheel")
+def card_older_than_the_code(
+    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), said: Symptom = seen("torch-cannot-serve-card", "no-kernel-image"),
+) -> Verdict:  # fmt: skip
+    """There is code for newer cards and none for this one, and the program came to feel it."""
+    return _unserved(gpu, torch) == "older-chip" and (said.get("isa") in (None, gpu.isa))
+
+
+@rule("gpu-arch-older-than-wheel")
+def old_card_that_nobody_used_yet(
+    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), bus: Every[PciDevice] = every(PciDevice, vendor_id=_NVIDIA),
+    cards: Every[Gpu] = every(Gpu, vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """The same, where nothing failed. Beside a card that is served and far larger an old one is there for the screen."""
+    if _unserved(gpu, torch) != "older-chip":
+        return False
+    rows = [gpu_by_pci(device.vendor_id, device.get("device_id") or "") for device in bus]
+    if not any(row and row.isa and runs_on(row.isa, torch.code) for row in rows):
+        return True
+    return {"severity": "warning" if _worth_as_much(gpu, cards, torch) else "note"}
+
+
+def _worth_as_much(gpu: Gpu, cards: Every[Gpu], torch: Torch) -> bool:
+    """Whether a card that is left out has about the memory of those that are served: somebody bought it to compute."""
+    served = [card.get("vram") or 0 for card in cards if card.get("isa") and runs_on(card.isa, torch.code)]
+    return bool(served) and max(served) > 0 and (gpu.get("vram") or 0) >= _COMPARABLE * max(served)
+
+
+@rule("gpu-arch-older-than-wheel")
+def old_card_in_a_report(
+    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), newer: Gpu | None = one(vendor="nvidia", isa=Told(_of_today)),
+) -> Verdict:  # fmt: skip
+    """A report lists the card beside the build; that torch may say it is available proves nothing."""
+    if torch.get("available") is False or _unserved(gpu, torch) != "older-chip":
+        return False
+    if not (newer and runs_on(newer.isa, torch.code)):
+        return True
+    alike = (gpu.get("vram") or 0) >= _COMPARABLE * newer.get("vram", 0) > 0
+    return {"severity": "warning" if alike else "note"}
+
+
+@rule("gpu-arch-older-than-wheel")
+def torch_dropped_the_card(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-dropped-card")) -> Verdict:
+    """torch names the card and the lowest capability that it was built for."""
+    return gpu.isa == _told_isa(said)
+
+
+@rule("gpu-arch-older-than-wheel")
+def below_the_range(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-capability-range")) -> Verdict:
+    """Below the lowest that torch was built for."""
+    return gpu.isa == _told_isa(said) and isa_order(gpu.isa) < isa_order(isa_of_capability(said.low) or "")
+
+
+@rule("gpu-arch-newer-than-wheel")
+def above_the_range(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-capability-range")) -> Verdict:
+    """Above the highest, and of another major: within one major newer cards run older code."""
+    return gpu.isa == _told_isa(said) and isa_order(gpu.isa)[:1] > isa_order(isa_of_capability(said.high) or "")[:1]
+
+
+@rule("gpu-arch-newer-than-wheel")
+def torch_refuses_a_newer_card(
+    gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-cannot-serve-card")
+) -> Verdict:
+    """torch counts machine code alone: what it could compile from PTX it does not trust."""
+    return gpu.isa == said.isa and refused(said) == "newer-chip"
+
+
+@rule("gpu-arch-older-than-wheel")
+def torch_refuses_an_older_card(
+    gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-cannot-serve-card")
+) -> Verdict:
+    """torch's list has numbers above the card's, and none that would serve it."""
+    return gpu.isa == said.isa and refused(said) == "older-chip"
+
+
+@rule("gpu-arch-older-than-wheel", "likely")
+def no_image_for_a_dropped_card(
+    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs"),
+    torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """Nothing tells what torch was built for, and no build of today serves the card."""
+    unknown = torch is None or not torch.knows("code")
+    return unknown and library is None and isa_order(gpu.isa) < min(isa_order(code) for code in _todays_code())
+
+
+@rule("gpu-arch-newer-than-wheel", "possible")
+def no_image_for_a_recent_card(
+    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs"),
+    torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """Nothing tells what torch was built for, and most of its releases are older than the card."""
+    unknown = torch is None or not torch.knows("code")
+    return unknown and library is None and _of_today(gpu.isa) and _newer_than_most(gpu.isa)
+
+
+def _newer_than_most(isa: str) -> bool:
+    """Whether fewer than half of the builds with machine code have something for the card."""
+    lists = [row.code for row in builds() if row.cuda and row.code]
+    return 2 * sum(runs_on(isa, code) for code in lists) < len(lists)
+
+
+def _unserved(gpu: Gpu, torch: Torch) -> str | None:
+    """Why this build has nothing for that card, in a word; None where it has."""
+    if torch.get("hip"):
+        return None
+    return age_beside(why_not(gpu.isa, torch.code, torch.get("cuda")), torch.code)
+
+
+def refused(said: Symptom) -> str:
+    """Why torch's list has nothing for the card. Where the list is cut off, today's builds tell whether it is old."""
+    listed = [code for code in str(said.get("code") or "").replace(",", " ").split() if code.startswith("sm_")]
+    if not listed:
+        return "newer-chip" if _of_today(said.isa) else "older-chip"
+    return age_beside(why_not(said.isa, listed), listed) or ""
+
+
+def _told_isa(said: Symptom) -> str:
+    told: Any = said
+    return "sm_" + str(told.major) + str(told.minor)

@@ -1,0 +1,13 @@
+#!/bin/bash
+#SBATCH --job-name=train
+#SBATCH --partition=gpu
+#SBATCH --nodes=1
+#SBATCH --ntasks-per-node=4
+#SBATCH --cpus-per-task=16
+#SBATCH --gpus-per-node=4
+#SBATCH --time=12:00:00
+
+module load gcc/12.2.0 openmpi/4.1.5
+source ~/miniforge3/bin/activate dl
+export MASTER_ADDR=$(hostname) MASTER_PORT=29500
+python train.py
