@@ -67,6 +67,16 @@ def module_and_library_differ(
     return bool(told) and not fits and not inside(libraries) and {"library_version": told[0]}
 
 
+@rule("nvml-driver-library-mismatch")
+def kernel_refused_the_libraries(
+    said: Symptom = seen("nvrm-api-mismatch"), driver: Driver | None = one(vendor="nvidia"), card: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
+) -> Verdict:  # fmt: skip
+    """The kernel's log keeps it: where nvidia-smi answers with the libraries' version by now, the module was loaded anew."""
+    now = driver.get("version") if driver is not None and card is not None else None
+    past = bool(now) and same_version(str(now), str(said.get("library")))
+    return not past and said.values()
+
+
 @rule("nvml-driver-library-mismatch", "likely")
 def module_and_package_differ(
     package: SystemPackage = one(state="installed"), module: KernelModule = one(name="nvidia")

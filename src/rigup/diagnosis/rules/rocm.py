@@ -307,12 +307,13 @@ def override_by_node(override: Variable = one(name=OVERRIDE), needy: Gpu = one(v
 @rule("override-not-in-service")
 def set_in_the_shell_only(
     missing: Every[Variable] = lacks(Variable, at="service unit", name=OVERRIDE), elsewhere: Variable = one(at="shell", name=OVERRIDE),
-    card: Gpu | None = one(vendor="amd"), told: Variable | None = one(at="service unit"),
+    card: Gpu | None = one(vendor="amd"), told: Variable | None = one(at="service unit"), vulkan: Symptom | None = seen("ggml-vulkan-named", at="service unit"),
 ) -> Verdict:  # fmt: skip
-    """A service does not read a shell's files. One that nobody needs is not missed; nor is one of a unit that is not there."""
+    """A service does not read a shell's files. One that nobody needs is not missed; nor one of a unit that is not there, or that computes by Vulkan."""
     name = missing.place.process.partition(":")[2]
     wanted = bool(elsewhere.value) and (card is None or helps(card.get("isa") or "", elsewhere.value))
-    ours = name in _COMPUTING and (bool(name) or told is not None)
+    free = vulkan is not None and _service(vulkan.place.process) == (name or "ollama")
+    ours = not free and name in _COMPUTING and (bool(name) or told is not None)
     return wanted and ours and {"service": name or "ollama", "value": elsewhere.value, "name": OVERRIDE}
 
 

@@ -157,8 +157,8 @@ def a_release_that_is_whole(card: Gpu | None = one(vendor="amd")) -> Params:
 @rule("cuda-torch-on-amd")
 def build_for_the_other_maker(torch: Torch, card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"),
                               rocm: Toolkit | None = one(name="rocm"), error: Symptom | None = seen(*_NO_NVIDIA)) -> Verdict:  # fmt: skip
-    """Graphics in a processor count only where somebody wanted to compute on them."""
-    meant = card.get("integrated") is False or rocm is not None or error is not None
+    """Graphics in a processor count only where somebody wanted to compute on them; who asks ROCm's tools for them does."""
+    meant = card.get("integrated") is False or rocm is not None or error is not None or card.knows("shown_isa")
     return (
         meant and other is None and bool(torch.cuda) and torch.get("hip") is None and torch.get("available") is not True
     )
@@ -312,6 +312,14 @@ def rocminfo_lists_no_card(
 ) -> Verdict:  # fmt: skip
     """The same with a card that newer releases have."""
     return not _found(card)
+
+
+@rule("apu-gtt-limit-not-applied", "likely")
+def limit_set_in_a_way_that_is_given_up(
+    _said: Symptom = seen("amdgpu-gttsize-deprecated"), limit: ModuleParameter | None = one(module=("ttm", "amdttm"), name="pages_limit"),
+) -> Verdict:  # fmt: skip
+    """The kernel says so; where the way that it names is taken besides, that is in force."""
+    return limit is None or not limit.get("configured") or limit.get("running") not in (None, limit.get("configured"))
 
 
 @rule("apu-gtt-limit-not-applied", "likely")

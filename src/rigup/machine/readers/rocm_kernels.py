@@ -37,9 +37,9 @@ def kernel_files(text: Text) -> Statements:
 
 @reads(inputs=[Listing(_SITE + "libhsa-runtime64.so*")], adds=(Torch,))
 def runtime_of_wheel(text: Text) -> Statements:
-    """A wheel's own HSA runtime; the one that a person removed is not there."""
+    """A wheel's own HSA runtime; the one that a person removed, or set aside under another name, is not there."""
     for hit in text.each(
-        r"(?P<env>/[^\n ]{1,300}?)/lib(?:64)?/python3[^/\n]{0,6}/(?:site|dist)-packages/torch/lib/libhsa-runtime64\.so"
+        r"(?P<env>/[^\n ]{1,300}?)/lib(?:64)?/python3[^/\n]{0,6}/(?:site|dist)-packages/torch/lib/libhsa-runtime64\.so(?:\.\d{1,3}){0,3}(?![\w.-])"
     ):
         yield hit.states(Torch, env=hit["env"], own_hsa=True)
 

@@ -16,6 +16,7 @@ from rigup.machine.kinds import (
     Driver,
     Gpu,
     Package,
+    PciDevice,
     Platform,
     PythonEnv,
     Symptom,
@@ -84,8 +85,11 @@ def build_for_processors_beside_a_driver(
 @rule("cpu-only-torch", "likely")
 def build_for_processors_and_a_program_that_wants_cuda(
     torch: Torch, _wanted: Symptom = seen("cuda-wanted-by-a-program"), card: Gpu | None = None, other: Torch | None = one(cuda=Told(bool)),
+    bus: PciDevice | None = None,
 ) -> Verdict:  # fmt: skip
-    """A program tells that it was asked for CUDA and goes on without."""
+    """A program tells that it was asked for CUDA and goes on without; where the bus was looked at and has no card, it has to."""
+    if card is None and bus is not None:
+        return False
     cpu = torch.knows("version", "cuda") and torch.cuda is None and str(torch.version).endswith("+cpu")
     return cpu and other is None and (card is None or worth_a_build(card))
 
