@@ -111,12 +111,13 @@ def ollama_devices(text: Text) -> Statements:
         )
         draft = Draft(text, Gpu, hit.start)
         name = re.sub(r" \(RADV [^)]{1,40}\)\Z", "", said.get("description", said.get("name", "")))
-        compute = "" if library == "vulkan" else said.get("compute", "")  # there it is 0.0
+        vulkan = library == "vulkan"  # it has ids of its own, and 0.0 for every compute capability
+        compute = "" if vulkan else said.get("compute", "")
         ids = re.fullmatch(r"([0-9a-f]{4}):([0-9a-f]{4})", name)
         draft.add("vendor", maker or ("amd" if "gpu_type" in said else vendor_of(name)))
         draft.add("pci_id", name if ids else None)
         draft.add("name", told(name) if name and not ids and vendor_of(name) else None)
-        draft.add("uuid", uuid(said.get("id", said.get("gpu", ""))))
+        draft.add("uuid", uuid(said.get("id", said.get("gpu", ""))) if not vulkan else None)
         draft.add("pci_address", address(said.get("pci_id", "")))
         draft.add("isa", isa_of_capability(compute) or gfx(said.get("gpu_type", "")))
         draft.add("shown_isa", gfx(compute))

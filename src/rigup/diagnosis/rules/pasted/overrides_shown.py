@@ -10,9 +10,11 @@ _LOOKED = ("rocblas-without-arch", "rocblas-no-library-for-chip", "ollama-gfx-re
 @rule("override-not-in-service", "likely")
 def service_looks_for_the_chip_itself(
     error: Symptom = seen(*_LOOKED), told: Symptom | None = seen("override-value-told"), override: Variable | None = one(name=OVERRIDE),
-    unit: Symptom | None = seen("service-unit-named"),
+    unit: Symptom | None = seen("service-unit-named"), running: Variable | None = one(at="service", name=OVERRIDE),
 ) -> Verdict:  # fmt: skip
     """With the override in force it would look for the sibling's files: what somebody set does not reach the service."""
+    if running is not None and running.get("value"):  # it did so before it was started anew
+        return False
     value = (override and override.get("value")) or (told and told.get("value"))
     name = error.place.process.partition(":")[2] or error.place.world.partition(":")[2]
     return meant_elsewhere(error, told, override, unit) and {
@@ -20,6 +22,16 @@ def service_looks_for_the_chip_itself(
         "value": value,
         "name": OVERRIDE,
     }
+
+
+@rule("override-not-in-service", "likely")
+def shell_has_what_the_service_needs(
+    error: Symptom = seen(*_LOOKED), mine: Variable = one(at="shell", name=OVERRIDE), own: Variable | None = one(at="service unit", name=OVERRIDE),
+) -> Verdict:  # fmt: skip
+    """A person's shell has an override that helps; the service, which reads none of its files, looks for the chip itself."""
+    served = error.place.kind in ("service", "unit")
+    wanted = served and (own is None or not own.get("value")) and helps(str(error.get("gfx")), mine.value)
+    return wanted and {"service": error.place.process.partition(":")[2] or "ollama", "value": mine.value, "name": OVERRIDE}  # fmt: skip
 
 
 @rule("override-not-in-service", "likely")
