@@ -20,6 +20,7 @@ _LOST = ("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost", "nvml-gpu-lost-const
 _NOT_READY = ("cuda-802", "cuda-802-constant", "cuda-802-runtime", "cuda-802-number")
 _BUSY = ("cuda-46", "cuda-46-constant", "cuda-46-of-the-driver", "devices-unavailable-in-words")
 _EXCLUSIVE = ("Exclusive_Process", "Exclusive_Thread", "Prohibited")
+_NOTHING = 0.02  # of a card's memory: too little for a library's own start
 _MANAGER, _MANAGER_RPM = "nvidia-fabricmanager", "nvidia-fabric-manager"
 _NO_MIG = (
     "cuda-init-failed-no-gpu",
@@ -264,6 +265,20 @@ def another_process_has_it(
 def card_is_busy(error: Symptom = seen(*_BUSY, "ollama-driver-init-failed"), gpu: Gpu | None = None) -> Verdict:
     """A card that is shared by default is seldom busy; nobody has shown its mode."""
     return error.get("code", "46") == "46" and not (gpu and gpu.knows("compute_mode"))
+
+
+@rule("compute-mode-exclusive", "likely")
+def card_lets_no_program_in(
+    gpu: Gpu = one(vendor="nvidia", compute_mode="Prohibited"), other: Gpu | None = one(vendor="nvidia", compute_mode=("Default", "Exclusive_Process")),
+) -> Verdict:  # fmt: skip
+    """No program may compute on it, and there is no other card that lets one."""
+    return other is None and {**_at(gpu), "barred": gpu.get("name") or "NVIDIA"}
+
+
+@rule("gpu-memory-held-by-others", "likely")
+def cudnn_starts_on_a_full_card(said: Symptom = seen("cudnn-tells-the-memory")) -> Verdict:
+    """A library's first handle finds next to nothing free: what fills the card was there before."""
+    return int(said.free) < _NOTHING * int(said.total) and {"severity": "error"}
 
 
 @rule("gpu-memory-held-by-others", "possible")

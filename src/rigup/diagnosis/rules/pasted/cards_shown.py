@@ -206,10 +206,10 @@ def used_by_nobody_in_the_rows(
 
 @rule("compute-mode-exclusive", "likely")
 def mode_lets_nobody_in(
-    _gpu: Gpu = one(compute_mode="Prohibited"), _said: Symptom = seen(*_NO_DEVICE, *NO_CUDA)
+    gpu: Gpu = one(compute_mode="Prohibited"), _said: Symptom = seen(*_NO_DEVICE, *NO_CUDA)
 ) -> Verdict:
     """The card's mode forbids every program, and a program finds no card."""
-    return True
+    return {"barred": gpu.get("name") or "NVIDIA"}
 
 
 @rule("cuda-compat-libs-on-unsupported-gpu", "likely")
