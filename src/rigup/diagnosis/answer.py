@@ -7,7 +7,7 @@ from rigup.diagnosis.findings import Finding, explained
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.likeness import complaint, heard_in, is_guess, near, pasted, reads_like, with_guess
 from rigup.diagnosis.rules.driver import SILENT
-from rigup.diagnosis.rules.told import NO_SUCH_CARD, RIGHT, SHARED_ON_PURPOSE, WORKS_INSIDE
+from rigup.diagnosis.rules.told import LISTED, NO_SUCH_CARD, RIGHT, SHARED_ON_PURPOSE, WORKS_INSIDE
 from rigup.diagnosis.states import device_states
 from rigup.diagnosis.users import used_by
 from rigup.diagnosis.where_set import taken_out
@@ -76,7 +76,7 @@ def messages_of(source: str) -> set[str]:
 
 def _undecided(facts: Facts) -> bool:
     """Whether nothing was seen to work."""
-    works = facts.heard(*WORKS_INSIDE, RIGHT) or any(torch.get("available") for torch in facts.of(Torch))
+    works = facts.heard(*WORKS_INSIDE, RIGHT, LISTED) or any(torch.get("available") for torch in facts.of(Torch))
     idle = facts.heard(*NO_SUCH_CARD) and facts.heard(*SILENT)  # nvidia-smi came with a package, and has nobody to ask
     return not works and not idle and not facts.heard(*SHARED_ON_PURPOSE)
 

@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
 from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, inside
-from rigup.diagnosis.rules.told import NO_DEDICATED, NO_SUCH_CARD
+from rigup.diagnosis.rules.told import LISTS_WITHOUT, NO_DEDICATED, NO_SUCH_CARD
 from rigup.knowledge.driver_faults import production_branch
 from rigup.knowledge.gpus import driver_branch_for
 from rigup.machine.kinds import (
@@ -53,7 +53,7 @@ def no_module_answers(
     loaded: KernelModule | None = one(name="nvidia", loaded=True), lent: PciDevice | None = one(vendor_id=NVIDIA, driver="vfio-pci"),
     free: PciDevice | None = one(vendor_id=NVIDIA, driver=None), platform: Platform | None = None,
     mounted: Symptom | None = seen("driver-files-mounted-by-hand"), cardless: Symptom | None = seen(*NO_SUCH_CARD, *NO_DEDICATED),
-    looked: Symptom | None = seen("displays-listed-without-nvidia"),
+    looked: Symptom | None = seen(*LISTS_WITHOUT),
 ) -> Verdict:  # fmt: skip
     """nvidia-smi is installed and finds no driver in the kernel; a card kept for a guest wants none, nor a container with its files.
 

@@ -71,7 +71,7 @@ def only_the_processors_own_picture(
 
 @rule("no-gpu-present", "likely")
 def report_lists_another_picture(
-    _wish: Symptom = seen("torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device", "torch-loads-for-cuda", "traceback-ends-in-cuda-start"), screen: Gpu = one(vendor="intel"), other: Gpu | None = one(vendor=("nvidia", "amd")),
+    _wish: Symptom = seen("torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device", "torch-loads-for-cuda", "traceback-ends-in-cuda-start", "traceback-ends-in-cuda-call"), screen: Gpu = one(vendor="intel"), other: Gpu | None = one(vendor=("nvidia", "amd")),
     card: PciDevice | None = None, platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """A report of the system's graphics has only the processor's own; where lspci is shown, that tells."""
@@ -101,7 +101,14 @@ def installer_found_no_card(
 @rule("no-gpu-present", "possible")
 def nothing_of_nvidia_was_found(
     _report: Symptom = seen("collect-env-no-cuda"),
-    _wish: Symptom = seen(*SILENT, *NO_CUDA),
+    _wish: Symptom = seen(
+        *SILENT,
+        *NO_CUDA,
+        "lightning-no-gpu-backend",
+        "lightning-accelerator-unavailable",
+        "traceback-ends-in-cuda-start",
+        "torch-loads-for-cuda",
+    ),
     gpu: Gpu | None = None,
     card: PciDevice | None = None,
 ) -> Verdict:
@@ -275,9 +282,9 @@ def unknown_error_after_sleep(
 
 @rule("uvm-broken-after-suspend", "possible")
 def unknown_error_and_no_word_of_why(
-    error: Symptom = seen(*_UNKNOWN_ERROR), silent: Symptom | None = seen(*SILENT), platform: Platform | None = None
-) -> Verdict:
-    """CUDA does not start, and nobody says that the driver is away: mostly after a suspend."""
+    error: Symptom = seen(*_UNKNOWN_ERROR), silent: Symptom | None = seen(*SILENT, "nvidia-smi-of-another-driver"), platform: Platform | None = None
+) -> Verdict:  # fmt: skip
+    """CUDA does not start, and nobody says that the driver is away, or of two releases: mostly after a suspend."""
     elsewhere = platform and (platform.get("wsl") or platform.get("system") in ("windows", "macos"))
     return silent is None and not inside(error) and not elsewhere
 

@@ -249,7 +249,7 @@ def carve_out_starves_torch(
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def carve_out_starves_torch_by_the_kernels_words(
-    said: Symptom = seen(*OUT, "hip-memory-figures"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom | None = seen("amdgpu-gtt-ready"),
+    said: Symptom = seen(*OUT, "hip-memory-figures", "hip-memory-tuple"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom | None = seen("amdgpu-gtt-ready"),
     card: Gpu | None = one(integrated=False), inside: Gpu | None = one(vendor="amd", integrated=True),
 ) -> Verdict:  # fmt: skip
     """The same, where only the kernel's log tells the two pools; a card of its own has its own memory as its total."""

@@ -157,14 +157,9 @@ def build_without_an_old_chip(
 ) -> Verdict:
     """This torch was compiled after ROCm had left the chip."""
     excused = card.get("integrated") and other
-    return (
-        not excused
-        and _for_amd(torch)
-        and bool(torch.code)
-        and left(card.isa)
-        and not runs_on(card.isa, torch.code)
-        and {"gfx": card.isa}
-    )
+    if excused or not _for_amd(torch) or not torch.code:
+        return False
+    return left(card.isa) and not runs_on(card.isa, torch.code) and {"gfx": card.isa}
 
 
 @rule("gfx-not-in-torch-wheel")

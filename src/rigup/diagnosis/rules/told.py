@@ -34,6 +34,12 @@ NO_DEDICATED = (
     "no-discrete-graphics-listed",
     "no-card-of-its-own-in-chinese",
 )  # a list of what a machine has, or has not
+LISTS_WITHOUT = (
+    "displays-listed-without-nvidia",
+    "lshw-lists-no-card",
+    "display-adapters-without-a-card",
+    "display-of-a-server-alone",
+)  # a tool's whole list of displays
 LISTED = "jax-lists-gpus"  # a framework's own list of the GPUs that it has started
 SHARED_ON_PURPOSE = ("gpus-oversubscribed-told", "gpu-shared-by-tasks-told", "gpu-sharing-daemon-started")
 MACS = (

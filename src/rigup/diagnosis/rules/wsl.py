@@ -226,7 +226,7 @@ def no_library_of_windows(_platform: Platform = one(wsl=_WSL), said: Symptom = s
 def no_adapter_for_containers(
     said: Symptom = seen("container-no-wsl-adapter"), platform: Platform | None = None, gpu: Gpu | None = one(driver_model="TCC"),
     other: Gpu | None = one(vendor=("amd", "intel")), ours: Gpu | None = one(vendor="nvidia"), model: Symptom | None = seen("driver-model-tcc"),
-    cardless: Symptom | None = seen(*NO_DEDICATED, *NO_SUCH_CARD),
+    cardless: Symptom | None = seen(*NO_DEDICATED, *NO_SUCH_CARD, "display-adapters-without-a-card"),
 ) -> Verdict:  # fmt: skip
     """The tool knows that it is in WSL, and Windows shows it no GPU: its build, its WSL or its driver is from before that."""
     version = platform.get("version") if platform else None

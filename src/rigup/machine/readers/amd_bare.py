@@ -7,7 +7,7 @@ from rigup.machine.kinds import DeviceNode, Gpu, KernelLibrary, KernelModule, Me
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.rocm_smi import gfx
 from rigup.machine.readers.rocm_smi import name as product
-from rigup.machine.readers.values import Draft, size
+from rigup.machine.readers.values import Draft, says, size, vendor_of
 from rigup.machine.texts import Hit, Text
 
 _MOST = 400  # names of one listing
@@ -104,8 +104,10 @@ _OURS = r"(?P<name>HSA_OVERRIDE_GFX_VERSION|ROCR_VISIBLE_DEVICES|HIP_VISIBLE_DEV
 
 @reads(adds=(Variable,), marks=("HSA_OVERRIDE_GFX_VERSION", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"), rank=-1, process="shell")  # fmt: skip
 def bare_variables(text: Text) -> Statements:
-    """`HSA_OVERRIDE_GFX_VERSION=10.3.0`: a line of `env | grep`, or of a compose file."""
+    """`HSA_OVERRIDE_GFX_VERSION=10.3.0`: a line of `env | grep`, or of a compose file; and what `echo` answers."""
     for hit in text.each(r"^" + _OURS + r"=[\"']?(?P<value>[\w.,-]{1,80})[\"']?[ \t]*$"):
+        yield hit.states(Variable, **hit.found())
+    for hit in text.each(r"\becho [\"']?\$\{?" + _OURS + r"\}?[\"']?[ \t]*\n(?P<value>\d[\w.,-]{0,40})[ \t]*$"):
         yield hit.states(Variable, **hit.found())
     for hit in text.each(r"^ {2,12}(?:- [\"']?" + _OURS + r"=)[\"']?(?P<value>[\w.,-]{1,80})[\"']?[ \t]*$"):
         made = hit.states(Variable, **hit.found())
@@ -184,3 +186,17 @@ def surveyed_cards(text: Text) -> Statements:
         told = {"shown_isa": chip[1]} if chip else {}
         known = {"integrated": inner[1] == "Integrated"} if inner else {}
         yield hit.states(Gpu, vendor="amd", name=hit["name"], runtime_index=int(hit["index"]), **told, **known)
+
+
+_BANNER = r"\btorch[- ](?P<version>\d\.\d[\w.+-]{1,40}) CUDA:(?P<index>\d{1,2}) \((?P<name>[A-Z][^\n,]{3,70}), (?P<mib>\d{4,6})(?:\.\d{1,6})?Mi?B\)"
+
+
+@reads(adds=(Torch, Gpu), marks=(" CUDA:0 (",), rank=-1)
+def banner_of_a_trainer(text: Text) -> Statements:
+    """`torch-2.5.1+rocm6.2 CUDA:0 (AMD Radeon RX 7900 XTX, 24560MiB)`: torch gave the program that device."""
+    for hit in text.each(_BANNER):
+        yield from says(text, Torch, hit.start, version=hit["version"], available=True)
+        if vendor := vendor_of(hit["name"]):
+            yield from says(
+                text, Gpu, hit.start, vendor=vendor, name=hit["name"], runtime_index=int(hit["index"]), vram=size(hit["mib"] + " M")
+            )  # fmt: skip

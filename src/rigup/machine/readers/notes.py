@@ -173,7 +173,9 @@ _PYTHON = r"\b[Pp]ython[ =:]{1,3}(?:[Vv]ersion ?[:=]? ?)?(?P<version>[23]\.\d{1,
 @reads(marks=("_tegra_release", "R3", "etson", "L4T", "-tegra", "tegra-"), adds=(Jetson,))
 def jetson_told(text: Text) -> Statements:
     """`# R32 (release), REVISION: 5.0, … BOARD: t210ref`, `5.15.148-tegra`, `NVIDIA Jetson Orin Nano`."""
-    for hit in text.each(r"^# R(?P<major>\d{2}) \(release\), REVISION: (?P<minor>[\d.]{1,8})"):
+    for hit in text.each(
+        r"^(?:[^\n#]{0,60}tegra_release:? {0,2})?# R(?P<major>\d{2}) \(release\), REVISION: (?P<minor>[\d.]{1,8})"
+    ):
         yield hit.states(Jetson, l4t=hit["major"] + "." + hit["minor"])
     for hit in text.each(r"\bL4T(?: [Rr]elease)?[ :=*]{1,6}(?:R)?(?P<l4t>\d{2}\.\d{1,2}(?:\.\d{1,2})?)"):
         yield hit.states(Jetson, l4t=hit["l4t"])

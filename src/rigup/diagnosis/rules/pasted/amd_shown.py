@@ -57,6 +57,15 @@ def dkms_has_amdgpu_for_no_kernel(
     return built is None and nvidia is None and silent and not inside(said) and {"kernel": None, "said": said.id}
 
 
+@rule("kernel-module-not-built", "likely")
+def dkms_has_it_for_no_kernel_and_says_why(
+    added: Symptom = seen("dkms-added-only"), said: Symptom = seen("dkms-headers-missing", "dkms-build-failed-unnamed", "kernel-build-folder-missing"),
+    built: DkmsBuild | None = None, loaded: KernelModule | None = one(name=("amdgpu", "nvidia"), loaded=True),
+) -> Verdict:  # fmt: skip
+    """The list has the module for no kernel, and what failed stands beside it."""
+    return built is None and loaded is None and {"kernel": said.get("kernel"), "module": added.get("module")}
+
+
 @rule("kernel-module-not-built", "possible")
 def kernels_own_amdgpu_may_not_do(
     _added: Symptom = seen("dkms-added-only", module="amdgpu"), said: Symptom = seen(*_NO_DEVICE), _loaded: KernelModule = one(name="amdgpu", loaded=True),
@@ -106,6 +115,24 @@ def a_cards_own_lines_show_them_off(
     return not card.knows("driver") and gpu.get("pci_address") == card.address
 
 
+@rule("vm-without-gpu-passthrough", "likely")
+def made_up_display_and_no_amdgpu(
+    _shown: Symptom = seen("made-up-display-virtualbox", "made-up-display-vmware", "made-up-display-qxl", "virtual-display", "virtual-display-by-name"),
+    said: Symptom = seen("rocm-smi-amdgpu-not-found", "amd-smi-no-driver", "hsa-out-of-resources", "hip-init-failed", "hip-no-device"),
+    gpu: Gpu | None = None, card: PciDevice | None = one(vendor_id=(_AMD, "10de")),
+) -> Verdict:  # fmt: skip
+    """The only display is one that a hypervisor makes up, and AMD's tools find nothing."""
+    return gpu is None and card is None and {"said": said.id}
+
+
+@rule("rocminfo-builtin-module", "likely")
+def opencl_lists_the_card_all_the_same(
+    said: Symptom = seen("rock-module-not-loaded", "rocm-smi-amdgpu-not-found", "amd-smi-no-driver"), shown: Symptom = seen("clinfo-lists-a-radeon"),
+) -> Verdict:  # fmt: skip
+    """ROCm's OpenCL reaches a card by the very module that its other tools do not find."""
+    return not inside(said) and {"said": said.id, "shown": shown.id}
+
+
 # -- firmware
 @rule("amd-firmware-regression", "likely")
 def faults_with_firmware_known_bad(
@@ -148,9 +175,17 @@ def a_render_node_was_refused(
     return other is None and card is None and not inside(error) and {"said": error.id}
 
 
+@rule("container-render-group-mismatch", "likely")
+def node_that_was_handed_in_was_refused(
+    error: Symptom = seen("device-node-refused-below"), given: Symptom | None = seen("kfd-handed-in")
+) -> Verdict:
+    """The same where a container was given the node."""
+    return (given is not None or inside(error)) and {"said": error.id}
+
+
 @rule("render-group-missing", "likely")
 def node_that_a_program_opened_was_refused(
-    error: Symptom = seen("device-node-refused-below"), boxed: Symptom | None = seen(*SPOKEN_OF), platform: Platform | None = one(wsl=2), other: Gpu | None = one(vendor="nvidia"),
+    error: Symptom = seen("device-node-refused-below"), boxed: Symptom | None = seen("kfd-handed-in", *SPOKEN_OF), platform: Platform | None = one(wsl=2), other: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """The program names the node, and a few lines below the system's refusal."""
     outside = boxed is None and platform is None and not inside(error)
@@ -166,6 +201,34 @@ def runtime_lists_the_card_for_root_alone(
     """A person's program finds no GPU; rocminfo, asked with root's rights, lists it."""
     outside = boxed is None and not inside(error)
     return outside and mask is None and nvidia is None and own is None and {"said": error.id, "works": root.id}
+
+
+@rule("render-group-missing", "likely")
+def torch_finds_none_and_the_runtime_lists_it_for_root(
+    torch: Torch = one(available=False), root: Symptom = seen("rocminfo-with-sudo-lists", "rocminfo-with-sudo-answers"), boxed: Symptom | None = seen(*SPOKEN_OF),
+    mask: Variable | None = one(name=MASKS), nvidia: Gpu | None = one(vendor="nvidia"), own: Symptom | None = seen("rocminfo-without-sudo"),
+) -> Verdict:  # fmt: skip
+    """The same of a torch for ROCm."""
+    return (
+        boxed is None
+        and mask is None
+        and nvidia is None
+        and own is None
+        and bool(torch.get("hip"))
+        and {"works": root.id}
+    )
+
+
+@rule("render-group-missing", "likely")
+def torch_finds_none_for_an_account_without_the_groups(
+    torch: Torch = one(available=False), who: Account = one(at="shell"), node: DeviceNode | None = one(path="/dev/kfd"), boxed: Symptom | None = seen(*SPOKEN_OF),
+    mask: Variable | None = one(name=MASKS), nvidia: Gpu | None = one(vendor="nvidia"), platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """A torch for ROCm and an account in none of the groups to which distributions give the nodes."""
+    own = who.get("uid") == 0 or {"root", "video", "render"} & set(who.groups)
+    elsewhere = boxed is not None or bool(platform and (platform.get("wsl") or platform.get("system") == "windows"))
+    clear = node is None and mask is None and nvidia is None and not elsewhere
+    return clear and not own and bool(torch.get("hip")) and {"user": who.get("user")}
 
 
 @rule("render-group-missing", "likely")

@@ -81,6 +81,14 @@ def server_puts_nothing_on_it(
     return card is None and 0 < (size(said.get("total")) or 0) <= 4 * GIB and gpu.get("vendor") == "amd"
 
 
+@rule("igpu-vram-counted-without-gtt", "possible")
+def server_finds_too_little_on_a_radeon(
+    said: Symptom = seen("ollama-not-enough-vram"), _radeon: Symptom = seen("ollama-radeon-detected"), card: Gpu | None = one(integrated=False)
+) -> Verdict:  # fmt: skip
+    """Which Radeon it is nobody tells; so little has a carve-out more often than a card."""
+    return card is None and {"said": said.id}
+
+
 @rule("igpu-vram-counted-without-gtt", "likely")
 def torch_counts_the_carve_out(
     _named: Symptom = seen("torch-names-integrated-graphics"), asked: Symptom = seen("torch-total-asked"), mapped: Symptom = seen("amdgpu-gtt-ready"),

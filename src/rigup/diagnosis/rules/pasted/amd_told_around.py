@@ -12,7 +12,7 @@ _NVIDIA_NAMED = ("nvidia-tx-named", "nvidia-geforce-named")
 _CARVED = tuple(share * GIB for share in (0.25, 0.5, 1, 2, 3, 4, 8))  # what firmware's menus offer
 
 
-_WHEELS = ("nvidia-wheels-listed", "nvidia-wheels-come-along", "nvidia-wheels-are-fetched")
+_WHEELS = ("nvidia-wheels-listed", "nvidia-wheels-come-along", "nvidia-wheels-are-fetched", "pip-fetches-plain-torch")
 
 
 # -- builds and results
@@ -281,29 +281,35 @@ def program_finds_no_gpu(
 @rule("cuda-torch-on-amd", "likely")
 def wheels_of_another_maker_are_listed(
     listed: Symptom = seen(*_WHEELS), card: Gpu = one(vendor="amd", integrated=False), other: Gpu | None = one(vendor="nvidia"),
-    torch: Torch | None = None,
+    torch: Torch | None = None, replaced: Symptom | None = seen("rocm-torch-installed"),
 ) -> Verdict:  # fmt: skip
     """CUDA's libraries beside torch, on a machine of AMD's."""
-    return other is None and not _for_rocm(torch) and card.get("vendor") == "amd" and {"said": listed.id}
+    return (
+        other is None
+        and replaced is None
+        and not _for_rocm(torch)
+        and card.get("vendor") == "amd"
+        and {"said": listed.id}
+    )
 
 
 @rule("cuda-torch-on-amd", "likely")
 def wheels_of_another_maker_come_where_amd_is_named(
     listed: Symptom = seen(*_WHEELS), _named: Symptom = seen(*OURS[-2:], "amd-rx-named", "amd-xt-named"), nvidia: Symptom | None = seen(*_NVIDIA_NAMED),
     other: Gpu | None = one(vendor="nvidia"), inner: Gpu | None = one(vendor="amd", integrated=True), torch: Torch | None = None,
-    driver: Driver | None = one(vendor="nvidia"),
+    driver: Driver | None = one(vendor="nvidia"), replaced: Symptom | None = seen("rocm-torch-installed"),
 ) -> Verdict:  # fmt: skip
     """The same where words tell whose card it is; what a processor brings beside an NVIDIA card is not meant."""
-    clear = nvidia is None and other is None and driver is None and inner is None
+    clear = nvidia is None and other is None and driver is None and inner is None and replaced is None
     return clear and not _for_rocm(torch) and {"said": listed.id}
 
 
 @rule("cuda-torch-on-amd", "likely")
 def torch_that_is_there_satisfies_pip(
-    said: Symptom = seen("pip-keeps-plain-torch"), index: Symptom = seen("rocm-index-asked"), replaced: Symptom | None = seen("rocm-torch-installed"),
+    said: Symptom = seen("pip-keeps-plain-torch", "pip-fetches-plain-torch"), index: Symptom = seen("rocm-index-asked"), replaced: Symptom | None = seen("rocm-torch-installed"),
     other: Gpu | None = one(vendor="nvidia"), platform: Platform | None = None, torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
-    """ROCm's index was asked, and PyPI's torch was there before: pip takes the release for the same and changes nothing."""
+    """ROCm's index was asked, and pip keeps the torch of PyPI that is there, or, where it asks both, fetches a newer one."""
     linux = platform is None or platform.get("system") in (None, "linux")
     clear = replaced is None and other is None and linux and not _for_rocm(torch)
     return clear and {"said": said.id, "index": index.id}

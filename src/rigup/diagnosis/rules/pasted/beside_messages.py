@@ -7,7 +7,18 @@ from rigup.diagnosis.rules.framework import worth_a_build
 from rigup.diagnosis.rules.scheduler import per_node
 from rigup.diagnosis.rules.told import GPU_NOT_USED, Told
 from rigup.knowledge import wsl
-from rigup.machine.kinds import Gpu, JobRequest, Launch, Platform, SharedMemory, Symptom, Torch, World
+from rigup.machine.kinds import (
+    Driver,
+    Gpu,
+    JobRequest,
+    Launch,
+    Package,
+    Platform,
+    SharedMemory,
+    Symptom,
+    Torch,
+    World,
+)
 
 _NCCL_SYSTEM = ("nccl-system-error", "nccl-system-error-constant")
 
@@ -179,10 +190,10 @@ def each_task_starts_all_again(
 @rule("cuda-runtime-library-missing", "possible")
 def jax_sees_none_where_torch_counts_some(
     _said: Symptom = seen("jax-falls-back-to-the-processor"), torch: Torch | None = one(available=True), counted: Torch | None = one(devices=Told(bool)),
-    listed: Symptom | None = seen("jax-lists-gpus"),
+    card: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"), listed: Symptom | None = seen("jax-lists-gpus"),
 ) -> Verdict:  # fmt: skip
-    """torch brings its own libraries and finds the card; jax looks for its own, or is a build without CUDA."""
-    return listed is None and (torch is not None or counted is not None) and {"program": "jax"}
+    """torch, or the driver's tool, finds the card; jax looks for libraries of its own, or is a build without CUDA."""
+    return listed is None and any(part is not None for part in (torch, counted, card)) and {"program": "jax"}
 
 
 @rule("cuda-runtime-library-missing", "likely")
@@ -208,3 +219,13 @@ def its_own_cuda_part_is_wanted_and_cuda_is_not_there(
 ) -> Verdict:
     """An extension for CUDA looks for torch's own part for CUDA, which a build for processors does not have."""
     return not torch.get("cuda")
+
+
+@rule("cpu-only-torch", "possible")
+def build_for_processors_beside_cards_too_old_for_any(
+    torch: Torch = one(available=False), gpu: Gpu = one(vendor="nvidia"), driver: Driver = one(vendor="nvidia"), package: Package | None = one(manager="conda", name=("cpuonly", "pytorch-cpu")),
+) -> Verdict:  # fmt: skip
+    """conda was told to take the build for processors; a build that serves the cards would have to be made of sources."""
+    chosen = package is not None or str(torch.get("version")).endswith("+cpu")
+    plain = torch.knows("cuda") and torch.cuda is None and torch.get("hip") is None
+    return chosen and plain and bool(driver.version) and not worth_a_build(gpu)

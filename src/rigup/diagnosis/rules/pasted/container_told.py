@@ -4,7 +4,18 @@ from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.driver import NO_CUDA, SILENT
 from rigup.diagnosis.rules.told import WORKS_INSIDE, Told
-from rigup.machine.kinds import Driver, Gpu, Jetson, JobRequest, KernelModule, Platform, Symptom, Torch, World
+from rigup.machine.kinds import (
+    Driver,
+    Gpu,
+    Jetson,
+    JobRequest,
+    KernelModule,
+    Platform,
+    Symptom,
+    TensorFlow,
+    Torch,
+    World,
+)
 
 _WSL_SPOKEN = ("wsl-first-in-words", "wsl-first-in-small-letters", "wsl-lived-in", "wsl-in-small-letters")
 _GUESTS = ("desktop-hypervisor-lived-in", "virtualbox-lived-in", "guest-in-chinese")
@@ -48,7 +59,7 @@ def driver_was_mounted_by_hand(
 @rule("container-without-gpu", "likely")
 def trace_finds_the_module_and_no_node(
     _missed: Symptom = seen("trace-misses-nvidias-node", "nvidia-nodes-not-there"), _module: KernelModule = one(name="nvidia", loaded=True),
-    where: Symptom | None = seen("lxd-named", "docker-in-words", *_CONTAINERS), world: World | None = one(container=Told(bool)),
+    where: Symptom | None = seen("lxd-named", "container-detected", "docker-in-words", *_CONTAINERS), world: World | None = one(container=Told(bool)),
     refused: Symptom | None = seen("trace-may-not-make-nvidias-node"),
 ) -> Verdict:  # fmt: skip
     """All containers see the host's module; its nodes come to those alone that were given the GPU, and no other may make them."""
@@ -151,10 +162,16 @@ def guests_container_gets_nothing_of_a_driver(
 def container_engine_finds_nothing_of_a_driver(
     said: Symptom = seen("apptainer-no-nv-files"), gpu: Gpu | None = one(seen_by=Told(bool)), driver: Driver | None = one(vendor="nvidia"), platform: Platform | None = None,
     jetson: Jetson | None = None, module: KernelModule | None = one(name="nvidia", loaded=True), job: JobRequest | None = None,
+    wish: Symptom | None = seen(*_UNUSED, "engine-finds-no-nvidia-smi", "tf-no-driver-in-kernel", "program-finds-no-cuda", "torch-not-compiled-with-cuda", "nvidia-smi-no-library", "libcuda-not-found"),
+    none: TensorFlow | None = one(gpus=0), torch: Torch | None = one(available=False),
     other: Symptom | None = seen("jetson-in-words", "tegra-in-words", "orin-in-words", "slurm-told", "slurm-told-in-small-letters"),
 ) -> Verdict:  # fmt: skip
-    """As above, on a host: neither its programs nor its libraries are there."""
+    """As above, on a host: neither its programs nor its libraries are there, and a program wants them."""
     elsewhere = platform is not None and (platform.get("wsl") or platform.get("hypervisor"))
+    wanted = any(part is not None for part in (wish, none, torch))
     return (
-        all(part is None for part in (gpu, driver, jetson, module, job, other)) and not elsewhere and {"said": said.id}
+        wanted
+        and all(part is None for part in (gpu, driver, jetson, module, job, other))
+        and not elsewhere
+        and {"said": said.id}
     )

@@ -6,6 +6,8 @@ from rigup.diagnosis.rules.pasted.amd_told import OURS
 from rigup.diagnosis.rules.rocm import MASKS, left
 from rigup.machine.kinds import Gpu, Symptom, Variable
 
+_NONE = ("hip-no-device", "hip-log-no-device", "hip-init-failed", "torch-no-cuda-gpus", "hsa-out-of-resources")
+
 
 @rule("double-visibility-mask", "likely")
 def second_mask_of_a_line_names_what_is_left_out(said: Symptom = seen("two-masks-in-a-line", "two-masks-in-other-order")) -> Verdict:  # fmt: skip
@@ -13,6 +15,16 @@ def second_mask_of_a_line_names_what_is_left_out(said: Symptom = seen("two-masks
     count = len(str(said.outer).strip(",").split(","))
     beyond = any(int(part) >= count for part in str(said.inner).split(",") if part)
     return beyond and {"name": str(said.name) + "_VISIBLE_DEVICES"}
+
+
+@rule("double-visibility-mask", "likely")
+def process_was_given_both_masks(
+    outer: Symptom = seen("masks-in-an-environment"), inner: Symptom = seen("inner-mask-in-an-environment"), said: Symptom = seen(*_NONE),
+) -> Verdict:  # fmt: skip
+    """The environment that a server hands on has both, and what it starts finds no device."""
+    count = len(str(outer.outer).strip(",").split(","))
+    beyond = any(int(part) >= count for part in str(inner.inner).split(",") if part)
+    return beyond and {"name": str(inner.name) + "_VISIBLE_DEVICES", "said": said.id}
 
 
 @rule("igpu-visible-beside-dgpu", "likely")

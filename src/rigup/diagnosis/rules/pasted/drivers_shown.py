@@ -3,6 +3,7 @@
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.driver import NO_CUDA, SILENT, inside, same_version
 from rigup.diagnosis.rules.driver_guest import on_first_bus
+from rigup.diagnosis.rules.told import LISTS_WITHOUT
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.driver_faults import branch_has
 from rigup.knowledge.gpus import driver_branch_for, open_module
@@ -43,7 +44,7 @@ def nouveau_has_the_card_beside_nvidias_package(
 
 @rule("nouveau-bound", "likely")
 def nouveau_is_named_where_nvidia_fails(
-    _nouveau: Symptom = seen("nouveau-row-alone", "nouveau-in-the-log"), _wish: Symptom = seen("nvidia-installer-load-failed", "nvidia-smi-none-in-words", *SILENT),
+    _nouveau: Symptom = seen("nouveau-row-alone", "nouveau-in-the-log"), _wish: Symptom = seen("nvidia-installer-load-failed", "nvidia-smi-none-in-words", "nvidia-smi-no-devices", *SILENT),
     loaded: KernelModule | None = one(name="nvidia", loaded=True), gone: UnloadedModule | None = one(name="nouveau"),
 ) -> Verdict:  # fmt: skip
     """The list of modules, or the log, has nouveau, and NVIDIA's own programs fail."""
@@ -129,16 +130,21 @@ def error_803_alone(_error: Symptom = seen("cuda-803-by-number")) -> Verdict:
     return True
 
 
-@rule("libcuda-differs-from-kernel-driver", "likely")
+@rule("nvml-driver-library-mismatch", "likely")
 def tool_of_another_driver_and_cuda_fails(
-    head: Symptom = seen("nvidia-smi-of-another-driver"), said: Symptom = seen(*_999, *_803, *_STARTS_NOT, *NO_CUDA),
+    head: Symptom = seen("nvidia-smi-of-another-driver"), said: Symptom = seen(*_999, *_STARTS_NOT, *NO_CUDA),
     platform: Platform | None = None, spoken: Symptom | None = seen("wsl-lived-in", "wsl-in-small-letters", "wsl-kernel-named", "wsl-folder-named"),
 ) -> Verdict:  # fmt: skip
     """Two drivers' files are mixed: nvidia-smi is of one release, what answers it of another. In a WSL it is always so."""
     windows = spoken is not None or (
         platform is not None and (platform.get("wsl") or platform.get("system") == "windows")
     )
-    return not windows and _of_linux(head.driver) and not same_version(head.tool, head.driver) and {"said": said.id}
+    return (
+        not windows
+        and _of_linux(head.driver)
+        and not same_version(head.tool, head.driver)
+        and {"said": said.id, "library_version": head.tool}
+    )
 
 
 def _of_linux(version: str) -> bool:
@@ -187,7 +193,7 @@ def start_fails_and_the_setting_is_named(
 # -- guests
 @rule("no-gpu-present", "likely")
 def displays_are_listed_and_none_is_nvidias(
-    _looked: Symptom = seen("displays-listed-without-nvidia"), wish: Symptom = seen("module-finds-no-device", "torch-found-no-driver", *SILENT),
+    _looked: Symptom = seen(*LISTS_WITHOUT), wish: Symptom = seen("module-finds-no-device", "torch-not-compiled-with-cuda", "torch-loads-for-cuda", *NO_CUDA, *SILENT),
     gpu: Gpu | None = one(vendor=("nvidia", "amd")), card: PciDevice | None = one(vendor_id=("10de", "1002")), made: Symptom | None = seen(*_MADE_UP, "virtio-on-the-bus"),
     platform: Platform | None = None, off: Symptom | None = seen("optimus-manager-set-to-integrated", "prime-select-says-intel", "switched-to-integrated", "bbswitch-off", "envycontrol-switched"),
 ) -> Verdict:  # fmt: skip

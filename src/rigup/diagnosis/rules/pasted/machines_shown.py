@@ -3,10 +3,11 @@
 import re
 
 from rigup.diagnosis.rule import Every, Verdict, lacks, one, rule, seen
+from rigup.diagnosis.rules.access import closed
 from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, inside
 from rigup.diagnosis.rules.told import NO_DEDICATED
 from rigup.knowledge.patterns import late
-from rigup.machine.kinds import DeviceNode, Gpu, KernelModule, PciDevice, Platform, Symptom, Torch
+from rigup.machine.kinds import Account, DeviceNode, Gpu, KernelModule, PciDevice, Platform, Symptom, Torch
 
 _UVM = "/dev/nvidia-uvm"
 _GIVEN = ("guest-started-with-a-passed-card", "guest-of-proxmox-with-a-card", "guest-of-libvirt-with-a-card")
@@ -26,7 +27,7 @@ _CLOUD = (
 )
 _ASKED = (
     "container-no-wsl-adapter", "torch-not-compiled-with-cuda", "torch-not-linked-with-cuda", "torch-loads-for-cuda", "traceback-ends-in-cuda-start",
-    "session-ends-in-cuda-start", "program-finds-no-cuda", "ollama-finds-no-gpu", "nvidia-installer-no-gpu",
+    "session-ends-in-cuda-start", "traceback-ends-in-cuda-call", "nvidia-installer-no-gpu", "webui-torch-no-gpu",
 )  # fmt: skip
 _GUESTS_FILE = late(r"(?:^|[/_.-])(?:vm|guest|domu)(?:[0-9_.-]|$)", re.IGNORECASE)
 
@@ -75,7 +76,7 @@ def guest_has_no_room_for_the_window(
 # -- no card
 @rule("no-gpu-present", "likely")
 def rented_machine_has_none(
-    said: Symptom = seen("torch-found-no-driver", *NO_CUDA, "nvidia-installer-no-gpu"), kind: Symptom = seen(*_CLOUD),
+    said: Symptom = seen(*NO_CUDA, "nvidia-installer-no-gpu", "torch-loads-for-cuda", "traceback-ends-in-cuda-start"), kind: Symptom = seen(*_CLOUD),
     gpu: Gpu | None = one(vendor="nvidia"), card: PciDevice | None = one(vendor_id=NVIDIA),
 ) -> Verdict:  # fmt: skip
     """Machines of such a kind are let without any GPU."""
@@ -84,16 +85,18 @@ def rented_machine_has_none(
 
 @rule("no-gpu-present", "likely")
 def machine_is_listed_without_a_card(
-    said: Symptom = seen(*NO_CUDA, *SILENT, *_ASKED), told: Symptom = seen(*NO_DEDICATED),
-    gpu: Gpu | None = one(vendor=("nvidia", "amd")), card: PciDevice | None = one(vendor_id=(NVIDIA, "1002")),
+    said: Symptom = seen(*NO_CUDA, *SILENT, *_ASKED), told: Symptom = seen(*NO_DEDICATED, "display-adapters-without-a-card"),
+    gpu: Gpu | None = one(vendor="nvidia"), card: PciDevice | None = one(vendor_id=NVIDIA), other: Gpu | None = one(vendor="amd", integrated=False),
 ) -> Verdict:  # fmt: skip
     """A program asks for CUDA, and the list of what the machine has says that it has no card of its own."""
-    return gpu is None and card is None and not inside(said) and {"said": told.id, "severity": "error"}
+    return (
+        gpu is None and card is None and other is None and not inside(said) and {"said": told.id, "severity": "error"}
+    )
 
 
 @rule("no-gpu-present", "likely")
 def named_chip_only_draws(
-    said: Symptom = seen("torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device", "session-ends-in-cuda-start"), own: Symptom = seen("intel-drawing-chip-named"),
+    said: Symptom = seen("torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device", "session-ends-in-cuda-start", "torch-loads-for-cuda", "traceback-ends-in-cuda-start", "traceback-ends-in-cuda-call"), own: Symptom = seen("intel-drawing-chip-named"),
     gpu: Gpu | None = one(vendor=("nvidia", "amd")), card: PciDevice | None = None, named: Symptom | None = seen("nvidia-geforce-named", "nvidia-tx-named", "older-generation-named"),
 ) -> Verdict:  # fmt: skip
     """CUDA is wanted, and the only graphics that anybody names are a processor's own."""
@@ -113,6 +116,14 @@ def package_is_not_installed_and_the_card_is_there(
 ) -> Verdict:  # fmt: skip
     """The bus has the card, and the package manager knows of no driver that is installed."""
     return module is None and works is None and not card.get("driver")
+
+
+@rule("render-group-missing", "likely")
+def processors_alone_where_the_node_is_closed(
+    who: Account, node: DeviceNode, _shown: Symptom = seen("sycl-lists-processors-alone"), other: Gpu | None = one(vendor="nvidia")
+) -> Verdict:  # fmt: skip
+    """oneAPI's own list has processors only, and the account may not open the render node."""
+    return other is None and node.path.startswith("/dev/dri/renderD") and not inside(node) and closed(node, who)
 
 
 # -- not loaded
@@ -171,6 +182,15 @@ def listed_nodes_lack_it(
     """The driver's nodes are listed, and the one that CUDA needs is not among them."""
     open_ = not card.knows("mode") or card.mode[8:9] == "w"
     return not nodes and open_ and all(other is None for other in (works, torch, loaded, silent))
+
+
+@rule("uvm-device-missing", "possible")
+def listed_nodes_lack_it_and_torch_sees_none(
+    _card: DeviceNode = one(path="/dev/nvidiactl"), nodes: Every[DeviceNode] = lacks(DeviceNode, path=_UVM), torch: Torch = one(available=False),
+    _works: Gpu = one(vendor="nvidia", seen_by="nvidia-smi"),
+) -> Verdict:  # fmt: skip
+    """nvidia-smi needs no such node and lists the card; torch needs it. For what torch was built nobody tells."""
+    return not nodes and not torch.knows("cuda") and "+cpu" not in str(torch.get("version"))
 
 
 # -- refused

@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.knowledge import wsl
-from rigup.machine.kinds import Gpu, Platform, Symptom, Toolkit, Torch
+from rigup.machine.kinds import Gpu, Platform, Symptom, SystemPackage, Toolkit, Torch
 
 _GUEST = ("wsl-detected", "wsl-kernel-named", "wsl-device-named", "wsl-folder-named")
 _NONE = ("torch-no-cuda-gpus", "hip-no-device", "hip-log-no-device", "hip-device-count-hundred")
@@ -105,3 +105,16 @@ def first_generation_is_spoken_of(
 ) -> Verdict:  # fmt: skip
     """The same where only the person's words tell of it."""
     return platform is None and {"distribution": "Ubuntu", "minimum": "WSL 2", "said": said.id}
+
+
+@rule("wsl-libcuda-link", "likely")
+def driver_is_in_windows_folder_and_not_found(
+    said: Symptom = seen("cuda-driver-library-not-found", "libcuda-not-found"), _there: Symptom = seen("wsl-folder-has-libcuda"), package: SystemPackage | None = one(state="installed"),
+    works: Torch | None = one(available=True),
+) -> Verdict:  # fmt: skip
+    """Windows's folder has the library, and a program that looks in the loader's own places finds none."""
+    return (
+        works is None
+        and not (package and wsl.shadows(package.name))
+        and {"path": wsl.library_folder(), "said": said.id}
+    )
