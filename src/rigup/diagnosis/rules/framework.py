@@ -88,11 +88,13 @@ def a_program_found_no_gpu_code(
 @rule("cpu-only-torch")
 def conda_chose_the_cpu_build(
     package: Package = one(manager="conda", name=("cpuonly", "pytorch", "pytorch-cpu", "pytorch-mutex", "libtorch")),
-    gpu: Gpu = one(vendor=_GPU_MAKERS), torch: Torch | None = None,
+    gpu: Gpu = one(vendor=_GPU_MAKERS), torch: Torch | None = None, other: Torch | None = one(cuda=Told(bool)),
 ) -> Verdict:  # fmt: skip
-    """conda names the variant in the build string; here it is known that a card is there."""
+    """conda names the variant in the build string; here it is known that a card is there. Of several environments it is one."""
     works = torch and (torch.get("available") or torch.get("cuda"))
-    return _cpu_variant(package) and worth_a_build(gpu) and not works
+    if not _cpu_variant(package) or not worth_a_build(gpu) or works:
+        return False
+    return {"severity": "warning"} if other else True
 
 
 @rule("cpu-only-torch", "likely")
