@@ -123,7 +123,7 @@ def message_names_the_holder(
 @rule("gpu-memory-held-by-others")
 def used_by_nobody_that_is_listed(
     _list: Symptom = seen("nvidia-smi-no-processes"), gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None,
-    parts: Gpu | None = one(mig=True), inside: Symptom | None = seen("container-commands-shown"),
+    parts: Gpu | None = one(mig=True), inside: Symptom | None = seen("container-commands-shown", "prompt-inside-docker"),
 ) -> Verdict:  # fmt: skip
     """Much is used, and the list of processes is empty. On Windows, in a WSL and in a container it always is."""
     elsewhere = platform and (platform.get("wsl") or platform.get("system") == "windows")

@@ -144,7 +144,7 @@ def copies_and_no_link(
 
 @rule("wsl-linux-driver-inside", "possible")
 def no_device_in_a_wsl(
-    platform: Platform = one(wsl=2), said: Symptom = seen("cuda-no-device-constant"), mask: Variable | None = one(name="CUDA_VISIBLE_DEVICES"),
+    platform: Platform = one(wsl=2), said: Symptom = seen("cuda-no-device-constant", "cuda-no-device"), mask: Variable | None = one(name="CUDA_VISIBLE_DEVICES"),
     amd: Gpu | None = one(vendor="amd"),
 ) -> Verdict:  # fmt: skip
     """CUDA is there and finds no device: in WSL mostly another libcuda than the one of Windows was loaded."""
