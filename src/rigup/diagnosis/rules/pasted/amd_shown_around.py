@@ -1,12 +1,10 @@
-"""Memory that processor and graphics share, WSL, DirectML and Intel's libraries, by what short pastes show of them."""
+"""Memory that processor and graphics share, DirectML and Intel's libraries, by what short pastes show of them."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.directml import small
 from rigup.diagnosis.rules.memory import GIB, OUT, size
-from rigup.knowledge import wsl
-from rigup.knowledge.apple import is_older, next_mps_minimum
 from rigup.knowledge.intel import release_of
-from rigup.machine.kinds import Gpu, ModuleParameter, Platform, Symptom, Torch, Variable
+from rigup.machine.kinds import Gpu, ModuleParameter, Symptom
 from rigup.machine.names import same_name
 
 _MIB, _PAGE = 1 << 20, 4096
@@ -114,76 +112,6 @@ def ttm_has_no_such_parameter(
 ) -> Verdict:  # fmt: skip
     """A name that is like the right one."""
     return not wish.knows("running") and {"name": wish.name}
-
-
-# -- WSL
-@rule("wsl-windows-too-old", "likely")
-def old_windows_and_its_command(
-    platform: Platform = one(system="windows"), typed: Symptom = seen("wsl-command-typed")
-) -> Verdict:
-    """Somebody at a prompt of such a Windows works with WSL."""
-    return wsl.too_old(platform.version, None) is not None and {"minimum": "Windows build " + wsl.minimum()[0], "said": typed.id}  # fmt: skip
-
-
-@rule("wsl-gpu-in-tcc-mode", "likely")
-def refused_beside_a_card_that_computes_only(
-    card: Gpu = one(driver_model="TCC"), said: Symptom = seen("wsl-access-blocked", "nvidia-smi-no-handle")
-) -> Verdict:  # fmt: skip
-    """Windows's list has such a card, and elsewhere it is refused."""
-    unknown = said.id == "wsl-access-blocked" or str(said.get("why")).startswith("Unknown Error")
-    return unknown and card.get("vendor", "nvidia") == "nvidia" and {"said": said.id}
-
-
-@rule("wsl-libcuda-link", "likely")
-def copies_and_no_link(
-    said: Symptom = seen("libcuda-first-name-not-loaded"), _platform: Platform = one(wsl=2)
-) -> Verdict:
-    """Windows's folder has the library, and the loader does not find it."""
-    return {"path": wsl.library_folder(), "said": said.id}
-
-
-@rule("wsl-linux-driver-inside", "possible")
-def no_device_in_a_wsl(
-    platform: Platform = one(wsl=2), said: Symptom = seen("cuda-no-device-constant", "cuda-no-device"), mask: Variable | None = one(name="CUDA_VISIBLE_DEVICES"),
-    amd: Gpu | None = one(vendor="amd"),
-) -> Verdict:  # fmt: skip
-    """CUDA is there and finds no device: in WSL mostly another libcuda than the one of Windows was loaded."""
-    old = wsl.too_old(None, platform.get("release")) is not None
-    return not old and mask is None and amd is None and {"said": said.id}
-
-
-@rule("wsl-linux-driver-inside", "likely")
-def linux_tool_looks_for_a_module(_platform: Platform = one(wsl=2), said: Symptom = seen("nvml-driver-not-loaded")) -> Verdict:  # fmt: skip
-    """Windows's own tool has no module to look for."""
-    return {"said": said.id}
-
-
-@rule("wsl-gpu-not-supported", "possible")
-def card_that_wsl_has_not(
-    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), listed: Gpu | None = one(vendor="amd", seen_by=("rocminfo", "rocm_agent_enumerator"))
-) -> Verdict:  # fmt: skip
-    """ROCm's runtime knows that it is in WSL, and the card is one that it leaves out there."""
-    return listed is None and not card.knows("shown_isa") and wsl.chip_without_wsl(card.isa)
-
-
-@rule("wsl-wheel-bundled-hsa-runtime", "possible")
-def wheel_finds_none_in_a_wsl(
-    _platform: Platform = one(wsl=2), said: Symptom = seen("torch-no-cuda-gpus", runtime="HIP"), refused: Symptom | None = seen("hsa-out-of-resources", "wsl-gpu-unsupported", "rock-module-not-loaded"),
-    card: Gpu | None = one(vendor="amd"),
-) -> Verdict:  # fmt: skip
-    """A torch for ROCm is there, and nothing says that the card or the release is at fault."""
-    return refused is None and card is None and {"said": said.id}
-
-
-# -- Macs
-@rule("mps-macos-too-old", "likely")
-def built_in_and_not_offered_on_an_old_system(
-    torch: Torch = one(mps_built=True, mps_available=False), platform: Platform = one(system="macos")
-) -> Verdict:
-    """Which torch it is nobody tells; the system is older than what any release asks for."""
-    least = next_mps_minimum("10.0")
-    old = least is not None and is_older(platform.version, least) and not platform.version.startswith("10.")
-    return not torch.knows("version") and old and {"minimum": least}
 
 
 # -- DirectML and Intel

@@ -1,6 +1,7 @@
-"""Macs by what short pastes show: a sandbox's refusals, a container's kernel, a Python for another processor."""
+"""Macs by what short pastes show: a sandbox's refusals, a container's kernel, a Python for another processor, an old system."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
+from rigup.knowledge.apple import is_older, next_mps_minimum
 from rigup.machine.kinds import Cpu, Gpu, Platform, Symptom, Torch
 
 _NO_METAL = ("mps-wants-newer-macos", "mps-version-or-device", "metal-not-created", "metal-device-null")
@@ -64,3 +65,14 @@ def answers_of_another_processor(
     """What runs is built for Intel's processors, and the chip is Apple's."""
     apple = chip is not None or named is not None or (cpu is not None and "Apple" in str(cpu.get("model")))
     return apple and {"chip": chip and chip.get("name"), "seen": said.id}
+
+
+# -- the system
+@rule("mps-macos-too-old", "likely")
+def built_in_and_not_offered_on_an_old_system(
+    torch: Torch = one(mps_built=True, mps_available=False), platform: Platform = one(system="macos")
+) -> Verdict:
+    """Which torch it is nobody tells; the system is older than what any release asks for."""
+    least = next_mps_minimum("10.0")
+    old = least is not None and is_older(platform.version, least) and not platform.version.startswith("10.")
+    return not torch.knows("version") and old and {"minimum": least}
