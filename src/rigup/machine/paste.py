@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from rigup.knowledge.patterns import late
 from rigup.machine.facts import Place
 from rigup.machine.texts import Text
+from rigup.machine.unwrapping import unwrapped
 
 _ANSI = late(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r(?=\n)")
 _LABEL = late(r"^(?P<node>[A-Za-z][\w-]*(?:\.[\w.-]+)?|\d{1,4}): ?(?P<rest>.*)$")
@@ -18,7 +19,7 @@ def texts_of(source: str, body: str, place: Place = Place()) -> list[Text]:
     plain = _ANSI.sub("", body).replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
     labels = _labels(plain)
     if len(labels) < 2:
-        return [Text(source, plain, place)]
+        return [Text(source, plain, place), *unwrapped(source, plain, place)]
     return _by_node(source, plain, place, labels)
 
 
