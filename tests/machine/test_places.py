@@ -58,7 +58,29 @@ NEAR_MISSES = [
     "Error: source=cache",
     "$PATH is not set",
     "the path C:\\Users\\ada is long",
+    "root@train-gpu01:/data# date",
+    "root@srv-h100s:/data# date",
+    "root@rig-77777:/data# date",
+    "driver | 550.54",
+    "gpu  | memory | name",
+    "see /workspaces/app for more",
+    "the pyxis: container was removed",
 ]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "root@embed-7hx4p:/srv#",
+        "embed-66d8c4b5f9-tq7wz:/srv$",
+        "I have no name!@5e7a90c3d1b2:/srv$",
+        "(base) jovyan@hub-ada:~/work$",
+        "root@C.8812345:~#",
+        "/ #",
+    ],
+)
+def test_prompts_that_only_a_container_has(prompt):
+    assert places(prompt + " nvidia-smi\nnvidia-smi: command not found") == ["container", "container"]
 
 
 @pytest.mark.parametrize("line", NEAR_MISSES)

@@ -139,6 +139,24 @@ def composed_containers(text: Text) -> Statements:
             return
 
 
+_LIMITS = r"^[ \t]{2,12}Limits:[ \t]*\n(?:[ \t]{4,20}(?:cpu|memory|ephemeral-storage):[ \t]{1,12}\S{1,20}[ \t]*\n){1,3}"
+_INSPECTED = (
+    r"\"DeviceRequests\": ?(?:null|\[\])|HostConfig\.DeviceRequests[^\n]{0,120}\n(?:\[\]|null|<no value>)[ \t]*$"
+)
+
+
+@reads(adds=(World,), marks=("DeviceRequests", "Limits:"), rank=-1)
+def inspected_containers(text: Text) -> Statements:
+    """`docker inspect`: `"DeviceRequests": null`, and neither a node nor NVIDIA's runtime; `kubectl describe pod`: limits without a GPU."""
+    engine, hit = "docker", text.first(_INSPECTED)
+    if not hit:
+        engine, hit = "kubernetes", text.first(_LIMITS)
+    if hit and not text.first(r"\"Runtime\": ?\"nvidia|PathOnHost|(?:nvidia|amd)\.com/|gpu\.intel"):
+        world = hit.states(World, container=engine, gpu_requested=False)
+        world.place = world.place._replace(world=world.place.world or "container")
+        yield world
+
+
 _SET = r"^[ \t]{1,20}(?:- [\"']?(?P<name>CUDA_VISIBLE_DEVICES)=|(?P<key>CUDA_VISIBLE_DEVICES): ?)[\"']?(?P<value>[\w,.-]{0,60})[\"']?[ \t]*$"
 
 

@@ -323,12 +323,24 @@ _FLAGS = (
     ("lightning", "nodes", r"(?:--?|\s)(?:trainer\.)?num[_-]nodes[= ](?P<value>\d{1,5})(?=\s|$)"),
     ("torchrun", "devices", r"--nproc[_-]per[_-]node[= ](?P<value>\d{1,4})(?=\s|$)"),
     ("torchrun", "nodes", r"--nnodes[= ](?P<value>\d{1,5})(?=\s|$)"),
+    ("accelerate", "nodes", r"--num[_-]machines[= ](?P<value>\d{1,5})(?=\s|$)"),
 )
 
 
-_FLAGGED = ("devices=", "devices ", "--gpus", "num-nodes", "num_nodes", "nproc_per_node", "nproc-per-node", "gpus=")
+_FLAGGED = (
+    "devices=",
+    "devices ",
+    "--gpus",
+    "num-nodes",
+    "num_nodes",
+    "nproc_per_node",
+    "nproc-per-node",
+    "gpus=",
+    "machines",
+)
 _STARTED = (
-    r"^[^\n#]{0,300}?\b(?P<program>python[\d.]{0,5}|torchrun|torch\.distributed\.(?:run|launch)|lightning)[ \t]" + _MORE
+    r"^[^\n#]{0,300}?\b(?P<program>python[\d.]{0,5}|torchrun|torch\.distributed\.(?:run|launch)|lightning|accelerate)[ \t]"
+    + _MORE
 )
 
 

@@ -81,9 +81,14 @@ def docker_files(text: Text) -> Statements:
             return
 
 
-@reads(SharedMemory, inputs=[File("/proc/mounts")], marks=(" /dev/shm",))
+@reads(SharedMemory, inputs=[File("/proc/mounts")], marks=(" /dev/shm", '"ShmSize":'))
 def shared_memory(text: Text) -> Statements:
     """`shm /dev/shm tmpfs rw,size=65536k`, and `df`: `shm 64M 0 64M 0% /dev/shm`."""
+    for hit in text.each(r"\bon /dev/shm type tmpfs \([^)\n]{0,200}\bsize=(?P<total>\d{1,12}[kKmMgG]?)\b"):  # `mount`
+        if (total := size(hit["total"] + "B")) is not None:
+            yield hit.states(SharedMemory, total=total)
+    for hit in text.each(r"\"ShmSize\": (?P<total>[1-9]\d{5,12})\b"):  # `docker inspect`
+        yield hit.states(SharedMemory, total=int(hit["total"]))
     for hit in text.each(r"^\S{1,40} /dev/shm tmpfs [^\n ]{0,200}?\bsize=(?P<total>\d{1,12}[kKmMgG]?)\b"):
         if (total := size(hit["total"] + "B")) is not None:
             yield hit.states(SharedMemory, total=total)

@@ -40,11 +40,12 @@ def grepped_bus(text: Text) -> Statements:
     """`lspci | grep -i nvidia` and no device below it. Without -i the maker is written NVIDIA there."""
     for hit in text.each(_BUS):
         words = [word.strip("^$ ") for word in re.split(r"\\?\|", hit["wish"].strip("'\""))]
-        makers = {_MAKERS.get(word.lower()) for word in words if word.lower() not in _CLASSES}
+        makers = {_MAKERS.get(word.lower().partition("/")[0]) for word in words if word.lower() not in _CLASSES}
         blind = words[0] != "NVIDIA" and "i" not in hit["options"]
         answer = _answer(text.body, hit.match.end(), _DEVICE)
-        if len(makers) == 1 and None not in makers and not blind and answer == []:
-            yield hit.states(UnlistedVendor, vendor=makers.pop())
+        if None not in makers and not blind and answer == []:
+            for maker in sorted(filter(None, makers)):
+                yield hit.states(UnlistedVendor, vendor=maker)
 
 
 def _answer(body: str, start: int, row: re.Pattern[str]) -> list[str] | None:

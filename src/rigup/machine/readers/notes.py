@@ -116,8 +116,12 @@ def wsl_told(text: Text) -> Statements:
     ):
         yield hit.states(Platform, system="linux", release=hit["release"], wsl=wsl(hit["release"]))
     for hit in text.each(
-        r"^(?:[ \t>]{0,8}[-*] (?:\[[xX]\] )?|[^\n:]{0,59}(?:\(|\d[^\n:(]{0,30}[ +]))?WSL ?(?:[Vv]ersion ?)?[: ]{0,4}(?P<wsl>[12])(?:\.\d{1,3}){0,3}\)?(?![\w.])[^\n]{0,30}$"
+        r"^(?![^\n:]{0,80}\band/or\b)(?:[ \t>]{0,8}[-*] (?:\[[xX]\] )?|[^\n:]{0,59}(?:\(|\d[^\n:(]{0,30}[ +]))?WSL ?(?:[Vv]ersion ?)?[: ]{0,4}(?P<wsl>[12])(?:\.\d{1,3}){0,3}\)?(?![\w.])[^\n]{0,30}$"
     ):
+        yield hit.states(Platform, wsl=int(hit["wsl"]))
+    for hit in text.each(
+        r"^[^\n:]{0,80}\band/or WSL ?[12]: {0,2}\[?[^\n\]]{0,20}?WSL ?(?P<wsl>[12])\b"
+    ):  # a form's question
         yield hit.states(Platform, wsl=int(hit["wsl"]))
     if not re.search(r"(?i)WSL ?2", text.body):
         for hit in text.each(r"\b(?:[Uu]sing|[Rr]unning|[Oo]n|[Ii]n|with) [^\n.?]{0,40}\bWSL ?(?P<wsl>1)\b(?!\.\d)"):
@@ -167,7 +171,7 @@ def python_told(text: Text) -> Statements:
         yield hits[0].states(PythonEnv, version=hits[0]["version"])
 
 
-_PYTHON = r"\b[Pp]ython[ =:]{1,3}(?:[Vv]ersion ?[:=]? ?)?(?P<version>[23]\.\d{1,2}(?:\.\d{1,2})?)(?![\d.]\d|-)"
+_PYTHON = r"\b[Pp]ython[ =:]{1,3}(?:[Vv]ersion ?[:=]? ?)?(?P<version>[23]\.\d{1,2}(?:\.\d{1,2})?)(?!\d|\.\d|-)"
 
 
 @reads(marks=("_tegra_release", "R3", "etson", "L4T", "-tegra", "tegra-"), adds=(Jetson,))

@@ -19,6 +19,7 @@ _MATTERS = late(
     r"|intel-extension[\w-]*|oneccl[\w-]*|ipykernel|jupyter\w*|notebook|keras|cupy[\w-]*|mkl[\w-]*|intel-openmp|libgomp|nccl"
     r"|safetensors|peft|unsloth[\w-]*|exllamav?\d?|auto-gptq|gptqmodel|autoawq|apex|mmcv[\w-]*|detectron2|fairseq|dgl[\w-]*"
     r"|paddlepaddle[\w-]*|mxnet[\w-]*|torch|pytorch|openvino|ultralytics|faiss[\w-]*|numba|pycuda|lmcache|pyopencl|setuptools"
+    r"|cudf[\w-]*|cuml[\w-]*|rmm[\w-]*|pylibraft[\w-]*|jaxlib|ctranslate2|faster-whisper|xgboost|lightgbm|catboost|spacy"
     r"|pip|python|libstdcxx-ng|libgcc-ng|__\w+"
 )
 _CONDA = (
@@ -71,6 +72,7 @@ def listed_libraries(text: Text) -> Statements:
         "cpuonly",
         " mkl_py",
         " eigen_py",
+        " gpu_py",
     ),
 )
 def conda_listing(text: Text) -> Statements:
@@ -87,7 +89,20 @@ def conda_listing(text: Text) -> Statements:
 
 
 @reads(
-    adds=(Package,), marks=("torch", "tensorflow", "nvidia-", "\nVersion: ", "onnxruntime", "numpy", "jax", "cupy-cuda")
+    adds=(Package,),
+    marks=(
+        "torch",
+        "tensorflow",
+        "nvidia-",
+        "\nVersion: ",
+        "onnxruntime",
+        "numpy",
+        "jax",
+        "cupy-cuda",
+        "-cu1",
+        "paddlepaddle-gpu",
+        "ctranslate2",
+    ),
 )
 def pip_list(text: Text) -> Statements:
     """`pip list`, `pip freeze`, `uv pip list`, `pip show`: lines of a name and a version and nothing else."""

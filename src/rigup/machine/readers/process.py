@@ -14,10 +14,14 @@ def environment(text: Text) -> Statements:
         yield hit.states(Variable, **hit.found())
 
 
-@reads(Account, inputs=[Ask("account")], marks=("groups=",), process="shell")
+# What `id` calls groups in the languages of people who paste it.
+_GROUPS = r"(?:groups|Gruppen|groupes|grupos|gruppi|grupy|skupiny|grupper|groepen|gruplar|csoportok|группы|групи|グループ|组|群組|그룹들)"
+
+
+@reads(Account, inputs=[Ask("account")], marks=("groups=", " gid="), process="shell")
 def account(text: Text) -> Statements:
     """`id` as it prints."""
-    for hit in text.each(r"(?:uid=(?P<uid>\d+)\((?P<user>[^)]*)\).*?)?groups=(?P<groups>.*)"):
+    for hit in text.each(r"(?:uid=(?P<uid>\d+)\((?P<user>[^)]*)\).*?)?" + _GROUPS + r"=(?P<groups>.*)"):
         known = {
             name: int(value) if name == "uid" else value for name, value in hit.found().items() if name != "groups"
         }

@@ -1,0 +1,69 @@
+"""For which CUDA a framework other than torch was built, by its package's name and version."""
+
+import re
+
+import msgspec
+
+from rigup.knowledge import tables
+from rigup.knowledge.chips import isa_order
+from rigup.knowledge.cuda import toolkit_isas, version_key
+
+_TABLE = "framework_cuda"
+
+
+class _Build(msgspec.Struct, frozen=True):
+    package: str
+    first: str
+    last: str
+    cuda: str
+
+
+class _Named(msgspec.Struct, frozen=True):
+    package: str
+    form: str
+
+
+class _Newest(msgspec.Struct, frozen=True):
+    cuda: str
+    isa: str
+
+
+def cuda_of_package(name: str, version: str) -> str | None:
+    """Tell the CUDA that a published package was made for ("mxnet-cu102" -> "10.2"); None where nobody knows.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    for row in tables.rows(_TABLE, "named", _Named):
+        found = re.fullmatch(row.form, name) or re.fullmatch(row.form, f"{name}=={version}")
+        if found:
+            return _dotted(found["cuda"])
+    asked = version_key(version)[:2]
+    rows = [row for row in tables.rows(_TABLE, "build", _Build) if row.package in (name, name.removesuffix("-gpu"))]
+    fits = [row for row in rows if asked and version_key(row.first) <= asked]
+    newest = max(fits, key=lambda row: version_key(row.first), default=None)
+    ended = newest is not None and bool(newest.last) and asked > version_key(newest.last)
+    return newest.cuda if newest and not ended else None
+
+
+def came_after(isa: str, cuda: str) -> bool:
+    """Tell whether a chip came after all that a CUDA release compiles for; False where nobody knows.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    known = toolkit_isas(cuda)
+    if not known:
+        rows = tables.rows(_TABLE, "newest", _Newest)
+        older = [row for row in rows if version_key(row.cuda) <= version_key(cuda)]
+        known = [max(older, key=lambda row: version_key(row.cuda)).isa] if older else []
+    return bool(known) and isa_order(isa) > max(isa_order(one) for one in known)
+
+
+def _dotted(digits: str) -> str:
+    """Read the digits of a name: 102 is 10.2, 92 is 9.2, and 12 is any 12."""
+    if len(digits) == 2 and digits[0] == "1":
+        return digits + ".0"
+    return digits[:-1] + "." + digits[-1]

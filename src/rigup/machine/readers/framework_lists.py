@@ -1,0 +1,67 @@
+"""How frameworks other than torch list cards and drivers: numba's `detect`, BOINC's start, MATLAB's gpuDevice, GROMACS, CUDA.jl, and what Python's os.environ answers."""
+
+import re
+
+from rigup.knowledge.chips import isa_of_capability
+from rigup.machine.kinds import Driver, Gpu, Variable
+from rigup.machine.reader import Statements, reads
+from rigup.machine.readers.values import Draft, address, told
+from rigup.machine.texts import Text
+
+_MASKS = r"(?P<name>(?:CUDA|HIP|ROCR|NVIDIA)_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|LD_LIBRARY_PATH)"
+_ASKED = (
+    r"os\.(?:environ\[['\"]"
+    + _MASKS
+    + r"['\"]\]|(?:environ\.get|getenv)\(['\"](?P<name2>\w{4,40})['\"]\))\)?[ \t]*(?:#[ \t]*|\n(?:Out ?\[\d{1,4}\]: ?)?)(?:['\"](?P<value>[^'\"\n]{0,400})['\"]|(?P<bare>-?\d{1,2}(?:,\d{1,2}){0,15}|None)?)[ \t]*$"
+)
+_NUMBA = r"^[> \t]{0,12}id (?P<index>\d{1,2}) {1,12}b?['\"](?P<name>[^'\"\n]{3,80})['\"] {1,80}\[(?:NOT )?SUPPORTED"
+_BOINC = r"NVIDIA GPU (?P<index>\d{1,2})[^:\n]{0,30}: (?P<name>[^\n(]{3,60}?) \(driver version (?P<driver>\d{3}\.\d{2,3}(?:\.\d{1,3})?)[^\n)]{0,60}compute capability (?P<capability>\d{1,2}\.\d)"
+_MATLAB = r"^[ \t]{1,40}Name: ['\"](?P<name>[^'\"\n]{3,80})['\"][ \t]*\n[ \t]{1,40}Index: \d{1,2}[ \t]*\n[ \t]{1,40}ComputeCapability: ['\"](?P<capability>\d{1,2}\.\d)['\"]"
+_GROMACS = r"#(?P<index>\d{1,2}): (?:N/A|NVIDIA) (?P<name>[^\n,]{3,60}), compute cap\.: (?P<capability>\d{1,2}\.\d), "
+_JULIA = r"^[^\w\n]{0,8}NVIDIA driver (?P<version>\d{3}\.\d{1,3}(?:\.\d{1,3})?)(?:,|[ \t]*$)"
+_THEANO = (
+    r"Mapped name \S{1,20} to device cuda\d{0,2}: (?P<name>[^\n(]{3,60}?)(?: \((?P<pci>[0-9a-fA-F:.]{7,16})\))?[ \t]*$"
+)
+_THEANO_OLD = r"Using gpu device (?P<index>\d{1,2}): (?P<name>[^\n(]{3,60}?) \("
+
+
+@reads(adds=(Variable,), marks=("os.environ", "os.getenv"), process="program", rank=0)
+def answers_of_the_environment(text: Text) -> Statements:
+    """`>>> os.environ['CUDA_VISIBLE_DEVICES']` and the next line, which Python printed."""
+    for hit in text.each(_ASKED):
+        name = hit["name"] or hit["name2"]
+        if re.fullmatch(_MASKS, name) and (hit["bare"] or hit.match["value"] is not None):
+            yield hit.states(Variable, name=name, value=None if hit["bare"] == "None" else hit["bare"] or hit["value"])
+
+
+@reads(adds=(Gpu,), marks=("SUPPORTED]", "compute cap.: ", "Mapped name ", "Using gpu device "), rank=0)
+def cards_of_a_framework(text: Text) -> Statements:
+    """Each card with the number that CUDA gives it, as far as it is told."""
+    for form in (_NUMBA, _GROMACS, _THEANO, _THEANO_OLD):
+        for hit in text.each(form):
+            found = hit.found()
+            draft = Draft(text, Gpu, hit.start)
+            draft.add("vendor", "nvidia")
+            draft.add("name", told(str(found["name"]).removeprefix("NVIDIA NVIDIA")))
+            draft.add("runtime_index", int(found["index"]) if found.get("index") else None)
+            draft.add("isa", isa_of_capability(str(found.get("capability") or "")))
+            draft.add("pci_address", address(str(found.get("pci") or "")))
+            yield from draft.facts("vendor", "runtime_index", "pci_address")
+
+
+@reads(adds=(Gpu, Driver), marks=("compute capability", "ComputeCapability: "), rank=0)
+def card_with_its_capability(text: Text) -> Statements:
+    """BOINC's `(driver version 470.63, CUDA version 11.4, compute capability 8.6, …)`, and MATLAB's gpuDevice."""
+    for hit in text.each(_BOINC):
+        isa = isa_of_capability(hit["capability"])
+        yield hit.states(Gpu, vendor="nvidia", name=hit["name"], runtime_index=int(hit["index"]), isa=isa)
+        yield hit.states(Driver, vendor="nvidia", version=hit["driver"])
+    for hit in text.each(_MATLAB):
+        yield hit.states(Gpu, vendor="nvidia", name=hit["name"], isa=isa_of_capability(hit["capability"]))
+
+
+@reads(adds=(Driver,), marks=("NVIDIA driver ",), rank=0)
+def driver_of_julia(text: Text) -> Statements:
+    """CUDA.versioninfo()'s `NVIDIA driver 450.142.0, originally for CUDA 11.0`."""
+    if hit := text.first(_JULIA):
+        yield hit.states(Driver, vendor="nvidia", version=hit["version"])
