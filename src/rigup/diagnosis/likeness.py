@@ -19,6 +19,7 @@ from rigup.machine.texts import Text
 _CLOSE = 0.5  # of the share of the nearest cause: the next is named beside it
 _OUTWEIGHS = 0.5  # share from which on words count more than what is only possible
 _UNASKED = 3.0  # times as much must speak for a cause as for a sound machine, where nobody complains
+_UNACCOUNTED = 2.0  # and likewise, where it is known to account for none of the messages on which the rules keep silent
 _MESSAGE = 12  # characters of a literal from which on it is a message, and not a name that is worth hearing
 
 
@@ -56,7 +57,8 @@ def _without(text: Text, idle: set[tuple[str, int | None]]) -> str:
 def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, left: list[str]) -> list[Finding]:
     """The findings, with a guess before them where nothing is found, or nothing that is more than possible.
 
-    `left` are known messages on which the rules keep silent: then it can only be a cause that accounts for all of them.
+    `left` are known messages on which the rules keep silent: then it is a cause that accounts for all of them, or one
+    for which much speaks: not every message that a cause can bring about is known of it.
 
     Raises:
         KnowledgeError: the weights are malformed.
@@ -75,7 +77,8 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, l
 
 def _likely(said: str, heard: set[str], left: list[str], doubt: float) -> list[Likeness]:
     """What a text reads like of which nothing is known; with the runner-up too where the two are close."""
-    likely = among(said, _accounting(left), heard) if left else likenesses(said, heard, doubt, most=2)
+    likely = among(said, _accounting(left), heard) if left else []
+    likely = likely or likenesses(said, heard, max(doubt, _UNACCOUNTED) if left else doubt, most=2)
     return [like for like in likely if like.share >= _CLOSE * likely[0].share]
 
 

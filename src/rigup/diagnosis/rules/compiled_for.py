@@ -105,7 +105,7 @@ def torch_refuses_an_older_card(
 
 @rule("gpu-arch-older-than-wheel", "likely")
 def no_image_for_a_dropped_card(
-    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs"),
+    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs", "no-kernel-image-by-another-programs-check"),
     torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """Nothing tells what torch was built for, and no build of today serves the card."""
@@ -115,7 +115,7 @@ def no_image_for_a_dropped_card(
 
 @rule("gpu-arch-newer-than-wheel", "possible")
 def no_image_for_a_recent_card(
-    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs"),
+    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs", "no-kernel-image-by-another-programs-check"),
     torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """Nothing tells what torch was built for, and most of its releases are older than the card."""

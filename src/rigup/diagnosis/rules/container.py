@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
 from rigup.diagnosis.rules.access import inside
-from rigup.diagnosis.rules.told import NOTEBOOKS
+from rigup.diagnosis.rules.told import NOTEBOOKS, WITHOUT_GPU
 from rigup.knowledge.branches import branch_carrying
 from rigup.knowledge.jetson import jetpack_of_l4t
 from rigup.machine.kinds import (
@@ -35,6 +35,8 @@ _NO_GPU = (
     "cuda-no-device-constant",
     "cuda-no-device",
     "nvml-driver-not-loaded",
+    "program-finds-no-visible-gpu",
+    "program-finds-no-cuda-devices",
 )
 _DRIVERS = {"nvidia": "nvidia", "amdgpu": "amd"}
 _WISHES = (
@@ -93,7 +95,7 @@ def host_lists_what_is_missing_inside(
     asked: World | None = one(at="container", gpu_requested=True),
 ) -> Verdict:
     """A tool of the host lists the card, and the program in the container finds none."""
-    return asked is None and bool(card.get("seen_by")) and {"vendor": "nvidia"}
+    return asked is None and bool(card.get("seen_by") or card.get("uuid")) and {"vendor": "nvidia"}
 
 
 @rule("container-without-gpu", strength="likely")
@@ -109,10 +111,10 @@ def torch_finds_no_driver_inside(
 
 @rule("container-without-gpu", strength="likely")
 def tensorflow_finds_no_driver_inside(
-    _said: Symptom = seen("tf-no-driver-in-container"), gpu: Gpu | None = one(vendor="nvidia", at="container")
-) -> Verdict:
+    _said: Symptom = seen("tf-no-driver-in-container"), gpu: Gpu | None = one(vendor="nvidia", at="container"), plain: Symptom | None = seen(*WITHOUT_GPU),
+) -> Verdict:  # fmt: skip
     """The host's name is a container's number; where the engine passes GPUs, the driver's folder in /proc comes too."""
-    return gpu is None and {"vendor": "nvidia"}
+    return gpu is None and plain is None and {"vendor": "nvidia"}
 
 
 @rule("container-without-gpu", strength="likely")

@@ -1,6 +1,7 @@
 """Containers that the engine gave nothing of the driver, or a part of it."""
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
+from rigup.diagnosis.rules.told import WITHOUT_GPU
 from rigup.machine.kinds import DeviceNode, Driver, Gpu, PciDevice, Symptom, Torch, World
 
 _NO_COMPUTE = ("driver-capabilities-without-compute", "asked-capabilities-without-compute")
@@ -46,9 +47,10 @@ def somebody_tells_of_a_container(
     _told: Symptom = seen("speaks-of-a-container"),
     driver: Driver | None = one(vendor="nvidia"),
     bus: PciDevice | None = None,
+    plain: Symptom | None = seen(*WITHOUT_GPU),
 ) -> Verdict:
-    """The program says that there is no driver, and the person that it runs in a container."""
-    return driver is None and bus is None and error.place.world != "host" and {"vendor": "nvidia"}
+    """The program says that there is no driver, and the person that it runs in a container, and not that no GPU is there."""
+    return plain is None and driver is None and bus is None and error.place.world != "host" and {"vendor": "nvidia"}
 
 
 @rule("container-without-gpu", strength="possible")

@@ -32,6 +32,8 @@ NO_CUDA = (
     "cuda-no-device-constant",
     "torch-no-cuda-gpus",
     "vllm-no-device-type",
+    "program-finds-no-visible-gpu",
+    "program-finds-no-cuda-devices",
 )
 _NOVA = ("nova_core", "nova-core", "NovaCore")
 _USER_SPACE = (

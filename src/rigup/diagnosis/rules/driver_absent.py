@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
 from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, inside
-from rigup.diagnosis.rules.told import LISTS_WITHOUT, NO_DEDICATED, NO_SUCH_CARD
+from rigup.diagnosis.rules.told import LISTS_WITHOUT, NO_DEDICATED, NO_SUCH_CARD, WITHOUT_GPU
 from rigup.knowledge.driver_faults import production_branch
 from rigup.knowledge.gpus import driver_branch_for
 from rigup.machine.kinds import (
@@ -31,7 +31,7 @@ def tool_took_the_card_away(
 @rule("hybrid-laptop-gpu-powered-off")
 def bbswitch_turned_it_off(
     _said: Symptom = seen("bbswitch-off", "bbswitch-card-off"),
-    _lost: Symptom = seen("gpu-fallen-off", "xid-79", "gpu-d3cold-inaccessible", *SILENT),
+    _lost: Symptom = seen("gpu-fallen-off", "xid-79", "gpu-d3cold-inaccessible", *SILENT, *NO_CUDA),
 ) -> Verdict:
     """The card is gone because bbswitch cut its power."""
     return {"tool": "bbswitch"}
@@ -156,11 +156,11 @@ def program_found_no_driver(
 @rule("nvidia-driver-missing", "possible")
 def program_found_no_library_of_the_driver(
     said: Symptom = seen("nvidia-smi-no-library", "nvml-library-not-found", "libcuda-not-found", "cuda-driver-library-not-found"), gpu: Gpu | None = None, card: PciDevice | None = None,
-    driver: Driver | None = None, torch: Torch | None = None, platform: Platform | None = None,
+    driver: Driver | None = None, torch: Torch | None = None, platform: Platform | None = None, plain: Symptom | None = seen(*WITHOUT_GPU),
 ) -> Verdict:  # fmt: skip
     """The library by which tools ask the driver is nowhere; where other cards or a working torch are shown, it is noise."""
     elsewhere = inside(said) or (platform and (platform.get("wsl") or platform.get("system") in ("macos", "windows")))
-    return all(other is None for other in (gpu, card, driver, torch)) and not elsewhere
+    return all(other is None for other in (gpu, card, driver, torch, plain)) and not elsewhere
 
 
 def _draws(card: PciDevice) -> bool:

@@ -2,6 +2,7 @@
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
 from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, inside, same_version
+from rigup.diagnosis.rules.told import WITHOUT_GPU
 from rigup.knowledge.driver_faults import branch_has, virtual_display
 from rigup.knowledge.gpus import is_display_only
 from rigup.knowledge.torch_builds import index_url
@@ -35,7 +36,6 @@ _EXPECTED = (
     "ollama-finds-no-gpu",
     "ollama-no-nvidia-devices",
 )
-_WITHOUT = ("has-no-gpu-in-words", "has-no-card-in-words", "runs-on-the-processor-in-words")
 _NOT_INITIALISED = ("cuda-not-initialized", "cuinit-returns-3", "cuinit-not-initialised", "cuda-start-fails-with-3")
 _UVM = "/dev/nvidia-uvm"
 
@@ -118,7 +118,7 @@ def nothing_of_nvidia_was_found(
 
 @rule("no-gpu-present", "likely")
 def told_to_have_no_card(
-    said: Symptom = seen("torch-found-no-driver", *NO_CUDA), told: Symptom = seen(*_WITHOUT),
+    said: Symptom = seen("torch-found-no-driver", *NO_CUDA), told: Symptom = seen(*WITHOUT_GPU),
     gpu: Gpu | None = None, card: PciDevice | None = None, platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """A program wanted CUDA, and the person says that there is nothing to have it on."""

@@ -28,6 +28,8 @@ _NO_MIG = (
     "cuda-no-device",
     "cuda-no-device-constant",
     "cuda-not-initialized",
+    "program-finds-no-visible-gpu",
+    "program-finds-no-cuda-devices",
 )
 _MASKS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 

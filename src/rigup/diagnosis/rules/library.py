@@ -192,11 +192,11 @@ def _dotted(version: str) -> str:
 @rule("cuda-runtime-library-missing")
 def the_loader_finds_none(
     said: Symptom = seen("cuda-library-not-found"), companion: Symptom | None = seen("torch-companion-not-loaded"),
-    nvcc: Symptom | None = seen("nvcc-answers"), torch: Torch | None = one(cuda=Told(bool)),
+    nvcc: Symptom | None = seen("nvcc-answers"), torch: Torch | None = one(cuda=Told(bool)), rocm: Torch | None = one(hip=Told(bool)),
 ) -> Verdict:  # fmt: skip
     """The loader looked for a file of that name and there is none; where torchaudio asks, it is made for another torch."""
     compiled = nvcc is not None and torch is not None and wanted_by_what_was_compiled(said, nvcc, torch)
-    return companion is None and not compiled and {"lib": said.lib}
+    return companion is None and rocm is None and not compiled and {"lib": said.lib}
 
 
 def wanted_by_what_was_compiled(said: Symptom, nvcc: Symptom, torch: Torch) -> bool:

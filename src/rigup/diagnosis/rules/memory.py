@@ -3,6 +3,7 @@
 import re
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.diagnosis.rules.access import inside
 from rigup.machine.kinds import DeadLine, Gpu, Memory, ModuleParameter, Platform, Symptom, Torch
 
 GIB = 1 << 30
@@ -122,12 +123,12 @@ def message_names_the_holder(
 
 @rule("gpu-memory-held-by-others")
 def used_by_nobody_that_is_listed(
-    _list: Symptom = seen("nvidia-smi-no-processes"), gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None,
-    parts: Gpu | None = one(mig=True), inside: Symptom | None = seen("container-commands-shown", "prompt-inside-docker"),
+    none: Symptom = seen("nvidia-smi-no-processes"), gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None,
+    parts: Gpu | None = one(mig=True), box: Symptom | None = seen("container-commands-shown"),
 ) -> Verdict:  # fmt: skip
     """Much is used, and the list of processes is empty. On Windows, in a WSL and in a container it always is."""
     elsewhere = platform and (platform.get("wsl") or platform.get("system") == "windows")
-    listed = gpu.get("driver_model") is None and not elsewhere and inside is None
+    listed = gpu.get("driver_model") is None and not elsewhere and box is None and not inside(none)
     return listed and parts is None and gpu.memory_used > max(GIB, gpu.vram / 4)
 
 

@@ -17,7 +17,7 @@ from rigup.machine.kinds import (
 
 NO_DEVICE = (
     "cuda-no-device", "cuda-no-device-constant", "torch-no-cuda-gpus", "torch-found-no-driver", "hip-no-device", "vllm-no-device-type",
-    "lightning-no-gpu-backend",
+    "lightning-no-gpu-backend", "program-finds-no-visible-gpu", "program-finds-no-cuda-devices",
 )  # fmt: skip
 CUDA_MASK = "CUDA_VISIBLE_DEVICES"
 MASKS = (CUDA_MASK, "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")

@@ -64,7 +64,7 @@ def spared(error: Symptom, served: Symptom | None) -> bool:
 # -- libraries without code for the chip
 @rule("gfx-not-in-rocblas")
 def library_has_no_kernels(
-    error: Symptom = seen(*_BLAS), served: Symptom | None = seen("ollama-computes-on-rocm"),
+    error: Symptom = seen(*_BLAS), served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"),
     told: Symptom | None = seen("override-value-told"), torch: Torch | None = None, override: Variable | None = one(name=OVERRIDE), unit: Symptom | None = seen("service-unit-named"),
 ) -> Verdict:  # fmt: skip
     """It says for which chip it looked in vain."""
@@ -186,7 +186,7 @@ def wheels_have(isa: str, torch: Torch | None) -> bool:
 
 @rule("gfx-not-in-torch-wheel", strength="likely")
 def function_is_not_there(error: Symptom = seen(*_NO_CODE), card: Gpu | None = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"), shown: Symptom | None = seen(*ANOTHERS),
-                          named: Symptom | None = seen("torch-named"), program: Symptom | None = seen("ggml-device-failed", "hip-program-named", "hip-program-no-function", "hip-program-tells-no-function", "image-for-instinct-named"), torch: Torch | None = None) -> Verdict:  # fmt: skip
+                          named: Symptom | None = seen("torch-named"), program: Symptom | None = seen("ggml-device-failed", "hip-program-named", "hip-program-no-function", "hip-program-tells-no-function", "image-for-instinct-named", "julia-of-amd-shown"), torch: Torch | None = None) -> Verdict:  # fmt: skip
     """HIP found no code for the device, in a program that is torch's."""
     if program or (shown and not named and not (torch and torch.knows("version"))):
         return False
@@ -323,7 +323,7 @@ def runs_without_what_is_configured(running: Variable = one(at="service", name=O
 @rule("override-not-in-service", strength="likely")
 def refused_though_a_sibling_is_listed(
     error: Symptom = seen(*_REFUSED), override: Variable | None = one(at="service", name=OVERRIDE),
-    served: Symptom | None = seen("ollama-computes-on-rocm"), platform: Platform | None = None, told: Symptom | None = seen("override-value-told", "override-set-told-in-capitals"),
+    served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"), platform: Platform | None = None, told: Symptom | None = seen("override-value-told", "override-set-told-in-capitals"),
 ) -> Verdict:  # fmt: skip
     """With the override in force the server would not have looked at the list; on Windows there is none."""
     row = override_for(str(error.get("gfx")))

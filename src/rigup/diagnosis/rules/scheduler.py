@@ -291,7 +291,7 @@ def each_task_starts_them_all(
 
 @rule("slurm-srun-missing", "likely")
 def torchrun_on_the_first_node_only(
-    want: Launch = one(framework="torchrun"), job: JobRequest = one(launcher="torchrun")
+    want: Launch = one(framework=("torchrun", "accelerate")), job: JobRequest = one(launcher=("torchrun", "accelerate"))
 ) -> Verdict:
     """It waits for the other nodes, on which nobody starts it."""
     return want.nodes > 1 and (job.nodes or 1) > 1 and {"total": want.nodes}

@@ -28,6 +28,8 @@ NOTEBOOKS = (
 )  # hosted ones, that have a GPU where it is asked for
 WORKS_INSIDE = ("gpu-works-inside-told", "table-from-a-container-with-gpus")  # of a container whose GPUs are there
 RIGHT = "collectives-run-right"  # a test of several cards that ended well
+CPU_ONLY = ("cpu-only-machine-told", "cpu-only-machine-told-with-a-dash")
+WITHOUT_GPU = ("has-no-gpu-in-words", "has-no-card-in-words", "runs-on-the-processor-in-words", *CPU_ONLY)  # fmt: skip
 NO_SUCH_CARD = ("no-nvidia-card-told", "no-nvidia-card-told-in-capitals")
 NO_DEDICATED = (
     "no-dedicated-graphics-listed",

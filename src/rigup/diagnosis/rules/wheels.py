@@ -354,7 +354,8 @@ def resolver_finds_wheels_for_other_systems(
     system, machine = _system_and_machine(str(said.have))
     listed = re.findall(r"\w+", str(offer.offered)) if offer is not None and offer.name == said.name else []
     served = any(_system_and_machine(tag) in ((system, machine), (system, "universal2")) for tag in listed)
-    return bool(system) and not served and {"name": said.name}
+    cut = offer is None and re.fullmatch(r"manylinux_2_(?:1?\d|2[0-7])_\w{3,12}", str(said.have))  # an older libc?
+    return bool(system) and not served and not cut and {"name": said.name}
 
 
 def _system_and_machine(tag: str) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from rigup.machine.kinds import Cpu, Gpu, Package, SearchPath, Symptom, Toolkit,
 _NO_IMAGE_ELSEWHERE = (
     "no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs", "own-words-no-kernel-image", "runtime-call-no-kernel-image",
     "source-file-no-kernel-image", "bitsandbytes-symbol-not-found", "no-kernel-image-in-compiled-module",
+    "no-kernel-image-by-another-programs-check", "no-kernel-image-by-name-and-number",
 )  # fmt: skip
 _SYMBOLS = ("cuda-symbol-undefined", "cuda-symbol-not-defined-at-link-time")
 _FAULT = (
@@ -51,7 +52,7 @@ def newer_card_on_a_line(
 
 @rule("gpu-arch-newer-than-wheel", "likely")
 def card_came_after_the_release(
-    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image", "cudnn-call-failed-on-the-device"), torch: Torch = one(),
+    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image", "cudnn-call-failed-on-the-device", "cublas-call-failed-on-the-device"), torch: Torch = one(),
     works: Torch | None = one(available=False), library: Symptom | None = seen(*_NO_IMAGE_ELSEWHERE),
 ) -> Verdict:  # fmt: skip
     """No build of that release, or of that CUDA, has code for the card; what it compiles from PTX fails in cuDNN."""
@@ -60,7 +61,9 @@ def card_came_after_the_release(
 
 @rule("gpu-arch-newer-than-wheel", "likely")
 def card_is_not_among_the_code(
-    said: Symptom = seen("card-not-among-torchs-code", "capability-beside-the-code-list"),
+    said: Symptom = seen(
+        "card-not-among-torchs-code", "capability-beside-the-code-list", "capability-above-the-code-list"
+    ),
     gpu: Gpu = one(vendor="nvidia"),
 ) -> Verdict:
     """A list of what torch was built for, and the capability beside it."""
@@ -69,7 +72,9 @@ def card_is_not_among_the_code(
 
 @rule("gpu-arch-older-than-wheel", "likely")
 def card_is_below_the_code(
-    said: Symptom = seen("card-not-among-torchs-code", "capability-beside-the-code-list"),
+    said: Symptom = seen(
+        "card-not-among-torchs-code", "capability-beside-the-code-list", "capability-above-the-code-list"
+    ),
     gpu: Gpu = one(vendor="nvidia"),
 ) -> Verdict:
     """The same from the other side."""

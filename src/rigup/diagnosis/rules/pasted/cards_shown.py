@@ -24,7 +24,13 @@ from rigup.machine.kinds import (
 )
 
 _LEFT_OUT = "nvidia-smi-no-devices"
-_NO_DEVICE = ("torch-no-cuda-gpus", "cuda-no-device", "cuda-no-device-constant")
+_NO_DEVICE = (
+    "torch-no-cuda-gpus",
+    "cuda-no-device",
+    "cuda-no-device-constant",
+    "program-finds-no-visible-gpu",
+    "program-finds-no-cuda-devices",
+)
 _SYSTEM = ("/usr/lib", "/lib/", "/usr/lib64", "/lib64/")
 
 
@@ -195,14 +201,21 @@ def little_is_left_when_tensorflow_starts(
 
 @rule("gpu-memory-held-by-others", "likely")
 def used_by_nobody_in_the_rows(
-    _none: Symptom = seen("nvidia-smi-none-running"), gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None, split: Gpu | None = one(mig=True),
-    box: Symptom | None = seen("container-commands-shown", "prompt-inside-docker"),
+    none: Symptom = seen("nvidia-smi-none-running"), gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None, split: Gpu | None = one(mig=True),
+    box: Symptom | None = seen("container-commands-shown"),
 ) -> Verdict:  # fmt: skip
     """Most of a card is used, and the driver knows of no process there. On Windows, in a WSL and in a container it never does."""
     listed = not gpu.get("driver_model") and not (
         platform and (platform.get("wsl") or platform.get("system") == "windows")
     )
-    return listed and box is None and split is None and gpu.memory_used > gpu.vram / 4 and gpu.memory_used > 2**30
+    return (
+        listed
+        and box is None
+        and not from_inside(none)
+        and split is None
+        and gpu.memory_used > gpu.vram / 4
+        and gpu.memory_used > 2**30
+    )
 
 
 @rule("compute-mode-exclusive", "likely")

@@ -20,7 +20,7 @@ from rigup.machine.kinds import (
 _WSL_SPOKEN = ("wsl-first-in-words", "wsl-first-in-small-letters", "wsl-lived-in", "wsl-in-small-letters")
 _GUESTS = ("desktop-hypervisor-lived-in", "virtualbox-lived-in", "guest-in-chinese")
 _CONTAINERS = ("in-a-container-told", "container-in-words", "speaks-of-a-container")
-_UNUSED = (*NO_CUDA, *SILENT, "nvidia-smi-not-installed", "driver-asked-in-words")
+_UNUSED = (*NO_CUDA, *SILENT, "nvidia-smi-not-installed", "driver-asked-in-words", "modprobe-finds-no-device")
 
 
 def _line(said: Symptom) -> int:

@@ -27,7 +27,7 @@ _803 = ("cuda-803", "cuda-803-constant", "cuda-803-driver-api", "cuda-803-by-num
 _STARTS_NOT = ("cuda-init-failed-no-gpu", "cuda-initialization-error", "cuda-not-initialized", "cuinit-returns-3", "cuinit-not-initialised", "ollama-driver-init-failed", "cuda-start-fails-with-3")  # fmt: skip
 _MADE_UP = (
     "made-up-display-qxl", "made-up-display-vmware", "made-up-display-cirrus", "made-up-display-hyper-v", "made-up-display-virtualbox",
-    "hyper-v-virtual-vga", "virtual-display", "virtual-display-by-name", "virtual-display-draws", "virtual-display-in-inxi", "virtual-display-in-windows",
+    "made-up-display-of-qemu", "made-up-display-virtio", "hyper-v-virtual-vga", "virtual-display", "virtual-display-by-name", "virtual-display-draws", "virtual-display-in-inxi", "virtual-display-in-windows",
 )  # fmt: skip
 _GUEST = ("guest-speaks", "guest-defined-by-libvirt", "guest-of-kubevirt", "hypervisor-window-set", "hyper-v-window-shown", "guest-started-with-a-passed-card", "guest-of-proxmox-with-a-card", "guest-of-libvirt-with-a-card")  # fmt: skip
 _LOST = ("xid-79", "gpu-fallen-off")
@@ -210,7 +210,7 @@ def board_takes_no_card(_board: Symptom = seen("raspberry-board-named"), _wish: 
 
 @rule("vm-without-gpu-passthrough", "likely")
 def made_up_display_and_a_driver_that_finds_nothing(
-    _shown: Symptom = seen(*_MADE_UP), _wish: Symptom = seen("module-finds-no-device", "nvidia-installer-load-failed", "torch-found-no-driver", "rock-module-not-loaded", "rocm-smi-not-loaded", *SILENT),
+    _shown: Symptom = seen(*_MADE_UP), _wish: Symptom = seen("module-finds-no-device", "container-cli-cuda-error", "device-plugin-no-nvml", "nvidia-installer-load-failed", "torch-found-no-driver", "rock-module-not-loaded", "rocm-smi-not-loaded", *SILENT),
     gpu: Gpu | None = one(vendor=("nvidia", "amd")), card: PciDevice | None = one(vendor_id=("10de", "1002")),
 ) -> Verdict:  # fmt: skip
     """The display is one that a hypervisor makes up, and a GPU's driver finds nothing."""

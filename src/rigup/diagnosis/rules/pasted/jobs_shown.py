@@ -191,7 +191,8 @@ def rules_let_no_card_through(
 
 @rule("shm-too-small", "likely")
 def engines_default_and_a_bus_error(
-    shared: SharedMemory, error: Symptom = seen("bus-error-plain", "no-space-left-plain", "dataloader-worker-gone")
+    shared: SharedMemory,
+    error: Symptom = seen("bus-error-plain", "bus-error-signal", "no-space-left-plain", "dataloader-worker-gone"),
 ) -> Verdict:
     """A bus error, or no space, is what a full /dev/shm gives; its size is an engine's default."""
     full = error.id != "no-space-left-plain" or shared.get("free") == 0

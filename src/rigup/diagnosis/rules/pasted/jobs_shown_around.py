@@ -7,8 +7,13 @@ from rigup.knowledge.cuda import version_key
 from rigup.machine.kinds import ContainerEngine, Driver, Jetson, JobRequest, Launch, Symptom, Torch
 
 SHELL = ("slurm-shell-variables", "slurm-runs-a-shell", "slurm-interactive-named")
-_TASKS = ("lightning-ntasks-unsupported", "lightning-tasks-differ")
-_CPU = ("ollama-computes-on-cpu", "gromacs-no-gpu", "jax-cuda-not-there", "runs-on-the-cpu-shown", "vllm-no-device-shown", "nvidia-smi-no-devices", "nvidia-smi-none-in-words", *NO_CUDA)  # fmt: skip
+_TASKS = (
+    "lightning-ntasks-unsupported",
+    "lightning-tasks-differ",
+    "lightning-tasks-differ-cut",
+    "lightning-ntasks-unsupported-cut",
+)
+_CPU = ("ollama-computes-on-cpu", "gromacs-no-gpu", "jax-cuda-not-there", "jax-falls-back-to-the-processor", "runs-on-the-cpu-shown", "vllm-no-device-shown", "nvidia-smi-no-devices", "nvidia-smi-none-in-words", *NO_CUDA)  # fmt: skip
 _BOUND = ("single", "closest", "map_gpu", "mask_gpu", "per_task")
 _JETSON = ("jetpack-of-an-image", "tegra-kernel-shown", "l4t-package-shown", "jetson-image-named")
 _CONTAINER = ("container-commands-shown", "podman-commands-shown", "container-files-in-words")
@@ -16,7 +21,8 @@ _CONTAINER = ("container-commands-shown", "podman-commands-shown", "container-fi
 
 # -- jobs
 def _shell(job: JobRequest | None, shown: Symptom | None) -> bool:
-    return shown is not None or bool(job and job.get("interactive"))
+    named = job is not None and job.get("name") in ("bash", "interactive")
+    return shown is not None or named or bool(job and job.get("interactive"))
 
 
 @rule("slurm-ntasks-mismatch")
@@ -126,7 +132,8 @@ def head_is_not_reached(
 
 @rule("nccl-p2p-blocked-by-acs-iommu", "likely")
 def cards_speak_and_the_memory_unit_refuses(
-    _fault: Symptom = seen("iommu-page-fault", "dmar-fault"), _way: Symptom = seen("nccl-goes-by-p2p")
+    _fault: Symptom = seen("iommu-page-fault", "dmar-fault"),
+    _way: Symptom = seen("nccl-goes-by-p2p", "nccl-p2p-off-between"),
 ) -> Verdict:
     """NCCL takes the way between the cards, and the memory unit refuses one."""
     return True
