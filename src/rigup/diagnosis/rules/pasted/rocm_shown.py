@@ -11,6 +11,7 @@ from rigup.machine.kinds import (
     KernelModule,
     KfdNode,
     ModuleParameter,
+    PciDevice,
     Platform,
     Symptom,
     Torch,
@@ -137,9 +138,11 @@ def module_is_asked_for_in_a_wsl(
 def card_was_not_started_for_want_of_firmware(
     _file: Symptom = seen("amdgpu-firmware-file-missing"),
     said: Symptom = seen("amdgpu-init-fatal", "amdgpu-probe-failed"),
+    node: KfdNode | None = None,
+    bound: PciDevice | None = one(driver="amdgpu"),
 ) -> Verdict:
-    """The driver gave the card up: a file of its firmware is not there."""
-    return {"said": said.id}
+    """The driver gave the card up: a file of its firmware is not there. Where it has the card now, that was another start."""
+    return node is None and bound is None and {"said": said.id}
 
 
 @rule("amdgpu-not-loaded", "possible")

@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.knowledge import wsl
-from rigup.machine.kinds import Gpu, Platform, Symptom, SystemPackage, Toolkit, Torch, Variable
+from rigup.machine.kinds import Driver, Gpu, Platform, Symptom, SystemPackage, Toolkit, Torch, Variable
 
 _GUEST = ("wsl-detected", "wsl-kernel-named", "wsl-device-named", "wsl-folder-named")
 _NONE = ("torch-no-cuda-gpus", "hip-no-device", "hip-log-no-device", "hip-device-count-hundred")
@@ -160,6 +160,14 @@ def no_device_in_a_wsl(
 def linux_tool_looks_for_a_module(_platform: Platform = one(wsl=2), said: Symptom = seen("nvml-driver-not-loaded")) -> Verdict:  # fmt: skip
     """Windows's own tool has no module to look for."""
     return {"said": said.id}
+
+
+@rule("wsl-linux-driver-inside", "likely")
+def somebody_loads_a_module_there(
+    said: Symptom = seen("wsl-has-no-such-module"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"), driver: Driver | None = one(vendor="nvidia")
+) -> Verdict:  # fmt: skip
+    """Who loads NVIDIA's module in WSL takes it for a Linux of its own; where the card answers, it was a mere try."""
+    return works is None and driver is None and {"said": said.id, "packages": "nvidia-*"}
 
 
 @rule("wsl-gpu-not-supported", "possible")
