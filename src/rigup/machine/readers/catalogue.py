@@ -43,8 +43,9 @@ def _add(gpu: Gpu, product: Any, table: str, rank: int) -> None:
     if rank == _BY_PCI:
         fields["name"] = product.name or None
     source = "knowledge/" + table
+    # a bare "False" says nothing to who reads why: the product's name does
     readings = {
-        name: Reading(value, Where(source, None, str(value)), rank)
+        name: Reading(value, Where(source, None, product.name if isinstance(value, bool) else str(value)), rank)
         for name, value in fields.items()
         if value is not None
     }
