@@ -24,7 +24,7 @@ _HUNDREDTHS = 100
 _COMMON = 450  # rarity of a word below which it is no reason to name
 _NEAR, _FAR = 0.1, 0.04  # below it one word, or several, say nothing
 _ENOUGH = 0.2  # share among causes that a known message leaves open
-_BESIDE = 0.65  # how much of what speaks for a sound machine is enough beside such a message
+_BESIDE = 0.9  # how much of what speaks for a sound machine is enough beside such a message
 _SOUND = -1  # stands among the causes for "nothing is wrong"
 
 
