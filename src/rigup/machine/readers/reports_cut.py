@@ -97,11 +97,10 @@ def inspected_container(text: Text) -> Statements:
 @reads(marks=("TRES_PER_NODE", "TresPerNode="), adds=(JobRequest,), rank=-2)
 def job_by_one_line(text: Text) -> Statements:
     """squeue with `%b` and `N/A` in the only row; `TresPerNode=gres:gpu:1` cut out of scontrol's report."""
-    head = text.first(r"^[ \t]{0,12}(?P<names>[A-Z][A-Z_() \t]{3,200}?TRES_PER_NODE[A-Z_() \t]{0,100})\n(?P<row>[^\n]{5,300})(?:\n(?!\s{0,8}\d)|\Z)")  # fmt: skip
+    head = text.first(r"^[ \t]{0,12}(?P<names>[A-Z][A-Z_() \t]{3,200}?[ \t]TRES_PER_NODE(?:[ \t][A-Z_() \t]{0,100})?)\n(?P<row>[^\n]{5,300})(?:\n(?!\s{0,8}\d)|\Z)")  # fmt: skip
     if head:
-        at = head["names"].split().index("TRES_PER_NODE")
-        row = head["row"].split()
-        if len(row) == len(head["names"].split()) and row[at] in ("N/A", "(null)"):
+        names, row = head["names"].split(), head["row"].split()
+        if len(row) == len(names) and row[names.index("TRES_PER_NODE")] in ("N/A", "(null)"):
             yield head.states(JobRequest, asked=False)
     counts = {
         hit["count"] for hit in text.each(r"\bTresPerNode=gres[:/]gpu(?::[a-zA-Z]\w{0,20})?[:=](?P<count>\d{1,2})\b")
