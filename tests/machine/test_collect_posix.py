@@ -98,8 +98,9 @@ def test_a_file_in_a_folder_with_odd_names_is_found(machine):
     assert made.snapshot.files == {"/opt/a b/c'd/$HOME;x/version": "1\n"}
 
 
-def test_this_machine_is_judged_as_the_doctor_judges_it(tmp_path):
+def test_this_machine_is_judged_as_the_doctor_judges_it(tmp_path, monkeypatch):
     """Stated differences: variables that have nothing to do with GPUs are not told, free memory and disk move."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))  # no proofs that another test has kept
     stream = tmp_path / "machine.txt"
     stream.write_bytes(ran(script(), environment={"HOME": os.environ.get("HOME", "/")}, path=os.environ["PATH"]))
     told, direct = diagnose(str(stream)), diagnose()
