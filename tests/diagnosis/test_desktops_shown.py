@@ -2,8 +2,6 @@
 
 import pytest
 
-from rigup.diagnosis.answer import diagnose
-
 _NVIDIA = "NVIDIA GeForce RTX 2060\n"
 _WSL = "$ uname -r\n5.15.153.1-microsoft-standard-WSL2\n"
 _NONE = "ERROR: Could not find a version that satisfies the requirement {} (from versions: none)\n"
@@ -127,18 +125,11 @@ SILENT = {
 }  # fmt: skip
 
 
-def _named(tmp_path, body):
-    (tmp_path / "said.txt").write_text(body)
-    return [
-        one["cause"] for one in diagnose(str(tmp_path))["findings"] if one["severity"] != "note" and not one["guess"]
-    ]
-
-
 @pytest.mark.parametrize(("cause", "body"), SPEAKS.values(), ids=SPEAKS)
-def test_a_piece_of_output_names_its_cause(cause, body, tmp_path):
-    assert _named(tmp_path, body)[:1] == [cause]
+def test_a_piece_of_output_names_its_cause(cause, body, named):
+    assert named(body)[:1] == [cause]
 
 
 @pytest.mark.parametrize(("cause", "body"), SILENT.values(), ids=SILENT)
-def test_what_resembles_it_and_is_none_is_left_alone(cause, body, tmp_path):
-    assert cause not in _named(tmp_path, body)
+def test_what_resembles_it_and_is_none_is_left_alone(cause, body, named):
+    assert cause not in named(body)
