@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ HERE = Path(__file__).resolve().parent
 DATA = HERE / "data"
 COMPILED = HERE / "compiled.msgpack"
 
-FORMAT = 4
+FORMAT = 5
 """Raised when the compiled form changes, so that an old file is not misread."""
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -33,7 +33,11 @@ MAX_DEPTH = 4
 
 PROVENANCE = ("source", "checked", "how")
 
+COMMON = 9
+"""Letters up to which the literal of a signature is one that many texts hold."""
+
 Table = dict[str, Any]
+Need = str | list[Any] | None
 Stamp = tuple[int, int]
 """Size in bytes and CRC-32 of one source file."""
 
@@ -174,6 +178,64 @@ def _inherit(meta: Table, array: str, rows: list[Table]) -> None:
             row.setdefault(key, value)
 
 
+def with_needs(table: Table) -> Table:
+    """The same table; signatures whose literal is found in many texts say which words their regex needs besides.
+
+    Compiling a regex takes longer than all else that is done with it. A regex that is none is left to whoever tries it.
+    """
+    rows = table.get("signature")
+    for row in rows if isinstance(rows, list) else []:
+        if isinstance(row, dict) and _is_common(row.get("literal")) and (needs := needed(str(row.get("regex", "")))):
+            row["needs"] = needs
+    return table
+
+
+def _is_common(literal: object) -> bool:
+    return isinstance(literal, str) and len(literal) <= COMMON
+
+
+def needed(regex: str) -> Need:
+    """Words without which a regex matches nowhere, in small letters.
+
+    Returns:
+        A word, ``["all", …]`` or ``["any", …]`` of such, or None where no word can be named.
+
+    """
+    try:
+        from re import _parser  # type: ignore[attr-defined]  # the one parser of Python's own regexes
+
+        return _needed_by(_parser.parse(regex, re.MULTILINE))
+    except (ImportError, AttributeError, re.error, RecursionError):
+        return None
+
+
+def _needed_by(parts: Iterable[tuple[Any, Any]]) -> Need:
+    """What a sequence needs is what all of its parts need; letters that follow each other are a word."""
+    found: list[Need] = []
+    word = ""
+    for kind, value in parts:
+        if str(kind) == "LITERAL" and value < 128:  # a letter without ASCII may have two small forms
+            word += chr(value).lower()
+            continue
+        found += [word, _needed_by_part(str(kind), value)]
+        word = ""
+    found = [need for need in (*found, word) if need and (not isinstance(need, str) or len(need) > 1)]
+    return found[0] if len(found) == 1 else ["all", *found] if found else None
+
+
+def _needed_by_part(kind: str, value: Any) -> Need:
+    if kind in ("SUBPATTERN", "ATOMIC_GROUP"):
+        return _needed_by(value[-1] if kind == "SUBPATTERN" else value)
+    if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+        return _needed_by(value[2]) if value[0] else None
+    if kind == "ASSERT":
+        return _needed_by(value[1])
+    if kind == "BRANCH":
+        choices = [_needed_by(choice) for choice in value[1]]
+        return None if None in choices else ["any", *choices]
+    return None
+
+
 def stamp(content: bytes) -> Stamp:
     """What tells one content of a source file from another."""
     return len(content), zlib.crc32(content)
@@ -192,7 +254,7 @@ def build(folder: Path) -> tuple[bytes, dict[str, KnowledgeError]]:
     for name, path in sources(folder).items():
         try:
             content = read_bytes(path)
-            tables[name] = msgspec.msgpack.encode(parse(path, content))
+            tables[name] = msgspec.msgpack.encode(with_needs(parse(path, content)))
             stamps[name] = stamp(content)
         except KnowledgeError as error:
             errors[name] = error

@@ -20,6 +20,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
         params: values handed to the cause beside the named groups.
         states: facts that the message states.
         harmless: known to be without consequence.
+        needs: words without which the regular expression matches nowhere (see `compile.needed`).
 
     """
 
@@ -27,6 +28,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     program: str
     literal: str
     regex: str
+    needs: str | list[Any] | None = None
     lines: int = 1
     scope: str = "process"
     place: str = ""

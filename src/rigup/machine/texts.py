@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rigup.knowledge.doctor_tables import Speaker, speakers
 from rigup.machine.facts import Fact, Place, Reading, Where
@@ -16,6 +16,7 @@ _EXCERPT = 300  # characters of a line that evidence keeps
 _NEAR = 1500  # characters on either side of a literal in which a message of one line may stand
 _NEAR_LINES = 4000  # the same for a message of several lines
 _FAR = 8  # times as far where stretches overlap
+_SHORT = 30_000  # characters of a text in which a few hundred words are looked for at once
 _MOST_SPOTS = 5000  # of one literal in one text
 _MOST_RETURNS = 500  # of one prompt in one text
 _CACHE: dict[str, re.Pattern[str]] = {}
@@ -153,10 +154,26 @@ class Text:
         """Where all known literals occur, found in one pass."""
         return literals_in(self.body)
 
+    def may_hold(self, needs: str | list[Any] | None) -> bool:
+        """Whether the words stand in it that a pattern needs; looking for them in a long text takes longer than to compile."""
+        return needs is None or len(self.body) > _SHORT or _holds(self._folded, needs)
+
+    @cached_property
+    def _folded(self) -> str:
+        return self.body.casefold()
+
     def place(self, at: int) -> Place:
         """Who speaks at an offset."""
         where = bisect_right(self._turned_at, at) - 1
         return self.turns[where][1] if where >= 0 else self.given
+
+
+def _holds(folded: str, needs: str | list[Any]) -> bool:
+    """A word, or ["all", …] or ["any", …] of such."""
+    if isinstance(needs, str):
+        return needs in folded
+    kind, *parts = needs
+    return (all if kind == "all" else any)(_holds(folded, part) for part in parts)
 
 
 def _own_prompt(line: str) -> str:
