@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rigup.knowledge.compile import COMMON, needed, with_needs
-from rigup.knowledge.doctor_tables import signatures
+from rigup.knowledge.doctor_tables import signatures, speakers
 from rigup.machine.texts import Text
 
 FORMS = [
@@ -46,7 +46,9 @@ def test_what_matches_holds_the_words(regex, data):
     assert Text("test", text).may_hold(needed(regex))
 
 
-@pytest.mark.parametrize("row", [row for row in signatures() if row.needs], ids=lambda row: row.id)
+@pytest.mark.parametrize(
+    "row", [row for row in (*signatures(), *speakers()) if row.needs], ids=lambda row: row.regex[:40]
+)
 def test_every_example_holds_what_its_row_needs(row):
     assert Text("test", row.example).may_hold(row.needs)
 

@@ -24,7 +24,7 @@ HERE = Path(__file__).resolve().parent
 DATA = HERE / "data"
 COMPILED = HERE / "compiled.msgpack"
 
-FORMAT = 5
+FORMAT = 6
 """Raised when the compiled form changes, so that an old file is not misread."""
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -179,12 +179,12 @@ def _inherit(meta: Table, array: str, rows: list[Table]) -> None:
 
 
 def with_needs(table: Table) -> Table:
-    """The same table; signatures whose literal is found in many texts say which words their regex needs besides.
+    """The same table; signatures and places whose literal is found in many texts say which words their regex needs besides.
 
     Compiling a regex takes longer than all else that is done with it. A regex that is none is left to whoever tries it.
     """
-    rows = table.get("signature")
-    for row in rows if isinstance(rows, list) else []:
+    arrays = [table.get(array) for array in ("signature", "place")]
+    for row in (row for rows in arrays if isinstance(rows, list) for row in rows):
         if isinstance(row, dict) and _is_common(row.get("literal")) and (needs := needed(str(row.get("regex", "")))):
             row["needs"] = needs
     return table

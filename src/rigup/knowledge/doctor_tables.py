@@ -50,6 +50,7 @@ class Speaker(msgspec.Struct, frozen=True, kw_only=True):
 
     literal: str
     regex: str
+    needs: str | list[Any] | None = None
     kind: str
     name: str = ""
     example: str = ""

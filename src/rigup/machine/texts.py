@@ -116,7 +116,8 @@ class Text:
         found = sorted(
             (hit.start, number, hit)
             for number, row in enumerate(speakers())
-            for hit in self.near(row.regex, self.spots(row.literal), most=2000)
+            if (spots := self.spots(row.literal)) and self.may_hold(row.needs)
+            for hit in self.near(row.regex, spots, most=2000)
         )
         found = sorted(found + self._returns(found), key=lambda turn: turn[:2])
         place, turns = self.given, []
