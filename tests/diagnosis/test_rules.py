@@ -130,6 +130,15 @@ def test_an_optional_part_is_none_where_nobody_has_seen_one(judge):
     assert not judge(gathered(said(Torch, env="a"), said(Gpu, nvml_index=0)), maybe)[0]
 
 
+@pytest.mark.parametrize("annotation", [Gpu | Torch, Gpu | Torch | None])
+def test_a_part_of_two_kinds_is_refused_where_the_rule_is_written(annotation):
+    def of_two_kinds(part: annotation = None):
+        return True
+
+    with pytest.raises(TypeError, match="of one kind"):
+        needs_of(of_two_kinds)
+
+
 def test_an_optional_part_of_another_place_is_none_here(judge):
     def maybe(error: Symptom = seen("refused"), wish: Variable | None = one(name="X")):
         return wish is None

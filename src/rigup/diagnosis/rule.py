@@ -139,8 +139,21 @@ def needs_of(judge: Callable[..., Any]) -> dict[str, Need]:
 def _need(annotation: Any, default: Any) -> Need:
     need = default if isinstance(default, Need) else _ANY
     if isinstance(annotation, UnionType):
-        return Need(_kind(annotation.__args__[0], need), need.at, need.fields, MAYBE)
+        return Need(_kind(_optional(annotation), need), need.at, need.fields, MAYBE)
     return Need(_kind(annotation, need), need.at, need.fields, need.mode)
+
+
+def _optional(annotation: UnionType) -> Any:
+    """The kind beside None: of two kinds a rule would be given the first one's facts only.
+
+    Raises:
+        TypeError: another union.
+
+    """
+    kind, *others = annotation.__args__
+    if others != [type(None)]:
+        raise TypeError(f"a rule's parameter is of one kind, or of one and None: {annotation}")
+    return kind
 
 
 def _kind(annotation: Any, need: Need) -> type[Fact]:

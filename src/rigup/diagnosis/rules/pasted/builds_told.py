@@ -135,7 +135,7 @@ def carried_cuda_is_below_the_builds(
 
 @rule("driver-too-old-for-wheel", "likely")
 def packages_of_a_newer_cuda(
-    package: Package = one(name=Told(_is_of_cuda)), driver: Driver = one(vendor="nvidia"), answered: TensorFlow | Torch | None = None,
+    package: Package = one(name=Told(_is_of_cuda)), driver: Driver = one(vendor="nvidia"), answered: TensorFlow | None = None,
     works: Torch | None = one(available=True), torch: Torch | None = one(cuda=Told(bool)),
 ) -> Verdict:  # fmt: skip
     """The CUDA of an environment is told by the package of its runtime alone."""
