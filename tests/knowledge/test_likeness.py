@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rigup.knowledge import tables
 from rigup.knowledge.doctor_tables import causes
-from rigup.knowledge.likeness import Complaint, complains, likenesses, line_of, nearest, words_of
+from rigup.knowledge.likeness import Complaint, complains, fails, likenesses, line_of, nearest, words_of
 
 POSTS = Path(__file__).parents[2] / "learning" / "posts"
 SILENT_OF = 0.97  # of the healthy posts, at least
@@ -29,6 +29,12 @@ def test_every_cause_has_words():
 def test_a_complaint_is_told_from_what_is_none(row):
     assert complains(row.example)
     assert not complains(row.near_miss)
+
+
+@pytest.mark.parametrize("row", tables.rows("complaints", "failure", Complaint), ids=lambda row: row.language)
+def test_what_came_to_nothing_is_told_from_what_did_not(row):
+    assert fails(row.example)
+    assert not fails(row.near_miss)
 
 
 @given(st.text(max_size=3000))

@@ -89,8 +89,8 @@ def _model() -> _Model:
 
 
 @tables.remembered
-def _complaints() -> tuple[re.Pattern[str], ...]:
-    rows = tables.rows("complaints", "complaint", Complaint)
+def _complaints(array: str) -> tuple[re.Pattern[str], ...]:
+    rows = tables.rows("complaints", array, Complaint)
     return tuple(re.compile(row.regex, re.IGNORECASE | re.MULTILINE) for row in rows)
 
 
@@ -101,7 +101,17 @@ def complains(said: str) -> bool:
         KnowledgeError: the table is malformed.
 
     """
-    return any(form.search(_ends(said)) for form in _complaints())
+    return any(form.search(_ends(said)) for form in _complaints("complaint"))
+
+
+def fails(said: str) -> bool:
+    """Whether a program says in it that something came to nothing, whatever it was.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return any(form.search(_ends(said)) for form in _complaints("failure"))
 
 
 def among(said: str, causes: Collection[str], heard: Iterable[str] = ()) -> list[Likeness]:
