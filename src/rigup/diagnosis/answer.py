@@ -7,7 +7,16 @@ from rigup.diagnosis.findings import Finding, explained
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.likeness import complaint, heard_in, is_guess, near, pasted, reads_like, with_guess
 from rigup.diagnosis.rules.driver import SILENT
-from rigup.diagnosis.rules.told import CPU_ONLY, LISTED, NO_SUCH_CARD, RIGHT, SHARED_ON_PURPOSE, WORKS_INSIDE
+from rigup.diagnosis.rules.told import (
+    CPU_ONLY,
+    LISTED,
+    NO_SUCH_CARD,
+    ON_THE_PROCESSOR,
+    OTHER_ACCELERATORS,
+    RIGHT,
+    SHARED_ON_PURPOSE,
+    WORKS_INSIDE,
+)  # fmt: skip
 from rigup.diagnosis.states import device_states
 from rigup.diagnosis.users import used_by
 from rigup.diagnosis.where_set import taken_out
@@ -78,7 +87,8 @@ def _undecided(facts: Facts) -> bool:
     """Whether nothing was seen to work, and nothing is as somebody wants it."""
     works = facts.heard(*WORKS_INSIDE, RIGHT, LISTED) or any(torch.get("available") for torch in facts.of(Torch))
     idle = facts.heard(*NO_SUCH_CARD) and facts.heard(*SILENT)  # nvidia-smi came with a package, and has nobody to ask
-    return not works and not idle and not facts.heard(*SHARED_ON_PURPOSE, *CPU_ONLY)
+    elsewhere = facts.heard(*CPU_ONLY, *OTHER_ACCELERATORS, ON_THE_PROCESSOR)
+    return not works and not idle and not elsewhere and not facts.heard(*SHARED_ON_PURPOSE)
 
 
 def answer(diagnosis: Diagnosis) -> Answer:

@@ -61,6 +61,36 @@ def test_a_chip_in_a_persons_list(line, model):
     assert {"model": model} in told("chip_as_written", line + "\n")
 
 
+@pytest.mark.parametrize(
+    ("line", "version"),
+    [
+        ("MacBook Pro with Ventura 13.7 (22H123), M1 Max", "13.7"),
+        ("Mac mini M2, macOS Sonoma 14.3.1", "14.3.1"),
+        ("MacbookPro M3Pro with MacOS 14.4.1", "14.4.1"),
+    ],
+)
+def test_a_system_in_a_line_about_a_mac(line, version):
+    assert told("system_told_in_passing", line + "\n") == [{"system": "macos", "version": version}]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The MPS backend is supported on MacOS 13.0+.",
+        "mlx requires macOS 13.3",
+        "built for macOS 15.0 which is newer",
+        "MacOS 14.x",
+    ],
+)
+def test_a_system_that_is_wished_is_not_there(line):
+    assert told("system_told_in_passing", line + "\n") == []
+
+
+def test_a_chip_before_the_machines_name():
+    assert {"model": "Apple M3 Pro"} in told("chip_as_written", "MacbookPro M3Pro\n")
+    assert {"model": "Apple M1"} in told("chip_as_written", "M1 Macbook, Docker Desktop\n")
+
+
 @pytest.mark.parametrize("line", ["It would be faster on an M3.", "libfoo M1.so", "macOS 15.1 with M1-dev"])
 def test_other_lines_tell_no_chip(line):
     assert told("chip_as_written", line + "\n") == []

@@ -52,3 +52,20 @@ def test_roots_prompt_is_no_remark():
     (job,) = told("batch_script", "root@head:/data# srun -N1 -n4 --gres=gpu:4 python train.py\n")[:1]
     assert (job["nodes"], job["tasks"]) == (1, 4)
     assert told("batch_script", "# srun -N1 -n4 --gres=gpu:4 python train.py\n") == []
+
+
+@pytest.mark.parametrize(
+    "line", ["WSL version: 1.2.2.0", "WSL 版本： 1.0.3.0", "Versione WSL: 1.3.11.0", "WSL-Version: 2.4.13.0"]
+)
+def test_the_programs_own_version_is_not_the_generation(line):
+    assert {"wsl": 2} in told("wsl_told", line + "\n")
+
+
+def test_the_first_generation_is_told_by_its_number_alone():
+    assert told("wsl_told", "- [X] WSL 1\n") == [{"wsl": 1}]
+
+
+def test_a_tool_and_a_driver_of_two_versions_are_a_wsl():
+    banner = "| NVIDIA-SMI 550.120                Driver Version: {}         CUDA Version: 12.4     |\n"
+    assert told("driver_of_windows", banner.format("552.44")) == [{"system": "linux", "wsl": 2}]
+    assert told("driver_of_windows", banner.format("550.120")) == []

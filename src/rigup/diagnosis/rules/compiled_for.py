@@ -10,6 +10,10 @@ from rigup.knowledge.torch_builds import builds
 from rigup.machine.kinds import Gpu, PciDevice, Symptom, Torch
 
 _NVIDIA = "10de"
+_OF_A_LIBRARY = (
+    "no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs", "no-kernel-image-by-another-programs-check", "detectron2-code-list",
+    "runtime-call-no-kernel-image", "source-file-no-kernel-image", "no-kernel-image-beside-a-compiled-frame",
+)  # fmt: skip
 _COMPARABLE = 0.5  # share of a served card's memory from which on a card beside it is worth computing on
 
 
@@ -18,7 +22,8 @@ def _todays_code() -> list[str]:
     return next(row.code for row in builds() if row.pypi and row.code)
 
 
-def _of_today(isa: str) -> bool:
+def of_today(isa: str) -> bool:
+    """Whether PyPI's newest build has something for the card."""
     return runs_on(isa, _todays_code())
 
 
@@ -58,7 +63,7 @@ def _worth_as_much(gpu: Gpu, cards: Every[Gpu], torch: Torch) -> bool:
 
 @rule("gpu-arch-older-than-wheel")
 def old_card_in_a_report(
-    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), newer: Gpu | None = one(vendor="nvidia", isa=Told(_of_today)),
+    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), newer: Gpu | None = one(vendor="nvidia", isa=Told(of_today)),
 ) -> Verdict:  # fmt: skip
     """A report lists the card beside the build; that torch may say it is available proves nothing."""
     if torch.get("available") is False or _unserved(gpu, torch) != "older-chip":
@@ -105,7 +110,7 @@ def torch_refuses_an_older_card(
 
 @rule("gpu-arch-older-than-wheel", "likely")
 def no_image_for_a_dropped_card(
-    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs", "no-kernel-image-by-another-programs-check"),
+    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen(*_OF_A_LIBRARY),
     torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """Nothing tells what torch was built for, and no build of today serves the card."""
@@ -115,18 +120,34 @@ def no_image_for_a_dropped_card(
 
 @rule("gpu-arch-newer-than-wheel", "possible")
 def no_image_for_a_recent_card(
-    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs", "no-kernel-image-by-another-programs-check"),
+    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen(*_OF_A_LIBRARY),
     torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """Nothing tells what torch was built for, and most of its releases are older than the card."""
     unknown = torch is None or not torch.knows("code")
-    return unknown and library is None and _of_today(gpu.isa) and _newer_than_most(gpu.isa)
+    return unknown and library is None and newer_than_most(gpu.isa)
 
 
-def _newer_than_most(isa: str) -> bool:
-    """Whether fewer than half of the builds with machine code have something for the card."""
+@rule("gpu-arch-newer-than-wheel", "likely")
+def compiler_does_not_know_the_card_yet(
+    _said: Symptom = seen("nvrtc-unknown-arch"), gpu: Gpu | None = one(vendor="nvidia")
+) -> Verdict:
+    """NVRTC is asked for an architecture that came after it."""
+    return gpu is None or not gpu.knows("isa") or of_today(gpu.isa)
+
+
+@rule("gpu-arch-older-than-wheel", "likely")
+def compiler_knows_the_card_no_more(
+    _said: Symptom = seen("nvrtc-unknown-arch"), gpu: Gpu = one(vendor="nvidia")
+) -> Verdict:
+    """NVRTC is asked for an architecture that it has dropped."""
+    return not of_today(gpu.isa)
+
+
+def newer_than_most(isa: str) -> bool:
+    """Whether builds of today serve the card, and fewer than half of all builds with machine code do."""
     lists = [row.code for row in builds() if row.cuda and row.code]
-    return 2 * sum(runs_on(isa, code) for code in lists) < len(lists)
+    return of_today(isa) and 2 * sum(runs_on(isa, code) for code in lists) < len(lists)
 
 
 def _unserved(gpu: Gpu, torch: Torch) -> str | None:
@@ -140,7 +161,7 @@ def refused(said: Symptom) -> str:
     """Why torch's list has nothing for the card. Where the list is cut off, today's builds tell whether it is old."""
     listed = [code for code in str(said.get("code") or "").replace(",", " ").split() if code.startswith("sm_")]
     if not listed:
-        return "newer-chip" if _of_today(said.isa) else "older-chip"
+        return "newer-chip" if of_today(said.isa) else "older-chip"
     return age_beside(why_not(said.isa, listed), listed) or ""
 
 

@@ -34,6 +34,7 @@ NO_CUDA = (
     "vllm-no-device-type",
     "program-finds-no-visible-gpu",
     "program-finds-no-cuda-devices",
+    "cuda-samples-no-device",
 )
 _NOVA = ("nova_core", "nova-core", "NovaCore")
 _USER_SPACE = (

@@ -2,7 +2,14 @@
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
 from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, inside
-from rigup.diagnosis.rules.told import LISTS_WITHOUT, NO_DEDICATED, NO_SUCH_CARD, WITHOUT_GPU
+from rigup.diagnosis.rules.told import (
+    LISTS_WITHOUT,
+    NO_DEDICATED,
+    NO_SUCH_CARD,
+    ON_THE_PROCESSOR,
+    OTHER_ACCELERATORS,
+    WITHOUT_GPU,
+)
 from rigup.knowledge.driver_faults import production_branch
 from rigup.knowledge.gpus import driver_branch_for
 from rigup.machine.kinds import (
@@ -145,7 +152,7 @@ def windows_drives_the_card_itself(
 @rule("nvidia-driver-missing", "possible")
 def program_found_no_driver(
     said: Symptom = seen("torch-found-no-driver"), gpu: Gpu | None = None, card: PciDevice | None = None,
-    driver: Driver | None = None, platform: Platform | None = None, board: Symptom | None = seen("raspberry-board-named"),
+    driver: Driver | None = None, platform: Platform | None = None, board: Symptom | None = seen("raspberry-board-named", *OTHER_ACCELERATORS),
 ) -> Verdict:  # fmt: skip
     """torch asked for the driver's version and got none; nobody has shown a driver or the bus, at most named a card."""
     elsewhere = inside(said) or (platform and (platform.get("wsl") or platform.get("system") == "macos"))
@@ -156,7 +163,7 @@ def program_found_no_driver(
 @rule("nvidia-driver-missing", "possible")
 def program_found_no_library_of_the_driver(
     said: Symptom = seen("nvidia-smi-no-library", "nvml-library-not-found", "libcuda-not-found", "cuda-driver-library-not-found"), gpu: Gpu | None = None, card: PciDevice | None = None,
-    driver: Driver | None = None, torch: Torch | None = None, platform: Platform | None = None, plain: Symptom | None = seen(*WITHOUT_GPU),
+    driver: Driver | None = None, torch: Torch | None = None, platform: Platform | None = None, plain: Symptom | None = seen(*WITHOUT_GPU, *OTHER_ACCELERATORS, ON_THE_PROCESSOR),
 ) -> Verdict:  # fmt: skip
     """The library by which tools ask the driver is nowhere; where other cards or a working torch are shown, it is noise."""
     elsewhere = inside(said) or (platform and (platform.get("wsl") or platform.get("system") in ("macos", "windows")))

@@ -162,7 +162,7 @@ def compatibility_library_comes_first(
 
 @rule("nvidia-module-not-loaded", "possible")
 def switcher_loads_no_driver(
-    said: Symptom = seen("bumblebee-loads-no-driver"), driver: Driver | None = one(vendor="nvidia"), module: KernelModule | None = one(name=("nvidia", "nouveau"), loaded=True),
+    said: Symptom = seen("bumblebee-loads-no-driver", "optimus-manager-loads-no-module"), driver: Driver | None = one(vendor="nvidia"), module: KernelModule | None = one(name=("nvidia", "nouveau"), loaded=True),
     why: Symptom | None = seen("bbswitch-off", "bbswitch-card-off", "dkms-build-failed", "bumblebee-module-not-made", "modprobe-module-not-found"),
 ) -> Verdict:  # fmt: skip
     """The service of a laptop with two cards asked for the module of the second, and did not get it."""

@@ -1,7 +1,7 @@
 """Whether the build of a framework serves the card and the driver that are there."""
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
-from rigup.diagnosis.rules.told import MACS, Told
+from rigup.diagnosis.rules.told import MACS, OTHER_ACCELERATORS, Told
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
 from rigup.knowledge.rocm import override_for
@@ -42,7 +42,7 @@ def its_files_have_no_toolkit(
 @rule("cpu-only-torch", "possible")
 def somebody_asked_it_and_shows_nothing_else(
     torch: Torch = one(available=False), gpu: Gpu | None = None, platform: Platform | None = None,
-    none: Symptom | None = seen("report-without-a-gpu", "lightning-mps-unavailable", *MACS), screen: PciDevice | None = one(class_code="0300"),
+    none: Symptom | None = seen("report-without-a-gpu", "lightning-mps-unavailable", *MACS, *OTHER_ACCELERATORS), screen: PciDevice | None = one(class_code="0300"),
 ) -> Verdict:  # fmt: skip
     """A session in which torch says no, and whose version says why; whether there is a card is not told, nor lspci's list shown."""
     return gpu is None and platform is None and none is None and screen is None and _for_cpu(torch)
@@ -69,18 +69,22 @@ def a_toolkit_was_installed_for_it(
 def a_program_found_no_gpu_code(
     _said: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-compiled-in-other-letters", "torch-not-linked-with-cuda"), platform: Platform | None = None,
     torch: Torch | None = None, mac: Symptom | None = seen(*MACS), card: Gpu | None = one(vendor="nvidia"),
-    works: Torch | None = one(available=True),
+    works: Torch | None = one(available=True), other: Symptom | None = seen(*OTHER_ACCELERATORS),
 ) -> Verdict:  # fmt: skip
-    """torch says so itself; where one computes, another environment spoke. On a Mac there is no such build, and a build for Intel has another device."""
+    """torch says so itself; where one computes, or another accelerator does, somebody else spoke. On a Mac there is no such build, and a build for Intel has another device."""
     if (platform and platform.get("system") == "macos") or (mac and platform is None and card is None):
         return False
-    return works is None and not (
-        torch
-        and (
-            torch.get("cuda")
-            or torch.get("mps_built")
-            or torch.get("xpu_available")
-            or "+xpu" in str(torch.get("version"))
+    return (
+        works is None
+        and other is None
+        and not (
+            torch
+            and (
+                torch.get("cuda")
+                or torch.get("mps_built")
+                or torch.get("xpu_available")
+                or "+xpu" in str(torch.get("version"))
+            )
         )
     )
 

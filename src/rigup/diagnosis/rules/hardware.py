@@ -125,7 +125,9 @@ def display_module_gets_no_device(
 @rule("gpu-hardware-init-failure", "possible")
 def amdgpu_gives_up(
     _said: Symptom = seen("amdgpu-init-fatal"),
-    file: Symptom | None = seen("amdgpu-firmware-file-missing"),
+    file: Symptom | None = seen(
+        "amdgpu-firmware-file-missing", "amdgpu-block-without-its-file", "amdgpu-refuses-without-firmware"
+    ),
     platform: Platform | None = None,
 ) -> Verdict:
     """amdgpu could not start the card; where a firmware file is missing, that is why."""

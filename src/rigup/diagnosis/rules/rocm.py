@@ -22,7 +22,12 @@ _NO_CODE = (
     "hip-no-kernel-image",
     "hip-kernel-image-invalid",
 )
-ANOTHERS = ("tensorflow-on-hip-shown", "other-library-on-hip-shown", "library-fails-in-its-own-folder")  # not torch's
+ANOTHERS = (
+    "tensorflow-on-hip-shown",
+    "other-library-on-hip-shown",
+    "library-fails-in-its-own-folder",
+    "xla-code-object-not-loaded",
+)  # not torch's
 _COMPUTING = ("", *COMPUTING)  # "" is a unit whose name the text does not tell
 
 

@@ -30,6 +30,11 @@ WORKS_INSIDE = ("gpu-works-inside-told", "table-from-a-container-with-gpus")  # 
 RIGHT = "collectives-run-right"  # a test of several cards that ended well
 CPU_ONLY = ("cpu-only-machine-told", "cpu-only-machine-told-with-a-dash")
 WITHOUT_GPU = ("has-no-gpu-in-words", "has-no-card-in-words", "runs-on-the-processor-in-words", *CPU_ONLY)  # fmt: skip
+OTHER_ACCELERATORS = (
+    "ascend-torch-package", "ascend-torch-module", "ascend-tool", "ascend-platform-of-vllm", "neuron-torch-package", "xla-torch-package",
+    "xla-torch-module", "gaudi-torch-module", "vllm-platform-of-no-gpu",
+)  # fmt: skip  # what computes there is no GPU of CUDA or ROCm, and its torch a build for the processor
+ON_THE_PROCESSOR = "vllm-on-the-processor"  # a build of vLLM for it
 NO_SUCH_CARD = ("no-nvidia-card-told", "no-nvidia-card-told-in-capitals")
 NO_DEDICATED = (
     "no-dedicated-graphics-listed",

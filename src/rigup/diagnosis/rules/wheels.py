@@ -316,7 +316,9 @@ def processor_lacks_what_wheels_use(_said: Symptom = seen(*ILLEGAL), cpu: Cpu = 
 
 @rule("cpu-instruction-set-missing", "likely")
 def killed_by_an_instruction(
-    _said: Symptom = seen(*ILLEGAL), cpu: Cpu | None = None, tile: Symptom | None = seen("amx-tile-load", "amx-frame")
+    _said: Symptom = seen(*ILLEGAL),
+    cpu: Cpu | None = None,
+    tile: Symptom | None = seen("amx-tile-load", "amx-frame", "swift-ended-itself"),
 ) -> Verdict:
     """The processor refused an instruction; which ones it has is not told."""
     return tile is None and (cpu is None or not cpu.knows("flags"))

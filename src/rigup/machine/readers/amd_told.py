@@ -126,7 +126,9 @@ def _card(hit: Hit, row: Product) -> Iterator[Gpu]:
 
 
 _CHIP = late(
-    r"(?:\b(?:on|for|with|my|our|an?|is|using|support|GPU) |\(|^\[?)`?(?P<isa>gfx[0-9a-f]{3,4})(?![\w*])", re.MULTILINE
+    r"(?:\b(?:on|for|with|my|our|an?|is|using|support|GPU) |\(|^\[?)`?(?P<isa>gfx[0-9a-f]{3,4})(?![\w*])"
+    r"|[,;|] ?(?P<noted>gfx[0-9a-f]{3,4})(?![\w*:]| \(0x)",
+    re.MULTILINE,
 )
 
 
@@ -141,8 +143,9 @@ def amd_chip_in_a_sentence(text: Text) -> Statements:
     """`a segmentation fault on gfx803`: the only chip that a text speaks of, where nothing pretends to be another."""
     named = {hit[0] for hit in re.finditer(r"gfx[0-9a-f]{3,4}(?![\w*])", text.body)}
     told = (_MY_CHIP if "OVERRIDE_GFX" in text.body else _CHIP).search(text.body)
-    if len(named) == 1 and told and gfx_family(told["isa"]):
-        yield Hit(text, told).states(Gpu, vendor="amd", isa=told["isa"])
+    chip = str(told and (told["isa"] or told.groupdict().get("noted")))
+    if len(named) == 1 and told and gfx_family(chip):
+        yield Hit(text, told).states(Gpu, vendor="amd", isa=chip)
 
 
 _PARAMETER = r"(?<![\w.])(?P<module>amdgpu|ttm|amdttm)\.(?P<name>gttsize|gtt_size|pages_limit|page_pool_size)=(?P<configured>\d{1,12})(?![\w.])"

@@ -14,9 +14,12 @@ _TOGETHER = (
 )
 _INTEL = r"\btensorflow[-_]intel(?:==| {1,40}|-)" + _VERSION + r"\b"
 _NAMES = r"get_device_name\([^\n]{0,120}(?:range\(|device_count)[^\n]{0,80}\n[ \t]{0,4}\[(?P<names>['\"][^\n\]]{4,400})\][ \t]*$"
+_LOG = r"(?:[^\n]{0,60}\btensorflow/\S{1,80}\.cc:\d{1,5}\][^\n]{0,400}\n|WARNING:tensorflow:[^\n]{1,300}\n){0,12}"  # what it says before it answers
 _UNAVAILABLE = (
-    r"(?:tf\.test\.is_gpu_available\([^\n]{0,40}\)+[ \t]*\n(?:Out ?\[\d{1,4}\]: ?)?False"
-    r"|len\(tf\.config\.(?:experimental\.)?list_physical_devices\(['\"]GPU['\"]\)\)+[ \t]*\n(?:Out ?\[\d{1,4}\]: ?)?0)[ \t]*$"
+    r"(?:tf\.test\.is_gpu_available\([^\n]{0,40}\)+[ \t]*\n" + _LOG + r"(?:Out ?\[\d{1,4}\]: ?)?False"
+    r"|len\(tf\.config\.(?:experimental\.)?list_physical_devices\(['\"]GPU['\"]\)\)+[ \t]*\n"
+    + _LOG
+    + r"(?:Out ?\[\d{1,4}\]: ?)?0)[ \t]*$"
 )
 _PAIR = (
     r"get_device_name\(0\)[^\n]{1,40}get_device_name\(1\)[^\n]{0,20}\n"

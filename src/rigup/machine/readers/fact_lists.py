@@ -20,7 +20,7 @@ from rigup.machine.texts import Text
 _MOST, _LONGEST = 60, 200  # lines of one text, letters of one line
 _MARKS = (
     "river", "GPU", "gpu", "RTX", "GTX", "RX ", "rtx", "Radeon", "Tesla", "Quadro", "Windows", "macOS", "Ubuntu", "torch", "Torch",
-    "Apple M", "MacBook", "M1", "M2", "M3", "M4",
+    "Apple M", "MacBook", "M1", "M2", "M3", "M4", "ocky", "entOS", "ebian", "ubuntu",
 )  # fmt: skip
 _BULLET = late(r"^[ \t>|│┃*•+-]{0,8}(?:\*{2}|__|`|\")?")
 _KEYED = late(
@@ -37,8 +37,9 @@ _DRIVER = late(
 )
 _SYSTEM = late(
     r"(?i)(?:microsoft )?(?:windows ?(?:1[01]|7|8(?:\.1)?|server ?20\d\d)(?: (?:pro|home|enterprise|education|\d\dh\d|x64|64[- ]bit)){0,3}|mac ?os(?: [a-z]{4,10})? ?\d{2}(?:\.\d{1,2}){0,2}"
-    r"|(?:ubuntu|debian|fedora|rhel|centos|rocky linux|almalinux|arch linux|manjaro|linux mint|pop!_os|opensuse)(?: (?:server|desktop|linux))?(?: ?\d{1,2}(?:\.\d{1,2}){0,2})?(?: lts)?)(?: \(?(?:x86_64|64[- ]bit|arm64|aarch64)\)?)?"
+    r"|(?:ubuntu|debian|fedora|rhel|centos|rocky(?: linux)?|alma ?linux|arch linux|manjaro|linux mint|pop!_os|opensuse)(?: (?:server|desktop|linux))?(?: ?\d{1,2}(?:\.\d{1,2}){0,2})?(?: lts)?)(?: \(?(?:x86_64|64[- ]bit|arm64|aarch64)\)?)?"
 )
+_GUEST = late(r"(?i)(?:(?:in|on|under|running) )?WSL ?[12]?")  # says nothing of what is told beside it
 _KERNEL = late(r"(?i)(?:linux )?kernel[ :=]{1,3}(?P<release>\d\.\d{1,2}\.\d{1,3}[\w.+-]{0,40})")
 _PYTHON = late(r"(?i)python[ :=v]{0,3}(?P<version>3\.\d{1,2}(?:\.\d{1,2})?)")
 _PACKAGE = late(
@@ -58,7 +59,8 @@ _FEATURE = late(
 def machine_in_a_few_words(text: Text) -> Statements:
     """What each part of a short line says; a line of which one part only is understood, without a key, is left to others."""
     for start, line in _lines(text):
-        key, parts = _split(line)
+        key, told_parts = _split(line)
+        parts = [part for part in told_parts if not _GUEST.fullmatch(part)]
         told = [list(_part(text, start, key if n == 0 else "", part)) for n, part in enumerate(parts)]
         known = [facts for facts in told if facts]
         if key or len(known) > 1 or (len(parts) == 1 and known and _stands_alone(parts[0])):

@@ -1,5 +1,7 @@
 """What torch answers about MPS, and which kind of Mac it runs on."""
 
+import re
+
 from rigup.knowledge.patterns import late
 from rigup.machine.kinds import Cpu, Platform, PythonEnv, Torch, World
 from rigup.machine.reader import Statements, reads
@@ -38,6 +40,21 @@ def system_as_written(text: Text) -> Statements:
         yield hit.states(Platform, system="macos", version=hit["version"])
 
 
+_NAMES = r"Big Sur|Monterey|Ventura|Sonoma|Sequoia|Tahoe"
+_WISH = r"(?i:requir|support|need|minim|newer|later|since|built|target|only|at least|error|older|above|higher|from|before|until|prior|beta)"
+
+
+@reads(adds=(Platform,), marks=("MacOS", "Mac OS", "macOS", *_NAMES.split("|")), rank=0)
+def system_told_in_passing(text: Text) -> Statements:
+    """`MacBook Pro with Ventura 13.7 (22H123)`, `M3 Pro, MacOS 14.4.1`: what a line says that asks for nothing."""
+    for hit in text.near(
+        r"^(?![^\n]{0,200}" + _WISH + r")[^\n]{0,60}?\b(?:[Mm]ac ?OS(?: X)?(?: (?:" + _NAMES + r"))?|" + _NAMES + r")(?: [Vv]ersion)?[ :*`(]{1,4}"
+        r"(?P<version>1[1-5]\.\d{1,2}(?:\.\d{1,2})?|26\.\d(?:\.\d{1,2})?)(?![\d+x]|\.[\dx])[^\n]{0,80}$",
+        sorted(spot for mark in ("acOS", "ac OS", *_NAMES.split("|")) for spot in text.spots(mark)),
+    ):  # fmt: skip
+        yield hit.states(Platform, system="macos", version=hit["version"])
+
+
 @reads(adds=(Cpu,), marks=("CPU:\n", "CPU: Apple", "chip: Apple", "Chip: Apple", "Processor: Apple"), rank=0)
 def chip_of_report(text: Text) -> Statements:
     """collect_env on a Mac: `CPU:` and the chip's name on the next line."""
@@ -48,19 +65,24 @@ def chip_of_report(text: Text) -> Statements:
 
 
 _LISTED = (
-    r"^[ \t>*|•-]{0,8}(?:(?:[Hh]ardware|[Dd]evice|[Mm]achine|Mac|[Cc]omputer|[Ss]ystem|GPU|OS)[ *]{0,3}[:=]|macOS \d|MacBook|Mac (?:mini|Studio|Pro))"
-    r"[^\n]{0,60}?(?P<model>(?:Apple )?M[1-9](?: (?:Pro|Max|Ultra))?)\b(?![\w.-])"
+    r"^[ \t>*|•-]{0,8}(?:(?:[Hh]ardware|[Dd]evice|[Mm]achine|Mac|[Cc]omputer|[Ss]ystem|GPU|OS)[ *]{0,3}[:=]|macOS \d|Mac[Bb]ook|Mac (?:mini|Studio|Pro))"
+    r"[^\n]{0,60}?(?P<model>(?:Apple )?M[1-9](?: ?(?:Pro|Max|Ultra))?)\b(?![\w.-])"
+    r"|^[ \t>*|•-]{0,8}(?P<first>(?:Apple )?M[1-9](?: ?(?:Pro|Max|Ultra))?) (?:Mac\b|Mac[Bb]ook)"
 )
 
 
-@reads(adds=(Cpu,), marks=("Apple M", "(M", " M1", " M2", " M3", " M4", " M5"), rank=0)
+@reads(
+    adds=(Cpu,),
+    marks=("Apple M", "(M", " M1", " M2", " M3", " M4", " M5", "M1 Mac", "M2 Mac", "M3 Mac", "M4 Mac", "M5 Mac"),
+    rank=0,
+)
 def chip_as_written(text: Text) -> Statements:
     """`- macOS 26.2 (Build 25C56), Apple M3`, `MacBook Air (M2)`: a line of somebody's own list."""
     for hit in text.near(
         _LISTED,
-        sorted({*text.spots("Apple M"), *(spot for n in "12345" for spot in text.spots(" M" + n)), *text.spots("(M")}),
+        sorted({*text.spots("Apple M"), *(spot for n in "12345" for spot in text.spots("M" + n)), *text.spots("(M")}),
     ):
-        model = hit["model"]
+        model = re.sub(r"(?<=M\d)(?=[PMU])", " ", hit["model"] or hit["first"])
         yield hit.states(Cpu, model=model if model.startswith("Apple") else "Apple " + model)
 
 

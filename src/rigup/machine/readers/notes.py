@@ -82,8 +82,9 @@ def _card(hit: Hit) -> Iterator[Gpu]:
     plain = re.sub(r"\b\d{1,3} ?GB\b|\bOC\b", "", hit["name"]).strip(" -,/")
     spaced = re.sub(r"(?<=\d)(?=X|GRE|D\b)|(?<=RX)(?=\d)|(?<=[RG]TX)(?=\d)", " ", plain)
     isa = re.search(r"gfx[0-9a-f]{3,4}", hit["inner"])
-    known = next((row for name in _spellings(plain, spaced) if (row := one_gpu(name))), None)
-    if not known and not isa:
+    rows = (row for name in _spellings(plain, spaced) if (row := one_gpu(name)))
+    known = next((row for row in rows if not (isa and row.vendor == "nvidia")), None)  # gfx chips are AMD's
+    if not known and (not isa or plain.isdigit()):
         return
     draft = Draft(hit.text, Gpu, hit.start)
     draft.add("name", known.name if known else plain, hit.match.start("name"))
@@ -96,6 +97,8 @@ def _card(hit: Hit) -> Iterator[Gpu]:
 def _spellings(plain: str, spaced: str) -> Iterator[str]:
     """What people leave out, put back; a maker's name alone ("NVIDIA") leaves out everything."""
     yield from (plain, spaced)
+    if re.match(r"MI\d", plain):
+        yield "AMD Instinct " + plain
     if re.search(r"\d", plain):
         yield "GeForce " + spaced
         yield "Radeon RX " + spaced.removeprefix("RX ").removeprefix("Radeon ")
@@ -116,9 +119,11 @@ def wsl_told(text: Text) -> Statements:
     ):
         yield hit.states(Platform, system="linux", release=hit["release"], wsl=wsl(hit["release"]))
     for hit in text.each(
-        r"^(?![^\n:]{0,80}\band/or\b)(?:[ \t>]{0,8}[-*] (?:\[[xX]\] )?|[^\n:]{0,59}(?:\(|\d[^\n:(]{0,30}[ +]))?WSL ?(?:[Vv]ersion ?)?[: ]{0,4}(?P<wsl>[12])(?:\.\d{1,3}){0,3}\)?(?![\w.])[^\n]{0,30}$"
+        r"^(?![^\n:]{0,80}\band/or\b)(?:[ \t>]{0,8}[-*] (?:\[[xX]\] )?|[^\n:]{0,59}(?:\(|\d[^\n:(]{0,30}[ +]))?WSL ?(?:[Vv]ersion ?)?[: ]{0,4}(?P<wsl>[12])(?P<package>\.\d{1,3}){0,3}\)?(?![\w.])[^\n]{0,30}$"
     ):
-        yield hit.states(Platform, wsl=int(hit["wsl"]))
+        yield hit.states(Platform, wsl=2 if hit["package"] else int(hit["wsl"]))  # 1.2.2.0 is the program's own version
+    for hit in text.each(r"^[ \t]{0,8}(?:WSL[ -]?(?:[Vv]ersion|版本|버전|バージョン)|Versi[oó]ne? (?:de )?WSL|Версия WSL) ?[:：] {0,3}[0-9]\.\d{1,3}\.\d{1,3}(?:\.\d{1,3})?[ \t]*$"):  # fmt: skip
+        yield hit.states(Platform, wsl=2)
     for hit in text.each(
         r"^[^\n:]{0,80}\band/or WSL ?[12]: {0,2}\[?[^\n\]]{0,20}?WSL ?(?P<wsl>[12])\b"
     ):  # a form's question
@@ -193,6 +198,6 @@ def jetson_told(text: Text) -> Statements:
 def jetson_prompt(text: Text) -> Statements:
     """`ada@agx-orin:~$`: who names a machine after its module speaks of a Jetson, though it proves little."""
     for hit in text.each(
-        r"^\[?[a-z_][\w.-]{0,31}@(?P<name>(?:[\w-]{0,20}-)?(?:jetson|orin|xavier|tegra)(?:-[\w-]{1,20})?)[: ]"
+        r"^(?:\([\w.-]{1,40}\) )?\[?[a-z_][\w.-]{0,31}@(?P<name>(?:[\w-]{0,20}-)?(?:jetson|orin|xavier|tegra)(?:-[\w-]{1,20})?)[: ]"
     ):
         yield hit.states(Jetson, prompt=hit["name"])

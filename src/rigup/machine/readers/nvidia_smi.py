@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from rigup.knowledge.patterns import late
-from rigup.machine.kinds import Driver, Gpu
+from rigup.machine.kinds import Driver, Gpu, Platform
 from rigup.machine.reader import Run, Statements, reads
 from rigup.machine.readers.values import Draft, address, size, told, truth, uuid
 from rigup.machine.texts import Hit, Text
 
 _MOST = 1024  # cards of one table
+_NEAR = 10  # branches between the release for Linux and the one for Windows that come out together
 # "NVIDIA-SMI 535.54.03  Driver Version: 535.54.03  CUDA Version: 12.2"; from 610 on KMD and CUDA UMD Version.
 _BANNER = (
     r"(?:Driver|KMD) Version *: *(?P<version>\d{2,4}\.[\d.]*\d)"
@@ -101,6 +102,20 @@ def _mig_devices(text: Text) -> dict[int, list[dict[str, Any]]]:
         part = {"name": f"GI {hit['gi']} CI {hit['ci']}", "index": int(hit["dev"]), "memory": size(hit["total"], "m")}
         found[int(hit["gpu"])].setdefault(hit["dev"], part)
     return {card: list(parts.values()) for card, parts in found.items()}
+
+
+@reads(adds=(Platform,), marks=("NVIDIA-SMI",), rank=0)
+def driver_of_windows(text: Text) -> Statements:
+    """`NVIDIA-SMI 530.47  Driver Version: 531.68`: in WSL the tool and the driver are of two versions, Linux's and Windows's, of one time.
+
+    Versions of different times are two drivers whose files were mixed.
+    """
+    for hit in text.each(
+        r"NVIDIA-SMI (?P<tool>\d{3}\.\d{2,3})(?:\.\d{1,2})? {1,40}(?:Driver|KMD) Version: {1,4}(?P<driver>\d{3}\.\d{2,3})"
+    ):
+        apart = abs(int(float(hit["tool"])) - int(float(hit["driver"])))
+        if hit["tool"] != hit["driver"] and apart <= _NEAR:
+            yield hit.states(Platform, system="linux", wsl=2)
 
 
 @reads(adds=(Gpu,), inputs=[Run(("nvidia-smi", "-L"), seconds=10, wakes="10de")], marks=("(UUID: ",), matched="program")

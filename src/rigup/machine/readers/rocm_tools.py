@@ -95,8 +95,9 @@ def _grepped(text: Text) -> Iterator[Gpu]:
     """`rocminfo | grep gfx`, or an agent's end: what is left of it are its name lines, or its ISA's."""
     plain = list(text.each(r"^[> \t]{0,40}Name: +(?P<shown>gfx[0-9a-f]{3,5}) *$"))
     isas = text.each(r"^[> \t]{0,40}Name: +amdgcn-amd-amdhsa--(?P<shown>gfx[0-9a-f]{3,4})(?::[\w:+-]{1,40})? *$")
-    for hit in plain or isas:
-        yield hit.states(Gpu, vendor="amd", shown_isa=hit["shown"])
+    unlike = len({hit["shown"] for hit in plain}) > 1  # several agents, in the order in which HIP counts them
+    for count, hit in enumerate(plain or isas):
+        yield hit.states(Gpu, vendor="amd", shown_isa=hit["shown"], **({"runtime_index": count} if unlike else {}))
 
 
 _BANDWIDTH = (

@@ -13,3 +13,19 @@ def noted_pools(text: Text) -> Statements:
     for hit in text.each(_POOL):
         pool = {"VRAM": "vram", "GTT": "gtt"}[hit["pool"]]
         yield hit.states(Gpu, vendor="amd", nvml_index=int(hit["index"]), **{pool: int(hit["size"].replace(",", ""))})
+
+
+_USAGE = (
+    r"^[ \t]{0,8}\[?(?P<pool>VRAM|GTT)\]?[ \t]{1,20}:? ?usage[ \t]{1,8}\d{1,8} MiB, total[ \t]{1,8}(?P<mib>\d{1,8}) MiB"
+)
+_METRIC = r"^[ \t]{1,16}TOTAL_(?P<pool>VRAM|GTT): (?P<mib>\d{1,8}) MB[ \t]*$"
+
+
+@reads(marks=(" MiB (usable ", "TOTAL_GTT: "), adds=(Gpu,), rank=-1)
+def pools_of_monitors(text: Text) -> Statements:
+    """amdgpu_top's `GTT : usage 36 MiB, total 15864 MiB (usable …)`, amd-smi's `TOTAL_GTT: 13649 MB`, of one GPU."""
+    for pattern in (_USAGE, _METRIC):
+        hits = {hit["pool"]: hit for hit in text.each(pattern)}
+        if len(hits) == len(list(text.each(pattern))):
+            for pool, hit in hits.items():
+                yield hit.states(Gpu, vendor="amd", nvml_index=0, **{pool.lower(): int(hit["mib"]) << 20})

@@ -159,7 +159,7 @@ def container_variables(text: Text) -> Statements:
         yield hit.states(World, container="apptainer")
 
 
-@reads(Cpu, inputs=[File("/proc/cpuinfo")], marks=("model name\t:", "CPU implementer\t:"))
+@reads(Cpu, inputs=[File("/proc/cpuinfo")], marks=("model name\t:", "model name : ", "CPU implementer\t:"))
 def cpuinfo(text: Text) -> Statements:
     """One block a thread; the first tells the model, and whether a hypervisor is below."""
     model, flags = (

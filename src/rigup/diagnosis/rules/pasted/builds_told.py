@@ -171,9 +171,10 @@ def lists_no_gpu_that_is_there(
 def package_for_the_cpu_beside_a_card(
     package: Package = one(name="tensorflow-cpu"), driver: Driver | None = one(vendor="nvidia"), card: Gpu | None = one(vendor="nvidia"),
     other: Package | None = one(name=("tensorflow", "tensorflow-gpu")), platform: Platform | None = one(system=_NOT_LINUX),
+    answered: TensorFlow | None = one(gpus=0),
 ) -> Verdict:  # fmt: skip
-    """Its name says it; somebody shows the card or the driver beside it."""
-    return other is None and platform is None and bool(driver or card) and {"version": package.version}
+    """Its name says it; somebody shows the card, the driver or an empty list of GPUs beside it."""
+    return other is None and platform is None and bool(driver or card or answered) and {"version": package.version}
 
 
 @rule("tensorflow-cpu-build", "likely")

@@ -210,7 +210,7 @@ def board_takes_no_card(_board: Symptom = seen("raspberry-board-named"), _wish: 
 
 @rule("vm-without-gpu-passthrough", "likely")
 def made_up_display_and_a_driver_that_finds_nothing(
-    _shown: Symptom = seen(*_MADE_UP), _wish: Symptom = seen("module-finds-no-device", "container-cli-cuda-error", "device-plugin-no-nvml", "nvidia-installer-load-failed", "torch-found-no-driver", "rock-module-not-loaded", "rocm-smi-not-loaded", *SILENT),
+    _shown: Symptom = seen(*_MADE_UP), _wish: Symptom = seen("module-finds-no-device", "container-cli-cuda-error", "device-plugin-no-nvml", "nvidia-installer-load-failed", "hashcat-finds-no-platform", "torch-found-no-driver", "rock-module-not-loaded", "rocm-smi-not-loaded", *SILENT),
     gpu: Gpu | None = one(vendor=("nvidia", "amd")), card: PciDevice | None = one(vendor_id=("10de", "1002")),
 ) -> Verdict:  # fmt: skip
     """The display is one that a hypervisor makes up, and a GPU's driver finds nothing."""

@@ -1,0 +1,1 @@
+toil-run --batchSystem slurm flow.cwl
