@@ -24,7 +24,8 @@ _HUNDREDTHS = 100
 _COMMON = 450  # rarity of a word below which it is no reason to name
 _NEAR, _FAR = 0.1, 0.04  # below it one word, or several, say nothing
 _ENOUGH = 0.2  # share among causes that a known message leaves open
-_BESIDE = 0.9  # how much of what speaks for a sound machine is enough beside such a message
+_LEAST = 0.08  # share of the nearest cause below which none is near, however little speaks for a sound machine
+_BESIDE = 1.4  # times as much as for a sound machine must speak for one, beside such a message
 _SOUND = -1  # stands among the causes for "nothing is wrong"
 
 
@@ -145,7 +146,7 @@ def likenesses(said: str, heard: Iterable[str] = (), doubt: float = 1.0, most: i
     """
     model, weights = _model(), _weights(said, heard)
     shares = _shares(model, weights)
-    return _ranked(model, weights, shares, most) if max(shares[:_SOUND]) > doubt * shares[_SOUND] else []
+    return _ranked(model, weights, shares, most) if max(shares[:_SOUND]) > max(doubt * shares[_SOUND], _LEAST) else []
 
 
 def nearest(said: str, heard: Iterable[str] = (), most: int = 3) -> list[Likeness]:
