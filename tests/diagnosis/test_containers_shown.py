@@ -33,7 +33,9 @@ _ALONE = "RuntimeError: Timed out waiting for clients: {}/4 clients joined.\n"
 _NCCL = "gn01:410:440 [0] NCCL INFO Bootstrap : Using [0]{}<0>\n"
 _MADE = "gn01:410:440 [0] NCCL INFO comm 0x7f11 rank 0 nranks 2 cudaDev 0 busId 1b000 - Init COMPLETE\n"
 
+_BUS = "$ mpirun -np 16 ./solve\nFatal Python error: Bus error\n"
 SPEAKS = {
+    "bus-error-of-ranks-inside": ("shm-too-small", "(in a docker container)\n" + _BUS),
     "library-through-an-image": ("container-without-gpu", _THROUGH.format("/app") + _MISSED),
     "library-inside": ("container-without-gpu", _INSIDE + _MISSED),
     "triton": ("container-without-gpu", _TRITON + _NO_DEVICE),
@@ -58,6 +60,8 @@ SPEAKS = {
 }  # fmt: skip
 
 SILENT = {
+    "bus-error-of-ranks-on-a-node": ("shm-too-small", _BUS),
+    "bus-error-of-one-process": ("shm-too-small", "(in a docker container)\nFatal Python error: Bus error\n"),
     "library-through-a-home": ("container-without-gpu", _THROUGH.format("/home/ada/app") + _MISSED),
     "library-on-a-machine": ("container-without-gpu", "ada@desk:~$ python serve.py\n" + _MISSED),
     "triton-behind-a-mask": ("container-without-gpu", "CUDA_VISIBLE_DEVICES=-1\n" + _TRITON + _NO_DEVICE),

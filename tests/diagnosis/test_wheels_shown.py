@@ -36,7 +36,9 @@ def _cards(*names: str) -> str:
     return "".join(f"GPU {at}: NVIDIA {name} (UUID: GPU-0c1e2f0{at})\n" for at, name in enumerate(names))
 
 
+_FUNCTION = "Name: MapPlanKernel ErrStr:invalid device function\n"
 SPEAKS = {
+    "function-of-a-build-of-ones-own": ("binary-arch-missing", _FUNCTION),
     "none-on-arm": ("extension-without-platform-build", _NONE.format("decord") + _UNAME.format("aarch64")),
     "no-triton": ("extension-without-platform-build", _NONE.format("triton")),
     "of-a-mac": ("extension-without-platform-build", _ELF.format("_kernels.so")),
@@ -61,6 +63,8 @@ SPEAKS = {
 }  # fmt: skip
 
 SILENT = {
+    "function-on-amds": ("binary-arch-missing", "AMD Radeon RX 580 (gfx803)\n" + _FUNCTION),
+    "function-of-a-wheel": ("binary-arch-missing", "torch==1.1.0\n" + _FUNCTION),
     "none-of-a-typing-error": ("extension-without-platform-build", _NONE.format("torchvisoin") + _UNAME.format("aarch64")),
     "triton-on-linux": ("extension-without-platform-build", _NONE.format("triton") + _UNAME.format("x86_64")),
     "linker-script": ("extension-without-platform-build", _ELF.format("libm.so")),

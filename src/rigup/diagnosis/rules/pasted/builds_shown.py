@@ -12,6 +12,15 @@ from rigup.knowledge.gpus import one_gpu
 from rigup.knowledge.torch_builds import build, builds
 from rigup.machine.kinds import Cpu, Gpu, Package, SearchPath, Symptom, Toolkit, Torch, Variable
 
+_NOT_OF_ONES_OWN = (
+    "torch-named",
+    "rocm-named",
+    "rocm-named-in-lower-case",
+    "rocm-named-with-a-capital",
+    "gfx-named",
+    "amd-radeon-named",
+    "amd-rx-named",
+)
 _NO_IMAGE_ELSEWHERE = (
     "no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs", "own-words-no-kernel-image", "runtime-call-no-kernel-image",
     "source-file-no-kernel-image", "bitsandbytes-symbol-not-found", "no-kernel-image-in-compiled-module",
@@ -116,6 +125,15 @@ def compiled_for_one_architecture(
 ) -> Verdict:  # fmt: skip
     """What was compiled for one architecture has no function for the card that is there."""
     return amd is None
+
+
+@rule("binary-arch-missing", "possible")
+def function_is_invalid_in_a_build_of_ones_own(
+    _said: Symptom = seen("device-function-invalid"), other: Symptom | None = seen(*_NOT_OF_ONES_OWN), torch: Torch | None = None, amd: Gpu | None = one(vendor="amd"),
+    released: Package | None = one(name=("torch", "tensorflow", "tensorflow-gpu", "cupy")),
+) -> Verdict:  # fmt: skip
+    """A wheel has a card's code or its framework says which it lacks; of a program that somebody compiled, nobody knows."""
+    return other is None and torch is None and amd is None and released is None
 
 
 # -- no code for any GPU

@@ -189,6 +189,15 @@ def rules_let_no_card_through(
     return not any(rule_.startswith(("a *:* rw", "c *:* rw", "c 195:")) for rule_ in rules.allowed)
 
 
+@rule("shm-too-small", "possible")
+def bus_error_of_many_processes_inside(
+    _error: Symptom = seen("bus-error-plain", "bus-error-signal"), _many: Symptom = seen("mpi-number-of-processes", "launcher-starts-on-nodes", "nccl-banner", "dataloader-worker-gone"),
+    _inside: Symptom = seen("docker-in-words", "container-in-words", "speaks-of-a-container", "in-a-container-told"), shared: SharedMemory | None = None,
+) -> Verdict:  # fmt: skip
+    """What processes of one node hand each other lies in /dev/shm, and nobody has told its size."""
+    return shared is None
+
+
 @rule("shm-too-small", "likely")
 def engines_default_and_a_bus_error(
     shared: SharedMemory,
