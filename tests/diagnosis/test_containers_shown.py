@@ -34,7 +34,14 @@ _NCCL = "gn01:410:440 [0] NCCL INFO Bootstrap : Using [0]{}<0>\n"
 _MADE = "gn01:410:440 [0] NCCL INFO comm 0x7f11 rank 0 nranks 2 cudaDev 0 busId 1b000 - Init COMPLETE\n"
 
 _BUS = "$ mpirun -np 16 ./solve\nFatal Python error: Bus error\n"
+_SEARCHED = (
+    'source=gpu.go:265 msg="Searching for GPU management library libnvidia-ml.so"\n'
+    'source=gpu.go:311 msg="Discovered GPU libraries: []"\n'
+)
+_SET = '  File "torch/cuda/__init__.py", line 408, in set_device\n    torch._C._cuda_setDevice(device)\n'
 SPEAKS = {
+    "podman-hands-ollama-none": ("container-without-gpu", "podman run --gpus=all ollama\n" + _SEARCHED),
+    "rank-among-bound-ones": ("slurm-gpu-binding-per-task", "srun --ntasks-per-gpu=1 --gpus-per-node=4 python train.py\n" + _SET),
     "bus-error-of-ranks-inside": ("shm-too-small", "(in a docker container)\n" + _BUS),
     "library-through-an-image": ("container-without-gpu", _THROUGH.format("/app") + _MISSED),
     "library-inside": ("container-without-gpu", _INSIDE + _MISSED),
@@ -60,6 +67,8 @@ SPEAKS = {
 }  # fmt: skip
 
 SILENT = {
+    "ollama-of-a-host": ("container-without-gpu", "$ ollama serve\n" + _SEARCHED),
+    "rank-that-is-not-bound": ("slurm-gpu-binding-per-task", "srun --gpus-per-node=4 python train.py\n" + _SET),
     "bus-error-of-ranks-on-a-node": ("shm-too-small", _BUS),
     "bus-error-of-one-process": ("shm-too-small", "(in a docker container)\nFatal Python error: Bus error\n"),
     "library-through-a-home": ("container-without-gpu", _THROUGH.format("/home/ada/app") + _MISSED),

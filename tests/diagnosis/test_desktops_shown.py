@@ -9,7 +9,14 @@ _CLOSED = "$ ls -l /dev/dri/renderD128\ncrw-rw---- 1 root render 226, 128 May  1
 _OPEN = "$ ls -l /dev/dri/renderD128\ncrw-rw---- 1 root render 226, 128 May  1 10:00 /dev/dri/renderD128\n$ id\nuid=1000(ada) gid=1000(ada) groups=1000(ada),109(render)\n"
 _OUTSIDE = "$ id\nuid=1000(ada) gid=1000(ada) groups=1000(ada),27(sudo)\n"
 
+_RELEASES = "ERROR: Could not find a version that satisfies the requirement torch==2.6.0 (from versions: {})\n"
+_LIBRARIES = (
+    "gpu.go:248: Discovered GPU libraries: [/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.550.54.14 {}]\n"
+    "gpu.go:259: Unable to load CUDA management library /usr/lib/x86_64-linux-gnu/libnvidia-ml.so.550.54.14: nvml vram init failure: 9\n"
+)
 SPEAKS = {
+    "releases-of-intels-macs": ("mps-x86-python-under-rosetta", "Mac mini M2\n" + _RELEASES.format("2.1.2, 2.2.0, 2.2.1, 2.2.2")),
+    "two-libraries-in-a-wsl": ("wsl-linux-driver-inside", _LIBRARIES.format("/usr/lib/wsl/lib/libnvidia-ml.so.1")),
     "no-driver": ("nvidia-driver-missing", "The drivers for this device are not installed. (Code 28)\n" + _NVIDIA),
     "no-driver-by-name": ("nvidia-driver-missing", "FriendlyName : 3D Video Controller\nProblem : CM_PROB_FAILED_INSTALL\nInstanceId : PCI\\VEN_10DE&DEV_1F99&SUBSYS_09EF1028\n"),
     "no-room": ("bios-bar-settings", "Nicht genug freie Ressourcen. (Code 12)\nNVIDIA Tesla P100\n"),
@@ -73,6 +80,9 @@ SPEAKS = {
 }  # fmt: skip
 
 SILENT = {
+    "releases-go-on": ("mps-x86-python-under-rosetta", "Mac mini M2\n" + _RELEASES.format("2.1.2, 2.2.2, 2.3.0")),
+    "releases-elsewhere": ("mps-x86-python-under-rosetta", "Ubuntu 22.04\n" + _RELEASES.format("2.1.2, 2.2.0, 2.2.1, 2.2.2")),
+    "one-library-of-linux": ("wsl-linux-driver-inside", _LIBRARIES.format("/usr/lib/libnvidia-ml.so.1")),
     "no-driver-for-sound": ("nvidia-driver-missing", "Realtek PCIe GBE: The drivers for this device are not installed. (Code 28)\n"),
     "no-driver-and-code-of-another": ("nvidia-driver-missing", "ConfigManagerErrorCode : 0\n" + _NVIDIA),
     "sound-is-off": ("hybrid-laptop-gpu-powered-off", "Realtek Audio: This device is disabled. (Code 22)\n"),

@@ -19,7 +19,12 @@ _HIP_NONE = "RuntimeError: HIP error: hipErrorNoDevice\n$ groups\noli adm cdrom 
 _LEFT_OUT = 'time=2025-02-14T20:15:39.337Z level=INFO source=amd_linux.go:322 msg="filtering out device per user request" id=GPU-e8a2b1c3d4f50617 visible_devices=[1]\n'
 _GROUP = 'ROCk module is loaded\nroot is not member of "{0}" group, the default DRM access group. Users must be a member of the "{0}" group or another DRM access group in order for ROCm applications to run successfully.\n'
 
+_CLOSED = "$ id\nuid=1000 gid=1000 groups=1000,44(video),109\n$ ls -ln /dev/kfd\ncrw-rw---- 1 0 993 236, 0 Aug 12 07:55 /dev/kfd\n"
+_COMPOSE = "services:\n  work:\n    image: acme/rocm\n    devices:\n      - /dev/kfd\n      - /dev/dri\n"
+_NOT_LOADED = "$ rocm-smi\ncat: /sys/module/amdgpu/initstate: No such file or directory\nERROR:root:Driver not initialized (amdgpu not found in modules)\n"
 SPEAKS = {
+    "account-beside-nodes-handed-on": ("container-render-group-mismatch", _COMPOSE + _CLOSED),
+    "account-of-a-host": ("render-group-missing", _CLOSED),
     "left-out-on-request": ("cuda-visible-devices-wrong", _LEFT_OUT + 'time=2025-02-14T20:15:39.337Z level=INFO source=amd_linux.go:402 msg="no compatible amdgpu devices detected"\n'),
     "group-is-nobodys": ("container-render-group-mismatch", _GROUP.format("nogroup")),
     "entered-and-absent": ("container-without-gpu", "lxc.cgroup2.devices.allow: c 226:128 rwm\nlxc.mount.entry: /dev/dri/renderD128 dev/dri/renderD128 none bind,optional,create=file\nroot@ct:~# rocminfo\n" + _NO_NODE),
@@ -44,6 +49,9 @@ SPEAKS = {
 }  # fmt: skip
 
 SILENT = {
+    "account-behind-a-compose-file": ("render-group-missing", _COMPOSE + _CLOSED),
+    "guest-of-windows-that-computes": ("amdgpu-not-loaded", "$ ls /dev/dxg\n/dev/dxg\n" + _NOT_LOADED),
+    "module-missed-where-torch-computes": ("amdgpu-not-loaded", _NOT_LOADED + ">>> torch.cuda.is_available()\nTrue\n"),
     "tensorflow-has-a-card": (
         "binary-arch-missing",
         ("Ignoring visible gpu device (device: 1, name: AMD Radeon Graphics, pci bus id: 0000:10:00.0) with AMDGPU version : gfx1036. The supported AMDGPU versions are gfx900, gfx906, gfx1030, gfx1100.\n"

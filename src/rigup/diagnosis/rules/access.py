@@ -4,6 +4,7 @@ from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Account, DeviceNode, Gpu, Group, Jetson, Service, Symptom, Toolkit, Torch, World
 
+_HANDED_ON = ("kfd-handed-in", "compose-hands-the-nodes-on")
 _KFD = "/dev/kfd"
 _TEGRA = ("/dev/nvmap", "/dev/nvhost-", "/dev/nvgpu/")
 _NOBODY = ("nobody", "nogroup", "nfsnobody", "65534")  # whom a user namespace does not know
@@ -26,10 +27,17 @@ def closed(node: DeviceNode, who: Account) -> bool:
 def account_not_in_the_nodes_group(
     who: Account, node: DeviceNode = one(path=_KFD), other: Gpu | None = one(vendor="nvidia"),
     mine: Gpu | None = one(vendor="amd", integrated=False), rocm: Toolkit | None = one(name="rocm"), torch: Torch | None = None,
+    given: Symptom | None = seen(*_HANDED_ON),
 ) -> Verdict:  # fmt: skip
     """Beside an NVIDIA card the graphics of an AMD processor are not meant for computing, unless ROCm is here."""
     meant = not other or mine or rocm or (torch and torch.get("hip"))
-    return bool(meant) and not inside(node) and not inside(who) and closed(node, who)
+    return bool(meant) and given is None and not inside(node) and not inside(who) and closed(node, who)
+
+
+@rule("container-render-group-mismatch", "likely")
+def account_beside_nodes_that_are_handed_on(who: Account, _given: Symptom = seen(*_HANDED_ON), node: DeviceNode = one(path=_KFD)) -> Verdict:  # fmt: skip
+    """What starts a container hands the node on, and who is told of is not in its group: mostly inside, by number."""
+    return not inside(node) and not inside(who) and closed(node, who) and {"group": node.get("group")}
 
 
 @rule("render-group-missing")

@@ -59,10 +59,11 @@ def report_shows_no_driver(
 def rocm_finds_no_module(
     said: Symptom = seen(*_SILENT), loaded: KernelModule | None = one(name="amdgpu", loaded=True), kfd: KfdNode | None = None,
     node: DeviceNode | None = one(path="/dev/kfd"), platform: Platform | None = None, listed: Gpu | None = one(seen_by=("rocminfo", "rocm-smi", "amd-smi")),
-    spoken: Symptom | None = seen("wsl-lived-in", "wsl-in-small-letters"), built: KernelModule | None = one(name="amdgpu", built_in=True),
+    spoken: Symptom | None = seen("wsl-lived-in", "wsl-in-small-letters", "wsl-device-named"), built: KernelModule | None = one(name="amdgpu", built_in=True),
+    works: Torch | None = one(available=True),
 ) -> Verdict:  # fmt: skip
     """ROCm's tools look for the module and do not find it, and nothing else shows that it is there."""
-    there = loaded is not None or kfd is not None or node is not None or listed is not None
+    there = any(part is not None for part in (loaded, kfd, node, listed, works))
     windows = platform is not None and bool(platform.get("wsl") or platform.get("system") == "windows")
     return spoken is None and built is None and not there and not inside(said) and not windows
 

@@ -14,9 +14,7 @@ _NOT_UP = ("amdgpu-block-not-started", "amdgpu-security-processor-silent", "amdg
 _NOT_BACK = ("amdgpu-block-not-resumed", "amdgpu-power-processor-silent", "amdgpu-rings-do-not-answer", "amdgpu-reset-in-vain", "amdgpu-recovery-failed", "amdgpu-ring-reset-in-vain", "amdgpu-registers-not-reached")  # fmt: skip
 _SCHEDULER = ("mes-no-answer", "mes-no-response")
 _GUESTS = ("guest-in-words", "guest-named-in-words", "virtual-machine-in-words", "passthrough-in-words", "passed-through-in-words", "virsh-in-words", "hypervisor-detected", "virtualisation-detected")  # fmt: skip
-_OPENS_NOT = ("kfd-has-no-memory-for-it", "kfd-at-a-bad-address")
 _COUNTS = ("llama-counts-so-much-on-rocm", "llama-total-of-rocm", "llama-finds-little-device-memory", "planner-tells-the-gpus-memory", "planner-tells-a-chips-memory", "server-tells-its-largest-pool")  # fmt: skip
-_CARVED = (0, 256, 512, 1024, 2048)  # MiB that a firmware sets aside and no card for computing has
 
 
 # -- a card that the driver does not start
@@ -185,11 +183,10 @@ def kfd_did_not_take_the_device(
 
 @rule("kfd-gpu-not-supported", "likely")
 def kfd_cannot_serve_a_process(
-    said: Symptom = seen(*_OPENS_NOT), served: Symptom | None = seen("kfd-added-device"), card: Gpu | None = one(vendor="amd", integrated=False),
+    said: Symptom = seen("kfd-at-a-bad-address"), served: Symptom | None = seen("kfd-added-device"), card: Gpu | None = one(vendor="amd", integrated=False),
 ) -> Verdict:  # fmt: skip
     """The node is there and opens for nobody: the device behind it is one that amdkfd cannot serve."""
-    early = said.id == "kfd-at-a-bad-address"
-    return served is None and card is None and early and not inside(said) and {"said": said.id}
+    return served is None and card is None and not inside(said) and {"said": said.id}
 
 
 @rule("kfd-gpu-not-supported", "possible")

@@ -128,6 +128,14 @@ def somebody_sees_one_in_each(
     return {"option": "--gpu-bind=none"}
 
 
+@rule("slurm-gpu-binding-per-task", "likely")
+def rank_asks_for_a_card_by_its_number_where_each_sees_one(
+    _bound: Symptom = seen("ntasks-per-gpu-told"), said: Symptom = seen("cuda-invalid-ordinal", "traceback-ends-in-setting-a-device"),
+) -> Verdict:  # fmt: skip
+    """The option gives each task one card, number 0; the program numbers its ranks and asks for more."""
+    return {"option": "--gpu-bind=none", "said": said.id}
+
+
 @rule("slurm-srun-missing", "likely")
 def ranks_of_one_node_wait_for_the_others(
     want: Launch = one(framework="lightning"), _slurm: Symptom = seen("slurm-told", "slurm-told-in-small-letters"), job: JobRequest | None = one(launcher="srun"),
@@ -173,8 +181,8 @@ def asked_while_the_image_is_built(
 
 @rule("container-without-gpu", "likely")
 def podman_takes_an_option_for_nothing(
-    _error: Symptom = seen("engine-finds-no-nvidia-smi"), _asked: Symptom = seen("podman-asked-with-gpus")
-) -> Verdict:
+    _error: Symptom = seen("engine-finds-no-nvidia-smi", "ollama-discovers-no-library", "nvidia-smi-not-installed"), _asked: Symptom = seen("podman-asked-with-gpus")
+) -> Verdict:  # fmt: skip
     """podman accepts Docker's option and, until it learnt it, did nothing about it."""
     return {"vendor": "nvidia"}
 

@@ -5,6 +5,7 @@ from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, inside
 from rigup.machine.kinds import Driver, Gpu, KernelModule, PciDevice, Platform, Symptom, Variable
 
 _UNKNOWN = ("cuda-999", "cuda-999-constant", "cuda-999-runtime", "cuinit-returns-999", "cuda-999-number")
+_WINDOW = 1 << 28  # bytes of a card's window from which on its place is hard to find
 _WANTED_BY_PROGRAMS = tuple(one for one in SILENT if not one.startswith("nvidia-smi"))
 _NOT_LOADED = (
     "module-finds-no-device", "old-loader-finds-no-device", "modprobe-finds-no-device", "driver-could-not-load-its-module", "nvidia-installer-load-failed",
@@ -40,7 +41,7 @@ def host_that_gave_the_card_away_asks_for_its_driver(
 @rule("vm-passthrough-misconfigured", "likely")
 def card_on_the_first_bus_gets_no_room(said: Symptom = seen("pci-bar-no-space")) -> Verdict:
     """No slot's card sits on the first bus of all: a hypervisor put it there, and left no room for its window."""
-    large = int(said.get("size") or said.get("size2") or "0", 16) >= 1 << 28
+    large = int(said.get("size") or said.get("size2") or "0", 16) >= _WINDOW
     return large and str(said.get("address", "")).startswith("0000:00:")
 
 

@@ -5,6 +5,8 @@ import re
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.knowledge import wsl
 from rigup.knowledge.apple import is_older
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.torch_builds import builds
 from rigup.machine.kinds import Cpu, Gpu, Jetson, Platform, PythonEnv, Symptom, SystemPackage, Torch
 
 _APPLE = ("apple-chip-named", "apple-gpu-cores-shown", "mac-named")
@@ -41,6 +43,16 @@ def _takes(env: PythonEnv | None, tag: str) -> bool:
     """Whether a wheel's tag is for the Python that is told, or none is told."""
     version = str(env.get("version") or "") if env is not None else ""
     return not version or tag == "cp" + "".join(version.split(".")[:2])
+
+
+@rule("mps-x86-python-under-rosetta", "likely")
+def releases_end_where_those_for_intels_macs_do(
+    said: Symptom = seen("pip-no-version", name=("torch", "Torch")), _chip: Symptom = seen("apple-chip-in-words", "apple-chip-in-brackets", "apple-silicon-in-words", *_APPLE)
+) -> Verdict:  # fmt: skip
+    """torch was made for Intel's Macs up to a release, and pip is offered none after it on a Mac with Apple's chip."""
+    offered = re.findall(r"\d[\w.]{0,20}", str(said.get("offered") or ""))
+    last = max((one_build.torch for one_build in builds("macos", "x86_64")), key=version_key, default="")
+    return bool(offered) and offered[-1] == last and {"chip": None, "seen": last}
 
 
 # -- DirectML
@@ -85,6 +97,14 @@ def onnxruntime_of_a_module_offers_no_cuda(
 
 
 # -- WSL
+@rule("wsl-linux-driver-inside", "likely")
+def server_loads_a_library_of_linux_beside_windows_own(
+    said: Symptom = seen("ollama-nvml-driver"), _folder: Symptom = seen("wsl-folder-named"),
+) -> Verdict:  # fmt: skip
+    """ollama finds two libraries, and Linux's asks for a module that a WSL does not have."""
+    return {"said": said.id, "packages": "nvidia-*"}
+
+
 @rule("wsl-linux-driver-inside", "likely")
 def linux_tool_beside_windows_own(
     said: Symptom = seen("nvml-driver-not-loaded", "nvidia-smi-cannot-communicate", *_NOT_LOADED), card: Gpu = one(driver_model="WDDM"),
