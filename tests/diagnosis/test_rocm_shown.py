@@ -22,7 +22,12 @@ _GROUP = 'ROCk module is loaded\nroot is not member of "{0}" group, the default 
 _CLOSED = "$ id\nuid=1000 gid=1000 groups=1000,44(video),109\n$ ls -ln /dev/kfd\ncrw-rw---- 1 0 993 236, 0 Aug 12 07:55 /dev/kfd\n"
 _COMPOSE = "services:\n  work:\n    image: acme/rocm\n    devices:\n      - /dev/kfd\n      - /dev/dri\n"
 _NOT_LOADED = "$ rocm-smi\ncat: /sys/module/amdgpu/initstate: No such file or directory\nERROR:root:Driver not initialized (amdgpu not found in modules)\n"
+_HANG = (
+    "[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx_0.0.0 timeout, signaled seq=24118, emitted seq=24120\n"
+    "amdgpu 0000:03:00.0: amdgpu: GPU reset begin!\n[drm] VRAM is lost due to GPU reset!\n"
+)
 SPEAKS = {
+    "card-hangs-and-loses-its-memory": ("gpu-hardware-init-failure", _HANG),
     "account-beside-nodes-handed-on": ("container-render-group-mismatch", _COMPOSE + _CLOSED),
     "account-of-a-host": ("render-group-missing", _CLOSED),
     "left-out-on-request": ("cuda-visible-devices-wrong", _LEFT_OUT + 'time=2025-02-14T20:15:39.337Z level=INFO source=amd_linux.go:402 msg="no compatible amdgpu devices detected"\n'),
@@ -49,6 +54,7 @@ SPEAKS = {
 }  # fmt: skip
 
 SILENT = {
+    "card-that-came-back": ("gpu-hardware-init-failure", _HANG + "amdgpu 0000:03:00.0: amdgpu: GPU reset(2) succeeded!\n"),
     "account-behind-a-compose-file": ("render-group-missing", _COMPOSE + _CLOSED),
     "guest-of-windows-that-computes": ("amdgpu-not-loaded", "$ ls /dev/dxg\n/dev/dxg\n" + _NOT_LOADED),
     "module-missed-where-torch-computes": ("amdgpu-not-loaded", _NOT_LOADED + ">>> torch.cuda.is_available()\nTrue\n"),

@@ -58,10 +58,10 @@ def block_of_the_card_does_not_come_back(
 def card_hangs_and_loses_its_memory(
     said: Symptom = seen("amdgpu-ring-timeout"), lost: Symptom = seen("amdgpu-memory-lost-by-reset"), scheduler: Symptom | None = seen(*_SCHEDULER),
     other: Symptom | None = seen(*_NOT_BACK, "firmware-upgrade-logged", "firmware-package-shown", "mes-version-told", "amd-firmware-version"),
-    told: Symptom | None = seen(*_GUESTS),
+    told: Symptom | None = seen(*_GUESTS), back: Symptom | None = seen("amdgpu-came-back"),
 ) -> Verdict:  # fmt: skip
     """It must be reset as a whole; a program alone seldom brings that about."""
-    return scheduler is None and other is None and told is None and {"said": said.id, "lost": lost.id}
+    return scheduler is None and other is None and told is None and back is None and {"said": said.id, "lost": lost.id}
 
 
 @rule("gpu-hardware-init-failure", "possible")
