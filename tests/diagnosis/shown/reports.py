@@ -1,7 +1,5 @@
 """What pieces of reports and listings show: each rule where it speaks, and beside it where it has to be silent."""
 
-import pytest
-
 _CARD = "GPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-0f3a1b2c-1111-2222-3333-444455556666)\n"
 
 SPEAKS = {
@@ -52,13 +50,3 @@ SILENT = {
     "newer-macos": ("mps-macos-too-old", "macOS 14.1\nApple M1\ntorch 2.1.0\ntorch.backends.mps.is_available(): False\n"),
     "fabric-inactive-beside-a-card-in-a-slot": ("fabric-manager-not-running", "$ systemctl is-active nvidia-fabricmanager\ninactive\n" + _CARD + ">>> torch.cuda.is_available()\nFalse\n"),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize(("cause", "body"), SPEAKS.values(), ids=SPEAKS)
-def test_a_piece_of_a_report_names_its_cause(cause, body, named):
-    assert named(body)[:1] == [cause]
-
-
-@pytest.mark.parametrize(("cause", "body"), SILENT.values(), ids=SILENT)
-def test_what_resembles_it_and_is_none_is_left_alone(cause, body, named):
-    assert cause not in named(body)

@@ -1,7 +1,5 @@
 """Libraries, drivers and a card's memory as threads show them: each rule where it speaks, and beside it where it has to be silent."""
 
-import pytest
-
 _TF = "I cuda/cuda_diagnostics.cc:193] libcuda reported version is: {}\n"
 _TF_KERNEL = "I cuda/cuda_diagnostics.cc:197] kernel reported version is: {}\n"
 _HEAD = "| NVIDIA-SMI {}       Driver Version: {}       CUDA Version: {}     |\n"
@@ -58,13 +56,3 @@ SILENT = {
     "much-on-windows": ("windows-paging-file-too-small", _WINDOWS + _RUST.format(68719476736)),
     "a-little-in-main-memory": ("host-memory-exhausted", _WINDOWS + _LLAMA.format(84940832)),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize(("cause", "body"), SPEAKS.values(), ids=SPEAKS)
-def test_a_piece_of_output_names_its_cause(cause, body, named):
-    assert named(body)[:1] == [cause]
-
-
-@pytest.mark.parametrize(("cause", "body"), SILENT.values(), ids=SILENT)
-def test_what_resembles_it_and_is_none_is_left_alone(cause, body, named):
-    assert cause not in named(body)

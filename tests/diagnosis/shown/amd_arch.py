@@ -1,7 +1,5 @@
 """AMD's chips, overrides and extensions as threads show them: each rule where it speaks, and beside it where it has to be silent."""
 
-import pytest
-
 _HALO = "Radeon 8060S Graphics, gfx1151, ROCm 7.1\n"
 _NVIDIA = "NVIDIA GeForce RTX 3060\n"
 _TOKENS = "<unused12><unused12><unused12><unused12><unused12>\n"
@@ -73,13 +71,3 @@ SILENT = {
     "compiled-part-on-nvidias": ("extension-without-platform-build", _NVIDIA + _PART),
     "two-chips-and-no-override": ("mixed-gfx-single-override", _PAIR + "$ python train.py\n"),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize(("cause", "body"), SPEAKS.values(), ids=SPEAKS)
-def test_a_piece_of_output_names_its_cause(cause, body, named):
-    assert named(body)[:1] == [cause]
-
-
-@pytest.mark.parametrize(("cause", "body"), SILENT.values(), ids=SILENT)
-def test_what_resembles_it_and_is_none_is_left_alone(cause, body, named):
-    assert cause not in named(body)

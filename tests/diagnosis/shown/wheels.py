@@ -1,7 +1,5 @@
 """Wheels and builds as threads show them: each rule where it speaks, and beside it where it has to be silent."""
 
-import pytest
-
 _NONE = "ERROR: Could not find a version that satisfies the requirement {0} (from versions: none)\nERROR: No matching distribution found for {0}\n"
 _REFUSED = "ERROR: {}.whl is not a supported wheel on this platform.\n"
 _UNAME = "Linux oriel 6.8.0-1015 #17 SMP PREEMPT_DYNAMIC {0} {0} {0} GNU/Linux\n"
@@ -86,13 +84,3 @@ SILENT = {
     "trains-without-a-card": ("tensorflow-cpu-build", _ADVICE + "Epoch 1/20\n"),
     "cores-in-order": ("cuda-device-order-differs", _CORES + _cards(_LARGE, _SMALL, _SMALL)),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize(("cause", "body"), SPEAKS.values(), ids=SPEAKS)
-def test_a_piece_of_output_names_its_cause(cause, body, named):
-    assert named(body)[:1] == [cause]
-
-
-@pytest.mark.parametrize(("cause", "body"), SILENT.values(), ids=SILENT)
-def test_what_resembles_it_and_is_none_is_left_alone(cause, body, named):
-    assert cause not in named(body)

@@ -1,7 +1,5 @@
 """Containers and jobs as threads show them: each rule where it speaks, and beside it where it has to be silent."""
 
-import pytest
-
 _MISSED = "ImportError: libcuda.so.1: cannot open shared object file: No such file or directory\n"
 _THROUGH = 'Traceback (most recent call last):\n  File "{}/serve.py", line 8, in <module>\n    import decoder\n'
 _HEAD = "| NVIDIA-SMI {0}       Driver Version: {0}       CUDA Version: {1}     |\n"
@@ -94,13 +92,3 @@ SILENT = {
     "tunnel-first-and-made": ("multinode-wrong-interface", _NCCL.format("tunl0:10.42.7.64") + _MADE),
     "tunnel-second": ("multinode-wrong-interface", _NCCL.format("eth0:10.0.3.4<0> [1]tunl0:10.42.7.64")),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize(("cause", "body"), SPEAKS.values(), ids=SPEAKS)
-def test_a_piece_of_output_names_its_cause(cause, body, named):
-    assert cause in named(body)
-
-
-@pytest.mark.parametrize(("cause", "body"), SILENT.values(), ids=SILENT)
-def test_what_resembles_it_and_is_none_is_left_alone(cause, body, named):
-    assert cause not in named(body)
