@@ -61,6 +61,17 @@ def test_a_complaint_is_never_told_that_nothing_is_wrong(told):
     assert answer["verdict"] != "healthy"
 
 
+def test_a_cause_of_another_system_is_not_guessed(told):
+    failed = """  File "{}/lib/python3.12/site-packages/torch/cuda/__init__.py", line 403, in _lazy_init
+    raise AssertionError("Torch not compiled with CUDA enabled")
+AssertionError: Torch not compiled with CUDA enabled
+"""
+    mac, other = (told(failed.format(path)) for path in ("/Users/ada/tools/.venv", "/home/ada/tools/.venv"))
+    assert "cpu-only-torch" in [finding["cause"] for finding in other["findings"]]
+    assert "cpu-only-torch" not in [finding["cause"] for finding in mac["findings"]]
+    assert "cpu-only-torch" not in mac.get("near", [])
+
+
 def test_a_machine_that_is_asked_itself_is_not_guessed_at():
     done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout.strip() == "0", "the weights are not even read"

@@ -9,7 +9,7 @@ import rigup.diagnosis.rules.pasted  # noqa: F401  (registers them, and all othe
 from rigup.diagnosis.findings import SEVERITIES
 from rigup.diagnosis.rule import MENDS, RULES
 from rigup.diagnosis.wording import holes
-from rigup.knowledge.doctor_tables import causes, layers, signatures, texts
+from rigup.knowledge.doctor_tables import causes, elsewhere, layers, signatures, texts
 from rigup.machine.facts import kinds
 from rigup.steps import KINDS, parse
 
@@ -85,3 +85,14 @@ def test_every_cause_can_be_found():
 
 def test_rules_and_work_outs_speak_of_known_causes():
     assert {rule.cause for rule in RULES} | set(MENDS) <= set(CAUSES)
+
+
+def test_a_cause_that_can_be_on_some_systems_alone_is_elsewhere_on_the_others():
+    assert "mps-macos-too-old" in elsewhere({"linux"})
+    assert "mps-macos-too-old" not in elsewhere({"linux", "macos"})
+    assert "oom-model-too-large" not in elsewhere({"macos"})
+    assert elsewhere(()) == frozenset()
+
+
+def test_systems_of_causes_are_those_that_platforms_have():
+    assert {system for row in causes().values() for system in row.systems} <= {"linux", "windows", "macos"}

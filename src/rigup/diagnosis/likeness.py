@@ -6,11 +6,11 @@ The text of the cause tells how to make sure.
 """
 
 from rigup.diagnosis.findings import Finding, explained
-from rigup.knowledge.doctor_tables import causes, signatures
+from rigup.knowledge.doctor_tables import causes, elsewhere, signatures
 from rigup.knowledge.likeness import Likeness, among, complains, fails, likenesses, line_of, nearest
 from rigup.language import _
 from rigup.machine.facts import Place, Subject
-from rigup.machine.kinds import Symptom
+from rigup.machine.kinds import Platform, Symptom
 from rigup.machine.matcher import PEOPLE
 from rigup.machine.sources import Source
 from rigup.machine.store import Facts
@@ -83,25 +83,29 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, l
     loud = [finding for finding in findings if finding.severity != "note"]
     if not texts or any(finding.confidence != "possible" for finding in loud):
         return findings
-    said, heard = "\n".join(text.body for text in texts), heard_in(facts)
+    said, heard, but = "\n".join(text.body for text in texts), heard_in(facts), _cannot_be(facts)
     if loud:
-        likely = _outweighing(said, heard, {finding.cause for finding in loud})
+        likely = _outweighing(said, heard, but | {finding.cause for finding in loud})
     else:
-        likely = _likely(said, heard, left, _doubt(texts, facts))
+        likely = _likely(said, heard, left, but, _doubt(texts, facts))
     return [*(_finding(like, texts) for like in likely), *findings]
 
 
-def _likely(said: str, heard: set[str], left: list[str], doubt: float) -> list[Likeness]:
+def _cannot_be(facts: Facts) -> frozenset[str]:
+    """Causes of other systems than those that the texts are of."""
+    return elsewhere({platform.system for platform in facts.of(Platform) if platform.knows("system")})
+
+
+def _likely(said: str, heard: set[str], left: list[str], but: frozenset[str], doubt: float) -> list[Likeness]:
     """What a text reads like of which nothing is known; with the runner-up too where the two are close."""
-    likely = among(said, _accounting(left), heard) if left else []
-    likely = likely or likenesses(said, heard, max(doubt, _UNACCOUNTED) if left else doubt, most=2)
+    likely = among(said, _accounting(left) - but, heard) if left else []
+    likely = likely or likenesses(said, heard, max(doubt, _UNACCOUNTED) if left else doubt, most=2, but=but)
     return [like for like in likely if like.share >= _CLOSE * likely[0].share]
 
 
-def _outweighing(said: str, heard: set[str], named: set[str]) -> list[Likeness]:
-    """Another cause than those that are possible, if more speaks for it than for all others together."""
-    likely = likenesses(said, heard, most=1)
-    return [like for like in likely if like.share >= _OUTWEIGHS and like.cause not in named]
+def _outweighing(said: str, heard: set[str], but: frozenset[str]) -> list[Likeness]:
+    """Another cause than those that are named, or cannot be, if more speaks for it than for all others together."""
+    return [like for like in likenesses(said, heard, most=1) if like.share >= _OUTWEIGHS and like.cause not in but]
 
 
 def heard_in(facts: Facts) -> set[str]:
@@ -121,13 +125,13 @@ def near(texts: tuple[Text, ...], findings: list[Finding], facts: Facts) -> list
         KnowledgeError: the weights are malformed.
 
     """
-    named = {finding.cause for finding in findings}
+    aside = _cannot_be(facts) | {finding.cause for finding in findings}
     if not texts or any(finding.severity != "note" for finding in findings):
         return []
     return [
         like.cause
         for like in nearest("\n".join(text.body for text in texts), heard_in(facts))
-        if like.cause not in named
+        if like.cause not in aside
     ]
 
 

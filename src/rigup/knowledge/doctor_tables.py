@@ -1,5 +1,6 @@
 """The doctor's tables as typed rows: symptom signatures, speakers, causes, texts."""
 
+from collections.abc import Collection
 from typing import Any, TypeVar
 
 import msgspec
@@ -64,6 +65,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         layer: one of `layers()`.
+        systems: where it can be ("linux", "windows", "macos"), WSL counting as "linux"; empty for everywhere.
         severity: "error", "warning" or "note".
         about: the kind of fact that it is about, "" for the machine as a whole.
         explains: causes and symptoms that fold under this one.
@@ -74,6 +76,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     layer: str
+    systems: list[str] = []
     severity: str = "error"
     about: str = ""
     explains: list[str] = []
@@ -146,6 +149,17 @@ def causes() -> dict[str, Cause]:
     for name in tables.names("causes/"):
         found |= {row.id: row for row in _of_family(name, tables.rows(name, "cause", Cause))}
     return found
+
+
+def elsewhere(systems: Collection[str]) -> frozenset[str]:
+    """Causes that can be on none of these systems; none for no systems at all.
+
+    Raises:
+        KnowledgeError: a cause file is malformed.
+
+    """
+    rows = causes().values() if systems else ()
+    return frozenset(row.id for row in rows if row.systems and not set(row.systems) & set(systems))
 
 
 def _of_family(name: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:

@@ -134,18 +134,24 @@ def among(said: str, causes: Collection[str], heard: Iterable[str] = ()) -> list
     return [like for like in _ranked(model, weights, known, most=2) if like.share >= _ENOUGH]
 
 
-def likenesses(said: str, heard: Iterable[str] = (), doubt: float = 1.0, most: int = 3) -> list[Likeness]:
+def likenesses(
+    said: str, heard: Iterable[str] = (), doubt: float = 1.0, most: int = 3, but: Collection[str] = ()
+) -> list[Likeness]:
     """The causes that a text reads like, the nearest first; none where it reads more like a sound machine than any of them.
 
     `heard` are the ids of the known messages in it: what they have in common with other texts is more than their words.
-    `doubt` is how many times as much must speak for the nearest as for a sound machine.
+    `doubt` is how many times as much must speak for the nearest as for a sound machine. `but` are causes of which it is
+    known that they cannot be.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
     model, weights = _model(), _weights(said, heard)
-    shares = _shares(model, weights)
+    shares = [
+        0.0 if cause in but else share
+        for cause, share in zip([*model.causes, ""], _shares(model, weights), strict=True)
+    ]
     return _ranked(model, weights, shares, most) if max(shares[:_SOUND]) > max(doubt * shares[_SOUND], _LEAST) else []
 
 
