@@ -28,6 +28,10 @@ class _Newest(msgspec.Struct, frozen=True):
     isa: str
 
 
+class _Naming(msgspec.Struct, frozen=True):
+    by_major_since: str
+
+
 def cuda_of_package(name: str, version: str) -> str | None:
     """Tell the CUDA that a published package was made for ("mxnet-cu102" -> "10.2"); None where nobody knows.
 
@@ -60,6 +64,18 @@ def came_after(isa: str, cuda: str) -> bool:
         older = [row for row in rows if version_key(row.cuda) <= version_key(cuda)]
         known = [max(older, key=lambda row: version_key(row.cuda)).isa] if older else []
     return bool(known) and isa_order(isa) > max(isa_order(one) for one in known)
+
+
+def named_alike(one: str, other: str) -> bool:
+    """Tell whether the libraries of two releases of CUDA have the same names, so that one toolkit's serve for the other's.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    first, second = version_key(one)[:2], version_key(other)[:2]
+    by_major = all(first >= version_key(row.by_major_since) for row in tables.rows(_TABLE, "naming", _Naming))
+    return first[:1] == second[:1] and (by_major or first == second)
 
 
 def _dotted(digits: str) -> str:

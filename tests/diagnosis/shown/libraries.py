@@ -17,8 +17,11 @@ _NO_GPU = "RuntimeError: No CUDA GPUs are available\n"
 _LLAMA = "ggml_backend_cpu_buffer_type_alloc_buffer: failed to allocate buffer of size {}\n"
 _RUST = "memory allocation of {} bytes failed\n"
 _WINDOWS = "OS: Microsoft Windows 11 Pro\n"
+_TF_FORM = "OS Platform and Distribution: Windows 10\nTensorFlow version: {}\nCUDA/cuDNN version: {}\nGPU model and memory: GTX 1650\n>>> tf.config.list_physical_devices()\n[PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]\n"
 
 SPEAKS = {
+    "tensorflow-and-another-toolkit": ("cuda-runtime-library-missing", _TF_FORM.format("2.3.1", "11.0")),
+    "tensorflow-and-another-minor-toolkit": ("cuda-runtime-library-missing", _TF_FORM.format("2.2.0", "10.2.89")),
     "stubs-and-no-card": ("libcuda-stub-loaded", _STUBS.format("False")),
     "stubs-first": ("libcuda-stub-loaded", _STUBS_FIRST),
     "libcuda-of-another-driver": ("libcuda-differs-from-kernel-driver", _HEAD.format("535.129.03", "535.129.03", "12.2") + _LINK.format("525.85.12") + _NO_GPU),
@@ -41,6 +44,8 @@ SPEAKS = {
 }  # fmt: skip
 
 SILENT = {
+    "tensorflow-and-its-toolkit": ("cuda-runtime-library-missing", _TF_FORM.format("2.3.1", "10.1")),
+    "tensorflow-and-a-minor-of-eleven": ("cuda-runtime-library-missing", _TF_FORM.format("2.5.0", "11.6")),
     "stubs-and-a-card": ("libcuda-stub-loaded", _STUBS.format("True")),
     "stubs-first-and-a-card": ("libcuda-stub-loaded", _STUBS_FIRST + ">>> torch.cuda.is_available()\nTrue\n"),
     "stubs-for-the-linker": ("libcuda-stub-loaded", "export LIBRARY_PATH=/opt/cuda-12.2/lib64/stubs:$LIBRARY_PATH\n"),

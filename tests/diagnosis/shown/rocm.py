@@ -25,6 +25,7 @@ _HANG = (
     "amdgpu 0000:03:00.0: amdgpu: GPU reset begin!\n[drm] VRAM is lost due to GPU reset!\n"
 )
 SPEAKS = {
+    "card-got-no-room": ("bios-bar-settings", "amdgpu 0000:03:00.0: amdgpu: Fatal error during GPU init\namdgpu 0000:03:00.0: probe with driver amdgpu failed with error -12\n"),
     "card-hangs-and-loses-its-memory": ("gpu-hardware-init-failure", _HANG),
     "account-beside-nodes-handed-on": ("container-render-group-mismatch", _COMPOSE + _CLOSED),
     "account-of-a-host": ("render-group-missing", _CLOSED),
@@ -52,6 +53,7 @@ SPEAKS = {
 }  # fmt: skip
 
 SILENT = {
+    "card-was-given-up-for-another-reason": ("bios-bar-settings", "amdgpu 0000:03:00.0: amdgpu: Fatal error during GPU init\namdgpu: probe of 0000:03:00.0 failed with error -22\n"),
     "card-that-came-back": ("gpu-hardware-init-failure", _HANG + "amdgpu 0000:03:00.0: amdgpu: GPU reset(2) succeeded!\n"),
     "account-behind-a-compose-file": ("render-group-missing", _COMPOSE + _CLOSED),
     "guest-of-windows-that-computes": ("amdgpu-not-loaded", "$ ls /dev/dxg\n/dev/dxg\n" + _NOT_LOADED),

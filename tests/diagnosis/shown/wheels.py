@@ -27,6 +27,7 @@ _MAPPED = "Device mapping: no known devices.\n"
 _ADVICE = "I tensorflow/core/platform/cpu_feature_guard.cc:141] Your CPU supports instructions that this TensorFlow binary was not compiled to use: AVX2 FMA\n"
 _DEVICE = "I tensorflow/core/common_runtime/gpu/gpu_device.cc:1304] Created TensorFlow device (/device:GPU:0)\n"
 _CORES = "GPU #0 has #3584 cores\nGPU #1 has #896 cores\nGPU #2 has #896 cores\n"
+_WEBUI = 'Python {} (main, Apr  9 2024, 18:22:11) [MSC v.1938 64 bit (AMD64)]\nRuntimeError: Couldn\'t install torch.\nCommand: "D:\\webui\\venv\\Scripts\\python.exe" -m pip install torch==1.13.1+cu117 torchvision==0.14.1+cu117\n'
 _SMALL, _LARGE = "GeForce GTX 1650", "GeForce RTX 3060"
 
 
@@ -36,6 +37,8 @@ def _cards(*names: str) -> str:
 
 _FUNCTION = "Name: MapPlanKernel ErrStr:invalid device function\n"
 SPEAKS = {
+    "installer-of-a-webui": ("python-version-without-wheels", _WEBUI.format("3.12.3")),
+
     "function-of-a-build-of-ones-own": ("binary-arch-missing", _FUNCTION),
     "none-on-arm": ("extension-without-platform-build", _NONE.format("decord") + _UNAME.format("aarch64")),
     "no-triton": ("extension-without-platform-build", _NONE.format("triton")),
@@ -61,6 +64,8 @@ SPEAKS = {
 }  # fmt: skip
 
 SILENT = {
+    "installer-of-a-webui-fails-otherwise": ("python-version-without-wheels", _WEBUI.format("3.10.6")),
+
     "function-on-amds": ("binary-arch-missing", "AMD Radeon RX 580 (gfx803)\n" + _FUNCTION),
     "function-of-a-wheel": ("binary-arch-missing", "torch==1.1.0\n" + _FUNCTION),
     "none-of-a-typing-error": ("extension-without-platform-build", _NONE.format("torchvisoin") + _UNAME.format("aarch64")),

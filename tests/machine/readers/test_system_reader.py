@@ -66,6 +66,20 @@ def test_secure_boot_from_the_firmware_and_from_the_tool(tree, pasted):
 
 
 @pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("  Secure Boot: enabled (user)", True),
+        ("Secure Boot:    ✗ Disabled", False),
+        ("Secure Boot: Enabled", True),
+        ("Secure Boot State\tOn", True),
+        ("[    0.000000] Secure boot disabled", False),
+    ],
+)
+def test_secure_boot_as_tools_and_reports_tell_it(pasted, line, expected):
+    assert platform(pasted(line + "\n")).secure_boot is expected
+
+
+@pytest.mark.parametrize(
     ("name", "expected"),
     [
         ("VMware, Inc.\n", "vmware"),

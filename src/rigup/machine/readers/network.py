@@ -29,10 +29,10 @@ def brief_interfaces(text: Text) -> Statements:
         yield hit.states(NetInterface, name=hit["name"].partition("@")[0], up=hit["state"] != "DOWN")
 
 
-@reads(adds=(Variable,), marks=("GLOO_SOCKET_IFNAME=",), process="shell")
-def gloo_interface(text: Text) -> Statements:
-    """`export GLOO_SOCKET_IFNAME=eth0`: which interface gloo's ranks are to speak through."""
-    for hit in text.near(
-        r"(?P<name>GLOO_SOCKET_IFNAME)=[\"']?(?P<value>[\w.,:-]{1,100})", text.spots("GLOO_SOCKET_IFNAME=")
-    ):
-        yield hit.states(Variable, **hit.found())
+@reads(adds=(Variable,), marks=("GLOO_SOCKET_IFNAME=", "NCCL_SOCKET_IFNAME="), process="shell")
+def named_interface(text: Text) -> Statements:
+    """`GLOO_SOCKET_IFNAME=eth0`, `NCCL_SOCKET_IFNAME=^docker0`: which interfaces ranks are to speak through, or not."""
+    for mark in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
+        form = rf"(?<![\w$])(?P<name>{mark})=[\"']?(?P<value>[=^]?\w[\w.,:-]{{0,99}})"
+        for hit in text.near(form, text.spots(f"{mark}=")):
+            yield hit.states(Variable, **hit.found())

@@ -202,7 +202,7 @@ def lscpu_flags(text: Text) -> Statements:
 
 
 _FORM = (
-    r"^(?:#{2,5} |[-*] \**|\*\*)(?P<key>Tensor[Ff]low [Vv]ersion|OS [Pp]latform and [Dd]istribution|Python [Vv]ersion|GPU model and memory|CUDA/cuDNN version)"
+    r"^(?:#{2,5} |[-*] \**|\*\*|(?=[^\n:]{10,60}: \S))(?P<key>Tensor[Ff]low [Vv]ersion|OS [Pp]latform and [Dd]istribution|Python [Vv]ersion|GPU model and memory|CUDA/cuDNN version)"
     r"[^\n:]{0,40}?(?:\**:\**[ \t]{1,4}|[ \t]*\n\s{0,4})(?P<value>[^\s#_*][^\n]{0,200})"
 )
 

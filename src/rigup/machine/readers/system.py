@@ -70,12 +70,15 @@ def secure_boot_variable(text: Text) -> Statements:
 
 
 @reads(
-    marks=("SecureBoot enabled", "SecureBoot disabled", "Secure boot enabled", "Secure boot disabled"), adds=(Platform,)
-)
+    marks=("SecureBoot enabled", "SecureBoot disabled", "Secure boot enabled", "Secure boot disabled", "Secure Boot: ", "secure boot: ", "Secure Boot State", "Secure boot: ", "SecureBoot: "),
+    adds=(Platform,),
+)  # fmt: skip
 def secure_boot(text: Text) -> Statements:
-    """`mokutil --sb-state`, and what the kernel logs of it."""
-    for hit in text.each(r"\bSecure ?[Bb]oot (?P<state>enabled|disabled)\b"):
-        yield hit.states(Platform, secure_boot=hit["state"] == "enabled")
+    """`mokutil --sb-state`, what the kernel logs of it, and the lines of bootctl, sbctl, fwupd, msinfo32 and reports."""
+    for hit in text.each(
+        r"\b[Ss]ecure ?[Bb]oot(?: State)?(?: |:?[ \t]{1,20}(?:[✓✗✔✘]\s?)?)(?P<state>[Ee]nabled|[Dd]isabled|On|Off)\b"
+    ):
+        yield hit.states(Platform, secure_boot=hit["state"].lower() in ("enabled", "on"))
 
 
 @reads(

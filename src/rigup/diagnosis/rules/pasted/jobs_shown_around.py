@@ -142,10 +142,18 @@ def cards_speak_and_the_memory_unit_refuses(
 @rule("nccl-p2p-blocked-by-acs-iommu", "likely")
 def works_without_the_way_between(
     _works: Symptom = seen("runs-with-p2p-off"),
-    why: Symptom = seen("acs-is-on", "iommu-translates", "iommu-page-fault"),
+    why: Symptom = seen("acs-is-on", "acs-is-on-by-a-switchs-register", "iommu-translates", "iommu-page-fault"),
 ) -> Verdict:
     """With that way off it works, and ACS or the memory unit is on."""
     return {"why": why.id}
+
+
+@rule("nccl-p2p-blocked-by-acs-iommu", "possible")
+def register_of_the_bridges_was_asked(
+    said: Symptom = seen("acs-is-on", "acs-is-on-by-a-switchs-register"), direct: Symptom | None = seen("nccl-goes-by-p2p"),
+) -> Verdict:  # fmt: skip
+    """Nobody asks a bridge's register for its own sake; that it is on alone does not tell that it was in the way."""
+    return direct is None and {"why": said.id}
 
 
 # -- masks

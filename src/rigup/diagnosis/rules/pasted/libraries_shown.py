@@ -3,6 +3,8 @@
 from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.diagnosis.rules.driver import NO_CUDA, same_version
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.framework_cuda import cuda_of_package, named_alike
+from rigup.knowledge.pythons import tensorflow_on_windows
 from rigup.machine.kinds import (
     Driver,
     DriverLibrary,
@@ -11,6 +13,8 @@ from rigup.machine.kinds import (
     Platform,
     SearchPath,
     Symptom,
+    TensorFlow,
+    Toolkit,
     Torch,
 )
 
@@ -164,3 +168,18 @@ def llama_wants_more_than_main_memory(
 ) -> Verdict:
     """What the processor is to hold, mostly a long context's cache, is more than the system gives."""
     return (windows is None or int(said.bytes) >= _GIB) and {"said": said.id}
+
+
+# -- TensorFlow and the toolkit of the system
+@rule("cuda-runtime-library-missing", "possible")
+def tensorflow_was_made_for_another_toolkit(
+    answered: TensorFlow = one(gpus=0), toolkit: Toolkit = one(name="cuda"), _card: Gpu = one(vendor="nvidia"), platform: Platform | None = None,
+    skips: Symptom | None = seen("tf-library-not-loaded", "tf-library-not-dlopened", "cudnn-not-located", "tf-no-cuda-libraries"),
+) -> Verdict:  # fmt: skip
+    """It lists no GPU; it was made for a toolkit whose libraries have other names than those of the one that is told."""
+    release = str(answered.get("version") or "")
+    wanted = cuda_of_package("tensorflow-gpu", release) or cuda_of_package("tensorflow", release)
+    windows = platform is not None and platform.get("system") == "windows"
+    idle = windows and tensorflow_on_windows(release) is False
+    apart = wanted is not None and not named_alike(wanted, str(toolkit.version))
+    return not idle and skips is None and apart and {"program": "tensorflow"}

@@ -1,7 +1,7 @@
 """What jobs, launchers and measurements show together: a request without GPUs, ranks that nobody starts, cards that hinder each other."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.machine.kinds import JobRequest, Symptom
+from rigup.machine.kinds import JobRequest, Symptom, Variable
 
 _HINDERED = 0.5  # of the way by the processor, which the direct way should beat
 
@@ -52,3 +52,12 @@ def first_rank_waits_in_a_job_that_is_told_of(
 def ranks_meet_by_a_tunnel(_said: Symptom = seen("nccl-uses-a-tunnel"), made: Symptom | None = seen("nccl-is-made")) -> Verdict:  # fmt: skip
     """NCCL takes a tunnel's interface first, and no communicator comes about."""
     return made is None
+
+
+@rule("multinode-wrong-interface", "likely")
+def what_is_to_be_avoided_leaves_loopback(
+    used: Symptom = seen("nccl-uses-loopback"), wish: Variable = one(name="NCCL_SOCKET_IFNAME"), made: Symptom | None = seen("nccl-is-made")
+) -> Verdict:  # fmt: skip
+    """NCCL passes loopback by of itself; who names what is to be avoided has to name it, too."""
+    avoided = str(wish.value).removeprefix("^").split(",") if str(wish.value).startswith("^") else ["lo"]
+    return made is None and not any("lo".startswith(name) for name in avoided) and {"address": used.get("address")}

@@ -145,6 +145,12 @@ def card_was_not_started_for_want_of_firmware(
     return node is None and bound is None and {"said": said.id}
 
 
+@rule("bios-bar-settings", "likely")
+def driver_got_no_room_for_the_card(_said: Symptom = seen("amdgpu-probe-failed", code="12")) -> Verdict:
+    """ENOMEM at the very start of a card: its memory, or its registers, found no place below the bridge."""
+    return True
+
+
 @rule("amdgpu-not-loaded", "possible")
 def opencl_has_a_platform_and_no_device(
     said: Symptom = seen("clinfo-of-amd-lists-nothing"), loaded: KernelModule | None = one(name="amdgpu", loaded=True), node: KfdNode | None = None,

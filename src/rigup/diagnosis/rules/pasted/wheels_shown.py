@@ -113,6 +113,16 @@ def index_of_builds_has_none_for_this_python(
 
 
 @rule("python-version-without-wheels", "likely")
+def programs_installer_asks_for_a_torch_from_before(
+    said: Symptom = seen("installer-got-no-torch"), python: PythonEnv = one(), offline: Symptom | None = seen(*_UNREACHABLE), platform: Platform | None = None
+) -> Verdict:  # fmt: skip
+    """The release of torch that the program pins was never made for this Python."""
+    system = str(platform.get("system") or "linux") if platform else "linux"
+    wanting = supported("torch", str(python.get("version") or ""), str(said.version), system) is False
+    return offline is None and wanting and {"name": "torch", "have": python.version}
+
+
+@rule("python-version-without-wheels", "likely")
 def refused_wheel_is_for_this_system(
     said: Symptom = seen("wheel-tag-refused", os="win_amd64"), platform: Platform = one(system="windows"), python: PythonEnv | None = None
 ) -> Verdict:  # fmt: skip
