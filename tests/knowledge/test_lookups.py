@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rigup.knowledge as k
+from rigup.knowledge.intel import runtime_of_torch
 from rigup.knowledge.rocm import target_of_codename
 
 
@@ -258,3 +259,9 @@ def test_versions_of_any_kind_are_answered(one, two, system):
     k.driver_accepts(one, two)
     k.newest_build("sm_86", one, two, system=system)
     k.variants_of(one, system)
+
+
+def test_the_runtime_that_a_build_for_intel_pins_is_known_by_its_minor_release():
+    assert runtime_of_torch("2.7.1+xpu") == "2025.0"
+    assert runtime_of_torch("2.12.0+xpu") == "2025.3"
+    assert runtime_of_torch("2.4.0+xpu") is None

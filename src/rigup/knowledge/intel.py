@@ -17,6 +17,23 @@ class _Generation(msgspec.Struct, frozen=True):
     release: str
 
 
+class _Runtime(msgspec.Struct, frozen=True):
+    torch: str
+    release: str
+
+
+def runtime_of_torch(version: str) -> str | None:
+    """The release of the compiler's runtime ("2025.1") that a build of torch for Intel pins; None where nobody looked.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    minor = ".".join(version.split(".")[:2])
+    rows = tables.rows("intel_xpu", "runtime", _Runtime)
+    return next((row.release for row in rows if row.torch == minor), None)
+
+
 def release_of(base: str, number: str) -> str | None:
     """The year of the base kit whose library has this number; None where the table does not know it.
 

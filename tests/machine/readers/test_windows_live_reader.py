@@ -79,6 +79,11 @@ def test_the_visual_c_runtime_of_the_registry(pasted):
     assert [(one.name, one.version) for one in facts.of(SystemPackage)] == [("vc-runtime", "14.38.33135")]
 
 
+def test_a_visual_c_runtime_that_the_registry_does_not_have(pasted):
+    facts = pasted(cim(VCRuntime=None))
+    assert [(one.name, one.state) for one in facts.of(SystemPackage)] == [("vc-runtime", "absent")]
+
+
 def test_the_answer_is_read_on_a_machine_with_powershell(tree):
     argv = list(next(given.argv for given in _reader().inputs))
     facts = tree(

@@ -6,6 +6,7 @@ from rigup.knowledge.driver_faults import firmware_fault
 from rigup.machine.kinds import (
     Account,
     DeviceNode,
+    DkmsBuild,
     DkmsTree,
     Gpu,
     KernelModule,
@@ -44,6 +45,17 @@ def nobody_has_the_card(
     """A card on the bus without a driver, and amdgpu is not loaded."""
     draws = str(card.get("class_code", "03"))[:2] in ("03", "12")
     return draws and loaded is None and not (platform and platform.get("wsl"))
+
+
+@rule("kernel-module-not-built", "likely")
+def amds_own_module_was_not_built_and_the_kernels_leaves_the_card(
+    card: PciDevice = one(vendor_id=_AMD, driver=None), _loaded: KernelModule = one(name="amdgpu", loaded=True), platform: Platform = one(wsl=None),
+    tree: DkmsTree = one(module="amdgpu", registered=True), builds: Every[DkmsBuild] = every(DkmsBuild),
+) -> Verdict:  # fmt: skip
+    """DKMS has AMD's module and no build of it for the kernel that runs; amdgpu is that kernel's own, and takes no notice of the card."""
+    draws = str(card.get("class_code", "03"))[:2] in ("03", "12")
+    built = any(build.get("kernel") == platform.get("release") for build in builds)
+    return draws and not built and bool(tree.get("version")) and {"kernel": platform.release}
 
 
 @rule("amdgpu-not-loaded", "likely")
@@ -177,10 +189,11 @@ def driver_finds_no_atomics(
     said: Symptom = seen("amdgpu-atomics-unsupported"),
     other: Gpu | None = one(vendor="nvidia"),
     integrated: Gpu | None = one(vendor="amd", integrated=True),
-) -> Verdict:
-    """amdgpu says so of a card; an integrated GPU has no slot."""
+    served: Symptom | None = seen("kfd-added-device"), computed: Symptom | None = seen("tensor-on-its-device"),
+) -> Verdict:  # fmt: skip
+    """amdgpu says so of a card; an integrated GPU has no slot. A card that is served and computes does without."""
     own = integrated is not None and integrated.get("pci_address") == said.get("address", "")
-    return other is None and not own
+    return other is None and not own and not (served and computed)
 
 
 @rule("pcie-atomics-missing", "likely")

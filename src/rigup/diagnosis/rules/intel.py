@@ -1,12 +1,13 @@
 """Intel's GPUs: a torch without code for them, a way to them that is shut, a library of oneAPI that is not there or of another generation."""
 
 from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
-from rigup.knowledge.intel import release_of
+from rigup.knowledge.intel import release_of, runtime_of_torch
 from rigup.machine.kinds import Gpu, Package, PathLibrary, Platform, Symptom, Toolkit, Torch
 
 _OTHER_WAYS = ("intel-extension-for-pytorch", "openvino", "ipex-llm", "torch-directml")
 _IPEX = ("ipex-imported", "ipex-in-words", "ipex-in-small-letters")
 _KITS = ("oneapi-compiler", "oneapi-mkl", "oneapi-ccl", "oneapi-dnnl")  # parts that carry libraries
+_RUNTIME = ("intel-sycl-rt", "intel-cmplr-lib-rt", "dpcpp-cpp-rt")  # of the compiler, as pip has it
 _MISSING = ("oneapi-library-not-found", "mkl-library-not-found", "ldd-oneapi-not-found")
 
 
@@ -61,7 +62,7 @@ def no_such_device_in_torch(
 
 
 # -- the way to the card
-_NONE = ("xpu-none", "xpu-none-in-small-letters")
+_NONE = ("xpu-none", "xpu-none-in-small-letters", "dpcpp-counts-none")
 _CONTAINERS = ("docker-in-words", "container-in-words", "speaks-of-a-container", "compose-log")
 
 
@@ -135,6 +136,29 @@ def another_release_is_told(
     release = str(told.get("release") or told.get("other") or "")
     named = {"have": "oneAPI " + release} if release[:1].isdigit() else {}
     return bool(release) and {"lib": missing.get("lib"), **named}
+
+
+@rule("intel-oneapi-version-mismatch", "likely")
+def runtime_of_another_release_was_put_over_its_own(
+    torch: Torch, part: Package = one(name=_RUNTIME), works: Torch | None = one(xpu_available=True)
+) -> Verdict:
+    """PyTorch's build for Intel pins the compiler's runtime; in its environment lies one of another release."""
+    wanted = runtime_of_torch(str(torch.version)) if "+xpu" in str(torch.get("version")) else None
+    beside = torch.knows("env") and part.get("env") == torch.env and works is None
+    other = wanted is not None and not str(part.version).startswith(wanted + ".")
+    return beside and other and {"lib": part.name, "have": f"{part.name} {part.version}"}
+
+
+@rule("intel-oneapi-runtime-missing", "likely")
+def nothing_of_its_runtime_is_there(
+    torch: Torch, packages: Every[Package] = every(Package), kit: Toolkit | None = one(name=_KITS),
+    works: Torch | None = one(xpu_available=True),
+) -> Verdict:  # fmt: skip
+    """PyTorch's build for Intel stands on the compiler's runtime; its environment has no package of it, and the system no oneAPI."""
+    mine = [one for one in packages if torch.knows("env") and one.get("env") == torch.env]
+    made = "+xpu" in str(torch.get("version")) and any(one.get("manager") == "pip" for one in mine)
+    brought = any(one.name in _RUNTIME for one in mine)
+    return made and not brought and kit is None and works is None and {"lib": "libsycl"}
 
 
 @rule("intel-oneapi-runtime-missing", "likely")

@@ -1,13 +1,16 @@
 """ROCm's libraries and the builds that stand on them: of one release, for this maker, whole."""
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.diagnosis.rules.rocm import left
 from rigup.diagnosis.rules.told import NOTEBOOKS
 from rigup.knowledge import wsl
+from rigup.knowledge.chips import runs_on
 from rigup.knowledge.rocm_libraries import keeps_its_number
 from rigup.knowledge.torch_builds import companions, index_url, newest_build
 from rigup.machine.kinds import (
     ContainerEngine,
     Gpu,
+    KernelLibrary,
     ModuleParameter,
     PathLibrary,
     Platform,
@@ -71,6 +74,14 @@ def library_of_another_release(
 
 
 @rule("rocm-abi-mismatch", strength="likely")
+def program_was_linked_with_another_release(
+    error: Symptom = seen("program-not-linked-with-rocm"), rocm: Toolkit = one(name="rocm")
+) -> Verdict:
+    """A program of the system, which no environment's torch concerns, was built for another ROCm than is installed."""
+    return _major(rocm.version) != error.want and {"have": _major(rocm.version)}
+
+
+@rule("rocm-abi-mismatch", strength="likely")
 def another_rocm_stands_first(
     torch: Torch, rocm: Toolkit = one(name="rocm"), library: PathLibrary = one(), path: SearchPath = one(variable="LD_LIBRARY_PATH")
 ) -> Verdict:  # fmt: skip
@@ -103,6 +114,16 @@ def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: 
 def kernels_of_another_rocblas(error: Symptom = seen("rocblas-loads-from-system")) -> Verdict:
     """A file that is there and cannot be read was written for another rocBLAS than the one that runs."""
     return bool(error.get("path"))
+
+
+@rule("rocm-dropped-arch", strength="likely")
+def library_that_a_program_brings_left_the_chip(
+    library: KernelLibrary = one(name="rocblas", owner=("ollama", "torch")), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="amd", integrated=False),
+    override: Variable | None = one(name="HSA_OVERRIDE_GFX_VERSION"),
+) -> Verdict:  # fmt: skip
+    """Its rocBLAS is from after ROCm had left the chip, though torch itself may still have code for it."""
+    meant = not (card.get("integrated") and other) and not (override and override.get("value"))
+    return meant and left(card.isa) and not runs_on(card.isa, library.code) and {"gfx": card.isa}
 
 
 @rule("broken-wheel-missing-library", strength="likely")

@@ -3,7 +3,7 @@
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.told import GPU_NOT_USED
 from rigup.knowledge.rocm import override_for
-from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
+from rigup.machine.kinds import Gpu, Platform, PythonEnv, Symptom, SystemPackage, Torch
 
 _STATUS = (
     "windows-dll-not-found-status",
@@ -35,6 +35,15 @@ def program_lacks_a_library(
 ) -> Verdict:
     """The same where nobody tells which library it may be."""
     return where is None and {"said": said.id}
+
+
+@rule("windows-runtime-dll-missing", "likely")
+def runtime_of_visual_c_is_not_installed(
+    torch: Torch, _gone: SystemPackage = one(name="vc-runtime", state="absent"), conda: PythonEnv | None = one(kind="conda"),
+    works: Torch | None = one(available=True),
+) -> Verdict:  # fmt: skip
+    """torch's libraries stand on it, and pip's wheels do not bring it; conda does."""
+    return torch.knows("env") and conda is None and works is None
 
 
 @rule("cpu-only-torch", "possible")

@@ -56,7 +56,7 @@ class SystemPackage(Fact, keys=("name",)):
 
     name: str
     version: str
-    state: str  # installed, removed (its configuration stays), broken (half installed)
+    state: str  # installed, removed (its configuration stays), broken (half installed), absent (looked for in vain)
     manager: str  # dpkg, rpm, pacman
 
 

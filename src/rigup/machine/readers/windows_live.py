@@ -47,6 +47,10 @@ def cim_objects(text: Text) -> Statements:
     """`Get-CimInstance … | ConvertTo-Json`: an object, a list, or several of them under their classes' names."""
     start = re.search(r"^[^\S\n]{0,20}[\[{]", text.body, re.MULTILINE)
     found = list(_objects(decoded(text.body, start.end() - 1))) if start else []
+    if found and "VCRuntime" in found[0] and not found[0]["VCRuntime"]:
+        yield from says(
+            text, SystemPackage, _at(text, "VCRuntime"), name="vc-runtime", state="absent", manager="windows"
+        )
     for index, one in enumerate([one for one in found if isinstance(one.get("PNPDeviceID"), str)][:_MOST]):
         yield from _card(text, one, index)
     for one in found[:_MOST]:
