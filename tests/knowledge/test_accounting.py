@@ -24,6 +24,8 @@ ACCOUNTED = {
     ("gsp-waits-for-answer", "linux-logs/gpud/nvidia_xid__dmesg-with-xid-119.log"): "a log of that very fault",
     ("rock-module-not-loaded", "no-gpu/rocminfo-5.2.3.txt"): "rocminfo on a machine without AMD's module",
     ("rocm-smi-amdgpu-not-found", "no-gpu/rocm-smi-5.2.3.txt"): "rocm-smi on a machine without AMD's module",
+    ("nvitop-finds-no-management-library", "no-gpu/nvitop-1.7.2.txt"): "nvitop on a machine without NVIDIA's driver",
+    ("radeontop-finds-no-radeon", "no-gpu/radeontop-intel_gpu_top.txt"): "radeontop on a machine without a card of AMD's",
 }
 MOST = 3_000_000  # bytes of a text
 

@@ -74,9 +74,10 @@ COMPUTING = (
 def opening_was_refused(
     error: Symptom = seen("kfd-permission-denied", "kfd-permission-denied-errno", "ollama-amd-permissions", "kfd-group-not-held"),
     world: World | None = None, boxed: Symptom | None = seen("distrobox-named", "toolbox-entered", "rootless-told", "in-a-container-told"),
+    root: Symptom | None = seen("kfd-group-not-held", user="root"),
 ) -> Verdict:  # fmt: skip
-    """The program says so itself; where its place is not known it is taken for the host's."""
-    return not inside(error) and boxed is None and not (world and world.get("container"))
+    """The program says so itself; where its place is not known it is taken for the host's, unless it refused root."""
+    return not inside(error) and boxed is None and root is None and not (world and world.get("container"))
 
 
 @rule("render-group-missing", strength="likely")

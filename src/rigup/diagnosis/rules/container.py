@@ -28,16 +28,10 @@ from rigup.machine.kinds import (
 )
 
 _NO_GPU = (
-    "nvidia-smi-not-installed",
-    "nvidia-nodes-not-there",
-    "torch-found-no-driver",
-    "torch-no-cuda-gpus",
-    "cuda-no-device-constant",
-    "cuda-no-device",
-    "nvml-driver-not-loaded",
-    "program-finds-no-visible-gpu",
-    "program-finds-no-cuda-devices",
-)
+    "nvidia-smi-not-installed", "nvidia-nodes-not-there", "torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device-constant",
+    "cuda-no-device", "nvml-driver-not-loaded", "program-finds-no-visible-gpu", "program-finds-no-cuda-devices",
+    "process-group-finds-no-gpus", "deepspeed-finds-no-gpu", "torchrun-counts-no-gpu", "trainer-asserts-cuda",
+)  # fmt: skip
 _DRIVERS = {"nvidia": "nvidia", "amdgpu": "amd"}
 _WISHES = (
     "NVIDIA_VISIBLE_DEVICES",
@@ -170,10 +164,12 @@ def no_driver_where_the_engine_runs(
 
 @rule("docker-flavour-without-gpu", strength="likely")
 def no_kfd_where_the_engine_runs(
-    _error: Symptom = seen("docker-no-kfd"), module: KernelModule | None = one(name="amdgpu", loaded=False)
-) -> Verdict:
-    """A virtual machine that Docker runs in has no amdgpu."""
-    return module is None
+    _error: Symptom = seen("docker-no-kfd"), module: KernelModule | None = one(name="amdgpu", loaded=False), platform: Platform | None = None,
+    silent: Symptom | None = seen("rock-module-not-loaded", "rocm-smi-amdgpu-not-found", "amd-smi-no-driver", "amd-smi-drivers-not-loaded"),
+) -> Verdict:  # fmt: skip
+    """A virtual machine that Docker runs in has no amdgpu; where the host's own tools miss it too, it is the host that has none."""
+    guest = platform is not None and bool(platform.get("wsl") or platform.get("system") == "windows")
+    return module is None and (silent is None or guest)
 
 
 @mends("container-requires-newer-driver")

@@ -35,6 +35,11 @@ NO_CUDA = (
     "program-finds-no-visible-gpu",
     "program-finds-no-cuda-devices",
     "cuda-samples-no-device",
+    "paddle-detects-no-gpu",
+    "catboost-has-no-gpu-to-train-on",
+    "lammps-finds-no-accelerator",
+    "tensorrt-starts-without-a-device",
+    "gromacs-task-finds-no-gpu",
 )
 _NOVA = ("nova_core", "nova-core", "NovaCore")
 _USER_SPACE = (

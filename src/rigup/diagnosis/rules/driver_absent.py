@@ -162,8 +162,8 @@ def program_found_no_driver(
 
 @rule("nvidia-driver-missing", "possible")
 def program_found_no_library_of_the_driver(
-    said: Symptom = seen("nvidia-smi-no-library", "nvml-library-not-found", "libcuda-not-found", "cuda-driver-library-not-found"), gpu: Gpu | None = None, card: PciDevice | None = None,
-    driver: Driver | None = None, torch: Torch | None = None, platform: Platform | None = None, plain: Symptom | None = seen(*WITHOUT_GPU, *OTHER_ACCELERATORS, ON_THE_PROCESSOR),
+    said: Symptom = seen("nvidia-smi-no-library", "nvml-library-not-found", "libcuda-not-found", "cuda-driver-library-not-found", "program-finds-no-library-of-the-driver", "cudarc-finds-no-library-of-the-driver"), gpu: Gpu | None = None, card: PciDevice | None = None,
+    driver: Driver | None = None, torch: Torch | None = None, platform: Platform | None = None, plain: Symptom | None = seen(*WITHOUT_GPU, *OTHER_ACCELERATORS, ON_THE_PROCESSOR, "vllm-platform-found"),
 ) -> Verdict:  # fmt: skip
     """The library by which tools ask the driver is nowhere; where other cards or a working torch are shown, it is noise."""
     elsewhere = inside(said) or (platform and (platform.get("wsl") or platform.get("system") in ("macos", "windows")))

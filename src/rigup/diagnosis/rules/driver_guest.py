@@ -23,7 +23,7 @@ from rigup.machine.kinds import (
     World,
 )
 
-_UNKNOWN_ERROR = ("cuda-999", "cuda-999-constant", "cuda-999-runtime", "cuinit-returns-999", "cuda-999-number")
+_UNKNOWN_ERROR = ("cuda-999", "cuda-999-constant", "cuda-999-runtime", "cuinit-returns-999", "cuda-999-number", "ggml-cuda-unknown-error")  # fmt: skip
 _EXPECTED = (
     *SILENT,
     *NO_CUDA,

@@ -17,6 +17,14 @@ from rigup.knowledge.torch_builds import (
 from rigup.machine.kinds import Driver, Gpu, Package, PciDevice, Platform, PythonEnv, Symptom, Toolkit, Torch
 
 _GPU_MAKERS = ("nvidia", "amd")
+_WITHOUT_CUDA = (
+    "torch-compiled-without-cuda-support", "torch-class-of-cuda-is-a-dummy", "torch-stream-wants-cuda-support", "torch-without-nvtx-or-cudart",
+    "torch-without-its-library-for-cuda", "torch-makes-no-tensor-on-cuda", "exllama-has-a-torch-without-gpus",
+)  # fmt: skip
+_NO_TORCH = (
+    "jax-sees-a-card-it-is-not-for", "paddle-for-the-processor", "paddle-of-the-processors-version", "onnxruntime-offers-no-cuda", "onnxruntime-cpu-alone", "ctranslate2-for-the-processor",
+    "mxnet-for-the-processor", "mxnet-storage-for-the-processor", "onnxruntime-offers-no-rocm",
+)  # fmt: skip
 
 
 # -- no code for any GPU
@@ -67,7 +75,7 @@ def a_toolkit_was_installed_for_it(
 
 @rule("cpu-only-torch", "likely")
 def a_program_found_no_gpu_code(
-    _said: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-compiled-in-other-letters", "torch-not-linked-with-cuda"), platform: Platform | None = None,
+    _said: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-compiled-in-other-letters", "torch-not-linked-with-cuda", *_WITHOUT_CUDA), platform: Platform | None = None,
     torch: Torch | None = None, mac: Symptom | None = seen(*MACS), card: Gpu | None = one(vendor="nvidia"),
     works: Torch | None = one(available=True), other: Symptom | None = seen(*OTHER_ACCELERATORS),
 ) -> Verdict:  # fmt: skip
@@ -211,8 +219,11 @@ def _system(platform: Platform | None) -> str:
 @mends("cpu-only-torch", "gpu-arch-newer-than-wheel", "gpu-arch-older-than-wheel")
 def a_build_that_serves_the_card(
     gpu: Gpu, driver: Driver | None = one(vendor="nvidia"), python: PythonEnv | None = None, platform: Platform | None = None,
+    other: Symptom | None = seen(*_NO_TORCH),
 ) -> Params:  # fmt: skip
-    """The newest one that runs on the card, with this driver and this Python if it can be had for them."""
+    """The newest one that runs on the card, with this driver and this Python if it can be had for them; of another framework its rule knows."""
+    if other is not None:
+        return {}
     system, version = _system(platform), driver.get("version") if driver and gpu.get("vendor") == "nvidia" else None
     return _told(_newest(gpu.isa, version, _minor(python), system))
 

@@ -18,6 +18,8 @@ from rigup.machine.kinds import (
 NO_DEVICE = (
     "cuda-no-device", "cuda-no-device-constant", "torch-no-cuda-gpus", "torch-found-no-driver", "hip-no-device", "vllm-no-device-type",
     "lightning-no-gpu-backend", "program-finds-no-visible-gpu", "program-finds-no-cuda-devices",
+    "process-group-finds-no-gpus", "deepspeed-finds-no-gpu", "trainer-asserts-cuda", "trainer-finds-no-cuda", "torchrun-counts-no-gpu",
+    "lightning-finds-no-visible-card",
 )  # fmt: skip
 CUDA_MASK = "CUDA_VISIBLE_DEVICES"
 MASKS = (CUDA_MASK, "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")

@@ -191,7 +191,7 @@ def wheels_have(isa: str, torch: Torch | None) -> bool:
 
 @rule("gfx-not-in-torch-wheel", strength="likely")
 def function_is_not_there(error: Symptom = seen(*_NO_CODE), card: Gpu | None = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"), shown: Symptom | None = seen(*ANOTHERS),
-                          named: Symptom | None = seen("torch-named"), program: Symptom | None = seen("ggml-device-failed", "hip-program-named", "hip-program-no-function", "hip-program-tells-no-function", "image-for-instinct-named", "julia-of-amd-shown"), torch: Torch | None = None) -> Verdict:  # fmt: skip
+                          named: Symptom | None = seen("torch-named"), program: Symptom | None = seen("ggml-device-failed", "ggml-has-no-code-for-amds-card", "hip-program-named", "hip-program-no-function", "hip-program-tells-no-function", "image-for-instinct-named", "julia-of-amd-shown", "hip-names-its-own-source", "rocblas-solution-without-code"), torch: Torch | None = None) -> Verdict:  # fmt: skip
     """HIP found no code for the device, in a program that is torch's."""
     if program or (shown and not named and not (torch and torch.knows("version"))):
         return False

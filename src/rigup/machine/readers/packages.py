@@ -22,6 +22,7 @@ _MATTERS = late(
     r"|cudf[\w-]*|cuml[\w-]*|rmm[\w-]*|pylibraft[\w-]*|jaxlib|ctranslate2|faster-whisper|xgboost|lightgbm|catboost|spacy"
     r"|pip|python|libstdcxx-ng|libgcc-ng|__\w+"
 )
+_CONDAS_CHOICE = "_pytorch_select"  # its build tells which torch conda's solver may take
 _CONDA = (
     r"^[> \t]{0,40}(?:\+[ \t]{1,4})?(?P<name>[a-z_][\w.-]{1,60})[ \t]{1,60}(?P<version>"
     + _VERSION
@@ -128,6 +129,8 @@ def _neighbours(hit: Hit) -> bool:
 
 def kept(name: str) -> str | None:
     """The one spelling of a distribution's name; None for one that has nothing to do with GPUs."""
+    if name == _CONDAS_CHOICE:
+        return name
     spelt = normal(name)
     return spelt if _MATTERS.fullmatch(spelt) else None
 

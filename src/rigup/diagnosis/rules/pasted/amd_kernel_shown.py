@@ -176,9 +176,10 @@ def kfd_has_no_card(
 @rule("kfd-gpu-not-supported", "likely")
 def kfd_did_not_take_the_device(
     said: Symptom = seen("kfd-did-not-add-the-device"), served: Symptom | None = seen("kfd-added-device"), node: KfdNode | None = None,
+    queues: Symptom | None = seen("kfd-queue-manager-not-started"),
 ) -> Verdict:  # fmt: skip
     """amdkfd knows the chip, and something about this machine keeps it from it: mostly the IOMMU of an early processor."""
-    return served is None and node is None and {"chip": said.get("device"), "said": said.id}
+    return served is None and node is None and queues is None and {"chip": said.get("device"), "said": said.id}
 
 
 @rule("kfd-gpu-not-supported", "likely")

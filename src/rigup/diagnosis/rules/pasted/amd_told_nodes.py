@@ -67,7 +67,7 @@ def root_may_and_a_person_may_not(
 
 @rule("render-group-missing", "likely")
 def rocminfo_answers_root_alone(
-    error: Symptom = seen("hsa-out-of-resources", "kfd-permission-denied"), root: Symptom = seen("rocminfo-with-sudo-answers"),
+    error: Symptom = seen("hsa-out-of-resources", "hsa-call-failed-by-number", "kfd-permission-denied"), root: Symptom = seen("rocminfo-with-sudo-answers"),
     boxed: Symptom | None = seen(*SPOKEN_OF),
 ) -> Verdict:  # fmt: skip
     """The same program, shown as it fails and as it answers to root."""

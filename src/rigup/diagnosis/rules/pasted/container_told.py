@@ -31,10 +31,12 @@ def _line(said: Symptom) -> int:
 # -- the engine cannot, or could not
 @rule("container-toolkit-missing")
 def engine_has_no_way_to_give_gpus(
-    error: Symptom = seen("docker-no-device-driver"), later: Symptom | None = seen("table-from-a-container-with-gpus")
-) -> Verdict:
-    """Where the same command is answered further down, the engine has learnt it meanwhile."""
-    return (later is None or _line(later) < _line(error)) and {"driver": error.get("driver")}
+    error: Symptom = seen("docker-no-device-driver"), later: Symptom | None = seen("table-from-a-container-with-gpus"),
+    radeon: Symptom | None = seen("rocm-image-composed", "rocm-image-run"), nvidia: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """Where the same command is answered further down, the engine has learnt it meanwhile; an image for ROCm wants no such thing."""
+    meant = radeon is None or nvidia is not None
+    return meant and (later is None or _line(later) < _line(error)) and {"driver": error.get("driver")}
 
 
 # -- what an image finds of itself

@@ -12,7 +12,7 @@ _FOR_APPLE = ("mlx", "mlx-metal", "tensorflow-macos", "tensorflow-metal", "jax-m
 _NO_INTEL = (
     "xpu-none", "xpu-none-in-small-letters", "sycl-finds-no-device", "sycl-error-device-not-found", "llama-finds-no-sycl-device",
     "xpu-smi-finds-none", "openvino-finds-no-gpu",
-    "openvino-finds-no-platform", "intel-gpu-top-finds-none", "sycl-lists-processors-alone",
+    "openvino-finds-no-platform", "intel-gpu-top-finds-none", "sycl-lists-processors-alone", "sycl-list-is-empty", "dpcpp-counts-none",
 )  # fmt: skip
 _RENDER = "/dev/dri/renderD"
 _MOSTLY = 0.7  # of a card's memory held by one program: the work is too large for it
@@ -21,7 +21,7 @@ _MOSTLY = 0.7  # of a card's memory held by one program: the work is too large f
 # -- Macs
 @rule("mps-macos-too-old", "likely")
 def message_asks_for_a_newer_system(
-    said: Symptom = seen("mac-program-wants-newer-system", "mlx-wants-macos"), platform: Platform | None = one(system="macos")
+    said: Symptom = seen("mac-program-wants-newer-system", "mps-wants-a-newer-system-for-it", "mlx-wants-macos"), platform: Platform | None = one(system="macos")
 ) -> Verdict:  # fmt: skip
     """A program names the system that it wants; one that is told must be older."""
     want = str(said.get("want"))

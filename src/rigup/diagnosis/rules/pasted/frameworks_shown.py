@@ -19,6 +19,12 @@ _NO_CODE = (
     "no-kernel-image-by-another-programs-check",
     "tf-blas-launch-failed",
 )  # fmt: skip
+_NO_LIBRARY = (
+    "tf-no-driver-in-kernel",
+    "program-finds-no-library-of-the-driver",
+    "cudarc-finds-no-library-of-the-driver",
+    "hashcat-finds-nothing-to-compute-on",
+)
 _REACHED = ("pip-connection-broken", "pip-could-not-fetch")
 _COMPILED = (
     "jaxlib", "triton", "numba", "llvmlite", "onnxruntime", "onnxruntime-gpu", "xformers", "spacy", "open3d", "tensorflow-gpu",
@@ -75,7 +81,7 @@ def _release(told: str) -> tuple[int, int]:
 
 @rule("nvidia-driver-missing", "possible")
 def tensorflow_finds_no_driver_beside_a_card(
-    said: Symptom = seen("tf-libcuda-not-loaded", "libcuda-not-found"), card: PciDevice = one(vendor_id="10de"), driver: Driver | None = one(vendor="nvidia"),
+    said: Symptom = seen("tf-libcuda-not-loaded", "libcuda-not-found", *_NO_LIBRARY), card: PciDevice = one(vendor_id="10de"), driver: Driver | None = one(vendor="nvidia"),
     platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """The bus lists a card, the loader finds no library of the driver's, and no driver bound is shown."""

@@ -123,7 +123,9 @@ def inner_interface_and_a_closed_connection(
 @rule("multinode-no-route", "likely")
 def launcher_does_not_reach_a_node(
     said: Symptom = seen("launcher-finds-no-route"),
-    _launcher: Symptom = seen("launcher-starts-on-nodes", "launcher-daemons-not-started", "launcher-pdsh"),
+    _launcher: Symptom = seen(
+        "launcher-starts-on-nodes", "launcher-daemons-not-started", "launcher-pdsh", "launcher-horovod"
+    ),
 ) -> Verdict:
     """What starts the ranks on other nodes does not reach one."""
     return {"address": said.address}

@@ -67,7 +67,8 @@ def code_of_another_chip_in_torch(
 
 @rule("binary-arch-missing", "likely")
 def tensorflow_leaves_the_chip_out(
-    said: Symptom = seen("tensorflow-leaves-the-chip-out"), made: Symptom | None = seen("tensorflow-made-a-device")
+    said: Symptom = seen("tensorflow-leaves-the-chip-out", "tensorflow-wants-a-later-chip"),
+    made: Symptom | None = seen("tensorflow-made-a-device"),
 ) -> Verdict:
     """Its own list has no such chip; a processor's graphics beside a card that it takes are left out by right."""
     gfx = str(said.get("gfx"))
@@ -76,7 +77,9 @@ def tensorflow_leaves_the_chip_out(
 
 
 @rule("rocm-dropped-arch", "likely")
-def tensorflow_has_left_the_chip(said: Symptom = seen("tensorflow-leaves-the-chip-out")) -> Verdict:
+def tensorflow_has_left_the_chip(
+    said: Symptom = seen("tensorflow-leaves-the-chip-out", "tensorflow-wants-a-later-chip"),
+) -> Verdict:
     """The same of a chip that older releases had."""
     return left(str(said.get("gfx"))) and {"gfx": said.get("gfx")}
 

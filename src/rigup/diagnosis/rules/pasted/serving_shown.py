@@ -16,15 +16,18 @@ _TORCH_ON_CPU = (
 _GPU_ASKED = (
     "mixed-precision-wants-a-gpu", "transformers-setup-has-no-bf16", "quantisation-wants-a-gpu", "yolo-invalid-cuda", "webui-torch-no-gpu",
     "vllm-unspecified-platform", "vllm-no-device-type",
+    "torch-program-wants-a-gpu", "torch-program-wants-cuda", "triton-has-no-driver", "torch-program-has-the-processor-alone", "voice-training-refuses-the-processor", "extensions-operator-on-the-processor", "torch-program-wants-an-accelerator",
 )  # fmt: skip
 _NO_GPU = (
     *_TORCH_ON_CPU, *_GPU_ASKED, "ollama-finds-no-gpu", "ollama-computes-on-cpu", "llama-told-of-layers-and-no-gpu", "tensor-core-program-finds-device-100",
     "tensorrt-init-by-number", "libcuda-not-found", "torch-runtime-of-cuda-not-found",
     "cuda-driver-insufficient", "torch-found-no-driver", "torch-no-cuda-gpus", "program-finds-no-cuda", "libcuda-of-no-name", "nvml-library-not-found",
+    "tgi-finds-too-few-devices", "triton-finds-no-gpu", "ggml-vulkan-finds-no-device", "sample-counts-no-device", "triton-compiler-finds-no-driver",
 )  # fmt: skip
 _REFUSED = (
     "ggml-allocation-refused", "ggml-buffer-refused", "ggml-device-buffer-not-given", "vulkan-memory-refused", "sycl-memory-refused", "picture-program-ran-out",
     "picture-program-had-an-oom", "turbomind-ran-out", "torch-of-old-ran-out", "server-has-no-room", "exllama-has-no-room", "tinygrad-allocation-failed", "gpt4all-out-of-vram", "engine-in-rust-or-whisper-ran-out",
+    "quantised-model-does-not-fit-on-the-gpu",
 )  # fmt: skip
 
 
