@@ -25,7 +25,10 @@ ACCOUNTED = {
     ("rock-module-not-loaded", "no-gpu/rocminfo-5.2.3.txt"): "rocminfo on a machine without AMD's module",
     ("rocm-smi-amdgpu-not-found", "no-gpu/rocm-smi-5.2.3.txt"): "rocm-smi on a machine without AMD's module",
     ("nvitop-finds-no-management-library", "no-gpu/nvitop-1.7.2.txt"): "nvitop on a machine without NVIDIA's driver",
-    ("radeontop-finds-no-radeon", "no-gpu/radeontop-intel_gpu_top.txt"): "radeontop on a machine without a card of AMD's",
+    (
+        "radeontop-finds-no-radeon",
+        "no-gpu/radeontop-intel_gpu_top.txt",
+    ): "radeontop on a machine without a card of AMD's",
 }
 MOST = 3_000_000  # bytes of a text
 

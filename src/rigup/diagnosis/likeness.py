@@ -5,6 +5,8 @@ more than possible; where nobody complains it takes more to doubt that all is we
 The text of the cause tells how to make sure.
 """
 
+import re
+
 from rigup.diagnosis.findings import Finding, explained
 from rigup.knowledge.doctor_tables import causes, elsewhere, signatures
 from rigup.knowledge.likeness import Likeness, among, complains, fails, likenesses, line_of, nearest
@@ -66,8 +68,14 @@ def _idle_lines(facts: Facts) -> set[tuple[str, int | None]]:
 
 
 def _without(text: Text, idle: set[tuple[str, int | None]]) -> str:
-    lines = enumerate(text.body.splitlines(), start=1)
-    return "\n".join(line for number, line in lines if (text.source, number) not in idle)
+    lines = text.body.splitlines()
+    known = {_timeless(line) for number, line in enumerate(lines, start=1) if (text.source, number) in idle}
+    return "\n".join(line for line in lines if not known or _timeless(line) not in known)
+
+
+def _timeless(line: str) -> str:
+    """As it is each time that it is said again: a message is known by the first of them."""
+    return re.sub(r"\d+", "0", line)
 
 
 def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, left: list[str]) -> list[Finding]:
@@ -83,11 +91,9 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, l
     loud = [finding for finding in findings if finding.severity != "note"]
     if not texts or any(finding.confidence != "possible" for finding in loud):
         return findings
-    said, heard, but = "\n".join(text.body for text in texts), heard_in(facts), _cannot_be(facts)
-    if loud:
-        likely = _outweighing(said, heard, but | {finding.cause for finding in loud})
-    else:
-        likely = _likely(said, heard, left, but, _doubt(texts, facts))
+    said, heard = "\n".join(text.body for text in texts), heard_in(facts)
+    but = _cannot_be(facts) | {finding.cause for finding in findings}  # what is told as a note is no more than that
+    likely = _outweighing(said, heard, but) if loud else _likely(said, heard, left, but, _doubt(texts, facts))
     return [*(_finding(like, texts) for like in likely), *findings]
 
 

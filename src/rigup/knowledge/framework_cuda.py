@@ -66,6 +66,27 @@ def came_after(isa: str, cuda: str) -> bool:
     return bool(known) and isa_order(isa) > max(isa_order(one) for one in known)
 
 
+class _Jax(msgspec.Struct, frozen=True):
+    extra: str
+    driver_linux: str = ""
+
+
+def jax_extra(driver: str) -> str:
+    """What of JAX to ask pip for, for a card of NVIDIA's: the newest that the driver carries, or the one that asks least of it.
+
+    Args:
+        driver: its version, "" where nobody knows.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = [row for row in tables.rows("tensorflow_jax", "jax", _Jax) if row.driver_linux.isdigit()]
+    rows.sort(key=lambda row: int(row.driver_linux))
+    fits = [row for row in rows if driver and version_key(driver) >= version_key(row.driver_linux)]
+    return (fits[-1:] or rows[:1])[0].extra
+
+
 def named_alike(one: str, other: str) -> bool:
     """Tell whether the libraries of two releases of CUDA have the same names, so that one toolkit's serve for the other's.
 

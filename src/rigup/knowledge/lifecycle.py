@@ -24,6 +24,23 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
 
 
+class _Atomics(msgspec.Struct, frozen=True, kw_only=True):
+    generation: str
+    source: str = ""
+    how: str = ""
+
+
+def wants_atomics(gfx: str) -> bool:
+    """Whether amdkfd takes a chip only behind bridges that complete PCIe's atomics.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("gfx_targets", "atomics", _Atomics)
+    return any(gfx_base(gfx)[:-2] == row.generation for row in rows)
+
+
 def ended(gfx: str) -> Ended | None:
     """Tell of a target that an older ROCm carried and newer ones do not; None for all others.
 

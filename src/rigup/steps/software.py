@@ -74,6 +74,12 @@ KINDS: dict[str, Kind] = {
              "--no-build-isolation", "--no-binary", "{package}", "{package}"),
         ), undo_because=_("install the version that was there before"),
     ),
+    "rebuild-extension": Kind(
+        _("install {package} again for the torch that is there"), ("package",), network=True, tag="caution",
+        commands=(
+            ("python", "-m", "pip", "install", "--force-reinstall", "--no-deps", "--no-cache-dir", "--no-build-isolation", "{package}"),
+        ), undo_because=_("install the version that was there before"),
+    ),
     "upgrade-package": Kind(
         _("install a release of {package} that has what is missing"), ("package",), network=True, tag="caution",
         commands=(("python", "-m", "pip", "install", "--upgrade", "{package}"),),

@@ -74,10 +74,11 @@ COMPUTING = (
 def opening_was_refused(
     error: Symptom = seen("kfd-permission-denied", "kfd-permission-denied-errno", "ollama-amd-permissions", "kfd-group-not-held"),
     world: World | None = None, boxed: Symptom | None = seen("distrobox-named", "toolbox-entered", "rootless-told", "in-a-container-told"),
-    root: Symptom | None = seen("kfd-group-not-held", user="root"),
+    denied: Symptom | None = seen("kfd-permission-denied", "kfd-permission-denied-errno"), root: Symptom | None = seen("kfd-group-not-held", user="root"),
 ) -> Verdict:  # fmt: skip
-    """The program says so itself; where its place is not known it is taken for the host's, unless it refused root."""
-    return not inside(error) and boxed is None and root is None and not (world and world.get("container"))
+    """The program says so itself; where its place is not known it is taken for the host's, unless root was refused."""
+    contained = bool(world and world.get("container")) or (denied is not None and root is not None)
+    return not inside(error) and boxed is None and not contained
 
 
 @rule("render-group-missing", strength="likely")

@@ -27,6 +27,12 @@ def of_today(isa: str) -> bool:
     return runs_on(isa, _todays_code())
 
 
+def left_behind(isa: str) -> bool:
+    """Whether the chip is older than all that PyPI's newest build has code for."""
+    why = why_not(isa, _todays_code())
+    return why is not None and why.kind == "older-chip"
+
+
 @rule("gpu-arch-newer-than-wheel")
 def card_newer_than_the_code(gpu: Gpu = one(vendor="nvidia"), torch: Torch = one()) -> Verdict:
     """No machine code for the card, and nothing that could be compiled for it."""

@@ -328,15 +328,25 @@ def only_the_open_module_drives_it(
 
 
 @rule("gpu-needs-legacy-driver")
-def driver_has_dropped_it(gpu: Gpu = one(vendor="nvidia"), driver: Driver = one(vendor="nvidia")) -> Verdict:
-    """The driver is of a later branch than the last one for this chip."""
+def driver_has_dropped_it(
+    gpu: Gpu = one(vendor="nvidia"), driver: Driver = one(vendor="nvidia"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi")
+) -> Verdict:  # fmt: skip
+    """The driver is of a later branch than the last one for this chip; where it drives another card, that may be meant."""
     last = driver_branch_for(gpu.isa)
     return (
         bool(last)
         and version_key(driver.version)[:1] > version_key(last or "")
         and not gpu.get("seen_by")
-        and {"branch": last}
+        and {"branch": last, **({"severity": "note"} if works else {})}
     )
+
+
+@rule("gpu-needs-legacy-driver")
+def module_leaves_a_card_to_an_older_branch(
+    said: Symptom = seen("nvrm-legacy-gpu", "nvrm-ignores-a-legacy-card"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi")
+) -> Verdict:  # fmt: skip
+    """The module's own word; an old card beside one that it drives may well be left."""
+    return {**said.values(), **({"severity": "note"} if works else {})}
 
 
 @mends("open-module-on-pre-turing-gpu", "gpu-needs-legacy-driver")

@@ -184,6 +184,15 @@ def chip_that_amdkfd_never_had(
 
 
 # -- the path to the card
+@rule("pcie-atomics-missing")
+def kfd_leaves_a_device_out(
+    said: Symptom = seen("kfd-atomics-rejected"), inner: Gpu | None = one(vendor="amd", integrated=True), served: Symptom | None = seen("kfd-added-device"),
+) -> Verdict:  # fmt: skip
+    """amdkfd skips it; a processor's own graphics are skipped on many a desktop, beside a card that is served."""
+    spared = served is not None and inner is not None and inner.get("pci_id") == said.get("device")
+    return not spared and said.values()
+
+
 @rule("pcie-atomics-missing", "likely")
 def driver_finds_no_atomics(
     said: Symptom = seen("amdgpu-atomics-unsupported"),

@@ -21,7 +21,7 @@ _GROUPS = r"(?:groups|Gruppen|groupes|grupos|gruppi|grupy|skupiny|grupper|groepe
 @reads(Account, inputs=[Ask("account")], marks=("groups=", " gid="), process="shell")
 def account(text: Text) -> Statements:
     """`id` as it prints."""
-    whole = r"(?:uid=(?P<uid>\d+)\((?P<user>[^)]*)\).*?{0}=|(?<!\w){0}=(?=\d+(?:\(|(?:,\d+)*\s*$)))(?P<groups>.*)"
+    whole = r"(?:uid=(?P<uid>\d+)\((?P<user>[^)]*)\).*?{0}=|(?<!\w){0}=(?=\d+(?:,\d+)*(?:\(|\s*$)))(?P<groups>.*)"
     for hit in text.each(whole.format(_GROUPS)):
         known = {
             name: int(value) if name == "uid" else value for name, value in hit.found().items() if name != "groups"

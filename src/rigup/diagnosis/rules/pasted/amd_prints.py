@@ -21,6 +21,16 @@ def amds_tool_is_refused_to_an_account(said: Symptom = seen("amdsmi-not-permitte
 
 
 @rule("render-group-missing", "possible")
+def amds_tool_is_refused(
+    said: Symptom = seen("amdsmi-not-permitted"),
+    change: Symptom | None = seen("amdsmi-was-to-set"),
+    works: Torch | None = one(available=True),
+) -> Verdict:
+    """Nothing is told of who asks. To change a setting is for root alone, whatever the groups."""
+    return change is None and works is None and said.values()
+
+
+@rule("render-group-missing", "possible")
 def program_finds_no_device_of_rocms(
     said: Symptom = seen("ggml-finds-no-device-for-rocm"), node: DeviceNode | None = None, who: Account | None = None,
     platform: Platform | None = one(system="windows"), wsl: Platform | None = one(wsl=(1, 2)),
@@ -63,6 +73,14 @@ def card_hangs_under_an_override(
     return bool(isa and value) and not fits(isa, value) and {"said": said.id, "value": value}
 
 
+@rule("amdgpu-not-loaded", "likely")
+def monitors_find_no_amdgpu(
+    said: Symptom = seen("monitors-miss-amds-driver"), card: Gpu | None = one(vendor="amd"), other: Gpu | None = one(vendor=("nvidia", "intel")), named: Symptom | None = seen("nvidia-geforce-named"),
+) -> Verdict:  # fmt: skip
+    """They say themselves that there may be no such card: beside another maker's there is none."""
+    return (card is not None or (other is None and named is None)) and said.values()
+
+
 # -- code for the chip
 @rule("binary-arch-missing", "likely")
 def compiler_is_older_than_the_chip(
@@ -94,6 +112,24 @@ def program_of_ones_own_has_no_code(
 
 
 # -- libraries
+@rule("cuda-torch-on-amd", "likely")
+def installer_puts_torch_of_rocm_away(
+    said: Symptom = seen("torch-of-rocm-put-away"), other: Gpu | None = one(vendor="nvidia")
+) -> Verdict:
+    """A build of another kind takes the place of ROCm's; where a card of NVIDIA's is shown, that is meant."""
+    return other is None and said.values()
+
+
+@rule("windows-runtime-dll-missing", "likely")
+def library_of_hips_does_not_load(
+    said: Symptom = seen("python-misses-hips-library"),
+    other: Gpu | None = one(vendor=("nvidia", "intel")),
+    own: Gpu | None = one(vendor="amd"),
+) -> Verdict:
+    """A program that tries one library after the other goes on to that of another maker's card."""
+    return (other is None or own is not None) and said.values()
+
+
 @rule("rocm-abi-mismatch", "possible")
 def two_compilers_in_one_process(
     said: Symptom = seen("llvm-registered-twice"), card: Gpu | None = one(vendor="amd"), hip: Torch | None = None,
@@ -115,6 +151,15 @@ def programs_bundle_lacks_the_chip(
 
 
 # -- containers
+@rule("container-toolkit-missing", "possible")
+def no_node_has_gpus_to_hand_out(
+    said: Symptom = seen("pods-without-amds-resource", "pod-without-gpu-resource"),
+    has: Symptom | None = seen("node-has-gpus-to-hand-out"),
+) -> Verdict:
+    """The scheduler says the same of nodes that have none and of nodes whose GPUs are all in use."""
+    return has is None and said.values()
+
+
 @rule("container-without-gpu", "possible")
 def program_finds_no_device_inside(said: Symptom = seen("ggml-finds-no-device-for-rocm", at="container")) -> Verdict:
     """Nothing else is told: mostly the nodes were not handed in."""
@@ -130,10 +175,11 @@ def trace_finds_no_node_inside(_said: Symptom = seen("kfd-not-there-by-a-trace",
 @rule("amdgpu-not-loaded", "likely")
 def trace_finds_no_node(
     said: Symptom = seen("kfd-not-there-by-a-trace"), box: Symptom | None = seen("container-root-prompt"), wsl: Platform | None = one(wsl=(1, 2)),
-    served: Symptom | None = seen("kfd-added-device", "kfd-did-not-add-the-device"),
+    served: Symptom | None = seen("kfd-added-device", "kfd-did-not-add-the-device"), other: Symptom | None = seen("nvidias-node-opened-by-a-trace"), nvidia: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
-    """No driver has made it."""
-    return box is None and wsl is None and served is None and not inside(said) and {"said": said.id}
+    """No driver has made it. Programs for any maker's card try it first, and go on to NVIDIA's."""
+    elsewhere = other is not None or nvidia is not None
+    return not elsewhere and box is None and wsl is None and served is None and not inside(said) and {"said": said.id}
 
 
 @rule("container-without-gpu", "likely")

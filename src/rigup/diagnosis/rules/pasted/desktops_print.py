@@ -2,6 +2,8 @@
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.knowledge.apple import is_older
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.wheels import wheels
 from rigup.machine.kinds import Platform, Symptom, Torch, World
 
 
@@ -66,7 +68,6 @@ def engine_uses_the_processors_graphics_by_sycl(
 
 # -- Macs
 _OF_MLX = ("mlx", "mlx-metal", "mlx-lm", "mlx-vlm", "mlx-whisper")
-_MLX_MINIMUM = "13.3"  # before it no release of MLX has a wheel
 
 
 @rule("mps-macos-too-old", "likely")
@@ -75,6 +76,6 @@ def mlx_has_no_wheel_for_this_system(
 ) -> Verdict:
     """MLX is made for newer systems: pip finds none."""
     name = str(said.get("name")).lower().replace("_", "-")
-    return (
-        name in _OF_MLX and is_older(platform.version, _MLX_MINIMUM) and {"minimum": "14.0", "have": platform.version}
-    )
+    wanted = sorted((row.macos for row in wheels("mlx") if row.macos), key=version_key)
+    older = name in _OF_MLX and bool(wanted) and is_older(platform.version, wanted[0])
+    return older and {"minimum": wanted[0], "have": platform.version}

@@ -5,6 +5,7 @@ from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT
 from rigup.machine.kinds import Driver, Gpu, KernelModule, PciDevice, Symptom, Torch
 
 _AT_WORK = ("nouveau-at-work-in-the-log", "nouveau-in-the-log")
+_UNKNOWN = ("cuda-999", "cuda-999-constant", "cuda-999-runtime", "cuinit-returns-999", "cuda-999-number", "ggml-cuda-unknown-error")  # fmt: skip
 _NONE_FOUND = (*NO_CUDA, "cuda-false-in-words", "cuda-false-below-its-command")
 
 
@@ -53,6 +54,39 @@ def module_finds_the_card_given_to_a_guest(
 ) -> Verdict:  # fmt: skip
     """vfio-pci has the card for a guest, and here a program wants it."""
     return other is None and {"said": wanted.id}
+
+
+@rule("gpu-needs-legacy-driver", "likely")
+def installer_leaves_cards_to_an_older_branch(
+    said: Symptom = seen("installer-names-legacy-cards"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi")
+) -> Verdict:
+    """The installer's own word; an old card beside one that the driver lists may well be left."""
+    return {**said.values(), **({"severity": "note"} if works else {})}
+
+
+# -- asleep, switched off, cut into parts
+@rule("uvm-broken-after-suspend", "possible")
+def machine_was_to_sleep_without_the_drivers_services(
+    said: Symptom = seen("sleep-refused-without-its-services"), failed: Symptom = seen(*_UNKNOWN, *NO_CUDA)
+) -> Verdict:
+    """The driver refuses such a sleep and goes on; a program that CUDA fails tells that it did not."""
+    return {**said.values(), "error": failed.id}
+
+
+@rule("hybrid-laptop-gpu-powered-off", "likely")
+def wrapper_put_the_card_off_the_bus(
+    said: Symptom = seen("xrun-takes-the-card-off-the-bus"), _missed: Symptom = seen(*SILENT, *NO_CUDA), driver: Driver | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """nvidia-xrun does so whenever its session ends; somebody wants the card outside of one."""
+    return driver is None and {**said.values(), "tool": "nvidia-xrun"}
+
+
+@rule("mig-enabled-without-instance", "possible")
+def mode_is_on_that_should_be_off(
+    said: Symptom = seen("mig-parted-finds-the-mode-on"), _failed: Symptom = seen(*NO_CUDA)
+) -> Verdict:
+    """A tool compares the mode with what was asked for; that programs find no device tells that no part was made."""
+    return said.values()
 
 
 # -- no driver

@@ -2,10 +2,12 @@
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside
+from rigup.diagnosis.rules.compiled_for import left_behind, newer_than_most
 from rigup.diagnosis.rules.driver import SILENT
 from rigup.diagnosis.rules.told import Told
 from rigup.knowledge.cuda import version_key
-from rigup.machine.kinds import Gpu, Jetson, JobRequest, Package, Symptom, Torch
+from rigup.knowledge.framework_cuda import jax_extra
+from rigup.machine.kinds import Driver, Gpu, Jetson, JobRequest, Package, Platform, Symptom, Torch
 
 _FRAMEWORKS = {
     "paddle-for-the-processor": ("PaddlePaddle", "paddlepaddle-gpu"),
@@ -33,7 +35,6 @@ _PROVIDER_FAILS = (
 )  # fmt: skip
 _JAX_FAILS = (*SILENT, "wsl-access-blocked", "jax-plugin-fails", "jax-plugin-configuration", "jax-cuda-not-there", "cuda-no-device", "cuda-no-device-constant", "libcuda-not-found")  # fmt: skip
 _MODULE = ("jetson-in-words", "jetpack-of-an-image", "tegra-kernel-shown", "l4t-package-shown", "jetson-image-named")
-_DROPPED = 75  # what lies below has gone from some toolkit, what lies above from none
 _FULL = 0.3  # share of a card that is left where others have taken it
 
 
@@ -45,12 +46,13 @@ def _for_cuda(name: str) -> bool:
 @rule("cpu-only-torch", "likely")
 def jax_sees_a_card_and_has_no_part_for_it(
     said: Symptom = seen("jax-sees-a-card-it-is-not-for"), failed: Symptom | None = seen(*_JAX_FAILS), plugin: Package | None = one(name=Told(_for_cuda)),
-    lib: Package | None = one(name="jaxlib"), torch: Torch | None = one(available=True), job: JobRequest | None = None,
+    lib: Package | None = one(name="jaxlib"), torch: Torch | None = one(available=True), job: JobRequest | None = None, driver: Driver | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """It looks for the card's node itself; where its own part for CUDA is there, that part has failed, and where torch has the card, nobody asked jax for it."""
     built = "+cuda" in str((lib.get("version") if lib else None) or "")
     alone = failed is None and plugin is None and torch is None and job is None and not built
-    return alone and not inside(said) and {"said": said.id, "framework": "JAX", "packages": "jax[cuda12]"}
+    packages = jax_extra(str(driver.get("version") or "") if driver else "")
+    return alone and not inside(said) and {"said": said.id, "framework": "JAX", "packages": packages}
 
 
 @rule("cpu-only-torch", "likely")
@@ -86,19 +88,19 @@ def ctranslate2_multiplies_in_a_way_that_the_card_has_not(
     said: Symptom = seen("ctranslate2-product-not-supported"), card: Gpu = one(vendor="nvidia")
 ) -> Verdict:
     """Its products of whole numbers are laid out as older cards want them."""
-    return str(card.isa).startswith(("sm_10", "sm_12")) and {"said": said.id, "package": "ctranslate2"}
+    return newer_than_most(str(card.isa)) and {"said": said.id, "package": "ctranslate2"}
 
 
 @rule("gpu-arch-older-than-wheel", "likely")
 def nvvm_has_dropped_the_card(said: Symptom = seen("nvvm-knows-no-such-card")) -> Verdict:
     """Toolkits drop cards from below."""
-    return int(said.arch) < _DROPPED and {"isa": f"sm_{said.arch}"}
+    return left_behind(f"sm_{said.arch}") and {"isa": f"sm_{said.arch}"}
 
 
 @rule("gpu-arch-newer-than-wheel", "likely")
 def nvvm_is_older_than_the_card(said: Symptom = seen("nvvm-knows-no-such-card")) -> Verdict:
     """And come to know new ones with new releases."""
-    return int(said.arch) >= _DROPPED and {"isa": f"sm_{said.arch}"}
+    return not left_behind(f"sm_{said.arch}") and {"isa": f"sm_{said.arch}"}
 
 
 # -- libraries
@@ -139,3 +141,21 @@ def jax_cannot_start_on_a_full_card(
 def catboost_starts_with_little(said: Symptom = seen("catboost-finds-little-free")) -> Verdict:
     """It tells what is free before it takes anything itself."""
     return int(said.free) < _FULL * int(said.total) and {"severity": "error"}
+
+
+@rule("binary-arch-missing", "likely")
+def program_takes_none_of_the_cards(
+    said: Symptom = seen("gromacs-card-incompatible"), other: Symptom | None = seen("gromacs-card-compatible")
+) -> Verdict:
+    """A card that it has no code for; beside one that it takes, it draws the screen."""
+    return other is None and {**said.values(), "program": "GROMACS"}
+
+
+@rule("cuda-runtime-library-missing", "likely")
+def kernels_are_compiled_when_used(
+    said: Symptom = seen("gsplat-finds-no-toolkit"),
+    mac: Platform | None = one(system="macos"),
+    other: Gpu | None = one(vendor=("amd", "apple")),
+) -> Verdict:
+    """It compiles them by nvcc at its first use; on a Mac there is nothing to compile for."""
+    return mac is None and other is None and {**said.values(), "program": "gsplat"}

@@ -197,6 +197,7 @@ def listed_nodes_lack_it_and_torch_sees_none(
 @rule("secure-boot-module-unsigned", "likely")
 def some_module_is_refused_under_secure_boot(
     _refused: Symptom = seen("module-key-unavailable", "lockdown-unsigned-module"), platform: Platform = one(secure_boot=True), loaded: KernelModule | None = one(name="nvidia", loaded=True),
+    works: Gpu | None = one(seen_by=("nvidia-smi", "rocminfo", "rocm-smi", "amd-smi")),
 ) -> Verdict:  # fmt: skip
-    """The kernel's log names no module; Secure Boot is on, and NVIDIA's is not loaded."""
-    return loaded is None and platform.secure_boot
+    """The kernel's log names no module; Secure Boot is on, and NVIDIA's is not loaded. A driver that answers was let in."""
+    return loaded is None and works is None and platform.secure_boot

@@ -14,6 +14,14 @@ def runner_loads_another_programs_library(
     return {"said": said.id}
 
 
+@rule("cuda-runtime-library-missing", "possible")
+def part_for_cuda_does_not_load(
+    said: Symptom = seen("ggmls-cuda-library-not-loaded-on-windows", "engine-of-windows-does-not-load-its-cuda-part"), other: Gpu | None = one(vendor=("amd", "intel")), own: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """A program that tries one part after the other goes on to that of another maker's card."""
+    return (other is None or own is not None) and said.values()
+
+
 @rule("gpu-memory-held-by-others", "likely")
 def nothing_goes_on_a_card_that_is_taken(
     said: Symptom = seen("layers-none-offloaded"), gpu: Gpu = one(vendor="nvidia")

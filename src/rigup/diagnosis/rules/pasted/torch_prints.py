@@ -46,3 +46,11 @@ def program_wants_a_gpu_beside_a_card(
 def _told(torch: Torch | None) -> bool:
     """Whether more is known of torch than that it finds nothing."""
     return bool(torch and (torch.get("available") or torch.get("cuda") or torch.get("hip") or torch.knows("version")))
+
+
+@rule("binary-arch-missing", "possible")
+def attention_runs_on_the_processor(
+    said: Symptom = seen("deformable-attention-without-its-operators"), asked: Symptom | None = seen("processor-asked-for-by-an-option"), mac: Platform | None = one(system="macos"),
+) -> Verdict:  # fmt: skip
+    """Its operators for the GPU were not built; the processor, where it was asked for, does without."""
+    return asked is None and mac is None and {**said.values(), "package": "GroundingDINO"}
