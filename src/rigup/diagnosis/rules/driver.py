@@ -341,6 +341,14 @@ def driver_has_dropped_it(
     )
 
 
+@rule("nvml-driver-library-mismatch", "likely")
+def modules_firmware_is_not_there(
+    said: Symptom = seen("gsp-firmware-file-missing"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi")
+) -> Verdict:
+    """The module asks for the firmware of its own release in vain; an early start without the file is made good later."""
+    return works is None and said.values()
+
+
 @rule("gpu-needs-legacy-driver")
 def module_leaves_a_card_to_an_older_branch(
     said: Symptom = seen("nvrm-legacy-gpu", "nvrm-ignores-a-legacy-card"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi")

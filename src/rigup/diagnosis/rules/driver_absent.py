@@ -152,7 +152,7 @@ def windows_drives_the_card_itself(
 @rule("nvidia-driver-missing", "possible")
 def program_found_no_driver(
     said: Symptom = seen("torch-found-no-driver"), gpu: Gpu | None = None, card: PciDevice | None = None,
-    driver: Driver | None = None, platform: Platform | None = None, board: Symptom | None = seen("raspberry-board-named", *OTHER_ACCELERATORS),
+    driver: Driver | None = None, platform: Platform | None = None, board: Symptom | None = seen("raspberry-board-named", "directml-spoken-of", *OTHER_ACCELERATORS),
 ) -> Verdict:  # fmt: skip
     """torch asked for the driver's version and got none; nobody has shown a driver or the bus, at most named a card."""
     elsewhere = inside(said) or (platform and (platform.get("wsl") or platform.get("system") == "macos"))

@@ -183,6 +183,16 @@ def chip_that_amdkfd_never_had(
     return served is None and node is None and {"chip": chip.get("chip"), "said": said.id}
 
 
+@rule("amdgpu-not-loaded", "likely")
+def module_is_not_live(
+    said: Symptom = seen("rock-module-not-live"),
+    card: Gpu | None = one(vendor="amd"),
+    other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:
+    """rocminfo says itself that there may be no such card: beside another maker's there is none."""
+    return (card is not None or other is None) and said.values()
+
+
 # -- the path to the card
 @rule("pcie-atomics-missing")
 def kfd_leaves_a_device_out(

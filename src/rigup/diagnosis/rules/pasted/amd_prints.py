@@ -4,6 +4,7 @@ from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.memory import GIB, OUT, Figures
 from rigup.diagnosis.rules.rocm import OVERRIDE, fits, inside_a_processor, left
+from rigup.diagnosis.rules.told import RIGHT
 from rigup.machine.kinds import Account, DeviceNode, Gpu, PciDevice, Platform, Symptom, Torch, Variable
 
 _AMD = "1002"
@@ -75,9 +76,17 @@ def card_hangs_under_an_override(
 
 @rule("amdgpu-not-loaded", "likely")
 def monitors_find_no_amdgpu(
-    said: Symptom = seen("monitors-miss-amds-driver"), card: Gpu | None = one(vendor="amd"), other: Gpu | None = one(vendor=("nvidia", "intel")), named: Symptom | None = seen("nvidia-geforce-named"),
+    said: Symptom = seen("monitors-miss-amds-driver"), card: Gpu | None = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"), named: Symptom | None = seen("nvidia-geforce-named"),
 ) -> Verdict:  # fmt: skip
     """They say themselves that there may be no such card: beside another maker's there is none."""
+    return (card is not None or (other is None and named is None)) and said.values()
+
+
+@rule("amdgpu-not-loaded", "possible")
+def starter_finds_no_agent(
+    said: Symptom = seen("sdnext-finds-no-agent"), card: Gpu | None = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"), named: Symptom | None = seen("nvidia-geforce-named"),
+) -> Verdict:  # fmt: skip
+    """It asks ROCm whenever its tools are there, whoever made the card."""
     return (card is not None or (other is None and named is None)) and said.values()
 
 
@@ -123,11 +132,38 @@ def installer_puts_torch_of_rocm_away(
 @rule("windows-runtime-dll-missing", "likely")
 def library_of_hips_does_not_load(
     said: Symptom = seen("python-misses-hips-library"),
-    other: Gpu | None = one(vendor=("nvidia", "intel")),
+    other: Gpu | None = one(vendor="nvidia"),
     own: Gpu | None = one(vendor="amd"),
 ) -> Verdict:
     """A program that tries one library after the other goes on to that of another maker's card."""
     return (other is None or own is not None) and said.values()
+
+
+@rule("rocm-abi-mismatch", "likely")
+def collectives_miss_a_symbol(
+    said: Symptom = seen("rocr-misses-a-symbol"), right: Symptom | None = seen(RIGHT)
+) -> Verdict:
+    """RCCL does without what an older runtime lacks, where its test ends well."""
+    return right is None and said.values()
+
+
+@rule("rocm-abi-mismatch", "likely")
+def program_misses_a_call_of_hips(
+    said: Symptom = seen("hashcat-misses-a-call-of-hip"),
+    named: Symptom | None = seen("nvidia-geforce-named"),
+    own: Gpu | None = one(vendor="amd"),
+) -> Verdict:
+    """The library is of another release than the program wants; beside another maker's card alone it is not used."""
+    return (named is None or own is not None) and said.values()
+
+
+@rule("cpu-only-torch", "likely")
+def runtime_of_models_offers_no_rocm(
+    said: Symptom = seen("onnxruntime-offers-no-rocm"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen("amd-radeon-named", "amd-rx-named", "instinct-named-by-number", "rocm-named-in-lower-case"),
+) -> Verdict:  # fmt: skip
+    """Programs name every provider that there is; that one for ROCm is missing tells where a card of AMD's is meant."""
+    meant = card is not None or named is not None
+    return meant and {**said.values(), "framework": "onnxruntime", "packages": "onnxruntime-rocm"}
 
 
 @rule("rocm-abi-mismatch", "possible")
@@ -241,6 +277,14 @@ def shared_memory_is_full_beside_the_work(
 ) -> Verdict:
     """Graphics in a processor: what neither is free nor torch's is the system's own, or lies in the pool that torch does not use."""
     return card is None and bool(inner.integrated) and Figures(said).taken and {"said": said.id, "severity": "error"}
+
+
+@rule("igpu-vram-counted-without-gtt", "likely")
+def launcher_counts_the_carve_out_alone(
+    said: Symptom = seen("koboldcpp-counts-a-carve-out"), card: Gpu | None = one(integrated=False)
+) -> Verdict:
+    """It takes what the firmware set aside for all that the graphics have; beside a card that does not matter."""
+    return card is None and said.values()
 
 
 @rule("igpu-vram-counted-without-gtt", "likely")

@@ -79,3 +79,12 @@ def mlx_has_no_wheel_for_this_system(
     wanted = sorted((row.macos for row in wheels("mlx") if row.macos), key=version_key)
     older = name in _OF_MLX and bool(wanted) and is_older(platform.version, wanted[0])
     return older and {"minimum": wanted[0], "have": platform.version}
+
+
+@rule("wsl-windows-too-old")
+def kernel_of_wsl_wants_an_update(
+    said: Symptom = seen("wsl-kernel-wants-an-update", "wsl-wants-its-kernel-in-words"),
+    works: Torch | None = one(available=True),
+) -> Verdict:
+    """Windows's own word; where torch computes by now, the update was made."""
+    return works is None and said.values()

@@ -56,6 +56,22 @@ def module_finds_the_card_given_to_a_guest(
     return other is None and {"said": wanted.id}
 
 
+@rule("nouveau-bound", "likely")
+def switcher_saw_nouveau_loaded(
+    said: Symptom = seen("gpu-manager-sees-nouveau-loaded"), loaded: KernelModule | None = one(name="nvidia", loaded=True), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
+) -> Verdict:  # fmt: skip
+    """Its log is of one start; what answers now has the card."""
+    return loaded is None and works is None and said.values()
+
+
+@rule("kernel-module-not-built", "likely")
+def switcher_found_no_module(
+    said: Symptom = seen("gpu-manager-finds-no-module"), loaded: KernelModule | None = one(name="nvidia", loaded=True), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
+) -> Verdict:  # fmt: skip
+    """As above, where no module was there for that kernel."""
+    return loaded is None and works is None and said.values()
+
+
 @rule("gpu-needs-legacy-driver", "likely")
 def installer_leaves_cards_to_an_older_branch(
     said: Symptom = seen("installer-names-legacy-cards"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi")
@@ -90,6 +106,15 @@ def mode_is_on_that_should_be_off(
 
 
 # -- no driver
+@rule("nvidia-driver-missing", "likely")
+def operator_waits_for_a_driver(
+    said: Symptom = seen("operator-finds-no-driver-in-its-root"),
+    works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
+) -> Verdict:
+    """The operator tries again until its driver's pod is ready; one that was answered at last has waited well."""
+    return works is None and said.values()
+
+
 @rule("nvidia-driver-missing", "possible")
 def monitor_watches_no_gpu_beside_a_card(
     _said: Symptom = seen("nvtop-has-nothing-to-watch"), card: PciDevice = one(vendor_id=NVIDIA), module: KernelModule | None = one(name="nvidia"),

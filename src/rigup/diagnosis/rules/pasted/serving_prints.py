@@ -14,9 +14,17 @@ def runner_loads_another_programs_library(
     return {"said": said.id}
 
 
+@rule("library-clash-ld-library-path", "possible")
+def part_is_of_another_build(
+    said: Symptom = seen("ggmls-library-is-of-another-build"), goes: Symptom | None = seen("layers-all-offloaded")
+) -> Verdict:
+    """An old file beside the program's own; one whose whole model lies on the card does without it."""
+    return goes is None and said.values()
+
+
 @rule("cuda-runtime-library-missing", "possible")
 def part_for_cuda_does_not_load(
-    said: Symptom = seen("ggmls-cuda-library-not-loaded-on-windows", "engine-of-windows-does-not-load-its-cuda-part"), other: Gpu | None = one(vendor=("amd", "intel")), own: Gpu | None = one(vendor="nvidia"),
+    said: Symptom = seen("ggmls-cuda-library-not-loaded-on-windows", "engine-of-windows-does-not-load-its-cuda-part"), other: Gpu | None = one(vendor=("amd", "intel"), integrated=False), own: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """A program that tries one part after the other goes on to that of another maker's card."""
     return (other is None or own is not None) and said.values()

@@ -54,3 +54,11 @@ def attention_runs_on_the_processor(
 ) -> Verdict:  # fmt: skip
     """Its operators for the GPU were not built; the processor, where it was asked for, does without."""
     return asked is None and mac is None and {**said.values(), "package": "GroundingDINO"}
+
+
+@rule("cuda-runtime-library-missing", "possible")
+def quantiser_finds_no_runtime(
+    said: Symptom = seen("bitsandbytes-main-runtime-not-detected"), asked: Symptom | None = seen("processor-asked-for-by-an-option"), mac: Platform | None = one(system="macos"),
+) -> Verdict:  # fmt: skip
+    """It looks for the library at its import, whoever computes on the processor."""
+    return asked is None and mac is None and {**said.values(), "program": "bitsandbytes", "lib": "libcudart.so"}
