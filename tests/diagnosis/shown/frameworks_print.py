@@ -19,6 +19,9 @@ _TAKEN = "CUDA backend failed to initialize: INTERNAL: no supported devices foun
 _TABLE = "|   0  NVIDIA A100-SXM4-40GB          On  |   00000000:07:00.0 Off |                    0 |\n| N/A   34C    P0              61W / 400W |   {:>5}MiB /  40960MiB |      0%      Default |\n"
 _FREE = "Warning: less than 75% GPU memory available for training. Free: {} Total: 15109.75\n"
 SPEAKS = {
+    "paddle-before-the-card": ("gpu-arch-newer-than-wheel", "W0211 gpu_resources.cc:106] The GPU compute capability in your current machine is 120, which is not supported by Paddle, it is recommended to install the corresponding wheel package\n"),
+    "paddle-after-the-card": ("gpu-arch-older-than-wheel", "W0211 gpu_resources.cc:106] The GPU compute capability in your current machine is 52, which is not supported by Paddle, it is recommended to install the corresponding wheel package\n"),
+
     "jax": ("cpu-only-torch", _JAX),
     "paddle": ("cpu-only-torch", _PADDLE + _SHOWN),
     "onnxruntime": ("cpu-only-torch", _PROVIDERS + _SHOWN),
@@ -39,6 +42,8 @@ SPEAKS = {
 }  # fmt: skip
 
 SILENT = {
+    "paddle-and-its-card": ("gpu-arch-newer-than-wheel", "W0211 gpu_resources.cc:119] Please NOTE: device: 0, GPU Compute Capability: 12.0, Driver API Version: 13.0, Runtime API Version: 12.9\n"),
+
     "jax-by-the-way": ("cpu-only-torch", _JAX + ">>> torch.cuda.is_available()\nTrue\n"),
     "jax-with-its-plugin": ("cpu-only-torch", "$ pip list\njax-cuda12-plugin  0.6.0\njaxlib             0.6.0\n" + _JAX),
     "jax-that-failed": ("cpu-only-torch", "RuntimeError: Unable to use CUDA because of the following issues with CUDA components:\n" + _JAX),

@@ -35,6 +35,7 @@ _PROVIDER_FAILS = (
 )  # fmt: skip
 _JAX_FAILS = (*SILENT, "wsl-access-blocked", "jax-plugin-fails", "jax-plugin-configuration", "jax-cuda-not-there", "cuda-no-device", "cuda-no-device-constant", "libcuda-not-found")  # fmt: skip
 _MODULE = ("jetson-in-words", "jetpack-of-an-image", "tegra-kernel-shown", "l4t-package-shown", "jetson-image-named")
+_UNKNOWN_CARD = ("nvvm-knows-no-such-card", "paddle-knows-no-such-card")
 _FULL = 0.3  # share of a card that is left where others have taken it
 
 
@@ -92,13 +93,13 @@ def ctranslate2_multiplies_in_a_way_that_the_card_has_not(
 
 
 @rule("gpu-arch-older-than-wheel", "likely")
-def nvvm_has_dropped_the_card(said: Symptom = seen("nvvm-knows-no-such-card")) -> Verdict:
+def toolkit_has_dropped_the_card(said: Symptom = seen(*_UNKNOWN_CARD)) -> Verdict:
     """Toolkits drop cards from below."""
     return left_behind(f"sm_{said.arch}") and {"isa": f"sm_{said.arch}"}
 
 
 @rule("gpu-arch-newer-than-wheel", "likely")
-def nvvm_is_older_than_the_card(said: Symptom = seen("nvvm-knows-no-such-card")) -> Verdict:
+def toolkit_is_older_than_the_card(said: Symptom = seen(*_UNKNOWN_CARD)) -> Verdict:
     """And come to know new ones with new releases."""
     return not left_behind(f"sm_{said.arch}") and {"isa": f"sm_{said.arch}"}
 

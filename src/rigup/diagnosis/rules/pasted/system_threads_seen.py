@@ -4,14 +4,13 @@ The two frameworks compile for the very card that they find: what fails then is 
 """
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
+from rigup.diagnosis.rules.compiled_for import left_behind
 from rigup.diagnosis.rules.driver import NO_CUDA, SILENT
-from rigup.knowledge.chips import isa_order
 from rigup.machine.kinds import Driver, Gpu, Platform, Symptom
 
 _TF_MISSES = ("tf-library-not-loaded", "tf-library-not-dlopened")
 _FIRST = ("cudart", "nccl")  # the one it opens at import, GPU or not; the other it opens for collectives alone
 _BOARDS = ("armv7l", "aarch64")
-_SINCE = "sm_52"  # what jaxlib's wheels have run on since they compile with CUDA 11
 
 
 # -- Linux inside Windows
@@ -48,6 +47,6 @@ def driver_does_not_take_what_xla_compiled(
     said: Symptom = seen("xla-finds-no-kernel-image"), card: Gpu | None = one(vendor="nvidia"), driver: Driver | None = one(vendor="nvidia")
 ) -> Verdict:  # fmt: skip
     """XLA compiles for the card that it finds: the image is there, and of a newer CUDA than the driver's."""
-    old = card is not None and card.knows("isa") and isa_order(card.isa) < isa_order(_SINCE)
+    old = card is not None and card.knows("isa") and left_behind(card.isa)
     have = driver.get("version") if driver is not None else None
     return not old and {"said": said.id, **({"have": have} if have else {})}
