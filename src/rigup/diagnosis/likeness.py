@@ -20,7 +20,6 @@ from rigup.machine.texts import Text
 
 _CLOSE = 0.5  # of the share of the nearest cause: the next is named beside it
 _OUTWEIGHS = 0.5  # share from which on words count more than what is only possible
-_FAILED = 0.5  # of what speaks for a sound machine must speak for a cause, where a program says that something failed
 _UNASKED = 10.0  # times as much as for a sound machine, where nobody complains of anything
 _UNACCOUNTED = 2.0  # and likewise, where it is known to account for none of the messages on which the rules keep silent
 _MESSAGE = 12  # characters of a literal from which on it is a message, and not a name that is worth hearing
@@ -46,11 +45,11 @@ def complaint(texts: tuple[Text, ...], facts: Facts) -> bool:
 def _doubt(texts: tuple[Text, ...], facts: Facts) -> float:
     """How many times as much must speak for a cause as for a sound machine.
 
-    The three were chosen on 750 faulty and 117 sound outputs that had not been learned from.
+    Half as much where a program says that something failed named 16 instead of 15 of 61 faulty outputs rightly, none of
+    them learned from, and spoke of 9 instead of 4 of 96 sound ones.
     """
-    if any(map(fails, _told(texts, facts))):
-        return _FAILED
-    return 1.0 if complaint(texts, facts) else _UNASKED
+    told = _told(texts, facts)
+    return 1.0 if any(complains(one) or fails(one) for one in told) else _UNASKED
 
 
 def _told(texts: tuple[Text, ...], facts: Facts) -> list[str]:
