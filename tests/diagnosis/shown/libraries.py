@@ -18,8 +18,10 @@ _LLAMA = "ggml_backend_cpu_buffer_type_alloc_buffer: failed to allocate buffer o
 _RUST = "memory allocation of {} bytes failed\n"
 _WINDOWS = "OS: Microsoft Windows 11 Pro\n"
 _TF_FORM = "OS Platform and Distribution: Windows 10\nTensorFlow version: {}\nCUDA/cuDNN version: {}\nGPU model and memory: GTX 1650\n>>> tf.config.list_physical_devices()\n[PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]\n"
+_CUPY = "{} library could not be loaded.\nReason: ImportError (libnccl.so.2: cannot open shared object file: No such file or directory)\n"
 
 SPEAKS = {
+    "cupy-and-another-library": ("cuda-runtime-library-missing", _CUPY.format("cutensor")),
     "tensorflow-and-another-toolkit": ("cuda-runtime-library-missing", _TF_FORM.format("2.3.1", "11.0")),
     "tensorflow-and-another-minor-toolkit": ("cuda-runtime-library-missing", _TF_FORM.format("2.2.0", "10.2.89")),
     "stubs-and-no-card": ("libcuda-stub-loaded", _STUBS.format("False")),
@@ -44,6 +46,7 @@ SPEAKS = {
 }  # fmt: skip
 
 SILENT = {
+    "cupy-does-without-it": ("cuda-runtime-library-missing", _CUPY.format("nccl")),
     "tensorflow-and-its-toolkit": ("cuda-runtime-library-missing", _TF_FORM.format("2.3.1", "10.1")),
     "tensorflow-and-a-minor-of-eleven": ("cuda-runtime-library-missing", _TF_FORM.format("2.5.0", "11.6")),
     "stubs-and-a-card": ("libcuda-stub-loaded", _STUBS.format("True")),

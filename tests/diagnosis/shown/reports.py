@@ -2,7 +2,11 @@
 
 _CARD = "GPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-0f3a1b2c-1111-2222-3333-444455556666)\n"
 
+_ROW = "NVRM: Xid (PCI:0000:9b:00): 63, pid=5321, name=kworker, Row Remapper: New row marked for remapping, reset gpu to activate.\n"
+_REMAPPED = "$ nvidia-smi --query-remapped-rows=remapped_rows.pending,remapped_rows.failure --format=csv\nremapped_rows.pending, remapped_rows.failure\n{}\n"
+
 SPEAKS = {
+    "row-waits-for-a-reset": ("gpu-memory-ecc-error", _ROW + _REMAPPED.format("1, 0")),
     "rocm-goes": ("cuda-torch-on-amd", ("    Uninstalling torch-2.3.0+rocm6.0:\nDownloading torch-2.3.1-cp310-cp310-manylinux1_x86_64.whl (779.1 MB)\n"
                   "  Downloading nvidia_cublas_cu12-12.1.3.1-py3-none-manylinux1_x86_64.whl (410.6 MB)\n")),
     "rocm-goes-by-uv": ("cuda-torch-on-amd", " - torch==2.4.0+rocm6.1\n + torch==2.4.1\nRuntimeError: Found no NVIDIA driver on your system.\n"),

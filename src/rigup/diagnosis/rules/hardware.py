@@ -331,3 +331,11 @@ def uuid_of_a_part(gpu: Gpu = one(vendor="nvidia")) -> Params:
 def _uuids(gpu: Gpu) -> list[str]:
     told = [str(part.get("uuid", "")) for part in gpu.get("partitions") or ()]
     return [uuid for uuid in told if uuid.startswith("MIG-")]
+
+
+@rule("gpu-memory-ecc-error", "likely")
+def row_is_marked_for_remapping(
+    said: Symptom = seen("xid-row-remap"), done: Symptom | None = seen("rows-are-remapped")
+) -> Verdict:
+    """The driver sets a bad row aside at the next reset; where none waits any more, and none failed, that has been done."""
+    return {**said.values(), **({"severity": "note"} if done else {})}
