@@ -79,7 +79,8 @@ def runtime(folder: Path) -> list[str]:
         bin_: "bin", libraries: "libraries", src: "src", Path(sysconfig.get_path("purelib")): "packages",
         Path(sysconfig.get_path("stdlib")): f"lib/{version}", site: f"lib/{version}/site-packages",
     }  # fmt: skip
-    return [f"{mine}:{RUNTIME}/{theirs}:ro" for mine, theirs in volumes.items()]
+    debians = f"{site}:{RUNTIME}/lib/python3/dist-packages:ro"  # where its own Python looks, and no other does
+    return [*(f"{mine}:{RUNTIME}/{theirs}:ro" for mine, theirs in volumes.items()), debians]
 
 
 def script(path: Path, text: str) -> None:

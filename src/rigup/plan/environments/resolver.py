@@ -193,13 +193,18 @@ def _by_pip(resolver: Resolver, wanted: list[str], options: list[str], whole: bo
     ]  # fmt: skip
 
 
+def _hashes(archive: dict[str, Any]) -> dict[str, str]:
+    """By the name of the function. Of a file on a disk, pip before 23.1 has the older `hash` alone: `sha256=…`."""
+    name, _, digest = str(archive.get("hash") or "").partition("=")
+    return archive.get("hashes") or ({name: digest} if digest else {})
+
+
 def _of_report(one: dict[str, Any], marked: dict[str, str]) -> tuple[str, set[str], Locked]:
     """A row of pip's report, checked as a lock's own would be."""
     from rigup.plan.environments.lock_fields import checked_package
 
     told, source = one["metadata"], one["download_info"]
-    hashes = source.get("archive_info", {}).get("hashes") or {}
-    wheel = {"url": source.get("url", ""), "hashes": hashes}
+    wheel = {"url": source.get("url", ""), "hashes": _hashes(source.get("archive_info", {}))}
     row = {
         "name": told["name"],
         "version": told["version"],
