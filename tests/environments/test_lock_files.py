@@ -442,3 +442,9 @@ def test_any_text_is_written_so_that_toml_reads_it(reasons):
     plain = {name: value for name, value in reasons.items() if value.isprintable()}
     lock = Lock(packages=(locked("stone"),), reasons=plain)
     assert lockfile.parsed(lockfile.text(lock)).reasons == plain
+
+
+def test_an_older_pip_tells_the_hash_of_a_file_in_another_field():
+    assert resolver._hashes({"hash": "sha256=" + "ab" * 32}) == {"sha256": "ab" * 32}
+    assert resolver._hashes({"hash": "sha256=1", "hashes": {"sha256": "2"}}) == {"sha256": "2"}
+    assert resolver._hashes({}) == {}
