@@ -66,25 +66,6 @@ def spared(error: Symptom, served: Symptom | None) -> bool:
     return error.id in _REFUSED and served is not None and inside_a_processor(str(error.get("gfx")))
 
 
-@rule("rocm-dropped-arch", "likely")
-def server_holds_the_chip_for_too_old(
-    said: Symptom = seen("ollama-amdgpu-too-old", "ollama-says-too-old-with-its-number"), other: Gpu | None = one(vendor="nvidia"), served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"),
-) -> Verdict:  # fmt: skip
-    """The server's own word; an old one beside the card that it computes on is left out by right."""
-    beside = served is not None or (other is not None and bool(other.get("vram")))
-    return {**said.values(), **({"severity": "note"} if beside else {})}
-
-
-@rule("rocm-abi-mismatch", "possible")
-def server_waits_for_rocm_in_vain(
-    said: Symptom = seen("ollama-waits-for-rocm-in-vain"),
-    other: Gpu | None = one(vendor="nvidia"),
-    own: Gpu | None = one(vendor="amd"),
-) -> Verdict:
-    """The search for ROCm's devices does not end; beside another maker's card alone there are none to find."""
-    return (other is None or own is not None) and said.values()
-
-
 # -- libraries without code for the chip
 @rule("gfx-not-in-rocblas")
 def library_has_no_kernels(

@@ -126,6 +126,24 @@ def library_that_a_program_brings_left_the_chip(
     return meant and left(card.isa) and not runs_on(card.isa, library.code) and {"gfx": card.isa}
 
 
+@rule("rocm-dropped-arch", "likely")
+def server_holds_the_chip_for_too_old(
+    said: Symptom = seen("ollama-amdgpu-too-old", "ollama-says-too-old-with-its-number"), other: Gpu | None = one(vendor="nvidia"), served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"),
+) -> Verdict:  # fmt: skip
+    """The server's own word; an old one beside the card that it computes on is left out by right."""
+    beside = served is not None or (other is not None and bool(other.get("vram")))
+    return {**said.values(), **({"severity": "note"} if beside else {})}
+
+
+@rule("rocm-abi-mismatch", "possible")
+def server_waits_for_rocm_in_vain(
+    said: Symptom = seen("ollama-waits-for-rocm-in-vain"),
+    other: Gpu | None = one(vendor="nvidia"), own: Gpu | None = one(vendor="amd"),
+) -> Verdict:  # fmt: skip
+    """The search for ROCm's devices does not end; beside another maker's card alone there are none to find."""
+    return (other is None or own is not None) and said.values()
+
+
 @rule("broken-wheel-missing-library", strength="likely")
 def torch_itself_lacks_a_library(
     error: Symptom = seen("torch-import-lacks-library", "torch-typed-import-lacks-library"), torch: Torch | None = None
