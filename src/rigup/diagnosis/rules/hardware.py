@@ -128,10 +128,10 @@ def amdgpu_gives_up(
     file: Symptom | None = seen(
         "amdgpu-firmware-file-missing", "amdgpu-block-without-its-file", "amdgpu-refuses-without-firmware"
     ),
-    platform: Platform | None = None,
-) -> Verdict:
-    """amdgpu could not start the card; where a firmware file is missing, that is why."""
-    return file is None and not (platform and platform.get("hypervisor"))
+    room: Symptom | None = seen("amdgpu-probe-failed", code="12"), platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """amdgpu could not start the card; where a firmware file is missing, or there was no room for it, that is why."""
+    return file is None and room is None and not (platform and platform.get("hypervisor"))
 
 
 # -- the card's memory

@@ -182,4 +182,4 @@ def tensorflow_was_made_for_another_toolkit(
     windows = platform is not None and platform.get("system") == "windows"
     idle = windows and tensorflow_on_windows(release) is False
     apart = wanted is not None and not named_alike(wanted, str(toolkit.version))
-    return not idle and skips is None and apart and {"program": "tensorflow"}
+    return not idle and skips is None and apart and {"program": "tensorflow", "lib": f"CUDA {wanted}"}
