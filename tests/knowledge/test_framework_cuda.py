@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigup.knowledge.framework_cuda import came_after, cuda_of_package
+from rigup.knowledge.framework_cuda import came_after, cuda_of_package, jax_extra, named_alike
+from rigup.knowledge.lifecycle import wants_atomics
 
 
 @pytest.mark.parametrize(
@@ -46,3 +47,20 @@ def test_a_chip_that_came_after_a_toolkit(isa, cuda, after):
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_any_name_is_answered(name, version):
     assert cuda_of_package(name, version) is None or "." in str(cuda_of_package(name, version))
+
+
+def test_libraries_of_cuda_are_named_by_the_minor_release_up_to_ten_and_by_the_major_since():
+    assert not named_alike("10.1", "10.2")
+    assert named_alike("10.1", "10.1.243")
+    assert named_alike("11.2", "11.8")
+    assert not named_alike("11.8", "12.1")
+
+
+def test_jax_is_asked_for_with_what_the_driver_carries():
+    assert jax_extra("") == jax_extra("535.183.01") == "jax[cuda12]"
+    assert jax_extra("590.12") == "jax[cuda13]"
+
+
+def test_chips_of_one_generation_want_atomics():
+    assert wants_atomics("gfx803")
+    assert not any(map(wants_atomics, ("gfx701", "gfx900", "gfx1030", "", "None")))
