@@ -9,7 +9,9 @@ a Python with torch, env-doctor and cuda-doctor installed; those that are missin
 
 import argparse
 import json
+import random
 import statistics
+import string
 import subprocess
 import sys
 import tempfile
@@ -38,8 +40,11 @@ def seconds(argv: list[str]) -> float:
 def commands(peers: str | None, scratch: Path) -> dict[str, list[str]]:
     """What is timed, by name. They are run in turn, so that a busy moment hits all alike."""
     python = peers or sys.executable
-    log = scratch / "long.log"
+    log, below, words = scratch / "long.log", scratch / "below.log", scratch / "words.log"
+    report = (HERE / "data" / "report.txt").read_text()
     log.write_text(long_log(5_000_000))
+    below.write_text(report + long_log(5_000_000))
+    words.write_text(report + many_words(5_000_000))
     told = {
         "python -c pass": PLAIN,
         "rigup --version": [*RIGUP, "--version"],
@@ -49,6 +54,8 @@ def commands(peers: str | None, scratch: Path) -> dict[str, list[str]]:
         "rigup doctor --from a report": [*RIGUP, "doctor", "--from", str(HERE / "data" / "report.txt")],
         "rigup plan --for a machine in words": [*RIGUP, "plan", "torch", "--for", MACHINES[0], "--json"],
         "rigup doctor --from a 5 MB log": [*RIGUP, "doctor", "--from", str(log)],
+        "rigup doctor --from a 5 MB log below a report": [*RIGUP, "doctor", "--from", str(below)],
+        "rigup doctor --from 5 MB of lines that all differ": [*RIGUP, "doctor", "--from", str(words)],
     }
     others = {
         "torch.utils.collect_env": ([python, "-m", "torch.utils.collect_env"], "torch"),
@@ -82,6 +89,17 @@ def long_log(size: int) -> str:
     return "".join(lines)
 
 
+def many_words(size: int) -> str:
+    """Lines of that size together, none of which says what another says."""
+    chance = random.Random(1)
+    known = ["".join(chance.choices(string.ascii_lowercase, k=chance.randint(3, 9))) for _ in range(5000)]
+    lines, length = [], 0
+    while length < size:
+        lines.append(" ".join(chance.choices(known, k=12)) + "\n")
+        length += len(lines[-1])
+    return "".join(lines)
+
+
 def matcher(scratch: Path) -> float:
     """Seconds that the matcher takes for a log of 5 MB, by itself."""
     script = (
@@ -102,6 +120,16 @@ def judged(times: dict[str, list[float]]) -> list[tuple[str, float, float]]:
         ("rigup --version over bare python", middle["rigup --version"] - middle["python -c pass"], 0.060),
         ("rigup doctor --from a report", middle["rigup doctor --from a report"], 0.300),
         ("rigup doctor --from a 5 MB log", middle["rigup doctor --from a 5 MB log"], 1.500),
+        (
+            "rigup doctor --from a 5 MB log below a report",
+            middle["rigup doctor --from a 5 MB log below a report"],
+            1.500,
+        ),
+        (
+            "rigup doctor --from 5 MB of lines that all differ",
+            middle["rigup doctor --from 5 MB of lines that all differ"],
+            1.500,
+        ),
         ("the matcher on a 5 MB log", middle["the matcher on a 5 MB log"], 0.300),
         ("a stack chosen", middle["a stack chosen"], 0.050),
         ("rigup plan --for a machine in words", middle["rigup plan --for a machine in words"], 0.500),

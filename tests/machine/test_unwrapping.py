@@ -25,7 +25,7 @@ LOG = "\n".join(
 
 
 def joined(body):
-    return [text.body for text in unwrapped("a.txt", body, Place())]
+    return [text.body for text in unwrapped("a.txt", body, Place(), list(range(1, body.count("\n") + 2)))]
 
 
 def test_a_message_that_was_broken_is_one_line():

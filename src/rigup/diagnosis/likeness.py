@@ -68,7 +68,8 @@ def _idle_lines(facts: Facts) -> set[tuple[str, int | None]]:
 
 def _without(text: Text, idle: set[tuple[str, int | None]]) -> str:
     lines = text.body.splitlines()
-    known = {_timeless(line) for number, line in enumerate(lines, start=1) if (text.source, number) in idle}
+    numbers = text.lines or range(1, len(lines) + 1)
+    known = {_timeless(line) for number, line in zip(numbers, lines, strict=False) if (text.source, number) in idle}
     return "\n".join(line for line in lines if not known or _timeless(line) not in known)
 
 

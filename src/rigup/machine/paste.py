@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from rigup.knowledge.patterns import late
 from rigup.machine.facts import Place
 from rigup.machine.texts import Text
+from rigup.machine.thinning import Numbered, thinned
 from rigup.machine.unwrapping import unwrapped
 
 _ANSI = late(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r(?=\n)")
@@ -16,11 +17,14 @@ _LEAST_SHARE = 0.8  # of the lines that carry a label
 
 def texts_of(source: str, body: str, place: Place = Place()) -> list[Text]:
     """The texts in one file: one, or one a node where each line begins with a node's name (pdsh, srun -l)."""
-    plain = _ANSI.sub("", body).replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
-    labels = _labels(plain)
-    if len(labels) < 2:
-        return [Text(source, plain, place), *unwrapped(source, plain, place)]
-    return _by_node(source, plain, place, labels)
+    whole = _ANSI.sub("", body).replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
+    told = thinned(whole)
+    labels = _labels(whole)
+    if len(labels) >= 2:
+        return _by_node(source, told, place, labels)
+    plain, numbers = "\n".join(line for _, line in told), [number for number, _ in told]
+    left = numbers if len(plain) < len(whole) else None
+    return [Text(source, plain, place, lines=left and [*left, 0]), *unwrapped(source, plain, place, numbers)]
 
 
 def _labels(body: str) -> set[str]:
@@ -34,9 +38,9 @@ def _labels(body: str) -> set[str]:
     return often if len(alike) == 1 and covered >= _LEAST_SHARE * filled else set()
 
 
-def _by_node(source: str, body: str, place: Place, labels: set[str]) -> list[Text]:
+def _by_node(source: str, numbered: Numbered, place: Place, labels: set[str]) -> list[Text]:
     lines: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    for number, line in enumerate(body.splitlines(), 1):
+    for number, line in (one for one in numbered if one[1]):
         found = _LABEL.match(line)
         label = found["node"] if found and found["node"] in labels else ""
         lines[label].append((number, found["rest"] if found and label else line))

@@ -23,12 +23,15 @@ _LEAST, _MOST = 3, 24  # lines of a message; of two nobody can tell how wide the
 _TALLEST = 4000  # lines of a text that are looked at
 
 
-def unwrapped(source: str, body: str, place: Place) -> list[Text]:
-    """The messages of a text that were broken at a width, each as one line; none where none was."""
+def unwrapped(source: str, body: str, place: Place, numbers: list[int]) -> list[Text]:
+    """The messages of a text that were broken at a width, each as one line; none where none was.
+
+    `numbers` are those of its lines in the source.
+    """
     if not any(mark in body for mark in _MARKS):
         return []
     joined = list(_joined(body))
-    return [Text(source, "\n".join(text for _, text in joined), place, lines=[n for n, _ in joined] + [0])] if joined else []  # fmt: skip
+    return [Text(source, "\n".join(text for _, text in joined), place, lines=[numbers[n - 1] for n, _ in joined] + [0])] if joined else []  # fmt: skip
 
 
 def _joined(body: str) -> Iterator[tuple[int, str]]:

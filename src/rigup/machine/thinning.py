@@ -1,0 +1,88 @@
+"""A long log without what it says over and over: the lines of a loop's steps, of progress bars, of polls.
+
+What is read of a log is what stands in it once or often, not every one of ten thousand lines that differ in their
+numbers alone. If it is still long, stretches go in which no word stands that anybody waits for. Both ends stay whole,
+and each line that stays keeps what stands around it. Lines keep their numbers.
+"""
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from rigup.machine.literals import literals_in
+
+Numbered = list[tuple[int, str]]
+_LONG = 400_000  # characters from which on a text is a long one
+_END = 1000  # lines at either end that stay as they are
+_AROUND = 3  # lines on either side of a rare one
+_KEPT = 100  # lines of one form that are read
+_KEPT_TELLING = 2000  # and of a form with a word in it that somebody waits for
+_NEAR = 40  # lines on either side of a word that somebody waits for
+_WORD = 5  # characters from which on it is a word, and not a part of many
+_SELDOM = 50  # times that a shorter one may occur
+_COUNTED = b"0123456789.,:%|#=-+ \t\r"  # what steps and bars differ in
+
+
+def thinned(body: str) -> Numbered:
+    """Its lines with their numbers, from 1; those of a short text are all of them.
+
+    Where lines were left out an empty one stands, so that what stood apart is not read as one message.
+    """
+    lines = body.split("\n")
+    if len(body) < _LONG:
+        return list(enumerate(lines, 1))
+    told = list(_joined(lines, _spread(_rare(body, len(lines)), _AROUND)))
+    return told if sum(len(line) for _, line in told) < _LONG else _near_words(told)
+
+
+def _near_words(told: Numbered) -> Numbered:
+    """Those near a word, of lines of which some were left out already."""
+    body = "\n".join(line for _, line in told)
+    starts = [0, *(match.end() for match in re.finditer("\n", body))]
+    spots = [spots for word, spots in literals_in(body).items() if len(word) >= _WORD or len(spots) <= _SELDOM]
+    near = {bisect_right(starts, at) - 1 for some in spots for at in some}
+    ends = {*range(_END), *range(len(told) - _END, len(told))}
+    kept = _spread([number in near or number in ends for number in range(len(told))], _NEAR)
+    numbers = [number for number, _ in told]
+    return [(numbers[number - 1], line) for number, line in _joined([line for _, line in told], kept)]
+
+
+def _rare(body: str, count: int) -> list[bool]:
+    """For each line whether it is one of few of its form."""
+    forms = body.encode().translate(None, _COUNTED).split(b"\n")
+    most = _allowed(forms)
+    seen: dict[bytes, int] = defaultdict(int)
+    rare = []
+    for number, form in enumerate(forms):
+        seen[form] += 1
+        allowed = most.get(form)
+        rare.append(allowed is None or seen[form] <= allowed or number < _END or number >= count - _END)
+    return rare
+
+
+def _allowed(forms: list[bytes]) -> dict[bytes, int]:
+    """How many lines of each form that comes too often are read."""
+    often = [form for form, count in Counter(forms).items() if count > _KEPT]
+    return {form: _KEPT_TELLING if literals_in(form.decode("utf-8", "replace")) else _KEPT for form in often}
+
+
+def _spread(wanted: list[bool], around: int) -> list[bool]:
+    """The lines that are wanted, and so many on either side of each."""
+    kept, done = wanted.copy(), 0
+    for number in (number for number, one in enumerate(wanted) if one):
+        first, last = max(number - around, done), min(number + around + 1, len(wanted))
+        kept[first:last] = [True] * (last - first)
+        done = last
+    return kept
+
+
+def _joined(lines: list[str], kept: list[bool]) -> Iterator[tuple[int, str]]:
+    apart = False
+    for number, (line, stays) in enumerate(zip(lines, kept, strict=True), 1):
+        if stays:
+            apart = False
+            yield number, line
+        elif not apart:
+            apart = True
+            yield number, ""
