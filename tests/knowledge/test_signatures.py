@@ -49,6 +49,9 @@ def test_a_row_refers_to_what_exists(row):
     kind = row.place.partition(":")[0]
     assert kind == "" or kind in WORLDS | PROCESSES, row.place
     assert not (row.harmless and row.means), "what means a cause is not harmless"
+    meant = [other for other in ROWS if other.id == row.says and not other.says]
+    assert bool(meant) == bool(row.says), "a wording is one of a row that is none itself"
+    assert not row.says or not (row.means or row.harmless), "what a wording means its row says"
     groups = set(pattern(row.regex).groupindex)
     assert "id" not in groups
     assert not groups & set(row.params)

@@ -20,6 +20,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
         strength: "certain", "likely" or "possible".
         params: values handed to the cause beside the named groups.
         states: facts that the message states.
+        says: id of the row of which this is another wording, or "": it is heard as that one, with its scope, place and facts.
         harmless: known to be without consequence.
         needs: words without which the regular expression matches nowhere (see `compile.needed`).
 
@@ -37,6 +38,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     strength: str = "certain"
     params: dict[str, Any] = {}
     states: list[dict[str, str]] = []
+    says: str = ""
     harmless: bool = False
     example: str = ""
     near_miss: str = ""
@@ -122,7 +124,13 @@ def signatures() -> tuple[Signature, ...]:
     found: list[Signature] = []
     for name in tables.names("signatures/"):
         found += _of_family(name, tables.rows(name, "signature", Signature))
-    return tuple(found)
+    said = {row.says for row in found if row.says}
+    meant = {row.id: row for row in found if row.id in said}
+    return tuple(_as_said(row, meant[row.says]) if row.says in meant else row for row in found)
+
+
+def _as_said(row: Signature, meant: Signature) -> Signature:
+    return msgspec.structs.replace(row, scope=meant.scope, place=row.place or meant.place, states=meant.states)
 
 
 @tables.remembered

@@ -51,7 +51,7 @@ def _denied(row: Signature, hit: Hit) -> bool:
 
 def _symptom(row: Signature, hit: Hit) -> Symptom:
     groups = {name: value.strip() for name, value in hit.found().items()}
-    symptom = hit.states(Symptom, **{**groups, "id": row.id})
+    symptom = hit.states(Symptom, **{**groups, "id": row.says or row.id})
     symptom.spread = row.scope
     symptom.place = _told(row, hit).at(row.scope)
     return symptom

@@ -167,11 +167,12 @@ def folder_of_the_stub(said: Symptom = seen("libcuda-from-stubs")) -> Params:
 # -- no module for this kernel
 @rule("kernel-module-not-built")
 def built_for_other_kernels(
-    platform: Platform, module: KernelModule = one(name="nvidia"), card: PciDevice | None = one(driver="nvidia")
-) -> Verdict:
-    """There are module files, none of them for the kernel that runs."""
+    platform: Platform, module: KernelModule = one(name="nvidia"), card: PciDevice | None = one(driver="nvidia"),
+    answers: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
+) -> Verdict:  # fmt: skip
+    """There are module files, or packages of such, none of them for the kernel that runs."""
     gone = bool(module.built_for) and platform.release not in module.built_for
-    works = module.get("loaded", card is not None) or platform.get("wsl")  # the list of modules knows best
+    works = module.get("loaded", card is not None or answers is not None) or platform.get("wsl")  # lsmod knows best
     return gone and not works and {"kernel": platform.release, "built": module.built_for[-1]}
 
 

@@ -215,6 +215,22 @@ def _system(platform: Platform | None) -> str:
     return "windows" if platform and platform.get("system") == "windows" else "linux"
 
 
+# -- torchvision
+@rule("torch-torchvision-mismatch")
+def torchvision_misses_its_own_operators(
+    said: Symptom = seen("torchvision-nms-missing"), checkout: Symptom | None = seen("torchvision-of-torch-hub"), torch: Package | None = one(name=("torch", "pytorch")),
+    vision: Package | None = one(name="torchvision"),
+) -> Verdict:  # fmt: skip
+    """They are compiled against one release of torch; the sources that torch.hub imports in their place have none, whatever is installed."""
+    friends = companions(str(torch.version)) if torch else None
+    pair = (
+        friends is not None
+        and vision is not None
+        and version_key(friends.torchvision)[:2] == version_key(str(vision.version))[:2]
+    )
+    return not (checkout and pair) and {**said.values(), "companion": "torchvision"}
+
+
 # -- what the fixes need
 @mends("cpu-only-torch", "gpu-arch-newer-than-wheel", "gpu-arch-older-than-wheel")
 def a_build_that_serves_the_card(

@@ -94,7 +94,7 @@ def its_firmware_does_not_come_up(
 def adapter_does_not_start(
     said: Symptom = seen("nvrm-init-adapter-failed"),
     platform: Platform | None = None,
-    other: Symptom | None = seen(*_LOST, "nvrm-bar-invalid", "gsp-firmware-file-missing"),
+    other: Symptom | None = seen(*_LOST, "nvrm-bar-invalid", "gsp-firmware-file-missing", "bbswitch-off"),
 ) -> Verdict:
     """The driver could not start the card, and the log does not tell more."""
     code = said.get("code", "")

@@ -193,12 +193,13 @@ def _dotted(version: str) -> str:
 def the_loader_finds_none(
     said: Symptom = seen("cuda-library-not-found"), companion: Symptom | None = seen("torch-companion-not-loaded"),
     nvcc: Symptom | None = seen("nvcc-answers"), torch: Torch | None = one(cuda=Told(bool)), rocm: Torch | None = one(hip=Told(bool)),
-    spare: Symptom | None = seen("cupy-does-without-a-library"),
+    spare: Symptom | None = seen("cupy-does-without-a-library"), own: Symptom | None = seen("torch-c-part-imported"), nightly: Symptom | None = seen("nightly-torch-asked"),
 ) -> Verdict:  # fmt: skip
     """The loader looked for a file of that name and there is none; where torchaudio asks, it is made for another torch, and CuPy does without some."""
     compiled = nvcc is not None and torch is not None and wanted_by_what_was_compiled(said, nvcc, torch)
     aside = spare is not None and spare.library in str(said.lib)
-    return companion is None and rocm is None and not compiled and not aside and {"lib": said.lib}
+    torchs = own is not None and nightly is not None
+    return companion is None and rocm is None and not (compiled or aside or torchs) and {"lib": said.lib}
 
 
 def wanted_by_what_was_compiled(said: Symptom, nvcc: Symptom, torch: Torch) -> bool:

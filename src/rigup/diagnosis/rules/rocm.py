@@ -23,11 +23,9 @@ _NO_CODE = (
     "hip-kernel-image-invalid",
 )
 ANOTHERS = (
-    "tensorflow-on-hip-shown",
-    "other-library-on-hip-shown",
-    "library-fails-in-its-own-folder",
-    "xla-code-object-not-loaded",
-)  # not torch's
+    "tensorflow-on-hip-shown", "other-library-on-hip-shown", "library-fails-in-its-own-folder", "xla-code-object-not-loaded", "runtime-of-models-shown",
+    "targets-of-a-build-shown", "kobold-named", "lm-studio-named", "lemonade-named",
+)  # fmt: skip  # not torch's
 _COMPUTING = ("", *COMPUTING)  # "" is a unit whose name the text does not tell
 
 

@@ -76,6 +76,17 @@ def ultralytics_banner(text: Text) -> Statements:
         yield hit.states(Torch, version=hit["version"], **told)
 
 
+_CHECKS = r"^OS {10,24}\S[^\n]{0,120}\n(?:[A-Z][\w ]{1,15} {4,24}\S[^\n]{0,160}\n){2,12}?CUDA {10,24}(?P<cuda>None|\d{1,2}\.\d)[ \t]*$"
+
+
+@reads(marks=("\nCUDA  ",), adds=(Torch,), rank=-1)
+def ultralytics_checks(text: Text) -> Statements:
+    """`yolo checks`: its line `CUDA` names torch's toolkit where torch sees a card, and None where it sees none."""
+    if hit := text.first(_CHECKS):
+        told = {} if hit["cuda"] == "None" else {"cuda": hit["cuda"]}
+        yield hit.states(Torch, available=bool(told), **told)
+
+
 _SELF = r"^[ \t>*•-]{0,8}torch\.version\.(?P<what>cuda|hip)[ \t]{0,4}(?:[:=]{1,2}|->|=>)[ \t]{0,6}['\"]?(?P<value>None|\d{1,2}\.\d[\w.-]{0,30})['\"]?[ \t]*$"
 _SEES = r"^[ \t>*•-]{0,8}(?:torch )?(?:cuda|CUDA)(?: is)?[ _](?:is_)?available(?:\(\))?[ \t]{0,4}(?:[?:=]{1,2}|->|=>)?[ \t]{1,6}(?P<value>True|False|true|false|no|yes)[ \t.,]*$"
 _LENGTH = r"len\(tf\.config\.(?:experimental\.)?list_physical_devices\(['\"]GPU['\"]\)\)\)?[ \t]*\n(?:Out ?\[\d{1,4}\]: ?)?(?P<count>\d{1,2})[ \t]*$"

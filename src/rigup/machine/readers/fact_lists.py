@@ -50,6 +50,7 @@ _APPLE = late(r"(?:Apple |MacBook (?:Pro|Air) |Mac (?:mini|Studio) )?(?P<name>M[
 _OWN_WAY = late(
     r"(?i)direct ?ml|privateuseone|openvino|\bzluda\b|\bneuron\b|\btorch_xla\b"
 )  # a build for the processor serves these
+_CHIP = late(r"gfx[0-9a-f]{3,4}")
 _FEATURE = late(
     r"(?i)\b\d{1,3} ?gi?b\b(?: vram)?|\(\d{1,3} ?gi?b\)|\bvram\b|^\d ?[x×] ?| ?[x×] ?\d$|^(?:laptop|desktop|mobile|dual|nvidia laptop) |\blaptop(?: gpu)?$|\bgpu$|^(?:an?|one|my|single) "
 )
@@ -61,6 +62,8 @@ def machine_in_a_few_words(text: Text) -> Statements:
     for start, line in _lines(text):
         key, told_parts = _split(line)
         parts = [part for part in told_parts if not _GUEST.fullmatch(part)]
+        if len({part for part in parts if _CHIP.fullmatch(part)}) > 1:  # what something was built for
+            parts = [part for part in parts if not _CHIP.fullmatch(part)]
         told = [list(_part(text, start, key if n == 0 else "", part)) for n, part in enumerate(parts)]
         known = [facts for facts in told if facts]
         if key or len(known) > 1 or (len(parts) == 1 and known and _stands_alone(parts[0])):
@@ -141,7 +144,7 @@ def _package(text: Text, at: int, found: "re.Match[str]") -> Iterator[Package | 
 
 def _card(text: Text, at: int, part: str) -> Iterator[Gpu]:
     """A product that the catalogue knows, and nothing else in the part but its memory and how many there are."""
-    if re.fullmatch(r"gfx[0-9a-f]{3,4}", part):
+    if _CHIP.fullmatch(part):
         yield from says(text, Gpu, at, vendor="amd", shown_isa=part)
     plain = _FEATURE.sub("", part).strip(" ()-")
     plain = _FEATURE.sub("", plain).strip(" ()-")

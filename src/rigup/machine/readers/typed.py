@@ -30,6 +30,8 @@ _FORMS = (
 )
 _BEFORE = _PROMPT + r"(?P<all>(?:[A-Z][A-Z0-9_]{2,60}=\S{0,400} {1,4}){1,12})(?=[\w./~])"  # before a command
 _OPTION = r"(?: -e| --env)[ =]" + _NAME + r"=" + _VALUE
+_ARCHES = "TORCH_CUDA_ARCH_LIST"
+_CODE = r"\d{1,2}\.\d[af]?(?:\+PTX)?"
 
 
 @reads(marks=_MARKS, adds=(Variable,), process="shell")
@@ -37,10 +39,12 @@ def typed_variables(text: Text) -> Statements:
     """`export HSA_OVERRIDE_GFX_VERSION=10.3.0` and its kin."""
     for form in _FORMS:
         for hit in text.each(form):
-            yield hit.states(Variable, **hit.found())
+            if hit["name"] != _ARCHES:
+                yield hit.states(Variable, **hit.found())
     for hit in text.each(_BEFORE):
         for found in re.finditer(_NAME + "=" + _VALUE, hit["all"]):
-            yield hit.states(Variable, name=found["name"], value=found["value"])
+            if found["name"] != _ARCHES:
+                yield hit.states(Variable, name=found["name"], value=found["value"])
     for hit in text.each(r"^[^\n]{0,100}\b(?:docker|podman|nerdctl)\b[^\n]{0,40} run\b[^\n]{0,1500}"):
         yield from _options(hit)
     for hit in text.each(r"^(?:[^\n$#>%]{0,100}[$#>%❯➜] ?)?unset (?P<name>[A-Z_]{3,60})[ \t]*$"):
@@ -53,6 +57,23 @@ def _options(command: Hit) -> Iterator[Variable]:
         made = command.states(Variable, name=found["name"], value=found["value"])
         made.place = made.place._replace(world=made.place.world or "container", process="")
         yield made
+
+
+@reads(marks=(_ARCHES,), adds=(Variable,), process="shell")
+def architectures_asked_of_a_build(text: Text) -> Statements:
+    """`TORCH_CUDA_ARCH_LIST="7.5;8.6+PTX" pip install .`: a list has spaces and semicolons in it; where several were tried, none counts."""
+    hits = list(
+        text.each(
+            _ARCHES
+            + r"[\"'\]]{0,3}(?: ?[=,] ?| )[\"']?(?P<value>"
+            + _CODE
+            + r"(?:[ ;,]{1,2}"
+            + _CODE
+            + r"){0,20})\b(?![;,])"
+        )
+    )
+    if len({hit["value"] for hit in hits}) == 1:
+        yield hits[0].states(Variable, name=_ARCHES, value=hits[0]["value"])
 
 
 @reads(marks=("roups\n", "groups "), adds=(Account,), process="shell")

@@ -4,6 +4,7 @@
 """
 
 from rigup.diagnosis.rules.pasted import (
+    amd_arch_four_seen,
     amd_arch_shown,
     amd_kernel_shown,
     amd_prints,
@@ -25,9 +26,11 @@ from rigup.diagnosis.rules.pasted import (
     desktops_shown_around,
     desktops_wheels_shown,
     devices_shown,
+    drivers_kernel_four_seen,
     drivers_print,
     drivers_shown,
     drivers_shown_around,
+    few_lines_seen,
     frameworks_print,
     frameworks_shown,
     in_words,
@@ -38,6 +41,8 @@ from rigup.diagnosis.rules.pasted import (
     macs_shown,
     modules_shown,
     overrides_shown,
+    places_ranks_four_seen,
+    platforms_four_seen,
     platforms_shown,
     pools_shown,
     ranks_print,
@@ -53,11 +58,13 @@ from rigup.diagnosis.rules.pasted import (
     system_threads_seen,
     torch_prints,
     torch_threads_seen,
+    wheels_libraries_four_seen,
     wheels_shown,
     wsl_shown,
 )
 
 __all__ = [
+    "amd_arch_four_seen",
     "amd_arch_shown",
     "amd_kernel_shown",
     "amd_prints",
@@ -79,9 +86,11 @@ __all__ = [
     "desktops_shown_around",
     "desktops_wheels_shown",
     "devices_shown",
+    "drivers_kernel_four_seen",
     "drivers_print",
     "drivers_shown",
     "drivers_shown_around",
+    "few_lines_seen",
     "frameworks_print",
     "frameworks_shown",
     "in_words",
@@ -92,6 +101,8 @@ __all__ = [
     "macs_shown",
     "modules_shown",
     "overrides_shown",
+    "places_ranks_four_seen",
+    "platforms_four_seen",
     "platforms_shown",
     "pools_shown",
     "ranks_print",
@@ -107,6 +118,7 @@ __all__ = [
     "system_threads_seen",
     "torch_prints",
     "torch_threads_seen",
+    "wheels_libraries_four_seen",
     "wheels_shown",
     "wsl_shown",
 ]

@@ -3,6 +3,7 @@
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.rocm import MASKS, OVERRIDE, fits, harms, helps, left, wheels_have
 from rigup.knowledge.chips import gfx_base, gfx_of_decimal, runs_on
+from rigup.knowledge.driver_faults import firmware_fault
 from rigup.knowledge.rocm import override_for, rocblas_has
 from rigup.knowledge.torch_builds import build, builds
 from rigup.machine.kinds import Gpu, KernelModule, Platform, Symptom, Toolkit, Torch, Variable, World
@@ -17,6 +18,10 @@ _CRASHES = (
 ROCM = ("rocm-named", "rocm-named-in-lower-case", "rocm-named-with-a-capital", "rocm-named-with-two-capitals")
 OURS = (*ROCM, "gfx-named", "amd-gpu-named", "amd-gpu-named-in-small-letters")
 _COMPUTES = (*ROCM, "gfx-named", "torch-named", "stable-diffusion-named", "webui-script-named")
+_PROGRAMS = {
+    "tensorflow-on-hip-shown": "TensorFlow", "xla-code-object-not-loaded": "XLA", "runtime-of-models-shown": "ONNX Runtime", "kobold-named": "koboldcpp",
+    "lm-studio-named": "LM Studio", "lemonade-named": "Lemonade", "julia-of-amd-shown": "AMDGPU.jl",
+}  # fmt: skip
 SERVERS = ("ollama-named", "lemonade-named", "lm-studio-named", "kobold-named")
 _TORCH = ("torch-named", "stable-diffusion-named", "webui-script-named")
 UNUSED = (
@@ -55,6 +60,11 @@ _NO_CODE = (
     "hip-no-kernel-image",
     "hip-no-binary",
 )
+
+
+def program_of(named: Symptom) -> dict[str, str]:
+    """The program that a text names, as people call it."""
+    return {"program": _PROGRAMS[named.id]} if named.id in _PROGRAMS else {}
 
 
 def _old_wheels(torch: Torch, isa: str) -> bool:
@@ -127,7 +137,7 @@ def a_program_of_ones_own_has_no_code(
 ) -> Verdict:  # fmt: skip
     """What somebody compiled, or a server's bundle, is without the card's target."""
     ours = card is not None or rocm is not None
-    return ours and not (card is not None and left(card.get("isa") or "")) and {"said": error.id, "program": named.id}
+    return ours and not (card is not None and left(card.get("isa") or "")) and {"said": error.id, **program_of(named)}
 
 
 @rule("binary-arch-missing", "possible")
@@ -282,10 +292,12 @@ def fault_beside_a_processors_chip(
 @rule("wrong-hsa-override", "possible")
 def fault_at_address_nought(
     error: Symptom = seen("gpu-memory-access-fault", address="(nil)"), chip: Symptom | None = seen("small-chip-named"), override: Variable | None = one(name=OVERRIDE),
+    firmware: Symptom | None = seen("amd-firmware-version", component="MES"),
 ) -> Verdict:  # fmt: skip
-    """Nobody has seen that address but where a chip was taken for another."""
+    """That address is seen where a chip was taken for another; a firmware that is known to fault gives it too."""
     unset = override is not None and not override.get("value")
-    return chip is None and not unset and {"said": error.id}
+    bad = firmware is not None and firmware_fault("MES", str(firmware.version))
+    return chip is None and not unset and not bad and {"said": error.id}
 
 
 @rule("wrong-hsa-override", "likely")

@@ -1,7 +1,7 @@
 """AMD's module, nodes and containers as people tell of them, devices beside one another, and chips that ROCm has left."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.pasted.amd_told import OURS, ROCM, SERVERS, SET_, SPOKEN_OF, UNUSED
+from rigup.diagnosis.rules.pasted.amd_told import OURS, ROCM, SERVERS, SET_, SPOKEN_OF, UNUSED, program_of
 from rigup.diagnosis.rules.rocm import ANOTHERS, MASKS, OVERRIDE, left, wheels_have
 from rigup.knowledge import wsl
 from rigup.knowledge.cuda import version_key
@@ -222,7 +222,7 @@ def program_was_built_for_others(
     error: Symptom = seen(*_NO_CODE, "hip-invalid-device-function-constant"), program: Symptom = seen("hip-program-named", "hip-program-tells-no-function", "image-for-instinct-named"), card: Gpu | None = one(vendor="amd"),
 ) -> Verdict:  # fmt: skip
     """A program of its own, or an image that names the cards for which it is."""
-    return not (card is not None and left(card.get("isa") or "")) and {"said": error.id, "program": program.id}
+    return not (card is not None and left(card.get("isa") or "")) and {"said": error.id, **program_of(program)}
 
 
 @rule("binary-arch-missing", "likely")
@@ -232,7 +232,7 @@ def another_framework_has_no_code(
 ) -> Verdict:  # fmt: skip
     """HIP's own words, in a text that shows another framework than torch at work."""
     alone = named is None and (torch is None or not torch.knows("version"))
-    return alone and not (card is not None and left(card.get("isa") or "")) and {"said": error.id, "program": shown.id}
+    return alone and not (card is not None and left(card.get("isa") or "")) and {"said": error.id, **program_of(shown)}
 
 
 @rule("binary-arch-missing", "possible")

@@ -18,7 +18,7 @@ def weights_of_intels_card_and_torch_of_another_maker(
 
 @rule("mps-blocked-by-sandbox", "possible")
 def engine_of_apples_finds_no_metal(
-    said: Symptom = seen("metal-not-created", "metal-device-null"), elsewhere: Platform | None = one(system=("linux", "windows")), guest: Platform | None = None,
+    said: Symptom = seen("metal-not-created", "metal-device-null", "mlx-takes-from-an-empty-list-of-devices"), elsewhere: Platform | None = one(system=("linux", "windows")), guest: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """A Mac has a GPU: who finds none is kept from it."""
     virtual = guest is not None and bool(guest.get("hypervisor"))

@@ -29,7 +29,7 @@ _MADE_UP = (
     "made-up-display-qxl", "made-up-display-vmware", "made-up-display-cirrus", "made-up-display-hyper-v", "made-up-display-virtualbox",
     "made-up-display-of-qemu", "made-up-display-virtio", "hyper-v-virtual-vga", "virtual-display", "virtual-display-by-name", "virtual-display-draws", "virtual-display-in-inxi", "virtual-display-in-windows",
 )  # fmt: skip
-_GUEST = ("guest-speaks", "guest-defined-by-libvirt", "guest-of-kubevirt", "hypervisor-window-set", "hyper-v-window-shown", "guest-started-with-a-passed-card", "guest-of-proxmox-with-a-card", "guest-of-libvirt-with-a-card")  # fmt: skip
+_GUEST = ("guest-speaks", "guest-defined-by-libvirt", "guest-of-kubevirt", "hypervisor-window-set", "guest-of-esxi-with-a-window", "hyper-v-window-shown", "guest-started-with-a-passed-card", "guest-of-proxmox-with-a-card", "guest-of-libvirt-with-a-card")  # fmt: skip
 _LOST = ("xid-79", "gpu-fallen-off")
 
 

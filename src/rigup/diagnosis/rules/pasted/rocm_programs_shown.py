@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside
-from rigup.diagnosis.rules.pasted.amd_told import OURS
+from rigup.diagnosis.rules.pasted.amd_told import OURS, program_of
 from rigup.diagnosis.rules.rocm import MASKS, OVERRIDE, helps, inside_a_processor, left, wheels_have
 from rigup.knowledge import wsl
 from rigup.knowledge.driver_faults import firmware_fault
@@ -87,7 +87,7 @@ def tensorflow_has_left_the_chip(
 @rule("binary-arch-missing", "likely")
 def julia_has_no_code(said: Symptom = seen(*_NO_CODE), named: Symptom = seen("julia-of-amd-shown")) -> Verdict:
     """HIP found no code, in a program of Julia's."""
-    return {"said": said.id, "program": named.id}
+    return {"said": said.id, **program_of(named)}
 
 
 # -- results and devices
