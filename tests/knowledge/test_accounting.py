@@ -22,6 +22,7 @@ ACCOUNTED = {
     ("hsa-out-of-resources", "x018-wsl-no-amd-gpu-at-all"): "rocminfo's word for a WSL without any AMD GPU",
     ("gsp-rpc-timeout", "linux-logs/gpud/nvidia_xid__dmesg-with-xid-119.log"): "a log of that very fault",
     ("gsp-waits-for-answer", "linux-logs/gpud/nvidia_xid__dmesg-with-xid-119.log"): "a log of that very fault",
+    ("oom-killer", "linux-logs/gpud/components_memory__dmesg.decode.iso.log"): "a log of that very fault",
     ("rock-module-not-loaded", "no-gpu/rocminfo-5.2.3.txt"): "rocminfo on a machine without AMD's module",
     ("rocm-smi-amdgpu-not-found", "no-gpu/rocm-smi-5.2.3.txt"): "rocm-smi on a machine without AMD's module",
     ("nvitop-finds-no-management-library", "no-gpu/nvitop-1.7.2.txt"): "nvitop on a machine without NVIDIA's driver",

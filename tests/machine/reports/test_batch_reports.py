@@ -217,10 +217,17 @@ def test_a_mask_and_what_came_before_it(facts):
 
 def test_cards_are_counted_by_maker(facts):
     text = "$ nvidia-smi -L\n" + "".join(
-        f"GPU {n}: NVIDIA RTX A5000 (UUID: GPU-{n}b6f5a12-7c3d-4e90-a1b8-5d2e6f708192)\n" for n in (1, 2)
+        f"GPU {n}: NVIDIA RTX A5000 (UUID: GPU-{n + 1}b6f5a12-7c3d-4e90-a1b8-5d2e6f708192)\n" for n in (0, 1)
     )
     count = only(facts(text), CardCount)
     assert (count["vendor"], count["count"], count["usable"], len(count["uuids"])) == ("nvidia", 2, 2, 2)
+
+
+def test_a_card_that_was_asked_for_by_its_number_is_not_the_only_one(facts):
+    text = "$ nvidia-smi --query-gpu=index,memory.used --format=csv,noheader -i 3\n3, 812 MiB\n"
+    found = facts(text)
+    assert [gpu.get("nvml_index") for gpu in found.of(Gpu)] == [3]
+    assert not list(found.of(CardCount))
 
 
 def test_cards_as_cuda_counts_them(facts):

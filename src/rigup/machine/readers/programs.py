@@ -85,6 +85,9 @@ def cards_of_a_maker(gpu: Gpu, facts: Facts) -> Iterator[CardCount]:
         return  # named in a sentence: there may be more of them
     if all(one.knows("runtime_index") and not any(one.knows(name) for name in _BY_TOOLS) for one in told):
         return  # a program's own list: what a mask hides from it is not in it
+    numbers = {one.nvml_index for one in told if one.knows("nvml_index")}
+    if len(numbers) == len(told) and numbers != set(range(len(told))):
+        return  # `nvidia-smi -i 2`, or a row picked out: those of lower numbers are there too
     reading = gpu.fields.get("pci_address") or gpu.fields.get("name") or gpu.fields.get("vendor")
     if not maker or reading is None:
         return

@@ -29,6 +29,9 @@ _PROGRAMS = {
     "opencv-networks-for-the-processor": "OpenCV",
     "gromacs-for-the-processor": "GROMACS",
     "colmap-for-the-processor": "COLMAP",
+    "faiss-for-the-processor": "faiss",
+    "dlib-for-the-processor": "dlib",
+    "llama-for-the-processor": "llama.cpp",
 }
 _PROVIDER_FAILS = (
     "onnxruntime-cuda-provider", "onnxruntime-cuda-provider-cut", "onnxruntime-part-not-loaded", "onnxruntime-wants-libraries", "onnxruntime-tensorrt-provider",

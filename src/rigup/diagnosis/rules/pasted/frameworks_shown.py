@@ -13,6 +13,11 @@ from rigup.machine.kinds import Driver, Gpu, Package, PciDevice, Platform, Pytho
 
 _OUT = ("program-out-of-gpu-memory", "program-out-of-gpu-memory-in-capitals", "onnxruntime-arena-out-of-memory")
 _OUT_AT_START = ("cuda-out-of-memory-constant", "cuda-out-of-memory-plain", "tf-out-of-memory", *_OUT)
+_ON_A_FULL_CARD = (
+    *_OUT, "tf-out-of-memory", "tensorflow-did-not-copy-to-the-gpu", "xla-request-not-met", "tensorrt-out-of-memory", "cycles-was-refused-memory",
+    "torch-allocation-on-device", "memory-refused-in-a-library-of-cuda", "rmm-pool-is-exhausted", "other-programs-out-of-gpu-memory",
+    "opencl-was-refused-memory", "resolve-memory-full", "lmdeploy-has-no-room",
+)  # fmt: skip
 _FIGURES = ("paddle-memory-figures", "julia-memory-figures")
 _NO_CODE = (
     "tf-runtime-start-image-invalid", "cuda-library-call-failed", "no-kernel-image", "device-function-invalid", "ptx-invalid",
@@ -148,7 +153,7 @@ def program_says_that_memory_is_out(
 
 
 @rule("gpu-memory-held-by-others", "likely")
-def program_starts_on_a_full_card(said: Symptom = seen(*_OUT), gpu: Gpu = one(vendor="nvidia")) -> Verdict:
+def program_starts_on_a_full_card(said: Symptom = seen(*_ON_A_FULL_CARD), gpu: Gpu = one(vendor="nvidia")) -> Verdict:
     """nvidia-smi shows that most of the card is taken."""
     wanted = size(said.get("wanted")) or 0.0
     return gpu.memory_used > 0.8 * gpu.vram and wanted < gpu.vram and {"severity": "error"}
