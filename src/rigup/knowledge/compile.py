@@ -42,6 +42,8 @@ Stamp = tuple[int, int]
 """Size in bytes and CRC-32 of one source file."""
 
 _AT_LINE = re.compile(r"at line (\d+)")
+_HOLE = re.compile(r"<<([a-z][a-z0-9-]*)>>")  # in a regex of a table that has parts
+_DEEPEST = 6  # parts within parts
 
 
 class KnowledgeError(Exception):
@@ -148,6 +150,7 @@ def parse(path: Path, content: bytes) -> Table:
     for array, rows in found.items():
         if _holds_rows(path, array, rows):
             _inherit(meta, array, rows)
+            _spell_out(path, meta, rows)
         elif isinstance(rows, dict) and rows is not meta:
             _inherit(meta, array, [rows])
     return found
@@ -165,6 +168,29 @@ def _holds_rows(path: Path, array: str, rows: object) -> bool:
     if tables not in (0, len(rows)):
         raise KnowledgeError(path, f"{array} mixes rows and plain values")
     return bool(tables)
+
+
+def _spell_out(path: Path, meta: Table, rows: list[Table]) -> None:
+    """Put what ``[meta.parts]`` names, and what a row itself puts, into the holes of its regex: ``<<name>>``."""
+    parts = meta.get("parts")
+    if not isinstance(parts, dict):
+        return
+    for row in rows:
+        fill = {**parts, **row.pop("put", {})}
+        if "regex" in row:
+            row["regex"] = _spelled_out(path, row, fill)
+
+
+def _spelled_out(path: Path, row: Table, fill: Table) -> str:
+    regex = str(row["regex"])
+    for _depth in range(_DEEPEST):
+        holes = set(_HOLE.findall(regex))
+        if not holes:
+            return regex
+        if missing := holes - set(fill):
+            raise KnowledgeError(path, f"{row.get('id')} has holes that nothing fills: {', '.join(sorted(missing))}")
+        regex = _HOLE.sub(lambda hole: str(fill[hole[1]]), regex)
+    raise KnowledgeError(path, f"{row.get('id')} has parts that stand in each other")
 
 
 def _inherit(meta: Table, array: str, rows: list[Table]) -> None:
