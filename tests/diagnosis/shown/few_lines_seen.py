@@ -27,6 +27,10 @@ SPEAKS = {
     ),
     "module-refused": ("jetson-generic-wheel", _TEGRA + _REFUSED),
     "uvm-not-inserted": ("uvm-device-missing", "modprobe: ERROR: could not insert 'nvidia_352_uvm': No such device\n"),
+    "uvm-of-a-foreign-key": (
+        "secure-boot-module-unsigned",
+        "ERROR: could not insert 'nvidia_375_uvm': required key not available\n",
+    ),
     "switch-finds-no-card": (
         "hybrid-laptop-gpu-powered-off",
         "[ 09:10:11 ] user_logout_waiter: started\n[ 09:10:11 ] Forcing intel due to NVIDIA card not found\n",

@@ -165,11 +165,12 @@ def no_driver_where_the_engine_runs(
 @rule("docker-flavour-without-gpu", strength="likely")
 def no_kfd_where_the_engine_runs(
     _error: Symptom = seen("docker-no-kfd"), module: KernelModule | None = one(name="amdgpu", loaded=False), platform: Platform | None = None,
+    barred: KernelModule | None = one(name="amdgpu", blacklisted=True),
     silent: Symptom | None = seen("rock-module-not-loaded", "rocm-smi-amdgpu-not-found", "amd-smi-no-driver", "amd-smi-drivers-not-loaded"),
 ) -> Verdict:  # fmt: skip
     """A virtual machine that Docker runs in has no amdgpu; where the host's own tools miss it too, it is the host that has none."""
     guest = platform is not None and bool(platform.get("wsl") or platform.get("system") == "windows")
-    return module is None and (silent is None or guest)
+    return module is None and barred is None and (silent is None or guest)
 
 
 @mends("container-requires-newer-driver")

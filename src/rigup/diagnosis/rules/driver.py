@@ -204,10 +204,11 @@ def _unbuilt(tree: DkmsTree, builds: Every[DkmsBuild], platform: Platform) -> Ve
 def modprobe_finds_no_module(
     said: Symptom = seen("modprobe-module-not-found", "kmod-no-such-module"),
     _smi: Symptom = seen(*SILENT, "dkms-headers-missing", "nvidia-installer-load-failed", "nvidia-docker-no-uvm", "cuda-999"),
-    ready: KernelModule | None = one(name="nvidia", loaded=True),
+    ready: KernelModule | None = one(name="nvidia", loaded=True), uvm: Symptom | None = seen("uvm-module-not-inserted"),
 ) -> Verdict:  # fmt: skip
-    """The driver's programs are there, and its module is not."""
-    ours = said.get("module", "").startswith("nvidia") and not inside(said)
+    """The driver's programs are there, and its module is not; where CUDA's part has a number in its name, that is what was meant."""
+    meant = uvm is not None and said.get("module") in ("nvidia-uvm", "nvidia_uvm")
+    ours = said.get("module", "").startswith("nvidia") and not inside(said) and not meant
     return ours and ready is None and {"kernel": said.get("kernel")}
 
 

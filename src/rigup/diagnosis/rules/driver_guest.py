@@ -243,10 +243,10 @@ def card_was_given_away_and_is_not_found(
 def modprobe_finds_none_and_nobody_says_why(
     said: Symptom = seen("modprobe-module-not-found", "kmod-no-such-module"), missing: Symptom | None = seen("nvidia-smi-not-installed"),
     card: PciDevice | None = one(vendor_id=NVIDIA), ready: KernelModule | None = one(name="nvidia", loaded=True),
-    works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
+    works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"), uvm: Symptom | None = seen("uvm-module-not-inserted"),
 ) -> Verdict:  # fmt: skip
     """Who asks for the module takes the driver for installed; a card without any driver is another matter."""
-    elsewhere = inside(said) or any(other is not None for other in (missing, card, ready, works))
+    elsewhere = inside(said) or any(other is not None for other in (missing, card, ready, works, uvm))
     return said.get("module", "").startswith("nvidia") and not elsewhere and {"kernel": said.get("kernel")}
 
 

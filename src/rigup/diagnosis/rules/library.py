@@ -39,6 +39,11 @@ def _is_of_a_major(name: str) -> bool:
     return re.fullmatch(r"nvidia-[a-z-]{3,40}-cu\d{2}", name) is not None
 
 
+def of_a_night(version: str | None) -> bool:
+    """Whether that is a build of one night, as `2.8.0.dev20250501+cu128` is."""
+    return re.match(r"\d{1,2}\.\d{1,3}\.\d{1,3}\.dev\d{8}", version or "") is not None
+
+
 _NAMED = Told(_is_of_a_major)
 _GROWING = ("nccl", "cudnn")  # a newer release of the same number adds functions, and torch uses them
 
@@ -62,9 +67,11 @@ def a_library_lies_on_the_path(said: Symptom = seen(*_CLASH), there: PathLibrary
 
 
 @rule("library-clash-ld-library-path")
-def ldd_shows_another(said: Symptom = seen(*_CLASH), shown: Symptom = seen("ldd-cuda-library")) -> Verdict:
-    """ldd resolves the library outside torch's own folders."""
-    return {"folder": shown.path, "lib": shown.lib, "symbol": said.get("symbol")}
+def ldd_shows_another(
+    said: Symptom = seen(*_CLASH), shown: Symptom = seen("ldd-cuda-library"), header: Symptom | None = seen("cudnn-of-the-headers")
+) -> Verdict:  # fmt: skip
+    """ldd resolves the library outside torch's own folders; headers are shown of a program that somebody compiled, which brings none."""
+    return header is None and {"folder": shown.path, "lib": shown.lib, "symbol": said.get("symbol")}
 
 
 @rule("library-clash-ld-library-path", "likely")
@@ -194,11 +201,12 @@ def the_loader_finds_none(
     said: Symptom = seen("cuda-library-not-found"), companion: Symptom | None = seen("torch-companion-not-loaded"),
     nvcc: Symptom | None = seen("nvcc-answers"), torch: Torch | None = one(cuda=Told(bool)), rocm: Torch | None = one(hip=Told(bool)),
     spare: Symptom | None = seen("cupy-does-without-a-library"), own: Symptom | None = seen("torch-c-part-imported"), nightly: Symptom | None = seen("nightly-torch-asked"),
+    dev: Torch | None = one(version=Told(of_a_night)),
 ) -> Verdict:  # fmt: skip
     """The loader looked for a file of that name and there is none; where torchaudio asks, it is made for another torch, and CuPy does without some."""
     compiled = nvcc is not None and torch is not None and wanted_by_what_was_compiled(said, nvcc, torch)
     aside = spare is not None and spare.library in str(said.lib)
-    torchs = own is not None and nightly is not None
+    torchs = own is not None and (nightly is not None or dev is not None)
     return companion is None and rocm is None and not (compiled or aside or torchs) and {"lib": said.lib}
 
 

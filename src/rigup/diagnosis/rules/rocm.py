@@ -254,9 +254,9 @@ def runtime_shows_a_foreign_chip(override: Variable = one(name=OVERRIDE), card: 
 @rule("wrong-hsa-override")
 def override_of_another_kind(override: Variable = one(name=OVERRIDE), card: Gpu = one(vendor="amd"),
                              other: Gpu | None = one(vendor="amd", integrated=False), mask: Variable | None = one(name=MASKS[:2], at="shell container")) -> Verdict:  # fmt: skip
-    """A processor's graphics may suffer for the card that the override is meant for; which card a mask hides is not asked."""
+    """A processor's graphics may suffer for the card that the override is meant for; a mask may hide any card but the one that it names."""
     meant = card.knows("integrated") and other and other.knows("isa") and fits(other.isa, override.value)
-    hidden = mask is not None and bool(mask.get("value"))
+    hidden = mask is not None and bool(mask.get("value")) and card.get("uuid", "") not in str(mask.value).split(",")
     return not meant and not hidden and harms(card.isa, override.value)
 
 

@@ -1,5 +1,7 @@
 """ROCm's libraries and the builds that stand on them: of one release, for this maker, whole."""
 
+import re
+
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.diagnosis.rules.rocm import left
 from rigup.diagnosis.rules.told import NOTEBOOKS
@@ -111,9 +113,13 @@ def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: 
 
 
 @rule("rocm-abi-mismatch", strength="likely")
-def kernels_of_another_rocblas(error: Symptom = seen("rocblas-loads-from-system")) -> Verdict:
+def kernels_of_another_rocblas(
+    error: Symptom = seen("rocblas-loads-from-system"), library: KernelLibrary | None = one(name="rocblas")
+) -> Verdict:
     """A file that is there and cannot be read was written for another rocBLAS than the one that runs."""
-    return bool(error.get("path"))
+    named = re.search(r"gfx[0-9a-f]{3,4}(?![0-9a-f])", str(error.path))
+    absent = library is not None and named is not None and named[0] not in (library.get("code") or ())
+    return not absent
 
 
 @rule("rocm-dropped-arch", strength="likely")
@@ -146,13 +152,15 @@ def server_waits_for_rocm_in_vain(
 
 @rule("broken-wheel-missing-library", strength="likely")
 def torch_itself_lacks_a_library(
-    error: Symptom = seen("torch-import-lacks-library", "torch-typed-import-lacks-library"), torch: Torch | None = None
-) -> Verdict:
+    error: Symptom = seen("torch-import-lacks-library", "torch-typed-import-lacks-library"), torch: Torch | None = None,
+    system: Symptom | None = seen("rocm-package-of-a-library"),
+) -> Verdict:  # fmt: skip
     """Its own import fails on a library that the wheel does not bring."""
     lib = str(error.get("lib"))
     want = lib.partition(".so.")[2].partition(".")[0]
     other = lib.startswith(_HIP) and bool(torch and torch.get("hip")) and _major(torch.hip) != want  # type: ignore[union-attr]
-    return not other and {"lib": lib}
+    installed = system is not None and lib.startswith(f"lib{system.name}.so.") and want != str(system.major)
+    return not (other or installed) and {"lib": lib}
 
 
 @rule("broken-wheel-missing-library", strength="likely")

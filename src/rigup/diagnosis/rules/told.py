@@ -26,7 +26,11 @@ NOTEBOOKS = (
     "colab-path",
     "kaggle-in-words",
 )  # hosted ones, that have a GPU where it is asked for
-WORKS_INSIDE = ("gpu-works-inside-told", "table-from-a-container-with-gpus")  # of a container whose GPUs are there
+WORKS_INSIDE = (
+    "gpu-works-inside-told",
+    "table-from-a-container-with-gpus",
+    "radeon-listed-inside",
+)  # of a container whose GPUs are there
 RIGHT = "collectives-run-right"  # a test of several cards that ended well
 CPU_ONLY = ("cpu-only-machine-told", "cpu-only-machine-told-with-a-dash")
 WITHOUT_GPU = ("has-no-gpu-in-words", "has-no-card-in-words", "runs-on-the-processor-in-words", *CPU_ONLY)  # fmt: skip

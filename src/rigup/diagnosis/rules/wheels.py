@@ -290,7 +290,7 @@ def refused_wheel_is_for_a_newer_libc_than_told(
 
 
 def _newer_libc(said: Symptom, have: str) -> Verdict:
-    wanted = sorted(int(minor) for minor in re.findall(r"manylinux_2_(\d{1,2})", str(said.os)))
+    wanted = sorted(tag[0] for tag in map(_manylinux, str(said.os).split(".")) if tag)
     lacking = bool(have and wanted) and version_key(have) < (2, wanted[0])
     return lacking and {"want": f"2.{wanted[0]}", "have": have, "file": said.name}
 

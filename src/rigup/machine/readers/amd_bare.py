@@ -39,10 +39,10 @@ def grepped_agents(text: Text) -> Statements:
 
 @reads(adds=(Gpu,), marks=("rocm_agent_enumerator",), rank=0)
 def enumerated_agents(text: Text) -> Statements:
-    """`rocm_agent_enumerator`: a chip a line; gfx000 is the processor."""
-    for hit in text.each(
-        r"rocm_agent_enumerator(?: -[\w-]{1,10})?[ \t]*\n(?P<chips>(?:[> \t]{0,8}gfx[0-9a-f]{3,4}[ \t]*(?:\n|\Z)){1,64})"
-    ):
+    """`rocm_agent_enumerator`: a chip a line; gfx000 is the processor. One of several commands, its lines stand after the others'."""
+    chips = r"(?:[> \t]{0,8}gfx[0-9a-f]{3,4}[ \t]*(?:\n|\Z)){1,64})"
+    below = list(text.each(r"rocm_agent_enumerator(?: -[\w-]{1,10})?[ \t]*\n(?P<chips>" + chips))
+    for hit in below or text.each(r"^gfx000[ \t]*\n(?P<chips>" + chips):
         for chip in sorted(set(hit["chips"].split()) - {"gfx000", ">"}):
             yield hit.states(Gpu, vendor="amd", shown_isa=chip, seen_by="rocm_agent_enumerator")
 
@@ -87,7 +87,7 @@ def _names(body: str, start: int) -> Iterator[str]:
     """Rows of an answer: file names and chips, up to what is neither."""
     for line in body[start:].split("\n", _MOST)[:_MOST]:
         if not re.fullmatch(
-            r"[> \t]{0,8}(?:[\w.-]{0,160}gfx[0-9a-f]{3,4}[\w.-]{0,120}[ \t]{0,8}){1,8}|[\w.-]{1,160}\.(?:co|dat|hsaco)",
+            r"[> \t]{0,8}(?:gfx[0-9a-f]{3,4}[ \t]{1,8}){1,60}(?:gfx[0-9a-f]{3,4})?|[> \t]{0,8}(?:[\w.-]{0,160}gfx[0-9a-f]{3,4}[\w.-]{0,120}[ \t]{0,8}){1,8}|[\w.-]{1,160}\.(?:co|dat|hsaco)",
             line,
         ):
             return

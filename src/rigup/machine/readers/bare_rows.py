@@ -20,7 +20,7 @@ def module_rows(text: Text) -> Statements:
 @reads(adds=(KernelModule,), marks=("/sys/module/nvidia/version",), rank=1)
 def loaded_version(text: Text) -> Statements:
     """`cat /sys/module/nvidia/version` and its answer: of the module that runs."""
-    for hit in text.each(r"/sys/module/nvidia/version[ \t]*\n(?:==> [^\n]{1,80} <==\n)?(?P<version>\d{3}\.\d{1,3}(?:\.\d{1,3})?)[ \t]*$"):  # fmt: skip
+    for hit in text.each(r"(?<![;&] cat )/sys/module/nvidia/version[ \t]*\n(?:==> [^\n]{1,80} <==\n)?(?P<version>\d{3}\.\d{1,3}(?:\.\d{1,3})?)[ \t]*$"):  # fmt: skip
         yield hit.states(KernelModule, name="nvidia", loaded=True, version=hit["version"])
 
 

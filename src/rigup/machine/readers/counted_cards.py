@@ -39,6 +39,15 @@ def nameless_sycl(text: Text) -> Statements:
         yield hit.states(Gpu, vendor="intel", pci_id="8086:" + hit["device"], runtime_index=int(hit["index"]))
 
 
+@reads(adds=(Gpu,), marks=("nvidia-smi",), rank=0)
+def counted_by_a_pipe(text: Text) -> Statements:
+    """`nvidia-smi -L | wc -l` and its number: a refusal has two lines at most. What `grep -c GPU` counts are cards, or parts of them."""
+    asked = r"\bnvidia-smi (?:-L|--list-gpus) ?\| ?(?P<how>wc -l|grep -c [\"']?(?:GPU|UUID)[\"']?:?)[ \t]*\n[ \t]{0,8}(?P<count>\d{1,3})[ \t]*$"
+    for hit in text.each(asked):
+        if int(hit["count"]) > (2 if hit["how"].startswith("wc") else 0):
+            yield hit.states(Gpu, vendor="nvidia", seen_by="nvidia-smi")
+
+
 _COMMENTED = late(r"^[ \t]{0,8}(?:#|//|--|;)(?=[ \t]{0,8}(?:GPU\[|\[level_zero|\[opencl|\||\+-|={8}))", re.MULTILINE)
 
 

@@ -301,6 +301,9 @@ def _row(text: Text, row: dict[str, str], at: int) -> Iterator[Gpu | Driver]:
         if column in _COLUMNS:
             field, convert = _COLUMNS[column]
             draft.add(field, convert(cell))
+    total, free = draft.get("vram"), mib(row.get("memory.free", ""))
+    if total and free is not None and "memory.used" not in row:
+        draft.add("memory_used", total - free)
     if draft.get("mig") is False:
         draft.add("partitions", [])
     if draft.readings:

@@ -22,6 +22,7 @@ _QUESTIONS = (
     (r"torch\.cuda\.device_count\(\)", r"\d{1,3}", "devices"),
     (r"torch\.cuda\.get_arch_list\(\)", r"\[[^\]\n]{0,400}\]", "code"),
     (r"torch\.cuda\.get_device_properties\([^()]{0,12}\)\.gcnArchName", r"gfx[0-9a-f]{3,4}[\w:+-]{0,40}", "chip"),
+    (r"torch\.cuda\.get_device_capability\([^()]{0,20}\)", r"\(?\d{1,2}, ?\d\)?", "capability"),
     (r"torch\.xpu\.is_available\(\)", _TRUTH, "xpu_available"),
     (r"torch\.backends\.mps\.is_built\(\)", _TRUTH, "mps_built"),
     (r"torch\.backends\.mps\.is_available\(\)", _TRUTH, "mps_available"),
@@ -61,7 +62,7 @@ def _arguments(text: str) -> list[str]:
 
 
 _WORDS = {"True": True, "False": False, "None": None}
-_BESIDE = ("name", "chip", "machine", "platform")  # what is no field of torch's
+_BESIDE = ("name", "chip", "capability", "machine", "platform")  # what is no field of torch's
 
 
 def _said(hit: Hit, told: dict[str, str], named: str) -> Iterator[Fact]:
@@ -73,6 +74,10 @@ def _said(hit: Hit, told: dict[str, str], named: str) -> Iterator[Fact]:
         torch["code"] = re.findall(r"\w+", told["code"])
     if torch:
         yield hit.states(Torch, **torch)
+    digits = re.findall(r"\d+", told.get("capability", ""))
+    rocm = torch.get("hip") or re.search(r"(?i)rocm|\bgfx\d|\bradeon\b", hit.text.body)  # HIP makes such a number up
+    if digits and not rocm and "name" not in told:
+        yield hit.states(Gpu, vendor="nvidia", isa="sm_" + "".join(digits))
     if row := one_gpu(told.get("name", "")):
         index = re.search(r"\((?:['\"]?cuda:)?(\d{1,2})?['\"]?\)\Z", named)
         number = {"runtime_index": int(index[1] or 0)} if index else {}

@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.directml import small
-from rigup.diagnosis.rules.memory import GIB, OUT, size
+from rigup.diagnosis.rules.memory import GIB, OUT, more_free_than_there_is, size
 from rigup.knowledge.intel import release_of
 from rigup.machine.kinds import Gpu, ModuleParameter, Symptom
 from rigup.machine.names import same_name
@@ -54,9 +54,11 @@ def carve_out_cannot_be_filled(
 @rule("igpu-vram-counted-without-gtt", "likely")
 def total_is_a_size_of_the_firmwares_menu(
     said: Symptom = seen("torch-out-of-memory-total"), card: Gpu | None = one(integrated=False), known: Symptom | None = seen(OUT[1]),
+    told: Symptom | None = seen("hip-memory-figures", "hip-memory-tuple"),
 ) -> Verdict:  # fmt: skip
     """Of the sizes that a firmware offers for a carve-out, and that no card for computing has."""
-    return card is None and known is None and _total(said) in _CARVED and {"severity": "error"}
+    wrong = told is not None and bool(more_free_than_there_is(told))  # two pools are mixed, as the figures tell
+    return card is None and known is None and not wrong and _total(said) in _CARVED and {"severity": "error"}
 
 
 @rule("igpu-vram-counted-without-gtt", "likely")

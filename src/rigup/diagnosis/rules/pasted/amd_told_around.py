@@ -1,7 +1,7 @@
 """What surrounds AMD's cards, told in sentences: WSL, firmware, another maker's torch, wrong results, memory that is shared."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.memory import GIB, OUT, size
+from rigup.diagnosis.rules.memory import GIB, OUT, more_free_than_there_is, size
 from rigup.diagnosis.rules.pasted.amd_told import OURS, ROCM
 from rigup.diagnosis.rules.rocm import left
 from rigup.knowledge import wsl
@@ -215,13 +215,14 @@ def carve_out_that_is_told_starves_torch(
 @rule("igpu-vram-counted-without-gtt", "likely")
 def torch_has_the_carve_out_only(
     said: Symptom = seen(*OUT), _hip: Symptom = seen(OUT[0], runtime="HIP"), inside: Gpu | None = one(vendor="amd", integrated=True),
-    card: Gpu | None = one(integrated=False),
+    card: Gpu | None = one(integrated=False), told: Symptom | None = seen("hip-memory-figures", "hip-memory-tuple"),
 ) -> Verdict:  # fmt: skip
     """Its total is a size that a firmware's menu offers for a carve-out, and one that no card for computing has."""
     total = size(said.get("total")) or 0
     small = total in _CARVED and (total <= 2 * GIB or inside is not None)
     mapped = inside is not None and inside.knows("gtt") and abs(total - inside.gtt) < 0.1 * total
-    return card is None and small and not mapped and {"severity": "error"}
+    wrong = told is not None and bool(more_free_than_there_is(told))  # two pools are mixed, as the figures tell
+    return card is None and small and not (mapped or wrong) and {"severity": "error"}
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")

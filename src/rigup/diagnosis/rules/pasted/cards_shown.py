@@ -233,7 +233,8 @@ def table_shows_more_than_the_driver_carries(
     """nvidia-smi prints what libcuda carries: more than its branch does comes from a compatibility package."""
     carried = cuda_of_driver(driver.version)
     more = bool(carried) and version_key(driver.cuda) > version_key(carried or "0")
-    return more and "GeForce" in gpu.name and torch.available is False
+    windows = gpu.get("driver_model") is not None  # no such package there
+    return more and not windows and "GeForce" in gpu.name and torch.available is False
 
 
 @rule("gpu-memory-ecc-error", "likely")

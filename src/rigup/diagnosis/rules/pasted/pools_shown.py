@@ -5,7 +5,7 @@ from rigup.diagnosis.rules.memory import GIB, size
 from rigup.machine.kinds import Gpu, KernelModule, ModuleParameter, Symptom
 
 _MIB, _PAGE = 1 << 20, 4096
-_PRINTED = ("torch-total-in-bytes", "torch-total-in-mib", "torch-total-divided", "torch-total-asked", "comfyui-totals")
+_PRINTED = ("torch-total-in-bytes", "torch-total-in-mib", "torch-total-divided", "torch-total-asked", "comfyui-totals", "ggml-total-of-an-integrated-device")  # fmt: skip
 
 
 def _printed(said: Symptom) -> float:

@@ -113,7 +113,7 @@ def number_beyond_those_that_are_counted(said: Symptom = seen("yolo-counts-fewer
 # -- memory
 @rule("oom-model-too-large", "likely")
 def program_was_refused_memory(
-    said: Symptom = seen(*_REFUSED), full: Symptom | None = seen(*OUT, "context-out-of-memory", "nvml-version-mismatch"), holder: Symptom | None = seen("nvidia-smi-lists-holder"),
+    said: Symptom = seen(*_REFUSED), full: Symptom | None = seen(*OUT, "context-out-of-memory", "nvml-version-mismatch"), holder: Symptom | None = seen("nvidia-smi-lists-holder", "program-of-the-card-runs-for-long"),
     gpu: Gpu | None = None,
 ) -> Verdict:  # fmt: skip
     """Its own message, without figures; what it asked for is mostly its own weights."""
