@@ -11,7 +11,11 @@ _CHANNEL = "$ conda install -c {} pytorch cudatoolkit=11.6\n"
 _TEGRA = 'Detected 1 CUDA Capable device(s)\n\nDevice 0: "NVIDIA Tegra X1"\n'
 _REFUSED = "AssertionError: CUDA unavailable, invalid device 0 requested\n"
 
+_KEPT = "C:\\app>pip install torch torchvision\nRequirement already satisfied: torch in c:\\py\\lib\\site-packages ({})\nRequirement already satisfied: torchvision in c:\\py\\lib\\site-packages ({})\n"
+_NO_GPU = "RuntimeError: No CUDA GPUs are available\n"
+
 SPEAKS = {
+    "plain-torch-beside-cuda": ("cpu-only-torch", _KEPT.format("2.1.0", "0.16.0+cu118") + _NO_GPU),
     "nouveau-searched-for": ("nouveau-bound", _LSMOD.format(2314240)),
     "nouveau-searched-with-sudo": ("nouveau-bound", "me@pc:~$ sudo lsmod|grep -i nouveau\nnouveau 1957888 5\n"),
     "parts-as-cards": ("mig-device-misaddressed", _BEYOND + _PARTS.format(_ONE)),
@@ -37,6 +41,11 @@ SPEAKS = {
     ),
 }
 SILENT = {
+    "torch-with-cuda-too": ("cpu-only-torch", _KEPT.format("2.1.0+cu118", "0.16.0+cu118") + _NO_GPU),
+    "plain-torch-under-linux": (
+        "cpu-only-torch",
+        _KEPT.replace("C:\\app>", "$ ").replace("c:\\py\\lib", "/opt/py/lib").format("2.1.0", "0.16.0+cu118") + _NO_GPU,
+    ),
     "nouveau-not-loaded": ("nouveau-bound", "$ lsmod | grep nouveau\n$ nvidia-smi -L\nGPU 0: NVIDIA RTX A4000\n"),
     "nouveau-beside-another-card": (
         "nouveau-bound",

@@ -15,7 +15,7 @@ OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 MASKS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
 _REFUSED = ("ollama-gfx-refused", "ollama-gfx-refused-early", "ollama-device-dropped")
 _BLAS = ("rocblas-without-arch", "rocblas-no-library-for-chip", *_REFUSED)
-_NO_CODE = (
+NO_CODE = (
     "hip-invalid-device-function",
     "hip-invalid-device-function-constant",
     "hip-no-binary",
@@ -134,7 +134,7 @@ def once_had_kernels(error: Symptom = seen(*_BLAS)) -> Verdict:
 
 @rule("rocm-dropped-arch", strength="likely")
 def once_had_code(
-    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_NO_CODE, "segfault-in-hip", "ggml-no-function"), listed: Symptom | None = seen("code-objects-listed"),
+    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*NO_CODE, "segfault-in-hip", "ggml-no-function"), listed: Symptom | None = seen("code-objects-listed"),
 ) -> Verdict:  # fmt: skip
     """No code for a chip that older releases had; where a program's own targets are listed, it is that program's."""
     return listed is None and left(card.isa) and {"gfx": card.isa}
@@ -188,7 +188,7 @@ def wheels_have(isa: str, torch: Torch | None) -> bool:
 
 
 @rule("gfx-not-in-torch-wheel", strength="likely")
-def function_is_not_there(error: Symptom = seen(*_NO_CODE), card: Gpu | None = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"), shown: Symptom | None = seen(*ANOTHERS),
+def function_is_not_there(error: Symptom = seen(*NO_CODE), card: Gpu | None = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"), shown: Symptom | None = seen(*ANOTHERS),
                           named: Symptom | None = seen("torch-named"), program: Symptom | None = seen("ggml-device-failed", "ggml-has-no-code-for-amds-card", "hip-program-named", "hip-program-no-function", "hip-program-tells-no-function", "image-for-instinct-named", "julia-of-amd-shown", "hip-names-its-own-source", "rocblas-solution-without-code"), torch: Torch | None = None) -> Verdict:  # fmt: skip
     """HIP found no code for the device, in a program that is torch's."""
     if program or (shown and not named and not (torch and torch.knows("version"))):
@@ -207,7 +207,7 @@ def no_code_objects_in_torch(torch: Torch, error: Symptom = seen("hip-no-code-ob
 
 @rule("binary-arch-missing", strength="likely")
 def no_code_objects_in_a_program(
-    error: Symptom = seen("hip-no-code-objects"), torch: Torch | None = None, said: Symptom | None = seen(*_NO_CODE)
+    error: Symptom = seen("hip-no-code-objects"), torch: Torch | None = None, said: Symptom | None = seen(*NO_CODE)
 ) -> Verdict:
     """The same in a program of its own: nothing speaks of torch."""
     return said is None and not (torch and torch.get("hip")) and {"gfx": error.get("gfx")}

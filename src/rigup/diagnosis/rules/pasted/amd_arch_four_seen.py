@@ -6,17 +6,10 @@ Where torch is not at work, its wheels are not to blame for code that is missing
 import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.rocm import OVERRIDE, helps, inside_a_processor, left
+from rigup.diagnosis.rules.rocm import NO_CODE, OVERRIDE, helps, inside_a_processor, left
 from rigup.knowledge.chips import runs_on
 from rigup.machine.kinds import Gpu, Symptom, Variable
 
-_NO_CODE = (
-    "hip-invalid-device-function",
-    "hip-invalid-device-function-constant",
-    "hip-no-binary",
-    "hip-no-kernel-image",
-    "hip-kernel-image-invalid",
-)
 _DENIED = ("kfd-permission-denied", "kfd-permission-denied-errno", "kfd-group-not-held", "rock-module-not-loaded")
 _MAPPED = ("gtt-limit-named", "gtt-pages-named", "gtt-size-named")
 _REFUSED = ("ollama-gfx-refused", "ollama-gfx-refused-early", "rocblas-without-arch")
@@ -25,7 +18,7 @@ _REFUSED = ("ollama-gfx-refused", "ollama-gfx-refused-early", "rocblas-without-a
 # -- code for the chip
 @rule("binary-arch-missing", "likely")
 def build_was_given_other_targets(
-    error: Symptom = seen(*_NO_CODE), built: Symptom = seen("targets-of-a-build-shown"), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="amd", integrated=False),
+    error: Symptom = seen(*NO_CODE), built: Symptom = seen("targets-of-a-build-shown"), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="amd", integrated=False),
     override: Variable | None = one(name=OVERRIDE),
 ) -> Verdict:  # fmt: skip
     """None of the targets runs on the card; a processor's graphics beside a card are left out by right."""

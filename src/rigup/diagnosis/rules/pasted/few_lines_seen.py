@@ -5,7 +5,7 @@ A line of such a kind says what is looked for; the rule stays silent where the t
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.driver import NO_CUDA, SILENT
-from rigup.machine.kinds import Driver, Gpu, JobRequest, KernelModule, Symptom, Torch
+from rigup.machine.kinds import Driver, Gpu, JobRequest, KernelModule, Package, Platform, Symptom, Torch
 
 _CUDA_REFUSED = ("program-stops-without-cuda", "yolo-invalid-cuda", "torch-program-wants-cuda")
 
@@ -44,6 +44,19 @@ def nightly_torch_lacks_a_library(
 ) -> Verdict:  # fmt: skip
     """torch's own compiled part fails to load in an environment of a night's build, which should bring all that it links."""
     return {"lib": error.lib}
+
+
+_COMPANIONS = ("torchvision", "torchaudio")
+
+
+@rule("cpu-only-torch", "likely")
+def plain_torch_took_the_place_of_one_with_cuda(
+    torch: Package = one(name="torch"), companion: Package = one(name=_COMPANIONS), _windows: Platform = one(system="windows"),
+    said: Symptom = seen("voice-program-finds-no-card", *NO_CUDA), works: Torch | None = one(available=True),
+) -> Verdict:  # fmt: skip
+    """For Windows only an index names its CUDA in the version: the companions still do, and torch came again without."""
+    replaced = "+" not in str(torch.version) and "+cu" in str(companion.version)
+    return works is None and replaced and {"torch": torch, "said": said.id}
 
 
 # -- modules

@@ -3,21 +3,14 @@
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.pasted.amd_told import OURS, program_of
-from rigup.diagnosis.rules.rocm import MASKS, OVERRIDE, helps, inside_a_processor, left, wheels_have
+from rigup.diagnosis.rules.rocm import MASKS, NO_CODE, OVERRIDE, helps, inside_a_processor, left, wheels_have
 from rigup.knowledge import wsl
 from rigup.knowledge.driver_faults import firmware_fault
 from rigup.knowledge.rocm import override_for
 from rigup.machine.kinds import Account, DeviceNode, Gpu, Platform, Symptom, Torch, Variable
 
 _MIB, _GIB = 1 << 20, 1 << 30
-_NO_CODE = (
-    "hip-invalid-device-function",
-    "hip-invalid-device-function-constant",
-    "hip-no-binary",
-    "hip-no-kernel-image",
-    "hip-kernel-image-invalid",
-    "hsa-isa-invalid",
-)
+_NO_CODE = (*NO_CODE, "hsa-isa-invalid")
 
 
 # -- code for the chip
