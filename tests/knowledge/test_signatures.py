@@ -21,7 +21,7 @@ MOST_SECONDS = 1.0  # of processor time; what is linear takes a thousandth of it
 def found(row, body):
     """As the matcher tries it: on the lines around the literal only."""
     spots = [at.start() for at in re.finditer(re.escape(row.literal), body)]
-    return list(Text("test", body).near(row.regex, spots, row.lines))
+    return list(Text("test", body).near(row.regex, spots, row.lines, beside=getattr(row, "beside", None)))
 
 
 def test_ids_tell_rows_apart():
@@ -33,6 +33,7 @@ def test_ids_tell_rows_apart():
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
 def test_the_example_is_found_and_the_near_miss_is_not(row):
     assert row.literal in row.example
+    assert not row.beside or any(word in row.example for word in row.beside)
     assert found(row, row.example), "the example does not match"
     assert row.near_miss
     assert not found(row, row.near_miss), "the near miss matches"

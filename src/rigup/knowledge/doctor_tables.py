@@ -14,6 +14,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         literal: must occur in the text; the regular expression is tried only near it.
         regex: pattern with named groups, tried on `lines` lines around the literal.
+        beside: words of which one stands near the literal, where that is no more than a number; empty for none.
         scope: what the message speaks of: "process", "world" or "machine".
         place: the place in which its program speaks, "" where the text does not tell.
         means: the cause that this message alone decides, or "".
@@ -32,6 +33,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     regex: str
     needs: str | list[Any] | None = None
     lines: int = 1
+    beside: list[str] = []
     scope: str = "process"
     place: str = ""
     means: str = ""

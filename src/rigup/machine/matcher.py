@@ -29,7 +29,9 @@ def match(text: Text, who: str = "anybody") -> Iterator[tuple[Symptom, list[Fact
         if not _may_speak(row, who):
             continue
         if (spots := text.spots(row.literal)) and text.may_hold(row.needs):
-            for hit in (one for one in text.near(row.regex, spots, row.lines) if not _denied(row, one)):
+            for hit in (
+                one for one in text.near(row.regex, spots, row.lines, beside=row.beside) if not _denied(row, one)
+            ):
                 yield _symptom(row, hit), [fact for said in row.states if _tells(said, fact := _stated(said, row, hit))]
 
 

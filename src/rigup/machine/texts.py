@@ -48,6 +48,7 @@ class Text:
         self.rank, self.lines, self.exit_status = rank, lines, exit_status
         self.fresh = False  # read for one reader alone; a pasted text is seen by several
         self.asked = ""  # the input that asked for it
+        self._words: dict[str, bool] = {}  # whether they stand in it
 
     def seen_as(self, place: Place, whole: bool, rank: int) -> "Text":
         """The same text for one reader, sharing what was found out about it."""
@@ -63,14 +64,20 @@ class Text:
         """The first place where it matches."""
         return next(self.each(regex), None)
 
-    def near(self, regex: str, spots: list[int], lines: int = 1, most: int = 200) -> Iterator["Hit"]:
+    def near(
+        self, regex: str, spots: list[int], lines: int = 1, most: int = 200, beside: list[str] | None = None
+    ) -> Iterator["Hit"]:
         """Matches on the lines around each spot only, so that a long log costs what its finds cost.
 
         Of a line without end only what is near counts, and a stretch that was searched in vain is not
-        searched again for the next spot on it.
+        searched again for the next spot on it. `beside` are words of which one must stand there too: looking for
+        them costs little, where a number alone stands on every line of a long log.
         """
         form, done, count, vain = pattern(regex), 0, 0, (0, -1)
         reach = _NEAR if lines == 1 else _NEAR_LINES
+        there = [word for word in beside or () if self._holds_word(word)]
+        if beside and not there:
+            return
         for at in spots[:_MOST_SPOTS]:
             if at < done or count >= most:
                 continue
@@ -81,11 +88,21 @@ class Text:
                 continue
             if start < vain[1]:  # spots side by side: further, so that few stretches cover them all
                 end = self._edge(here + (lines * _FAR if lines > 1 else 1), at + reach * _FAR)
-            if match := form.search(self.body, start, end):
+            if there and not self._one_of(there, start, end):
+                vain = (start, end)
+            elif match := form.search(self.body, start, end):
                 done, count = max(match.end(), done + 1), count + 1
                 yield Hit(self, match)
             else:
                 vain = (start, end)
+
+    def _holds_word(self, word: str) -> bool:
+        if word not in self._words:
+            self._words[word] = word in self.body
+        return self._words[word]
+
+    def _one_of(self, words: list[str], start: int, end: int) -> bool:
+        return any(self.body.find(word, start, end) >= 0 for word in words)
 
     def _edge(self, line: int, most: int) -> int:
         """Where a stretch ends: with a line, or before it where lines are long."""
