@@ -20,6 +20,7 @@ def _automaton() -> tuple[tuple[str, ...], Any]:
     import ahocorasick_rs
 
     waited = {row.literal for row in signatures()} | {row.literal for row in speakers()} | _MARKS
+    waited |= {word for row in signatures() for word in row.beside}
     literals = tuple(sorted(waited))
     return literals, ahocorasick_rs.AhoCorasick(literals)
 

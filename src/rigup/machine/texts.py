@@ -48,7 +48,6 @@ class Text:
         self.rank, self.lines, self.exit_status = rank, lines, exit_status
         self.fresh = False  # read for one reader alone; a pasted text is seen by several
         self.asked = ""  # the input that asked for it
-        self._words: dict[str, bool] = {}  # whether they stand in it
 
     def seen_as(self, place: Place, whole: bool, rank: int) -> "Text":
         """The same text for one reader, sharing what was found out about it."""
@@ -75,7 +74,7 @@ class Text:
         """
         form, done, count, vain = pattern(regex), 0, 0, (0, -1)
         reach = _NEAR if lines == 1 else _NEAR_LINES
-        there = [word for word in beside or () if self._holds_word(word)]
+        there = [word for word in beside or () if self.spots(word)]
         if beside and not there:
             return
         for at in spots[:_MOST_SPOTS]:
@@ -95,11 +94,6 @@ class Text:
                 yield Hit(self, match)
             else:
                 vain = (start, end)
-
-    def _holds_word(self, word: str) -> bool:
-        if word not in self._words:
-            self._words[word] = word in self.body
-        return self._words[word]
 
     def _one_of(self, words: list[str], start: int, end: int) -> bool:
         return any(self.body.find(word, start, end) >= 0 for word in words)
