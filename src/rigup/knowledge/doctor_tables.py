@@ -174,7 +174,7 @@ def elsewhere(systems: Collection[str]) -> frozenset[str]:
 
 def _of_family(name: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """Rows that know the file they stand in: told before anybody has them, for a copy of each would take longer."""
-    family = name.partition("/")[2]
+    family = name.split("/")[1]
     for row in rows:
         msgspec.structs.force_setattr(row, "family", family)
     return rows

@@ -1,88 +1,324 @@
-"""What AMD's stack and the programs on it print in a few lines: each rule where it speaks, and beside it where it has to be silent."""
+"""ROCm's libraries, chips and masks: each rule where it speaks, and beside it where it has to be silent."""
 
-_NO_MODULE = "$ rocminfo\nROCk module is NOT loaded, possibly no GPU devices\n"
-_NO_NODE = "Unable to open /dev/kfd read-write: No such file or directory\n"
-_DKMS = "$ dkms status\namdgpu/6.10.5-2095006.22.04, 6.5.0-45-generic, x86_64: installed (original_module exists)\n$ uname -r\n"
-_HEADERS = (
-    "Error! Your kernel headers for kernel {} cannot be found at /lib/modules/{}/build or /lib/modules/{}/source.\n"
-)
-_BUNDLE = (
+_TOKENS = "<unused12><unused12><unused12><unused12><unused12>\n"
+_HALO = "Radeon 8060S Graphics, gfx1151, ROCm 7.1\n"
+_FORM = "### GPU\n\nAMD\n\n"
+_KERAS = "12/12 [==============] - 1s 40ms/step - loss: nan - val_loss: nan\n"
+_OFF = 'Max diff: {}\nTraceback (most recent call last):\n  File "check.py", line 9, in <module>\nAssertionError\n'
+_ABSOLUTE = "max abs diff: {}\nAssertionError\n"
+_ROWS = "| Backend | PPL |\n| --- | --- |\n| CPU | 7.1204 |\n| ROCm | {} |\n"
+_COLUMNS = "| Model | CPU | Vulkan | ROCm |\n| --- | --- | --- | --- |\n| Q8_0 | {} | {} | {} |\n"
+_SCHOOL = "|gsm8k|      3|strict-match|     5|exact_match|↑  |{}|±  |0.0100|\n"
+_MASKS = "$ echo $ROCR_VISIBLE_DEVICES $HIP_VISIBLE_DEVICES\n{}\n"
+_TRIAL = 'level=INFO source=runner.go:464 msg="failure during GPU discovery" OLLAMA_LIBRARY_PATH="[/usr/lib/ollama/rocm]" error="runner crashed"\n'
+_OPENCL = "  Platform Name                                   AMD Accelerated Parallel Processing\nNumber of devices                                 {}\n"
+_SDK = "PS C:\\> amdgpu-arch.exe\n{}\nPS C:\\>\nAMD Radeon RX 7800 XT\n"
+_EMPTY = "environment:\n  - HSA_OVERRIDE_GFX_VERSION={}\n"
+_NO_DEVICE = "ggml_cuda_init: failed to initialize ROCm: no ROCm-capable device is detected\n"
+_PAIR = "$ rocminfo | grep gfx\n  Name:                    gfx1201\n  Name:                    gfx1031\n"
+_OVERRIDDEN = "$ HSA_OVERRIDE_GFX_VERSION=10.3.0 python train.py\nRuntimeError: HIP error: invalid device function\n"
+_NVIDIA = "NVIDIA GeForce RTX 3060\n"
+_XLA = "jaxlib.xla_extension.XlaRuntimeError: INTERNAL: no supported devices found for platform {}{}\n"
+_NONE = '"hipErrorNoBinaryForGpu: Unable to find code object for all current devices!"\n'
+_TORCH = ">>> import torch\n>>> torch.zeros(3, device='cuda')\n"
+_PLUGIN = "Jax plugin configuration error: Exception when calling jax_plugins.xla_rocm7.initialize()\nFailed to open: {}: cannot open shared object file: No such file or directory\n"
+_FOLDER = "FileNotFoundError: [WinError 3] The system cannot find the path specified: '{}'\n"
+_SITE = "D:\\\\ai\\\\venv\\\\Lib\\\\site-packages\\\\"
+_OVERRIDE = "$ env | grep HSA\nHSA_OVERRIDE_GFX_VERSION={}\n"
+_HANG = "HW Exception by GPU node-1 (Agent handle: 0x55d0f3a61b40) reason :GPU Hang\n"
+_CARD_OF_AMD = "Device 0: AMD Radeon RX 7900 XTX, gfx1100\n"
+_TWICE = "python3: CommandLine Error: Option 'spirv-expand-step' registered more than once!\n"
+_CHIP_OF_KERNEL = "$ rocminfo\n  Name:                    gfx1151\n"
+_FAULT = "Memory access fault by GPU node-1 (Agent handle: 0x5a10) on address (nil). Reason: Page not present or supervisor privilege.\n"
+_MES = "MES feature version: 1, firmware version: 0x000000{}\n"
+_IMPORT = '  File "/opt/conda/envs/n/lib/python3.9/site-packages/torch/__init__.py", line 210, in <module>\n    from torch._C import *  # noqa: F403\nImportError: libcupti.so.11.6: cannot open shared object file: No such file or directory\n'
+_CHANNEL = "$ conda install -c {} pytorch cudatoolkit=11.6\n"
+_BUNDLE_OF_ROCM = (
     ":1:hip_fatbin.cpp :272 : 3169196830 us: Cannot find CO in the bundle {} for ISA: amdgcn-amd-amdhsa--gfx1103\n"
 )
 _ISA = ":0:rocdevice.cpp            :2614: 99 us: HSA_STATUS_ERROR_INVALID_ISA: The instruction set architecture is invalid. code: 0x100f\n"
-_SHARED = "CUDA error: shared object initialization failed\n"
-_GGML = "  current device: 0, in function ggml_cuda_op_mul_mat at /tmp/pip-req-build/vendor/llama.cpp/ggml-cuda.cu:9663\n  hipGetLastError()\n"
-_CARVED = "[    5.1] amdgpu 0000:c5:00.0: amdgpu: VRAM: 98304M 0x0000008000000000 - 0x00000097FFFFFFFF (98304M used)\n"
-_HIP_NONE = "RuntimeError: HIP error: hipErrorNoDevice\n$ groups\noli adm cdrom sudo {}\n"
-_LEFT_OUT = 'time=2025-02-14T20:15:39.337Z level=INFO source=amd_linux.go:322 msg="filtering out device per user request" id=GPU-e8a2b1c3d4f50617 visible_devices=[1]\n'
-_GROUP = 'ROCk module is loaded\nroot is not member of "{0}" group, the default DRM access group. Users must be a member of the "{0}" group or another DRM access group in order for ROCm applications to run successfully.\n'
+_DSO = "W tensorflow/stream_executor/platform/default/dso_loader.cc:{0}] Could not load dynamic library '{1}'; dlerror: {1}: cannot open shared object file: No such file or directory\n"
+_PLACED = "llama_kv_cache_init:      SYCL{} KV buffer size =   512.00 MiB\nNative API returns: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)\n"
+_SYCL = "| 0| [level_zero:gpu:0]|                Intel Arc A770 Graphics|   12.55|    512|    1024|   32| 16225M|\n| 1| [level_zero:gpu:1]|                 Intel UHD Graphics 770|   12.2|     32|     512|   32| 61743M|\n"
+_PS = "NAME            ID              SIZE      PROCESSOR    UNTIL\nqwen2.5:3b      357c53fb659c    2.8 GB    {}     Forever\n"
+_UNIT = "[Unit]\nDescription=Ollama Service\n\n[Service]\nExecStart=/usr/bin/ollama serve\nUser=ollama\n{}\n[Install]\nWantedBy=default.target\n"
+_SET = 'Environment="HSA_OVERRIDE_GFX_VERSION={}"\n'
+_BUNDLE_OF_SERVED = "Initializing dynamic library: koboldcpp_{0}.dll\nFileNotFoundError: Could not find module '{1}\\koboldcpp_{0}.dll' (or one of its dependencies). Try using the full path with constructor syntax.\n"
+_TENSILE = "rocblas/library/TensileLibrary.dat: No such file or directory for GPU arch : {}\n"
+_WEBUI = 'venv "D:\\ai\\{}\\venv\\Scripts\\Python.exe"\nPython 3.10.11 (tags/v3.10.11:7d4cc5a, Apr  5 2023, 00:38:17) [MSC v.1929 64 bit (AMD64)]\n'
+_FOUND_NONE = "RuntimeError: Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver from http://www.nvidia.com/Download/index.aspx\n"
+_ON_ROCM = 'level=INFO source=types.go:107 msg="inference compute" id=0 library=rocm variant="" compute=gfx1034 driver=0.0 name=1002:7422 total="4.0 GiB" available="3.9 GiB"\n'
+_NAN = "{} result: NaNs for M=64, N=512\n{} result: correct\n"
+_CARD_OF_BESIDE = "Device  : AMD Instinct MI300X\n\n"
+_OBJ = "{}       hipv4-amdgcn-amd-amdhsa--{}  file:///home/ada/nbody#offset=8192&size=6632\n"
+_MINE = "./nbody\nHIP error hipErrorNoBinaryForGpu at nbody.cpp:31\n"
+_CHIP_OF_BESIDE = "$ rocm_agent_enumerator\n{}\n"
+_ROC = "$ roc-obj-ls {}\n1       host-x86_64-unknown-linux--      file://{}#offset=8192&size=0\n"
+_LINKS = "ImportError: {}: cannot open shared object file: No such file or directory\n"
+_SHOWN = "$ pip show torch | grep Version\nVersion: {}\n"
+_OWN = '  File "/opt/v/lib/python3.11/site-packages/torch/__init__.py", line 367, in <module>\n    from torch._C import *  # noqa: F403\n'
+_BLAS_OF_OTHER = '  File "/opt/c/lib/python3.8/site-packages/torch/__init__.py", line 229, in <module>\n    from torch._C import *  # noqa: F403\nImportError: librocblas.so.{}: cannot open shared object file: No such file or directory\n| rocblas | 4.1.2.60102-119~22.04 |\n'
+_TRIES = 'torch 2.4.0+rocm6.1, {}\n"hipErrorNoBinaryForGpu: Unable to find code object for all current devices!"\n$ HSA_OVERRIDE_GFX_VERSION=10.3.0 python -c "import torch; print(torch.ones(2).cuda())"\n{}'
+_TWO = "0 AMD Radeon RX 7800 XT gfx1101\n1 AMD Radeon {}\n$ python main.py\nHW Exception by GPU node-2 (Agent handle: 0x55c0e0) reason :GPU Hang\n$ HIP_VISIBLE_DEVICES=0 python main.py\n"
+_RAY = '(RayWorkerWrapper pid=9) ROCR_VISIBLE_DEVICES="{}"\n(RayWorkerWrapper pid=9) CUDA_VISIBLE_DEVICES="0,1"\nRuntimeError: HIP error: invalid device ordinal\n'
+_WRAPPER = "FileNotFoundError: {}\n"
+_CHIPS = ">>> for i in range(2): print(i, torch.cuda.get_device_properties(i).gcnArchName)\n0 {}\n1 {}\nSegmentation fault (core dumped)\n$ HIP_VISIBLE_DEVICES={} python t.py\n"
+_CRASH = ">>> torch.cuda.get_device_properties(0).gcnArchName, torch.cuda.get_arch_list()\n('{}', ['gfx900', 'gfx906', 'gfx1030'])\n>>> torch.ones(2, device='cuda')\nSegmentation fault\n$ HSA_OVERRIDE_GFX_VERSION=10.3.0 python t.py\n{}"
+_BLAS_OF_THERE = "Device ID 0 : AMD Radeon RX 6600 gfx1032\nrocBLAS error: Could not load /opt/rocm/lib/rocblas/library/TensileLibrary_lazy_gfx1032.dat\n$ ls /opt/rocm/lib/rocblas/library | grep -o 'gfx[0-9a-f]*' | sort -u | xargs\n{}\n"
 
-_CLOSED = "$ id\nuid=1000 gid=1000 groups=1000,44(video),109\n$ ls -ln /dev/kfd\ncrw-rw---- 1 0 993 236, 0 Aug 12 07:55 /dev/kfd\n"
-_COMPOSE = "services:\n  work:\n    image: acme/rocm\n    devices:\n      - /dev/kfd\n      - /dev/dri\n"
-_NOT_LOADED = "$ rocm-smi\ncat: /sys/module/amdgpu/initstate: No such file or directory\nERROR:root:Driver not initialized (amdgpu not found in modules)\n"
-_HANG = (
-    "[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx_0.0.0 timeout, signaled seq=24118, emitted seq=24120\n"
-    "amdgpu 0000:03:00.0: amdgpu: GPU reset begin!\n[drm] VRAM is lost due to GPU reset!\n"
-)
 SPEAKS = {
-    "card-got-no-room": ("bios-bar-settings", "amdgpu 0000:03:00.0: amdgpu: Fatal error during GPU init\namdgpu 0000:03:00.0: probe with driver amdgpu failed with error -12\n"),
-    "card-hangs-and-loses-its-memory": ("gpu-hardware-init-failure", _HANG),
-    "account-beside-nodes-handed-on": ("container-render-group-mismatch", _COMPOSE + _CLOSED),
-    "account-of-a-host": ("render-group-missing", _CLOSED),
-    "left-out-on-request": ("cuda-visible-devices-wrong", _LEFT_OUT + 'time=2025-02-14T20:15:39.337Z level=INFO source=amd_linux.go:402 msg="no compatible amdgpu devices detected"\n'),
-    "group-is-nobodys": ("container-render-group-mismatch", _GROUP.format("nogroup")),
-    "entered-and-absent": ("container-without-gpu", "lxc.cgroup2.devices.allow: c 226:128 rwm\nlxc.mount.entry: /dev/dri/renderD128 dev/dri/renderD128 none bind,optional,create=file\nroot@ct:~# rocminfo\n" + _NO_NODE),
-    "entered-and-refused": ("container-render-group-mismatch", "lxc exec rocm -- rocminfo\nUnable to open /dev/kfd read-write: Permission denied\n"),
-    "headers-missing": ("kernel-module-not-built", _HEADERS.format(*["6.8.0-45-generic"] * 3) + "Loading new amdgpu-6.8.5-2009582.22.04 DKMS files...\n"),
-    "built-for-another-kernel": ("kernel-module-not-built", _DKMS + "6.8.0-40-generic\n" + _NO_MODULE),
-    "module-in-a-wsl": ("wsl-rocm-release-not-supported", "Setting up amdgpu-dkms (1:6.8.5.60202-2041575.22.04) ...\n" + _HEADERS.format(*["5.15.153.1-microsoft-standard-WSL2"] * 3)),
-    "no-firmware": ("amdgpu-not-loaded", "[    5.219] amdgpu 0000:03:00.0: Direct firmware load for amdgpu/psp_13_0_0_sos.bin failed with error -2\n[    5.221] amdgpu: Fatal error during GPU init\n[    5.224] amdgpu: probe of 0000:03:00.0 failed with error -2\n"),
-    "opencl-without-devices": ("amdgpu-not-loaded", "Number of platforms                               1\n  Platform Name                                   AMD Accelerated Parallel Processing\n  Platform Vendor                                 Advanced Micro Devices, Inc.\n\n  Platform Name                                   AMD Accelerated Parallel Processing\nNumber of devices                                 0\n"),
-    "more-mapped-wished-for": ("apu-gtt-limit-not-applied", "$ cat /proc/cmdline\nBOOT_IMAGE=/vmlinuz-6.14 root=/dev/nvme0n1p2 ro quiet amdgpu.gttsize=122880\n$ cat /sys/class/drm/card1/device/mem_info_gtt_total\n33285996544\n"),
-    "bundle-of-torch": ("gfx-not-in-torch-wheel", _BUNDLE.format("/opt/conda/lib/python3.10/site-packages/torch/lib/libtorch_hip.so")),
-    "image-invalid": ("gfx-not-in-torch-wheel", "torch.AcceleratorError: CUDA error: device kernel image is invalid\nAMD Radeon RX 6700 XT\n"),
-    "shared-object-of-llama": ("binary-arch-missing", _SHARED + _GGML + 'GGML_ASSERT: /tmp/pip-req-build/vendor/llama.cpp/ggml-cuda.cu:258: !"CUDA error"\n'),
+    "reserved-tokens": ("garbage-output-on-gfx", _HALO + _TOKENS),
+    "one-sign-and-a-form": ("garbage-output-on-gfx", _FORM + "> hi\n@@@@@@@@@@@@@@@@@@@@@@@@\n"),
+    "loss-on-a-chip-that-was-left": ("garbage-output-on-gfx", "Radeon RX 580, ROCm 3.9\n" + _KERAS),
+    "loss-on-another": ("garbage-output-on-gfx", "Radeon RX 7900 XTX, ROCm 6.2\n" + _KERAS),
+    "comparison": ("garbage-output-on-gfx", _HALO + _OFF.format("12.50000000")),
+    "comparison-of-amounts": ("garbage-output-on-gfx", _HALO + _ABSOLUTE.format("nan")),
+    "perplexity-in-rows": ("garbage-output-on-gfx", _ROWS.format("1811.0930")),
+    "perplexity-in-columns": ("garbage-output-on-gfx", _COLUMNS.format("7.1204", "7.1188", "1,811.09")),
+    "sums-of-school": ("garbage-output-on-gfx", "MI308X\n" + _SCHOOL.format("0.0120")),
+    "both-masks": ("double-visibility-mask", _MASKS.format("1 1")),
+    "trial-of-a-server": ("gfx-not-in-rocblas", "AMD Radeon RX 6700 XT (gfx1031)\n" + _TRIAL),
+    "opencl-without-an-old-card": ("rocm-dropped-arch", "Radeon RX 570, ROCm 5.2\n" + _OPENCL.format(0)),
+    "sdk-and-the-processors-graphics": ("igpu-visible-beside-dgpu", _SDK.format("gfx1036")),
+    "empty-override": ("wrong-hsa-override", _EMPTY.format("${HSA_OVERRIDE_GFX_VERSION:-}") + _NO_DEVICE),
+    "two-chips-and-one-override": ("mixed-gfx-single-override", _PAIR + _OVERRIDDEN),
+    "xla-of-an-old-card": ("rocm-dropped-arch", "GPU: Radeon RX 580\n" + _XLA.format("ROCM", "")),
+    "function-name-in-capitals": ("gfx-not-in-torch-wheel", _TORCH + _NONE.replace("Gpu", "GPU")),
+    "attach-of-the-profiler": ("rocm-abi-mismatch", _PLUGIN.format("librocprofiler-sdk-attach.so.1")),
+    "marks-of-the-profiler": (
+        "rocm-abi-mismatch",
+        "ImportError: librocprofiler-sdk-roctx.so.1: cannot open shared object file: No such file or directory\n",
+    ),
+    "hang-overridden": ("wrong-hsa-override", _OVERRIDE.format("10.3.0") + _CARD_OF_AMD + _HANG),
+    "unheard-of-by-miopen": (
+        "gfx-not-in-torch-wheel",
+        "MIOpen Error: /src/hipoc_program.cpp:304: Code object build failed. Source: naive_conv.cpp\nerror: unknown target CPU 'gfx1201'\n",
+    ),
+    "twice": ("rocm-abi-mismatch", _CARD_OF_AMD + _TWICE),
+    "releases-of-the-index": (
+        "pip-index-url-hides-pypi",
+        "Looking in indexes: https://download.pytorch.org/whl/xpu\nERROR: Could not find a version that satisfies the requirement numpy==1.26.4 (from versions: 1.21.2, 2.1.2)\n",
+    ),
+    "fault-at-nought": ("wrong-hsa-override", _CHIP_OF_KERNEL + _MES.format(80) + _FAULT),
+    "nightly-lacks": ("broken-wheel-missing-library", _CHANNEL.format("pytorch-nightly") + _IMPORT),
+    "nightly-lacks-with-pip": (
+        "broken-wheel-missing-library",
+        "$ pip install --pre torch --index-url https://download.pytorch.org/whl/nightly/cu118\n" + _IMPORT,
+    ),
+    "rocm-goes": (
+        "cuda-torch-on-amd",
+        (
+            "    Uninstalling torch-2.3.0+rocm6.0:\nDownloading torch-2.3.1-cp310-cp310-manylinux1_x86_64.whl (779.1 MB)\n"
+            "  Downloading nvidia_cublas_cu12-12.1.3.1-py3-none-manylinux1_x86_64.whl (410.6 MB)\n"
+        ),
+    ),
+    "rocm-goes-by-uv": (
+        "cuda-torch-on-amd",
+        " - torch==2.4.0+rocm6.1\n + torch==2.4.1\nRuntimeError: Found no NVIDIA driver on your system.\n",
+    ),
+    "amd-smi-answers": (
+        "cuda-torch-on-amd",
+        (
+            "$ amd-smi list\nGPU: 0\n    BDF: 0000:2f:00.0\n    UUID: 33ff744c-0000-1000-80aa-3a0e5c1f1d2a\n$ pip list | grep -E 'torch|nvidia'\n"
+            "nvidia-cublas-cu12        12.4.5.8\nnvidia-nccl-cu12          2.21.5\ntorch                     2.6.0\n"
+        ),
+    ),
+    "bundle-of-torch": (
+        "gfx-not-in-torch-wheel",
+        _BUNDLE_OF_ROCM.format("/opt/conda/lib/python3.10/site-packages/torch/lib/libtorch_hip.so"),
+    ),
+    "image-invalid": (
+        "gfx-not-in-torch-wheel",
+        "torch.AcceleratorError: CUDA error: device kernel image is invalid\nAMD Radeon RX 6700 XT\n",
+    ),
     "isa-in-torch": ("gfx-not-in-torch-wheel", _ISA + "torch 2.9.0+rocm6.4\n"),
-    "isa-elsewhere": ("binary-arch-missing", _ISA),
-    "tensorflow-of-old": ("rocm-dropped-arch", "Ignoring visible gpu device (device: 0, name: Radeon RX 580, pci bus id: 0000:01:00.0) with AMDGPU version : gfx803. The supported AMDGPU versions are gfx900, gfx906, gfx1030.\n"),
-    "numbers-lost": ("garbage-output-on-gfx", ">>> torch.tensor([1.,2.,3.]).cuda()\ntensor([0., 0., 0.], device='cuda:0')\nAMD Radeon RX 5700 XT\n"),
-    "firmware-known-bad": ("amd-firmware-regression", "$ pacman -Q linux-firmware-amdgpu\nlinux-firmware-amdgpu 20251125-1\nMemory access fault by GPU node-1 (Agent handle: 0x3b7c6b0) on address 0x7f24d6e00000. Reason: Page not present or supervisor privilege.\nGPU: Radeon 8060S gfx1151\n"),
-    "carve-out-and-comfyui": ("apu-vram-carveout-vs-gtt", "Total VRAM 15804 MB, total RAM 31609 MB\npytorch version: 2.9.0+rocm7.0\nAMD arch: gfx1151\n" + _CARVED),
-    "hip-and-groups": ("render-group-missing", _HIP_NONE.format("dip plugdev lpadmin sambashare")),
-    "package-for-nvidia": ("torch-torchvision-mismatch", "libcudart.so.13: cannot open shared object file: No such file or directory\ntorch 2.9.1+rocm7.1\n"),
-}  # fmt: skip
+    "tensorflow-of-old": (
+        "rocm-dropped-arch",
+        "Ignoring visible gpu device (device: 0, name: Radeon RX 580, pci bus id: 0000:01:00.0) with AMDGPU version : gfx803. The supported AMDGPU versions are gfx900, gfx906, gfx1030.\n",
+    ),
+    "numbers-lost": (
+        "garbage-output-on-gfx",
+        ">>> torch.tensor([1.,2.,3.]).cuda()\ntensor([0., 0., 0.], device='cuda:0')\nAMD Radeon RX 5700 XT\n",
+    ),
+    "opens-none": ("rocm-abi-mismatch", _DSO.format(55, "librocrand.so") + _DSO.format(55, "libMIOpen.so")),
+    "opens-none-numbered": ("rocm-abi-mismatch", _DSO.format(64, "libhipsparse.so.0")),
+    "sycl-inside": ("igpu-visible-beside-dgpu", _SYCL + _PLACED.format(1)),
+    "unit-with-a-comment": (
+        "override-not-in-service",
+        _UNIT.format("# " + _SET.format("10.3.0")) + _PS.format("100% CPU"),
+    ),
+    "unit-with-a-comment-of-semicolons": (
+        "override-not-in-service",
+        _PS.format("100% CPU") + _UNIT.format(";" + _SET.format("11.0.0")),
+    ),
+    "unit-with-a-misspelt-key": (
+        "override-not-in-service",
+        _UNIT.format(_SET.format("10.3.0").replace("Environment", "Enviroment")),
+    ),
+    "drop-in-with-a-plural": (
+        "override-not-in-service",
+        "# /etc/systemd/system/ollama.service.d/override.conf\n[Service]\n"
+        + _SET.format("9.0.0").replace("Environment", "Environments"),
+    ),
+    "bundle-without-a-part": (
+        "broken-wheel-missing-library",
+        _BUNDLE_OF_SERVED.format("default", "C:\\Users\\ada\\AppData\\Local\\Temp\\_MEI40122"),
+    ),
+    "bundle-without-a-part-of-opencl": (
+        "broken-wheel-missing-library",
+        _BUNDLE_OF_SERVED.format("clblast_noavx2", "D:\\Temp\\_MEI7"),
+    ),
+    "tensile-after-a-cut": ("gfx-not-in-rocblas", _TENSILE.format("gfx1034")),
+    "tensile-of-windows-after-a-cut": ("gfx-not-in-rocblas", "C:\\ROCm\\bin\\" + _TENSILE.format("gfx90c")),
+    "directml-looks-for-nvidia": ("cuda-torch-on-amd", _WEBUI.format("sd-webui-directml") + _FOUND_NONE),
+    "bfloat-alone-is-lost": ("garbage-output-on-gfx", _CARD_OF_BESIDE + _NAN.format("bf16", "fp16")),
+    "bfloat-alone-is-lost-below": (
+        "garbage-output-on-gfx",
+        _CARD_OF_BESIDE + "float16: matches the CPU\nfloat32: matches the CPU\nbfloat16: garbage\n",
+    ),
+    "nightly-lacks-of-other": (
+        "broken-wheel-missing-library",
+        _OWN + _LINKS.format("libcufile.so.0") + _SHOWN.format("2.8.0.dev20250501+cu128"),
+    ),
+    "rocblas-of-another-number": ("rocm-abi-mismatch", _BLAS_OF_OTHER.format(0)),
+    "override-mends": ("gfx-not-in-torch-wheel", _TRIES.format("gfx1035", "tensor([1., 1.], device='cuda:0')\n")),
+    "hangs-on-both": ("igpu-visible-beside-dgpu", _TWO.format("Graphics gfx1036")),
+    "two-masks": ("double-visibility-mask", _RAY.format(3)),
+    "vendored": ("broken-wheel-missing-library", _LINKS.format("libgfortran-040039e1.so.5.0.0")),
+    "wrapper": ("broken-wheel-missing-library", _WRAPPER.format("Shared library with base name 'whisper' not found")),
+    "small-one-first": ("igpu-visible-beside-dgpu", _CHIPS.format("gfx1036", "gfx1101", 1)),
+    "small-one-second": ("igpu-visible-beside-dgpu", _CHIPS.format("gfx1030", "gfx1036", 0)),
+    "crash-and-override": ("gfx-not-in-torch-wheel", _CRASH.format("gfx1032", "tensor([1., 1.], device='cuda:0')\n")),
+    "listed-in-one-line": (
+        "gfx-not-in-rocblas",
+        _BLAS_OF_THERE.format("gfx1030 gfx1100 gfx1101 gfx1102 gfx900 gfx906 gfx908 gfx90a gfx942"),
+    ),
+}
 
 SILENT = {
-    "card-was-given-up-for-another-reason": ("bios-bar-settings", "amdgpu 0000:03:00.0: amdgpu: Fatal error during GPU init\namdgpu: probe of 0000:03:00.0 failed with error -22\n"),
-    "card-that-came-back": ("gpu-hardware-init-failure", _HANG + "amdgpu 0000:03:00.0: amdgpu: GPU reset(2) succeeded!\n"),
-    "account-behind-a-compose-file": ("render-group-missing", _COMPOSE + _CLOSED),
-    "guest-of-windows-that-computes": ("amdgpu-not-loaded", "$ ls /dev/dxg\n/dev/dxg\n" + _NOT_LOADED),
-    "module-missed-where-torch-computes": ("amdgpu-not-loaded", _NOT_LOADED + ">>> torch.cuda.is_available()\nTrue\n"),
-    "tensorflow-has-a-card": (
-        "binary-arch-missing",
-        ("Ignoring visible gpu device (device: 1, name: AMD Radeon Graphics, pci bus id: 0000:10:00.0) with AMDGPU version : gfx1036. The supported AMDGPU versions are gfx900, gfx906, gfx1030, gfx1100.\n"
-        "Created device /job:localhost/replica:0/task:0/device:GPU:0 with 23578 MB memory:  -> device: 0, name: Radeon RX 7900 XTX, pci bus id: 0000:03:00.0\n"),
+    "reserved-tokens-named": ("garbage-output-on-gfx", _HALO + "the tokenizer has <unused0> to <unused98>\n"),
+    "reserved-tokens-of-another": ("garbage-output-on-gfx", _NVIDIA + _TOKENS),
+    "form-of-another": (
+        "garbage-output-on-gfx",
+        "### CPU\n\nAMD\n\n### GPU\n\nNvidia\n\n> hi\n@@@@@@@@@@@@@@@@@@@@@@@@\n",
+    ),
+    "loss-of-another": ("garbage-output-on-gfx", _NVIDIA + _KERAS),
+    "small-difference": ("garbage-output-on-gfx", _HALO + _OFF.format("0.00012000")),
+    "small-amounts": ("garbage-output-on-gfx", _HALO + _ABSOLUTE.format("0.0031")),
+    "perplexities-agree": ("garbage-output-on-gfx", _ROWS.format("7.1211")),
+    "columns-agree": ("garbage-output-on-gfx", _COLUMNS.format("7.1204", "7.1188", "7.1301")),
+    "columns-of-speeds": ("garbage-output-on-gfx", _COLUMNS.format("9.1", "52.0", "410.2")),
+    "sums-of-school-right": ("garbage-output-on-gfx", "MI308X\n" + _SCHOOL.format("0.9410")),
+    "dashes-are-printed": (
+        "garbage-output-on-gfx",
+        _HALO + '>>> print("#" * 40)\n########################################\n',
+    ),
+    "masks-that-fit": ("double-visibility-mask", _MASKS.format("1 0")),
+    "trial-of-a-chip-that-is-there": ("gfx-not-in-rocblas", "AMD Radeon RX 7900 XTX (gfx1100)\n" + _TRIAL),
+    "opencl-with-an-old-card": ("rocm-dropped-arch", "Radeon RX 570, ROCm 5.2\n" + _OPENCL.format(1)),
+    "sdk-and-the-card": ("igpu-visible-beside-dgpu", _SDK.format("gfx1101")),
+    "override-by-default": ("wrong-hsa-override", _EMPTY.format("${HSA_OVERRIDE_GFX_VERSION:-10.3.0}") + _NO_DEVICE),
+    "two-chips-and-no-override": ("mixed-gfx-single-override", _PAIR + "$ python train.py\n"),
+    "list-is-no-card": ("wrong-hsa-override", "GPU: RX 7600\nBuilt for gfx900, gfx906, gfx1030\n"),
+    "list-of-a-build-is-no-card": ("wrong-hsa-override", 'GPU: MI210\nGPU_TARGETS="gfx906,gfx908,gfx90a"\n'),
+    "profiler-of-torchs-own": (
+        "rocm-abi-mismatch",
+        "    from torch._C import *  # noqa: F403\nImportError: librocprofiler-sdk.so.1: cannot open shared object file: No such file or directory\n",
+    ),
+    "profiler-is-there": (
+        "rocm-abi-mismatch",
+        "librocprofiler-sdk-attach.so.1 => /opt/rocm/lib/librocprofiler-sdk-attach.so.1\n",
+    ),
+    "folder-of-rocms-libraries": (
+        "broken-wheel-missing-library",
+        'python -c "import speech"\n' + _FOLDER.format(_SITE + "speech\\\\..\\\\_rocm_sdk_libraries"),
+    ),
+    "hang-under-its-own": ("wrong-hsa-override", _OVERRIDE.format("11.0.0") + _CARD_OF_AMD + _HANG),
+    "twice-without-amd": ("rocm-abi-mismatch", _TWICE),
+    "firmware-explains-the-fault": ("wrong-hsa-override", _CHIP_OF_KERNEL + _MES.format(83) + _FAULT),
+    "release-lacks": ("broken-wheel-missing-library", _CHANNEL.format("pytorch") + _IMPORT),
+    "rocm-goes-for-rocm": (
+        "cuda-torch-on-amd",
+        "    Uninstalling torch-2.3.0+rocm6.0:\nSuccessfully installed torch-2.4.1+rocm6.1\n",
+    ),
+    "amd-smi-beside-rocms-torch": (
+        "cuda-torch-on-amd",
+        "$ amd-smi list\nGPU: 0\n    BDF: 0000:2f:00.0\n    UUID: 33ff744c-0000-1000-80aa-3a0e5c1f1d2a\ntorch==2.6.0+rocm6.2.4\n",
     ),
     "another-card-is-supported": (
         "gfx-not-in-rocblas",
-        ('level=INFO source=amd_linux.go:119 msg="amdgpu [0] gfx1100 is supported"\n'
-        'level=WARN source=amd_linux.go:114 msg="amdgpu [1] gfx1036 is not supported by /tmp/ollama2436258655/rocm [gfx1030 gfx1100 gfx1101 gfx1102]"\n'),
+        (
+            'level=INFO source=amd_linux.go:119 msg="amdgpu [0] gfx1100 is supported"\n'
+            'level=WARN source=amd_linux.go:114 msg="amdgpu [1] gfx1036 is not supported by /tmp/ollama2436258655/rocm [gfx1030 gfx1100 gfx1101 gfx1102]"\n'
+        ),
     ),
-    "left-out-beside-another": ("cuda-visible-devices-wrong", _LEFT_OUT + 'level=INFO source=types.go:130 msg="inference compute" id=GPU-1 library=rocm variant="" compute=gfx1100 total="24.0 GiB"\n'),
-    "group-with-a-name": ("container-render-group-mismatch", _GROUP.format("render")),
-    "node-absent-on-a-machine": ("container-without-gpu", "ada@desk:~$ rocminfo\n" + _NO_NODE),
-    "headers-of-another-module": ("kernel-module-not-built", "Loading new amdgpu-6.8.5-2009582.22.04 DKMS files...\nBuilding for 6.8.0-45-generic\n"),
-    "built-for-the-kernel": ("kernel-module-not-built", _DKMS + "6.5.0-45-generic\n" + _NO_MODULE),
-    "firmware-not-needed": ("amdgpu-not-loaded", "[    5.219] amdgpu 0000:03:00.0: Direct firmware load for amdgpu/isp_4_1_1.bin failed with error -2\n[    6.0] [drm] Initialized amdgpu 3.61.0 for 0000:03:00.0 on minor 1\n"),
-    "opencl-with-a-device": ("amdgpu-not-loaded", "Number of platforms:\t\t\t\t 1\n  Platform Name:\t\t\t\t AMD Accelerated Parallel Processing\nNumber of devices:\t\t\t\t 1\n  Board name:\t\t\t\t\t AMD Radeon RX 7800 XT\n  Name:\t\t\t\t\t\t gfx1101\n"),
-    "as-much-as-wished-for": ("apu-gtt-limit-not-applied", "$ cat /proc/cmdline\nBOOT_IMAGE=/vmlinuz-6.14 root=/dev/nvme0n1p2 ro quiet amdgpu.gttsize=31744\n$ cat /sys/class/drm/card1/device/mem_info_gtt_total\n33285996544\n"),
-    "bundle-of-another": ("gfx-not-in-torch-wheel", _BUNDLE.format("/opt/rocm/lib/librocrand.so")),
-    "image-of-nvidias": ("gfx-not-in-torch-wheel", "RuntimeError: CUDA error: device kernel image is invalid\nNVIDIA GeForce RTX 2060\n"),
-    "shared-object-of-another": ("binary-arch-missing", _SHARED),
-    "numbers-kept": ("garbage-output-on-gfx", ">>> torch.tensor([1.,2.,3.]).cuda()\ntensor([1., 2., 3.], device='cuda:0')\nAMD Radeon RX 5700 XT\n"),
-    "firmware-good": ("amd-firmware-regression", "$ pacman -Q linux-firmware-amdgpu\nlinux-firmware-amdgpu 20260110-1\nMemory access fault by GPU node-1 (Agent handle: 0x3b7c6b0) on address 0x7f24d6e00000. Reason: Page not present or supervisor privilege.\nGPU: Radeon 8060S gfx1151\n"),
-    "carve-out-counted": ("apu-vram-carveout-vs-gtt", "Total VRAM 98304 MB, total RAM 31609 MB\npytorch version: 2.9.0+rocm7.0\nAMD arch: gfx1151\n" + _CARVED),
-    "hip-and-all-groups": ("render-group-missing", _HIP_NONE.format("render video")),
-    "companion-for-rocm": ("torch-torchvision-mismatch", "torch 2.9.1+rocm7.1\ntorchvision 0.24.1+rocm7.1\n"),
-    "library-of-cudas-missing": ("torch-torchvision-mismatch", "libcudart.so.13: cannot open shared object file: No such file or directory\ntorch 2.9.1+cu128\n"),
-}  # fmt: skip
+    "bundle-of-another": ("gfx-not-in-torch-wheel", _BUNDLE_OF_ROCM.format("/opt/rocm/lib/librocrand.so")),
+    "image-of-nvidias": (
+        "gfx-not-in-torch-wheel",
+        "RuntimeError: CUDA error: device kernel image is invalid\nNVIDIA GeForce RTX 2060\n",
+    ),
+    "numbers-kept": (
+        "garbage-output-on-gfx",
+        ">>> torch.tensor([1.,2.,3.]).cuda()\ntensor([1., 2., 3.], device='cuda:0')\nAMD Radeon RX 5700 XT\n",
+    ),
+    "opens-none-of-cuda": ("rocm-abi-mismatch", _DSO.format(55, "libcudart.so.11.0")),
+    "opened": (
+        "rocm-abi-mismatch",
+        "I tensorflow/stream_executor/platform/default/dso_loader.cc:48] Successfully opened dynamic library librocrand.so\n",
+    ),
+    "sycl-card": ("igpu-visible-beside-dgpu", _SYCL + _PLACED.format(0)),
+    "comment-and-nobody-complains": ("override-not-in-service", _UNIT.format("#" + _SET.format("10.3.0"))),
+    "comment-and-it-computes": (
+        "override-not-in-service",
+        _UNIT.format("#" + _SET.format("10.3.0")) + _ON_ROCM + "no cpu-only run any more\n",
+    ),
+    "comment-beside-a-line-in-force": (
+        "override-not-in-service",
+        _UNIT.format("#" + _SET.format("11.0.0") + _SET.format("10.3.0")) + _PS.format("100% CPU"),
+    ),
+    "key-spelt-rightly": ("override-not-in-service", _UNIT.format(_SET.format("10.3.0"))),
+    "misspelt-beside-the-right-one": (
+        "override-not-in-service",
+        _UNIT.format(_SET.format("10.3.0").replace("Environment", "Enviroment") + _SET.format("10.3.0")),
+    ),
+    "folder-without-a-part": (
+        "broken-wheel-missing-library",
+        _BUNDLE_OF_SERVED.format("default", "C:\\tools\\koboldcpp"),
+    ),
+    "tensile-that-is-read": ("gfx-not-in-rocblas", "rocblas/library/TensileLibrary_lazy_gfx1034.dat\n"),
+    "webui-without-directml": ("cuda-torch-on-amd", _WEBUI.format("stable-diffusion-webui") + _FOUND_NONE),
+    "directml-beside-a-geforce": (
+        "cuda-torch-on-amd",
+        _WEBUI.format("sd-webui-directml") + _FOUND_NONE + "GPU: NVIDIA GeForce RTX 2060\n",
+    ),
+    "torch-is-not-named": (
+        "gfx-not-in-torch-wheel",
+        _MINE + _CHIP_OF_BESIDE.format("gfx942") + _ROC.format("./nbody", "/home/ada/nbody") + _OBJ.format(1, "gfx908"),
+    ),
+    "short-range-overflows": ("garbage-output-on-gfx", _CARD_OF_BESIDE + _NAN.format("fp16", "bf16")),
+    "bfloat-is-lost-elsewhere": (
+        "garbage-output-on-gfx",
+        "Device  : NVIDIA H100 PCIe\n\n" + _NAN.format("bf16", "fp16"),
+    ),
+    "release-lacks-of-other": (
+        "broken-wheel-missing-library",
+        _OWN + _LINKS.format("libcufile.so.0") + _SHOWN.format("2.8.0+cu128"),
+    ),
+    "rocblas-of-that-number": ("rocm-abi-mismatch", _BLAS_OF_OTHER.format(4)),
+    "override-and-no-error": (
+        "gfx-not-in-torch-wheel",
+        "torch 2.4.0+rocm6.1, gfx1035\n$ HSA_OVERRIDE_GFX_VERSION=10.3.0 python t.py\ntensor([1., 1.], device='cuda:0')\n",
+    ),
+    "two-cards": ("igpu-visible-beside-dgpu", _TWO.format("RX 6800 gfx1030")),
+    "one-mask-fits": ("double-visibility-mask", _RAY.format("2,3")),
+    "library-of-the-distribution": ("broken-wheel-missing-library", _LINKS.format("libgfortran.so.5")),
+    "wrapper-fails-to-load": ("broken-wheel-missing-library", _WRAPPER.format("no model at ./m.gguf")),
+    "two-cards-of-there": ("igpu-visible-beside-dgpu", _CHIPS.format("gfx1030", "gfx1101", 1)),
+    "small-one-chosen": ("igpu-visible-beside-dgpu", _CHIPS.format("gfx1036", "gfx1101", 0)),
+    "crash-of-a-known-chip": (
+        "gfx-not-in-torch-wheel",
+        _CRASH.format("gfx1030", "tensor([1., 1.], device='cuda:0')\n"),
+    ),
+    "file-is-there": ("gfx-not-in-rocblas", _BLAS_OF_THERE.format("gfx1030 gfx1032 gfx1100")),
+    "not-there-at-all": ("rocm-abi-mismatch", _BLAS_OF_THERE.format("gfx1030 gfx1100 gfx942")),
+}

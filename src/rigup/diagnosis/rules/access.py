@@ -1,6 +1,8 @@
 """Who may open what: the device nodes of GPUs, on a host and in a container."""
 
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from typing import Any
+
+from rigup.diagnosis.rule import Every, Params, Verdict, mends, one, rule, seen
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Account, DeviceNode, Gpu, Group, Jetson, Service, Symptom, Toolkit, Torch, World
 
@@ -10,9 +12,9 @@ _TEGRA = ("/dev/nvmap", "/dev/nvhost-", "/dev/nvgpu/")
 _NOBODY = ("nobody", "nogroup", "nfsnobody", "65534")  # whom a user namespace does not know
 
 
-def inside(fact: Fact) -> bool:
+def inside(seen_there: Fact | Every[Any]) -> bool:
     """Whether something was seen in a container; so is a service that runs in one."""
-    return fact.place.world.partition(":")[0] == "container"
+    return seen_there.place.world.partition(":")[0] == "container"
 
 
 def closed(node: DeviceNode, who: Account) -> bool:

@@ -1,9 +1,9 @@
 """NVIDIA's kernel side: whether a module is there, is let in, gets the card, and fits the card and its libraries."""
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
+from rigup.diagnosis.rules.access import inside
 from rigup.knowledge.cuda import cuda_of_driver, version_key
 from rigup.knowledge.gpus import driver_branch_for, open_module
-from rigup.machine.facts import Fact
 from rigup.machine.kinds import (
     DkmsBuild,
     DkmsTree,
@@ -51,11 +51,6 @@ _USER_SPACE = (
     "nvidia-smi",
     "xorg-x11-drv-nvidia",
 )
-
-
-def inside(part: Fact | Every) -> bool:  # type: ignore[type-arg]
-    """Whether it was seen from a container: there the host's driver is not to be judged."""
-    return part.place.world.startswith("container")
 
 
 def same_version(one_version: str, other: str) -> bool:

@@ -1,7 +1,8 @@
 """NVIDIA's driver that is not there: switched off on purpose, not loaded, not installed."""
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
-from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, inside
+from rigup.diagnosis.rules.access import inside
+from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT
 from rigup.diagnosis.rules.told import (
     LISTS_WITHOUT,
     NO_DEDICATED,

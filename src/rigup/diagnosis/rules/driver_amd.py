@@ -1,7 +1,7 @@
 """AMD's kernel side: amdgpu and amdkfd, the path to the card, and firmware."""
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
-from rigup.diagnosis.rules.driver import inside
+from rigup.diagnosis.rules.access import inside
 from rigup.knowledge.driver_faults import firmware_fault
 from rigup.machine.kinds import (
     Account,

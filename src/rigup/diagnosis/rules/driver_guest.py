@@ -1,7 +1,8 @@
 """Cards that are not there, not mapped, or given to a guest by halves; and the memory manager beside the driver."""
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
-from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, inside, same_version
+from rigup.diagnosis.rules.access import inside
+from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, same_version
 from rigup.diagnosis.rules.told import WITHOUT_GPU
 from rigup.knowledge.driver_faults import branch_has, virtual_display
 from rigup.knowledge.gpus import is_display_only

@@ -3,8 +3,8 @@
 import re
 
 from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
-from rigup.diagnosis.rules.access import closed
-from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, inside, same_version
+from rigup.diagnosis.rules.access import closed, inside
+from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, same_version
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.driver_choice import branch_left_for
 from rigup.knowledge.gpu_words import gpu_in_words

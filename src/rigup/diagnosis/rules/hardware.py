@@ -1,7 +1,8 @@
 """Cards that fail, and cards that somebody else has."""
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
-from rigup.diagnosis.rules.driver import SILENT, inside
+from rigup.diagnosis.rules.access import inside
+from rigup.diagnosis.rules.driver import SILENT
 from rigup.diagnosis.rules.driver_guest import on_first_bus
 from rigup.machine.kinds import (
     DeviceNode,

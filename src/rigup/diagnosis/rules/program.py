@@ -22,7 +22,7 @@ NO_DEVICE = (
     "lightning-finds-no-visible-card",
 )  # fmt: skip
 CUDA_MASK = "CUDA_VISIBLE_DEVICES"
-MASKS = (CUDA_MASK, "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+DEVICE_MASKS = (CUDA_MASK, "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 _NONE = ("", "-1", "none", "None")
 
 
@@ -39,7 +39,7 @@ def counted(mask: Variable, cards: CardCount) -> bool:
 # -- masks
 @rule("cuda-visible-devices-wrong")
 def mask_names_a_device_that_is_not_there(
-    mask: Variable = one(name=MASKS), cards: CardCount = one(mig=False)
+    mask: Variable = one(name=DEVICE_MASKS), cards: CardCount = one(mig=False)
 ) -> Verdict:
     """Of 0-based indices one lies beyond the last card: that card and all behind it are hidden."""
     parts = chosen(mask.value or "")
@@ -55,7 +55,9 @@ def mask_names_a_device_that_is_not_there(
 
 @rule("cuda-visible-devices-wrong", "likely")
 def mask_names_a_device_of_another_job(
-    mask: Variable = one(name=MASKS), cards: CardCount = one(mig=False), _job: Variable = one(name="SLURM_JOB_ID")
+    mask: Variable = one(name=DEVICE_MASKS),
+    cards: CardCount = one(mig=False),
+    _job: Variable = one(name="SLURM_JOB_ID"),
 ) -> Verdict:
     """The node has more cards than the job may use: those that it may are counted from 0, and fewer."""
     first, usable = chosen(mask.value or "")[0], cards.get("usable") or 0
@@ -65,7 +67,7 @@ def mask_names_a_device_of_another_job(
 
 
 @rule("cuda-visible-devices-wrong")
-def mask_names_an_unknown_uuid(mask: Variable = one(name=MASKS), cards: CardCount = one(mig=False)) -> Verdict:
+def mask_names_an_unknown_uuid(mask: Variable = one(name=DEVICE_MASKS), cards: CardCount = one(mig=False)) -> Verdict:
     """A UUID, or its beginning, that no card has."""
     first = chosen(mask.value or "")[0]
     unknown = first.startswith("GPU-") and not any(uuid.startswith(first) for uuid in cards.uuids)
@@ -75,7 +77,7 @@ def mask_names_an_unknown_uuid(mask: Variable = one(name=MASKS), cards: CardCoun
 
 @rule("cuda-visible-devices-wrong")
 def mask_hides_all_and_the_program_finds_none(
-    _nothing: Symptom = seen(*NO_DEVICE), mask: Variable = one(name=MASKS, value=_NONE), card: Gpu | None = None,
+    _nothing: Symptom = seen(*NO_DEVICE), mask: Variable = one(name=DEVICE_MASKS, value=_NONE), card: Gpu | None = None,
     passed: Symptom | None = seen("pytest-passed"),
 ) -> Verdict:  # fmt: skip
     """An empty mask, or -1, and a program that wanted a GPU; tests that passed so were meant to run without."""
@@ -84,7 +86,7 @@ def mask_hides_all_and_the_program_finds_none(
 
 @rule("cuda-visible-devices-wrong")
 def mask_hides_all_cards(
-    mask: Variable = one(name=MASKS, value=_NONE, at="shell service unit kernel"),
+    mask: Variable = one(name=DEVICE_MASKS, value=_NONE, at="shell service unit kernel"),
     card: Gpu = one(vendor=("nvidia", "amd")),
     own: Mask | None = None,
 ) -> Verdict:
@@ -95,7 +97,7 @@ def mask_hides_all_cards(
 
 @rule("cuda-visible-devices-wrong", "possible")
 def mask_of_unseen_cards(
-    _nothing: Symptom = seen(*NO_DEVICE), mask: Variable = one(name=MASKS), card: Gpu | None = None
+    _nothing: Symptom = seen(*NO_DEVICE), mask: Variable = one(name=DEVICE_MASKS), card: Gpu | None = None
 ) -> Verdict:
     """An index above the first, and no device; how many there are, nobody has seen."""
     first = chosen(mask.value or "")[0]
@@ -116,7 +118,7 @@ _CLASH = ("cuda-invalid-ordinal", "nccl-duplicate-gpu", "nccl-ranks-on-one-gpu")
 
 @rule("cuda-visible-devices-wrong", "likely")
 def mask_names_fewer_than_start(
-    mask: Variable = one(name=MASKS), want: Launch = one(), _clash: Symptom = seen(*_CLASH)
+    mask: Variable = one(name=DEVICE_MASKS), want: Launch = one(), _clash: Symptom = seen(*_CLASH)
 ) -> Verdict:
     """More processes are started than the mask leaves devices: one looks beyond, or two meet."""
     named = chosen(mask.value or "")
@@ -126,7 +128,9 @@ def mask_names_fewer_than_start(
 
 @rule("cuda-visible-devices-wrong", "possible")
 def mask_renumbers(
-    mask: Variable = one(name=MASKS), _beyond: Symptom = seen("cuda-invalid-ordinal"), job: JobRequest | None = None
+    mask: Variable = one(name=DEVICE_MASKS),
+    _beyond: Symptom = seen("cuda-invalid-ordinal"),
+    job: JobRequest | None = None,
 ) -> Verdict:
     """What a mask leaves is counted from 0 again: an index of the whole machine lies beyond."""
     named = chosen(mask.value or "")
@@ -143,7 +147,7 @@ def program_masks_by_what_it_is_told(
 
 @rule("cuda-visible-devices-wrong", "possible")
 def number_of_no_device(
-    _beyond: Symptom = seen("cuda-invalid-ordinal"), mask: Variable | None = one(name=MASKS), own: Mask | None = None, want: Launch | None = None, job: JobRequest | None = None,
+    _beyond: Symptom = seen("cuda-invalid-ordinal"), mask: Variable | None = one(name=DEVICE_MASKS), own: Mask | None = None, want: Launch | None = None, job: JobRequest | None = None,
 ) -> Verdict:  # fmt: skip
     """The message alone: a program asks for a number that none of the devices it sees has."""
     return mask is None and own is None and want is None and job is None

@@ -1,0 +1,300 @@
+"""Memory that processor and graphics share: how it is divided, and what was wished of it."""
+
+from rigup.diagnosis.rule import Verdict, one, rule, seen
+from rigup.diagnosis.rules.memory import GIB, OUT, Figures, size
+from rigup.diagnosis.rules.pasted.reckoned import total_of
+from rigup.machine.kinds import Gpu, KernelModule, Memory, ModuleParameter, Symptom
+
+_MIB = 1 << 20
+_PAGE = 4096
+_TOTALS = ("hip-memory-figures", "hip-memory-tuple", "torch-out-of-memory-total", "rocminfo-gpu-pool", "vllm-memory-taken", *OUT)  # fmt: skip
+_GIB = 1 << 30
+_PRINTED = ("torch-total-in-bytes", "torch-total-in-mib", "torch-total-divided", "torch-total-asked", "comfyui-totals", "ggml-total-of-an-integrated-device")  # fmt: skip
+
+
+def _printed(said: Symptom) -> float:
+    """Bytes that a program counts as the GPU's."""
+    if said.get("bytes"):
+        return float(said.bytes)
+    if said.get("power"):
+        return float(said.value) * 2.0 ** int(said.power)
+    if said.get("gib"):
+        return float(said.gib) * GIB
+    return float(said.get("mib") or said.get("vram") or 0) * _MIB
+
+
+# -- apu-vram-carveout-vs-gtt
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def system_has_a_part_of_the_machines_memory(
+    said: Symptom = seen("amd-ttm-tells-the-systems-memory"), inner: Gpu = one(vendor="amd", integrated=True), memory: Memory = one(), card: Gpu | None = one(integrated=False)
+) -> Verdict:  # fmt: skip
+    """Much less than the machine has is left for the system, and half of that for the graphics: the rest is carved out."""
+    return card is None and bool(inner.integrated) and float(said.gib) * GIB < 0.6 * memory.total and {"said": said.id}
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def carve_out_takes_what_the_engine_wants(
+    said: Symptom = seen("vllm-memory-taken"), inner: Gpu = one(vendor="amd", integrated=True), carved: Symptom = seen("carve-out-told"), card: Gpu | None = one(integrated=False),
+) -> Verdict:  # fmt: skip
+    """What a person has set aside in the firmware is missing from the pool that the engine maps."""
+    gib = int(carved.get("gib") or carved.get("gib2") or 0)
+    return card is None and bool(inner.integrated) and gib >= 16 and {"said": said.id, "severity": "error"}
+
+
+@rule("apu-vram-carveout-vs-gtt", "possible")
+def shared_memory_is_full_beside_the_work(
+    said: Symptom = seen(*OUT),
+    inner: Gpu = one(vendor="amd", integrated=True),
+    card: Gpu | None = one(integrated=False),
+) -> Verdict:
+    """Graphics in a processor: what neither is free nor torch's is the system's own, or lies in the pool that torch does not use."""
+    return card is None and bool(inner.integrated) and Figures(said).taken and {"said": said.id, "severity": "error"}
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def carve_out_is_larger_than_what_is_used(
+    said: Symptom = seen(*_TOTALS), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False)
+) -> Verdict:  # fmt: skip
+    """The kernel's figure of the carve-out is much more than all that the runtime has."""
+    total = total_of(said)
+    alone = card is None and total > GIB and not gpu.get("partitions")
+    return alone and gpu.vram >= 16 * GIB and gpu.vram > 1.7 * total and {"severity": "error" if said.id in OUT else "warning"}  # fmt: skip
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def engine_has_what_may_be_mapped(
+    said: Symptom = seen("vllm-memory-taken", "torch-out-of-memory-total"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom = seen("amdgpu-gtt-ready"),
+    card: Gpu | None = one(integrated=False),
+) -> Verdict:  # fmt: skip
+    """Its total is the mapped pool of the kernel's log, and the carve-out beside it is larger."""
+    vram, gtt = int(carved.get("mib") or 0) * _MIB, int(mapped.get("mib") or 0) * _MIB
+    return card is None and vram > 1.5 * gtt and abs(total_of(said) - gtt) < 0.1 * gtt and {"severity": "error"}
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def carve_out_cannot_be_filled(
+    said: Symptom = seen("vllm-memory-taken"), gpu: Gpu = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False)
+) -> Verdict:  # fmt: skip
+    """The carve-out is the engine's total, and what is free of it is no more than the smaller pool that can be mapped."""
+    free = (size(str(said.get("free")) + " G")) or 0.0
+    whole = abs(total_of(said) - gpu.vram) < 0.05 * gpu.vram
+    return card is None and whole and gpu.vram >= 8 * GIB and free < gpu.gtt < gpu.vram and {"severity": "error"}
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def carve_out_that_is_told_starves_torch(
+    said: Symptom = seen(*OUT, "hip-memory-figures"), told: Symptom = seen("carve-out-told"), gpu: Gpu = one(vendor="amd", integrated=True),
+    other: Gpu | None = one(integrated=False),
+) -> Verdict:  # fmt: skip
+    """A person names the carve-out, and torch's total is a small part of it."""
+    total, carved = size(said.get("total") or said.get("total2")), int(told.get("gib") or told.get("gib2") or 0) * GIB
+    alone = other is None and not gpu.knows("gtt")
+    return (
+        alone and bool(total) and carved > 2 * (total or 0) and {"severity": "error" if said.id in OUT else "warning"}
+    )
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def carve_out_leaves_nothing_to_map(
+    said: Symptom = seen("rocm-buffer-refused", "rocm-allocation-failed"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom = seen("amdgpu-gtt-ready"),
+    card: Gpu | None = one(integrated=False),
+) -> Verdict:  # fmt: skip
+    """The kernel's log: most of the memory is carved out and the rest is little; no card of its own has so much beside so little."""
+    vram, gtt = int(carved.get("mib") or 0), int(mapped.get("mib") or 0)
+    return card is None and vram >= 16 * 1024 and vram > 8 * gtt and {"said": said.id, "severity": "error"}
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def program_counts_the_mapped_pool(
+    said: Symptom = seen(*_PRINTED), carved: Symptom = seen("amdgpu-vram-ready", "amdgpu-vram-span"), mapped: Symptom = seen("amdgpu-gtt-ready"),
+) -> Verdict:  # fmt: skip
+    """Its total is the pool that the kernel may map, and the carve-out is larger: no card of its own counts so."""
+    vram, gtt = int(carved.get("mib") or 0) * _MIB, int(mapped.get("mib") or 0) * _MIB
+    return vram > 1.2 * gtt and abs(_printed(said) - gtt) < 0.1 * gtt and {"severity": "warning"}
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def program_counts_the_pool_of_the_files(
+    said: Symptom = seen(*_PRINTED), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False)
+) -> Verdict:  # fmt: skip
+    """The same by the kernel's files: what may be mapped is the program's total, and the carve-out is larger."""
+    fits = abs(_printed(said) - gpu.gtt) < 0.1 * gpu.gtt
+    return card is None and gpu.vram > 1.2 * gpu.gtt and fits and {"severity": "warning"}
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def interfaces_total_is_less_than_the_carve_out(
+    said: Symptom = seen("comfyui-totals"), carved: Symptom = seen("amdgpu-vram-span", "amdgpu-vram-ready"), card: Gpu | None = one(integrated=False)
+) -> Verdict:  # fmt: skip
+    """The kernel's figure of the carve-out is much more than the total of which the interface speaks, which is half of the rest."""
+    vram, carve = int(said.get("vram") or 0), int(carved.get("mib") or 0)
+    half = abs(2 * vram - int(said.get("ram") or 0)) < 0.1 * int(said.get("ram") or 1)
+    return card is None and carve * _MIB >= 16 * _GIB and carve > 1.7 * vram and half and {"said": said.id}
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def ggmls_total_is_less_than_the_carve_out(
+    said: Symptom = seen("ggml-total-of-rocm"), carved: Symptom = seen("amdgpu-vram-span", "amdgpu-vram-ready"), gpu: Gpu = one(vendor="amd", integrated=True),
+    card: Gpu | None = one(integrated=False),
+) -> Verdict:  # fmt: skip
+    """The same of llama.cpp's own count."""
+    total, carve = int(said.get("mib") or 0), int(carved.get("mib") or 0)
+    return (
+        card is None and carve * _MIB >= 16 * _GIB and carve > 1.7 * total and {"said": said.id, "gpu": gpu.get("name")}
+    )
+
+
+@rule("apu-vram-carveout-vs-gtt", "possible")
+def model_is_larger_than_what_is_counted(
+    free: Symptom = seen("device-of-a-model-and-what-is-free"), file: Symptom = seen("model-file-of-a-size"), _shared: Symptom = seen("vulkan-device-of-shared-memory"),
+    gpu: Gpu = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False),
+) -> Verdict:  # fmt: skip
+    """What the program counts for a processor's graphics is less than half of the model, and at least as much as an ordinary machine has."""
+    counted = int(free.mib) * _MIB
+    return (
+        card is None
+        and 8 * GIB < counted < 0.5 * (size(file.size) or 0.0)
+        and {"said": free.id, "gpu": gpu.get("name")}
+    )
+
+
+# -- apu-memory-miscount
+@rule("apu-memory-miscount", "likely")
+def engine_takes_shared_memory_for_the_gpus_own(
+    _said: Symptom = seen("vllm-memory-taken"), inner: Gpu = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False), carved: Symptom | None = seen("carve-out-told"),
+) -> Verdict:  # fmt: skip
+    """The engine's share is of a total that the processor uses as well."""
+    told = carved is not None or (inner.knows("vram") and inner.vram > 16 * GIB)
+    return card is None and bool(inner.integrated) and not told and {"severity": "error"}
+
+
+@rule("apu-memory-miscount", "likely")
+def program_plans_by_the_systems_free_memory(
+    said: Symptom = seen("llama-counts-the-systems-free-memory"), inner: Gpu = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False)
+) -> Verdict:  # fmt: skip
+    """llama.cpp asks the system what is free, not the pools."""
+    return card is None and bool(inner.integrated) and {"said": said.id}
+
+
+@rule("apu-memory-miscount", "likely")
+def more_is_told_than_the_machine_has(
+    said: Symptom = seen("more-than-physical-told"), gpu: Gpu = one(vendor="amd", integrated=True)
+) -> Verdict:
+    """Two pools of one memory were added."""
+    return bool(gpu.integrated) and int(said.total) > int(said.has) and {"said": said.id}
+
+
+@rule("apu-memory-miscount", "likely")
+def runtime_has_less_than_is_carved_out(
+    said: Symptom = seen("less-than-carved-out-told"), gpu: Gpu = one(vendor="amd", integrated=True)
+) -> Verdict:
+    """A person says that the kernel has the whole carve-out and ROCm a part of it."""
+    return bool(gpu.integrated) and {"said": said.id}
+
+
+@rule("apu-memory-miscount", "likely")
+def more_is_free_than_the_total(said: Symptom = seen("hip-free-and-total", "hip-total-and-free")) -> Verdict:
+    """A total below what is free counts another pool than the free one."""
+    unit = " GiB" if said.get("unit") == "30" else ""
+    free, total = (size(str(said.get(name)) + unit) or 0.0 for name in ("free", "total"))
+    return total > 0 and free > 1.05 * total
+
+
+@rule("apu-memory-miscount", "likely")
+def server_counts_more_than_the_system_has(
+    said: Symptom = seen("ollama-compute"), system: Symptom = seen("ollama-system-memory"), gpu: Gpu = one(vendor="amd", integrated=True),
+) -> Verdict:  # fmt: skip
+    """The processor's graphics cannot have more than the machine."""
+    total, whole = size(said.get("total")) or 0.0, size(system.get("total")) or 0.0
+    return 0 < 1.08 * whole < total and {"name": gpu.get("name")}
+
+
+@rule("apu-memory-miscount", "likely")
+def killed_where_the_program_saw_enough(
+    told: Symptom = seen("llama-does-not-fit"), killed: Symptom = seen("oom-killer"), gpu: Gpu | None = one(vendor="amd"), carved: Symptom | None = seen("carve-out-told"),
+    card: Gpu | None = one(integrated=False),
+) -> Verdict:  # fmt: skip
+    """It fits into what the program counts as the GPU's, and the kernel ends it for want of memory."""
+    wanted, free = int(told.get("wanted") or 0), int(told.get("free") or 0)
+    shared = card is None and (gpu is not None or carved is not None)
+    return shared and 0 < wanted < free and {"said": killed.id}
+
+
+@rule("apu-memory-miscount", "likely")
+def killed_where_the_total_is_nearly_all(
+    told: Symptom = seen("comfyui-totals"), killed: Symptom = seen("oom-killer"), gpu: Gpu = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False),
+) -> Verdict:  # fmt: skip
+    """The program takes nearly all that the machine has for the GPU's own, and the kernel ends it."""
+    vram, ram = int(told.get("vram") or 0), int(told.get("ram") or 0)
+    return card is None and vram > 0.85 * ram and {"said": killed.id, "name": gpu.get("name")}
+
+
+@rule("apu-memory-miscount", "possible")
+def little_is_free_of_a_large_pool(
+    said: Symptom = seen("ollama-compute"),
+    gpu: Gpu = one(vendor="amd", integrated=True),
+    card: Gpu | None = one(integrated=False),
+) -> Verdict:
+    """The server starts, and calls a quarter of the pool free: it takes another pool's free part beside this one's total."""
+    total, free = size(said.get("total")) or 0.0, size(said.get("free")) or 0.0
+    return card is None and total > 16 * GIB and 0 < free < 0.25 * total and {"name": gpu.get("name")}
+
+
+# -- apu-gtt-limit-not-applied
+@rule("apu-gtt-limit-not-applied", "likely")
+def kernel_maps_less_than_was_wished(
+    wish: ModuleParameter = one(module=("amdgpu", "ttm", "amdttm"), name=("gttsize", "pages_limit")), mapped: Symptom = seen("amdgpu-gtt-ready"),
+) -> Verdict:  # fmt: skip
+    """The kernel's log has another size than the configured one: it was not taken up, or the boot loader not written anew."""
+    told = str(wish.get("configured") or "")
+    wished = int(told) * (_MIB if wish.name == "gttsize" else _PAGE) if told.isdigit() else 0
+    return wished > 1.2 * int(mapped.get("mib") or 0) * _MIB and {"name": wish.name}
+
+
+@rule("apu-gtt-limit-not-applied", "likely")
+def ttm_has_no_such_parameter(
+    wish: ModuleParameter = one(module=("ttm", "amdttm"), name=("page_limit", "pages_limits", "page_limits", "pagelimit", "gttsize", "gtt_size", "limit_pages", "pages")),
+) -> Verdict:  # fmt: skip
+    """A name that is like the right one."""
+    return not wish.knows("running") and {"name": wish.name}
+
+
+@rule("apu-gtt-limit-not-applied", "likely")
+def limit_of_a_module_that_is_not_loaded(
+    wish: ModuleParameter = one(module=("ttm", "amdttm"), name="pages_limit"), loaded: KernelModule = one(name=("ttm", "amdttm"), loaded=True),
+    same: ModuleParameter | None = one(module=("ttm", "amdttm"), name="pages_limit"), gpu: Gpu | None = one(vendor="amd"),
+) -> Verdict:  # fmt: skip
+    """AMD's own driver brings amdttm, the kernel's has ttm: a limit of the other one is not read."""
+    alone = same is None or same.module == wish.module
+    low = gpu is None or not gpu.knows("gtt") or int(wish.configured or 0) * _PAGE > 1.1 * gpu.gtt
+    return alone and low and bool(wish.get("configured")) and wish.module != loaded.name and {"name": wish.name}
+
+
+@rule("apu-gtt-limit-not-applied", "likely")
+def graphics_map_less_than_was_wished(
+    wish: ModuleParameter = one(module=("ttm", "amdttm"), name="pages_limit"), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False)
+) -> Verdict:  # fmt: skip
+    """More pages were configured than the graphics may map; that they are a processor's, the wish tells."""
+    wished = str(wish.configured or "")
+    return card is None and wished.isdigit() and int(wished) * _PAGE > 1.2 * gpu.gtt > 0 and {"name": wish.name}
+
+
+@rule("apu-gtt-limit-not-applied", "likely")
+def mapped_total_is_less_than_was_wished(
+    wish: ModuleParameter = one(module=("amdgpu", "ttm", "amdttm"), name=("gttsize", "pages_limit")), gpu: Gpu = one(vendor="amd"),
+) -> Verdict:  # fmt: skip
+    """sysfs has another total than the one that the kernel's line or a file of modprobe's asks for."""
+    told = str(wish.get("configured") or "")
+    wished = int(told) * (_MIB if wish.name == "gttsize" else _PAGE) if told.isdigit() else 0
+    return wished > 1.2 * gpu.gtt and {"name": wish.name}
+
+
+@rule("apu-gtt-limit-not-applied", "likely")
+def runtime_sees_less_than_was_wished(
+    wish: ModuleParameter = one(module=("ttm", "amdttm"), name="pages_limit"), said: Symptom = seen("torch-out-of-memory-figures"), _hip: Symptom = seen("torch-out-of-memory", runtime="HIP"),
+    card: Gpu | None = one(vendor="amd", integrated=False), named: Symptom | None = seen("amd-rx-named", "amd-xt-named"),
+) -> Verdict:  # fmt: skip
+    """The runtime's total is what the graphics may map; the line asks for much more, which only who shares memory does."""
+    wished, total = str(wish.get("configured") or ""), Figures(said).total or 0
+    alone = card is None and named is None
+    return alone and wished.isdigit() and int(wished) * _PAGE > 1.3 * total > 0 and {"name": wish.name}

@@ -1,0 +1,5 @@
+"""Libraries beside frameworks."""
+
+from rigup.diagnosis.rules.pasted.library import clashes, others
+
+__all__ = ["clashes", "others"]

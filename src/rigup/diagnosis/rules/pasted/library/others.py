@@ -1,0 +1,99 @@
+"""Libraries of Windows and of Intel, and the room that they want."""
+
+import re
+
+from rigup.diagnosis.rule import Verdict, one, rule, seen
+from rigup.diagnosis.rules.pasted.heard import MINER_REFUSED
+from rigup.knowledge.intel import release_of
+from rigup.machine.kinds import Gpu, Platform, Symptom
+
+_GIB = 1 << 30
+_RIG = 3  # cards that make a machine one for mining
+
+
+def _number(shown: str) -> int:
+    return int(re.sub(r"\D", "", shown))
+
+
+# -- windows-paging-file-too-small
+@rule("windows-paging-file-too-small", "likely")
+def page_file_was_full(
+    usage: Symptom = seen("windows-page-file-usage"),
+    _failed: Symptom = seen("spawned-worker-fails-to-start", "dataloader-worker-gone"),
+) -> Verdict:
+    """The page file was used to its end, and workers did not start."""
+    return 20 * int(usage.peak) >= 19 * int(usage.allocated)
+
+
+@rule("windows-paging-file-too-small")
+def commit_ended_before_the_memory(
+    said: Symptom = seen("host-allocation-refused"), left: Symptom = seen("windows-virtual-memory-left")
+) -> Verdict:
+    """Physical memory is free and virtual memory is not: Windows refuses at the commit limit."""
+    free, virtual = _number(left.physical), _number(left.left)
+    return virtual < 1024 and free > 4 * virtual and {"said": said.id}
+
+
+@rule("windows-paging-file-too-small", "likely")
+def miner_fills_what_windows_may_promise(
+    said: Symptom = seen(*MINER_REFUSED), _platform: Platform = one(system="windows"),
+    counted: Symptom | None = seen("miner-counts-its-cards"), told: Symptom | None = seen("little-main-memory-told"),
+) -> Verdict:  # fmt: skip
+    """Windows backs each card's memory by its own: a rig of many cards wants more than its memory and paging file."""
+    return (told is not None or (counted is not None and int(counted.count) >= _RIG)) and {"said": said.id}
+
+
+@rule("windows-paging-file-too-small", "likely")
+def miner_of_many_cards_fills_what_windows_may_promise(
+    said: Symptom = seen(*MINER_REFUSED), _platform: Platform = one(system="windows"), card: Gpu = one(vendor="nvidia")
+) -> Verdict:
+    """The same, where a listing shows a card of a high number."""
+    return (card.get("nvml_index") or 0) >= _RIG - 1 and {"said": said.id}
+
+
+@rule("windows-paging-file-too-small", "possible")
+def miner_gets_no_memory_on_windows(
+    said: Symptom = seen("miner-built-no-data-set"), _platform: Platform = one(system="windows")
+) -> Verdict:
+    """The card is large enough for it to begin; what Windows may promise mostly is not."""
+    return {"said": said.id}
+
+
+@rule("windows-paging-file-too-small", "likely")
+def program_is_refused_a_little(
+    said: Symptom = seen("rust-was-refused-memory", "llama-was-refused-main-memory"), _platform: Platform = one(system="windows")
+) -> Verdict:  # fmt: skip
+    """On Windows even a little is refused once all that memory and paging file may hold is promised."""
+    return int(said.bytes) < _GIB and {"said": said.id}
+
+
+# -- windows-runtime-dll-missing
+@rule("windows-runtime-dll-missing", "likely")
+def library_of_hips_does_not_load(
+    said: Symptom = seen("python-misses-hips-library"),
+    other: Gpu | None = one(vendor="nvidia"),
+    own: Gpu | None = one(vendor="amd"),
+) -> Verdict:
+    """A program that tries one library after the other goes on to that of another maker's card."""
+    return (other is None or own is not None) and said.values()
+
+
+@rule("windows-runtime-dll-missing", "likely")
+def tensorflows_own_part_is_not_loaded(
+    said: Symptom = seen("dll-load-failed-of-old"), _where: Symptom = seen("tf-native-part-not-loaded"), found: Symptom | None = seen("tf-library-not-loaded", "cudnn-not-located"),
+) -> Verdict:  # fmt: skip
+    """Older Pythons do not say which part it was; the line above tells that it is TensorFlow's."""
+    return found is None and {"said": said.id}
+
+
+# -- intel-oneapi-version-mismatch
+@rule("intel-oneapi-version-mismatch", "likely")
+def another_generation_stands_in_its_folder(
+    missing: Symptom = seen("oneapi-library-not-found", "ldd-oneapi-not-found", "mkl-library-not-found"), shown: Symptom = seen("oneapi-folder-shown"),
+) -> Verdict:  # fmt: skip
+    """The folder is of one year's base kit, and the library that is missed of another's."""
+    there, wanted = (
+        shown.get("release") or shown.get("other"),
+        release_of(str(missing.get("base")), str(missing.get("number"))),
+    )
+    return wanted is not None and wanted != there and {"lib": missing.get("lib"), "have": "oneAPI " + str(there)}

@@ -1,0 +1,53 @@
+"""What rules of several families work out of facts and messages."""
+
+import re
+
+from rigup.diagnosis.rules.memory import size
+from rigup.diagnosis.rules.wheels import libc_of
+from rigup.knowledge.chips import age_beside, isa_of_capability, why_not
+from rigup.knowledge.distributions import distribution
+from rigup.machine.kinds import Distribution, Gpu, JobRequest, Symptom, Variable
+
+
+def total_of(said: Symptom) -> float:
+    """Bytes that a runtime counts as the GPU's."""
+    if said.get("kib"):
+        return int(said.kib) * 1024.0
+    total = said.get("total") or said.get("total2")
+    return (size(total + " G") if said.id == "vllm-memory-taken" and total else size(total)) or 0.0
+
+
+def is_of_cuda(name: str) -> bool:
+    """Whether a package is a part of CUDA that wheels bring along."""
+    return re.fullmatch(r"nvidia-(?:cuda-runtime|cublas|cudnn)(?:-cu\d{2})?", name) is not None
+
+
+def libc_told(system: Distribution | None, told: Symptom | None) -> str:
+    """The libc of a distribution, or the one that is told."""
+    if system is not None and (known := libc_of(system)):
+        return known
+    row = distribution(str(told.distro).lower(), str(told.release)) if told else None
+    return row.glibc if row else ""
+
+
+def same_address(address: str, other: str) -> bool:
+    """Whether two addresses are one card's, with the domain or without."""
+    return address.removeprefix("0000:") == other.removeprefix("0000:")
+
+
+def is_a_shell(job: JobRequest | None, shown: Symptom | None) -> bool:
+    """Whether a job is a shell that somebody types into."""
+    named = job is not None and job.get("name") in ("bash", "interactive")
+    return shown is not None or named or bool(job and job.get("interactive"))
+
+
+def age_of_code(asked: Variable, gpu: Gpu) -> str | None:
+    """How the card stands to what was asked for; None where it is served, or generations are named in words."""
+    code: list[str] = []
+    for word in re.findall(r"[^\s;,\"']+", str(asked.value or "")):
+        number, _plus, more = word.partition("+")
+        isa = isa_of_capability(number)
+        if isa is None:
+            return None
+        code += [isa, isa.replace("sm", "compute")] if more.upper() == "PTX" else [isa]
+    return age_beside(why_not(gpu.isa, code), code) if code else None

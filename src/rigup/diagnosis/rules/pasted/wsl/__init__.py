@@ -1,0 +1,5 @@
+"""Windows and the Linux inside it."""
+
+from rigup.diagnosis.rules.pasted.wsl import rocm, sides
+
+__all__ = ["rocm", "sides"]

@@ -1,0 +1,157 @@
+"""What a program asks for, and its network: each rule where it speaks, and beside it where it has to be silent."""
+
+_MATRIX = "Unidirectional P2P={} Bandwidth Matrix (GB/s)\n   D\\D     0      1\n     0 810.20  {}\n     1  {} 810.20\n"
+_NCCL = "gn01:410:440 [0] NCCL INFO Bootstrap : Using [0]{}<0>\n"
+_MADE_OF_ENGINE = "gn01:410:440 [0] NCCL INFO comm 0x7f11 rank 0 nranks 2 cudaDev 0 busId 1b000 - Init COMPLETE\n"
+_MASK_OF_PLACE = "services:\n  web:\n    image: my/web\n    environment:\n      CUDA_VISIBLE_DEVICES: {}\n"
+_NONE = "RuntimeError: No CUDA GPUs are available\n"
+_NO_DEVICE = "failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected\n"
+_IFNAME = "NCCL_SOCKET_IFNAME={}\n"
+_LOOPBACK = "n1:411:411 [0] NCCL INFO NET : Using interface lo:127.0.0.1<0>\n"
+_REGISTER = "$ for b in $(lspci | grep -i plx | cut -d' ' -f1); do sudo setpci -s $b f2a.w; done\n0000\n{}\n"
+_MADE_OF_RANK = "n1:411:430 [0] NCCL INFO comm 0x7f1c rank 0 nranks 2 cudaDev 0 nvmlDev 0 - Init COMPLETE\n"
+_BY_P2P = "n1:411:430 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via P2P/direct pointer\n"
+_SLOT = "ValueError: No slot '{}' specified on host 'localhost'\n"
+_TOOK = "Detected CUDA_VISIBLE_DEVICES=2,3: setting --include=localhost:2,3\n"
+_LATE = "torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError\n"
+_MEET = "srun torchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d --rdzv_endpoint={}:29500 train.py\n"
+_LEFT_OUT = 'time=2025-02-14T20:15:39.337Z level=INFO source=amd_linux.go:322 msg="filtering out device per user request" id=GPU-e8a2b1c3d4f50617 visible_devices=[1]\n'
+_NO_XPU = "RuntimeError: No XPU devices are available.\n"
+_FILTERED = "INFO: Output filtered by ONEAPI_DEVICE_SELECTOR environment variable, which is set to level_zero:{}.\n"
+_MASK_OF_SERVER = "$ ZE_AFFINITY_MASK={} python train.py\n"
+_PROXY = "(Engine pid=31, ip=10.2.0.7) Last error:\n(Engine pid=31, ip=10.2.0.7) Proxy Call to rank 5 failed (Connect)\n(Engine pid=31, ip=10.2.0.7) Unhandled error: ray::Worker.run() (pid=88, ip={}, actor_id=9c)\n"
+_JULIA = "ERROR: ArgumentError: cannot take the CPU address of a {}\n"
+_BASECALLER = "[error] CUDA_VISIBLE_DEVICES={} specifies more device ids than the number of GPUs present\n"
+_IDS = "terminate called after throwing an instance of 'std::runtime_error'\n  what():  Invalid device ids{}\n"
+_YOLO = "ValueError: Invalid CUDA 'device={}' requested. Use 'device=cpu' or pass valid CUDA device(s)\n\ntorch.cuda.is_available(): True\ntorch.cuda.device_count(): 2\n"
+_FAMILY = "socket.h:{} WARN Socket creation failed : Address family not supported by protocol\n"
+_ABORTED = "w1:88:120 [1] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to {}<41003> failed : Software caused connection abort\n"
+_SAMPLE = (
+    "Device: 0, Tesla P40, pciBusID: 3b, pciDeviceID: 0, pciDomainID:0\n"
+    "Device: 1, Tesla P40, pciBusID: af, pciDeviceID: 0, pciDomainID:0\n"
+    "Device=0 CANNOT Access Peer Device=1\nDevice=1 CANNOT Access Peer Device=0\n"
+    "***NOTE: In case a device doesn't have P2P access to other one, it falls back to normal memcopy procedure.\n"
+)
+_CHILD = '  File "/opt/py/lib/python3.8/multiprocessing/process.py", line 315, in _bootstrap\n    self.run()\n'
+_MXNET = "mxnet.base.MXNetError: src/storage/storage.cc:199: Check failed: e == cudaSuccess (3 vs. 0) : CUDA: initialization error\n"
+_CORES = "GPU #0 has #3584 cores\nGPU #1 has #896 cores\nGPU #2 has #896 cores\n"
+
+
+def _cards(*names: str) -> str:
+    return "".join(f"GPU {at}: NVIDIA {name} (UUID: GPU-0c1e2f0{at})\n" for at, name in enumerate(names))
+
+
+_SMALL, _LARGE = "GeForce GTX 1650", "GeForce RTX 3060"
+
+SPEAKS = {
+    "detour-is-faster": (
+        "nccl-p2p-blocked-by-acs-iommu",
+        _MATRIX.format("Disabled", "14.20", "14.10") + _MATRIX.format("Enabled", " 1.20", " 1.10"),
+    ),
+    "tunnel-first": ("multinode-wrong-interface", _NCCL.format("tunl0:10.42.7.64")),
+    "order-of-names": (
+        "cuda-device-order-differs",
+        "0, NVIDIA GeForce GTX 1050 Ti, 00000000:01:00.0\n1, NVIDIA GeForce RTX 2080 Ti, 00000000:02:00.0\n>>> [torch.cuda.get_device_name(i) for i in range(2)]\n['NVIDIA GeForce RTX 2080 Ti', 'NVIDIA GeForce GTX 1050 Ti']\n",
+    ),
+    "mask-of-all": ("cuda-visible-devices-wrong", _MASK_OF_PLACE.format("all") + _NONE),
+    "mask-of-a-device": ("cuda-visible-devices-wrong", "$ export CUDA_VISIBLE_DEVICES=cuda:0\n" + _NONE),
+    "mask-of-a-name": ("cuda-visible-devices-wrong", "$ export CUDA_VISIBLE_DEVICES=gpu1\n" + _NO_DEVICE),
+    "docker-alone-is-avoided": ("multinode-wrong-interface", _IFNAME.format("^docker0") + _LOOPBACK),
+    "bridges-register-is-on": ("nccl-p2p-blocked-by-acs-iommu", _REGISTER.format("001d")),
+    "mask-taken": ("cuda-visible-devices-wrong", _TOOK + _SLOT.format(2)),
+    "loopback": ("multinode-wrong-interface", _MEET.format("localhost") + _LATE),
+    "program-hides-all": (
+        "cuda-visible-devices-wrong",
+        "os.environ['CUDA_VISIBLE_DEVICES'] = '-1'\nprint(tf.config.list_physical_devices('GPU'))\n[]\n",
+    ),
+    "shell-hides-all": (
+        "cuda-visible-devices-wrong",
+        "$ env | grep CUDA\nCUDA_VISIBLE_DEVICES=\n>>> torch.cuda.is_available()\nFalse\n",
+    ),
+    "left-out-on-request": (
+        "cuda-visible-devices-wrong",
+        _LEFT_OUT
+        + 'time=2025-02-14T20:15:39.337Z level=INFO source=amd_linux.go:402 msg="no compatible amdgpu devices detected"\n',
+    ),
+    "selector": ("cuda-visible-devices-wrong", _FILTERED.format(2) + _NO_XPU),
+    "mask": ("cuda-visible-devices-wrong", _MASK_OF_SERVER.format(3) + _NO_XPU),
+    "proxy-on-another-host": ("multinode-wrong-interface", _PROXY.format("10.2.0.8")),
+    "julia-array": ("tensors-on-different-devices", _JULIA.format("ROCArray{Float32, 2}")),
+    "more-ids-than-cards": ("cuda-visible-devices-wrong", _BASECALLER.format("0,1,2,3")),
+    "ids-alone": ("cuda-visible-devices-wrong", _IDS.format("")),
+    "yolo-list": ("cuda-visible-devices-wrong", _YOLO.format("0,1,2,3")),
+    "family-without-a-prefix": ("multinode-wrong-interface", "include/" + _FAMILY.format(311)),
+    "family-of-a-later-file": ("multinode-wrong-interface", "misc/" + _FAMILY.format(208)),
+    "connection-aborted": ("multinode-no-route", _ABORTED.format("10.8.0.4")),
+    "child": ("cuda-initialised-before-fork", _CHILD + _MXNET),
+    "cores": ("cuda-device-order-differs", _CORES + _cards(_SMALL, _SMALL, _LARGE)),
+}
+
+SILENT = {
+    "direct-way-is-faster": (
+        "nccl-p2p-blocked-by-acs-iommu",
+        _MATRIX.format("Disabled", "14.20", "14.10") + _MATRIX.format("Enabled", "24.20", "24.10"),
+    ),
+    "tunnel-first-and-made": ("multinode-wrong-interface", _NCCL.format("tunl0:10.42.7.64") + _MADE_OF_ENGINE),
+    "tunnel-second": ("multinode-wrong-interface", _NCCL.format("eth0:10.0.3.4<0> [1]tunl0:10.42.7.64")),
+    "order-is-the-same": (
+        "cuda-device-order-differs",
+        "0, NVIDIA GeForce RTX 3080\n1, NVIDIA GeForce GTX 1070\n>>> [torch.cuda.get_device_name(i) for i in range(2)]\n['NVIDIA GeForce RTX 3080', 'NVIDIA GeForce GTX 1070']\n",
+    ),
+    "mask-of-a-uuid": (
+        "cuda-visible-devices-wrong",
+        "$ export CUDA_VISIBLE_DEVICES=GPU-5f2a1c3e-1111-2222-3333-444455556666\n" + _NONE,
+    ),
+    "mask-of-a-part": (
+        "cuda-visible-devices-wrong",
+        "$ export CUDA_VISIBLE_DEVICES=MIG-0c1d2e3f-aaaa-bbbb-cccc-ddddeeeeffff\n" + _NONE,
+    ),
+    "toolkits-variable": (
+        "cuda-visible-devices-wrong",
+        _MASK_OF_PLACE.format("all").replace("CUDA_", "NVIDIA_") + _NONE,
+    ),
+    "mask-of-all-and-all-is-well": ("cuda-visible-devices-wrong", _MASK_OF_PLACE.format("all") + "True\n"),
+    "loopback-is-asked-for": ("multinode-wrong-interface", _IFNAME.format("lo") + _LOOPBACK),
+    "loopback-and-it-works": ("multinode-wrong-interface", _IFNAME.format("^docker0") + _LOOPBACK + _MADE_OF_RANK),
+    "bridges-register-is-off": ("nccl-p2p-blocked-by-acs-iommu", _REGISTER.format("0000")),
+    "bridges-register-is-on-and-cards-speak": ("nccl-p2p-blocked-by-acs-iommu", _REGISTER.format("001d") + _BY_P2P),
+    "slot-of-another": ("cuda-visible-devices-wrong", _TOOK + _SLOT.format(7)),
+    "meets-at-a-node": ("multinode-wrong-interface", _MEET.format("gn01") + _LATE),
+    "one-command-hides-all": (
+        "cuda-visible-devices-wrong",
+        "$ CUDA_VISIBLE_DEVICES= python -c 'import torch; print(torch.cuda.is_available())'\nFalse\n",
+    ),
+    "program-hides-all-of-a-cpu-build": (
+        "cuda-visible-devices-wrong",
+        "os.environ['CUDA_VISIBLE_DEVICES'] = '-1'\nPyTorch version: 2.2.0+cpu\nIs CUDA available: False\n",
+    ),
+    "left-out-beside-another": (
+        "cuda-visible-devices-wrong",
+        _LEFT_OUT
+        + 'level=INFO source=types.go:130 msg="inference compute" id=GPU-1 library=rocm variant="" compute=gfx1100 total="24.0 GiB"\n',
+    ),
+    "first-selected": ("cuda-visible-devices-wrong", _FILTERED.format(0) + _NO_XPU),
+    "first-masked": ("cuda-visible-devices-wrong", _MASK_OF_SERVER.format(0) + _NO_XPU),
+    "mask-that-works": ("cuda-visible-devices-wrong", _MASK_OF_SERVER.format(1) + "XPU device count: 1\n"),
+    "proxy-on-the-same-host": ("multinode-wrong-interface", _PROXY.format("10.2.0.7")),
+    "proxy-beside-a-route": (
+        "multinode-wrong-interface",
+        _PROXY.format("10.2.0.8")
+        + "NCCL WARN socketStartConnect: Connect to 10.2.0.8<50000> failed : No route to host\n",
+    ),
+    "julia-vector": ("tensors-on-different-devices", _JULIA.format("SubArray{Float32}")),
+    "ids-of-a-mouse": ("cuda-visible-devices-wrong", _IDS.format(" for input devices: 1883")),
+    "yolo-list-that-is-there": ("cuda-visible-devices-wrong", _YOLO.format("0,1")),
+    "family-of-another-program": (
+        "multinode-wrong-interface",
+        "server.c:31 socket: Address family not supported by protocol\n",
+    ),
+    "aborted-by-ssh": (
+        "multinode-no-route",
+        "ssh: connect to host 10.8.0.4 port 22: Software caused connection abort\n",
+    ),
+    "aborted-on-a-bridge": ("multinode-no-route", _ABORTED.format("172.17.0.1")),
+    "sample-complains-of-nothing": ("cuda-device-order-differs", _SAMPLE),
+    "parent": ("cuda-initialised-before-fork", _MXNET),
+    "cores-in-order": ("cuda-device-order-differs", _CORES + _cards(_LARGE, _SMALL, _SMALL)),
+}

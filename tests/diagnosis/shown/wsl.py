@@ -1,0 +1,159 @@
+"""Windows, its Linux and DirectML: each rule where it speaks, and beside it where it has to be silent."""
+
+_LIBRARIES = (
+    "gpu.go:248: Discovered GPU libraries: [/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.550.54.14 {}]\n"
+    "gpu.go:259: Unable to load CUDA management library /usr/lib/x86_64-linux-gnu/libnvidia-ml.so.550.54.14: nvml vram init failure: 9\n"
+)
+_WSL = "$ uname -r\n5.15.153.1-microsoft-standard-WSL2\n"
+_HEADERS = (
+    "Error! Your kernel headers for kernel {} cannot be found at /lib/modules/{}/build or /lib/modules/{}/source.\n"
+)
+_MODELS = "PS> nvidia-smi --query-gpu=index,name,driver_model.current --format=csv,noheader\n0, Tesla P40, {}\n"
+_SILENT = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.\n"
+_WINDOWS = "Microsoft Windows [Version {}]\n\n"
+_NODES = "[V] Node(s) placed on [DmlExecutionProvider]. Number of nodes: 300\n[V] Node(s) placed on [CPUExecutionProvider]. Number of nodes: {}\n"
+_CUT = "C:\\>nvidia-smi -q\n    Product Name                          : NVIDIA RTX A6000\n    Driver Model\n        Current                           : {}\nC:\\>wsl ./deviceQuery\ncudaGetDeviceCount returned 100\n-> no CUDA-capable device is detected\n"
+_FIRST = "3.4.0+"
+_SILENT_TOOL = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.\n"
+_MODULES = "modprobe: ERROR: ../libkmod/libkmod.c:514 lookup_builtin_file() could not open builtin file '/lib/modules/{}/modules.builtin.bin'\n"
+_REFUSED = "modprobe: ERROR: could not insert '{}': {}\n"
+_LINKER = "/usr/bin/ld: cannot find -lcuda: No such file or directory\ncollect2: error: ld returned 1 exit status\n"
+_RUNS = ">>> torch.ones(2).cuda()\ntensor([1., 1.], device='cuda:0')\n"
+_DOCKER = "$ docker run --rm -it my/image python run.py\n"
+
+SPEAKS = {
+    "two-libraries-in-a-wsl": ("wsl-linux-driver-inside", _LIBRARIES.format("/usr/lib/wsl/lib/libnvidia-ml.so.1")),
+    "private-device": (
+        "directml-op-cpu-fallback",
+        "import torch_directml\nNotImplementedError: Could not run 'torchvision::nms' with arguments from the 'PrivateUse1' backend.\n",
+    ),
+    "wsl-headers": (
+        "wsl-linux-driver-inside",
+        "Error! Your kernel headers for kernel 5.15.90.1-microsoft-standard-WSL2 cannot be found.\n",
+    ),
+    "wsl-build-skipped": (
+        "wsl-linux-driver-inside",
+        "Module build for kernel 5.15.133.1-microsoft-standard-WSL2 was skipped since the kernel headers for this kernel does not seem to be installed.\n",
+    ),
+    "wsl-tool-of-linux": (
+        "wsl-linux-driver-inside",
+        "$ which nvidia-smi\n/usr/bin/nvidia-smi\n"
+        + _WSL
+        + "$ nvidia-smi\nNVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n",
+    ),
+    "wsl-libcuda-of-linux": (
+        "wsl-linux-driver-inside",
+        "lrwxrwxrwx 1 root root 20 libcuda.so.1 -> libcuda.so.470.103.01\n" + _WSL,
+    ),
+    "wsl-no-libcuda": ("wsl-libcuda-link", "CUDA driver library cannot be found.\n" + _WSL),
+    "wsl-folder-not-on-the-path": (
+        "wsl-libcuda-link",
+        "$ nvidia-smi\nbash: nvidia-smi: command not found\n$ /usr/lib/wsl/lib/nvidia-smi -L\nGPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-0f3a1b2c-1111-2222-3333-444455556666)\n",
+    ),
+    "wsl-tcc": (
+        "wsl-gpu-in-tcc-mode",
+        "    Driver Model\n        Current                           : TCC\nUnable to determine the device handle for GPU 0000:65:00.0: Unknown Error\n",
+    ),
+    "wsl-rocm": (
+        "wsl-rocm-release-not-supported",
+        "WSL environment detected.\nCall returned HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary resources.\nii  rocm-core  6.3.2.60302-66~22.04  amd64\n",
+    ),
+    "wsl-wheel": (
+        "wsl-wheel-bundled-hsa-runtime",
+        "$ rocminfo | grep Marketing\n  Marketing Name:          AMD Radeon RX 7900 XTX\n"
+        + _WSL
+        + "$ python3 -c 'import torch; print(torch.cuda.is_available())'\nFalse\n",
+    ),
+    "wsl-installer": (
+        "wsl-linux-driver-inside",
+        "ERROR: Unable to load the kernel module 'nvidia.ko'.  This happens most frequently\n" + _WSL,
+    ),
+    "module-in-a-wsl": (
+        "wsl-rocm-release-not-supported",
+        "Setting up amdgpu-dkms (1:6.8.5.60202-2041575.22.04) ...\n"
+        + _HEADERS.format(*["5.15.153.1-microsoft-standard-WSL2"] * 3),
+    ),
+    "windows-computes-only": (
+        "wsl-gpu-in-tcc-mode",
+        _MODELS.format("TCC") + "PS> wsl nvidia-smi\nNo devices were found\n",
+    ),
+    "old-windows": ("wsl-windows-too-old", _WINDOWS.format("10.0.18362.1") + "me@LAPTOP:~$ nvidia-smi\n" + _SILENT),
+    "nodes": ("directml-op-cpu-fallback", _NODES.format(150)),
+    "model-of-the-driver": ("wsl-gpu-in-tcc-mode", _CUT.format("TCC")),
+    "modules-of-wsl-1": ("wsl-windows-too-old", _MODULES.format(_FIRST) + _SILENT_TOOL),
+    "kernel-without-modules": (
+        "wsl-windows-too-old",
+        _MODULES.format(_FIRST) + _REFUSED.format("nvidia_375", "Function not implemented"),
+    ),
+    "linker-beside-a-tensor": ("wsl-libcuda-link", _RUNS + _LINKER),
+}
+
+SILENT = {
+    "one-library-of-linux": ("wsl-linux-driver-inside", _LIBRARIES.format("/usr/lib/libnvidia-ml.so.1")),
+    "private-device-of-another": (
+        "directml-op-cpu-fallback",
+        "import torch_npu\nNotImplementedError: Could not run 'torchvision::nms' with arguments from the 'PrivateUse1' backend.\n",
+    ),
+    "headers-of-linux": (
+        "wsl-linux-driver-inside",
+        "Error! Your kernel headers for kernel 6.5.0-41-generic cannot be found.\n",
+    ),
+    "tool-of-linux-on-linux": (
+        "wsl-linux-driver-inside",
+        "$ which nvidia-smi\n/usr/bin/nvidia-smi\n$ nvidia-smi\nNVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n",
+    ),
+    "libcuda-of-linux-on-linux": (
+        "wsl-linux-driver-inside",
+        "lrwxrwxrwx 1 root root 20 libcuda.so.1 -> libcuda.so.470.103.01\n",
+    ),
+    "no-libcuda-on-linux": ("wsl-libcuda-link", "CUDA driver library cannot be found.\n$ uname -r\n6.5.0-41-generic\n"),
+    "tcc-that-computes": (
+        "wsl-gpu-in-tcc-mode",
+        "    Driver Model\n        Current                           : TCC\nGPU 0: Tesla P40 (UUID: GPU-0f3a1b2c-1111-2222-3333-444455556666)\n",
+    ),
+    "no-release-is-told": (
+        "wsl-rocm-release-not-supported",
+        "WSL environment detected.\nCall returned HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary resources.\n",
+    ),
+    "rocm-refuses-the-card": (
+        "wsl-rocm-release-not-supported",
+        "WSL environment detected.\nROCR: unsupported GPU\nCall returned HSA_STATUS_ERROR_OUT_OF_RESOURCES\n",
+    ),
+    "wheel-works": (
+        "wsl-wheel-bundled-hsa-runtime",
+        "$ rocminfo | grep Marketing\n  Marketing Name:          AMD Radeon RX 7900 XTX\n"
+        + _WSL
+        + "$ python3 -c 'import torch; print(torch.cuda.is_available())'\nTrue\n",
+    ),
+    "installer-on-linux": (
+        "wsl-linux-driver-inside",
+        "ERROR: Unable to load the kernel module 'nvidia.ko'.  This happens most frequently\n$ uname -r\n6.5.0-41-generic\n",
+    ),
+    "windows-draws-too": (
+        "wsl-gpu-in-tcc-mode",
+        _MODELS.format("WDDM") + "PS> wsl nvidia-smi\nNo devices were found\n",
+    ),
+    "windows-alone": ("wsl-gpu-in-tcc-mode", _MODELS.format("TCC") + "PS> nvidia-smi -L\nGPU 0: Tesla P40\n"),
+    "windows-of-today": (
+        "wsl-windows-too-old",
+        _WINDOWS.format("10.0.22631.1") + "me@LAPTOP:~$ nvidia-smi\n" + _SILENT,
+    ),
+    "another-machine": (
+        "wsl-windows-too-old",
+        _WINDOWS.format("10.0.18362.1") + "C:\\Users\\me>ssh me@node7\nme@node7:~$ nvidia-smi\n" + _SILENT,
+    ),
+    "windows-own-tool": (
+        "wsl-windows-too-old",
+        _WINDOWS.format("10.0.18362.1") + "C:\\Users\\me>nvidia-smi\n" + _SILENT,
+    ),
+    "few-nodes": ("directml-op-cpu-fallback", _NODES.format(40)),
+    "model-draws": ("wsl-gpu-in-tcc-mode", _CUT.format("WDDM")),
+    "modules-of-a-telephone": ("wsl-windows-too-old", _MODULES.format("3.4.0-lineage") + _SILENT_TOOL),
+    "kernel-that-refuses": (
+        "wsl-windows-too-old",
+        _MODULES.format("4.4.0-31-generic") + _REFUSED.format("nvidia", "Operation not permitted"),
+    ),
+    "linker-on-a-linux-of-its-own": ("wsl-libcuda-link", "$ uname -r\n6.8.0-45-generic\n" + _RUNS + _LINKER),
+    "linker-in-a-container": ("wsl-libcuda-link", _DOCKER + _RUNS + _LINKER),
+    "linker-alone": ("wsl-libcuda-link", _LINKER),
+}
