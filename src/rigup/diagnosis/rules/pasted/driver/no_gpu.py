@@ -192,7 +192,7 @@ def named_chip_only_draws(
     )
 
 
-@rule("no-gpu-present", "possible")
+@rule("no-gpu-present", "likely")
 def driver_found_no_card(
     said: Symptom = seen("nvrm-finds-no-card"), why: Symptom | None = seen(*NVRM_SAYS_WHY), card: PciDevice | None = one(vendor_id=NVIDIA), gpu: Gpu | None = one(vendor="nvidia"),
     platform: Platform | None = None,
