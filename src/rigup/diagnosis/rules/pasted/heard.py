@@ -4,34 +4,40 @@ from rigup.diagnosis.rules.directml import DIRECTML_USED
 from rigup.diagnosis.rules.driver import NO_CUDA, SILENT
 from rigup.diagnosis.rules.told import OTHER_ACCELERATORS
 
-KFD_REFUSED = ("kfd-permission-denied", "kfd-permission-denied-errno", "kfd-group-not-held", "rock-module-not-loaded")
+KFD_DENIED = (
+    "kfd-permission-denied",
+    "kfd-permission-denied-errno",
+    "kfd-group-not-held",
+    "kfd-group-check-failed",
+    "device-node-refused-below",
+)
+KFD_REFUSED = (*KFD_DENIED, "rock-module-not-loaded")
 ROCM = ("rocm-named", "rocm-named-in-lower-case", "rocm-named-with-a-capital", "rocm-named-with-two-capitals")
 OURS = (*ROCM, "gfx-named", "amd-gpu-named", "amd-gpu-named-in-small-letters")
 OF_AMDS = (*OURS, "amd-radeon-named", "amd-rx-named", "form-says-amd")
-HIP_FINDS_NONE = ("hip-no-device", "hip-log-no-device", "hip-init-failed", "torch-no-cuda-gpus", "hsa-out-of-resources")
+HIP_FINDS_NONE = (
+    "hip-no-device",
+    "hip-log-no-device",
+    "hip-init-failed",
+    "torch-no-cuda-gpus",
+    "hsa-out-of-resources",
+    "hsa-init-failed",
+    "hsa-call-failed-by-number",
+)
 AMDGPU_LACKS_FIRMWARE = ("amdgpu-block-without-its-file", "amdgpu-refuses-without-firmware")
 AMDGPU_NOT_UP = ("amdgpu-block-not-started", "amdgpu-security-processor-silent", "amdgpu-power-processor-not-up")
 AMDGPU_NOT_BACK = ("amdgpu-block-not-resumed", "amdgpu-power-processor-silent", "amdgpu-rings-do-not-answer", "amdgpu-reset-in-vain", "amdgpu-recovery-failed", "amdgpu-ring-reset-in-vain", "amdgpu-registers-not-reached")  # fmt: skip
 AMDGPU_SCHEDULER_SILENT = ("mes-no-answer", "mes-no-response")
 GUESTS_SPOKEN_OF = ("guest-in-words", "guest-named-in-words", "virtual-machine-in-words", "passthrough-in-words", "passed-through-in-words", "virsh-in-words", "hypervisor-detected", "virtualisation-detected")  # fmt: skip
-ROCM_FINDS_NONE = ("hip-no-device", "hip-log-no-device", "hip-init-failed", "torch-no-cuda-gpus", "hsa-out-of-resources", "rock-module-not-loaded")  # fmt: skip
-AMD_PROGRAMS_FIND_NONE = (
-    "hsa-out-of-resources",
-    "hsa-init-failed",
-    "hsa-call-failed-by-number",
-    "hip-no-device",
-    "torch-no-cuda-gpus",
-    "kfd-not-there",
-    "rock-module-not-loaded",
-    "hip-init-failed",
+ROCM_FINDS_NONE = (*HIP_FINDS_NONE, "rock-module-not-loaded")
+AMD_PROGRAMS_FIND_NONE = (*ROCM_FINDS_NONE, "kfd-not-there")
+HIP_HAS_NO_CODE = (
+    "hip-invalid-device-function",
+    "hip-no-binary",
+    "hip-no-kernel-image",
+    "hip-kernel-image-invalid",
+    "hip-shared-object-failed",
 )
-AMD_NODE_REFUSED = (
-    "kfd-permission-denied",
-    "kfd-permission-denied-errno",
-    "kfd-group-not-held",
-    "device-node-refused-below",
-)
-HIP_HAS_NO_CODE = ("hip-invalid-device-function", "hip-no-binary", "hip-no-kernel-image", "hip-kernel-image-invalid")
 CRASHES = (
     "crash-told",
     "crash-told-in-capitals",
@@ -59,19 +65,12 @@ CONTAINERS_SPOKEN_OF = (
 )
 BOXES_NAMED = ("distrobox-named", "toolbox-entered", "rootless-told", "in-a-container-told")
 INTEGRATED_NAMED = ("igpu-named", "igpu-named-in-chinese", "processor-has-graphics", "processor-has-small-graphics")
-AMD_HAS_NO_CODE = (
-    "hip-shared-object-failed",
-    "hip-kernel-image-invalid",
-    "hip-invalid-device-function",
-    "hip-no-kernel-image",
-    "hip-no-binary",
-)
 GGML_HAS_NO_CODE = ("ggml-kernel-image-invalid", "ggml-no-function")
-HIP_SEES_NONE = ("hip-no-device", "hip-log-no-device", "torch-no-cuda-gpus", "hsa-out-of-resources")
 ROOT_NEEDED = ("works-with-sudo", "works-as-root", "root-needed-told")
 PLAIN_NAMES = ("AMD Radeon Graphics", "AMD Radeon(TM) Graphics", "AMD Radeon™ Graphics")
 CONTAINERS_TOLD = (
     "compose-file-named",
+    "compose-log",
     "docker-in-words",
     "container-in-words",
     "speaks-of-a-container",
@@ -90,7 +89,6 @@ WSL_SPOKEN_OF = ("wsl-first-in-words", "wsl-first-in-small-letters", "wsl-lived-
 CONTAINERS_IN_WORDS = ("in-a-container-told", "container-in-words", "speaks-of-a-container")
 DRIVER_UNHEARD = (*NO_CUDA, *SILENT, "nvidia-smi-not-installed", "driver-asked-in-words", "modprobe-finds-no-device")
 IMAGES_SHOWN = ("traceback-through-an-image", "traceback-through-an-images-source", "traceback-through-an-images-code", "traceback-through-a-workspace", "manifest-of-a-cluster", "engine-of-clusters-shown", "engine-of-clusters-shown-by-its-new-name", "compose-file-names-a-container", "libraries-of-a-linuxserver-image", "image-for-cuda-named", "image-for-gpus-named", "image-of-last-named", "image-of-nvidia-named", "triton-server-speaks", "triton-backend-speaks")  # fmt: skip
-INTEL_PROGRAMS_FIND_NONE = ("xpu-none", "xpu-none-in-small-letters", "dpcpp-counts-none", "sycl-finds-no-device", "sycl-error-device-not-found", "llama-finds-no-sycl-device", "sycl-list-is-empty")  # fmt: skip
 INTEL_FINDS_NONE = (
     "xpu-none", "xpu-none-in-small-letters", "sycl-finds-no-device", "sycl-error-device-not-found", "llama-finds-no-sycl-device",
     "xpu-smi-finds-none", "openvino-finds-no-gpu",
@@ -104,7 +102,6 @@ MADE_UP_DISPLAYS = (
 )  # fmt: skip
 GUESTS_SHOWN = ("guest-speaks", "guest-defined-by-libvirt", "guest-of-kubevirt", "hypervisor-window-set", "guest-of-esxi-with-a-window", "hyper-v-window-shown", "guest-started-with-a-passed-card", "guest-of-proxmox-with-a-card", "guest-of-libvirt-with-a-card")  # fmt: skip
 CUDA_UNKNOWN = ("cuda-999", "cuda-999-constant", "cuda-999-runtime", "cuinit-returns-999", "cuda-999-number")
-ENGINES_IN_WORDS = ("docker-in-words", "container-in-words", "speaks-of-a-container")
 JETSONS_IN_WORDS = ("jetson-in-words", "tegra-in-words", "orin-in-words")
 SLURM_SHELL = ("slurm-shell-variables", "slurm-runs-a-shell", "slurm-interactive-named")
 TASKS_DIFFER = (
@@ -127,7 +124,6 @@ PROGRAM_STOPS = (
 )  # fmt: skip
 TORCH_GOES = ("pip-found-torch-installed", "pip-uninstalls-torch", "pip-uninstalled-torch", "uv-removes-torch")
 OLLAMA_SERVED = ("ollama-computes-on-rocm", "ollama-amdgpu-supported", "ollama-compute")
-KFD_DENIED = ("kfd-permission-denied", "kfd-permission-denied-errno", "kfd-group-not-held", "kfd-group-check-failed")
 WSL_SEEN = (
     "wsl-kernel-named",
     "wsl-detected",
@@ -140,17 +136,20 @@ TORCH_ON_PROCESSOR = (
     "whisper-on-the-processor", "easyocr-on-the-processor", "invokeai-on-cpu", "invokeai-gpu-device-is-cpu", "comfyui-on-the-processor",
     "webui-has-no-card-in-chinese", "voice-program-finds-no-card", "cuda-misspelt-not-available", "sdnext-no-cuda", "half-on-the-processor",
 )  # fmt: skip
-GPU_WANTED = (
-    "mixed-precision-wants-a-gpu", "transformers-setup-has-no-bf16", "quantisation-wants-a-gpu", "yolo-invalid-cuda", "webui-torch-no-gpu",
-    "vllm-unspecified-platform", "vllm-no-device-type",
-    "torch-program-wants-a-gpu", "torch-program-wants-cuda", "triton-has-no-driver", "torch-program-has-the-processor-alone", "voice-training-refuses-the-processor", "extensions-operator-on-the-processor", "torch-program-wants-an-accelerator",
-)  # fmt: skip
-UNSEEN = (*SILENT, *NO_CUDA, "nvtop-has-nothing-to-watch")
 TORCH_ASKED = (
     "torch-program-wants-a-gpu", "torch-program-wants-cuda", "triton-has-no-driver", "torch-program-has-the-processor-alone", "voice-training-refuses-the-processor", "extensions-operator-on-the-processor", "torch-program-wants-an-accelerator",
     "quantisation-wants-a-gpu",
 )  # fmt: skip
+GPU_WANTED = (
+    "mixed-precision-wants-a-gpu",
+    "transformers-setup-has-no-bf16",
+    "yolo-invalid-cuda",
+    "webui-torch-no-gpu",
+    "vllm-unspecified-platform",
+    "vllm-no-device-type",
+    *TORCH_ASKED,
+)
+UNSEEN = (*SILENT, *NO_CUDA, "nvtop-has-nothing-to-watch")
 TORCH_KNOWN = (*SILENT, *NO_CUDA, "torch-cpu-version-told", *OTHER_ACCELERATORS, *DIRECTML_USED)
-CONTAINERS_OR_COMPOSE = ("docker-in-words", "container-in-words", "speaks-of-a-container", "compose-log")
 ARM_SHOWN = ("processor-of-arm-answers", "aarch64-in-words")
 WSL_NAMED = ("wsl-detected", "wsl-kernel-named", "wsl-device-named", "wsl-folder-named")

@@ -5,7 +5,7 @@ from rigup.diagnosis.rules.access import closed, inside
 from rigup.diagnosis.rules.pasted.heard import (
     BOXES_NAMED,
     CONTAINERS_TOLD,
-    HIP_SEES_NONE,
+    HIP_FINDS_NONE,
     KFD_DENIED,
     OURS,
     ROOT_NEEDED,
@@ -90,7 +90,7 @@ def user_of_the_image_has_no_group(
 
 @rule("container-render-group-mismatch", "likely")
 def podman_drops_the_groups(
-    error: Symptom = seen(*HIP_SEES_NONE), run: Symptom = seen("podman-without-own-groups"), absent: Symptom | None = seen("kfd-not-there", "kfd-missing-told"),
+    error: Symptom = seen(*HIP_FINDS_NONE), run: Symptom = seen("podman-without-own-groups"), absent: Symptom | None = seen("kfd-not-there", "kfd-missing-told"),
 ) -> Verdict:  # fmt: skip
     """A container of a person's own has other group numbers than the host, unless it keeps them."""
     return absent is None and {"said": error.id, "where": run.id}

@@ -6,11 +6,11 @@ from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import closed, inside
 from rigup.diagnosis.rules.access import inside as from_inside
 from rigup.diagnosis.rules.pasted.heard import (
-    AMD_NODE_REFUSED,
     BOXES_NAMED,
-    CONTAINERS_OR_COMPOSE,
     CONTAINERS_SPOKEN_OF,
+    CONTAINERS_TOLD,
     INTEL_FINDS_NONE,
+    KFD_DENIED,
     OURS,
     ROCM,
     ROOT_NEEDED,
@@ -101,7 +101,7 @@ def node_that_a_program_opened_was_refused(
 
 @rule("render-group-missing", "likely")
 def runtime_lists_the_card_for_root_alone(
-    error: Symptom = seen("hsa-out-of-resources", "hip-init-failed", "hip-no-device", "hip-log-no-device", "torch-no-cuda-gpus", *AMD_NODE_REFUSED[:2]),
+    error: Symptom = seen("hsa-out-of-resources", "hip-init-failed", "hip-no-device", "hip-log-no-device", "torch-no-cuda-gpus", *KFD_DENIED[:2]),
     root: Symptom = seen("rocminfo-with-sudo-lists"), boxed: Symptom | None = seen(*CONTAINERS_SPOKEN_OF), mask: Variable | None = one(name=MASKS),
     nvidia: Gpu | None = one(vendor="nvidia"), own: Symptom | None = seen("rocminfo-without-sudo"),
 ) -> Verdict:  # fmt: skip
@@ -290,7 +290,7 @@ def hip_finds_none_for_an_account_without_the_groups(
 @rule("render-group-missing", "possible")
 def runtime_of_intels_does_not_start(
     said: Symptom = seen("xpu-runtime-does-not-start"), listed: Symptom | None = seen("xpu-lists-a-card"), works: Torch | None = one(xpu_available=True), card: Gpu | None = one(vendor="intel", seen_by=("sycl-ls", "clinfo")),
-    inside: Symptom | None = seen(*CONTAINERS_OR_COMPOSE), guest: Platform | None = one(wsl=(1, 2)),
+    inside: Symptom | None = seen(*CONTAINERS_TOLD), guest: Platform | None = one(wsl=(1, 2)),
 ) -> Verdict:  # fmt: skip
     """On Linux the runtime opens the card's node first; a card that something lists is open."""
     linux = str(said.get("path") or "").startswith("/") and not said.place.world

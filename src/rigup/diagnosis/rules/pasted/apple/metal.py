@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.pasted.heard import ENGINES_IN_WORDS
+from rigup.diagnosis.rules.pasted.heard import CONTAINERS_TOLD
 from rigup.diagnosis.rules.told import MACS
 from rigup.knowledge.apple import is_older, mps_minimum, next_mps_minimum
 from rigup.knowledge.cuda import version_key
@@ -61,7 +61,7 @@ def python_sees_the_compatible_system(
 
 @rule("mps-x86-python-under-rosetta", "likely")
 def takes_an_apple_chip_for_intels(
-    said: Symptom = seen("apple-chip-reports-intel"), engine: Symptom | None = seen(*ENGINES_IN_WORDS)
+    said: Symptom = seen("apple-chip-reports-intel"), engine: Symptom | None = seen(*CONTAINERS_TOLD)
 ) -> Verdict:
     """Only a program for Intel's processors is told so; in a container it may be the image."""
     return engine is None and {"chip": None, "said": said.id}
@@ -240,7 +240,7 @@ def engine_of_a_mac_was_asked_for_gpus(
 
 @rule("mps-inside-linux-container", "likely")
 def no_gpu_in_a_container_of_a_mac(
-    engine: Symptom = seen(*ENGINES_IN_WORDS), _mac: Symptom = seen(*MACS), nvidia: Gpu | None = one(vendor="nvidia"),
+    engine: Symptom = seen(*CONTAINERS_TOLD), _mac: Symptom = seen(*MACS), nvidia: Gpu | None = one(vendor="nvidia"),
     missed: Symptom = seen("gpu-missed-in-words", "gpu-missed-in-small-letters", "slow-in-words"),
     native: Torch | None = one(mps_available=True), platform: Platform | None = one(system=("windows", "linux")),
 ) -> Verdict:  # fmt: skip

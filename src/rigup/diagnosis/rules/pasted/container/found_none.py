@@ -5,7 +5,6 @@ from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.driver import NO_CUDA, SILENT
 from rigup.diagnosis.rules.pasted.heard import (
     CONTAINERS_IN_WORDS,
-    CONTAINERS_OR_COMPOSE,
     CONTAINERS_TOLD,
     IMAGES_SHOWN,
     INTEL_FINDS_NONE,
@@ -287,7 +286,7 @@ def container_has_no_node_of_nvidia(
 
 @rule("container-without-gpu", "likely")
 def runtime_of_intels_does_not_start_in_a_container(
-    said: Symptom = seen("xpu-runtime-does-not-start"), where: Symptom = seen(*CONTAINERS_OR_COMPOSE), listed: Symptom | None = seen("xpu-lists-a-card"),
+    said: Symptom = seen("xpu-runtime-does-not-start"), where: Symptom = seen(*CONTAINERS_TOLD), listed: Symptom | None = seen("xpu-lists-a-card"),
 ) -> Verdict:  # fmt: skip
     """The same where the words tell of a container."""
     return listed is None and {"option": "--device=/dev/dri", "said": said.id, "where": where.id}

@@ -1,7 +1,7 @@
 """Containers and wheels on a Jetson, whose driver is its own."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.pasted.heard import ENGINES_IN_WORDS, JETSONS_IN_WORDS
+from rigup.diagnosis.rules.pasted.heard import CONTAINERS_TOLD, JETSONS_IN_WORDS
 from rigup.machine.kinds import Driver, Gpu, Jetson, Symptom, Torch
 
 _CUDA_REFUSED = ("program-stops-without-cuda", "yolo-invalid-cuda", "torch-program-wants-cuda")
@@ -117,7 +117,7 @@ def container_tool_looks_for_a_desktop_driver(
 def libraries_are_not_handed_on_to_a_container(
     said: Symptom = seen("not-mounted-in-words"),
     where: Symptom = seen(*JETSONS_IN_WORDS),
-    engine: Symptom = seen(*ENGINES_IN_WORDS),
+    engine: Symptom = seen(*CONTAINERS_TOLD),
 ) -> Verdict:
     """The person's words alone; that list is then mostly not there, or for another release."""
     return {"said": said.id, "where": where.id, "engine": engine.id}

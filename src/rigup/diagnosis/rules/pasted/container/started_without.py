@@ -6,7 +6,7 @@ from rigup.diagnosis.rules.pasted.heard import (
     AMD_PROGRAMS_FIND_NONE,
     DRIVER_UNHEARD,
     GPU_WANTED,
-    INTEL_PROGRAMS_FIND_NONE,
+    INTEL_FINDS_NONE,
     PROGRAM_STOPS,
     TORCH_ON_PROCESSOR,
 )
@@ -135,7 +135,7 @@ def server_finds_none_in_an_inspected_container(
 
 @rule("container-without-gpu", "likely")
 def container_of_openvino_without_the_card(
-    said: Symptom = seen(*INTEL_PROGRAMS_FIND_NONE, "openvino-finds-no-gpu", "openvino-finds-no-platform"), world: World = one(gpu_requested=False),
+    said: Symptom = seen(*INTEL_FINDS_NONE, "openvino-finds-no-gpu", "openvino-finds-no-platform"), world: World = one(gpu_requested=False),
     asked: World | None = one(gpu_requested=True),
 ) -> Verdict:  # fmt: skip
     """The command that starts the container names no device, and the program in it finds none."""

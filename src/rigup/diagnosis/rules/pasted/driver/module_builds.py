@@ -5,9 +5,9 @@ from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.driver import NVIDIA, SILENT
 from rigup.diagnosis.rules.pasted.device_manager import DEVICE, NVIDIA_NAMED, code_of
 from rigup.diagnosis.rules.pasted.heard import (
-    AMD_NODE_REFUSED,
     AMD_PROGRAMS_FIND_NONE,
     AMDGPU_LACKS_FIRMWARE,
+    KFD_DENIED,
     OURS,
     WSL_SEEN,
 )
@@ -62,7 +62,7 @@ def dkms_has_it_for_no_kernel_and_says_why(
 @rule("kernel-module-not-built", "possible")
 def kernels_own_amdgpu_may_not_do(
     _added: Symptom = seen("dkms-added-only", module="amdgpu"), said: Symptom = seen(*AMD_PROGRAMS_FIND_NONE), _loaded: KernelModule = one(name="amdgpu", loaded=True),
-    built: DkmsBuild | None = one(module="amdgpu"), nvidia: Gpu | None = one(vendor="nvidia"), denied: Symptom | None = seen(*AMD_NODE_REFUSED),
+    built: DkmsBuild | None = one(module="amdgpu"), nvidia: Gpu | None = one(vendor="nvidia"), denied: Symptom | None = seen(*KFD_DENIED),
 ) -> Verdict:  # fmt: skip
     """The same where the kernel's own module runs: it may do, and then something else is wrong."""
     return built is None and nvidia is None and denied is None and not inside(said) and {"kernel": None}

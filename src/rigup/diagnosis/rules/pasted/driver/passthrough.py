@@ -9,7 +9,7 @@ from rigup.diagnosis.rules.driver_guest import on_first_bus
 from rigup.diagnosis.rules.pasted.device_manager import DEVICE, GUEST, code_of
 from rigup.diagnosis.rules.pasted.heard import (
     AMDGPU_NOT_UP,
-    ENGINES_IN_WORDS,
+    CONTAINERS_TOLD,
     GUESTS_SHOWN,
     GUESTS_SPOKEN_OF,
     NVRM_SAYS_WHY,
@@ -189,7 +189,7 @@ def windows_refuses_the_card_of_a_guest(
 @rule("vm-passthrough-misconfigured", "possible")
 def passing_on_fails_as_people_say(
     said: Symptom = seen("passthrough-fails-in-words"), guest: Symptom = seen("guest-named-in-words", "guest-in-words", "virtual-machine-in-words", "virsh-in-words"),
-    lost: Symptom | None = seen(*_LOST_IN_WORDS), wsl: Platform | None = one(wsl=(1, 2)), engine: Symptom | None = seen(*ENGINES_IN_WORDS),
+    lost: Symptom | None = seen(*_LOST_IN_WORDS), wsl: Platform | None = one(wsl=(1, 2)), engine: Symptom | None = seen(*CONTAINERS_TOLD),
 ) -> Verdict:  # fmt: skip
     """Only the person's word that the card was to be passed on, and does not work."""
     return lost is None and wsl is None and engine is None and {"said": said.id, "guest": guest.id}

@@ -6,7 +6,7 @@ from rigup.diagnosis.rules.directml import DIRECTML_USED
 from rigup.diagnosis.rules.driver import NO_CUDA, SILENT
 from rigup.diagnosis.rules.framework import worth_a_build
 from rigup.diagnosis.rules.pasted.heard import (
-    CONTAINERS_OR_COMPOSE,
+    CONTAINERS_TOLD,
     GPU_WANTED,
     TORCH_ASKED,
     TORCH_GOES,
@@ -374,7 +374,7 @@ def conda_may_take_none_but_the_processors(
 @rule("cpu-only-torch", "possible")
 def lightning_finds_no_backend_and_a_card_is_named(
     said: Symptom = seen("lightning-no-gpu-backend"), card: Symptom = seen(*_NAMED), torch: Torch | None = None, driver: Driver | None = None,
-    world: World | None = None, guest: Platform | None = one(wsl=(1, 2)), known: Symptom | None = seen(*SILENT, *NO_CUDA, *OTHER_ACCELERATORS, *MACS, *CONTAINERS_OR_COMPOSE, "slurm-told", "slurm-told-in-small-letters"),
+    world: World | None = None, guest: Platform | None = one(wsl=(1, 2)), known: Symptom | None = seen(*SILENT, *NO_CUDA, *OTHER_ACCELERATORS, *MACS, *CONTAINERS_TOLD, "slurm-told", "slurm-told-in-small-letters"),
 ) -> Verdict:  # fmt: skip
     """torch answers Lightning that it has no CUDA, somebody has a card, and no driver complains."""
     told = torch is not None and any(torch.get(key) for key in ("available", "cuda", "hip"))

@@ -5,7 +5,7 @@ import re
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.driver import NO_CUDA, SILENT
 from rigup.diagnosis.rules.library import wanted_by_what_was_compiled
-from rigup.diagnosis.rules.pasted.heard import CONTAINERS_OR_COMPOSE
+from rigup.diagnosis.rules.pasted.heard import CONTAINERS_TOLD
 from rigup.diagnosis.rules.told import OTHER_ACCELERATORS, Told
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.framework_cuda import cuda_of_package, named_alike
@@ -207,7 +207,7 @@ def jax_finds_an_older_library_than_its_package(
 
 @rule("library-clash-ld-library-path", "possible")
 def another_release_lists_the_card(
-    said: Symptom = seen("xpu-runtime-does-not-start"), _listed: Symptom = seen("xpu-lists-a-card"), inside: Symptom | None = seen(*CONTAINERS_OR_COMPOSE),
+    said: Symptom = seen("xpu-runtime-does-not-start"), _listed: Symptom = seen("xpu-lists-a-card"), inside: Symptom | None = seen(*CONTAINERS_TOLD),
 ) -> Verdict:  # fmt: skip
     """The driver serves one torch and not the other, which lies in an environment of conda's: its libraries come first there."""
     conda = any(name in str(said.get("path")) for name in _CONDAS)

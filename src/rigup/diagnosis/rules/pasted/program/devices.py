@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.pasted.heard import INTEL_PROGRAMS_FIND_NONE, OLLAMA_SERVED
+from rigup.diagnosis.rules.pasted.heard import INTEL_FINDS_NONE, OLLAMA_SERVED
 from rigup.diagnosis.rules.program import CUDA_MASK, DEVICE_MASKS, NO_DEVICE, chosen
 from rigup.diagnosis.rules.rocm import MASKS
 from rigup.machine.kinds import CardCount, Gpu, Mask, Symptom, TensorFlow, Torch, Variable, World
@@ -22,7 +22,7 @@ def _counts_none(tensorflow: TensorFlow | None, torch: Torch | None) -> bool:
 # -- cuda-visible-devices-wrong
 @rule("cuda-visible-devices-wrong", "likely")
 def selector_lets_no_device_through(
-    mask: Symptom = seen("sycl-lists-what-a-variable-lets-through"), _said: Symptom = seen(*INTEL_PROGRAMS_FIND_NONE)
+    mask: Symptom = seen("sycl-lists-what-a-variable-lets-through"), _said: Symptom = seen(*INTEL_FINDS_NONE)
 ) -> Verdict:
     """SYCL shows what the variable names, and that is nothing: an index that no device has."""
     value = str(mask.get("value") or mask.get("set"))
@@ -32,7 +32,7 @@ def selector_lets_no_device_through(
 
 @rule("cuda-visible-devices-wrong", "likely")
 def level_zero_is_told_of_a_device_that_is_not_there(
-    mask: Symptom = seen("level-zero-is-given-a-later-device"), _said: Symptom = seen(*INTEL_PROGRAMS_FIND_NONE)
+    mask: Symptom = seen("level-zero-is-given-a-later-device"), _said: Symptom = seen(*INTEL_FINDS_NONE)
 ) -> Verdict:
     """Level Zero counts from 0; what was named lies beyond the last, for none is seen."""
     return {"name": "ZE_AFFINITY_MASK", "value": mask.value}

@@ -3,7 +3,6 @@
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.library import of_a_night
 from rigup.diagnosis.rules.pasted.heard import (
-    AMD_HAS_NO_CODE,
     CRASHES,
     HIP_HAS_NO_CODE,
     INTEGRATED_NAMED,
@@ -74,7 +73,7 @@ def unsupported_chip_crashes(
 
 @rule("gfx-not-in-torch-wheel", "likely")
 def torch_is_older_than_the_card(
-    torch: Torch, card: Gpu = one(vendor="amd"), _error: Symptom = seen(*CRASHES, *AMD_HAS_NO_CODE), override: Variable | None = one(name=OVERRIDE)
+    torch: Torch, card: Gpu = one(vendor="amd"), _error: Symptom = seen(*CRASHES, *HIP_HAS_NO_CODE), override: Variable | None = one(name=OVERRIDE)
 ) -> Verdict:  # fmt: skip
     """Of that release of torch no wheel has the card's code."""
     overridden = override is not None and bool(override.get("value"))

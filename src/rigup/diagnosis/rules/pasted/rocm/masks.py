@@ -3,7 +3,6 @@
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.memory import GIB, size
 from rigup.diagnosis.rules.pasted.heard import (
-    AMD_HAS_NO_CODE,
     CRASHES,
     GGML_HAS_NO_CODE,
     HIP_FINDS_NONE,
@@ -58,13 +57,13 @@ def server_computes_on_both(
 
 @rule("igpu-visible-beside-dgpu", "likely")
 def graphics_of_the_processor_are_spoken_of(
-    error: Symptom = seen(*AMD_HAS_NO_CODE, *GGML_HAS_NO_CODE), graphics: Symptom = seen(*INTEGRATED_NAMED), card: Gpu | None = one(vendor="amd", integrated=False),
+    error: Symptom = seen(*HIP_HAS_NO_CODE, *GGML_HAS_NO_CODE), graphics: Symptom = seen(*INTEGRATED_NAMED), card: Gpu | None = one(vendor="amd", integrated=False),
     mask: Variable | None = one(name=("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"), at="shell"),
     other: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """HIP sets code up for every device that it sees, and for the processor's graphics there is none."""
     said = graphics.id.startswith("igpu-named")  # else it is a processor's name that tells of them
-    needy = card is not None and error.id in AMD_HAS_NO_CODE and override_for(card.get("isa") or "") is not None
+    needy = card is not None and error.id in HIP_HAS_NO_CODE and override_for(card.get("isa") or "") is not None
     beside = other is None and (said or (card is not None and not needy))
     return beside and mask is None and {"device": 0, "said": error.id, "severity": "error"}
 
@@ -79,7 +78,7 @@ def the_wrong_one_is_chosen(
 
 @rule("igpu-visible-beside-dgpu", "likely")
 def fault_beside_a_processors_chip(
-    error: Symptom = seen("gpu-memory-access-fault", *AMD_HAS_NO_CODE, *GGML_HAS_NO_CODE), chip: Symptom = seen("small-chip-named"), card: Gpu = one(vendor="amd", integrated=False),
+    error: Symptom = seen("gpu-memory-access-fault", *HIP_HAS_NO_CODE, *GGML_HAS_NO_CODE), chip: Symptom = seen("small-chip-named"), card: Gpu = one(vendor="amd", integrated=False),
 ) -> Verdict:  # fmt: skip
     """A chip that only processors have is named beside a card, and kernels fault."""
     return card.get("vendor") == "amd" and {"device": 0, "said": error.id, "chip": chip.id, "severity": "error"}

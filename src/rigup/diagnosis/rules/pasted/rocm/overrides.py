@@ -2,7 +2,6 @@
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.pasted.heard import (
-    AMD_HAS_NO_CODE,
     CRASHES,
     GGML_HAS_NO_CODE,
     HIP_FINDS_NONE,
@@ -164,7 +163,7 @@ def harmful_value_is_told(
 
 @rule("wrong-hsa-override", "likely")
 def no_code_for_the_chip_that_is_pretended(
-    told: Symptom = seen("override-value-told"), card: Gpu = one(vendor="amd"), _error: Symptom = seen(*AMD_HAS_NO_CODE, *GGML_HAS_NO_CODE),
+    told: Symptom = seen("override-value-told"), card: Gpu = one(vendor="amd"), _error: Symptom = seen(*HIP_HAS_NO_CODE, *GGML_HAS_NO_CODE),
     other: Variable | None = one(name=OVERRIDE), tried: Symptom | None = seen("override-tried-told", *SET_), second: Gpu | None = one(vendor="amd", integrated=True),
 ) -> Verdict:  # fmt: skip
     """Set somewhere, and no code is found; who sets it because of that error has another reason for it."""
@@ -183,7 +182,7 @@ def wanted_for_one_of_two(
 @rule("mixed-gfx-single-override", "likely")
 def told_where_one_of_two_needs_it(
     told: Symptom = seen("override-value-told", *SET_), needy: Gpu = one(vendor="amd", integrated=False), other: Gpu = one(vendor="amd", integrated=False),
-    _error: Symptom = seen(*UNUSED, *CRASHES, *AMD_HAS_NO_CODE, *GGML_HAS_NO_CODE, "crashes-told", "gpu-memory-access-fault"),
+    _error: Symptom = seen(*UNUSED, *CRASHES, *HIP_HAS_NO_CODE, *GGML_HAS_NO_CODE, "crashes-told", "gpu-memory-access-fault"),
 ) -> Verdict:  # fmt: skip
     """A person sets the override on a machine with two unlike cards, and one of them is not used or breaks."""
     value = told.get("value")

@@ -1,7 +1,7 @@
 """ROCm below Windows: its releases for WSL, and the runtime that a wheel brings along."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.pasted.heard import HIP_SEES_NONE, WSL_NAMED, WSL_SEEN
+from rigup.diagnosis.rules.pasted.heard import HIP_FINDS_NONE, WSL_NAMED, WSL_SEEN
 from rigup.diagnosis.rules.told import GPU_NOT_USED, Told
 from rigup.knowledge import wsl
 from rigup.machine.kinds import Gpu, Platform, Symptom, Toolkit, Torch
@@ -39,7 +39,7 @@ def wheel_finds_none_in_wsl(
 
 @rule("wsl-wheel-bundled-hsa-runtime", "possible")
 def rocminfo_is_told_to_work_in_wsl(
-    _spoken: Symptom = seen("wsl-lived-in", "wsl-detected"), _works: Symptom = seen("rocminfo-works-told"), said: Symptom = seen(*HIP_SEES_NONE[:3]),
+    _spoken: Symptom = seen("wsl-lived-in", "wsl-detected"), _works: Symptom = seen("rocminfo-works-told"), said: Symptom = seen(*HIP_FINDS_NONE[:3]),
     card: Gpu | None = one(vendor="amd"), torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """A person says that the system's runtime lists the card, and HIP in the program finds none."""

@@ -3,7 +3,7 @@
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.driver import NO_CUDA, SILENT
-from rigup.diagnosis.rules.pasted.heard import CONTAINERS_OR_COMPOSE, WSL_NAMED, WSL_SPOKEN_OF
+from rigup.diagnosis.rules.pasted.heard import CONTAINERS_TOLD, WSL_NAMED, WSL_SPOKEN_OF
 from rigup.knowledge import wsl
 from rigup.machine.kinds import Distribution, Driver, Gpu, Platform, Symptom, SystemPackage, Torch, Variable
 
@@ -154,7 +154,7 @@ def windows_folder_is_not_on_the_path(
 @rule("wsl-libcuda-link", "possible")
 def linker_misses_what_the_program_has_loaded(
     error: Symptom = seen("linker-finds-no-libcuda"), _works: Symptom = seen("tensor-on-a-device"), platform: Platform | None = None,
-    system: Distribution | None = None, inside: Symptom | None = seen(*CONTAINERS_OR_COMPOSE),
+    system: Distribution | None = None, inside: Symptom | None = seen(*CONTAINERS_TOLD),
 ) -> Verdict:  # fmt: skip
     """CUDA works, and a kernel that is compiled on the spot finds no plain name: of a driver's packages it is WSL's that has none."""
     ubuntu = system is None or system.get("id") in ("ubuntu", None)
