@@ -10,7 +10,7 @@ from rigup.machine.texts import Text
 
 def told_by_people() -> list[tuple[str, str]]:
     """Every row of what people say, with its example."""
-    return [(row.id, row.example) for row in signatures() if row.program in PEOPLE]
+    return [(row.says or row.id, row.example) for row in signatures() if row.program in PEOPLE]
 
 
 def ids(body: str, who: str) -> set[str]:

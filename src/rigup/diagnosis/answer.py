@@ -158,7 +158,7 @@ def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer
     fill = flat(params)
     made: list[Answer] = []
     for specs in finding.row.fixes:
-        if made and specs[0].partition(" ")[0] in _PLAINER:
+        if made and (specs[0].partition(" ")[0] in _PLAINER or "…" in specs[0]):
             continue  # said only where nothing more exact can be
         try:
             steps = [make(*parse(spec, fill), KINDS, world, wsl, distribution=system) for spec in specs]

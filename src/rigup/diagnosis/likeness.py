@@ -12,7 +12,7 @@ from rigup.knowledge.doctor_tables import causes, elsewhere, signatures
 from rigup.knowledge.likeness import Likeness, among, complains, fails, likenesses, line_of, nearest
 from rigup.language import _
 from rigup.machine.facts import Place, Subject
-from rigup.machine.kinds import Platform, Symptom
+from rigup.machine.kinds import Gpu, PciDevice, Platform, Symptom
 from rigup.machine.matcher import PEOPLE
 from rigup.machine.sources import Source
 from rigup.machine.store import Facts
@@ -22,6 +22,10 @@ _CLOSE = 0.5  # of the share of the nearest cause: the next is named beside it
 _OUTWEIGHS = 0.5  # share from which on words count more than what is only possible
 _UNASKED = 5.0  # times as much as for a sound machine, where nobody complains of anything
 _UNACCOUNTED = 2.0  # and likewise, where it is known to account for none of the messages on which the rules keep silent
+_OF_CARDS = frozenset(
+    ("cpu-only-torch", "tensorflow-cpu-build")
+)  # a build for processors is right where there is no card
+_DRAWS = "intel-drawing-chip-named"
 _MESSAGE = 12  # characters of a literal from which on it is a message, and not a name that is worth hearing
 
 
@@ -100,7 +104,15 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, l
 
 def _cannot_be(facts: Facts) -> frozenset[str]:
     """Causes of other systems than those that the texts are of."""
-    return elsewhere({platform.system for platform in facts.of(Platform) if platform.knows("system")})
+    systems = {platform.system for platform in facts.of(Platform) if platform.knows("system")}
+    return elsewhere(systems) | (_OF_CARDS if _only_draws(facts) else frozenset())
+
+
+def _only_draws(facts: Facts) -> bool:
+    """Whether the bus or Windows' adapters were listed, and there is the processor's own drawing chip alone."""
+    cards = facts.of(Gpu)
+    listed = bool(facts.of(PciDevice)) or any(card.knows("adapter") for card in cards)
+    return listed and {card.get("vendor") for card in cards} == {"intel"} and _DRAWS in heard_in(facts)
 
 
 def _likely(said: str, heard: set[str], left: list[str], but: frozenset[str], doubt: float) -> list[Likeness]:

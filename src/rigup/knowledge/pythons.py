@@ -70,6 +70,21 @@ def tensorflow_on_windows(version: str) -> bool | None:
     return asked <= version_key(last) if asked and last else None
 
 
+def plain_tensorflow_for_processors(version: str) -> bool:
+    """Tell whether PyPI's package `tensorflow` of a release was for processors, and another had CUDA.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows: list[dict[str, Any]] = tables.table("tensorflow_jax").get("tensorflow_fact", [])
+    row = next((row for row in rows if row.get("id") == "one-wheel-for-both"), None)
+    asked = version_key(version)[:2]
+    if row is None or not asked:
+        return False
+    return asked < version_key(row["since"]) or asked in [version_key(one) for one in row["apart"]]
+
+
 def _of_torch(name: str, version: str, system: str, variant: str) -> Iterable[str]:
     rows = [
         row

@@ -137,6 +137,14 @@ def platform_of_torch(platform: Platform, facts: Facts) -> Statements:
     yield from ()
 
 
+@derives(Torch)
+def torch_that_counts_none(torch: Torch) -> Statements:
+    """No device counted is the same answer in other words."""
+    if torch.get("devices") == 0 and not torch.knows("available"):
+        torch.fields["available"] = torch.fields["devices"]._replace(value=False, rank=-1)
+    yield from ()
+
+
 @derives(SearchPath)
 def search_path(variable: Variable) -> Statements:
     """Each folder of LD_LIBRARY_PATH."""

@@ -27,6 +27,11 @@ _XPU = "{}/lib/python3.12/site-packages/torch/xpu/__init__.py:61: UserWarning: F
 _ARC = "_XpuDeviceProperties(name='Intel(R) Arc(TM) A770 Graphics', platform_name='Intel(R) Level-Zero', type='gpu', max_num_sub_groups=128, sub_group_sizes=[8 16 32])\n"
 _GROUPED = "  (conv): Conv2d(64, 64, kernel_size=(3, 3), groups=64, bias=False)\n/dev/kfd: Permission denied\n"
 
+_BY_NUMBER = "$ ls -ln /dev/kfd\ncrw-rw---- 1 0 {} 236, 0 Jan  1 10:00 /dev/kfd\n$ id\nuid=1000(ada) gid=1000(ada) groups=1000(ada),44(video){}\n"
+_MEMBER = "ROCk module is loaded\nUnable to open /dev/kfd read-write: Permission denied\nada is member of {} group\n"
+_NOBODYS = "$ podman run --rm --device /dev/kfd rocm/pytorch ls -l /dev/kfd\ncrw-rw---- 1 nobody nogroup 236, 0 Apr  3 07:12 /dev/kfd\n"
+_NAMED_INSIDE = '$ podman run --rm --device /dev/kfd --group-add keep-groups rocm/pytorch python3 -c "import torch;print(torch.cuda.get_device_name(0))"\n'
+
 SPEAKS = {
     "refused": (
         "render-group-missing",
@@ -82,6 +87,13 @@ SPEAKS = {
     "node-refused": ("device-node-permissions", _NODE_OF_OTHER.format("Permission denied")),
     "nodes-closed": ("device-node-permissions", _MODE.format("0660")),
     "xpu-on-linux": ("render-group-missing", _XPU.format("/home/ada/v")),
+    "node-by-its-number": ("render-group-missing", _BY_NUMBER.format(993, "")),
+    "number-of-another-group": ("container-render-group-mismatch", _BY_NUMBER.format(104, ",993(render)")),
+    "member-of-nobody": ("container-render-group-mismatch", _MEMBER.format("nobody")),
+    "configured-by-proxmox": (
+        "container-render-group-mismatch",
+        "unprivileged: 1\ndev0: /dev/kfd,gid=104\n$ rocminfo\nUnable to open /dev/kfd read-write: Permission denied\n",
+    ),
 }
 
 SILENT = {
@@ -127,4 +139,8 @@ SILENT = {
     "xpu-of-windows": ("render-group-missing", _XPU.replace("/", "\\").format("C:\\v")),
     "xpu-that-is-listed": ("render-group-missing", _ARC + _XPU.format("/home/ada/v")),
     "groups-of-a-layer": ("render-group-missing", _GROUPED.splitlines()[0] + "\n"),
+    "number-is-held": ("render-group-missing", _BY_NUMBER.format(993, ",993(render)")),
+    "number-is-held-here": ("container-render-group-mismatch", _BY_NUMBER.format(993, ",993(render)")),
+    "member-of-render": ("container-render-group-mismatch", _MEMBER.format("render")),
+    "nobodys-and-opened": ("container-render-group-mismatch", _NAMED_INSIDE + "AMD Radeon RX 7900 XT\n" + _NOBODYS),
 }

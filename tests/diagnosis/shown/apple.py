@@ -11,8 +11,13 @@ _LINUX = "$ uname -s\nLinux\n"
 _MPS = "TypeError: Cannot convert a MPS Tensor to float64 dtype as {}\n"
 _DOUBLES = "Out[7]: torch.{}\nIn [8]: y.to('mps')\n{}"
 _OP = "RuntimeError: MPS device does not support {} op with {} input\n"
+_ASKED_ON_A_MAC = '$ sw_vers -productVersion\n15.1\n$ {}python -c "import platform, torch; print(platform.platform(), torch.backends.mps.is_available())"\n{}\n'
 
 SPEAKS = {
+    "asked-in-a-container-beside-its-mac": (
+        "mps-inside-linux-container",
+        _ASKED_ON_A_MAC.format("docker run --rm img ", "Linux-6.10.14-linuxkit-aarch64-with-glibc2.35 False"),
+    ),
     "releases-of-intels-macs": (
         "mps-x86-python-under-rosetta",
         "Mac mini M2\n" + _RELEASES.format("2.1.2, 2.2.0, 2.2.1, 2.2.2"),
@@ -68,6 +73,10 @@ SPEAKS = {
 }
 
 SILENT = {
+    "asked-on-the-mac-itself": (
+        "mps-inside-linux-container",
+        _ASKED_ON_A_MAC.format("", "macOS-15.1-arm64-arm-64bit True"),
+    ),
     "releases-go-on": ("mps-x86-python-under-rosetta", "Mac mini M2\n" + _RELEASES.format("2.1.2, 2.2.2, 2.3.0")),
     "releases-elsewhere": (
         "mps-x86-python-under-rosetta",

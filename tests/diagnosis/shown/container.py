@@ -95,7 +95,48 @@ _CARD = "GPU 0: NVIDIA GeForce {} (UUID: GPU-0c1e2f00)\n"
 _BOX_OF_CUDA = "$ docker run --rm -it simul:latest ./run.sh\n"
 _DEVICE = "called `Result::unwrap()` on an `Err` value: CudaError::NoDevice\n"
 
+_RM = "$ docker compose ps -q trainer\n9f8e7d6c5b4a\n$ rm {0}/last.pt\nrm: das Entfernen von '{0}/last.pt' ist nicht möglich: Keine Berechtigung\n$ ls -l runs\n-rw-r--r-- 1 root root 9120 Mai  4 17:20 {1}\n"
+_PATH = '$ which nvidia-ctk nvidia-container-cli\n{}$ docker info -f \'{{{{json .Runtimes}}}}\'\n{{"io.containerd.runc.v2":{{"path":"runc"}},"runc":{{"path":"runc"}}}}\n$ nvidia-smi -L\nGPU 0: NVIDIA RTX A4000 (UUID: GPU-0f0f61e0-9d3a-e3d8-7a6f-8a6d4d6dbf2a)\n'
+_GIVEN = "$ docker inspect -f '{{{{.HostConfig.Runtime}}}} {{{{.HostConfig.DeviceRequests}}}}' paint\n{}\n$ docker exec paint python -c 'import torch; print(torch.__version__, torch.cuda.is_available())'\n2.5.1+cu124 False\n"
+_NODES = "$ kubectl get nodes -o custom-columns=NAME:.metadata.name,GPU:.status.allocatable.'nvidia\\.com/gpu'\nNAME   GPU\nn1     {}\n$ ssh n1 \"nvidia-smi -L; which nvidia-ctk || echo none\"\nGPU 0: NVIDIA A10 (UUID: GPU-0f0f61e0-9d3a-e3d8-7a6f-8a6d4d6dbf2a)\nnone\n"
+_PIP = "(dl) $ pip install torch\nRequirement already satisfied: torch in /home/ada/conda/envs/dl/lib/python3.10/site-packages (2.3.0)\nCell In[1], line 1\n----> 1 import {0}\nModuleNotFoundError: No module named '{0}'\n"
+_LIES = "In [1]: import torch; torch.__file__\nOut[1]: '/home/ada/conda{}/lib/python3.10/site-packages/torch/__init__.py'\n$ python -c 'import torch; print(torch.__file__)'\n/home/ada/conda/envs/dl/lib/python3.10/site-packages/torch/__init__.py\n"
+_BOXED = "$ podman inspect voice --format '{{{{.HostConfig.Devices}}}}'\n{}\n$ podman logs voice\nUserWarning: CUDA is not available, using CPU\n$ nvidia-smi -L\nGPU 0: NVIDIA RTX A2000 (UUID: GPU-0f0f61e0-9d3a-e3d8-7a6f-8a6d4d6dbf2a)\n"
+_SHARED = "$ docker inspect -f '{{{{.HostConfig.ShmSize}}}} {{{{.HostConfig.IpcMode}}}}' yolo\n{} private\n$ docker logs yolo\nFatal Python error: Bus error\n"
+_MAPPED = "$ podman inspect paint\n$ ls -ln\ndrwxr-xr-x 3 {0} {0} 4096 Aug  3 11:00 models\n$ cp a models/\ncp: cannot create regular file 'models/a': Permission denied\n"
+_JULIA = "$ docker run {}julia julia -e 'using CUDA; CUDA.functional(true)'\nERROR: CUDA driver not found\n$ nvidia-smi -L\nGPU 0: NVIDIA RTX A2000 (UUID: GPU-0f0f61e0-9d3a-e3d8-7a6f-8a6d4d6dbf2a)\n"
+_COMPAT = "FROM nvidia/cuda:12.3.2-base-ubuntu22.04\nENV LD_LIBRARY_PATH=/usr/local/cuda/compat:$LD_LIBRARY_PATH\n| NVIDIA-SMI 525.147.05   Driver Version: 525.147.05   CUDA Version: {}     |\n|   0  NVIDIA GeForce ...  Off  | 00000000:01:00.0 Off |                  N/A |\n"
+_CONTEXT = "$ docker context show\n{}\n" + _ASKED.format("ubuntu")
+_TWO = "In [1]: import torch; torch.__version__\nOut[1]: '{}'\n$ python -c 'import torch; print(torch.__version__)'\n2.4.0+cu121\n"
+_ENV_ASKED = "(pt) $ python -c 'import torch; print(torch.cuda.is_available())'\nTrue\nCell In[2], line 1\nModuleNotFoundError: No module named '{}'\n"
+_PCT = "root@pve:~# ls /dev/nvidia*\n/dev/nvidia0  /dev/nvidiactl\nroot@pve:~# pct exec 110 -- sh -c 'ls /dev/nvidia*'\n{}\n"
 SPEAKS = {
+    "files-of-a-mapped-owner": ("container-files-root-owned", _MAPPED.format("100999")),
+    "julia-without-gpus": ("container-without-gpu", _JULIA.format("")),
+    "compatibility-first": ("cuda-compat-libs-on-unsupported-gpu", _COMPAT.format("12.3")),
+    "engine-of-colima": ("docker-flavour-without-gpu", _CONTEXT.format("colima")),
+    "torch-of-two-releases": ("jupyter-kernel-other-env", _TWO.format("2.1.0+cpu")),
+    "torch-answers-in-an-environment": ("jupyter-kernel-other-env", _ENV_ASKED.format("torch")),
+    "nodes-of-the-host-alone": (
+        "container-without-gpu",
+        _PCT.format("ls: cannot access '/dev/nvidia*': No such file or directory"),
+    ),
+    "frigate-has-little": (
+        "shm-too-small",
+        "The current SHM size of 67.1MB is too small, recommend increasing it to at least 161.2MB.\n",
+    ),
+    "no-nodes-and-nothing-to-watch": (
+        "container-without-gpu",
+        "coder@ws:~$ ls /dev | grep -i nvidia\ncoder@ws:~$ nvtop\nNo GPU to monitor.\ncoder@ws:~$ cat /proc/driver/nvidia/version\nNVRM version: NVIDIA UNIX x86_64 Kernel Module  535.161.07  Sat Feb 17 22:55:48 UTC 2024\n",
+    ),
+    "refused-in-german": ("container-files-root-owned", _RM.format("runs", "last.pt")),
+    "engine-without-the-toolkit": ("container-toolkit-missing", _PATH.format("")),
+    "template-without-devices": ("container-without-gpu", _GIVEN.format("runc []")),
+    "nodes-offer-none": ("container-toolkit-missing", _NODES.format("<none>")),
+    "pip-has-what-the-cell-misses": ("jupyter-kernel-other-env", _PIP.format("torch")),
+    "module-lies-in-two": ("jupyter-kernel-other-env", _LIES.format("")),
+    "nodes-of-podman-for-nvidia": ("container-without-gpu", _BOXED.format("[]")),
+    "shared-memory-by-a-template": ("shm-too-small", _SHARED.format("67108864")),
     "nvidias-option": ("container-without-gpu", _ASKED.format("rocm/pytorch:latest")),
     "ggml-inside": (
         "container-without-gpu",
@@ -223,6 +264,23 @@ SPEAKS = {
 }
 
 SILENT = {
+    "julia-with-gpus": ("container-without-gpu", _JULIA.format("--gpus all ")),
+    "compatibility-of-the-drivers-own-cuda": ("cuda-compat-libs-on-unsupported-gpu", _COMPAT.format("12.0")),
+    "engine-of-the-host": ("docker-flavour-without-gpu", _CONTEXT.format("default")),
+    "torch-of-one-release": ("jupyter-kernel-other-env", _TWO.format("2.4.0+cu121")),
+    "another-module-is-missed": ("jupyter-kernel-other-env", _ENV_ASKED.format("diffusers")),
+    "nodes-of-both": ("container-without-gpu", _PCT.format("/dev/nvidia0  /dev/nvidiactl")),
+    "refused-in-german-elsewhere": ("container-files-root-owned", _RM.format("/etc/docker", "first.pt")),
+    "engine-with-the-toolkit": (
+        "container-toolkit-missing",
+        _PATH.format("/usr/bin/nvidia-ctk\n/usr/bin/nvidia-container-cli\n"),
+    ),
+    "template-with-devices": ("container-without-gpu", _GIVEN.format("runc [{ -1 [] [[gpu]] map[]}]")),
+    "nodes-offer-some": ("container-toolkit-missing", _NODES.format("4")),
+    "cell-misses-another-module": ("jupyter-kernel-other-env", _PIP.format("diffusers")),
+    "module-lies-in-one": ("jupyter-kernel-other-env", _LIES.format("/envs/dl")),
+    "podman-was-given-a-node": ("container-without-gpu", _BOXED.format("[{/dev/nvidia0 /dev/nvidia0 rwm}]")),
+    "much-shared-memory-by-a-template": ("shm-too-small", _SHARED.format("8589934592")),
     "nvidias-option-for-nvidias-image": ("container-without-gpu", _ASKED.format("nvidia/cuda:12.4.1-base-ubuntu22.04")),
     "toolkit-for-rocms-image": ("container-toolkit-missing", _ASKED.format("rocm/pytorch:latest")),
     "ollama-of-a-host": ("container-without-gpu", "$ ollama serve\n" + _SEARCHED),

@@ -121,7 +121,38 @@ _NPU = "import torch_npu\n"
 _DOCKER = "$ docker run -it --rm -v $PWD:/w pytorch/pytorch:2.4.0-cuda12.1-cudnn9-runtime python /w/load.py\n"
 _CARD_OF_FRAMEWORK = "GPU 0: NVIDIA GeForce {} (UUID: GPU-0c1e2f00)\n"
 
+_STARTS = "[    0.000000] Linux version {} (builder@host) (gcc 12.3.0) #41 SMP PREEMPT_DYNAMIC\n"
+_FOR_THE_OLDER = "$ dkms status\nnvidia/535.171.04, 6.5.0-35-generic, x86_64: installed\n"
+_RUNS_AND_LIES = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024\n$ modinfo -F version nvidia\n{}\n"
+_LOADS = "kernel: NVRM: loading NVIDIA UNIX x86_64 Kernel Module  535.161.07  Sat Feb 17 22:55:48 UTC 2024\n"
+_COMPUTE = "ii  libnvidia-compute-535:amd64  {}-0ubuntu0.22.04.1  amd64  NVIDIA libcompute package\n"
+_UPGRADE = "Upgrade: libnvidia-compute-535:amd64 ({}-0ubuntu1, 535.183.01-0ubuntu1)\n"
+_SEES_NONE = ">>> torch.cuda.is_available()\nFalse\n"
+_MESA = "\tdeviceName         = NVIDIA GeForce RTX 3060 (NVK GA106)\n\tdriverName         = NVK\n"
+_OFFERED = "01:00.0 VGA compatible controller: NVIDIA Corporation {} (rev a1)\n\tKernel modules: {}\n"
+_OWNERS_KEY = "$ mokutil --test-key MOK.der\nMOK.der is {} enrolled\n"
+_NOT_AMONG = "$ lsmod | grep nvidia\n$ uptime\n"
+_OF_UBUNTU = "ii  nvidia-driver-535  535.183.01-0ubuntu0.22.04.1 amd64  NVIDIA driver metapackage\n"
+_ANSWERED = ">>> ctypes.CDLL('libcuda.so.1').cuInit(0)\n{}\n| NVIDIA-SMI 570.124.06             Driver Version: 570.124.06     CUDA Version: 12.8     |\n"
+_BY_OLLAMA = "WARNING: No NVIDIA/AMD GPU detected. Ollama will run in CPU-only mode.\n$ lspci | grep -iE 'vga|3d'\n{}"
+
+_SENSOR = "$ sensors\nnouveau-pci-0100\nAdapter: PCI adapter\n"
+_SCREEN_OF = "$ cat /proc/fb\n0 {}\n"
+_JAX = "RuntimeError: Unknown backend: 'gpu' requested, but no platforms that are instances of gpu are present. Platforms present are: cpu\n"
+_HALF = "ii  libnvidia-compute-535:amd64  {}-0ubuntu1  amd64  NVIDIA libcompute package\nii  nvidia-dkms-535  535.161.07-0ubuntu1  amd64  NVIDIA DKMS package\n"
+_BARRED = "$ grep -r nvidia /etc/modprobe.d/\n/etc/modprobe.d/vm.conf:install nvidia /bin/false\n"
+_STOPPED = "\u578b\u53f7: {}\nNVIDIA GeForce GTX 1650\n\u7531\u4e8e\u8be5\u8bbe\u5907\u6709\u95ee\u9898\uff0cWindows \u5df2\u5c06\u5176\u505c\u6b62\u3002 (\u4ee3\u7801 43)\n"
+_SWITCHED = "w /proc/acpi/call - - - - \\\\_SB.PCI0.PEG0.PEGP.{}\n"
+_LLAMA = "warning: no usable GPU found, --gpu-layers option will be ignored\n"
+_SVGA = "Name           AdapterCompatibility\n----           --------------------\nVMware SVGA 3D VMware, Inc.\n"
+_WEBUI = "RuntimeError: Torch is not able to use GPU; add --skip-torch-cuda-test to COMMANDLINE_ARGS variable to disable this check\n"
+
+_LABELLER = '{{"level":"error","logger":"amdgpu-node-labeller","msg":"{}"}}\n'
+
+_BUILDS = "$ uname -r\n{}-generic\n$ dkms status\namdgpu, 1.9-211, 4.15.0-33-generic, x86_64: installed\n$ /opt/rocm/bin/rocminfo\nhsa api call failure at line 900, file: rocminfo.cc. Call returned 4104\n"
+
 SPEAKS = {
+    "built-for-an-older-kernel": ("kernel-module-not-built", _BUILDS.format("4.15.0-36")),
     "no-radeon": ("no-gpu-present", "$ radeontop\nCan't find Radeon cards\n" + _NONE_OF_AMD),
     "kept": ("vm-passthrough-misconfigured", _LSPCI_OF_AMD.format("vfio-pci") + _HSA),
     "atomics": ("pcie-atomics-missing", _ATOMICS + _SERVED),
@@ -381,9 +412,52 @@ SPEAKS = {
         "secure-boot-module-unsigned",
         "modprobe: can't load module nvidia (kernel/drivers/video/nvidia.ko): Key was rejected by service\n",
     ),
+    "kernel-of-the-logs-head": ("kernel-module-not-built", _STARTS.format("6.5.0-41-generic") + _FOR_THE_OLDER),
+    "module-file-and-what-runs": ("nvml-driver-library-mismatch", _RUNS_AND_LIES.format("550.90.07")),
+    "module-of-the-log-and-package": ("nvml-driver-library-mismatch", _LOADS + _COMPUTE.format("535.183.01")),
+    "replaced-and-torch-sees-none": (
+        "nvml-driver-library-mismatch",
+        _UPGRADE.format("535.161.07") + _LOADS + _SEES_NONE,
+    ),
+    "mesas-vulkan-and-no-cuda": ("nouveau-bound", _MESA + _SEES_NONE),
+    "link-to-nouveau": (
+        "nouveau-bound",
+        "$ readlink /sys/bus/pci/devices/0000:01:00.0/driver\n../../../../bus/pci/drivers/nouveau\n",
+    ),
+    "later-module-leaves-the-card": (
+        "gpu-needs-legacy-driver",
+        _OFFERED.format("GM107 [GeForce GTX 750 Ti]", "nouveau, nvidia_drm, nvidia")
+        + "$ modinfo -F version nvidia\n590.48.01\n",
+    ),
+    "key-not-enrolled": ("secure-boot-module-unsigned", _OWNERS_KEY.format("not") + _SILENT_TOOL),
+    "package-and-no-module": ("nvidia-module-not-loaded", _OF_UBUNTU + _NOT_AMONG),
+    "nothing-of-nvidias-is-offered": ("nvidia-driver-missing", _OFFERED.format("AD104 [GeForce RTX 4070]", "nouveau")),
+    "start-answers-three": ("uvm-hmm-init-failure", _ANSWERED.format("3")),
+    "installer-finds-none-on-the-bus": (
+        "no-gpu-present",
+        _BY_OLLAMA.format("00:02.0 VGA compatible controller: Intel Corporation HD Graphics 530 (rev 06)\n"),
+    ),
+    "sensors-of-nouveau": ("nouveau-bound", _SENSOR + _SILENT_TOOL),
+    "console-by-nouveau": ("nouveau-bound", _SCREEN_OF.format("nouveaudrmfb") + _JAX),
+    "packages-half-way": ("nvml-driver-library-mismatch", _HALF.format("535.183.01")),
+    "module-barred-by-a-setting": ("nvidia-module-not-loaded", _BARRED + _NOT_AMONG),
+    "stopped-on-qemus-board": ("vm-passthrough-misconfigured", _STOPPED.format("Standard PC (i440FX + PIIX, 1996)")),
+    "board-is-not-the-newer": (
+        "vm-passthrough-misconfigured",
+        "TASK ERROR: q35 machine model is not enabled at /usr/share/perl5/PVE/QemuServer/PCI.pm line 553.\n",
+    ),
+    "switched-off-by-acpi": ("hybrid-laptop-gpu-powered-off", _SWITCHED.format("_OFF")),
+    "display-of-parallels": (
+        "vm-without-gpu-passthrough",
+        "01:00.0 VGA compatible controller: Parallels, Inc. Accelerated Virtual Video Adapter\n" + _LLAMA,
+    ),
+    "display-of-vmware-in-windows": ("vm-without-gpu-passthrough", _SVGA + _WEBUI),
+    "labeller-finds-no-topology": ("amdgpu-not-loaded", _LABELLER.format("Fail to glob topology properties")),
+    "kfd-isnt-there": ("amdgpu-not-loaded", "On Talos /dev/kfd isn't present\n"),
 }
 
 SILENT = {
+    "built-for-this-kernel": ("kernel-module-not-built", _BUILDS.format("4.15.0-33")),
     "refused-to-a-member": (
         "amdgpu-not-loaded",
         _REFUSED_OF_AMD + "$ id\nuid=1000(ada) gid=1000(ada) groups=1000(ada),110(render)\n",
@@ -640,4 +714,57 @@ SILENT = {
         "modprobe: can't load module wl (kernel/drivers/net/wl.ko): Key was rejected by service\n"
         + _CARD_OF_FRAMEWORK.format("RTX 3090"),
     ),
+    "kernel-of-the-logs-head-is-the-built-one": (
+        "kernel-module-not-built",
+        _STARTS.format("6.5.0-35-generic") + _FOR_THE_OLDER,
+    ),
+    "heads-of-two-starts": (
+        "kernel-module-not-built",
+        _STARTS.format("6.5.0-41-generic") + _STARTS.format("6.5.0-35-generic") + _FOR_THE_OLDER,
+    ),
+    "module-file-is-what-runs": ("nvml-driver-library-mismatch", _RUNS_AND_LIES.format("550.54.15")),
+    "module-of-the-log-is-the-packages": ("nvml-driver-library-mismatch", _LOADS + _COMPUTE.format("535.161.07")),
+    "module-of-the-log-and-working-tool": (
+        "nvml-driver-library-mismatch",
+        _LOADS + _COMPUTE.format("535.183.01") + "GPU 0: NVIDIA A10 (UUID: GPU-f15ae561-21b1-6003-c768-861fc285203b)\n",
+    ),
+    "replaced-long-before": ("nvml-driver-library-mismatch", _UPGRADE.format("535.129.03") + _LOADS + _SEES_NONE),
+    "mesas-vulkan-that-is-wanted": ("nouveau-bound", _MESA),
+    "unbind-of-nouveau": ("nouveau-bound", "$ echo 0000:01:00.0 | sudo tee /sys/bus/pci/drivers/nouveau/unbind\n"),
+    "last-branch-for-the-card": (
+        "gpu-needs-legacy-driver",
+        _OFFERED.format("GM107 [GeForce GTX 750 Ti]", "nouveau, nvidia_drm, nvidia")
+        + "$ modinfo -F version nvidia\n580.95.05\n",
+    ),
+    "key-enrolled": ("secure-boot-module-unsigned", _OWNERS_KEY.format("already") + _SILENT_TOOL),
+    "package-and-module": (
+        "nvidia-module-not-loaded",
+        _OF_UBUNTU + "$ lsmod | grep nvidia\nnvidia  56770560  2\n$ uptime\n",
+    ),
+    "nvidias-is-offered": (
+        "nvidia-driver-missing",
+        _OFFERED.format("AD104 [GeForce RTX 4070]", "nouveau, nvidia_drm, nvidia"),
+    ),
+    "start-answers-nought": ("uvm-hmm-init-failure", _ANSWERED.format("0")),
+    "installer-finds-none-and-a-card-is-listed": (
+        "no-gpu-present",
+        _BY_OLLAMA.format("01:00.0 VGA compatible controller: NVIDIA Corporation AD104 [GeForce RTX 4070] (rev a1)\n"),
+    ),
+    "sensors-of-nouveau-alone": ("nouveau-bound", _SENSOR),
+    "console-by-nvidia": ("nouveau-bound", _SCREEN_OF.format("nvidia-drmdrmfb") + _JAX),
+    "packages-of-one-release": ("nvml-driver-library-mismatch", _HALF.format("535.161.07")),
+    "module-barred-and-loaded": (
+        "nvidia-module-not-loaded",
+        _BARRED + "$ lsmod | grep nvidia\nnvidia  56770560  2\n$ uptime\n",
+    ),
+    "module-barred-for-a-guest": (
+        "nvidia-module-not-loaded",
+        _BARRED
+        + _NOT_AMONG
+        + "$ lspci -nnk\n01:00.0 VGA compatible controller [0300]: NVIDIA Corporation TU117 [GeForce GTX 1650] [10de:1f82] (rev a1)\n\tKernel driver in use: vfio-pci\n",
+    ),
+    "stopped-on-a-board-of-metal": ("vm-passthrough-misconfigured", _STOPPED.format("PRIME B450M-A")),
+    "switched-on-by-acpi": ("hybrid-laptop-gpu-powered-off", _SWITCHED.format("_ON")),
+    "display-of-vmware-alone": ("vm-without-gpu-passthrough", _SVGA),
+    "labeller-reads-no-name": ("amdgpu-not-loaded", _LABELLER.format("Fail to get card family name.")),
 }

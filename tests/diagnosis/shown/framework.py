@@ -134,6 +134,26 @@ _FAISS = "AttributeError: module 'faiss' has no attribute 'StandardGpuResources'
 _DLIB = ">>> dlib.DLIB_USE_CUDA\n{}\n"
 _LLAMA = "warning: llama.cpp was compiled without support for GPU offload. Setting the main GPU has no effect.\n"
 
+_LIBTORCH = "$ wget https://download.pytorch.org/libtorch/{}/libtorch-shared-with-deps-2.3.0.zip\n$ ./detect net.pt\n{}\n$ nvidia-smi -L\nGPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-0c1e2f00)\n"
+_ADAPTERS = 'PS C:\\> gcim Win32_VideoController | ft Name, DriverVersion\n\nName                       DriverVersion\n----                       -------------\nNVIDIA GeForce GTX 1650    {}\n\nPS C:\\> python -c "import torch; print(torch.__version__); print(torch.cuda.is_available())"\n2.3.1+cu121\n{}\n'
+_OF_WMIC = "C:\\>wmic path win32_VideoController get name,driverversion\nDriverVersion    Name\n27.21.14.5671    NVIDIA GeForce GTX 1650\nC:\\>pip list | findstr torch\ntorch    {}\n"
+_EXTRA_OF_LINUX = '{}ERROR: Could not find a version that satisfies the requirement nvidia-cudnn-cu12==9.1.0.70; extra == "and-cuda" (from tensorflow[and-cuda]) (from versions: 0.0.1.dev5)\n'
+_ELF = "$ cuobjdump --list-elf lib/libtorch_cuda.so | cut -d. -f3 | sort -u\nsm_70\nsm_80\nsm_90\n$ nvidia-smi --query-gpu=name,compute_cap --format=csv,noheader\n{}\nRuntimeError: CUDA error: no kernel image is available for execution on the device\n"
+_TF_OF_THEN = "$ pip freeze\ntensorflow=={}\n$ nvidia-smi -L\nGPU 0: Tesla V100-SXM2-16GB (UUID: GPU-0c1e2f00)\n"
+_INSTALLED = "$ dpkg -l | grep nvidia-driver\nii  nvidia-driver-{0}  {0}.256.02-0ubuntu1  amd64  NVIDIA driver metapackage\n$ pip freeze\nnvidia-cuda-runtime-cu12==12.4.127\ntorch==2.5.1\n"
+_UV_INDEX = '$ cat pyproject.toml\n[[tool.uv.index]]\nname = "torch"\nurl = "https://download.pytorch.org/whl/{}"\nexplicit = true\n$ uv run python -c "import torch; print(torch.cuda.is_available())"\n{}\n$ nvidia-smi -L\nGPU 0: NVIDIA L4 (UUID: GPU-0c1e2f00)\n'
+_RECIPE = "ENV PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/{}\n$ docker run --gpus all web python -c 'import torch; print(torch.cuda.device_count())'\n{}\n$ nvidia-smi -L\nGPU 0: NVIDIA L4 (UUID: GPU-0c1e2f00)\n"
+_SERVING = "FROM tensorflow/serving:2.14.1{}\n$ docker run --gpus all -p 8501:8501 serve\n"
+_OF_R = '> tf_gpu_configured()\nTensorFlow built with CUDA:  {}\n> system("nvidia-smi -L")\nGPU 0: NVIDIA RTX A4000 (UUID: GPU-0c1e2f00)\n'
+_R_TORCH = '> torch::cuda_is_available()\n[1] {}\n> list.files(lib)\n[1] "c10.dll" "torch_cpu.dll" "uv.dll"\n> system("nvidia-smi -L")\nGPU 0: NVIDIA RTX A4000 (UUID: GPU-0c1e2f00)\n'
+_PLACER = "Operation was explicitly assigned to /device:GPU:{} but available devices are [ /job:localhost/replica:0/task:0/device:CPU:0{} ]. Make sure the device specification refers to a valid device.\n$ pip freeze\ntensorflow==1.12.0\n$ nvidia-smi -L\nGPU 0: Tesla K80 (UUID: GPU-0c1e2f00)\n"
+_ONLY_INTEL = '$ pip list | grep torch\ntorch           2.5.1+cpu\ntorchvision     0.20.1+cpu\n$ lspci | grep -i vga\n00:02.0 VGA compatible controller: Intel Corporation UHD Graphics 630 (rev 02)\n$ python -c "import torch; print(torch.cuda.is_available())"\nFalse\n'
+
+_LDD = "$ ldd torch/lib/libtorch.so\n\tlibtorch_cpu.so => /v/libtorch_cpu.so (0x0f1)\n{}\tlibc10.so => /v/libc10.so (0x0f2)\n$ nvidia-smi -L\nGPU 0: NVIDIA L4 (UUID: GPU-0c1e2f00)\n"
+_MODULE_OF = "$ cat /sys/module/nvidia/version\n{}\n$ conda list | grep pytorch\npytorch  2.5.1  cuda126_py312h1763f6d_306  conda-forge\n"
+_LOADED = "kernel: NVRM: loading NVIDIA UNIX x86_64 Kernel Module  {}  Wed Jul 20 14:00:58 UTC 2022\n$ pip freeze\ntorch==2.5.1\nnvidia-cuda-runtime-cu12==12.4.127\n"
+_IMAGE_OF_TORCH = "$ cat /proc/driver/nvidia/version\nNVRM version: NVIDIA UNIX x86_64 Kernel Module  {}  Fri Aug 16 21:39:15 UTC 2024\n$ cat Dockerfile\nFROM pytorch/pytorch:2.9.0-cuda13.0-cudnn9-runtime\n$ docker run --gpus all app python -c 'import torch; print(torch.cuda.is_available())'\n{}\n"
+
 SPEAKS = {
     "targets-of-cmake": (
         "binary-arch-missing",
@@ -413,6 +433,45 @@ SPEAKS = {
         "driver-too-old-for-wheel",
         "RuntimeError: NVIDIA driver version 472.12.0 is below 580.x minimum for cu130\n",
     ),
+    "libtorch-from-the-folder-cpu": ("cpu-only-torch", _LIBTORCH.format("cpu", "CUDA available: 0")),
+    "libtorch-that-says-no": ("cpu-only-torch", _LIBTORCH.format("nightly/cpu", "torch::cuda::is_available() = 0")),
+    "adapters-in-a-table": ("driver-too-old-for-wheel", _ADAPTERS.format("27.21.14.5671", "False")),
+    "adapters-by-wmic": ("driver-too-old-for-wheel", _OF_WMIC.format("2.3.1+cu121")),
+    "extra-of-linux-on-windows": (
+        "tensorflow-windows-no-gpu",
+        _EXTRA_OF_LINUX.format(
+            "C:\\Users\\ada>pip install tensorflow[and-cuda]\n  Using cached tensorflow-2.18.0-cp311-cp311-win_amd64.whl (7.5 kB)\n"
+        ),
+    ),
+    "code-in-torchs-library": (
+        "gpu-arch-newer-than-wheel",
+        _ELF.format("NVIDIA RTX PRO 6000 Blackwell Workstation Edition, 12.0"),
+    ),
+    "tensorflow-of-two-packages": ("tensorflow-cpu-build", _TF_OF_THEN.format("1.14.0")),
+    "tensorflow-of-two-packages-once-more": ("tensorflow-cpu-build", _TF_OF_THEN.format("2.0.0")),
+    "driver-by-its-package": ("driver-too-old-for-wheel", _INSTALLED.format("470")),
+    "index-of-a-project": ("cpu-only-torch", _UV_INDEX.format("cpu", "False")),
+    "index-of-a-recipe": ("cpu-only-torch", _RECIPE.format("cpu", "0")),
+    "server-for-processors": ("tensorflow-cpu-build", _SERVING.format("")),
+    "r-of-tensorflow": ("tensorflow-cpu-build", _OF_R.format("FALSE")),
+    "r-of-torch": ("cpu-only-torch", _R_TORCH.format("FALSE")),
+    "placer-has-the-processor": ("tensorflow-cpu-build", _PLACER.format(0, "")),
+    "ptx-of-cycles": (
+        "driver-too-old-for-wheel",
+        "Failed to load CUDA kernel from '/opt/b/lib/kernel_compute_75.ptx' (Unsupported PTX version)\n",
+    ),
+    "outdated-for-hashcat": (
+        "driver-too-old-for-wheel",
+        "* Device #1: Outdated or broken NVIDIA CUDA driver '440.33.01' detected!\n",
+    ),
+    "ldd-of-torch": ("cpu-only-torch", _LDD.format("")),
+    "module-before-the-build": ("driver-too-old-for-wheel", _MODULE_OF.format("450.119.04")),
+    "module-of-the-log-before-the-build": ("driver-too-old-for-wheel", _LOADED.format("515.65.01")),
+    "image-after-the-driver": ("driver-too-old-for-wheel", _IMAGE_OF_TORCH.format("560.35.03", "False")),
+    "dump-of-an-illegal-instruction": (
+        "cpu-instruction-set-missing",
+        "           PID: 3321 (python3)\n        Signal: 4 (ILL)\n",
+    ),
 }
 
 SILENT = {
@@ -658,4 +717,29 @@ SILENT = {
         "driver-too-old-for-wheel",
         "Minimum driver version is 450.80; installed 535.183. All checks passed.\n",
     ),
+    "libtorch-for-cuda": ("cpu-only-torch", _LIBTORCH.format("cu121", "CUDA available: 1")),
+    "adapters-new-enough": ("driver-too-old-for-wheel", _ADAPTERS.format("32.0.15.6094", "True")),
+    "adapters-by-wmic-for-an-older-build": ("driver-too-old-for-wheel", _OF_WMIC.format("1.12.1+cu113")),
+    "extra-of-linux-on-arm": ("tensorflow-windows-no-gpu", _EXTRA_OF_LINUX.format("$ uname -m\naarch64\n")),
+    "code-for-the-card": ("gpu-arch-newer-than-wheel", _ELF.format("NVIDIA A100-SXM4-40GB, 8.0")),
+    "tensorflow-of-one-package": ("tensorflow-cpu-build", _TF_OF_THEN.format("1.15.5")),
+    "tensorflow-of-two-packages-and-the-other": (
+        "tensorflow-cpu-build",
+        _TF_OF_THEN.format("1.14.0\ntensorflow-gpu==1.14.0"),
+    ),
+    "driver-by-its-package-new-enough": ("driver-too-old-for-wheel", _INSTALLED.format("550")),
+    "index-of-a-project-with-cuda": ("cpu-only-torch", _UV_INDEX.format("cu126", "True")),
+    "index-of-a-recipe-with-cuda": ("cpu-only-torch", _RECIPE.format("cu126", "1")),
+    "server-for-gpus": ("tensorflow-cpu-build", _SERVING.format("-gpu")),
+    "r-of-tensorflow-with-cuda": ("tensorflow-cpu-build", _OF_R.format("TRUE")),
+    "placer-has-another-card": (
+        "tensorflow-cpu-build",
+        _PLACER.format(2, ", /job:localhost/replica:0/task:0/device:GPU:0"),
+    ),
+    "drawing-chip-alone": ("cpu-only-torch", _ONLY_INTEL),
+    "ldd-of-torch-with-cuda": ("cpu-only-torch", _LDD.format("\tlibtorch_cuda.so => /v/libtorch_cuda.so (0x0f3)\n")),
+    "module-after-the-build": ("driver-too-old-for-wheel", _MODULE_OF.format("535.183.01")),
+    "module-of-the-log-after-the-build": ("driver-too-old-for-wheel", _LOADED.format("535.183.01")),
+    "image-within-the-drivers-major": ("driver-too-old-for-wheel", _IMAGE_OF_TORCH.format("580.95.05", "True")),
+    "dump-of-an-abort": ("cpu-instruction-set-missing", "           PID: 3321 (python3)\n        Signal: 6 (ABRT)\n"),
 }

@@ -98,8 +98,49 @@ _TENSORRT = (
 _HANDLE = "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`\n"
 _OPENCL = "clCreateBuffer failed with error -4\n"
 _CALL = "solver: cudaMallocManaged failed: out of memory\n"
+_KILLED_OF_MAIN = "Loading checkpoint shards:  33%|###3      | 1/3 [00:21<00:42]\n{}\n"
+_LOG_OF_MAIN = "[  912.2] Out of memory: Killed process 3120 ({}) total-vm:41943040kB, anon-rss:15777216kB\n"
+_SACCT = "$ sacct {} --format=JobID,State,ExitCode\nJobID        State      ExitCode\n{}        OUT_OF_ME+ 0:125\n"
+_ROWS_OF_CARDS = "$ nvidia-smi --query-remapped-rows=gpu_bus_id,remapped_rows.pending,remapped_rows.failure --format=csv\ngpu_bus_id, remapped_rows.pending, remapped_rows.failure\n00000000:07:00.0, No, No\n00000000:44:00.0, {}\n"
+_MANAGER = "ii nvidia-driver-535-server 535.183.06-0ubuntu0.22.04.1\nii nvidia-fabricmanager-535 {}-1\nGPU 0: NVIDIA {} (UUID: GPU-5f2a1c3e-1111-2222-3333-444455556666)\n"
+_SERVER_OF_OTHERS = 'level=INFO source=types.go:131 msg="inference compute" id=GPU-5f2a1c3e-1111-2222-3333-444455556666 library=cuda variant=v12 compute=8.6 driver=12.4 name="NVIDIA GeForce RTX 3080" total="9.8 GiB" available="{} GiB"\npid, process_name, used_gpu_memory [MiB]\n8123, {}, 8422 MiB\n'
+_HASHCAT = "* Device #1: NVIDIA GeForce GTX 1650, {}/3903 MB, 14MCU\n* Device #1: Not enough allocatable device memory for this attack.\n"
+_BITS = "{}    ECC Errors\n        Volatile\n            Single Bit\n                Device Memory         : 0\n                Total                 : 0\n            Double Bit\n                Device Memory         : {}\n                Total                 : {}\n        Aggregate\n            Double Bit\n                Total                 : 2\n"
+
+_COUNTED_CARVE_OUT = "Radeon 8060S, BIOS carve-out 64 GB\nggml_cuda_init: found 1 ROCm devices (Total VRAM: {} MiB):\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 71234.12 MiB on device 0: cudaMalloc failed: out of memory\n"
 
 SPEAKS = {
+    "double-bit-errors": ("gpu-memory-ecc-error", _BITS.format("", 3, 3)),
+    "double-bit-errors-of-a-card": (
+        "gpu-memory-ecc-error",
+        _BITS.format("Attached GPUs : 1\nGPU 00000000:65:00.0\n    Product Name : Tesla K80\n", 3, 3),
+    ),
+    "killed-and-the-kernel-tells": (
+        "host-memory-exhausted",
+        _KILLED_OF_MAIN.format("Killed") + _LOG_OF_MAIN.format("python"),
+    ),
+    "killed-in-german-and-the-kernel-tells": (
+        "host-memory-exhausted",
+        _KILLED_OF_MAIN.format("./run.sh: Zeile 4: 812 Getötet     python a.py") + _LOG_OF_MAIN.format("python"),
+    ),
+    "runner-killed-and-the-kernel-tells": (
+        "host-memory-exhausted",
+        _LOG_OF_MAIN.format("ollama") + "Error: llama runner process has terminated: signal: killed\n",
+    ),
+    "compiler-killed": ("host-memory-exhausted", "c++: fatal error: Killed signal terminated program cc1plus\n"),
+    "job-ended-for-memory": (
+        "host-memory-exhausted",
+        "slurmstepd: error: Detected 1 oom_kill event in StepId=42.0. Some of the step tasks have been OOM Killed.\n",
+    ),
+    "job-asked-of": ("host-memory-exhausted", _SACCT.format("-j 42", "42")),
+    "row-not-replaced-in-a-list": ("gpu-memory-ecc-error", _ROWS_OF_CARDS.format("No, Yes")),
+    "row-waits-in-a-list": ("gpu-memory-ecc-error", _ROWS_OF_CARDS.format("Yes, No")),
+    "manager-of-another-version": ("fabric-manager-not-running", _MANAGER.format("535.161.08", "A100-SXM4-80GB")),
+    "server-starts-with-little": (
+        "gpu-memory-held-by-others",
+        _SERVER_OF_OTHERS.format("1.2", "/opt/webui/venv/bin/python3"),
+    ),
+    "hashcat-on-a-free-card": ("oom-model-too-large", _HASHCAT.format("3841")),
     "model-beside-a-limit": (
         "igpu-vram-counted-without-gtt",
         _GUEST
@@ -245,9 +286,34 @@ SPEAKS = {
     "opencl": ("gpu-memory-held-by-others", _TAKEN_OF_WORK + _OPENCL),
     "call-of-cuda": ("gpu-memory-held-by-others", _TAKEN_OF_WORK + _CALL),
     "empty-card": ("oom-model-too-large", _EMPTY + _CALL),
+    "carve-out-is-all-that-is-counted": ("igpu-vram-counted-without-gtt", _COUNTED_CARVE_OUT.format(65536)),
 }
 
 SILENT = {
+    "killed-without-a-word": ("host-memory-exhausted", _KILLED_OF_MAIN.format("Killed")),
+    "pod-ended-long-ago": ("host-memory-exhausted", "    Last State:     Terminated\n      Reason:       OOMKilled\n"),
+    "double-bit-errors-of-before": (
+        "gpu-memory-ecc-error",
+        _BITS.format("Attached GPUs : 1\nGPU 00000000:65:00.0\n    Product Name : Tesla K80\n", 0, 0),
+    ),
+    "killed-by-hand": ("host-memory-exhausted", "$ kill -9 31415\n[1]+  Killed                  python train.py\n"),
+    "job-among-many": ("host-memory-exhausted", _SACCT.format("-u ana", "41") + "42           COMPLETED  0:0\n"),
+    "other-program-in-an-old-journal": (
+        "host-memory-exhausted",
+        _LOG_OF_MAIN.format("chrome") + "systemd[1]: Started ollama.service.\n",
+    ),
+    "container-killed-for-another-reason": (
+        "host-memory-exhausted",
+        '{"Status":"exited","OOMKilled":false,"ExitCode":137}\n',
+    ),
+    "rows-replaced": ("gpu-memory-ecc-error", _ROWS_OF_CARDS.format("No, No")),
+    "manager-of-the-drivers-version": ("fabric-manager-not-running", _MANAGER.format("535.183.06", "A100-SXM4-80GB")),
+    "manager-beside-a-card-in-a-slot": ("fabric-manager-not-running", _MANAGER.format("535.161.08", "A100 80GB PCIe")),
+    "server-itself-holds-it": ("gpu-memory-held-by-others", _SERVER_OF_OTHERS.format("1.2", "/usr/local/bin/ollama")),
+    "server-starts-with-much": (
+        "gpu-memory-held-by-others",
+        _SERVER_OF_OTHERS.format("9.1", "/opt/webui/venv/bin/python3"),
+    ),
     "model-on-the-card": (
         "igpu-vram-counted-without-gtt",
         _GUEST + "amdgpu.gttsize=49152\n" + _PS.format("qwen2.5:32b", "9f13ba1299af    24 GB    100% GPU"),
@@ -385,4 +451,5 @@ SILENT = {
         _EMPTY
         + "[W] [TRT] Skipping tactic 3 due to insufficient memory on requested size of 8589934592\n[I] Engine built\n",
     ),
+    "more-than-the-carve-out-is-counted": ("igpu-vram-counted-without-gtt", _COUNTED_CARVE_OUT.format(98304)),
 }

@@ -48,8 +48,29 @@ _ADVICE = (
 _BUILT = ">>> paddle.version.show()\ncommit: 0f1e2d3c\ncuda: {}\ncudnn: {}\n{}: False\n"
 _LOADED = "W0310 09:14:56.731904 4410 gpu_resources.cc:164] device: 0, cuDNN Version: {}.\n"
 _INIT = '[WinError 1114] A dynamic link library (DLL) initialization routine failed. Error loading "{}" or one of its dependencies.\n'
+_ROOM = "Virtual Memory: Max Size:  17,289 MB\nVirtual Memory: Available: {} MB\nVirtual Memory: In Use:    8,077 MB\n"
+_WORKER_GONE = "RuntimeError: DataLoader worker (pid(s) 5224) exited unexpectedly\n"
+_WORD_OF_NEWER = (
+    'error: identifier "CUDA_R_8F_E4M3" is undefined\nCuda compilation tools, release {}, V{}\ntorch 2.3.1+cu121\n'
+)
+_CONDA_LIST = "$ conda list\ncudatoolkit 11.8.0 h37601d7_11 conda-forge\ncuda-cudart 12.1.105 0 nvidia\n".replace(
+    "11.8.0", "{}"
+)
+_SYMBOL_OF_OTHER = "ImportError: /e/x.so: undefined symbol: cublasLtHSHMatmulAlgoInit, version libcublasLt.so.11\n"
 
 SPEAKS = {
+    "oneapi-not-activated": (
+        "intel-oneapi-runtime-missing",
+        "INFO     Intel OneAPI Toolkit detected\nERROR    Intel OneAPI Toolkit is not activated! Activate OneAPI manually!\n",
+    ),
+    "oneapi-script-not-there": (
+        "intel-oneapi-runtime-missing",
+        "./webui.sh: Zeile 92: /opt/intel/oneapi/setvars.sh: Datei oder Verzeichnis nicht gefunden\n",
+    ),
+    "oneapi-compiler-not-there": (
+        "intel-oneapi-runtime-missing",
+        "  The CMAKE_CXX_COMPILER:\n\n    icpx\n\n  is not a full path and was not found in the PATH.\n",
+    ),
     "both-of-onnxruntime": ("pip-cuda-mix", _PROVIDERS + "$ pip list | grep onnx\n" + _PLAIN + _GPU),
     "julia": ("library-clash-ld-library-path", _SYSTEMS + "ERROR: CUBLASError: an internal operation failed\n"),
     "older-cudnn": ("cudnn-version-incompatible", _CUDNN_OF_FRAMEWORK.format("8.4.1")),
@@ -120,9 +141,58 @@ SPEAKS = {
     ),
     "part-of-torch-without-its-path": ("windows-runtime-dll-missing", _INIT.format("...\\shm.dll")),
     "part-of-torch-by-name": ("windows-runtime-dll-missing", _INIT.format("torch_python.dll")),
+    "dialog-in-german": (
+        "cuda-runtime-library-missing",
+        "Die Ausführung des Codes kann nicht fortgesetzt werden, da cublas64_11.dll nicht gefunden wurde.\n",
+    ),
+    "dialog-in-russian": (
+        "cuda-runtime-library-missing",
+        "Не удается продолжить выполнение кода, поскольку система не обнаружила cudart64_12.dll.\n",
+    ),
+    "dialog-in-spanish": ("windows-runtime-dll-missing", "porque no se encontró VCRUNTIME140_1.dll.\n"),
+    "dialog-in-japanese": (
+        "windows-runtime-dll-missing",
+        "MSVCP140.dll が見つからないため、コードの実行を続行できません。\n",
+    ),
+    "event-in-another-tongue": (
+        "windows-paging-file-too-small",
+        "Fournisseur: Microsoft-Windows-Resource-Exhaustion-Detector\nID: 2004\n",
+    ),
+    "all-is-promised": ("windows-paging-file-too-small", _ROOM.format("212") + _WORKER_GONE),
+    "page-file-by-wmic": (
+        "windows-paging-file-too-small",
+        "AllocatedBaseSize=2048\nCurrentUsage=2040\nPeakUsage=2048\n" + _WORKER_GONE,
+    ),
+    "cut-comparison": (
+        "nvcc-differs-from-torch-cuda",
+        "      The detected CUDA version (11.8) mismatches the version that was used to compile\n",
+    ),
+    "word-of-a-newer-toolkit": ("nvcc-differs-from-torch-cuda", _WORD_OF_NEWER.format("11.4", "11.4.48")),
+    "conda-of-two-majors": ("pip-cuda-mix", _CONDA_LIST.format("11.8.0") + _SYMBOL_OF_OTHER),
+    "lock-of-two-majors": (
+        "pip-cuda-mix",
+        '[[package]]\nname = "nvidia-cublas-cu11"\nversion = "11.10.3.66"\n[[package]]\nname = "nvidia-cublas-cu12"\nversion = "12.1.3.1"\n'
+        + _SYMBOL_OF_OTHER,
+    ),
+    "uv-names-another-release": (
+        "pip-cuda-mix",
+        "The package `torch` requires `nvidia-nvjitlink-cu12==12.4.127 ; platform_system == 'Linux'`, but `12.1.105` is installed\nImportError: libcusparse.so.12: undefined symbol: __nvJitLinkComplete_12_4, version libnvJitLink.so.12\n",
+    ),
+    "event-in-russian": (
+        "windows-paging-file-too-small",
+        "03.05.2025 21:14:22  2004 Предупреждение   Windows успешно диагностировала нехватку виртуальной памяти.\n",
+    ),
 }
 
 SILENT = {
+    "oneapi-script-not-there-and-not-needed": (
+        "intel-oneapi-runtime-missing",
+        "./webui.sh: line 92: /opt/intel/oneapi/setvars.sh: No such file or directory\n>>> torch.__version__, torch.xpu.is_available()\n('2.6.0+xpu', True)\n",
+    ),
+    "oneapi-environment-is-loaded": (
+        "intel-oneapi-runtime-missing",
+        ":: oneAPI environment initialized ::\n$ sycl-ls\n[ext_oneapi_level_zero:gpu:0] Intel(R) Level-Zero, Intel(R) Arc(TM) A770 Graphics 1.3 [1.3.29377]\n",
+    ),
     "one-of-onnxruntime": ("pip-cuda-mix", _PROVIDERS + "$ pip list | grep onnx\n" + _PLAIN),
     "julia-that-works": ("library-clash-ld-library-path", _SYSTEMS + "julia> sum(x)\n3.0\n"),
     "newer-cudnn": ("cudnn-version-incompatible", _CUDNN_OF_FRAMEWORK.format("8.9.2")),
@@ -200,4 +270,20 @@ SILENT = {
     "same-cudnn": ("cudnn-version-incompatible", _BUILT.format("12.3", "9.0.0", "nccl") + _LOADED.format("9.0")),
     "part-of-another-program": ("windows-runtime-dll-missing", _INIT.format("...\\QtCore4.dll")),
     "part-of-a-game": ("windows-runtime-dll-missing", _INIT.format("D:\\games\\engine.dll")),
+    "dialog-of-a-game": (
+        "cuda-runtime-library-missing",
+        "Die Ausführung des Codes kann nicht fortgesetzt werden, da steam_api64.dll nicht gefunden wurde.\n",
+    ),
+    "event-of-another-number": (
+        "windows-paging-file-too-small",
+        "Provider: Microsoft-Windows-Resource-Exhaustion-Detector\nId: 1003\n",
+    ),
+    "much-is-left-to-promise": ("windows-paging-file-too-small", _ROOM.format("9,212") + _WORKER_GONE),
+    "almost-all-is-promised-and-all-is-well": ("windows-paging-file-too-small", _ROOM.format("212")),
+    "word-of-a-newer-toolkit-that-it-has": ("nvcc-differs-from-torch-cuda", _WORD_OF_NEWER.format("12.4", "12.4.99")),
+    "conda-of-one-major": ("pip-cuda-mix", _CONDA_LIST.format("12.0.0") + _SYMBOL_OF_OTHER),
+    "uv-names-another-package": (
+        "pip-cuda-mix",
+        "The package `torch` requires `sympy==1.13.1`, but `1.12` is installed\n",
+    ),
 }

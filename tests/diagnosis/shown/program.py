@@ -43,7 +43,20 @@ def _cards(*names: str) -> str:
 
 _SMALL, _LARGE = "GeForce GTX 1650", "GeForce RTX 3060"
 
+_FOUND = "gpu_device.cc:1618] Found device {} with properties: \nname: {} major: 7 minor: 5 memoryClockRate(GHz): 1.5\npciBusID: 0000:{}:00.0\n"
+_FULL = "$ nvidia-smi --query-gpu=name,memory.total,index --format csv,noheader\nNVIDIA GeForce GTX 1650, 4096 MiB, 0\nNVIDIA GeForce RTX 4080, 16376 MiB, 1\n$ CUDA_VISIBLE_DEVICES=1 ./llama-cli -m q4.gguf -ngl 99\nggml_cuda_init: found 1 CUDA devices:\n  Device 0: {}, compute capability 7.5, VMM: yes\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 27605.33 MiB on device 0: cudaMalloc failed: out of memory\n"
+_JULIAS_LIST = "julia> CUDA.devices()\nCUDA.DeviceIterator() for 2 devices:\n0. NVIDIA RTX A6000\n1. NVIDIA T600\n$ nvidia-smi -L\nGPU 0: {} (UUID: GPU-a)\nGPU 1: {} (UUID: GPU-b)\n"
+_COPIED = "RuntimeWarning: os.fork() was called. os.fork() is incompatible with multithreaded code, and JAX is multithreaded, so this will likely lead to a deadlock.\n"
+_LOOKS = "[W socket.cpp:601] [c10d] The client socket has failed to connect to [{}]:29500 (errno: 111 - Connection refused).\n"
+_OWN_NAME = "127.0.0.1 localhost\n127.0.1.1 node1\n$ torchrun --nnodes=2 --rdzv_endpoint={}:29500 t.py\n"
+_WEBUI = "RuntimeError: Torch is not able to use GPU; add --skip-torch-cuda-test to COMMANDLINE_ARGS variable to disable this check\n"
+_POD = '      env:\n        - name: CUDA_VISIBLE_DEVICES\n          value: "1"\n      resources:\n        limits:\n          nvidia.com/gpu: {}\n'
+
 SPEAKS = {
+    "speed-before-slots": (
+        "cuda-device-order-differs",
+        _FOUND.format(0, "TITAN RTX", "41") + _FOUND.format(1, "Quadro P600", "0b"),
+    ),
     "detour-is-faster": (
         "nccl-p2p-blocked-by-acs-iommu",
         _MATRIX.format("Disabled", "14.20", "14.10") + _MATRIX.format("Enabled", " 1.20", " 1.10"),
@@ -85,9 +98,79 @@ SPEAKS = {
     "connection-aborted": ("multinode-no-route", _ABORTED.format("10.8.0.4")),
     "child": ("cuda-initialised-before-fork", _CHILD + _MXNET),
     "cores": ("cuda-device-order-differs", _CORES + _cards(_SMALL, _SMALL, _LARGE)),
+    "own-words-behind-a-later-number": (
+        "cuda-visible-devices-wrong",
+        "export CUDA_VISIBLE_DEVICES=1\n$ sh run.sh\nException: No GPU found, please run without --cuda\n",
+    ),
+    "own-words-of-a-program-that-sets-it": (
+        "cuda-visible-devices-wrong",
+        "os.environ['CUDA_VISIBLE_DEVICES'] = '2'\nAssertionError: CUDA is not available\n",
+    ),
+    "grepped-out-of-a-file": (
+        "cuda-visible-devices-wrong",
+        "$ grep -n CUDA ~/.bashrc\n12:export CUDA_VISIBLE_DEVICES=-1\n>>> jax.devices()\n[CpuDevice(id=0)]\n",
+    ),
+    "counted-by-a-pipe": (
+        "cuda-visible-devices-wrong",
+        "$ nvidia-smi -L | wc -l\n4\n$ CUDA_VISIBLE_DEVICES=4 julia t.jl\nNo CUDA-capable devices were found\n",
+    ),
+    "manifest-of-a-cluster": (
+        "cuda-visible-devices-wrong",
+        '    - name: CUDA_VISIBLE_DEVICES\n      value: "3"\nRuntimeError: No CUDA GPUs are available\n',
+    ),
+    "asked-of-julia": (
+        "cuda-visible-devices-wrong",
+        'julia> ENV["CUDA_VISIBLE_DEVICES"]\n"1"\nERROR: CUDA error: no CUDA-capable device is detected (code 100, ERROR_NO_DEVICE)\nshell> nvidia-smi -L\nGPU 0: NVIDIA RTX A4000 (UUID: GPU-1)\n',
+    ),
+    "smaller-card-is-full": ("cuda-device-order-differs", _FULL.format("NVIDIA GeForce GTX 1650")),
+    "julias-order": ("cuda-device-order-differs", _JULIAS_LIST.format("NVIDIA T600", "NVIDIA RTX A6000")),
+    "copied-with-threads": (
+        "cuda-initialised-before-fork",
+        _COPIED + "CUDA_ERROR_NOT_INITIALIZED: initialization error\n",
+    ),
+    "server-that-loads-first": (
+        "cuda-initialised-before-fork",
+        "$ gunicorn --preload -w 4 app:app\nRuntimeError: CUDA error: initialization error\n",
+    ),
+    "child-by-its-name": (
+        "cuda-initialised-before-fork",
+        "Process Process-2:\nOSError: (External) CUDA error(3), initialization error.\n",
+    ),
+    "looks-at-itself": ("multinode-wrong-interface", "--nnodes=2 --node_rank=1\n" + _LOOKS.format("localhost")),
+    "own-name": ("multinode-wrong-interface", _OWN_NAME.format("node1") + _LATE),
+    "head-behind-docker": (
+        "multinode-wrong-interface",
+        "Failed to connect to GCS at address 172.17.0.2:6379 within 5 seconds\n",
+    ),
+    "probe-of-windows": (
+        "multinode-no-route",
+        "TcpTestSucceeded : False\nDistStoreError: Timed out after 1801 seconds waiting for clients. 1/2 clients joined.\n",
+    ),
+    "probe-of-a-server": (
+        "multinode-no-route",
+        "Failed to connect to 192.168.1.3:50052\n$ nc -vz 192.168.1.3 50052\nnc: connect to 192.168.1.3 port 50052 (tcp) failed: No route to host\n",
+    ),
+    "webui-behind-a-later-number": (
+        "cuda-visible-devices-wrong",
+        "@echo off\nset CUDA_VISIBLE_DEVICES=1\n"
+        + _WEBUI
+        + "C:\\>nvidia-smi -L\nGPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-1)\n",
+    ),
+    "one-card-for-a-pod": (
+        "cuda-visible-devices-wrong",
+        _POD.format(1) + "pinned memory pool will not be available: no CUDA-capable device is detected\n",
+    ),
 }
 
 SILENT = {
+    "slots-in-order": (
+        "cuda-device-order-differs",
+        _FOUND.format(0, "TITAN RTX", "0b") + _FOUND.format(1, "Quadro P600", "41"),
+    ),
+    "two-of-one-kind": (
+        "cuda-device-order-differs",
+        _FOUND.format(0, "TITAN RTX", "41") + _FOUND.format(1, "TITAN RTX", "0b"),
+    ),
     "direct-way-is-faster": (
         "nccl-p2p-blocked-by-acs-iommu",
         _MATRIX.format("Disabled", "14.20", "14.10") + _MATRIX.format("Enabled", "24.20", "24.10"),
@@ -154,4 +237,38 @@ SILENT = {
     "sample-complains-of-nothing": ("cuda-device-order-differs", _SAMPLE),
     "parent": ("cuda-initialised-before-fork", _MXNET),
     "cores-in-order": ("cuda-device-order-differs", _CORES + _cards(_LARGE, _SMALL, _SMALL)),
+    "processor-is-meant": (
+        "cuda-visible-devices-wrong",
+        "$ CUDA_VISIBLE_DEVICES=1 python t.py --device cpu\nUsing device: cpu\n",
+    ),
+    "first-and-own-words": (
+        "cuda-visible-devices-wrong",
+        "export CUDA_VISIBLE_DEVICES=0\nException: No GPU found, please run without --cuda\n",
+    ),
+    "counted-by-a-pipe-and-there": (
+        "cuda-visible-devices-wrong",
+        "$ nvidia-smi -L | wc -l\n8\n$ CUDA_VISIBLE_DEVICES=4 julia t.jl\nNo CUDA-capable devices were found\n",
+    ),
+    "count-beside-a-name": (
+        "cuda-device-order-differs",
+        ">>> print(torch.cuda.device_count(), torch.cuda.get_device_name(0))\n1 NVIDIA T600\n$ nvidia-smi -L\nGPU 0: NVIDIA T600 (UUID: GPU-a)\nGPU 1: NVIDIA RTX A6000 (UUID: GPU-b)\nRuntimeError: failed\n",
+    ),
+    "larger-card-is-full": ("cuda-device-order-differs", _FULL.format("NVIDIA GeForce RTX 4080")),
+    "julias-order-is-the-same": ("cuda-device-order-differs", _JULIAS_LIST.format("NVIDIA RTX A6000", "NVIDIA T600")),
+    "copied-with-threads-and-all-is-well": ("cuda-initialised-before-fork", _COPIED + "step 100 loss 2.1\n"),
+    "server-that-loads-later": (
+        "cuda-initialised-before-fork",
+        "$ gunicorn -w 4 app:app\nRuntimeError: CUDA error: initialization error\n",
+    ),
+    "looks-at-another": ("multinode-wrong-interface", "--nnodes=2 --node_rank=1\n" + _LOOKS.format("node1")),
+    "own-name-and-they-meet": ("multinode-wrong-interface", _OWN_NAME.format("node1") + "step 10 loss 2.2\n"),
+    "another-name": ("multinode-wrong-interface", _OWN_NAME.format("10.0.0.5") + _LATE),
+    "probe-answers": (
+        "multinode-no-route",
+        "TcpTestSucceeded : True\nDistStoreError: Timed out after 1801 seconds waiting for clients. 1/2 clients joined.\n",
+    ),
+    "two-cards-for-a-pod": (
+        "cuda-visible-devices-wrong",
+        _POD.format(2) + 'I0611 1 server.cc:674] "Started GRPCInferenceService at 0.0.0.0:8001"\n',
+    ),
 }

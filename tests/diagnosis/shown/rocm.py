@@ -66,6 +66,17 @@ _CHIPS = ">>> for i in range(2): print(i, torch.cuda.get_device_properties(i).gc
 _CRASH = ">>> torch.cuda.get_device_properties(0).gcnArchName, torch.cuda.get_arch_list()\n('{}', ['gfx900', 'gfx906', 'gfx1030'])\n>>> torch.ones(2, device='cuda')\nSegmentation fault\n$ HSA_OVERRIDE_GFX_VERSION=10.3.0 python t.py\n{}"
 _BLAS_OF_THERE = "Device ID 0 : AMD Radeon RX 6600 gfx1032\nrocBLAS error: Could not load /opt/rocm/lib/rocblas/library/TensileLibrary_lazy_gfx1032.dat\n$ ls /opt/rocm/lib/rocblas/library | grep -o 'gfx[0-9a-f]*' | sort -u | xargs\n{}\n"
 
+_HIPRTC = '  File "/venv/lib/python3.12/site-packages/{}/cuda/_utils.py", line 90, in _get\n    lib = ctypes.CDLL("libhiprtc.so")\nOSError: libhiprtc.so: cannot open shared object file: No such file or directory\n'
+_OLD_TENSORFLOW = (
+    "I tensorflow/stream_executor/dso_loader.cc:130] Couldn't open CUDA library {}. LD_LIBRARY_PATH: /opt/rocm/lib\n"
+)
+_MISSED = "ImportError: libhiprtc.so.7: cannot open shared object file: No such file or directory\n$ find . -name 'libhiprtc*'\n./lib/python3.12/site-packages/_rocm_sdk_core/lib/libhiprtc.so.{}\n"
+_LISTED = "ggml_cuda_init: found 1 ROCm devices:\n  Device 0: AMD Radeon 840M Graphics, gfx1152 (0x1152), VMM: no, Wave Size: 32\n"
+_CHIPS_OF_TORCH = "AMD Radeon RX 5700 XT\n$ roc-obj-ls venv/lib/python3.12/site-packages/torch/lib/libtorch_hip.so | grep -o 'gfx[0-9a-f]*' | sort -u\n{}gfx1030\ngfx1100\n"
+_SHOWN_BY_PIP = "$ ls /dev/kfd\n/dev/kfd\n$ pip show torch\nName: torch\nVersion: 2.5.1{}\nRequires: filelock, jinja2, networkx, {}, sympy, triton\n"
+_FAULT_UNDER = "$ HSA_OVERRIDE_GFX_VERSION={} python t.py\nDevice: AMD Radeon 8060S\nMemory access fault by GPU node-1 (Agent handle: 0x1b37) on address 0x7f762a667000. Reason: Page not present or supervisor privilege.\n"
+_ROW_OF_SMI = "0    41.0c  15.066W  None  1000Mhz  0%   auto  Unsupported    8%   11%\n"
+
 SPEAKS = {
     "reserved-tokens": ("garbage-output-on-gfx", _HALO + _TOKENS),
     "one-sign-and-a-form": ("garbage-output-on-gfx", _FORM + "> hi\n@@@@@@@@@@@@@@@@@@@@@@@@\n"),
@@ -193,9 +204,30 @@ SPEAKS = {
         "gfx-not-in-rocblas",
         _BLAS_OF_THERE.format("gfx1030 gfx1100 gfx1101 gfx1102 gfx900 gfx906 gfx908 gfx90a gfx942"),
     ),
+    "torch-without-its-compiler": ("broken-wheel-missing-library", _HIPRTC.format("torch")),
+    "tensorflow-one-without-miopen": ("rocm-abi-mismatch", _OLD_TENSORFLOW.format("libMIOpen.so")),
+    "library-lies-beside": ("broken-wheel-missing-library", "$ python -c 'import migraphx'\n" + _MISSED.format(7)),
+    "program-lists-and-has-no-code": ("binary-arch-missing", _LISTED + "hipErrorNoBinaryForGpu\n"),
+    "chips-of-torch-alone": ("gfx-not-in-torch-wheel", _CHIPS_OF_TORCH.format("")),
+    "cuda-wheels-beside-kfd": ("cuda-torch-on-amd", _SHOWN_BY_PIP.format("", "nvidia-cublas-cu12")),
+    "fault-under-a-makeshift": ("wrong-hsa-override", _FAULT_UNDER.format("11.0.0")),
+    "opencl-of-an-old-image": (
+        "gfx-not-in-rocblas",
+        "AMD Radeon 780M\n"
+        + _ROW_OF_SMI
+        + "Platform Name: AMD Accelerated Parallel Processing\nNumber of devices: 0\n",
+    ),
+    "incorrect-output-of-one-backend": (
+        "garbage-output-on-gfx",
+        "Radeon 8060S: it produces incorrect output with the ROCm backend, Vulkan is right.\n",
+    ),
 }
 
 SILENT = {
+    "ollama-looks-for-hip-everywhere": (
+        "rocm-abi-mismatch",
+        'level=DEBUG source=amd_windows.go:31 msg="unable to load amdhip64.dll: The specified module could not be found."\n',
+    ),
     "reserved-tokens-named": ("garbage-output-on-gfx", _HALO + "the tokenizer has <unused0> to <unused98>\n"),
     "reserved-tokens-of-another": ("garbage-output-on-gfx", _NVIDIA + _TOKENS),
     "form-of-another": (
@@ -321,4 +353,17 @@ SILENT = {
     ),
     "file-is-there": ("gfx-not-in-rocblas", _BLAS_OF_THERE.format("gfx1030 gfx1032 gfx1100")),
     "not-there-at-all": ("rocm-abi-mismatch", _BLAS_OF_THERE.format("gfx1030 gfx1100 gfx942")),
+    "another-package-without-hiprtc": ("broken-wheel-missing-library", _HIPRTC.format("cupy")),
+    "tensorflow-one-without-cudnn": ("rocm-abi-mismatch", _OLD_TENSORFLOW.format("libcudnn.so.7")),
+    "library-of-another-number-lies-beside": ("broken-wheel-missing-library", _MISSED.format(6)),
+    "chips-of-torch-have-it": ("gfx-not-in-torch-wheel", _CHIPS_OF_TORCH.format("gfx1010\n")),
+    "rocm-torch-beside-kfd": ("cuda-torch-on-amd", _SHOWN_BY_PIP.format("+rocm6.2", "pytorch-triton-rocm")),
+    "fault-without-a-makeshift": ("wrong-hsa-override", _FAULT_UNDER.format("11.5.1")),
+    "opencl-of-a-driven-card": (
+        "amdgpu-not-loaded",
+        "AMD Radeon 780M\n"
+        + _ROW_OF_SMI
+        + "Platform Name: AMD Accelerated Parallel Processing\nNumber of devices: 0\n",
+    ),
+    "correct-output-of-one-backend": ("garbage-output-on-gfx", "Radeon 8060S: it produces correct output with ROCm.\n"),
 }

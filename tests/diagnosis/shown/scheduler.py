@@ -43,6 +43,10 @@ _BATCH_OF_BESIDE = "\n#!/bin/bash\n#SBATCH -N {}\n#SBATCH --gres=gpu:4\n{}\nsrun
 _RANKS = "initializing ddp: GLOBAL_RANK: {}, MEMBER: {}/8\n"
 _TWICE = "GPU available: True, used: True\n" + "".join(_RANKS.format(rank, rank + 1) for rank in (0, 1, 2, 0, 1, 2))
 _JOB_OF_OTHER = "#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=4 --ntasks-per-node={}\nsrun python fit.py\n\nrank 0/{} host n1 device cuda:0\n"
+_COUNTED = "$ srun -N2 bash -c 'hostname; nvidia-smi -L | wc -l'\ngn01\n6\ngn02\n{}\n"
+_SHELLS_FIRST = "$ srun -p gpu --gres=gpu:4 --ntasks-per-node=4 --nodes=1 --pty bash -i\n$ python fit.py --devices 4\nInitializing distributed: GLOBAL_RANK: 0, MEMBER: 1/4\n"
+_NEXTFLOW = "process {{\n  executor = 'slurm'\n  queue = 'gpu'\n{}}}\n"
+_NONE_SEEN = "RuntimeError: no CUDA-capable device is detected\n"
 
 SPEAKS = {
     "rank-among-bound-ones": (
@@ -105,6 +109,17 @@ SPEAKS = {
     "srun": ("slurm-no-gpu-requested", "$ srun -p gpu nvidia-smi\nNo devices were found\n"),
     "ranks-twice": ("slurm-ntasks-mismatch", _TWICE + _BATCH_OF_BESIDE.format(2, "#SBATCH --mem 64G")),
     "one-rank-a-node": ("slurm-ntasks-mismatch", _JOB_OF_OTHER.format(1, 2)),
+    "engine-requires-more": (
+        "slurm-gpu-request-too-small",
+        "#SBATCH --gres=gpu:1\nValueError: The number of required GPUs exceeds the total number of available GPUs in the placement group.\n",
+    ),
+    "nodes-count-unlike-cards": ("slurm-uneven-gpus", _COUNTED.format(2)),
+    "first-rank-waits-in-a-shell": ("slurm-interactive-shell", _SHELLS_FIRST),
+    "workflow-asks-for-none": ("slurm-no-gpu-requested", _NEXTFLOW.format("") + _NONE_SEEN),
+    "jax-in-a-job-without-any": (
+        "slurm-no-gpu-requested",
+        "#!/bin/bash\n#SBATCH -p a100\n#SBATCH -c 8\npython t.py\n>>> jax.devices()\n[CpuDevice(id=0)]\n",
+    ),
 }
 
 SILENT = {
@@ -164,4 +179,10 @@ SILENT = {
         + _BATCH_OF_BESIDE.format(2, "#SBATCH --ntasks-per-node=4"),
     ),
     "all-ranks": ("slurm-ntasks-mismatch", _JOB_OF_OTHER.format(4, 8)),
+    "nodes-count-like-cards": ("slurm-uneven-gpus", _COUNTED.format(6)),
+    "first-rank-goes-on-in-a-shell": ("slurm-interactive-shell", _SHELLS_FIRST + "Epoch 1: loss=0.31\n"),
+    "workflow-asks-for-one": (
+        "slurm-no-gpu-requested",
+        _NEXTFLOW.format("  clusterOptions = '--gres=gpu:1'\n") + _NONE_SEEN,
+    ),
 }

@@ -21,7 +21,32 @@ _LINKER = "/usr/bin/ld: cannot find -lcuda: No such file or directory\ncollect2:
 _RUNS = ">>> torch.ones(2).cuda()\ntensor([1., 1.], device='cuda:0')\n"
 _DOCKER = "$ docker run --rm -it my/image python run.py\n"
 
+_TRACED = '$ systemd-detect-virt\n{}\n$ strace -e openat nvidia-smi\nopenat(AT_FDCWD, "/dev/nvidiactl", O_RDWR) = -1 ENOENT (No such file or directory)\n'
+_FOUND = 'source=gpu.go:491 msg="discovered GPU libraries" paths="[{} /usr/lib/wsl/lib/libcuda.so.1]"\nsource=gpu.go:612 msg="Unable to load cudart library {}: cuda driver library init failure: 100"\n'
+_CHOICE = "run.py: error: argument --execution-providers: invalid choice: '{}' (choose from 'cpu')\n"
+_STATUS = "PS C:\\> wsl --status\nStandardversion: 2\nKernelversion: {}\n"
+_APT = "$ uname -r\n5.15.146.1-microsoft-standard-WSL2\nCommandline: apt install {}\n"
 SPEAKS = {
+    "kernel-told-by-windows": ("wsl-windows-too-old", _STATUS.format("4.19.128")),
+    "package-of-linux-in-wsl": ("wsl-linux-driver-inside", _APT.format("nvidia-driver-550")),
+    "modules-files-in-wsl": (
+        "wsl-linux-driver-inside",
+        "Loading new nvidia-560.35.03 DKMS files...\nKernel 5.15.153.1-microsoft-standard-WSL2\n$ uname -r\n5.15.153.1-microsoft-standard-WSL2\n",
+    ),
+    "operator-not-run": (
+        "directml-op-cpu-fallback",
+        "torch-directml==0.2.5\nNotImplementedError: Could not run 'aten::gru' with arguments from the 'CPU' backend. 'aten::gru' is only available for these backends: [PrivateUse1, Meta]\n",
+    ),
+    "trace-in-wsl": ("wsl-linux-driver-inside", _TRACED.format("wsl")),
+    "server-finds-two-libraries": (
+        "wsl-linux-driver-inside",
+        _FOUND.format(*["/usr/lib/x86_64-linux-gnu/libcuda.so.550.90.07"] * 2),
+    ),
+    "tool-runs-and-library-is-missed": (
+        "wsl-libcuda-link",
+        "ImportError: libcuda.so.1: cannot open shared object file: No such file or directory\n$ /usr/lib/wsl/lib/nvidia-smi -L\nGPU 0: NVIDIA RTX A2000 (UUID: GPU-0f0f61e0-9d3a-e3d8-7a6f-8a6d4d6dbf2a)\n",
+    ),
+    "directml-is-no-choice": ("directml-module-missing", _CHOICE.format("directml")),
     "two-libraries-in-a-wsl": ("wsl-linux-driver-inside", _LIBRARIES.format("/usr/lib/wsl/lib/libnvidia-ml.so.1")),
     "private-device": (
         "directml-op-cpu-fallback",
@@ -89,6 +114,26 @@ SPEAKS = {
 }
 
 SILENT = {
+    "ollama-searches-the-folder-everywhere": (
+        "wsl-linux-driver-inside",
+        'msg="gpu library search" globs="[/usr/lib/x86_64-linux-gnu/libcuda.so* /usr/lib/wsl/lib/libcuda.so*]"\nmsg="discovered GPU libraries" paths=[/usr/lib/x86_64-linux-gnu/libcuda.so.535.183.01]\ncuInit err: 999\n',
+    ),
+    "new-kernel-told-by-windows": ("wsl-windows-too-old", _STATUS.format("5.15.153.1-2")),
+    "toolkit-in-wsl": ("wsl-linux-driver-inside", _APT.format("nvidia-cuda-toolkit")),
+    "operator-of-another-device": (
+        "directml-op-cpu-fallback",
+        "NotImplementedError: Could not run 'aten::gru' with arguments from the 'CPU' backend. 'aten::gru' is only available for these backends: [PrivateUse1, Meta]\n",
+    ),
+    "trace-in-a-guest": ("wsl-linux-driver-inside", _TRACED.format("kvm")),
+    "server-finds-windows-two-libraries": (
+        "wsl-linux-driver-inside",
+        _FOUND.format(*["/usr/lib/wsl/drivers/nv_dispi.inf_amd64_1/libcuda.so.1.1"] * 2),
+    ),
+    "library-is-missed-and-no-tool": (
+        "wsl-libcuda-link",
+        "ImportError: libcuda.so.1: cannot open shared object file: No such file or directory\n$ /usr/lib/wsl/lib/nvidia-smi -L\nNo such file or directory\n",
+    ),
+    "cuda-is-no-choice": ("directml-module-missing", _CHOICE.format("cuda")),
     "one-library-of-linux": ("wsl-linux-driver-inside", _LIBRARIES.format("/usr/lib/libnvidia-ml.so.1")),
     "private-device-of-another": (
         "directml-op-cpu-fallback",

@@ -22,7 +22,21 @@ def closed(node: DeviceNode, who: Account) -> bool:
     if node.mode[8:9] == "w" or node.get("acl"):
         return False
     owner = node.owner not in _NOBODY and (who.get("uid") == 0 or node.owner == who.get("user"))
-    return not owner and node.group not in who.groups
+    return not owner and not _held(node, who)
+
+
+def by_another_number(node: DeviceNode, who: Account) -> bool:
+    """The account has a group of a name that opens such nodes, and the node's number is another: names are the container's own."""
+    listed = node.group.isdigit() and node.owner.isdigit()  # by its numbers, and not for want of a name
+    return listed and "render" in who.groups and bool(who.get("numbers")) and not _held(node, who)
+
+
+def _held(node: DeviceNode, who: Account) -> bool:
+    """Whether the account is in the node's group, which a listing may name by its number alone."""
+    if not node.group.isdigit() or node.group in who.groups:
+        return node.group in who.groups
+    numbers = who.get("numbers") or ()
+    return node.group in numbers if numbers else node.owner.isdigit()  # names and numbers tell nothing of each other
 
 
 @rule("render-group-missing")
@@ -33,7 +47,8 @@ def account_not_in_the_nodes_group(
 ) -> Verdict:  # fmt: skip
     """Beside an NVIDIA card the graphics of an AMD processor are not meant for computing, unless ROCm is here."""
     meant = not other or mine or rocm or (torch and torch.get("hip"))
-    return bool(meant) and given is None and not inside(node) and not inside(who) and closed(node, who)
+    outside = not inside(node) and not inside(who) and not by_another_number(node, who)
+    return bool(meant) and given is None and outside and closed(node, who)
 
 
 @rule("container-render-group-mismatch", "likely")

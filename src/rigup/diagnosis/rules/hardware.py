@@ -162,16 +162,16 @@ def index_of_the_card(gpu: Gpu) -> Params:
 @rule("fabric-manager-not-running", "likely")
 def system_not_ready(_error: Symptom = seen(*_NOT_READY), gpu: Gpu | None = one(vendor="nvidia")) -> Verdict:
     """CUDA waits for the fabric; on a card for desktops there is none."""
-    return gpu is None or not gpu.knows("name") or _on_board(gpu) or "GeForce" not in gpu.name
+    return gpu is None or not gpu.knows("name") or on_board(gpu) or "GeForce" not in gpu.name
 
 
 @rule("fabric-manager-not-running")
 def system_not_ready_on_such_a_board(_error: Symptom = seen(*_NOT_READY), gpu: Gpu = one(vendor="nvidia")) -> Verdict:
     """As above, and the card is of a board with NVSwitch."""
-    return _on_board(gpu)
+    return on_board(gpu)
 
 
-def _on_board(gpu: Gpu) -> bool:
+def on_board(gpu: Gpu) -> bool:
     """Modules on a board, not cards in a slot."""
     return any(word in gpu.get("name", "") for word in ("SXM", "HBM3", "HGX", "B200", "B300", "H20"))
 
@@ -181,7 +181,7 @@ def ollama_waits_for_the_fabric(
     _error: Symptom = seen("ollama-driver-init-failed", code="802"), gpu: Gpu | None = one(vendor="nvidia")
 ) -> Verdict:
     """ollama prints the driver's number alone: 802 is "system not yet initialized"."""
-    return gpu is None or not gpu.knows("name") or _on_board(gpu) or "GeForce" not in gpu.name
+    return gpu is None or not gpu.knows("name") or on_board(gpu) or "GeForce" not in gpu.name
 
 
 @rule("fabric-manager-not-running", "likely")
@@ -192,7 +192,7 @@ def manager_fails_on_its_board(
     """A board with NVSwitch, and the service that sets the switches up failed. Not started, it may not be needed."""
     if idle is not None or works is not None:
         return False
-    return _on_board(gpu) and unit.get("state", "failed") == "failed" and gpu.get("fabric") not in ("Completed", "N/A")
+    return on_board(gpu) and unit.get("state", "failed") == "failed" and gpu.get("fabric") not in ("Completed", "N/A")
 
 
 @rule("fabric-manager-not-running", "possible")
@@ -225,7 +225,7 @@ def fabric_is_not_complete(
 @rule("fabric-manager-not-running", "likely")
 def card_waits_for_the_fabric(gpu: Gpu = one(fabric=("In Progress", "Not Started"))) -> Verdict:
     """The card itself says that it has not joined."""
-    return _on_board(gpu)
+    return on_board(gpu)
 
 
 @rule("fabric-manager-not-running")

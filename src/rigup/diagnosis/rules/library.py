@@ -44,6 +44,11 @@ def of_a_night(version: str | None) -> bool:
     return re.match(r"\d{1,2}\.\d{1,3}\.\d{1,3}\.dev\d{8}", version or "") is not None
 
 
+def missed_and_there(error: Symptom, there: Symptom | None) -> bool:
+    """The environment has the library that is missed, by the number that is asked for."""
+    return there is not None and error.get("lib") == there.get("lib") and error.get("want") == there.get("have")
+
+
 _NAMED = Told(_is_of_a_major)
 _GROWING = ("nccl", "cudnn")  # a newer release of the same number adds functions, and torch uses them
 

@@ -189,7 +189,7 @@ def wheels_have(isa: str, torch: Torch | None) -> bool:
 
 @rule("gfx-not-in-torch-wheel", strength="likely")
 def function_is_not_there(error: Symptom = seen(*NO_CODE), card: Gpu | None = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"), shown: Symptom | None = seen(*ANOTHERS),
-                          named: Symptom | None = seen("torch-named"), program: Symptom | None = seen("ggml-device-failed", "ggml-has-no-code-for-amds-card", "hip-program-named", "hip-program-no-function", "hip-program-tells-no-function", "image-for-instinct-named", "julia-of-amd-shown", "hip-names-its-own-source", "rocblas-solution-without-code"), torch: Torch | None = None) -> Verdict:  # fmt: skip
+                          named: Symptom | None = seen("torch-named"), program: Symptom | None = seen("ggml-device-failed", "ggml-finds-devices", "ggml-has-no-code-for-amds-card", "hip-program-named", "hip-program-no-function", "hip-program-tells-no-function", "image-for-instinct-named", "julia-of-amd-shown", "hip-names-its-own-source", "rocblas-solution-without-code"), torch: Torch | None = None) -> Verdict:  # fmt: skip
     """HIP found no code for the device, in a program that is torch's."""
     if program or (shown and not named and not (torch and torch.knows("version"))):
         return False
@@ -207,10 +207,10 @@ def no_code_objects_in_torch(torch: Torch, error: Symptom = seen("hip-no-code-ob
 
 @rule("binary-arch-missing", strength="likely")
 def no_code_objects_in_a_program(
-    error: Symptom = seen("hip-no-code-objects"), torch: Torch | None = None, said: Symptom | None = seen(*NO_CODE)
-) -> Verdict:
-    """The same in a program of its own: nothing speaks of torch."""
-    return said is None and not (torch and torch.get("hip")) and {"gfx": error.get("gfx")}
+    error: Symptom = seen("hip-no-code-objects"), torch: Torch | None = None, said: Symptom | None = seen(*NO_CODE), own: Symptom | None = seen("ggml-finds-devices"),
+) -> Verdict:  # fmt: skip
+    """The same in a program of its own: nothing speaks of torch, or the program names itself."""
+    return (said is None or own is not None) and not (torch and torch.get("hip")) and {"gfx": error.get("gfx")}
 
 
 @rule("gfx-not-in-torch-wheel", strength="likely")

@@ -3,6 +3,7 @@
 import re
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.diagnosis.rules.library import missed_and_there
 from rigup.diagnosis.rules.rocm import left
 from rigup.diagnosis.rules.told import NOTEBOOKS
 from rigup.knowledge import wsl
@@ -40,7 +41,6 @@ _AMD_ONLY = (
     "AMD_",
 )
 _MASKS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
-_MIB = 1 << 20
 _NO_NVIDIA = ("torch-found-no-driver",)
 _AMD_NAMED = ("amd-radeon-named", "amd-rx-named", "amd-xt-named")
 _NVIDIA_NAMED = ("nvidia-tx-named", "nvidia-geforce-named")
@@ -98,7 +98,7 @@ def another_rocm_stands_first(
 
 @rule("rocm-abi-mismatch", strength="likely")
 def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: Symptom | None = seen("torch-import-lacks-library"), part: Symptom | None = seen("torch-c-part-imported"), built: Symptom | None = seen("wheel-runpath-told"),
-                         named: Symptom | None = seen(*_WHEELS), torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm")) -> Verdict:  # fmt: skip
+                         named: Symptom | None = seen(*_WHEELS), torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm"), there: Symptom | None = seen("rocm-library-lies-in-the-environment")) -> Verdict:  # fmt: skip
     """An extension wants a library of some ROCm; what is there is not told."""
     told = error.get("lib") == _HIP and bool((torch and torch.get("hip")) or rocm)
     bundled = (named is not None and keeps_its_number(str(error.get("lib")))) or (
@@ -107,6 +107,7 @@ def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: 
     return (
         not told
         and not bundled
+        and not missed_and_there(error, there)
         and built is None
         and not (own and str(own.get("lib")).startswith(str(error.get("lib"))))
     )

@@ -387,7 +387,9 @@ def a_build_for_processors_on_another_system(
 
 @rule("extension-without-platform-build", "likely")
 def a_package_for_linux_alone(
-    said: Symptom = seen("pip-linux-only-package"), platform: Platform = one(system=("windows", "macos"))
-) -> Verdict:
-    """The package has wheels for Linux only."""
-    return platform.get("wsl") is None and {"name": said.name}
+    said: Symptom = seen("pip-linux-only-package"), platform: Platform = one(system=("windows", "macos")),
+    part: Symptom | None = seen("cuda-part-of-tensorflow-not-offered"),
+) -> Verdict:  # fmt: skip
+    """The package has wheels for Linux only; nobody wants it itself where it is a part of TensorFlow's."""
+    wanted = part is None or platform.system == "macos"
+    return wanted and platform.get("wsl") is None and {"name": said.name}

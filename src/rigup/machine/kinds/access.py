@@ -19,6 +19,7 @@ class Account(Fact, scope=PROCESS):
     user: str
     uid: int
     groups: list[str]  # in force in this session
+    numbers: list[str]  # of those groups, where they are shown
     assigned: list[str]  # in the group file: counts from the next login on
 
 

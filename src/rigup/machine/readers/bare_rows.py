@@ -39,15 +39,22 @@ _QUERY = r"^[> \t]{0,12}Device (?P<index>\d{1,2}): \"(?P<name>[^\"\n]{3,80})\"[ 
 _BANNER = r"^[^\n]{0,60}Hardware detected: CUDA -- (?P<name>[^\n]{3,80}?)(?P<index>)[ \t]*$"
 _LOOP = r"^[> \t]{0,12}(?:cuda:)?(?P<index>\d{1,2})[ :]{1,3}(?P<name>(?:NVIDIA|Tesla|Quadro|GeForce|TITAN)[\w ()-]{2,60}?)(?: [\d.]{3,6} GiB| 0x[0-9a-f]{2})?[ \t]*$"
 _NAMED = r"get_device_name|getDeviceProperties|^cuda:0 (?:NVIDIA|Tesla|Quadro|GeForce|TITAN)"
+_JULIA_LIST = r"^[> \t]{0,12}(?P<index>\d{1,2})\. (?P<name>(?:NVIDIA|Tesla|Quadro|GeForce|TITAN)[\w ()-]{2,60}?)[ \t]*$"
 _JULIA = r"^[> \t]{0,12}CuDevice\((?P<index>\d{1,2})\): (?P<name>[^\n]{3,60}?)[ \t]*$"
 _TF_FOUND = (
-    r"Found device (?P<index>\d{1,2}) with properties:\s{1,4}(?:[^\n]{0,80}\n)?name: (?P<name>[^\n]{3,60}?) major:"
+    r"Found device (?P<index>\d{1,2}) with properties:\s{1,4}(?:[^\n]{0,80}\n)?name: (?P<name>[^\n]{3,60}?)[ \n]major:"
+    r"(?:[^\n]{0,120}\n[^\n]{0,120}?pciBusID:? (?P<address>[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d))?"
 )
 _COMFY = r"Device: cuda:(?P<index>\d{1,2}) (?P<name>NVIDIA [^:\n]{3,60}?) ?: "
 _TABLE = r"^[> \t]{0,12}physical_device_desc: \"device: (?P<index>\d{1,2}), name: (?P<name>[^,\n]{3,80}),"
 
 
-@reads(adds=(Gpu,), marks=("get_device_properties(", 'Device 0: "', "Hardware detected: CUDA", "physical_device_desc", "CuDevice(0)", "Found device 0 with", "Device: cuda:", "get_device_name", "getDeviceProperties", "cuda:0 "), rank=0)  # fmt: skip
+def _from_nought(text: Text) -> bool:
+    """A loop begins at nought; what begins later is a count beside a name: `1 NVIDIA GeForce RTX 3090`."""
+    return any(hit["index"] == "0" for hit in text.each(_LOOP))
+
+
+@reads(adds=(Gpu,), marks=("get_device_properties(", 'Device 0: "', "Hardware detected: CUDA", "physical_device_desc", "CuDevice(0)", "DeviceIterator() for", "Found device 0 with", "Device: cuda:", "get_device_name", "getDeviceProperties", "cuda:0 "), rank=0)  # fmt: skip
 def numbered_answers(text: Text) -> Statements:
     """What a program says of its card of a number; a banner speaks of the first."""
     for form in (
@@ -58,11 +65,14 @@ def numbered_answers(text: Text) -> Statements:
         _JULIA,
         _TF_FOUND,
         _COMFY,
-        *((_LOOP,) if text.first(_NAMED) else ()),
+        *((_JULIA_LIST,) if "DeviceIterator() for" in text.body else ()),
+        *((_LOOP,) if text.first(_NAMED) and _from_nought(text) else ()),
     ):
         for hit in text.each(form):
             if vendor_of(hit["name"]) == "nvidia":
-                yield hit.states(Gpu, vendor="nvidia", name=hit["name"], runtime_index=int(hit["index"] or 0))
+                slot = hit.found().get("address")
+                told = {"pci_address": slot.lower()} if slot else {}
+                yield hit.states(Gpu, vendor="nvidia", name=hit["name"], runtime_index=int(hit["index"] or 0), **told)
 
 
 @reads(adds=(Gpu,), marks=("-> device: ", "physical GPU (device: "), rank=-1)

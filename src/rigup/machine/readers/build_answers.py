@@ -52,7 +52,9 @@ def card_on_a_line(text: Text) -> Statements:
 @reads(marks=("Successfully installed ", " + torch", " + tensorflow", " + nvidia-", " + jax", " + onnxruntime", " + cupy"), adds=(Package,), rank=-1)  # fmt: skip
 def installed_just_now(text: Text) -> Statements:
     """pip's last line, `Successfully installed numpy-2.4.6 torch-2.4.0+cpu`, and uv's ` + torch==2.4.0+cpu`."""
-    for hit in text.each(r"^[ \t>]{0,8}Successfully installed (?P<all>[^\n]{3,8000})"):
+    for hit in text.each(
+        r"^(?:[\w.-]{1,40} {1,12}\| {1,4}|#\d{1,3} [\d.]{1,10} |[ \t>]{0,8})Successfully installed (?P<all>[^\n]{3,8000})"
+    ):
         for found in re.finditer(r"(?<!\S)([A-Za-z][\w.-]{1,60}?)-(\d[\w.!+]{0,60})(?!\S)", hit["all"]):
             yield from _installed(text, hit.match.start("all") + found.start(), found[1], found[2])
     for hit in text.each(r"^[ \t]{0,4}\+ (?P<name>[a-z][\w.-]{1,60})==(?P<version>\d[\w.!+]{0,60})[ \t]*$"):
@@ -176,14 +178,51 @@ def torch_said_of_itself(text: Text) -> Statements:
 def libraries_of_torch(text: Text) -> Statements:
     """A listing of torch/lib: a build for processors has its part for them alone. A traceback names some of them, and not all."""
     for all_ in (
+        ("libtorch_cpu.so", "libc10.so", "libtorch_global_deps.so"),
         ("libtorch_cpu.so", "libtorch_python.so", "libtorch_global_deps.so"),
         ("torch_cpu.dll", "torch_python.dll", "c10.dll"),
+        ("torch_cpu.dll", "uv.dll", "c10.dll"),  # libtorch, without Python
+        ("libtorch_cpu.so =>", "libc10.so =>", "libtorch.so"),  # ldd: one with CUDA is linked to its part for CUDA too
+        ("libtorch_cpu.so", "libtorch_python.so", "/maps"),  # what a running program has loaded
     ):
         listed = all(name in text.body for name in all_)
         if listed and not re.search(r"(?:torch|c10)_(?:cuda|hip|xpu)", text.body):
             found = text.first(re.escape(all_[0]))
             if found:
                 yield found.states(Torch, cuda=None, hip=None)
+                break
+
+
+@reads(marks=("pytorch/pytorch:",), adds=(Torch,), rank=-2)
+def torch_of_an_image(text: Text) -> Statements:
+    """`pytorch/pytorch:2.1.0-cuda11.8-cudnn8-runtime`; where several are named, nobody knows which is used."""
+    form = r"(?<![\w./-])pytorch/pytorch:(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)-cuda(?P<cuda>\d{1,2}\.\d{1,2})-"
+    found = list(text.each(form))
+    if len({hit.match.group() for hit in found}) == 1:
+        yield found[0].states(Torch, version=found[0]["version"], cuda=found[0]["cuda"])
+
+
+@reads(marks=("cuda_is_available()", "cuda_device_count()"), adds=(Torch,), rank=0)
+def torch_of_r(text: Text) -> Statements:
+    """R's own `torch::cuda_is_available()`, and `[1] FALSE` below."""
+    for hit in text.each(r"^[> \t]{0,6}(?:torch::)?cuda_is_available\(\)[ \t]*\n\[1\] (?P<value>TRUE|FALSE)[ \t]*$"):
+        yield hit.states(Torch, available=hit["value"] == "TRUE")
+    for hit in text.each(r"^[> \t]{0,6}(?:torch::)?cuda_device_count\(\)[ \t]*\n\[1\] (?P<value>\d{1,2})[ \t]*$"):
+        yield hit.states(Torch, devices=int(hit["value"]))
+
+
+@reads(marks=("/device:CPU:0",), adds=(TensorFlow,), rank=-1)
+def tensorflow_device_names(text: Text) -> Statements:
+    """`['/device:CPU:0', '/device:XLA_CPU:0']`: all that it has, by their names alone."""
+    for hit in text.each(r"^[^\n\[]{0,20}\[(?P<all>['\"]/device:CPU:0['\"](?:, ?['\"]/device:[A-Z_]{2,10}:\d{1,2}['\"]){0,16})\][ \t]*$"):  # fmt: skip
+        yield hit.states(TensorFlow, gpus=len(re.findall(r"/device:GPU:", hit["all"])))
+
+
+@reads(marks=("cuobjdump",), adds=(Torch,), rank=-1)
+def kernels_of_torchs_library(text: Text) -> Statements:
+    """`cuobjdump --list-elf …/libtorch_cuda.so`: the chips that it has code for, each line or each once."""
+    for hit in text.each(r"\bcuobjdump\b[^\n]{1,160}\b(?:lib)?torch_cuda\w{0,12}\.(?:so|dll)\b[^\n]{0,160}\n(?P<rows>(?:[^\n]{0,160}\bsm_\d{2,3}[^\n]{0,40}\n?){1,400})"):  # fmt: skip
+        yield hit.states(Torch, code=list(dict.fromkeys(re.findall(r"\bsm_\d{2,3}", hit["rows"]))))
 
 
 @reads(marks=("PyTorch built with:", "TORCH_VERSION="), adds=(Torch, Platform), rank=-1)

@@ -35,6 +35,9 @@ def container_started(text: Text) -> Statements:
         yield world
 
 
+_MACHINES = r"^(?:colima|rancher-desktop|lima-[\w-]{1,40})(?:[ \t]{0,20}\*[^\n]{0,200}|[ \t]*)$"  # of an engine's own, as Docker Desktop's
+
+
 @reads(
     ContainerEngine,
     inputs=[Run(("docker", "info"), seconds=4, given="/{var/run,run}/docker.sock")],
@@ -49,11 +52,13 @@ def container_started(text: Text) -> Statements:
         "Docker version",
         "docker.desktop",
         "snap.docker.",
+        "docker context",
+        "DOCKER ENDPOINT",
     ),
 )
 def docker_info(text: Text) -> Statements:
     """`Operating System: Docker Desktop`, `Context: desktop-linux`, `Docker Root Dir: /var/snap/docker/…`."""
-    if hit := text.first(r"(?P<flavour>Docker Desktop|desktop-linux|docker-desktop)\b"):
+    if hit := text.first(r"(?P<flavour>(?:Docker Desktop|desktop-linux|docker-desktop)\b|" + _MACHINES + ")"):
         yield hit.states(ContainerEngine, name="docker", flavour="desktop")
     elif hit := text.first(
         r"(?P<flavour>/(?:var/)?snap/(?:bin/)?docker|\bsnap\.docker\.dockerd)\b|^docker {1,20}\d[\w.+-]{1,20} {1,20}\d{2,6} {1,20}\S{3,30} {1,20}canonical"

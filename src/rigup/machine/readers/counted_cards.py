@@ -10,6 +10,7 @@ from rigup.machine.readers.nvidia_smi import nvidia_smi
 from rigup.machine.readers.rocm_smi import rocm_smi
 from rigup.machine.texts import Text
 
+_MOST = 16  # cards of one machine; more are parts of them
 _NEAR = 600  # characters before a matrix in which somebody says whose it is
 
 
@@ -44,8 +45,11 @@ def counted_by_a_pipe(text: Text) -> Statements:
     """`nvidia-smi -L | wc -l` and its number: a refusal has two lines at most. What `grep -c GPU` counts are cards, or parts of them."""
     asked = r"\bnvidia-smi (?:-L|--list-gpus) ?\| ?(?P<how>wc -l|grep -c [\"']?(?:GPU|UUID)[\"']?:?)[ \t]*\n[ \t]{0,8}(?P<count>\d{1,3})[ \t]*$"
     for hit in text.each(asked):
-        if int(hit["count"]) > (2 if hit["how"].startswith("wc") else 0):
+        if (2 if hit["how"].startswith("wc") else 0) < int(hit["count"]) <= _MOST:
+            numbers = range(int(hit["count"])) if "MIG" not in text.body else ()
             yield hit.states(Gpu, vendor="nvidia", seen_by="nvidia-smi")
+            for number in numbers:
+                yield hit.states(Gpu, vendor="nvidia", nvml_index=number, seen_by="nvidia-smi")
 
 
 _COMMENTED = late(r"^[ \t]{0,8}(?:#|//|--|;)(?=[ \t]{0,8}(?:GPU\[|\[level_zero|\[opencl|\||\+-|={8}))", re.MULTILINE)

@@ -72,7 +72,7 @@ def kernelspecs(text: Text) -> Statements:
     """`jupyter kernelspec list`: a name and the folder of its kernel.json."""
     for head in text.each(r"^Available kernels:\s*$"):
         for line in re.finditer(
-            r"^ {1,8}(\S{1,60}) {1,60}(\S{1,300})\s*$",
+            r"^ {1,8}(\S{1,60}) {1,60}((?:[/~]|[A-Za-z]:\\)\S{1,300})\s*$",
             text.body[head.match.end() : head.match.end() + 8000],
             re.MULTILINE,
         ):

@@ -199,12 +199,18 @@ def parameters(text: Text) -> Statements:
         "blacklist nouveau",
         "blacklist nvidia",
         "blacklist amdgpu",
+        "install nvidia",
+        "install amdgpu",
+        "install nouveau",
+        "alias nvidia off",
     ),
     adds=(KernelModule,),
 )
 def modprobe(text: Text) -> Statements:
     """`options amdgpu gttsize=1`, `blacklist nouveau`, `install nouveau /bin/false`; what has no keyword is ignored."""
-    for hit in text.each(r"^[ \t]{0,8}(?P<word>[A-Za-z][\w-]{1,40})[ \t]{1,8}(?P<rest>[^\n#]{1,1000})"):
+    for hit in text.each(
+        r"^[ \t]{0,8}(?:/(?:etc|run|usr/lib|lib)/modprobe\.d/[\w.+-]{1,60}:[ \t]{0,4})?(?P<word>[A-Za-z][\w-]{1,40})[ \t]{1,8}(?P<rest>[^\n#]{1,1000})"
+    ):
         word, rest = hit["word"], hit["rest"].strip()
         module, _, values = rest.partition(" ")
         name = _plain(module)

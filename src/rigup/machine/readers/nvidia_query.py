@@ -113,6 +113,7 @@ def _driver(text: Text, key: str, value: str, at: int) -> Iterator[Driver]:
         yield from draft.facts()
 
 
+_ERAS, _BITS = ("volatile", "aggregate"), ("single bit", "double bit")  # of older reports, a head line below the other
 Said = tuple[str, str, str, int]  # section, key, value, offset
 
 
@@ -125,7 +126,8 @@ def _sections(text: Text, start: int, end: int) -> Iterator[Said]:
         if mig and (indent < depth or (indent == depth and key != "mig device") or key.startswith("accounting mode")):
             mig = False
         if found[3] is None:
-            section = key
+            era = section.partition(" ")[0]
+            section = f"{era} {key}" if key in _BITS and era in _ERAS else key
             if key == "mig device":
                 mig, depth = True, indent
                 yield "mig device", "", "", found.start()
@@ -144,7 +146,8 @@ def _fill(draft: Draft[Gpu], told_lines: Iterator[Said]) -> None:
         field, convert = _FIELDS.get((section, key)) or _FIELDS.get(("", key)) or ("", told)
         if field:
             draft.add(field, convert(value), at)
-        if section.startswith("volatile") and "uncorrectable" in key and value.isdigit():
+        counted = "uncorrectable" in key or (section, key) == ("volatile double bit", "total")
+        if section.startswith("volatile") and counted and value.isdigit():
             volatile.append(int(value))
     if volatile:
         draft.add("ecc_errors", sum(volatile))
@@ -243,21 +246,21 @@ _COLUMNS: dict[str, tuple[str, Convert]] = {
     "retired_pages.pending": ("remap_pending", truth),
 }
 _KNOWN = late(r"(?:count|driver_version|timestamp|serial|vbios_version|(?:memory|pci|pcie|utilization|temperature|"
-                    r"power|clocks|fan|ecc|mig|pstate|display_|cuda_|compute)[\w.]*)")  # fmt: skip
+                    r"power|clocks|fan|ecc|mig|pstate|display_|cuda_|compute|remapped_rows|retired_pages)[\w.]*)")  # fmt: skip
 _HEADER = late(r"^[> \t]{0,40}([a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?(?:, ?[a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?){0,400})[ \t]*$",
                      re.MULTILINE)  # fmt: skip
 _ALONE = ("compute_cap", "driver_version", "gpu_name", "pci.bus_id", "memory.total", "compute_mode", "mig.mode.current")
 _ASKED = late(
-    r"--query-gpu[= ]\"?(?P<fields>[a-z][\w.,]{2,8000})\"?[^\n]{0,200}?--format[= ]\"?csv(?P<options>[\w,]{0,40})"
+    r"--query-(?:gpu|remapped-rows)[= ]\"?(?P<fields>[a-z][\w.,]{2,8000})\"?[^\n]{0,200}?--format[= ]\"?csv(?P<options>[\w,]{0,40})"
 )
 _AFTER = late(
-    r"--format[= ]\"?csv(?P<options>[\w,]{0,40})\"?[^\n]{0,200}?--query-gpu[= ]\"?(?P<fields>[a-z][\w.,]{2,8000})"
+    r"--format[= ]\"?csv(?P<options>[\w,]{0,40})\"?[^\n]{0,200}?--query-(?:gpu|remapped-rows)[= ]\"?(?P<fields>[a-z][\w.,]{2,8000})"
 )
 
 
 @reads(
     inputs=[Run((sys.executable, str(Path(nvml.__file__))), seconds=10, wakes="10de", given="/dev/nvidiactl")],
-    adds=(Driver, Gpu), marks=("--query-gpu", "driver_version", "memory.total", "compute_cap", "pci.bus_id", "name, ", "index, ", "compute_mode", "mig.mode.current"),
+    adds=(Driver, Gpu), marks=("--query-gpu", "remapped_rows.", "driver_version", "memory.total", "compute_cap", "pci.bus_id", "name, ", "index, ", "compute_mode", "mig.mode.current"),
 )  # fmt: skip
 def nvidia_csv(text: Text) -> Statements:
     """`--query-gpu=… --format=csv`: by its head line, or, without one, by the command above it."""

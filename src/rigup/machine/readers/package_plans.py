@@ -130,6 +130,13 @@ def pinned_packages(text: Text) -> Statements:
             yield from _pip(text, hit.start, name, hit["version"])
 
 
+@reads(marks=('name = "nvidia-',), adds=(Package,), rank=-3)
+def locked_packages(text: Text) -> Statements:
+    """`name = "nvidia-cublas-cu12"` and `version = "12.1.3.1"` below it: a lock of Poetry's, uv's or PDM's."""
+    for hit in text.each(r"^name = \"(?P<name>nvidia-[a-z-]{3,30}-cu1\d)\"\nversion = \"(?P<version>\d[\w.+]{2,30})\""):
+        yield from _pip(text, hit.start, hit["name"], hit["version"])
+
+
 _FETCHED = r"^[ \t]{0,8}(?:Downloading |Extracting |Linking )?(?P<name>pytorch|libtorch|torchvision|tensorflow|tensorflow-base|jaxlib)-(?P<version>\d[\w.]{0,20})(?:-(?P<build>\w{3,60}?)(?:\.conda|\.tar\.bz2)?[ \t]*$|[ \t]{1,30}\|[ \t]{1,30}(?P<shown>[\w.]{3,60})[ \t]{1,30}[\d.]{1,8} ?[kKMG]?B\b)"  # fmt: skip
 _FILES = ("pytorch-", "libtorch-", "tensorflow-", "jaxlib-")
 

@@ -70,6 +70,9 @@ def pip_config_list(text: Text) -> Statements:
             yield hit.states(PackageSource, tool="pip", name=hit["name"], entries=values, path="pip config list")
 
 
+_INDEX_SHOWN = r"^[ \t]{0,8}\[\[tool\.uv\.index\]\][ \t]*\n(?:[ \t]{0,8}\w{3,20} ?= ?(?!['\"]https?:)[^\n]{1,120}\n){0,4}[ \t]{0,8}url ?= ?['\"](?P<url>https?://[^'\"\n]{4,200})['\"]"
+
+
 @reads(
     PackageSource,
     inputs=[
@@ -91,6 +94,8 @@ def uv_configuration(text: Text) -> Statements:
             if _NAME.fullmatch(name) and values:
                 at = max(text.body.find(name), 0)
                 yield from says(text, PackageSource, at, tool="uv", name=name, entries=values, path=text.source)
+    for hit in () if told else text.each(_INDEX_SHOWN):  # among other lines of a terminal
+        yield hit.states(PackageSource, tool="uv", name="index", entries=[_plain(hit["url"])], path=text.source)
 
 
 def _values(value: Any) -> list[str]:

@@ -157,7 +157,7 @@ _GPU_PACKAGE = (
 _DPKG = (
     r"^[> \t]{0,40}(?P<state>[uirph][a-zA-Z][RU]?)[ \t]{1,10}(?P<name>"
     + _GPU_PACKAGE
-    + r")[ \t]{1,80}(?P<version>\d[\w.+:~-]{0,80})[ \t]"
+    + r")[ \t]{1,80}(?P<version>\d[\w.+:~-]{0,80})(?:[ \t]|$)"
 )
 _APT = (
     r"^[> \t]{0,40}(?P<name>"
@@ -175,6 +175,7 @@ _PACMAN = r"^[> \t]{0,40}(?:local/)?(?P<name>(?:lib32-)?(?:nvidia|cuda|cudnn|roc
     adds=(SystemPackage,),
     marks=(
         "ii  ",
+        "ii nvidia",
         "rc  ",
         "iU  ",
         "iF  ",

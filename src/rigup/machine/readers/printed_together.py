@@ -49,6 +49,38 @@ def answers_of_one_line(text: Text) -> Statements:
             yield from _said(hit, told, next((part for row, _value, part in pairs if row and row[2] == "name"), ""))
 
 
+_COMMAND = r"^(?P<typed>[^\n]{0,300}\bprint\([^\n]{4,400}\)[^\n]{0,200}?;[^\n]{0,200}?\bprint\([^\n]{2,400}\)[\"';) \t]{0,6})\n(?P<answers>(?:[^\n]{0,600}(?:\n|$)){2,6})"
+
+
+@reads(adds=(Torch, Gpu, PythonEnv), marks=("torch.",), rank=0)
+def answers_of_several_prints(text: Text) -> Statements:
+    """`print(torch.__version__); print(torch.cuda.is_available())`: a line of answers for each."""
+    for hit in text.each(_COMMAND):
+        told, named = dict[str, str](), ""
+        for printed, answer in zip(_printed(hit["typed"]), hit["answers"].splitlines(), strict=False):
+            parts = _arguments(printed)
+            asked = [next((row for row in _QUESTIONS if re.fullmatch(row[0], part)), None) for part in parts]
+            form = r"[\s,'\"]{1,6}".join("(" + (row[1] if row else _PLAIN) + ")" for row in asked)
+            found = re.fullmatch(r"['\"]?" + form + r"['\"]?", answer.strip())
+            if not found or not parts:
+                break
+            told |= {row[2]: value for row, value in zip(asked, found.groups(), strict=True) if row is not None}
+            named = next((part for row, part in zip(asked, parts, strict=True) if row and row[2] == "name"), named)
+        if told:
+            yield from _said(hit, told, named)
+
+
+def _printed(typed: str) -> Iterator[str]:
+    """What stands in the brackets of each `print(…)`."""
+    for start in re.finditer(r"\bprint\(", typed):
+        depth = 1
+        for at in range(start.end(), len(typed)):
+            depth += (typed[at] == "(") - (typed[at] == ")")
+            if not depth:
+                yield typed[start.end() : at]
+                break
+
+
 def _arguments(text: str) -> list[str]:
     """What stands between commas that are in no brackets."""
     parts, depth = [""], 0

@@ -29,6 +29,7 @@ def account(text: Text) -> Statements:
         yield hit.states(
             Account,
             groups=[name or number for number, name in re.findall(r"(\d+)(?:\(([^)]+)\))?", hit["groups"])],
+            numbers=re.findall(r"(?<![\w(])\d+(?=\(|,|\s|$)", hit["groups"]),
             **known,
         )
 

@@ -3,7 +3,7 @@
 import re
 
 from rigup.knowledge.patterns import late
-from rigup.machine.kinds import SlurmNode, SlurmSetting
+from rigup.machine.kinds import JobRequest, SlurmNode, SlurmSetting
 from rigup.machine.reader import File, Statements, reads
 from rigup.machine.texts import Text
 
@@ -42,3 +42,22 @@ def shown_node(text: Text) -> Statements:
     ):
         if hit["gres"] != "(null)":
             yield hit.states(SlurmNode, path="scontrol show node", nodes=hit["nodes"], gres=hit["gres"])
+
+
+_SUBMITTED = (
+    r"\bslurm_partition[\"']?[ \t]{0,3}[=:][ \t]{0,3}[\"']?(?P<partition>[\w-]{2,30})",  # submitit, Snakemake
+    r"\bSLURMCluster\([^)]{0,400}?\bqueue ?= ?[\"'](?P<partition>[\w-]{2,30})",  # Dask
+    r"\bSlurmLauncher[ \t]*\n(?:[^\n]{0,80}\n){0,12}?[ \t]{0,12}partition: ?(?P<partition>[\w-]{2,30})",  # Hydra
+    r"\bexecutor ?= ?[\"']slurm[\"'][^}]{0,300}?\bqueue ?= ?[\"'](?P<partition>[\w-]{2,30})",  # Nextflow
+)
+_WITH_GPUS = (
+    r"(?i)\bgres\b|--gpus|\baccelerator[ =]|gpus(?:_per_(?:node|task))?[\"']?[ \t]{0,3}[=:][ \t]{0,3}[\"']?[1-9]"
+)
+
+
+@reads(adds=(JobRequest,), marks=("slurm_partition", "SLURMCluster(", "SlurmLauncher", "executor"), rank=-2)
+def jobs_of_other_programs(text: Text) -> Statements:
+    """`slurm_partition="gpu"`, `queue = 'gpu'`: a program submits the job, and nothing that it is told speaks of a GPU."""
+    found = next((hit for form in _SUBMITTED if (hit := text.first(form))), None)
+    if found and not text.first(_WITH_GPUS):
+        yield found.states(JobRequest, script=text.source + ":0", partition=found["partition"], launcher="python")

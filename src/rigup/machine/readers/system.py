@@ -23,6 +23,15 @@ def kernel_release(text: Text) -> Statements:
         yield hit.states(Platform, system="linux", release=hit["release"], wsl=wsl(hit["release"]))
 
 
+@reads(marks=("Linux version ",), adds=(Platform,), rank=-2)
+def kernel_names_itself(text: Text) -> Statements:
+    """`[    0.000000] Linux version 6.5.0-41-generic (buildd@…)`: a log's first line, or what /proc/version holds."""
+    form = r"^[^\n]{0,80}?\bLinux version (?P<release>\d{1,2}\.\d{1,3}\.\d{1,4}[\w.+~-]{0,80}) (?:\(|#)"
+    told = {hit["release"]: hit for hit in text.each(form)}
+    for release, hit in told.items() if len(told) == 1 else ():  # a journal of several starts
+        yield hit.states(Platform, system="linux", release=release, wsl=wsl(release))
+
+
 @reads(inputs=[File("/proc/sys/kernel/arch")], adds=(Platform,))
 def kernel_architecture(text: Text) -> Statements:
     """`x86_64` (kernels from 6.1 on)."""
@@ -50,6 +59,13 @@ def uname(text: Text) -> Statements:
         # Under Rosetta the kernel's name still tells what it was built for.
         machine = "arm64" if "_ARM64" in hit.match[0] else hit["architecture"]
         yield hit.states(Platform, system="macos", release=hit["release"], architecture=machine)
+
+
+@reads(marks=("Standard PC (i440FX", "Standard PC (Q35"), adds=(Platform,), rank=-2)
+def board_that_qemu_makes_up(text: Text) -> Statements:
+    """`Standard PC (Q35 + ICH9, 2009)`: no other machine calls its board so, whatever the language around it."""
+    if hit := text.first(r"\bStandard PC \((?:i440FX \+ PIIX, 1996|Q35 \+ ICH9, 2009)\)"):
+        yield hit.states(Platform, hypervisor="qemu")
 
 
 @reads(inputs=[File("/sys/class/dmi/id/{sys_vendor,product_name}"), File("/sys/hypervisor/type")], adds=(Platform,))

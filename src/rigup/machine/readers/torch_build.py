@@ -57,6 +57,13 @@ def dotted(cuda: str) -> str:
 
 
 @derives(Torch)
+def none_counted_is_none_available(torch: Torch) -> Iterator[Torch]:
+    """`is_available()` is whether the count is more than none; who printed the count alone has said both."""
+    if torch.get("devices") == 0 and not torch.knows("available"):
+        yield Torch(torch.place, {"available": torch.fields["devices"]._replace(value=False, rank=_TOLD)})
+
+
+@derives(Torch)
 def pypi_of_torch(torch: Torch) -> Iterator[Torch]:
     """PyPI's wheels for Windows and macOS: which variant they are, the table of builds tells."""
     system, _, machine = str(torch.get("platform") or "").partition("-")

@@ -10,11 +10,14 @@ from rigup.machine.texts import Hit, Text
 # Variables that decide how a GPU is found; their names tell that a text speaks of them.
 _MARKS = (
     "HSA_OVERRIDE_GFX_VERSION", "_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_DEVICE_ORDER", "HSA_ENABLE_", "GPU_DEVICE_ORDINAL",
-    "NCCL_", "PYTORCH_", "TORCH_BLAS_PREFER", "ROCM_PATH", "MIOPEN_", "HSA_XNACK", "TORCH_CUDA_ARCH_LIST",
+    "NCCL_", "PYTORCH_", "JAX_PLATFORM", "TORCH_BLAS_PREFER", "ROCM_PATH", "MIOPEN_", "HSA_XNACK", "TORCH_CUDA_ARCH_LIST",
 )  # fmt: skip
-_NAME = r"(?P<name>(?:HSA|HIP|ROCR|CUDA|ROCM|NCCL|RCCL|PYTORCH|TORCH|MIOPEN|GPU|NVIDIA|AMD|OLLAMA|LD)_[A-Z0-9_]{2,60})"
+_NAME = (
+    r"(?P<name>(?:HSA|HIP|ROCR|CUDA|ROCM|NCCL|RCCL|PYTORCH|TORCH|JAX|MIOPEN|GPU|NVIDIA|AMD|OLLAMA|LD)_[A-Z0-9_]{2,60})"
+)
 _VALUE = r"[\"']?(?P<value>[^\s\"'#;`\\]{0,400})[\"']?"
-_PROMPT = r"^(?:[> \t]{0,4}[^\n$#>%]{0,100}[$#>%❯➜›] ?|[ \t>*-]{0,6})"
+_PROMPT = r"^(?:[> \t]{0,4}[^\n$#>%]{0,100}[$#>%❯➜›] ?|[ \t>*-]{0,6}(?:(?:[\w./~-]{1,80}:)?(?:\d{1,4}: {0,4})?)?)"  # or what grep puts before a line of a file
+_DEVICES = r"(?P<value>(?:\d{1,2}|GPU-)[\w,-]{0,120})"  # some: who hides all in a program means to
 _FORMS = (
     _PROMPT
     + r"(?:export|declare -x|set -x|setenv|set -gx|sudo|env) {1,4}"
@@ -27,6 +30,20 @@ _FORMS = (
     r"os\.environ\[[\"']" + _NAME + r"[\"']\] ?= ?[\"'](?P<value>[^\"'\n]{0,200})[\"']",
     r"os\.(?:putenv|environ\.setdefault)\([\"']" + _NAME + r"[\"'], ?[\"'](?P<value>[^\"'\n]{0,200})[\"']\)",
     r"^[ \t]{0,12}ENV " + _NAME + r"[ =]" + _VALUE,  # a Dockerfile
+    r"\bSys\.setenv\([\"']?" + _NAME + r"[\"']? ?= ?[\"']?" + _DEVICES,  # R
+    r"\bENV\[\"" + _NAME + r"\"\](?: ?= ?|\n)\"" + _DEVICES + r"\"",  # Julia
+    r"\bos\.(?:environ(?:\.get)?[\[(]|getenv\()[\"']"
+    + _NAME
+    + r"[\"'][\])]\)?\n[\"']"
+    + _DEVICES
+    + r"[\"']",  # asked of Python
+    r"\b[sS]etenv\([\"']" + _NAME + r"[\"'], ?[\"']" + _DEVICES + r"[\"']",  # C, Go, MATLAB
+    r"\bprocess\.env\.(?:" + _NAME + r") ?= ?[\"']" + _DEVICES + r"[\"']",  # Node
+    r"[\"']" + _NAME + r"[\"'] ?: ?[\"']" + _DEVICES + r"[\"']",  # a setting of an editor, or a program's table
+    r"^[ \t]{0,40}(?:- )?name: [\"']?"
+    + _NAME
+    + r"[\"']?[ \t]*\n[ \t]{0,40}value: [\"']?"
+    + _VALUE,  # a cluster's manifest
 )
 _BEFORE = _PROMPT + r"(?P<all>(?:[A-Z][A-Z0-9_]{2,60}=\S{0,400} {1,4}){1,12})(?=[\w./~])"  # before a command
 _OPTION = r"(?: -e| --env)[ =]" + _NAME + r"=" + _VALUE

@@ -130,7 +130,7 @@ def wmic_table(text: Text) -> Statements:
         count = 0
         for found in re.finditer(r"[^\n]+", hit["names"]):
             name = found[0].strip()
-            if not vendor_of(name) or re.search(r"[>$=:]", name):
+            if not vendor_of(name) or re.search(r"[>$=:]|\b\d{1,2}\.\d{1,2}\.\d{1,4}\.\d{1,5}\b", name):
                 continue
             yield from _adapter(
                 text,
@@ -138,6 +138,30 @@ def wmic_table(text: Text) -> Statements:
                 {"name": (name, hit.match.start("names") + found.start())},
                 count,
             )
+            count += 1
+
+
+_CONTROLLER = late(r"\b(?:NVIDIA|GeForce|Quadro|Tesla|AMD|ATI|Radeon|Intel)\b[^\n]*?(?=\s{2,}|\s{1,8}PCI\\|\s*$)")
+_COLUMNS = r"^[ \t]*(?=[^\n]{0,200}\b(?:Name|Caption|Description)\b)(?:[A-Z]\w{2,30}[ \t]+){0,8}DriverVersion(?:[ \t]+[A-Z]\w{2,30}){0,8}[ \t]*\n(?P<rows>(?:[^\n]{0,240}(?:\n|$)){1,16})"
+
+
+@reads(adds=(Gpu, Driver), marks=("DriverVersion",))
+def controller_table(text: Text) -> Statements:
+    """`… | ft Name, DriverVersion` or `wmic … get name,driverversion`: a head of columns in any order, and a row for each adapter."""
+    for hit in text.each(_COLUMNS):
+        count = 0
+        for row in re.finditer(r"[^\n]+", hit["rows"]):
+            if re.search(r"^\S{0,60}[>$#]\s?\w", row[0]):
+                break
+            version = re.search(r"(?<![\d.])\d{1,2}\.\d{1,2}\.\d{1,4}\.\d{1,5}(?![\d.])", row[0])
+            name = _CONTROLLER.search(re.sub(r"(?<![\d.])\d{1,2}\.\d{1,2}\.\d{1,4}\.\d{1,5}(?![\d.])", "   ", row[0]))
+            if not version or not name:
+                continue
+            at = hit.match.start("rows") + row.start()
+            said = {"name": (name[0].strip(), at), "driver": (version[0], at)}
+            if ids := _PNP.search(row[0]):
+                said["pnp"] = (ids[0], at)
+            yield from _adapter(text, at, said, count)
             count += 1
 
 

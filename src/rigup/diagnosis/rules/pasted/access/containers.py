@@ -1,7 +1,7 @@
 """Groups of the host that a container does not have."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.access import closed, inside
+from rigup.diagnosis.rules.access import by_another_number, closed, inside
 from rigup.diagnosis.rules.pasted.heard import (
     BOXES_NAMED,
     CONTAINERS_TOLD,
@@ -115,6 +115,12 @@ def number_of_the_host_is_not_held_inside(
 
 
 @rule("container-render-group-mismatch", "likely")
+def groups_name_is_held_and_its_number_is_not(node: DeviceNode = one(path="/dev/kfd"), who: Account = one()) -> Verdict:
+    """On a host a group's name and number are one; of a container the name is its own and the number the host's."""
+    return by_another_number(node, who) and closed(node, who) and {"group": node.group}
+
+
+@rule("container-render-group-mismatch", "likely")
 def group_is_nobodys_there(said: Symptom = seen("kfd-group-check-failed", group=("nogroup", "nobody"))) -> Verdict:
     """rocminfo asks who belongs to the node's group, and a user namespace does not know that group."""
     return {"group": said.get("group")}
@@ -122,13 +128,14 @@ def group_is_nobodys_there(said: Symptom = seen("kfd-group-check-failed", group=
 
 @rule("container-render-group-mismatch", "likely")
 def node_belongs_to_nobody(
-    node: DeviceNode = one(path="/dev/kfd", group=("nogroup", "nobody", "nfsnobody")), who: Account | None = None
-) -> Verdict:
-    """A listing from within a user namespace: the host's group was not mapped into it.
+    node: DeviceNode = one(path="/dev/kfd", group=("nogroup", "nobody", "nfsnobody", "65534")), who: Account | None = None,
+    opened: Symptom | None = seen("radeon-listed-inside"),
+) -> Verdict:  # fmt: skip
+    """A listing from within a user namespace: the host's group was not mapped into it. What lists the chip there has opened the node.
 
     Of an account whose groups are known other rules judge: it may have kept the host's, which are nobody's there too.
     """
-    return who is None and node.mode[8:9] != "w" and {"group": node.group}
+    return who is None and opened is None and node.mode[8:9] != "w" and {"group": node.group}
 
 
 @rule("container-render-group-mismatch", "likely")

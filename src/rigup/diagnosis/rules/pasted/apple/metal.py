@@ -275,6 +275,14 @@ def linux_beside_an_apple_gpu(
 
 
 @rule("mps-inside-linux-container", "likely")
+def torch_was_asked_in_a_container_beside_its_mac(
+    _mac: Platform = one(system="macos"), _asked: Symptom = seen("mps-asked"), torch: Torch = one(mps_available=False), box: Symptom = seen(*CONTAINERS_TOLD),
+) -> Verdict:  # fmt: skip
+    """The Mac's own version stands beside a container that was started on it, and torch answers from within."""
+    return torch.place.world.startswith("container") and not torch.get("available") and {"said": box.id}
+
+
+@rule("mps-inside-linux-container", "likely")
 def container_of_a_mac_looks_for_another_card(
     said: Symptom = seen("torch-found-no-driver", "torch-not-compiled-with-cuda", "torch-no-cuda-gpus"), box: Symptom | None = seen("compose-line-of-a-service", "compose-log", "container-entered"),
     mac: Symptom | None = seen("apple-chip-named", "mac-named", "macos-named"), cpu: Cpu | None = None, nvidia: Gpu | None = one(vendor="nvidia"),

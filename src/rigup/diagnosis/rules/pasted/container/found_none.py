@@ -27,7 +27,7 @@ from rigup.machine.kinds import (
 )
 
 _NO_GPU = ("cuda-no-device", "cuda-no-device-constant", "program-finds-no-visible-gpu", "jax-cuda-not-there", "vllm-no-device-type", "sglang-no-accelerator", "program-finds-no-cuda-devices")  # fmt: skip
-_LIBRARY = ("libcuda-not-found", "cuda-driver-library-not-found", "torch-found-no-driver", "torch-found-no-driver-cut", "nvml-library-not-found", "tf-no-driver-in-kernel", "torch-tensorrt-reads-no-devices")  # fmt: skip
+_LIBRARY = ("libcuda-not-found", "cuda-driver-library-not-found", "torch-found-no-driver", "torch-found-no-driver-cut", "nvml-library-not-found", "tf-no-driver-in-kernel", "torch-tensorrt-reads-no-devices", "program-finds-no-library-of-the-driver", "cudarc-finds-no-library-of-the-driver")  # fmt: skip
 _WORDS = ("docker-in-words", "container-in-words", "in-a-container-told")
 _BARE = (
     "cpu-only-machine-told",
@@ -150,6 +150,15 @@ def trace_finds_the_module_and_no_node(
 
 
 @rule("container-without-gpu", "likely")
+def nodes_of_a_host_are_not_in_its_container(
+    gone: Symptom = seen("nvidia-nodes-not-there"), _box: Symptom = seen("lxc-configured", "container-entered"), _node: DeviceNode = one(path="/dev/nvidiactl"),
+    works: Torch | None = one(available=True),
+) -> Verdict:  # fmt: skip
+    """The host lists them, and what is entered or configured beside it has none."""
+    return works is None and {"vendor": "nvidia", "said": gone.id}
+
+
+@rule("container-without-gpu", "likely")
 def library_is_missed_beside_signs_of_an_image(
     said: Symptom = seen(*_LIBRARY), sign: Symptom = seen(*IMAGES_SHOWN), driver: Driver | None = one(vendor="nvidia"), card: Gpu | None = one(seen_by="nvidia-smi"),
     asked: World | None = one(gpu_requested=True), torch: Torch | None = one(available=True), bare: Symptom | None = seen(*_BARE),
@@ -160,7 +169,7 @@ def library_is_missed_beside_signs_of_an_image(
 
 @rule("container-without-gpu", "likely")
 def library_is_missed_inside(
-    said: Symptom = seen("libcuda-not-found", "tf-no-driver-in-kernel", "nvml-library-not-found", at="container"), driver: Driver | None = one(vendor="nvidia", at="container"),
+    said: Symptom = seen("libcuda-not-found", "tf-no-driver-in-kernel", "nvml-library-not-found", "program-finds-no-library-of-the-driver", at="container"), driver: Driver | None = one(vendor="nvidia", at="container"),
     asked: World | None = one(at="container", gpu_requested=True), torch: Torch | None = one(available=True),
 ) -> Verdict:  # fmt: skip
     """The same, where the message itself stands in a container, whatever the host shows."""
@@ -236,7 +245,7 @@ def processors_alone_are_listed_in_a_container(said: Symptom = seen("sycl-lists-
 
 @rule("container-without-gpu", "possible")
 def module_is_loaded_and_no_node_is_there(
-    _module: KernelModule = one(name="nvidia", loaded=True), nodes: Symptom = seen("nvidia-nodes-not-there"), said: Symptom = seen(*NO_CUDA),
+    _module: KernelModule = one(name="nvidia", loaded=True), nodes: Symptom = seen("nvidia-nodes-not-there"), said: Symptom = seen(*NO_CUDA, "nvtop-has-nothing-to-watch"),
     platform: Platform | None = one(wsl=(1, 2)),
 ) -> Verdict:  # fmt: skip
     """lsmod shows the host's modules from within a container too; the nodes were not handed in."""

@@ -7,12 +7,14 @@ from rigup.diagnosis.rules.pasted.heard import CONTAINERS_IN_WORDS, IMAGES_SHOWN
 from rigup.knowledge.cuda import cuda_of_driver, version_key
 from rigup.machine.kinds import (
     Account,
+    CdiSpec,
     ContainerEngine,
     DeviceRules,
     Driver,
     Folder,
     Gpu,
     Platform,
+    SearchPath,
     SharedMemory,
     Symptom,
     Torch,
@@ -108,6 +110,30 @@ def swarm_finds_no_node_and_the_toolkit_is_not_there(
     return {"said": said.id}
 
 
+@rule("container-toolkit-missing", "likely")
+def engine_knows_no_runtime_and_the_toolkit_is_not_there(
+    engine: ContainerEngine, none: Symptom = seen("no-program-of-the-toolkit-found"), _card: Gpu = one(vendor="nvidia"), spec: CdiSpec | None = None,
+    works: Torch | None = one(available=True),
+) -> Verdict:  # fmt: skip
+    """The engine lists what it starts containers with, nothing of NVIDIA's is there, nor on the path, and the host has its card."""
+    known = engine.get("runtimes") or []
+    return (
+        bool(known)
+        and spec is None
+        and works is None
+        and not any("nvidia" in name for name in known)
+        and {"said": none.id}
+    )
+
+
+@rule("container-toolkit-missing", "likely")
+def nodes_offer_none_of_their_cards(
+    said: Symptom = seen("nodes-list-no-gpus"), _none: Symptom = seen("no-program-of-the-toolkit-found"), _card: Gpu = one(vendor="nvidia")
+) -> Verdict:  # fmt: skip
+    """The cluster's list has no GPUs, the node has a card, and what would hand it to containers is not installed."""
+    return {"said": said.id}
+
+
 # -- container-wrong-architecture
 @rule("container-wrong-architecture", "likely")
 def program_of_an_image_is_of_another_processor(
@@ -186,6 +212,17 @@ def table_shows_more_than_the_driver_carries(
     more = bool(carried) and version_key(driver.cuda) > version_key(carried or "0")
     windows = gpu.get("driver_model") is not None  # no such package there
     return more and not windows and "GeForce" in gpu.name and torch.available is False
+
+
+@rule("cuda-compat-libs-on-unsupported-gpu", "likely")
+def folder_of_compatibility_is_put_first(
+    path: SearchPath, gpu: Gpu = one(vendor="nvidia"), driver: Driver = one(vendor="nvidia"), works: Torch | None = one(available=True)
+) -> Verdict:  # fmt: skip
+    """The loader's path leads through the package's folder, the table shows its CUDA, and no GeForce takes it."""
+    carried = cuda_of_driver(driver.version)
+    more = bool(carried) and driver.knows("cuda") and version_key(driver.cuda) > version_key(carried or "0")
+    folder = "/cuda" in path.path and path.path.rstrip("/").endswith("/compat")
+    return more and folder and works is None and "GeForce" in str(gpu.get("name"))
 
 
 # -- shm-too-small
@@ -301,6 +338,16 @@ def what_is_refused_belongs_to_root(
     path = str(refused.get("a") or refused.get("b") or refused.get("c"))
     entry = owned.entry.rstrip("/").rpartition("/")[2]
     return entry in path.split("/") and {"path": path, "owner": "root"}
+
+
+@rule("container-files-root-owned", "likely")
+def what_is_refused_belongs_to_a_mapped_owner(
+    refused: Symptom = seen("writing-refused"), owned: Symptom = seen("entry-of-a-mapped-owner"), box: Symptom = seen(*_CONTAINER, "lxc-configured")
+) -> Verdict:  # fmt: skip
+    """To whom a range of numbers was given, root of a container is one of them, and everybody else is nobody inside."""
+    path = str(refused.get("a") or refused.get("b") or refused.get("c"))
+    entry = owned.entry.rstrip("/").rpartition("/")[2]
+    return entry in path.split("/") and {"path": path, "owner": owned.owner, "where": box.id}
 
 
 @rule("container-files-root-owned", "likely")

@@ -111,3 +111,36 @@ def search_paths_of_two_environments(
 ) -> Verdict:  # fmt: skip
     """Somebody printed it twice, in a notebook at least once, and the Pythons are two."""
     return one_of.prefix.startswith(other.prefix + "/") and {"python": other.prefix + "/bin/python"}
+
+
+@rule("jupyter-kernel-other-env", "likely")
+def cell_misses_what_pip_has_in_an_environment(
+    pip: Symptom = seen("requirement-lies-in-an-environment"), error: Symptom = seen(*_FAILS), _cell: Symptom = seen("notebook-cell-shown")
+) -> Verdict:  # fmt: skip
+    """A shell's pip finds the module in its environment, and a cell does not find it."""
+    return error.get("module") == pip.module and {"environment": pip.prefix}
+
+
+@rule("jupyter-kernel-other-env", "likely")
+def cell_misses_what_answers_in_a_named_environment(
+    shell: Symptom = seen("prompt-of-an-environment-asks-torch"), error: Symptom = seen(*_FAILS), _cell: Symptom = seen("notebook-cell-shown")
+) -> Verdict:  # fmt: skip
+    """The framework answers at the prompt of an environment, and a cell does not find that framework."""
+    return error.get("module") in ("torch", "tensorflow") and {"environment": shell.env}
+
+
+@rule("jupyter-kernel-other-env", "likely")
+def cell_has_another_release_than_the_shell(
+    own: Symptom = seen("cell-prints-torchs-version"), shell: Symptom = seen("shell-prints-torchs-version"),
+) -> Verdict:  # fmt: skip
+    """The same question, and two answers."""
+    return own.version != shell.version and {"own": own.version, "shell": shell.version}
+
+
+@rule("jupyter-kernel-other-env", "likely")
+def module_lies_in_two_environments(
+    one_of: Symptom = seen("file-of-a-module-printed"), other: Symptom = seen("file-of-a-module-printed"), _cell: Symptom = seen(*_NOTEBOOK),
+) -> Verdict:  # fmt: skip
+    """A notebook and a shell print whence they load the same module, and the places are two; the base of conda is the notebook's."""
+    below = _plain(one_of.prefix).startswith(_plain(other.prefix) + "/")
+    return one_of.module == other.module and below and {"python": other.prefix + "/bin/python"}

@@ -13,7 +13,7 @@ from rigup.diagnosis.rules.pasted.heard import (
 from rigup.diagnosis.rules.told import GPU_NOT_USED, MACS
 from rigup.machine.kinds import Gpu, JobRequest, Symptom, Torch, World
 
-_NOTHING = ("torch-found-no-driver", "torch-no-cuda-gpus", "webui-torch-no-gpu", "libcuda-not-found", "cuda-driver-library-not-found", "cuda-driver-insufficient", "cuda-no-device", "cuda-no-device-constant", "paddle-device-not-set", "nvidia-smi-not-installed")  # fmt: skip
+_NOTHING = ("torch-found-no-driver", "torch-no-cuda-gpus", "webui-torch-no-gpu", "libcuda-not-found", "cuda-driver-library-not-found", "cuda-driver-insufficient", "cuda-no-device", "cuda-no-device-constant", "paddle-device-not-set", "nvidia-smi-not-installed", "program-finds-no-library-of-the-driver", "cudarc-finds-no-library-of-the-driver")  # fmt: skip
 _NO_GPU = (
     *TORCH_ON_PROCESSOR, *GPU_WANTED, "ollama-finds-no-gpu", "ollama-computes-on-cpu", "llama-told-of-layers-and-no-gpu", "tensor-core-program-finds-device-100",
     "tensorrt-init-by-number", "libcuda-not-found", "torch-runtime-of-cuda-not-found",
@@ -213,6 +213,15 @@ def container_was_given_no_node(
 ) -> Verdict:
     """The engine lists no device for it; torch for ROCm finds none inside, and the host's own list has the card."""
     return bool(torch.get("hip")) and {"vendor": "amd", "said": none.id}
+
+
+@rule("container-without-gpu", "possible")
+def container_of_a_host_with_a_card_was_given_no_node(
+    none: Symptom = seen("container-was-made-without-nodes"), _card: Gpu = one(vendor="nvidia"), said: Symptom = seen(*NO_CUDA, *TORCH_ON_PROCESSOR, "cpu-alone-in-words"),
+    asked: World | None = one(gpu_requested=True),
+) -> Verdict:  # fmt: skip
+    """The same for NVIDIA's; what a description of CDI brings is not in that list everywhere."""
+    return asked is None and {"vendor": "nvidia", "said": said.id, "list": none.id}
 
 
 @rule("container-without-gpu", "likely")

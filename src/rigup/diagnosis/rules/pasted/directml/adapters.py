@@ -29,7 +29,7 @@ def first_of_a_list_is_integrated(
 # -- directml-op-cpu-fallback
 @rule("directml-op-cpu-fallback", "likely")
 def private_device_lacks_an_operator(
-    said: Symptom = seen("private-device-has-no-operator"), _where: Symptom = seen("directml-imported", "directml-spoken-of", "directml-used", *DIRECTML_USED)
+    said: Symptom = seen("private-device-has-no-operator", "directml-operator-not-run"), _where: Symptom = seen("directml-imported", "directml-spoken-of", "directml-used", *DIRECTML_USED)
 ) -> Verdict:  # fmt: skip
     """To torch DirectML is a device of somebody's own; not all operations are written for it."""
     return {"operator": None, "said": said.id, "severity": "error"}

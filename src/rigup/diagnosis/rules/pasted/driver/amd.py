@@ -135,7 +135,7 @@ def card_was_not_started_for_want_of_firmware(
 @rule("amdgpu-not-loaded", "possible")
 def opencl_has_a_platform_and_no_device(
     said: Symptom = seen("clinfo-of-amd-lists-nothing"), loaded: KernelModule | None = one(name="amdgpu", loaded=True), node: KfdNode | None = None,
-    kfd: DeviceNode | None = one(path="/dev/kfd"), other: Symptom | None = seen(*KFD_DENIED, "kfd-added-device", "rocminfo-with-sudo-lists", "root-sees-the-gpu", *WSL_SEEN),
+    kfd: DeviceNode | None = one(path="/dev/kfd"), other: Symptom | None = seen(*KFD_DENIED, "kfd-added-device", "rocminfo-with-sudo-lists", "root-sees-the-gpu", "rocm-smi-row-shown", *WSL_SEEN),
     guest: Platform | None = one(wsl=2),
 ) -> Verdict:  # fmt: skip
     """AMD's OpenCL is installed and finds no device: the kernel's side is missing, or closed."""

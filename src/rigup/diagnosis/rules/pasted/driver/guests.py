@@ -71,7 +71,7 @@ def guests_container_gets_nothing_of_a_driver(
 
 @rule("vm-without-gpu-passthrough", "likely")
 def windows_lists_a_guests_adapter(
-    _shown: Symptom = seen("adapter-of-vmware-in-windows", "adapter-of-virtualbox-in-windows", "adapter-of-parallels-in-windows"), wish: Symptom = seen(*NO_CUDA, *SILENT, "nvidia-smi-not-installed"),
+    _shown: Symptom = seen("adapter-of-vmware-in-windows", "adapter-of-virtualbox-in-windows", "adapter-of-parallels-in-windows"), wish: Symptom = seen(*NO_CUDA, *SILENT, "nvidia-smi-not-installed", "webui-torch-no-gpu", "llama-told-of-layers-and-no-gpu"),
     gpu: Gpu | None = None,
 ) -> Verdict:  # fmt: skip
     """A program wants CUDA, and the only adapter is one that a hypervisor makes up."""

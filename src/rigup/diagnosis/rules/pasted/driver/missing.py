@@ -8,6 +8,7 @@ from rigup.diagnosis.rules.pasted.device_manager import DEVICE, NVIDIA_NAMED, co
 from rigup.diagnosis.rules.pasted.heard import CUDA_PROGRAMS_FIND_NONE, DRIVER_UNHEARD, MODULE_REFUSED
 from rigup.diagnosis.rules.told import Told
 from rigup.machine.kinds import (
+    DkmsTree,
     Driver,
     Gpu,
     Jetson,
@@ -195,3 +196,23 @@ def shell_offers_the_tool_and_a_card_is_named(
     elsewhere = from_inside(said) or box is not None or (platform is not None and platform.get("wsl"))
     ours = package is not None and "nvidia" in package.name
     return driver is None and not ours and not elsewhere and not card.get("seen_by") and card.get("driver") is None
+
+
+def _of_a_driver(name: str) -> bool:
+    return "nvidia" in name and not name.startswith(("egl-", "lib", "linux-firmware", "nvidia-gpu-firmware"))
+
+
+@rule("nvidia-driver-missing", "possible")
+def bus_offers_nothing_of_nvidias_for_the_card(
+    card: PciDevice = one(vendor_id=NVIDIA, driver=None), module: KernelModule | None = one(name="nvidia"), driver: Driver | None = one(vendor="nvidia"),
+    said: Symptom | None = seen(*SILENT, *MODULE_REFUSED, "modprobe-module-not-found", "dkms-package-failed", "nvidia-installer-load-failed"),
+    package: SystemPackage | None = one(name=Told(_of_a_driver), state="installed"), tree: DkmsTree | None = one(module="nvidia"),
+    works: Gpu | None = one(vendor="nvidia", seen_by=("nvidia-smi", "torch", "cuda")), platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """lspci knows of the kernel's own driver for the card, which has not got it, and of none of NVIDIA's."""
+    offered = card.get("modules", ())
+    draws = str(card.get("class_code", "03")).startswith("03")
+    theirs = any(name.startswith("nvidia") and name != "nvidiafb" for name in offered)
+    elsewhere = inside(card) or bool(platform and platform.get("wsl"))
+    alone = all(other is None for other in (module, driver, said, package, tree, works))
+    return alone and draws and bool(offered) and not theirs and not elsewhere

@@ -8,17 +8,22 @@ from rigup.diagnosis.rules.pasted.heard import (
     AMD_PROGRAMS_FIND_NONE,
     AMDGPU_LACKS_FIRMWARE,
     KFD_DENIED,
+    MODULE_REFUSED,
     OURS,
+    SWITCHED_OFF,
     WSL_SEEN,
 )
 from rigup.machine.kinds import (
     DkmsBuild,
     Gpu,
+    GraphicsSwitch,
     Jetson,
     KernelModule,
+    KfdNode,
     PciDevice,
     Platform,
     Symptom,
+    SystemPackage,
     Torch,
     UnloadedModule,
     Variable,
@@ -36,6 +41,7 @@ _NO_HEADERS = (
     "dkms-headers-missing", "headers-package-not-there", "kernel-devel-not-there", "akmods-without-kernel-files", "kernel-build-folder-missing",
 )  # fmt: skip
 _WANTED = ("driver-container-builds", "driver-container-stops-old-modules", "fallback-service-speaks", "nvidia-installer-build-failed", "nvidia-installer-load-failed", *SILENT, *_OURS)  # fmt: skip
+_DRIVERS = ("nvidia-driver", "nvidia-dkms", "nvidia-open", "nvidia-kernel", "akmod-nvidia", "kmod-nvidia", "xorg-x11-drv-nvidia", "nvidia-utils")  # fmt: skip
 _NO_SUCH = ("systemd-finds-no-such-module", "old-modprobe-finds-no-such-module")
 
 
@@ -66,6 +72,16 @@ def kernels_own_amdgpu_may_not_do(
 ) -> Verdict:  # fmt: skip
     """The same where the kernel's own module runs: it may do, and then something else is wrong."""
     return built is None and nvidia is None and denied is None and not inside(said) and {"kernel": None}
+
+
+@rule("kernel-module-not-built", "likely")
+def dkms_has_amdgpu_for_other_kernels(
+    module: KernelModule = one(name="amdgpu"), platform: Platform = one(wsl=None), said: Symptom = seen(*AMD_PROGRAMS_FIND_NONE),
+    denied: Symptom | None = seen(*KFD_DENIED), node: KfdNode | None = None,
+) -> Verdict:  # fmt: skip
+    """AMD's module was built for kernels of which none runs, and ROCm finds nothing with the kernel's own."""
+    other = bool(module.built_for) and platform.release not in module.built_for
+    return other and denied is None and node is None and not inside(said) and {"kernel": platform.release}
 
 
 @rule("kernel-module-not-built", "possible")
@@ -316,3 +332,24 @@ def module_was_built_and_nobody_loaded_it(
     known = platform is not None and platform.knows("release")
     foreign = any(other.name in ("nouveau", "vfio_pci") for other in others)
     return not known and not foreign and bool(module.built_for)
+
+
+@rule("nvidia-module-not-loaded", "possible")
+def package_is_installed_and_the_list_has_no_module(
+    _gone: UnloadedModule = one(name="nvidia"), package: SystemPackage = one(state="installed"), loaded: KernelModule | None = one(name=("nvidia", "nouveau", "nova_core"), loaded=True),
+    works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"), off: GraphicsSwitch | None = one(mode="integrated"), platform: Platform | None = None,
+    why: Symptom | None = seen(*_NO_HEADERS, "modprobe-module-not-found", "module-finds-no-device", "module-key-rejected", *MODULE_REFUSED, *SWITCHED_OFF),
+) -> Verdict:  # fmt: skip
+    """NVIDIA's driver is installed as a package, and nothing of it is among the loaded modules."""
+    ours = package.name.startswith(_DRIVERS) and not inside(package)
+    elsewhere = bool(platform and (platform.get("wsl") or platform.get("secure_boot")))
+    return ours and not elsewhere and all(other is None for other in (loaded, works, off, why))
+
+
+@rule("nvidia-module-not-loaded", "likely")
+def a_setting_keeps_the_module_out(
+    module: KernelModule = one(name="nvidia", blacklisted=True), _missed: UnloadedModule = one(name="nvidia"), loaded: KernelModule | None = one(name="nvidia", loaded=True),
+    given: PciDevice | None = one(driver="vfio-pci"), off: GraphicsSwitch | None = one(mode="integrated"), switched: Symptom | None = seen(*SWITCHED_OFF, "envycontrol-switched", "prime-select-says-intel"),
+) -> Verdict:  # fmt: skip
+    """modprobe is told to leave NVIDIA's module alone, and somebody looks for it among the loaded ones in vain."""
+    return bool(module.blacklisted) and all(other is None for other in (loaded, given, off, switched))

@@ -81,7 +81,7 @@ def launcher_finds_none_beside_graphics_that_only_draw(
 
 @rule("no-gpu-present", "likely")
 def displays_are_listed_and_none_is_nvidias(
-    _looked: Symptom = seen(*LISTS_WITHOUT), wish: Symptom = seen("module-finds-no-device", "torch-not-compiled-with-cuda", "torch-loads-for-cuda", *NO_CUDA, *SILENT),
+    _looked: Symptom = seen(*LISTS_WITHOUT), wish: Symptom = seen("module-finds-no-device", "torch-not-compiled-with-cuda", "torch-loads-for-cuda", "ollamas-installer-finds-no-card-on-the-bus", "jax-has-no-platform-of-gpus", *NO_CUDA, *SILENT),
     gpu: Gpu | None = one(vendor=("nvidia", "amd")), card: PciDevice | None = one(vendor_id=("10de", "1002")), made: Symptom | None = seen(*MADE_UP_DISPLAYS, "virtio-on-the-bus"),
     platform: Platform | None = None, off: Symptom | None = seen("optimus-manager-set-to-integrated", "prime-select-says-intel", "switched-to-integrated", "bbswitch-off", "envycontrol-switched"),
 ) -> Verdict:  # fmt: skip

@@ -4,7 +4,7 @@ from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT
 from rigup.diagnosis.rules.pasted.device_manager import DEVICE, NVIDIA_NAMED, code_of
-from rigup.diagnosis.rules.pasted.heard import MODULE_REFUSED
+from rigup.diagnosis.rules.pasted.heard import MODULE_REFUSED, PROGRAM_STOPS
 from rigup.machine.kinds import Driver, Gpu, KernelModule, PciDevice, Platform, Symptom, Torch, UnloadedModule
 
 _LEFT_OUT = "nvidia-smi-no-devices"
@@ -49,6 +49,15 @@ def nouveau_draws_and_cuda_is_missed(
 ) -> Verdict:  # fmt: skip
     """The desktop's own answer names the driver that draws it."""
     return True
+
+
+@rule("nouveau-bound", "likely")
+def vulkan_goes_by_nouveau_and_cuda_is_missed(
+    _draws: Symptom = seen("vulkan-by-nvk", "opengl-by-nouveau", "nouveau-in-use"), wish: Symptom | None = seen(*_NONE_FOUND, *SILENT, *PROGRAM_STOPS, "nvidia-smi-not-installed", "jax-has-no-platform-of-gpus", "program-finds-no-cuda", _CPU),
+    torch: Torch | None = one(available=False), loaded: KernelModule | None = one(name="nvidia", loaded=True), driver: Driver | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """Mesa's drivers for NVIDIA's cards stand on nouveau in the kernel; a program for CUDA finds none."""
+    return loaded is None and driver is None and (wish is not None or (torch is not None and "+cpu" not in str(torch.get("version"))))  # fmt: skip
 
 
 @rule("nouveau-bound", "likely")
@@ -226,6 +235,15 @@ def loading_is_not_permitted_to_root(
 ) -> Verdict:  # fmt: skip
     """Root may load modules, and a kernel that is locked down says this of unsigned ones; without root it says it of all."""
     return (root is not None or platform is not None) and not inside(said) and {"module": said.get("module")}
+
+
+@rule("secure-boot-module-unsigned", "likely")
+def key_is_not_enrolled_and_the_module_is_not_there(
+    said: Symptom = seen("machine-owners-key-is-not-enrolled"), gone: KernelModule | None = one(name="nvidia", loaded=False), silent: Symptom | None = seen(*SILENT),
+    loaded: KernelModule | None = one(name="nvidia", loaded=True), off: Platform | None = one(secure_boot=False),
+) -> Verdict:  # fmt: skip
+    """mokutil does not find the key among those that the firmware lets in, and NVIDIA's module is not loaded."""
+    return loaded is None and off is None and (gone is not None or silent is not None) and not inside(said) and {"module": "nvidia"}  # fmt: skip
 
 
 @rule("secure-boot-module-unsigned", "possible")

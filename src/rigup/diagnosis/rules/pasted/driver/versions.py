@@ -1,9 +1,12 @@
 """Parts of a driver that are of two versions, or of a branch that does not know the card."""
 
+import re
+
 from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.diagnosis.rules.access import inside
-from rigup.diagnosis.rules.driver import NO_CUDA, SILENT, same_version
+from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, same_version
 from rigup.diagnosis.rules.pasted.heard import CUDA_STARTS_NOT, UNSEEN
+from rigup.diagnosis.rules.told import Told
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.gpus import driver_branch_for, open_module
 from rigup.knowledge.patterns import late
@@ -12,6 +15,7 @@ from rigup.machine.kinds import (
     DriverLibrary,
     Gpu,
     KernelModule,
+    PciDevice,
     Platform,
     SearchPath,
     Symptom,
@@ -28,6 +32,7 @@ _803 = ("cuda-803", "cuda-803-constant", "cuda-803-driver-api", "cuda-803-by-num
 _APART = 10  # branches: in a WSL nvidia-smi is of a neighbouring one, and no fault
 _WSL = ("wsl-lived-in", "wsl-in-small-letters", "wsl-kernel-named", "wsl-folder-named")
 _BRANCH = late(r"nvidia-(?:driver|dkms|utils|kernel-source)-(\d{3})(?:-(?:server|open|server-open))?\Z")
+_LIBRARIES = ("libnvidia-compute-", "libnvidia-ml1", "libcuda1", "nvidia-utils", "nvidia-driver-cuda-libs", "xorg-x11-drv-nvidia-cuda-libs", "nvidia-compute-utils", "nvidia-compute-G0")  # fmt: skip
 _REPLACED = ("pacman-replaced-the-driver", "apt-replaced-the-driver")
 
 
@@ -41,6 +46,19 @@ def _plain(version: str) -> str:
     """TensorFlow writes 470.57.02 as 470.57.2, and 384.130 as 384.130.0."""
     parts = version.rstrip(".").split(".")
     return ".".join(parts[:-1] if parts[-1] == "0" and len(parts) > 2 else parts)
+
+
+def _of_the_module(name: str) -> bool:
+    return re.fullmatch(r"nvidia-(?:dkms|open-dkms|kernel-dkms|open-kernel-dkms)(?:-\d{3}(?:-server)?(?:-open)?)?|nvidia(?:-open|-lts)?", name) is not None  # fmt: skip
+
+
+def _of_the_library(name: str) -> bool:
+    return re.fullmatch(r"libnvidia-compute-\d{3}(?:-server)?|libcuda1|nvidia-utils", name) is not None
+
+
+def _release(package: SystemPackage) -> str:
+    version = str(package.get("version", "")).rpartition(":")[2].partition("-")[0]
+    return version if re.fullmatch(r"\d{3}\.\d{2,3}(?:\.\d{1,2})?", version) else ""
 
 
 # -- nvml-driver-library-mismatch
@@ -122,6 +140,49 @@ def module_file_is_of_another_release_than_libcuda(
     return not same_version(shown.module, shown.library) and {"library_version": shown.library}
 
 
+@rule("nvml-driver-library-mismatch", "likely")
+def module_on_the_disk_is_not_the_one_that_runs(
+    module: KernelModule = one(name="nvidia", loaded=True), told: Symptom = seen("modules-version-by-modinfo"), _asked: Symptom = seen("modinfo-asked-of-nvidias"),
+    works: Gpu | None = one(vendor="nvidia", seen_by=("nvidia-smi", "torch", "cuda")),
+) -> Verdict:  # fmt: skip
+    """modinfo reads the file that the package brought, the kernel tells what it loaded: not restarted since."""
+    known = module.knows("version")
+    return known and works is None and not same_version(module.version, told.version) and {"library_version": told.version}  # fmt: skip
+
+
+@rule("nvml-driver-library-mismatch", "likely")
+def module_of_the_log_is_not_the_packages(
+    log: Symptom = seen("module-tells-its-release-as-it-loads"), package: SystemPackage = one(state="installed"), module: KernelModule | None = one(name="nvidia"),
+    works: Gpu | None = one(vendor="nvidia", seen_by=("nvidia-smi", "torch", "cuda")), platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """The kernel's log has one release start, and the libraries' package is of another."""
+    version = package.get("version", "").rpartition(":")[2].partition("-")[0]
+    ours = package.name.startswith(_LIBRARIES) and version.count(".") > 0 and not inside(package)
+    known = works is not None or (module is not None and module.knows("version"))
+    guest = platform is not None and platform.get("wsl")
+    return ours and not known and not guest and not same_version(log.version, version) and {"library_version": version}
+
+
+@rule("nvml-driver-library-mismatch", "likely")
+def packages_of_module_and_library_differ(
+    module: SystemPackage = one(name=Told(_of_the_module), state="installed"), library: SystemPackage = one(name=Told(_of_the_library), state="installed"),
+    works: Gpu | None = one(vendor="nvidia", seen_by=("nvidia-smi", "torch", "cuda")), platform: Platform | None = None,
+) -> Verdict:  # fmt: skip
+    """The package that brings the module and the one that brings the libraries are of two releases: an upgrade stopped half way."""
+    ours, theirs = _release(module), _release(library)
+    elsewhere = inside(module) or inside(library) or bool(platform and platform.get("wsl")) or works is not None
+    return bool(ours and theirs) and not elsewhere and not same_version(ours, theirs) and {"library_version": theirs}
+
+
+@rule("nvml-driver-library-mismatch", "likely")
+def package_was_replaced_and_torch_sees_none(
+    log: Symptom = seen(*_REPLACED), started: Symptom = seen("module-tells-its-release-as-it-loads"), _torch: Torch = one(available=False)
+) -> Verdict:  # fmt: skip
+    """The kernel's log has the release start that the package manager's has as the one before."""
+    stale = same_version(str(log.before), started.version) and not same_version(str(log.after), started.version)
+    return stale and {"library_version": log.after}
+
+
 # -- libcuda-differs-from-kernel-driver
 @rule("libcuda-differs-from-kernel-driver", "possible")
 def container_holds_two_releases(
@@ -182,17 +243,25 @@ def stubs_are_searched_and_torch_sees_none(folder: SearchPath, _torch: Torch = o
 
 
 @rule("libcuda-stub-loaded", "possible")
-def stubs_are_searched_first(
+def stubs_are_searched_before_the_system(
+    folder: SearchPath, works: Torch | None = one(available=True), loaded: Gpu | None = one(seen_by="torch")
+) -> Verdict:
+    """A folder that only a linker wants is searched when programs start, and before the system's own; nobody says what came of it."""
+    return folder.path.endswith("/stubs") and works is None and loaded is None and {"folder": folder.path}
+
+
+@rule("libcuda-stub-loaded", "possible")
+def stubs_are_put_first(
     said: Symptom = seen("stubs-stand-first-in-the-path"), works: Torch | None = one(available=True), loaded: Gpu | None = one(seen_by="torch"),
 ) -> Verdict:  # fmt: skip
-    """A folder that only a linker wants is the first to be searched when programs start; nobody says what came of it."""
+    """The same, of a line that sets no variable of this machine: an image's description."""
     return works is None and loaded is None and {"folder": said.folder}
 
 
 # -- gpu-needs-legacy-driver
 @rule("gpu-needs-legacy-driver", "likely")
 def package_has_dropped_the_card(
-    package: SystemPackage = one(state="installed"), gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen(_LEFT_OUT, *SILENT), driver: Driver | None = one(vendor="nvidia"),
+    package: SystemPackage = one(state="installed"), gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen(_LEFT_OUT, *SILENT, "module-finds-no-device"), driver: Driver | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """A list of packages has a later branch than the last one that drives the card; the driver finds nothing."""
     last = driver_branch_for(gpu.isa)
@@ -238,6 +307,16 @@ def modinfo_tells_a_later_branch(
     """The module's own version is later than the last branch that drives the card."""
     last = driver_branch_for(gpu.get("isa") or "")
     return last is not None and int(told.version[:3]) > int(last[:3]) and not gpu.get("seen_by") and {"branch": last}
+
+
+@rule("gpu-needs-legacy-driver", "likely")
+def module_of_a_later_branch_leaves_the_card(
+    card: PciDevice = one(vendor_id=NVIDIA, driver=None), gpu: Gpu = one(vendor="nvidia", driver=None), told: Symptom = seen("modules-version-by-modinfo"),
+    _asked: Symptom = seen("modinfo-asked-of-nvidias"),
+) -> Verdict:  # fmt: skip
+    """The bus offers NVIDIA's module for the card, no driver has it, and the module is later than the last branch for it."""
+    last = driver_branch_for(gpu.get("isa") or "")
+    return last is not None and "nvidia" in card.get("modules", ()) and int(told.version[:3]) > int(last[:3]) and {"branch": last}  # fmt: skip
 
 
 # -- proprietary-module-on-open-only-gpu

@@ -4,10 +4,11 @@ from rigup.diagnosis.rules.pasted.framework import (
     chips,
     code_for_chip,
     cpu_only,
+    downloads,
     extensions,
     pythons,
     systems,
     tensorflow,
 )
 
-__all__ = ["chips", "code_for_chip", "cpu_only", "extensions", "pythons", "systems", "tensorflow"]
+__all__ = ["chips", "code_for_chip", "cpu_only", "downloads", "extensions", "pythons", "systems", "tensorflow"]

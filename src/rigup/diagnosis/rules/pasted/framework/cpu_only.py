@@ -314,10 +314,11 @@ def accelerate_was_set_up_for_gpus(_kind: Symptom = seen("accelerate-configured-
 def program_computes_on_the_processor_of_windows(
     said: Symptom = seen(*TORCH_ON_PROCESSOR, *GPU_WANTED), gpu: Gpu = one(vendor="nvidia"), _windows: Platform = one(system="windows"),
     torch: Torch | None = one(cuda=Told(bool)), works: Torch | None = one(available=True), other_way: Symptom | None = seen(*DIRECTML_USED),
-    box: World | None = None,
+    box: World | None = None, mask: Variable | None = one(name="CUDA_VISIBLE_DEVICES"),
 ) -> Verdict:  # fmt: skip
-    """Its owner names a card of NVIDIA's; what pip brings on Windows unasked has no code for it."""
-    plain = all(other is None for other in (torch, works, other_way, box))
+    """Its owner names a card of NVIDIA's, hides none, and what pip brings on Windows unasked has no code for it."""
+    seen_all = mask is None or str(mask.get("value") or "").startswith("0")
+    plain = seen_all and all(other is None for other in (torch, works, other_way, box))
     return plain and worth_a_build(gpu) and {"said": said.id}
 
 

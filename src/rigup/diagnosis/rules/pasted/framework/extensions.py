@@ -157,10 +157,16 @@ def collectives_of_linux_are_asked_for(
 
 @rule("extension-without-platform-build", "likely")
 def package_is_not_made_for_this_system(
-    said: Symptom = seen(*NONE_OFFERED), platform: Platform = one(system=("linux", "macos", "windows"))
-) -> Verdict:
-    """pip reached its index, and there is nothing of the package for such a system."""
-    return is_of_another_system(offered_nothing(said), platform) and {"name": said.name, "platform": platform.system}
+    said: Symptom = seen(*NONE_OFFERED), platform: Platform = one(system=("linux", "macos", "windows")),
+    part: Symptom | None = seen("cuda-part-of-tensorflow-not-offered"),
+) -> Verdict:  # fmt: skip
+    """pip reached its index, and there is nothing of the package for such a system; TensorFlow's own parts are its matter."""
+    asked = part is None or platform.system == "macos"
+    return (
+        asked
+        and is_of_another_system(offered_nothing(said), platform)
+        and {"name": said.name, "platform": platform.system}
+    )
 
 
 @rule("extension-without-platform-build", "likely")

@@ -194,3 +194,11 @@ def extra_of_linux_was_asked_for_on_windows(
 ) -> Verdict:
     """Who asks for that extra wants the GPU; this release's wheel for Windows has no CUDA."""
     return platform.get("wsl") is None and tensorflow_on_windows(said.version) is False and {"version": said.version}
+
+
+@rule("tensorflow-windows-no-gpu", "likely")
+def parts_of_linux_were_asked_for_on_windows(
+    said: Symptom = seen("cuda-part-of-tensorflow-not-offered"), platform: Platform = one(system="windows")
+) -> Verdict:
+    """The extra's parts have wheels for Linux alone: this TensorFlow would have no GPU there with them either."""
+    return platform.get("wsl") is None and {"said": said.id}

@@ -39,6 +39,18 @@ def program_counts_what_the_firmware_set_aside(
 
 
 @rule("igpu-vram-counted-without-gtt", "likely")
+def program_counts_what_a_person_set_aside(
+    said: Symptom = seen(*_COUNTS), set_: Symptom = seen("carve-out-told"), inner: Gpu = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False),
+    out: Symptom | None = seen("ggml-out-of-memory", *OUT), words: Symptom | None = seen("carve-out-alone-told"),
+) -> Verdict:  # fmt: skip
+    """A person names the carve-out, the program's total is that very figure, and it does not suffice."""
+    gib = float(set_.get("gib") or set_.get("gib2") or 0)
+    same = gib > 0 and abs(_told(said) - gib * GIB) < 0.03 * gib * GIB
+    meant = card is None and bool(inner.integrated) and (out is not None or words is not None)
+    return meant and same and {"said": said.id, "severity": "error"}
+
+
+@rule("igpu-vram-counted-without-gtt", "likely")
 def opencl_counts_what_the_firmware_set_aside(
     said: Symptom = seen("clinfo-tells-a-small-chips-memory"), card: Gpu | None = one(integrated=False)
 ) -> Verdict:  # fmt: skip

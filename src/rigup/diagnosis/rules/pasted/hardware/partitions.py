@@ -2,11 +2,14 @@
 
 import re
 
-from rigup.diagnosis.rule import Verdict, one, rule, seen
+from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.diagnosis.rules.driver import NO_CUDA
+from rigup.diagnosis.rules.hardware import on_board
 from rigup.diagnosis.rules.pasted.heard import CUDA_PROGRAMS_FIND_NONE
 from rigup.diagnosis.rules.program import CUDA_MASK, NO_DEVICE, chosen
-from rigup.machine.kinds import CardCount, Gpu, Symptom, Torch, Variable
+from rigup.machine.kinds import CardCount, Driver, Gpu, Symptom, SystemPackage, Torch, Variable
+
+_OF_A_DRIVER = ("nvidia-driver-", "nvidia-utils-", "libnvidia-compute-", "nvidia-kernel-common-")
 
 
 # -- compute-mode-exclusive
@@ -135,3 +138,24 @@ def manager_is_asked_and_is_not_active(
 ) -> Verdict:  # fmt: skip
     """Modules on a board, the service that joins them not active, and CUDA that does not start."""
     return any(word in gpu.name for word in ("SXM", "HGX", "B200", "B300")) and torch.available is False
+
+
+# -- fabric-manager-not-running
+@rule("fabric-manager-not-running", "likely")
+def manager_in_the_list_is_of_another_version(
+    package: SystemPackage = one(state="installed"), listed: Every[SystemPackage] = every(SystemPackage, state="installed"), driver: Driver | None = one(vendor="nvidia"),
+    card: Gpu = one(vendor="nvidia"), joined: Gpu | None = one(fabric="Completed"), works: Torch | None = one(available=True),
+) -> Verdict:  # fmt: skip
+    """A board with NVSwitch, and a list of packages in which the manager is not of the driver's very version."""
+    mine = package.name.startswith(("nvidia-fabricmanager", "nvidia-fabric-manager")) and "dev" not in package.name
+    running = str(driver.get("version") or "") if driver is not None else ""
+    wanted = running or next(
+        (_upstream(one_of.version) for one_of in listed if one_of.name.startswith(_OF_A_DRIVER)), ""
+    )
+    other = re.fullmatch(r"\d{3}\.\d{1,3}(?:\.\d{1,3})?", wanted) and _upstream(package.version) != wanted
+    return mine and bool(other) and on_board(card) and joined is None and works is None and {"version": wanted}
+
+
+def _upstream(version: str) -> str:
+    """535.161.08 of 1:535.161.08-1."""
+    return version.rpartition(":")[2].partition("-")[0]

@@ -18,7 +18,6 @@ _ON_A_FULL_CARD = (
 )  # fmt: skip
 _FIGURES = ("paddle-memory-figures", "julia-memory-figures")
 _SMALL = 1 << 30  # bytes; what a process has that came to nothing
-_GIB = 1 << 30
 _MEMORY = (
     "cuda-out-of-memory-plain",
     "cuda-out-of-memory-constant",
@@ -249,6 +248,18 @@ def worker_outlived_its_parent(
     return {"said": orphan.id}
 
 
+@rule("gpu-memory-held-by-others", "likely")
+def server_starts_with_little_and_the_holder_is_listed(
+    left: Symptom = seen("ollama-compute"), holder: Symptom = seen("nvidia-smi-lists-holder"), failed: Symptom | None = seen(*_REFUSED, *_MEMORY)
+) -> Verdict:  # fmt: skip
+    """It tells what is free before it loads anything, and the driver names who has the rest."""
+    much = int(holder.get("mib") or holder.get("mib2") or 0) > 4000 and "ollama" not in str(
+        holder.get("process") or holder.get("process2")
+    )
+    little = (size(left.free) or 0) < _FULL * (size(left.total) or 0)
+    return much and little and {"said": left.id, **({"severity": "error"} if failed else {})}
+
+
 # -- oom-fragmentation
 @rule("oom-fragmentation", "likely")
 def free_memory_lies_in_pieces(said: Symptom = seen("tf-allocator-figures")) -> Verdict:
@@ -315,6 +326,14 @@ def figures_show_the_work_itself(said: Symptom = seen(*_FIGURES)) -> Verdict:
     return _own(said) >= _SMALL and _own(said) > _free(said) and {"said": said.id}
 
 
+@rule("oom-model-too-large", "likely")
+def hashcat_wants_more_than_a_free_card_has(
+    card: Symptom = seen("hashcat-tells-what-is-free"), said: Symptom = seen("cuda-out-of-memory-plain")
+) -> Verdict:
+    """It tells what it may allocate of the card, which is nearly all, and that it does not do."""
+    return int(card.free) > (1 - _FULL) * int(card.total) and {"said": said.id}
+
+
 @rule("oom-model-too-large", "possible")
 def miner_was_refused_memory(
     said: Symptom = seen(*MINER_REFUSED), windows: Platform | None = one(system="windows")
@@ -352,12 +371,3 @@ def message_is_cut_after_what_is_free(
 def message_is_cut_after_what_was_wanted(said: Symptom = seen("torch-out-of-memory-start")) -> Verdict:
     """Less still: what was asked for."""
     return bool(said.wanted) and not Figures(said).told
-
-
-# -- host-memory-exhausted
-@rule("host-memory-exhausted", "likely")
-def llama_wants_more_than_main_memory(
-    said: Symptom = seen("llama-was-refused-main-memory"), windows: Platform | None = one(system="windows")
-) -> Verdict:
-    """What the processor is to hold, mostly a long context's cache, is more than the system gives."""
-    return (windows is None or int(said.bytes) >= _GIB) and {"said": said.id}

@@ -18,6 +18,7 @@ _DIED = ("ollamas-runner-died-of-an-entry-point", "windows-dll-not-found-status"
 _SCALES = (1000, 10000)  # NVIDIA's libraries write 12.2.0 as 12200, newer ones as 120200
 _TF_MISSES = ("tf-library-not-loaded", "tf-library-not-dlopened")
 _FIRST = ("cudart", "nccl")  # the one it opens at import, GPU or not; the other it opens for collectives alone
+_CONDAS_CUDA = ("cuda-cudart", "cuda-libraries", "libcublas", "cuda-runtime")
 _CONDAS = ("conda", "miniforge", "mamba")
 
 
@@ -245,6 +246,16 @@ def one_library_twice(
 
 
 @rule("pip-cuda-mix", "likely")
+def condas_toolkits_of_two_majors(
+    one_of: Package = one(manager="conda", name="cudatoolkit"), other: Package = one(manager="conda", name=_CONDAS_CUDA), _said: Symptom = seen(*_SYMBOLS)
+) -> Verdict:  # fmt: skip
+    """conda's package of old, and those that came after it, bring libraries of two majors into one folder."""
+    same = one_of.get("env") == other.get("env")
+    apart = version_key(str(one_of.version))[:1] != version_key(str(other.version))[:1]
+    return same and apart and {"one": one_of.name, "other": other.name}
+
+
+@rule("pip-cuda-mix", "likely")
 def two_builds_of_cupy(
     one_of: Package = one(name=Told(_is_cupy)), other: Package = one(name=Told(_is_cupy))
 ) -> Verdict:
@@ -311,6 +322,16 @@ def operations_are_compiled_by_another_major(
 ) -> Verdict:  # fmt: skip
     """DeepSpeed is told to compile as it is installed, and nvcc is of another major than torch."""
     return version_key(str(toolkit.version))[:1] != version_key(str(torch.cuda))[:1] and {"want": torch.cuda}
+
+
+@rule("nvcc-differs-from-torch-cuda", "likely")
+def word_of_a_newer_toolkit_is_not_known(
+    _said: Symptom = seen("symbol-unknown-to-this-toolkit"), torch: Torch = one(cuda=Told(bool)), toolkit: Toolkit | None = one(name="cuda"),
+    nvcc: Symptom | None = seen("nvcc-answers"),
+) -> Verdict:  # fmt: skip
+    """A source for torch's CUDA is compiled by an older nvcc."""
+    have = str((toolkit.get("version") if toolkit else None) or (nvcc.version if nvcc else ""))
+    return bool(have) and version_key(have)[:2] < version_key(str(torch.cuda))[:2] and {"have": have, "want": torch.cuda}  # fmt: skip
 
 
 # -- cudnn-version-incompatible

@@ -5,9 +5,10 @@ import re
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.pasted.heard import MINER_REFUSED
 from rigup.knowledge.intel import release_of
-from rigup.machine.kinds import Gpu, Platform, Symptom
+from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
 
 _GIB = 1 << 30
+_PROMISED = 20  # of so many parts less than one is left
 _RIG = 3  # cards that make a machine one for mining
 
 
@@ -19,7 +20,7 @@ def _number(shown: str) -> int:
 @rule("windows-paging-file-too-small", "likely")
 def page_file_was_full(
     usage: Symptom = seen("windows-page-file-usage"),
-    _failed: Symptom = seen("spawned-worker-fails-to-start", "dataloader-worker-gone"),
+    _failed: Symptom = seen("spawned-worker-fails-to-start", "dataloader-worker-gone", "host-allocation-refused"),
 ) -> Verdict:
     """The page file was used to its end, and workers did not start."""
     return 20 * int(usage.peak) >= 19 * int(usage.allocated)
@@ -67,6 +68,15 @@ def program_is_refused_a_little(
     return int(said.bytes) < _GIB and {"said": said.id}
 
 
+@rule("windows-paging-file-too-small", "likely")
+def nothing_is_left_to_promise(
+    said: Symptom = seen("host-allocation-refused", "spawned-worker-fails-to-start", "dataloader-worker-gone", "rust-was-refused-memory", "llama-was-refused-main-memory"),
+    room: Symptom = seen("windows-promises-all-it-may"),
+) -> Verdict:  # fmt: skip
+    """Of what Windows may promise almost nothing is left, and a program is refused."""
+    return _PROMISED * _number(room.left) < _number(room.most) and {"said": said.id}
+
+
 # -- windows-runtime-dll-missing
 @rule("windows-runtime-dll-missing", "likely")
 def library_of_hips_does_not_load(
@@ -97,3 +107,13 @@ def another_generation_stands_in_its_folder(
         release_of(str(missing.get("base")), str(missing.get("number"))),
     )
     return wanted is not None and wanted != there and {"lib": missing.get("lib"), "have": "oneAPI " + str(there)}
+
+
+# -- intel-oneapi-runtime-missing
+@rule("intel-oneapi-runtime-missing", "likely")
+def kit_is_not_known_to_the_shell(
+    said: Symptom = seen("oneapi-is-not-activated", "oneapi-script-not-there"), torch: Torch | None = one(available=True), works: Torch | None = one(xpu_available=True),
+    ready: Symptom | None = seen("oneapi-environment-loaded"),
+) -> Verdict:  # fmt: skip
+    """A program was to load oneAPI's environment, and its script is not there or was not run. Newer torch brings its own parts and does without."""
+    return torch is None and works is None and ready is None and {"said": said.id}

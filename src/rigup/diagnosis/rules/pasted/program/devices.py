@@ -3,13 +3,16 @@
 import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.pasted.heard import INTEL_FINDS_NONE, OLLAMA_SERVED
+from rigup.diagnosis.rules.pasted.heard import INTEL_FINDS_NONE, OLLAMA_SERVED, PROGRAM_STOPS
 from rigup.diagnosis.rules.program import CUDA_MASK, DEVICE_MASKS, NO_DEVICE, chosen
 from rigup.diagnosis.rules.rocm import MASKS
-from rigup.machine.kinds import CardCount, Gpu, Mask, Symptom, TensorFlow, Torch, Variable, World
+from rigup.machine.kinds import CardCount, Gpu, JobRequest, Mask, Symptom, TensorFlow, Torch, Variable, World
 
 _WORD = re.compile(r"(?!GPU-|MIG-|none$|nodevfiles$)[A-Za-z][A-Za-z]{2,12}(?::\d{1,2}|\d{1,2})?", re.IGNORECASE)
 _HIDES_ALL = ("", "-1")
+_NONE_IN_WORDS = (*PROGRAM_STOPS, "gpu-missed-in-words", "runs-on-the-cpu-shown", "processor-asked-of-a-detector", "tf-sees-no-gpu", "jax-lists-the-processor-alone", "program-finds-no-cuda", "torchserve-counts-no-gpus")  # fmt: skip
+_PROCESSOR_MEANT = ("processor-asked-for-by-an-option", "mask-emptied-for-one-command")
+_OUT_OF_MEMORY = ("ggml-out-of-memory", "torch-out-of-memory", "cuda-out-of-memory-plain", "tf-out-of-memory")
 
 
 def _counts_none(tensorflow: TensorFlow | None, torch: Torch | None) -> bool:
@@ -17,6 +20,12 @@ def _counts_none(tensorflow: TensorFlow | None, torch: Torch | None) -> bool:
     if tensorflow is not None:
         return tensorflow.get("built_with_cuda") is not False
     return torch is not None and not (torch.knows("cuda") and not torch.get("cuda") and not torch.get("hip"))
+
+
+def _is_no_first(value: str | None) -> bool:
+    """Whether a mask begins with the number of a second card or a later one."""
+    first = chosen(value or "")[0]
+    return first.isdigit() and int(first) > 0
 
 
 # -- cuda-visible-devices-wrong
@@ -100,7 +109,7 @@ def mask_names_more_than_is_listed(
 
 @rule("cuda-visible-devices-wrong", "likely")
 def service_hides_every_card(
-    said: Symptom = seen("ollama-finds-no-gpu", "ollama-computes-on-cpu", "torch-no-cuda-gpus", "cuda-no-device"), mask: Variable = one(name=(CUDA_MASK, "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")),
+    said: Symptom = seen("ollama-finds-no-gpu", "ollama-computes-on-cpu", "ollama-keeps-the-model-on-the-processor", "torch-no-cuda-gpus", "cuda-no-device", "jax-lists-the-processor-alone"), mask: Variable = one(name=(CUDA_MASK, "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")),
 ) -> Verdict:  # fmt: skip
     """The server's own settings name a device that no machine has, and it finds no card."""
     return mask.value == "-1" and {"said": said.id, "name": mask.name, "value": mask.value}
@@ -112,7 +121,45 @@ def number_beyond_those_that_are_counted(said: Symptom = seen("yolo-counts-fewer
     return int(said.asked) >= int(said.count) and {"name": CUDA_MASK, "count": said.count}
 
 
+@rule("cuda-visible-devices-wrong", "likely")
+def container_gets_one_and_is_told_of_a_later(
+    mask: Variable = one(name=CUDA_MASK), given: Symptom = seen("one-card-is-given-to-a-container"), _none: Symptom = seen(*NO_DEVICE, *_NONE_IN_WORDS, "ollama-finds-no-gpu", "ollama-computes-on-cpu"),
+) -> Verdict:  # fmt: skip
+    """What an engine gives is counted from 0 again: the one card inside has no other number."""
+    return _is_no_first(mask.value) and {"said": given.id, "name": mask.name, "valid": "0"}
+
+
+@rule("cuda-visible-devices-wrong", "possible")
+def program_says_in_its_own_words_that_there_is_none(
+    mask: Variable = one(name=CUDA_MASK), said: Symptom = seen(*_NONE_IN_WORDS), card: Gpu | None = None, job: JobRequest | None = None,
+    torch: Torch | None = one(available=True), meant: Symptom | None = seen(*_PROCESSOR_MEANT), platforms: Variable | None = one(name="JAX_PLATFORMS"),
+) -> Verdict:  # fmt: skip
+    """The number of a second card, or a later one; whether the machine has it, nobody shows."""
+    unknown = card is None and job is None and torch is None and meant is None and platforms is None
+    return unknown and _is_no_first(mask.value) and {"said": said.id, "name": mask.name, "valid": "0"}
+
+
+@rule("cuda-visible-devices-wrong", "possible")
+def program_hides_the_first_and_says_that_there_is_none(
+    mask: Mask, said: Symptom = seen(*_NONE_IN_WORDS, "cuda-no-device", "torch-no-cuda-gpus"), card: Gpu | None = None, job: JobRequest | None = None,
+    torch: Torch | None = one(available=True), meant: Symptom | None = seen(*_PROCESSOR_MEANT), platforms: Variable | None = one(name="JAX_PLATFORMS"),
+) -> Verdict:  # fmt: skip
+    """The same, where the program sets it."""
+    unknown = card is None and job is None and torch is None and meant is None and platforms is None
+    return unknown and _is_no_first(mask.value) and {"said": said.id, "name": mask.variable, "valid": "0"}
+
+
 # -- cuda-device-order-differs
+@rule("cuda-device-order-differs")
+def smaller_card_than_was_meant_is_full(
+    gpu: Gpu, other: Gpu, mask: Variable = one(name=CUDA_MASK), full: Symptom = seen(*_OUT_OF_MEMORY), order: Variable | None = one(name="CUDA_DEVICE_ORDER"),
+) -> Verdict:  # fmt: skip
+    """One number is given; nvidia-smi lists a larger card under it than the one that the program got and filled."""
+    unlike = gpu is not other and gpu.name != other.name and gpu.runtime_index == 0 and order is None
+    meant = (mask.value or "").isdigit() and str(other.nvml_index) == mask.value
+    return unlike and meant and gpu.vram < other.vram and {"said": full.id, "severity": "error"}
+
+
 @rule("cuda-device-order-differs", "likely")
 def its_first_is_another_than_the_lists(
     gpu: Gpu, other: Gpu, order: Variable | None = one(name="CUDA_DEVICE_ORDER"), mask: Variable | None = one(name=CUDA_MASK),
@@ -139,6 +186,15 @@ def cores_are_not_in_the_order_of_names(
     return pair and (first.name == listed.name) != (zero.cores == other.cores) and {"number": number}
 
 
+@rule("cuda-device-order-differs", "possible")
+def program_counts_against_the_slots(
+    gpu: Gpu = one(vendor="nvidia"), other: Gpu = one(vendor="nvidia"), mask: Variable | None = one(name=CUDA_MASK)
+) -> Verdict:
+    """The program's list has two unlike cards in the order of their speed, nvidia-smi's would have that of their slots."""
+    first = gpu.runtime_index < other.runtime_index and gpu.pci_address > other.pci_address
+    return first and gpu.name != other.name and mask is None and {"severity": "warning"}
+
+
 # -- cuda-visible-devices-set-too-late
 @rule("cuda-visible-devices-set-too-late", "likely")
 def mask_changed_nothing(said: Symptom = seen("count-behind-a-mask")) -> Verdict:
@@ -157,9 +213,17 @@ def told_process_cannot_start_cuda(
 
 @rule("cuda-initialised-before-fork", "likely")
 def forked_process_does_not_start_cuda(
-    _process: Symptom = seen("forked-process-named"), _error: Symptom = seen("cuda-initialization-error", "cuda-not-initialized", "cuda-start-fails-with-3", "cuinit-not-initialised")
+    _process: Symptom = seen("forked-process-named"), _error: Symptom = seen("cuda-initialization-error", "cuda-not-initialized", "cuda-start-fails-with-3", "cuinit-not-initialised", "mxnet-cannot-start-cuda")
 ) -> Verdict:  # fmt: skip
     """The process bears the name that Python gives to one it forked, and CUDA does not start in it."""
+    return True
+
+
+@rule("cuda-initialised-before-fork", "likely")
+def process_with_threads_is_forked_and_cuda_does_not_start(
+    _warned: Symptom = seen("python-warns-of-a-fork"), _error: Symptom = seen("cuda-initialization-error", "cuda-not-initialized")
+) -> Verdict:  # fmt: skip
+    """JAX, or Python, warns that a process with threads is copied; CUDA does not start in the copy."""
     return True
 
 
@@ -181,7 +245,7 @@ def workers_are_forked_and_do_not_start(
 
 @rule("cuda-initialised-before-fork", "likely")
 def child_cannot_start_cuda(
-    _child: Symptom = seen("child-of-multiprocessing-failed", "worker-process-failed", "worker-loop-failed"), said: Symptom = seen("mxnet-cannot-start-cuda"),
+    _child: Symptom = seen("child-of-multiprocessing-failed", "worker-process-failed", "worker-loop-failed"), said: Symptom = seen("mxnet-cannot-start-cuda", "cuda-initialization-error"),
 ) -> Verdict:  # fmt: skip
     """In the parent CUDA works; in a copy of it it does not."""
     return {"said": said.id}

@@ -60,6 +60,23 @@ def each_node_meets_at_its_own_loopback(
     return True
 
 
+@rule("multinode-wrong-interface", "likely")
+def peer_is_sought_at_ones_own_loopback(
+    _refused: Symptom = seen("several-nodes-meet-at-their-own-name"), _nodes: Symptom = seen("several-nodes-told", "two-computers-told")
+) -> Verdict:  # fmt: skip
+    """A rank of several nodes looks for the first one at `localhost`, where nobody listens."""
+    return True
+
+
+@rule("multinode-wrong-interface", "possible")
+def others_are_told_a_name_that_is_a_loopback_here(
+    _hosts: Symptom = seen("own-name-is-a-loopback-address"),
+    _late: Symptom = seen("elastic-rendezvous-timed-out", "rendezvous-timed-out", "some-clients-joined", "one-client-joined", "gloo-mesh-failed", "store-did-not-answer", "rank-zero-does-not-answer"),
+) -> Verdict:  # fmt: skip
+    """Debian gives a host's own name to 127.0.1.1; ranks are told to meet at that name, and do not."""
+    return True
+
+
 @rule("multinode-wrong-interface", "possible")
 def ranks_meet_by_a_tunnel(_said: Symptom = seen("nccl-uses-a-tunnel"), made: Symptom | None = seen("nccl-is-made")) -> Verdict:  # fmt: skip
     """NCCL takes a tunnel's interface first, and no communicator comes about."""
@@ -98,11 +115,21 @@ def launcher_does_not_reach_a_node(
 
 @rule("multinode-no-route", "likely")
 def head_is_not_reached(
-    _said: Symptom = seen("ray-head-not-reached", "store-did-not-answer", "rank-zero-does-not-answer", "gloo-mesh-failed-plain", "rendezvous-timed-out"),
+    _said: Symptom = seen("ray-head-not-reached", "store-did-not-answer", "rank-zero-does-not-answer", "gloo-mesh-failed-plain", "rendezvous-timed-out", "some-clients-joined", "one-client-joined"),
     why: Symptom = seen("probe-has-no-route", "ping-unreachable", "firewall-blocks-a-port"),
 ) -> Verdict:  # fmt: skip
     """Ranks do not meet, and a probe of the network, or a firewall's log, tells why."""
     return {"why": why.id}
+
+
+@rule("multinode-no-route", "likely")
+def probe_fails_between_nodes(
+    why: Symptom = seen("probe-has-no-route", "firewall-blocks-a-port"),
+    _nodes: Symptom = seen("several-nodes-told", "two-computers-told", "ray-names-two-hosts", "launcher-starts-on-nodes", "rpc-server-not-reached"),
+    made: Symptom | None = seen("nccl-is-made"),
+) -> Verdict:  # fmt: skip
+    """Somebody with several nodes tries one's port, and no packet comes there."""
+    return made is None and {"why": why.id}
 
 
 # -- nccl-p2p-blocked-by-acs-iommu

@@ -240,6 +240,29 @@ def server_drops_a_chip_that_its_library_never_had(
     return not spared and not overridden and override_for(gfx) is not None and {"gfx": gfx, "said": said.id}
 
 
+@rule("gfx-not-in-rocblas", "possible")
+def opencl_lists_no_chip_of_a_card_that_is_driven(
+    said: Symptom = seen("clinfo-of-amd-lists-nothing"), _row: Symptom = seen("rocm-smi-row-shown"), card: Gpu = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE),
+) -> Verdict:  # fmt: skip
+    """The kernel's driver has the card, and ROCm's compute side has none of its chip: a release from before it, mostly of an image."""
+    isa = card.get("isa") or ""
+    return override is None and bool(isa) and not left(isa) and override_for(isa) is not None and {"gfx": isa, "said": said.id}  # fmt: skip
+
+
+# -- binary-arch-missing
+@rule("binary-arch-missing", "likely")
+def program_that_lists_the_devices_has_no_code(
+    said: Symptom = seen("hip-no-binary"), own: Symptom = seen("ggml-finds-devices"), card: Gpu = one(vendor="amd"), second: Gpu | None = one(vendor="amd", integrated=False),
+    torch: Torch | None = None, override: Variable | None = one(name=OVERRIDE),
+) -> Verdict:  # fmt: skip
+    """llama.cpp and its kin list what HIP sees, and end for want of code."""
+    meant = not (card.get("integrated") and second)
+    unset = override is None or not override.get("value")
+    return (
+        meant and unset and torch is None and not left(card.isa) and {"gfx": card.isa, "said": own.id, "why": said.id}
+    )
+
+
 # -- rocm-dropped-arch
 @rule("rocm-dropped-arch", "likely")
 def compiler_of_arrays_has_left_the_chip(

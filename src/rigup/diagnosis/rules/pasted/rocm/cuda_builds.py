@@ -120,6 +120,16 @@ def wheels_of_another_maker_come_where_amd_is_named(
 
 
 @rule("cuda-torch-on-amd", "likely")
+def wheels_of_cuda_beside_amds_node(
+    listed: Symptom = seen(*_WHEELS), node: Symptom = seen("kfd-node-listed"), nvidia: Symptom | None = seen(*_NVIDIA_NAMED), other: Gpu | None = one(vendor="nvidia"),
+    driver: Driver | None = one(vendor="nvidia"), torch: Torch | None = None, replaced: Symptom | None = seen("rocm-torch-installed"),
+) -> Verdict:  # fmt: skip
+    """The same where the node of AMD's compute driver tells whose card it is."""
+    clear = nvidia is None and other is None and driver is None and replaced is None
+    return clear and not _for_rocm(torch) and {"said": listed.id, "why": node.id}
+
+
+@rule("cuda-torch-on-amd", "likely")
 def torch_that_is_there_satisfies_pip(
     said: Symptom = seen("pip-keeps-plain-torch", "pip-fetches-plain-torch"), index: Symptom = seen("rocm-index-asked"), replaced: Symptom | None = seen("rocm-torch-installed"),
     other: Gpu | None = one(vendor="nvidia"), platform: Platform | None = None, torch: Torch | None = None,

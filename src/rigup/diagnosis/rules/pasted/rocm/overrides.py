@@ -170,6 +170,17 @@ def no_code_for_the_chip_that_is_pretended(
     return other is None and tried is None and second is None and _harmful(told, card)
 
 
+@rule("wrong-hsa-override", "possible")
+def memory_fault_under_a_makeshift(
+    fault: Symptom = seen("gpu-memory-access-fault"), override: Variable = one(name=OVERRIDE), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """The chip runs as another, by a value under which failures are known, and builds for the chip itself exist."""
+    row, value = override_for(card.isa), override.get("value")
+    makeshift = row is not None and not row.safe and bool(row.native_torch)
+    pretends = bool(value) and gfx_of_decimal(value or "") != gfx_base(card.isa)
+    return other is None and makeshift and pretends and {"said": fault.id, "value": value}
+
+
 # -- mixed-gfx-single-override
 @rule("mixed-gfx-single-override", "likely")
 def wanted_for_one_of_two(

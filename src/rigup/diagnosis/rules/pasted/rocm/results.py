@@ -1,9 +1,10 @@
-"""Wrong results, and libraries of two ROCm releases."""
+"""Wrong results, libraries of two ROCm releases, and wheels without theirs."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
+from rigup.diagnosis.rules.library import missed_and_there
 from rigup.diagnosis.rules.pasted.heard import OF_AMDS, OURS
 from rigup.diagnosis.rules.rocm import foreign, left
-from rigup.diagnosis.rules.told import RIGHT
+from rigup.diagnosis.rules.told import RIGHT, Told
 from rigup.machine.kinds import Gpu, Symptom, Torch
 
 _BAD_SIGNS = (
@@ -240,6 +241,23 @@ def installed_package_is_of_another_number(
 ) -> Verdict:
     """The system has that library, by a number which is not the one that is asked for."""
     return other_number(error, package) and {"have": package.major}
+
+
+# -- broken-wheel-missing-library
+@rule("broken-wheel-missing-library", "likely")
+def library_lies_beside_what_misses_it(
+    error: Symptom = seen("rocm-library-not-loaded"), there: Symptom = seen("rocm-library-lies-in-the-environment")
+) -> Verdict:
+    """The environment has that library by that number, and the program does not look there."""
+    return missed_and_there(error, there) and {"lib": error.get("lib")}
+
+
+@rule("broken-wheel-missing-library", "likely")
+def torchs_wheel_has_no_compiler_to_open(
+    error: Symptom = seen("torchs-compiler-at-run-time-is-not-found"), torch: Torch | None = one(hip=Told(bool)), named: Symptom | None = seen("rocm-wheel-named"),
+) -> Verdict:  # fmt: skip
+    """torch for ROCm opens the compiler by a plain name, which its wheel has not got."""
+    return (torch is not None or named is not None) and {"lib": error.get("lib")}
 
 
 # -- pip-index-url-hides-pypi

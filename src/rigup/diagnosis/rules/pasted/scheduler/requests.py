@@ -11,7 +11,7 @@ from rigup.diagnosis.rules.scheduler import asking, per_node
 from rigup.machine.kinds import Gpu, JobRequest, Launch, Symptom, Torch, Variable
 
 _NONE = (*NO_DEVICE, *NO_CUDA, "nvidia-smi-no-devices", "nvidia-smi-cannot-communicate")
-_CPU = ("ollama-computes-on-cpu", "gromacs-no-gpu", "jax-cuda-not-there", "jax-falls-back-to-the-processor", "runs-on-the-cpu-shown", "vllm-no-device-shown", "nvidia-smi-no-devices", "nvidia-smi-none-in-words", *NO_CUDA)  # fmt: skip
+_CPU = ("ollama-computes-on-cpu", "gromacs-no-gpu", "jax-cuda-not-there", "jax-falls-back-to-the-processor", "jax-lists-the-processor-alone", "runs-on-the-cpu-shown", "vllm-no-device-shown", "nvidia-smi-no-devices", "nvidia-smi-none-in-words", *NO_CUDA)  # fmt: skip
 _WANTS = ("program-num-gpus", "program-gpu-list", "program-tp-size", "data-parallel-list", "vllm-tensor-parallel", "vllm-world-too-large")  # fmt: skip
 _EMPTY = ("nvidia-smi-ends-with-nothing-found", "nvidia-smi-no-devices")
 _SLURM = ("srun-task-failed", "slurm-told", "slurm-told-in-small-letters", "batch-system-is-slurm")
@@ -210,6 +210,13 @@ def total_does_not_divide_and_a_list_ends(job: JobRequest, _end: Symptom = seen(
     return nodes > 1 and gpus % nodes != 0 and {"option": "--gpus-per-node=N"}
 
 
+@rule("slurm-gpu-request-too-small", "likely")
+def engine_finds_fewer_than_it_requires(said: Symptom = seen("ray-has-too-few-for-the-engine"), job: JobRequest = one()) -> Verdict:  # fmt: skip
+    """Ray counts what the job was given, and the engine wants more."""
+    have = per_node(job)
+    return bool(have) and (job.get("nodes") or 1) == 1 and {"said": said.id, "have": have}
+
+
 # -- slurm-interactive-shell
 @rule("slurm-interactive-shell", "likely")
 def number_of_tasks_is_taken_from_a_shell(said: Symptom = seen("lightning-ntasks-unsupported"), job: JobRequest = one(interactive=True)) -> Verdict:  # fmt: skip
@@ -242,3 +249,11 @@ def alone_with_several_cards_under_slurm(
 ) -> Verdict:  # fmt: skip
     """Lightning leaves it to Slurm to start ranks, counts one, and sees several cards."""
     return job is None and want.visible > 1 and {"devices": want.visible}
+
+
+@rule("slurm-interactive-shell", "possible")
+def first_rank_alone_in_a_shell(
+    want: Launch = one(framework="lightning"), _job: JobRequest = one(interactive=True), works: Symptom | None = seen("epoch-with-its-loss")
+) -> Verdict:  # fmt: skip
+    """Somebody in a shell of a job starts one process, and it waits for as many as the job has tasks."""
+    return works is None and set(want.ranks) == {0} and len(want.ranks) == 1 and want.world > 1 and {"devices": want.world}  # fmt: skip

@@ -7,7 +7,12 @@ from rigup.diagnosis.rules.pasted.heard import CONTAINERS_TOLD, WSL_NAMED, WSL_S
 from rigup.knowledge import wsl
 from rigup.machine.kinds import Distribution, Driver, Gpu, Platform, Symptom, SystemPackage, Torch, Variable
 
-_LIBCUDA = ("cuda-driver-library-not-found", "jax-finds-no-libcuda")
+_LIBCUDA = (
+    "cuda-driver-library-not-found",
+    "jax-finds-no-libcuda",
+    "program-finds-no-library-of-the-driver",
+    "cudarc-finds-no-library-of-the-driver",
+)
 _AMDS_MODULE = ("amdgpu-install-without-wsl", "amdgpu-dkms-fails-told", "dkms-loads-amds-files", "package-of-amds-module-set-up", "dpkg-leaves-amds-module")  # fmt: skip
 _NOT_LOADED = ("nvml-driver-not-loaded-constant", "container-cli-driver-not-loaded")
 _WSL = (1, 2)
@@ -102,7 +107,8 @@ def installer_of_a_driver_in_a_wsl(
 
 @rule("wsl-linux-driver-inside", "likely")
 def module_is_built_in_a_wsl(
-    said: Symptom = seen("dkms-package-failed", "dkms-added-only", "dkms-build-failed"), platform: Platform = one(wsl=2)
+    said: Symptom = seen("dkms-package-failed", "dkms-added-only", "dkms-build-failed", "dkms-files-of-our-driver"),
+    platform: Platform = one(wsl=2),
 ) -> Verdict:
     """A package of a Linux driver tries to build its module for Windows's kernel."""
     named = str(said.get("package") or said.get("module") or "")
@@ -131,6 +137,31 @@ def somebody_loads_a_module_there(
 ) -> Verdict:  # fmt: skip
     """Who loads NVIDIA's module in WSL takes it for a Linux of its own; where the card answers, it was a mere try."""
     return works is None and driver is None and {"said": said.id, "packages": "nvidia-*"}
+
+
+@rule("wsl-linux-driver-inside", "likely")
+def program_looks_for_nodes_of_linux(
+    said: Symptom = seen("trace-misses-nvidias-node", "persistenced-finds-no-nodes"), platform: Platform = one(wsl=2), works: Torch | None = one(available=True)
+) -> Verdict:  # fmt: skip
+    """Windows hands its cards in by a node of its own; a tool or service that looks for NVIDIA's came with a Linux driver."""
+    return works is None and platform.wsl == 2 and not inside(said) and {"said": said.id}
+
+
+@rule("wsl-linux-driver-inside", "possible")
+def package_of_linux_was_installed_in_a_wsl(
+    typed: Symptom = seen("wsl-driver-package-installed"), platform: Platform = one(wsl=2), works: Torch | None = one(available=True),
+    card: Gpu | None = one(seen_by="nvidia-smi"),
+) -> Verdict:  # fmt: skip
+    """Nothing fails in the text; it is what makes things fail there."""
+    return works is None and card is None and platform.wsl == 2 and not inside(typed) and {"said": typed.id}
+
+
+@rule("wsl-linux-driver-inside", "likely")
+def library_of_linux_beside_windows_own_fails(
+    library: Symptom = seen("wsl-libcuda-of-a-linux-driver"), _folder: Symptom = seen("wsl-folder-has-libcuda"), said: Symptom = seen("ollama-driver-init-failed", *NO_CUDA),
+) -> Verdict:  # fmt: skip
+    """Only a WSL has that folder; beside its library lies one with a driver's release in its name, and CUDA does not start."""
+    return not inside(said) and {"said": library.id}
 
 
 # -- wsl-libcuda-link
@@ -179,7 +210,7 @@ def folder_helps_when_it_is_named(said: Symptom = seen("wsl-folder-on-the-path-h
 
 @rule("wsl-libcuda-link", "likely")
 def driver_is_in_windows_folder_and_not_found(
-    said: Symptom = seen("cuda-driver-library-not-found", "libcuda-not-found"), _there: Symptom = seen("wsl-folder-has-libcuda"), package: SystemPackage | None = one(state="installed"),
+    said: Symptom = seen("libcuda-not-found", *_LIBCUDA), _there: Symptom = seen("wsl-folder-has-libcuda", "wsl-tool-runs-by-its-path"), package: SystemPackage | None = one(state="installed"),
     works: Torch | None = one(available=True),
 ) -> Verdict:  # fmt: skip
     """Windows's folder has the library, and a program that looks in the loader's own places finds none."""
@@ -250,6 +281,12 @@ def old_windows_and_its_command(
 ) -> Verdict:
     """Somebody at a prompt of such a Windows works with WSL."""
     return wsl.too_old(platform.version, None) is not None and {"minimum": "Windows build " + wsl.minimum()[0], "said": typed.id}  # fmt: skip
+
+
+@rule("wsl-windows-too-old", "likely")
+def kernel_that_windows_tells_is_old(told: Symptom = seen("wsl-kernel-told-by-windows")) -> Verdict:
+    """`wsl --status` names the kernel that Windows starts."""
+    return wsl.too_old(None, str(told.release)) is not None and {"minimum": "Windows build " + wsl.minimum()[0], "said": told.id}  # fmt: skip
 
 
 # -- wsl-gpu-in-tcc-mode
