@@ -27,7 +27,8 @@ class State(NamedTuple):
 def device_states(devices: list[Device], findings: list[Finding], titles: list[str], facts: Facts) -> None:
     """Add `state`, `because` and `next` to each device of the inventory. `titles` are those of the findings."""
     for device in devices:
-        told = _fault(device, findings, titles) or _proven(device, facts) or _by_build(device, facts)
+        told = _fault(device, findings, titles) or _proven(device, facts) or _doubt(device, findings, titles)
+        told = told or _by_build(device, facts)
         device.update(state=told.state, because=told.because, next=told.following)
 
 
@@ -36,6 +37,14 @@ def _fault(device: Device, findings: list[Finding], titles: list[str]) -> State 
     for finding, title in zip(findings, titles, strict=True):
         if finding.severity == "error" and finding.confidence != "possible" and _concerns(finding, device):
             return State("no", title, _("Mend {cause} first.").format(cause=finding.cause))
+    return None
+
+
+def _doubt(device: Device, findings: list[Finding], titles: list[str]) -> State | None:
+    """An error that is no more than possible: then nobody can say that nothing speaks against the device."""
+    for finding, title in zip(findings, titles, strict=True):
+        if finding.severity == "error" and finding.confidence == "possible" and _concerns(finding, device):
+            return State("on-trial", title, "")
     return None
 
 
