@@ -28,3 +28,10 @@ def test_an_error_that_is_only_possible_puts_it_on_trial(tmp_path):
 def test_an_error_that_is_known_says_that_it_will_not_work(tmp_path):
     silent = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n"
     assert _state(tmp_path, _NOUVEAU + silent)[0] == "no"
+
+
+def test_a_torch_that_found_a_card_is_one_for_it_whatever_it_was_built_for(tmp_path):
+    shown = "GPU available           Yes\nGPU 0                   GeForce GTX 1080 Ti (arch=6.1)\nPyTorch                 1.8.0 @/opt/torch\n"
+    state, because = _state(tmp_path, "sys.platform            linux\n" + shown)
+    assert state == "expected"
+    assert "no torch" not in because

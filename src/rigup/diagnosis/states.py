@@ -91,7 +91,8 @@ def _by_build(device: Device, facts: Facts) -> State:
 def made_for(torch: Torch, vendor: str, facts: Facts) -> bool:
     """Whether a build has a backend for this maker's cards, as far as its version and fields tell."""
     if vendor in _RUNTIMES:
-        return bool(torch.get(_RUNTIMES[vendor]))
+        untold = not any(torch.knows(runtime) for runtime in _RUNTIMES.values())
+        return bool(torch.get(_RUNTIMES[vendor])) or (untold and torch.get("available") is True)
     if vendor == "intel":
         return "+xpu" in str(torch.get("version", ""))
     mac = any(platform.get("system") == "macos" for platform in facts.of(Platform))

@@ -71,6 +71,11 @@ _ROWS = (
     # detectron2's table
     Row(Torch, r"^[> \t]{0,40}PyTorch {2,60}" + _VERSION),
     Row(Torch, r"^[> \t]{0,40}GPU available {2,60}(?P<available>True|False|Yes|No)\b"),
+    Row(
+        Toolkit,
+        r"^[> \t]{0,40}CUDA compiler {2,60}[^\n]{0,60}release \d+\.\d+, V(?P<version>[\d.]{3,12})",
+        {"name": "cuda"},
+    ),
     Row(Driver, r"^[> \t]{0,40}Driver version {2,60}(?P<version>\d{3}\.[\d.]{1,12})", {"vendor": "nvidia"}),
     # Lightning
     Row(Torch, r"^[> \t*-]{0,40}torch: {2,60}" + _VERSION),
