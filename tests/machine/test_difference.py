@@ -194,3 +194,12 @@ def test_volatile_things_do_not_count(tmp_path):
     who["environment"] |= {"PWD": "/tmp", "TERM": "dumb", "SHLVL": "9", "SLURM_JOB_ID": "7", "SSH_TTY": "/dev/pts/9"}
     (copy / "who.json").write_text(json.dumps(who))
     assert differences(portrait(facts_of(MACHINES / "nvidia-workstation")), portrait(facts_of(copy))) == []
+
+
+@pytest.mark.parametrize(("one", "other"), [("gfx1100", "gfx1101"), (None, "gfx1100")])
+def test_a_card_that_nothing_else_tells_apart_has_one_name_from_both_sides(one, other):
+    before, after = (
+        Portrait(facts={"Gpu": [(SHELL, {"isa": isa})]}, whole={}, refused={}, work=[]) for isa in (one, other)
+    )
+    assert [found.subject for found in differences(before, after)] == ["gfx1100"]
+    assert [found.subject for found in differences(after, before)] == ["gfx1100"]

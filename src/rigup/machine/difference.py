@@ -127,11 +127,16 @@ def subject_of(kind: str, fields: Fields, other: Fields | None = None) -> str:
     """How a subject is named: by what its kind is titled by; of two states of it by what both have alike."""
     made = kinds().get(kind)
     titles = ("module", "name") if kind == "ModuleParameter" else made.title if made else ()
-    both = {**(other or {}), **fields}
-    known = [name for name in titles if both.get(name) is not None]
+    said = {name: _said(name, fields, other or {}) for name in titles}
+    known = [name for name in titles if said[name]]
     alike = [name for name in known if other is None or fields.get(name) == other.get(name)]
     many = kind in ("ModuleParameter", "DkmsBuild", "DkmsTree")
-    return " ".join(str(both[name]) for name in (known if many else (alike or sorted(known))[:1]))
+    return " ".join(said[name] for name in (known if many else (alike or sorted(known))[:1]))
+
+
+def _said(name: str, *states: Fields) -> str:
+    """A field as text; of two states that say different things always the same one, whichever stands first."""
+    return min((str(state[name]) for state in states if state.get(name) is not None), default="")
 
 
 def _where(kind: str, row: Row) -> str:
