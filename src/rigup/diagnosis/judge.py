@@ -1,17 +1,18 @@
 """The runner: calls every rule for every way of choosing, and keeps evidence, confidence and unknowns."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from rigup.diagnosis.findings import OWN_FAILURE, Finding, folded, merged, row_of
 from rigup.diagnosis.join import bindings
-from rigup.diagnosis.rule import MENDS, RULES, Every, Rule, rules_of_table
+from rigup.diagnosis.rule import MENDS, RULES, Every, Rule, rules_of_table, rules_of_what_is_usual
 from rigup.machine.facts import Fact, Look, Place, Reading, Subject, Unknown
-from rigup.machine.kinds import Symptom
+from rigup.machine.kinds import Distribution, Package, Platform, Symptom, Torch
 from rigup.machine.store import Facts
 
 Log = list[tuple[str, Reading]]
+_OF_ANY_TEXT = (Symptom, Platform, Distribution, Package, Torch)  # they tell where, and not in which state things are
 Skipped = dict[str, set[str]]
 
 
@@ -24,6 +25,18 @@ def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
     heard = {said.get("id") for said in facts.of(Symptom)}
     found = [finding for rule in (*RULES, *rules_of_table(heard)) for finding in _findings(rule, facts, skipped)]
     return folded(merged(found)), skipped
+
+
+def usual(facts: Facts, but: Collection[str]) -> list[Finding]:
+    """What is most often behind the known messages of a text that tells nothing else; `but` cannot be.
+
+    Where more is told the rules have seen it, and keep silent with reason.
+    """
+    if any(not isinstance(fact, _OF_ANY_TEXT) for fact in facts.all()):
+        return []
+    heard = {str(said.get("id")) for said in facts.of(Symptom)}
+    rules = (rule for rule in rules_of_what_is_usual(heard) if rule.cause not in but)
+    return folded(merged([finding for rule in rules for finding in _findings(rule, facts, defaultdict(set))]))[:1]
 
 
 def _findings(rule: Rule, facts: Facts, skipped: Skipped) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ The text of the cause tells how to make sure.
 import re
 
 from rigup.diagnosis.findings import Finding, explained
+from rigup.diagnosis.judge import usual
 from rigup.knowledge.doctor_tables import causes, elsewhere, signatures
 from rigup.knowledge.likeness import Likeness, among, complains, fails, likenesses, line_of, nearest
 from rigup.language import _
@@ -85,6 +86,8 @@ def _timeless(line: str) -> str:
 def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, left: list[str]) -> list[Finding]:
     """The findings, with a guess before them where nothing is found, or nothing that is more than possible.
 
+    Where nothing is found and no guess is worth it, there is what is most often behind a known message.
+
     `left` are known messages on which the rules keep silent: then it is a cause that accounts for all of them, or one
     for which much speaks: not every message that a cause can bring about is known of it.
 
@@ -98,7 +101,8 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, l
     said, heard = "\n".join(text.body for text in texts), heard_in(facts)
     but = _cannot_be(facts) | {finding.cause for finding in findings}  # what is told as a note is no more than that
     likely = _outweighing(said, heard, but) if loud else _likely(said, heard, left, but, _doubt(texts, facts))
-    return [*(_finding(like, texts) for like in likely), *findings]
+    guessed = [one for like in likely if (one := _finding(like, texts)).severity != "note"]
+    return [*(guessed or ([] if loud else usual(facts, but))), *findings]
 
 
 def _cannot_be(facts: Facts) -> frozenset[str]:

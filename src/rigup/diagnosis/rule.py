@@ -173,5 +173,14 @@ def rules_of_table(heard: Container[str] | None = None) -> tuple[Rule, ...]:
     )
 
 
+def rules_of_what_is_usual(heard: Container[str]) -> tuple[Rule, ...]:
+    """The cause that is most often behind a message which decides nothing, for those who know no more. Of these ids only."""
+    from rigup.knowledge.doctor_tables import signatures
+
+    rows = (row for row in signatures() if row.usually and row.id in heard)
+    params = functools.partial(_as_the_row_says, {})
+    return tuple(Rule(row.usually, params, {"said": seen(row.id)}, "possible", row.id) for row in rows)
+
+
 def _as_the_row_says(params: Params, said: Symptom) -> Verdict:
     return {**said.values(), **params}

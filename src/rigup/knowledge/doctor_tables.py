@@ -19,6 +19,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
         place: the place in which its program speaks, "" where the text does not tell.
         means: the cause that this message alone decides, or "".
         strength: "certain", "likely" or "possible".
+        usually: the cause that is most often behind it, or "": named as possible where a text tells no more.
         params: values handed to the cause beside the named groups.
         states: facts that the message states.
         says: id of the row of which this is another wording, or "": it is heard as that one, with its scope, place and facts.
@@ -38,6 +39,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     place: str = ""
     means: str = ""
     strength: str = "certain"
+    usually: str = ""
     params: dict[str, Any] = {}
     states: list[dict[str, str]] = []
     says: str = ""
