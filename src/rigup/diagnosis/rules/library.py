@@ -31,6 +31,7 @@ _CLASH = (
 )
 _SYMBOL = ("cuda-symbol-undefined", "cuda-symbol-not-defined-at-link-time")
 _CUDNN = ("cudnn-differs-from-built", "cudnn-differs-in-caffe2", "cudnn-older-than-compiled", "cudnn-parts-differ")
+_DIGITS = 4  # of a number of cuDNN up to its eighth release: a thousand a major one
 _TF_MISSES = ("tf-library-not-loaded", "tf-library-not-dlopened")
 _FOREIGN = late(r"cuda|cudnn|nccl|nvidia|conda|tensorrt|/apps/|/sw/|nvhpc|hpc_sdk", re.IGNORECASE)
 
@@ -191,12 +192,22 @@ def jax_wants_another_library(said: Symptom = seen("jax-library-older")) -> Verd
 
 
 @mends("cudnn-version-incompatible")
-def the_cudnn_of_its_toolkit(torch: Torch) -> Params:
-    """Its package carries the CUDA major in the name."""
-    return {"package": "nvidia-cudnn-cu" + str(torch.cuda).partition(".")[0]}
+def the_cudnn_of_its_toolkit(
+    torch: Torch | None = one(cuda=Told(bool)), path: Variable | None = one(name="LD_LIBRARY_PATH"),
+    said: Symptom | None = seen("cudnn-older-than-compiled", "jax-library-older"),
+) -> Params:  # fmt: skip
+    """torch brings its own, whose package carries the CUDA major in the name; TensorFlow and JAX may live on the system's."""
+    if torch is not None:
+        return {"stray": "LD_LIBRARY_PATH", "package": "nvidia-cudnn-cu" + str(torch.cuda).partition(".")[0]}
+    stray = {} if path is None and said is not None else {"stray": "LD_LIBRARY_PATH"}
+    return stray if said is None else {**stray, "system": _dotted(said.built)}
 
 
 def _dotted(version: str) -> str:
+    """As releases are written: `8, 6, 0` and `8600` are 8.6.0; from the ninth on the number has five digits."""
+    if version.isdigit():
+        major, rest = divmod(int(version), 10_000 if len(version) > _DIGITS else 1_000)
+        return f"{major}.{rest // 100}.{rest % 100}"
     return re.sub(r",\s*", ".", version)
 
 
