@@ -49,6 +49,8 @@ def test_a_row_refers_to_what_exists(row):
     assert row.scope in (MACHINE, WORLD, PROCESS)
     kind = row.place.partition(":")[0]
     assert kind == "" or kind in WORLDS | PROCESSES, row.place
+    assert {row.usually, row.rules_out} <= {"", *causes()}
+    assert not (row.usually and (row.means or row.says)), "what decides alone needs no usual cause"
     assert not (row.harmless and row.means), "what means a cause is not harmless"
     meant = [other for other in ROWS if other.id == row.says and not other.says]
     assert bool(meant) == bool(row.says), "a wording is one of a row that is none itself"

@@ -11,6 +11,7 @@ from rigup.diagnosis.rules.told import (
     CPU_ONLY,
     LISTED,
     NO_SUCH_CARD,
+    NOT_THE_MACHINES,
     ON_THE_PROCESSOR,
     OTHER_ACCELERATORS,
     RIGHT,
@@ -88,7 +89,7 @@ def _undecided(facts: Facts) -> bool:
     works = facts.heard(*WORKS_INSIDE, RIGHT, LISTED) or any(torch.get("available") for torch in facts.of(Torch))
     idle = facts.heard(*NO_SUCH_CARD) and facts.heard(*SILENT)  # nvidia-smi came with a package, and has nobody to ask
     elsewhere = facts.heard(*CPU_ONLY, *OTHER_ACCELERATORS, ON_THE_PROCESSOR)
-    return not works and not idle and not elsewhere and not facts.heard(*SHARED_ON_PURPOSE)
+    return not works and not idle and not elsewhere and not facts.heard(*SHARED_ON_PURPOSE, *NOT_THE_MACHINES)
 
 
 def answer(diagnosis: Diagnosis) -> Answer:

@@ -20,6 +20,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
         means: the cause that this message alone decides, or "".
         strength: "certain", "likely" or "possible".
         usually: the cause that is most often behind it, or "": named as possible where a text tells no more.
+        rules_out: the cause that cannot be where it is said, or "": it is not guessed at.
         params: values handed to the cause beside the named groups.
         states: facts that the message states.
         says: id of the row of which this is another wording, or "": it is heard as that one, with its scope, place and facts.
@@ -40,6 +41,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     means: str = ""
     strength: str = "certain"
     usually: str = ""
+    rules_out: str = ""
     params: dict[str, Any] = {}
     states: list[dict[str, str]] = []
     says: str = ""

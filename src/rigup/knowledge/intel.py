@@ -35,14 +35,15 @@ def runtime_of_torch(version: str) -> str | None:
 
 
 def release_of(base: str, number: str) -> str | None:
-    """The year of the base kit whose library has this number; None where the table does not know it.
+    """The year of the base kit whose library has this number; None where the table does not know it. MKL numbers its parts for SYCL together.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
     rows = tables.rows("intel_xpu", "generation", _Generation)
-    return next((row.release for row in rows if (row.base, row.number) == (base, number)), None)
+    kin = "libmkl_sycl_blas" if base.startswith("libmkl_sycl_") else base
+    return next((row.release for row in rows if (row.base, row.number) == (kin, number)), None)
 
 
 def validated(device_id: str, architecture: str = "") -> bool | None:

@@ -94,6 +94,14 @@ SPEAKS = {
         "container-render-group-mismatch",
         "unprivileged: 1\ndev0: /dev/kfd,gid=104\n$ rocminfo\nUnable to open /dev/kfd read-write: Permission denied\n",
     ),
+    "render-node-by-its-path": (
+        "render-group-missing",
+        'openat(AT_FDCWD, "/dev/dri/by-path/pci-0000:03:00.0-render", O_RDWR|O_CLOEXEC) = -1 EACCES (Permission denied)\n',
+    ),
+    "render-node-by-its-path-in-python": (
+        "render-group-missing",
+        "PermissionError: [Errno 13] Permission denied: '/dev/dri/by-path/pci-0000:00:02.0-render'\n",
+    ),
 }
 
 SILENT = {
@@ -143,4 +151,12 @@ SILENT = {
     "number-is-held-here": ("container-render-group-mismatch", _BY_NUMBER.format(993, ",993(render)")),
     "member-of-render": ("container-render-group-mismatch", _MEMBER.format("render")),
     "nobodys-and-opened": ("container-render-group-mismatch", _NAMED_INSIDE + "AMD Radeon RX 7900 XT\n" + _NOBODYS),
+    "render-node-by-its-path-opens": (
+        "render-group-missing",
+        'openat(AT_FDCWD, "/dev/dri/by-path/pci-0000:03:00.0-render", O_RDWR|O_CLOEXEC) = 5\n',
+    ),
+    "render-node-by-its-path-not-there": (
+        "render-group-missing",
+        'openat(AT_FDCWD, "/dev/dri/by-path/pci-0000:03:00.0-render", O_RDWR|O_CLOEXEC) = -1 ENOENT (No such file or directory)\n',
+    ),
 }

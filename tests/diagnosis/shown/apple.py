@@ -12,6 +12,18 @@ _MPS = "TypeError: Cannot convert a MPS Tensor to float64 dtype as {}\n"
 _DOUBLES = "Out[7]: torch.{}\nIn [8]: y.to('mps')\n{}"
 _OP = "RuntimeError: MPS device does not support {} op with {} input\n"
 _ASKED_ON_A_MAC = '$ sw_vers -productVersion\n15.1\n$ {}python -c "import platform, torch; print(platform.platform(), torch.backends.mps.is_available())"\n{}\n'
+_FIRST_OF_NONE = "reason: '*** -[__NSArray0 objectAtIndex:]: index 0 beyond bounds for empty array'\n"
+_M4 = "Mac mini, Apple M4\n"
+_UV = "torch>=2.5 has no wheels with a matching platform tag (e.g., `macosx_26_0_{}`)\n"
+_STEP = "{}RUN python fetch.py --device {}\nAssertionError: Torch not compiled with {} enabled\n"
+_FALLS_BACK = "UserWarning: The operator ‘aten::cdist’ is not currently supported on the MPS backend and will fall back to run on the CPU.\n"
+_NOT_YET = "NotImplementedError: The operator {0}aten::isin{1} is not currently implemented for the {2} device.\n"
+_MLX_NEEDS = "[WARNING] Generating with a model that requires {} MB which is close to the maximum recommended size of 28753 MB.\n"
+_LIMA = "$ uname -a\nLinux {} #31 SMP aarch64 GNU/Linux\nwarning: no usable GPU found, --gpu-layers option will be ignored\n"
+_PODMAN = "{} podman machine list\n{} podman run --device /dev/dri ollama/ollama\n{}\n"
+_WORKSPACE = (
+    'vscode ➜ /workspaces/app (main) $ python -c "import torch; print(torch.backends.mps.is_available())"\nFalse\n'
+)
 
 SPEAKS = {
     "asked-in-a-container-beside-its-mac": (
@@ -70,9 +82,88 @@ SPEAKS = {
     "doubles": ("mps-float64-unsupported", _DOUBLES.format("float64", "TypeError\n")),
     "op-of-doubles": ("mps-float64-unsupported", _OP.format("cumprod", "float64")),
     "graph-of-doubles": ("mps-float64-unsupported", "loc(fused): error: invalid element type 'f64'\n"),
+    "profile-and-an-empty-list": (
+        "mps-blocked-by-sandbox",
+        _FIRST_OF_NONE + 'MLX 0.30\n(allow iokit-open (iokit-user-client-class "RootDomainUserClient"))\n',
+    ),
+    "mlx-and-an-empty-list": ("mps-blocked-by-sandbox", _FIRST_OF_NONE + "import mlx.core as mx\n"),
+    "mode-of-a-sandbox": (
+        "mps-blocked-by-sandbox",
+        'sandbox_mode = "workspace-write"\n' + "MTLCreateSystemDefaultDevice() returned nil\n",
+    ),
+    "interpreter-listed": ("mps-x86-python-under-rosetta", _M4 + "- `python3.12`: 3.12.12, x86_64\n"),
+    "uname-of-another": ("mps-x86-python-under-rosetta", _M4 + "% uname -m\nx86_64\n"),
+    "wheel-of-another": (
+        "mps-x86-python-under-rosetta",
+        _M4 + "Downloading torch-2.2.2-cp311-none-macosx_10_9_x86_64.whl (150.8 MB)\n",
+    ),
+    "channel-of-another": (
+        "mps-x86-python-under-rosetta",
+        _M4 + "  - https://conda.anaconda.org/conda-forge/osx-64\n",
+    ),
+    "uv-python-of-another": ("mps-x86-python-under-rosetta", _M4 + "Using cpython-3.12.7-macos-x86_64-none\n"),
+    "uv-tag-and-the-chip": ("mps-x86-python-under-rosetta", _M4 + _UV.format("x86_64")),
+    "uv-tag-alone-may-be-an-intel-mac": ("extension-without-platform-build", _UV.format("x86_64")),
+    "translated": ("mps-x86-python-under-rosetta", "Code Type:             X86-64 (Translated)\n"),
+    "step-of-a-build": ("mps-inside-linux-container", _STEP.format("#7 [4/4] ", "mps", "MPS")),
+    "older-step-of-a-build": ("mps-inside-linux-container", _STEP.format("Step 4/4 : ", "mps", "MPS")),
+    "workspace-on-a-mac": ("mps-inside-linux-container", _M4 + _WORKSPACE),
+    "guest-on-a-mac": ("mps-inside-linux-container", _M4 + _LIMA.format("lima-m4 6.8.0-31-generic")),
+    "podmans-machine": ("mps-inside-linux-container", _PODMAN.format("%", "%", "routes.go: server config")),
+    "slow-and-falls-back": ("mps-op-not-implemented", "It is very slow\n" + _FALLS_BACK),
+    "curled-marks": ("mps-op-not-implemented", _NOT_YET.format("‘", "’", "MPS")),
+    "mlx-needs-more": (
+        "mps-oom-watermark",
+        _MLX_NEEDS.format(38000) + "std::runtime_error: [METAL] Command buffer execution failed: Internal Error\n",
+    ),
+    "editors-kernel-is-apples": (
+        "mps-x86-python-under-rosetta",
+        'OS: Darwin arm64 23.5.0\n% python3 -c "import platform; print(platform.machine())"\nx86_64\n',
+    ),
+    "another-python-says-arm": (
+        "mps-x86-python-under-rosetta",
+        "% python -c 'import platform; print(platform.processor())'\ni386\n% /opt/homebrew/bin/python3 -c 'import platform; print(platform.processor())'\narm\n",
+    ),
 }
 
 SILENT = {
+    "interpreter-listed-for-arm": ("mps-x86-python-under-rosetta", _M4 + "- `python3.12`: 3.12.12, arm64\n"),
+    "interpreter-listed-elsewhere": ("mps-x86-python-under-rosetta", "- `python3.12`: 3.12.12, x86_64\n"),
+    "uname-inside": (
+        "mps-x86-python-under-rosetta",
+        _M4 + "$ docker run --platform linux/amd64 alpine uname -m\nx86_64\n",
+    ),
+    "channel-of-its-own": (
+        "mps-x86-python-under-rosetta",
+        _M4 + "  - https://conda.anaconda.org/conda-forge/osx-arm64\n",
+    ),
+    "uv-python-not-fetched": (
+        "mps-x86-python-under-rosetta",
+        _M4 + "cpython-3.12.7-macos-x86_64-none    <download available>\n",
+    ),
+    "uv-tag-for-arm": ("mps-x86-python-under-rosetta", _M4 + _UV.format("arm64")),
+    "uv-tag-and-the-chip-is-no-missing-build": ("extension-without-platform-build", _M4 + _UV.format("x86_64")),
+    "not-translated": ("mps-x86-python-under-rosetta", "Code Type:             X86-64 (Native)\n"),
+    "empty-list-of-a-program": ("mps-blocked-by-sandbox", _FIRST_OF_NONE + "0   Keynote   0x10a2\n"),
+    "profile-and-it-works": (
+        "mps-blocked-by-sandbox",
+        '(allow iokit-open (iokit-registry-entry-class "AGXDeviceUserClient"))\nmps available: True\n',
+    ),
+    "step-of-a-build-for-cuda": ("mps-inside-linux-container", _STEP.format("#7 [4/4] ", "cuda", "CUDA")),
+    "no-step-of-a-build": ("mps-inside-linux-container", _STEP.format("", "mps", "MPS")),
+    "workspace-elsewhere": ("mps-inside-linux-container", "Ubuntu 24.04\n" + _WORKSPACE),
+    "asahi": ("mps-inside-linux-container", _M4 + _LIMA.format("m4 6.14.2-401.asahi.fc42.aarch64+16k")),
+    "podman-elsewhere": ("mps-inside-linux-container", _PODMAN.format("$", "$", "routes.go: server config")),
+    "podman-and-vulkan": (
+        "mps-inside-linux-container",
+        _PODMAN.format("%", "%", "ggml_vulkan: Found 1 Vulkan devices:"),
+    ),
+    "falls-back": ("mps-op-not-implemented", _FALLS_BACK),
+    "curled-marks-elsewhere": ("mps-op-not-implemented", _NOT_YET.format("‘", "’", "HPU")),
+    "mlx-needs-less": (
+        "mps-oom-watermark",
+        _MLX_NEEDS.format(27000) + "std::runtime_error: [METAL] Command buffer execution failed: Internal Error\n",
+    ),
     "asked-on-the-mac-itself": (
         "mps-inside-linux-container",
         _ASKED_ON_A_MAC.format("", "macOS-15.1-arm64-arm-64bit True"),
@@ -135,4 +226,12 @@ SILENT = {
     ),
     "floats": ("mps-float64-unsupported", _DOUBLES.format("float32", "TypeError\n")),
     "op-of-integers": ("mps-float64-unsupported", _OP.format("cumprod", "int64")),
+    "editor-on-linux": (
+        "mps-x86-python-under-rosetta",
+        'OS: Linux x64 6.5.0-44-generic\n$ python -c "import platform; print(platform.machine())"\nx86_64\n',
+    ),
+    "both-pythons-say-arm": (
+        "mps-x86-python-under-rosetta",
+        'OS: Darwin arm64 23.5.0\n% python3 -c "import platform; print(platform.processor())"\narm\n',
+    ),
 }

@@ -110,7 +110,18 @@ _CONTEXT = "$ docker context show\n{}\n" + _ASKED.format("ubuntu")
 _TWO = "In [1]: import torch; torch.__version__\nOut[1]: '{}'\n$ python -c 'import torch; print(torch.__version__)'\n2.4.0+cu121\n"
 _ENV_ASKED = "(pt) $ python -c 'import torch; print(torch.cuda.is_available())'\nTrue\nCell In[2], line 1\nModuleNotFoundError: No module named '{}'\n"
 _PCT = "root@pve:~# ls /dev/nvidia*\n/dev/nvidia0  /dev/nvidiactl\nroot@pve:~# pct exec 110 -- sh -c 'ls /dev/nvidia*'\n{}\n"
+_CHECK = '  File "/opt/conda/lib/python3.7/site-packages/torch/cuda/__init__.py", line {}, in _check_driver\n    {}\n'
+
 SPEAKS = {
+    "driver-asked-in-the-source": (
+        "container-without-gpu",
+        "$ docker run -it --privileged me/train python t.py\n"
+        + _CHECK.format(101, 'http://www.nvidia.com/Download/index.aspx""")'),
+    ),
+    "driver-asked-in-the-source-and-cut": (
+        "container-without-gpu",
+        "$ docker run -it me/train python t.py\n" + _CHECK.format(99, "http://www.nvidia.com/Dow"),
+    ),
     "files-of-a-mapped-owner": ("container-files-root-owned", _MAPPED.format("100999")),
     "julia-without-gpus": ("container-without-gpu", _JULIA.format("")),
     "compatibility-first": ("cuda-compat-libs-on-unsupported-gpu", _COMPAT.format("12.3")),
@@ -261,9 +272,48 @@ SPEAKS = {
     "system-error-on-one-host": ("shm-too-small", _RANKS.format("node7")),
     "two-paths": ("jupyter-kernel-other-env", _BASE + _ENV),
     "in-rust": ("container-without-gpu", _CARD.format("RTX 3090") + _BOX_OF_CUDA + _DEVICE),
+    "another-container-has-the-cards": (
+        "container-without-gpu",
+        "$ docker run --rm -it example/web bash\nroot@1f2e:/# nvidia-smi\nbash: nvidia-smi: command not found\n$ docker run --rm --gpus all ubuntu nvidia-smi\n| NVIDIA-SMI 535.104.05             Driver Version: 535.104.05   CUDA Version: 12.2     |\n",
+    ),
+    "another-container-of-podman-has-the-cards": (
+        "container-without-gpu",
+        "$ podman run -it example/train python run.py\nRuntimeError: Found no NVIDIA driver on your system.\n$ podman run --rm --device nvidia.com/gpu=all ubuntu nvidia-smi\n| NVIDIA-SMI 535.104.05             Driver Version: 535.104.05   CUDA Version: 12.2     |\n",
+    ),
+    "snap-told-and-no-task": (
+        "docker-flavour-without-gpu",
+        "Docker: installed via `snap`\n$ docker run --rm --gpus all ubuntu nvidia-smi\ndocker: Error response from daemon: failed to create task for container\n",
+    ),
+    "snaps-socket-folder": (
+        "docker-flavour-without-gpu",
+        "dockerd --exec-root=/run/snap.docker\n$ docker run --rm --runtime=nvidia ubuntu nvidia-smi\ndocker: Error response from daemon: unknown or invalid runtime name: nvidia.\n",
+    ),
 }
 
 SILENT = {
+    "image-asked-for-the-tool-where-the-host-has-no-card": (
+        "container-without-gpu",
+        (
+            "$ docker run --rm debian:12 nvidia-smi\n"
+            'docker: Error response from daemon: OCI runtime create failed: exec: "nvidia-smi": executable file not found in $PATH: unknown.\n'
+            "$ nvidia-smi\nbash: nvidia-smi: command not found\n"
+            "$ lspci | grep -iE 'vga|3d'\n07:00.0 VGA compatible controller: ASPEED Technology, Inc. ASPEED Graphics Family (rev 41)\n"
+        ),
+    ),
+    "ray-told-where-to-keep-its-store": (
+        "shm-too-small",
+        "The object store is using /tmp instead of /dev/shm because you set --plasma-directory\n",
+    ),
+    "driver-too-old-in-the-source": (
+        "container-without-gpu",
+        "$ docker run --gpus all -it me/train python t.py\n"
+        + _CHECK.format(112, 'of the CUDA driver.""".format(str(torch._C._cuda_getDriverVersion())))'),
+    ),
+    "build-asked-in-the-source": (
+        "container-without-gpu",
+        "$ docker run -it me/train python t.py\n"
+        + _CHECK.format(75, 'raise AssertionError("Torch not compiled with CUDA enabled")'),
+    ),
     "julia-with-gpus": ("container-without-gpu", _JULIA.format("--gpus all ")),
     "compatibility-of-the-drivers-own-cuda": ("cuda-compat-libs-on-unsupported-gpu", _COMPAT.format("12.0")),
     "engine-of-the-host": ("docker-flavour-without-gpu", _CONTEXT.format("default")),
@@ -419,4 +469,24 @@ SILENT = {
         "$ df -h /dev/shm\ntmpfs  32G  0  32G  0% /dev/shm\n" + _RANKS.format("node7"),
     ),
     "one-path": ("jupyter-kernel-other-env", _BASE + _BASE),
+    "both-containers-have-the-cards": (
+        "container-without-gpu",
+        "$ docker run --rm --gpus all example/web nvidia-smi\n| NVIDIA-SMI 535.104.05             Driver Version: 535.104.05   CUDA Version: 12.2     |\n$ docker run --rm --gpus all ubuntu nvidia-smi\n| NVIDIA-SMI 535.104.05             Driver Version: 535.104.05   CUDA Version: 12.2     |\n",
+    ),
+    "plain-container-and-no-complaint": (
+        "container-without-gpu",
+        "$ docker run --rm hello-world\nHello from Docker!\n$ docker run --rm --gpus all ubuntu nvidia-smi\n| NVIDIA-SMI 535.104.05             Driver Version: 535.104.05   CUDA Version: 12.2     |\n",
+    ),
+    "desktop-is-what-it-is-not": (
+        "docker-flavour-without-gpu",
+        "Docker Engine, not Docker Desktop\n$ docker run --rm --gpus all ubuntu nvidia-smi\ndocker: Error response from daemon: failed to create task for container\n",
+    ),
+    "snap-and-a-program-that-is-not-there": (
+        "docker-flavour-without-gpu",
+        "Docker: installed via `snap`\n$ docker run --rm ubuntu nvidia-smi\ndocker: Error response from daemon: failed to create task for container\n",
+    ),
+    "image-opens-its-nodes": (
+        "container-render-group-mismatch",
+        "**** permissions for /dev/dri/renderD128 are good ****\n",
+    ),
 }

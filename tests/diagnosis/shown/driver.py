@@ -150,8 +150,29 @@ _WEBUI = "RuntimeError: Torch is not able to use GPU; add --skip-torch-cuda-test
 _LABELLER = '{{"level":"error","logger":"amdgpu-node-labeller","msg":"{}"}}\n'
 
 _BUILDS = "$ uname -r\n{}-generic\n$ dkms status\namdgpu, 1.9-211, 4.15.0-33-generic, x86_64: installed\n$ /opt/rocm/bin/rocminfo\nhsa api call failure at line 900, file: rocminfo.cc. Call returned 4104\n"
+_NO_INTERRUPT = (
+    "[    9.11] NVRM: Can't find an IRQ for your NVIDIA card!\n[    9.12] nvidia: probe of {} failed with error -1\n"
+)
+_BRIDGE = "[    0.31] pci 0000:00:03.0: bridge window [mem size 0x{} 64bit pref]: can't assign; no space\n"
+_LISTED = "GPU 0: NVIDIA GeForce RTX 4060 (UUID: GPU-00000000-1111-2222-3333-444444444444)\n"
+_NOT_INSERTED = "modprobe: ERROR: could not insert '{}': Required key not available\n"
+_SLEEP_OF_MACHINE = "Oct 02 07:40:11 desk {}\n"
+_TORCH_AFTER = '$ python -c "import torch; print(torch.__version__, torch.version.cuda, torch.cuda.is_available())"\n2.5.1+cu124 12.4 {}\n'
+_EFI_VARIABLE = "$ od --address-radix=n --format=u1 /sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c\n   6   0   0   0   {}\n"
+_UNTRUSTED = "[    4.02] PKCS#7 signature not signed with a trusted key\n"
+_PNP_LIST = "Status     Class           FriendlyName\n------     -----           ------------\n{}      Display         NVIDIA GeForce RTX 3070\n"
+_BOARD_OF_QEMU = "System Model:              Standard PC (Q35 + ICH9, 2009)\n"
+_HINT = "akmods[880]: Hint: Some kmods were ignored or failed to build or install.\n"
+_AT_WORK = "[    2.91] nouveau 0000:01:00.0: DRM: VRAM: 8192 MiB\n"
+_NO_CARD_FOUND = "[   11.70] NVRM: No NVIDIA GPU found.\n"
 
 SPEAKS = {
+    "stub-cut": ("libcuda-stub-loaded", "cuInit(0): CUDA driver is a stub lib\n"),
+    "stub-constant-cut": ("libcuda-stub-loaded", "Result::unwrap() on an Err value: DriverError(CUDA_ERROR_STUB_LI\n"),
+    "no-module-of-that-name": (
+        "nvidia-driver-missing",
+        "modprobe: FATAL: Module nvidia not found in directory /lib/modules/6.1.0-18-amd64\n01:00.0 3D controller: NVIDIA Corporation GP108M [GeForce MX150] (rev a1)\n",
+    ),
     "built-for-an-older-kernel": ("kernel-module-not-built", _BUILDS.format("4.15.0-36")),
     "no-radeon": ("no-gpu-present", "$ radeontop\nCan't find Radeon cards\n" + _NONE_OF_AMD),
     "kept": ("vm-passthrough-misconfigured", _LSPCI_OF_AMD.format("vfio-pci") + _HSA),
@@ -454,9 +475,90 @@ SPEAKS = {
     "display-of-vmware-in-windows": ("vm-without-gpu-passthrough", _SVGA + _WEBUI),
     "labeller-finds-no-topology": ("amdgpu-not-loaded", _LABELLER.format("Fail to glob topology properties")),
     "kfd-isnt-there": ("amdgpu-not-loaded", "On Talos /dev/kfd isn't present\n"),
+    "old-docker-plugin-and-no-module": (
+        "kernel-module-not-built",
+        "nvidia-docker | 2017/05/09 11:20:31 Error: Could not load UVM kernel module\n[root@gpu1 ~]# modprobe nvidia\nmodprobe: FATAL: Module nvidia not found.\n",
+    ),
+    "no-interrupt-on-the-first-bus": ("vm-passthrough-misconfigured", _NO_INTERRUPT.format("0000:00:06.0")),
+    "no-interrupt-in-a-slot": ("bios-bar-settings", _NO_INTERRUPT.format("0000:04:00.0")),
+    "bridge-without-a-large-window": ("bios-bar-settings", _BRIDGE.format("1800000000")),
+    "audio-of-the-card-refused": ("secure-boot-module-unsigned", _NOT_INSERTED.format("nvhda")),
+    "switch-of-the-card-refused": ("secure-boot-module-unsigned", _NOT_INSERTED.format("bbswitch")),
+    "woken-and-torch-sees-none": (
+        "uvm-broken-after-suspend",
+        _SLEEP_OF_MACHINE.format("kernel: ACPI: PM: Waking up from system sleep state S3")
+        + "$ nvidia-smi -L\n"
+        + _LISTED
+        + _TORCH_AFTER.format("False"),
+    ),
+    "back-from-the-disk-and-torch-sees-none": (
+        "uvm-broken-after-suspend",
+        _SLEEP_OF_MACHINE.format("kernel: PM: hibernation: hibernation exit")
+        + "$ nvidia-smi -L\n"
+        + _LISTED
+        + _TORCH_AFTER.format("False"),
+    ),
+    "memory-manager-in-use-after-sleep": (
+        "uvm-broken-after-suspend",
+        _SLEEP_OF_MACHINE.format("systemd-logind[702]: Operation 'suspend' finished.")
+        + "rmmod: ERROR: Module nvidia_uvm is in use\n",
+    ),
+    "dkms-names-no-tree": (
+        "dkms-stale-tree",
+        "$ dkms status\nError! Could not locate dkms.conf file.\nFile:  does not exist.\n",
+    ),
+    "laptops-tool-keeps-it-for-guests": (
+        "hybrid-laptop-gpu-powered-off",
+        "$ supergfxctl -g\nVfio\n$ nvidia-smi\n" + _SILENT_TOOL,
+    ),
+    "laptops-tool-says-off": ("hybrid-laptop-gpu-powered-off", "$ supergfxctl -S\noff\n$ nvidia-smi\n" + _SILENT_TOOL),
+    "driverctl-lists-nouveau": (
+        "nouveau-bound",
+        "0000:01:00.0 nouveau (TU116 [GeForce GTX 1660])\n$ nvidia-smi\n" + _SILENT_TOOL,
+    ),
+    "nouveau-draws-for-x": (
+        "nouveau-bound",
+        "(II) modeset(0): glamor X acceleration enabled on NV166\n$ nvidia-smi\n" + _SILENT_TOOL,
+    ),
+    "nouveau-works-where-nvidia-finds-none": ("nouveau-bound", _AT_WORK + _NO_CARD_FOUND),
+    "untrusted-and-the-firmware-checks": ("secure-boot-module-unsigned", _EFI_VARIABLE.format(1) + _UNTRUSTED),
+    "error-in-a-guests-list": ("vm-passthrough-misconfigured", _BOARD_OF_QEMU + _PNP_LIST.format("Error")),
+    "akmods-hints-alone": ("kernel-module-not-built", _HINT),
+    "folder-of-built-modules-is-missing": (
+        "kernel-module-not-built",
+        "ls: cannot access '/lib/modules/6.11.4-301.fc41.x86_64/extra': No such file or directory\n$ nvidia-smi\n"
+        + _SILENT_TOOL,
+    ),
+    "objects-of-the-kernel-are-missing": (
+        "kernel-module-not-built",
+        "make[1]: *** /usr/src/linux-6.4.0-150600.21-obj/x86_64/default: No such file or directory.  Stop.\n$ nvidia-smi\n"
+        + _SILENT_TOOL,
+    ),
+    "fallback-and-no-such-module": (
+        "kernel-module-not-built",
+        "nvidia-fallback.service - Fallback to nouveau as nvidia did not load\nmodprobe: FATAL: Module nvidia not found in directory /lib/modules/6.11.4-301.fc41.x86_64\n",
+    ),
+    "guest-of-esxi-and-its-device": (
+        "vm-passthrough-misconfigured",
+        "Power on failed: Module 'DevicePowerOn' power on failed.\n",
+    ),
 }
 
 SILENT = {
+    "shell-offers-the-tool-on-a-jetson": (
+        "nvidia-driver-missing",
+        "Model: NVIDIA Jetson Orin NX - Jetpack 5.1.1 [L4T 35.3.1]\n$ nvidia-smi\nCommand 'nvidia-smi' not found, but can be installed with:\n",
+    ),
+    "stub-and-other-constant": ("libcuda-stub-loaded", "DriverError(CUDA_ERROR_STUBBORN\n"),
+    "no-module-and-a-tool": (
+        "nvidia-driver-missing",
+        "modprobe: FATAL: Module nvidia not found in directory /lib/modules/6.1.0-18-amd64\n01:00.0 3D controller: NVIDIA Corporation GP108M [GeForce MX150] (rev a1)\n"
+        + _SILENT_TOOL,
+    ),
+    "no-module-and-nouveau": (
+        "nvidia-driver-missing",
+        "modprobe: FATAL: Module nvidia not found in directory /lib/modules/6.1.0-18-amd64\n01:00.0 3D controller: NVIDIA Corporation GP108M [GeForce MX150] (rev a1)\n\tKernel driver in use: nouveau\n",
+    ),
     "built-for-this-kernel": ("kernel-module-not-built", _BUILDS.format("4.15.0-33")),
     "refused-to-a-member": (
         "amdgpu-not-loaded",
@@ -767,4 +869,35 @@ SILENT = {
     "switched-on-by-acpi": ("hybrid-laptop-gpu-powered-off", _SWITCHED.format("_ON")),
     "display-of-vmware-alone": ("vm-without-gpu-passthrough", _SVGA),
     "labeller-reads-no-name": ("amdgpu-not-loaded", _LABELLER.format("Fail to get card family name.")),
+    "bridge-without-a-small-window": ("bios-bar-settings", _BRIDGE.format("00200000")),
+    "bridge-got-it-at-last": (
+        "bios-bar-settings",
+        _BRIDGE.format("600000000")
+        + "[    0.33] pci 0000:00:03.0: bridge window [mem 0x6000000000-0x65ffffffff 64bit pref]: assigned\n",
+    ),
+    "another-programs-module-refused": ("secure-boot-module-unsigned", _NOT_INSERTED.format("vmmon")),
+    "woken-and-torch-sees-it": (
+        "uvm-broken-after-suspend",
+        _SLEEP_OF_MACHINE.format("kernel: ACPI: PM: Waking up from system sleep state S3")
+        + _TORCH_AFTER.format("True"),
+    ),
+    "memory-manager-in-use-and-no-sleep": ("uvm-broken-after-suspend", "rmmod: ERROR: Module nvidia_uvm is in use\n"),
+    "dkms-names-another-tree": (
+        "dkms-stale-tree",
+        "Error! Could not locate dkms.conf file.\nFile: /var/lib/dkms/zfs/2.2.2/source/dkms.conf does not exist.\n",
+    ),
+    "laptops-tool-and-nobody-wants-it": ("hybrid-laptop-gpu-powered-off", "$ supergfxctl -g\nVfio\n"),
+    "laptops-tool-says-asleep": (
+        "hybrid-laptop-gpu-powered-off",
+        "$ supergfxctl -S\nsuspended\n$ nvidia-smi -L\n" + _LISTED,
+    ),
+    "nouveau-works-and-no-gpu-is-not-said": ("no-gpu-present", _AT_WORK + _NO_CARD_FOUND),
+    "untrusted-and-the-firmware-lets-pass": ("secure-boot-module-unsigned", _EFI_VARIABLE.format(0) + _UNTRUSTED),
+    "untrusted-and-the-card-works": (
+        "secure-boot-module-unsigned",
+        _EFI_VARIABLE.format(1) + _UNTRUSTED + "$ nvidia-smi -L\n" + _LISTED,
+    ),
+    "error-in-a-list-of-a-real-machine": ("vm-passthrough-misconfigured", _PNP_LIST.format("Error")),
+    "well-in-a-guests-list": ("vm-passthrough-misconfigured", _BOARD_OF_QEMU + _PNP_LIST.format("OK   ")),
+    "akmods-hints-and-the-card-works": ("kernel-module-not-built", _HINT + "$ nvidia-smi -L\n" + _LISTED),
 }

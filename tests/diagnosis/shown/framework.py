@@ -153,8 +153,18 @@ _LDD = "$ ldd torch/lib/libtorch.so\n\tlibtorch_cpu.so => /v/libtorch_cpu.so (0x
 _MODULE_OF = "$ cat /sys/module/nvidia/version\n{}\n$ conda list | grep pytorch\npytorch  2.5.1  cuda126_py312h1763f6d_306  conda-forge\n"
 _LOADED = "kernel: NVRM: loading NVIDIA UNIX x86_64 Kernel Module  {}  Wed Jul 20 14:00:58 UTC 2022\n$ pip freeze\ntorch==2.5.1\nnvidia-cuda-runtime-cu12==12.4.127\n"
 _IMAGE_OF_TORCH = "$ cat /proc/driver/nvidia/version\nNVRM version: NVIDIA UNIX x86_64 Kernel Module  {}  Fri Aug 16 21:39:15 UTC 2024\n$ cat Dockerfile\nFROM pytorch/pytorch:2.9.0-cuda13.0-cudnn9-runtime\n$ docker run --gpus all app python -c 'import torch; print(torch.cuda.is_available())'\n{}\n"
+_FRAME_OF_VISION = '  File "/v/lib/python3.12/site-packages/torchvision/__init__.py", line 10, in <module>\n    from torchvision import _meta_registrations, datasets, io, models, ops, transforms, utils\n'
+
 
 SPEAKS = {
+    "torch-exchanged": (
+        "torch-torchvision-mismatch",
+        "  Successfully uninstalled torch-2.8.0\n>>> torch.__version__\n'2.6.0+cu124'\n" + _FRAME_OF_VISION,
+    ),
+    "torch-exchanged-by-uv": (
+        "torch-torchvision-mismatch",
+        " - torch==2.7.1\n>>> torch.__version__\n'2.6.0+cu124'\n" + _FRAME_OF_VISION,
+    ),
     "targets-of-cmake": (
         "binary-arch-missing",
         'cmake -B build -DGGML_HIP=ON -DAMDGPU_TARGETS="gfx1030;gfx1100"\nGPU: RX 7600, gfx1102\n' + _IMAGE,
@@ -475,6 +485,26 @@ SPEAKS = {
 }
 
 SILENT = {
+    "cpu-build-of-conda-where-the-bus-has-no-card": (
+        "cpu-only-torch",
+        "pytorch    2.3.0    cpu_generic_py311h1584fb3_1    conda-forge\n$ lspci | grep -iE 'nvidia|amd/ati'\n$ python prepare.py\n",
+    ),
+    "cpu-build-of-conda-in-a-virtual-machine-of-hyper-v": (
+        "cpu-only-torch",
+        "pytorch    2.4.0    cpu_mkl_py311h0a2c3ba_103    conda-forge\nPS> Get-PnpDevice -Class Display\nOK  Microsoft Hyper-V Video\n",
+    ),
+    "jax-told-to-compute-on-the-processor": (
+        "cpu-only-torch",
+        "An NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib is not installed. Falling back to cpu.\n$ env | grep JAX\nJAX_PLATFORMS=cpu\n",
+    ),
+    "torch-put-back": (
+        "torch-torchvision-mismatch",
+        "  Successfully uninstalled torch-2.6.0\n>>> torch.__version__\n'2.6.0+cu124'\n" + _FRAME_OF_VISION,
+    ),
+    "torch-exchanged-and-no-more": (
+        "torch-torchvision-mismatch",
+        "  Successfully uninstalled torch-2.8.0\n>>> torch.__version__\n'2.6.0+cu124'\n",
+    ),
     "targets-with-the-card": (
         "binary-arch-missing",
         _TORCH_OF_ISA + 'AMDGPU_TARGETS="gfx1030;gfx1100"\nGPU: RX 7900 XTX\n' + _FUNCTION_OF_ISA,

@@ -108,8 +108,30 @@ _HASHCAT = "* Device #1: NVIDIA GeForce GTX 1650, {}/3903 MB, 14MCU\n* Device #1
 _BITS = "{}    ECC Errors\n        Volatile\n            Single Bit\n                Device Memory         : 0\n                Total                 : 0\n            Double Bit\n                Device Memory         : {}\n                Total                 : {}\n        Aggregate\n            Double Bit\n                Total                 : 2\n"
 
 _COUNTED_CARVE_OUT = "Radeon 8060S, BIOS carve-out 64 GB\nggml_cuda_init: found 1 ROCm devices (Total VRAM: {} MiB):\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 71234.12 MiB on device 0: cudaMalloc failed: out of memory\n"
+_FREE_AND_SMALL = "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of {} of which 14.90 GiB is free. Of the allocated memory 0 bytes is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.\n"
+_VRAM_FILE = "$ cat /sys/class/drm/card0/device/mem_info_vram_total\n{}\n"
+_SIZES = "$ rocminfo | grep Size\n{}Size:    {}(0x1f14800) KB\n"
+_PART = "CUDA_VISIBLE_DEVICES=MIG-0c1d2e3f-aaaa-bbbb-cccc-ddddeeeeffff\n"
+
 
 SPEAKS = {
+    "part-of-what-the-log-has": ("apu-vram-carveout-vs-gtt", _CARVED_OF_ROCM + _FREE_AND_SMALL.format("15.24 GiB")),
+    "part-of-what-the-tool-has": (
+        "apu-vram-carveout-vs-gtt",
+        "$ amd-smi static -v\nGPU: 0\n    VRAM:\n        SIZE: 65536 MB\n>>> print(torch.cuda.get_device_properties(0).total_memory)\n33371979776\n",
+    ),
+    "part-as-told": ("apu-vram-carveout-vs-gtt", _VRAM_FILE.format(68719476736) + "vLLM only sees 31.2 GB here\n"),
+    "part-in-rocminfo": ("apu-vram-carveout-vs-gtt", _VRAM_FILE.format(68719476736) + _SIZES.format("", 32589824)),
+    "second-device-of-a-part": (
+        "mig-device-misaddressed",
+        _PART + "RuntimeError: CUDA error: invalid device ordinal\n",
+    ),
+    "second-device-of-a-part-in-lightning": (
+        "mig-device-misaddressed",
+        _PART + "MisconfigurationException: You requested gpu: [0, 1]\n But your machine only has: [0]\n",
+    ),
+    "cache-below-nothing": ("oom-model-too-large", "Available KV cache memory: -2.10 GiB\n"),
+    "no-block-on-the-card": ("oom-model-too-large", "INFO # GPU blocks: 0, # CPU blocks: 1024\n"),
     "double-bit-errors": ("gpu-memory-ecc-error", _BITS.format("", 3, 3)),
     "double-bit-errors-of-a-card": (
         "gpu-memory-ecc-error",
@@ -290,6 +312,31 @@ SPEAKS = {
 }
 
 SILENT = {
+    "vllm-asked-for-more-than-all": (
+        "gpu-memory-held-by-others",
+        "ValueError: Free memory on device (22.1/23.6 GiB) on startup is less than desired GPU memory utilization (1.1, 25.96 GiB).\n",
+    ),
+    "card-beside-what-is-carved-out": (
+        "apu-vram-carveout-vs-gtt",
+        _CARVED_OF_ROCM + "[drm] amdgpu: 16368M of VRAM memory ready\n" + _FREE_AND_SMALL.format("15.98 GiB"),
+    ),
+    "cuda-beside-what-is-carved-out": (
+        "apu-vram-carveout-vs-gtt",
+        _CARVED_OF_ROCM + _FREE_AND_SMALL.format("23.64 GiB").replace("HIP", "CUDA"),
+    ),
+    "log-that-contradicts": ("oom-model-too-large", _CARVED_OF_ROCM + _FREE_AND_SMALL.format("15.24 GiB")),
+    "all-of-it-as-told": ("apu-vram-carveout-vs-gtt", _VRAM_FILE.format(536870912) + "vLLM only sees 31.2 GB here\n"),
+    "pools-of-two-sizes": (
+        "apu-vram-carveout-vs-gtt",
+        _VRAM_FILE.format(68719476736) + _SIZES.format("Size:    67108864(0x4000000) KB\n", 32589824),
+    ),
+    "second-device-of-a-card": (
+        "mig-device-misaddressed",
+        "CUDA_VISIBLE_DEVICES=GPU-5c89852c\nRuntimeError: CUDA error: invalid device ordinal\n",
+    ),
+    "one-device-of-a-part": ("mig-device-misaddressed", _PART + ">>> torch.cuda.device_count()\n1\n"),
+    "cache-that-is-there": ("oom-model-too-large", "Available KV cache memory: 2.10 GiB\n"),
+    "blocks-on-the-card": ("oom-model-too-large", "INFO # GPU blocks: 1024, # CPU blocks: 1024\n"),
     "killed-without-a-word": ("host-memory-exhausted", _KILLED_OF_MAIN.format("Killed")),
     "pod-ended-long-ago": ("host-memory-exhausted", "    Last State:     Terminated\n      Reason:       OOMKilled\n"),
     "double-bit-errors-of-before": (

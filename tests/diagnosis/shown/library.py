@@ -57,8 +57,36 @@ _CONDA_LIST = "$ conda list\ncudatoolkit 11.8.0 h37601d7_11 conda-forge\ncuda-cu
     "11.8.0", "{}"
 )
 _SYMBOL_OF_OTHER = "ImportError: /e/x.so: undefined symbol: cublasLtHSHMatmulAlgoInit, version libcublasLt.so.11\n"
+_LOADS = (
+    "   77:\tfile=libcusparse.so.12 [0];  needed by {needs} [0]\n   77:\tfind library=libcusparse.so.12 [0]; searching\n   77:\t search path=/opt/mpi/lib:{folder}\t\t(LD_LIBRARY_PATH)\n"
+    "   77:\t  trying file=/opt/mpi/lib/libcusparse.so.12\n   77:\t  trying file={folder}/libcusparse.so.12\n   77:\t\n   77:\tfile=libcusparse.so.12 [0];  generating link map\n"
+)
+_PINS = 'paddlepaddle-gpu 3.2.0 requires {}; platform_system == "Linux", but you have {} which is incompatible.\n'
+
 
 SPEAKS = {
+    "wheel-served-from-the-path": (
+        "library-clash-ld-library-path",
+        _LOADS.format(
+            needs="/v/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so", folder="/opt/cuda-12.4/lib64"
+        ),
+    ),
+    "jax-served-from-the-path": (
+        "library-clash-ld-library-path",
+        _LOADS.format(
+            needs="/v/lib/python3.12/site-packages/nvidia/cusolver/lib/libcusolver.so.11", folder="/opt/cuda-12.4/lib64"
+        )
+        + "RuntimeError: Unable to load cuSPARSE. Is it installed?\n",
+    ),
+    "two-minors-of-another-program": (
+        "pip-cuda-mix",
+        _PINS.format("nvidia-cublas-cu12==12.6.4.1", "nvidia-cublas-cu12 12.8.4.1")
+        + _PINS.format("nvidia-cudnn-cu12==9.5.1.17", "nvidia-cudnn-cu12 9.10.2.21"),
+    ),
+    "another-major-of-another-program": (
+        "pip-cuda-mix",
+        _PINS.format("nvidia-cudnn-cu12>=9.1", "nvidia-cudnn-cu12 8.9.7.29"),
+    ),
     "oneapi-not-activated": (
         "intel-oneapi-runtime-missing",
         "INFO     Intel OneAPI Toolkit detected\nERROR    Intel OneAPI Toolkit is not activated! Activate OneAPI manually!\n",
@@ -182,9 +210,38 @@ SPEAKS = {
         "windows-paging-file-too-small",
         "03.05.2025 21:14:22  2004 Предупреждение   Windows успешно диагностировала нехватку виртуальной памяти.\n",
     ),
+    "dll-of-another-number-in-a-folder": (
+        "intel-oneapi-version-mismatch",
+        "sycl8.dll was not found\nD:\\llm\\env\\Library\\bin\\sycl7.dll\n",
+    ),
+    "part-of-mkl-of-another-number": (
+        "intel-oneapi-version-mismatch",
+        "needs mkl_sycl_blas.5.dll\nLibrary\\bin\\mkl_sycl_blas.4.dll\n",
+    ),
 }
 
 SILENT = {
+    "wheel-served-from-a-wheel": (
+        "library-clash-ld-library-path",
+        _LOADS.format(
+            needs="/v/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so",
+            folder="/v/lib/python3.12/site-packages/nvidia/cusparse/lib",
+        ),
+    ),
+    "program-served-from-the-path": (
+        "library-clash-ld-library-path",
+        _LOADS.format(needs="/home/me/solver/solve", folder="/opt/cuda-12.4/lib64"),
+    ),
+    "one-minor-of-another-program": (
+        "pip-cuda-mix",
+        _PINS.format("nvidia-cublas-cu12==12.6.4.1", "nvidia-cublas-cu12 12.8.4.1"),
+    ),
+    "two-minors-and-works": (
+        "pip-cuda-mix",
+        _PINS.format("nvidia-cublas-cu12==12.6.4.1", "nvidia-cublas-cu12 12.8.4.1")
+        + _PINS.format("nvidia-cudnn-cu12==9.5.1.17", "nvidia-cudnn-cu12 9.10.2.21")
+        + ">>> torch.cuda.is_available()\nTrue\n",
+    ),
     "oneapi-script-not-there-and-not-needed": (
         "intel-oneapi-runtime-missing",
         "./webui.sh: line 92: /opt/intel/oneapi/setvars.sh: No such file or directory\n>>> torch.__version__, torch.xpu.is_available()\n('2.6.0+xpu', True)\n",
@@ -285,5 +342,13 @@ SILENT = {
     "uv-names-another-package": (
         "pip-cuda-mix",
         "The package `torch` requires `sympy==1.13.1`, but `1.12` is installed\n",
+    ),
+    "dll-of-the-same-number": (
+        "intel-oneapi-version-mismatch",
+        "sycl8.dll was not found\nD:\\llm\\env\\Library\\bin\\sycl8.dll\n",
+    ),
+    "dll-of-another-base": (
+        "intel-oneapi-version-mismatch",
+        "sycl8.dll was not found\nD:\\llm\\env\\Library\\bin\\mkl_sycl_blas.5.dll\n",
     ),
 }

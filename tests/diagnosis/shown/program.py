@@ -52,6 +52,8 @@ _OWN_NAME = "127.0.0.1 localhost\n127.0.1.1 node1\n$ torchrun --nnodes=2 --rdzv_
 _WEBUI = "RuntimeError: Torch is not able to use GPU; add --skip-torch-cuda-test to COMMANDLINE_ARGS variable to disable this check\n"
 _POD = '      env:\n        - name: CUDA_VISIBLE_DEVICES\n          value: "1"\n      resources:\n        limits:\n          nvidia.com/gpu: {}\n'
 
+_QUEUE = '  File "/venv/lib/python3.12/site-packages/{}", line 400, in {}\n'
+
 SPEAKS = {
     "speed-before-slots": (
         "cuda-device-order-differs",
@@ -159,6 +161,26 @@ SPEAKS = {
     "one-card-for-a-pod": (
         "cuda-visible-devices-wrong",
         _POD.format(1) + "pinned memory pool will not be available: no CUDA-capable device is detected\n",
+    ),
+    "input-of-another-device": (
+        "tensors-on-different-devices",
+        "RuntimeError: Input type (torch.FloatTensor) and weight type (torch.cuda.FloatTensor) sho",
+    ),
+    "bias-of-another-device": (
+        "tensors-on-different-devices",
+        "RuntimeError: Input type (CUDAFloatType) and bias type (CPUFloatType) should be the same",
+    ),
+    "task-of-a-queue": (
+        "cuda-initialised-before-fork",
+        _QUEUE.format("celery/app/trace.py", "trace_task") + "RuntimeError: b'initialization error'\n",
+    ),
+    "task-of-a-work-horse": (
+        "cuda-initialised-before-fork",
+        _QUEUE.format("rq/worker.py", "perform_job") + "RuntimeError: CUDA error: initialization error\n",
+    ),
+    "order-written-down": (
+        "cuda-device-order-differs",
+        "# nvidia-smi order\n# 0. GT 1030\n# 1. RTX 2080 Ti\nprint(torch.cuda.get_device_name(0))  # prints: NVIDIA GeForce RTX 2080 Ti\nprint(torch.cuda.get_device_name(1))  # prints: NVIDIA GeForce GT 1030\n",
     ),
 }
 
@@ -270,5 +292,30 @@ SILENT = {
     "two-cards-for-a-pod": (
         "cuda-visible-devices-wrong",
         _POD.format(2) + 'I0611 1 server.cc:674] "Started GRPCInferenceService at 0.0.0.0:8001"\n',
+    ),
+    "input-of-another-kind": (
+        "tensors-on-different-devices",
+        "RuntimeError: Input type (torch.cuda.HalfTensor) and bias type (torch.cuda.FloatTensor) should be the same",
+    ),
+    "task-of-a-queue-fails-otherwise": (
+        "cuda-initialised-before-fork",
+        _QUEUE.format("celery/app/trace.py", "trace_task") + "ValueError: initialization vector error\n",
+    ),
+    "no-queue": ("cuda-initialised-before-fork", "RuntimeError: b'initialization error'\n"),
+    "rccl-names-the-iommu-alone": (
+        "multinode-wrong-interface",
+        'n1:8:8 [0] NCCL WARN Missing "iommu=pt" from kernel command line which can lead to system instablity or hang!\nn1:8:8 [0] NCCL INFO NET/Socket : Using [0]eth0:10.1.1.2<0> [1]br-12ab34cd56ef:172.18.0.1<0>\n',
+    ),
+    "rccl-names-the-iommu-and-starts": (
+        "nccl-p2p-blocked-by-acs-iommu",
+        'n1:8:8 [0] NCCL WARN Missing "iommu=pt" from kernel command line which can lead to system instablity or hang!\nn1:8:8 [0] NCCL INFO comm 0x55d0 rank 0 nranks 2 cudaDev 0 busId c000 - Init COMPLETE\n',
+    ),
+    "rccl-warns-of-numa": (
+        "multinode-wrong-interface",
+        "n1:8:8 [0] NCCL WARN NUMA auto balancing enabled which can lead to variability in the RCCL performance!\nn1:8:8 [0] NCCL INFO NET/Socket : Using [0]eth0:10.1.1.2<0> [1]docker0:172.17.0.1<0>\nn1:8:8 [0] NCCL INFO comm 0x55d0 rank 0 nranks 2 cudaDev 0 busId c000 - Init COMPLETE\n",
+    ),
+    "order-written-down-of-equals": (
+        "cuda-device-order-differs",
+        "# nvidia-smi shows\n# 0. RTX 2080 Ti\n# 1. RTX 2080 Ti\nprint(torch.cuda.get_device_name(0))  # prints: NVIDIA GeForce RTX 2080 Ti\n",
     ),
 }

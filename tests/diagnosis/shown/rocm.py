@@ -77,6 +77,13 @@ _SHOWN_BY_PIP = "$ ls /dev/kfd\n/dev/kfd\n$ pip show torch\nName: torch\nVersion
 _FAULT_UNDER = "$ HSA_OVERRIDE_GFX_VERSION={} python t.py\nDevice: AMD Radeon 8060S\nMemory access fault by GPU node-1 (Agent handle: 0x1b37) on address 0x7f762a667000. Reason: Page not present or supervisor privilege.\n"
 _ROW_OF_SMI = "0    41.0c  15.066W  None  1000Mhz  0%   auto  Unsupported    8%   11%\n"
 
+_FILE_OF_ROCBLAS = '"/opt/rocm/lib/rocblas/library/TensileLibrary_lazy_gfx1030.dat"\nAborted (core dumped)\n'
+_SOLVER = "ImportError: libhipsolver.so.0: cannot open shared object file: No such file or directory\n"
+_DIFFERENCES = (
+    "AMD Radeon RX 9070 XT\nrow | CPU(s) | GPU(s) | max_diff\n  1 | 0.001 | 0.002 | 1.2e-06\n  2 | 0.001 | 0.002 | {}\n"
+)
+_FROM_TORCH = "pip install torch {} https://download.pytorch.org/whl/cu130\nERROR: Could not find a version that satisfies the requirement cuda-bindings==13.0.3 (from torch) (from versions: 12.9.2)\n"
+
 SPEAKS = {
     "reserved-tokens": ("garbage-output-on-gfx", _HALO + _TOKENS),
     "one-sign-and-a-form": ("garbage-output-on-gfx", _FORM + "> hi\n@@@@@@@@@@@@@@@@@@@@@@@@\n"),
@@ -220,6 +227,25 @@ SPEAKS = {
     "incorrect-output-of-one-backend": (
         "garbage-output-on-gfx",
         "Radeon 8060S: it produces incorrect output with the ROCm backend, Vulkan is right.\n",
+    ),
+    "files-of-other-chips": ("gfx-not-in-rocblas", "RX 6700 XT\n" + _FILE_OF_ROCBLAS),
+    "build-of-a-night": ("broken-wheel-missing-library", "PyTorch nightly wheel for ROCm\n" + _SOLVER),
+    "night-by-its-number": ("broken-wheel-missing-library", "torch-2.9.0.dev20250712+rocm6.4\n" + _SOLVER),
+    "table-of-differences": ("garbage-output-on-gfx", _DIFFERENCES.format("3.584e+01")),
+    "error-from-the-processor": ("garbage-output-on-gfx", "ROCm, gfx1151\nconv2d: CPU vs GPU max error: 131.5\n"),
+    "torch-stands-on-other-releases": ("pip-index-url-hides-pypi", _FROM_TORCH.format("--index-url")),
+    "chip-of-the-processor-is-taken": ("igpu-visible-beside-dgpu", "RX 9070 XT\nAMD arch: gfx1036\n"),
+    "work-on-graphics-that-come-third": (
+        "igpu-visible-beside-dgpu",
+        "  Node:                    2\n  Device Type:             GPU\n  Chip ID:                 5056(0x13c0)\n  BDFID:                   6144\nROCm1 KV buffer size = 6144 MiB\n",
+    ),
+    "layers-on-graphics-that-come-third": (
+        "igpu-visible-beside-dgpu",
+        "  Node:                    2\n  Device Type:             GPU\n  Chip ID:                 5710(0x164e)\n  BDFID:                   6144\nload_tensors: ROCm1 model buffer size = 2048.00 MiB\n",
+    ),
+    "rocblas-has-no-solution": (
+        "hipblaslt-no-arch-library",
+        "rocBLAS error: No hipBLASLt solution found\nrocBLAS warning: hipBlasLT failed, falling back to tensile.\n",
     ),
 }
 
@@ -366,4 +392,21 @@ SILENT = {
         + "Platform Name: AMD Accelerated Parallel Processing\nNumber of devices: 0\n",
     ),
     "correct-output-of-one-backend": ("garbage-output-on-gfx", "Radeon 8060S: it produces correct output with ROCm.\n"),
+    "files-of-its-chip": ("gfx-not-in-rocblas", "RX 6800 XT\n" + _FILE_OF_ROCBLAS),
+    "build-of-a-day": ("broken-wheel-missing-library", "built against ROCm in the nightly job\n" + _SOLVER),
+    "differences-of-rounding": ("garbage-output-on-gfx", _DIFFERENCES.format("3.584e-06")),
+    "index-beside-pypi": ("pip-index-url-hides-pypi", _FROM_TORCH.format("--extra-index-url")),
+    "chip-of-the-card-is-taken": ("igpu-visible-beside-dgpu", "RX 9070 XT\nAMD arch: gfx1201\n"),
+    "types-mixed-by-a-program": (
+        "gfx-not-in-torch-wheel",
+        "ComfyUI, ROCm, gfx1151\nRuntimeError: mat1 and mat2 must have the same dtype, but got BFloat16 and Float\n",
+    ),
+    "work-on-a-second-card": (
+        "igpu-visible-beside-dgpu",
+        "  Node:                    2\n  Device Type:             GPU\n  Chip ID:                 29772(0x744c)\n  BDFID:                   6144\nROCm1 KV buffer size = 6144 MiB\n",
+    ),
+    "work-on-the-card-before-the-graphics": (
+        "igpu-visible-beside-dgpu",
+        "  Node:                    2\n  Device Type:             GPU\n  Chip ID:                 5056(0x13c0)\n  BDFID:                   6144\nROCm0 KV buffer size = 6144 MiB\n",
+    ),
 }

@@ -48,6 +48,14 @@ _SHELLS_FIRST = "$ srun -p gpu --gres=gpu:4 --ntasks-per-node=4 --nodes=1 --pty 
 _NEXTFLOW = "process {{\n  executor = 'slurm'\n  queue = 'gpu'\n{}}}\n"
 _NONE_SEEN = "RuntimeError: no CUDA-capable device is detected\n"
 
+_PAST = "RuntimeError: CUDA error: invalid device ordinal\n"
+_JAX_RANKS = "jax.distributed.initialize()\n"
+_JAX_NONE = (
+    "RuntimeError: Unable to initialize backend 'cuda': INTERNAL: no supported devices found for platform CUDA\n"
+)
+_BOTH_SIDES = "python -c 'import torch; print(torch.cuda.is_available())'\nTrue\nsrun {}python -c 'import torch; print(torch.cuda.is_available())'\nFalse\n"
+_LISTED_OUTSIDE = "$ nvidia-smi -L\nGPU 0: NVIDIA L40S (UUID: GPU-11)\n$ srun {}nvidia-smi -L\nNo devices found.\n"
+
 SPEAKS = {
     "rank-among-bound-ones": (
         "slurm-gpu-binding-per-task",
@@ -120,6 +128,16 @@ SPEAKS = {
         "slurm-no-gpu-requested",
         "#!/bin/bash\n#SBATCH -p a100\n#SBATCH -c 8\npython t.py\n>>> jax.devices()\n[CpuDevice(id=0)]\n",
     ),
+    "tasks-beyond-the-cards-of-whole-nodes": (
+        "slurm-ntasks-mismatch",
+        _job("nodes=4", "ntasks-per-node=16", "gpus-per-node=8") + _PAST,
+    ),
+    "jax-rank-is-bound": (
+        "slurm-gpu-binding-per-task",
+        _job("ntasks-per-node=4", "gpus-per-task=1") + _JAX_RANKS + _JAX_NONE,
+    ),
+    "same-line-in-a-step": ("slurm-no-gpu-requested", _BOTH_SIDES.format("")),
+    "cards-outside-of-a-step": ("slurm-no-gpu-requested", _LISTED_OUTSIDE.format("")),
 }
 
 SILENT = {
@@ -185,4 +203,20 @@ SILENT = {
         "slurm-no-gpu-requested",
         _NEXTFLOW.format("  clusterOptions = '--gres=gpu:1'\n") + _NONE_SEEN,
     ),
+    "one-card-on-each-node": ("slurm-ntasks-mismatch", _job("nodes=2", "ntasks-per-node=4", "gres=gpu:1") + _PAST),
+    "tasks-as-many-as-cards": (
+        "slurm-gpu-request-too-small",
+        _job("nodes=4", "ntasks-per-node=8", "gpus-per-node=8") + _PAST,
+    ),
+    "whole-nodes-and-few-cards": (
+        "slurm-gpu-request-too-small",
+        _job("nodes=4", "ntasks-per-node=16", "gpus-per-node=8") + _PAST,
+    ),
+    "jax-rank-is-free": (
+        "slurm-gpu-binding-per-task",
+        _job("ntasks-per-node=4", "gpus-per-node=4") + _JAX_RANKS + _JAX_NONE,
+    ),
+    "jax-without-ranks": ("slurm-gpu-binding-per-task", _job("ntasks-per-node=4", "gpus-per-task=1") + _JAX_NONE),
+    "step-that-asks": ("slurm-no-gpu-requested", _BOTH_SIDES.format("--gres=gpu:1 ")),
+    "cards-asked-for-in-a-step": ("slurm-no-gpu-requested", _LISTED_OUTSIDE.format("--gpus=1 ")),
 }

@@ -26,6 +26,9 @@ _FOUND = 'source=gpu.go:491 msg="discovered GPU libraries" paths="[{} /usr/lib/w
 _CHOICE = "run.py: error: argument --execution-providers: invalid choice: '{}' (choose from 'cpu')\n"
 _STATUS = "PS C:\\> wsl --status\nStandardversion: 2\nKernelversion: {}\n"
 _APT = "$ uname -r\n5.15.146.1-microsoft-standard-WSL2\nCommandline: apt install {}\n"
+_IN_A_LINE = "WSL2, RX 7900 XTX\nTorch 2.3.0+rocm6.0\n{}\n"
+_FORM_OF_AMD = "WSL environment detected.\nGPU:\n  Name:                    AMD Ryzen 5 5600X 6-Core Processor\n  Marketing Name:          AMD Ryzen 5 5600X 6-Core Processor\n{}\nRadeon RX 9070 XT\n"
+
 SPEAKS = {
     "kernel-told-by-windows": ("wsl-windows-too-old", _STATUS.format("4.19.128")),
     "package-of-linux-in-wsl": ("wsl-linux-driver-inside", _APT.format("nvidia-driver-550")),
@@ -111,6 +114,27 @@ SPEAKS = {
         _MODULES.format(_FIRST) + _REFUSED.format("nvidia_375", "Function not implemented"),
     ),
     "linker-beside-a-tensor": ("wsl-libcuda-link", _RUNS + _LINKER),
+    "build-for-rocm-in-a-line-of-wsl": (
+        "wsl-wheel-bundled-hsa-runtime",
+        _IN_A_LINE.format("Torch reports GPU not available"),
+    ),
+    "form-lists-the-processor": ("wsl-gpu-not-supported", _FORM_OF_AMD.format("")),
+    "package-chosen-by-dpkg": (
+        "wsl-linux-driver-inside",
+        "$ uname -r\n5.15.153.1-microsoft-standard-WSL2\n$ dpkg --get-selections | grep nvidia\nlibnvidia-compute-535:amd64\t\t\tinstall\n",
+    ),
+    "tool-of-another-time": (
+        "wsl-linux-driver-inside",
+        "$ uname -r\n5.15.153.1-microsoft-standard-WSL2\n- Driver: 566.36\n- NVIDIA-SMI: 470.256.02\n",
+    ),
+    "tool-of-another-time-by-its-version": (
+        "wsl-linux-driver-inside",
+        "$ uname -r\n5.15.153.1-microsoft-standard-WSL2\nNVIDIA-SMI version  : 535.183.01\nNVML version        : 572.16\nDRIVER version      : 572.16\n",
+    ),
+    "container-tool-in-a-spoken-wsl": (
+        "wsl-windows-too-old",
+        "I run it in WSL2.\nnvc.c:391] dxcore initialization failed, continuing assuming a non-WSL environment\nnvidia-container-cli: initialization error: driver error: failed to process request\n",
+    ),
 }
 
 SILENT = {
@@ -201,4 +225,21 @@ SILENT = {
     "linker-on-a-linux-of-its-own": ("wsl-libcuda-link", "$ uname -r\n6.8.0-45-generic\n" + _RUNS + _LINKER),
     "linker-in-a-container": ("wsl-libcuda-link", _DOCKER + _RUNS + _LINKER),
     "linker-alone": ("wsl-libcuda-link", _LINKER),
+    "build-for-rocm-in-wsl-that-works": (
+        "wsl-wheel-bundled-hsa-runtime",
+        _IN_A_LINE.format("Torch detected GPU: AMD Radeon RX 7900 XTX"),
+    ),
+    "form-lists-the-card": ("wsl-gpu-not-supported", _FORM_OF_AMD.format("  Name:                    gfx1201\n")),
+    "package-left-by-dpkg": (
+        "wsl-linux-driver-inside",
+        "WSL2\nnvidia-container-toolkit\t\t\tinstall\nlibnvidia-compute-535:amd64\t\t\tdeinstall\n$ dpkg --get-selections\n",
+    ),
+    "tool-of-the-same-time": (
+        "wsl-linux-driver-inside",
+        "WSL2\nNVIDIA-SMI version  : 575.64\nNVML version        : 576.88\nDRIVER version      : 576.88\n",
+    ),
+    "container-tool-on-another-linux": (
+        "wsl-windows-too-old",
+        "nvc.c:391] dxcore initialization failed, continuing assuming a non-WSL environment\nnvidia-container-cli: initialization error: driver error: failed to process request\n",
+    ),
 }

@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
 from rigup.diagnosis.rules.access import inside
-from rigup.diagnosis.rules.told import NOTEBOOKS, WITHOUT_GPU
+from rigup.diagnosis.rules.told import LISTS_WITHOUT, NOTEBOOKS, WITHOUT_GPU
 from rigup.knowledge.branches import branch_carrying
 from rigup.knowledge.jetson import jetpack_of_l4t
 from rigup.machine.kinds import (
@@ -60,10 +60,11 @@ def no_nodes_inside(
 
 @rule("container-without-gpu")
 def not_asked_for(
-    error: Symptom = seen(*_NO_GPU, "image-found-no-driver", "kfd-not-there"), world: World = one(gpu_requested=False)
-) -> Verdict:
-    """The command that started it names no GPU."""
-    return bool(world.get("container")) and (not error.place.world or inside(error))
+    error: Symptom = seen(*_NO_GPU, "image-found-no-driver", "kfd-not-there"), world: World = one(gpu_requested=False),
+    none: Symptom | None = seen(*LISTS_WITHOUT),
+) -> Verdict:  # fmt: skip
+    """The command that started it names no GPU, and nobody shows that there is none to be named."""
+    return none is None and bool(world.get("container")) and (not error.place.world or inside(error))
 
 
 @rule("container-without-gpu")

@@ -1,7 +1,7 @@
 """Containers that the engine gave nothing of the driver, or a part of it."""
 
 from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
-from rigup.diagnosis.rules.told import WITHOUT_GPU
+from rigup.diagnosis.rules.told import LISTS_WITHOUT, WITHOUT_GPU
 from rigup.machine.kinds import DeviceNode, Driver, Gpu, PciDevice, Symptom, Torch, World
 
 _NO_COMPUTE = ("driver-capabilities-without-compute", "asked-capabilities-without-compute")
@@ -9,10 +9,11 @@ _NO_COMPUTE = ("driver-capabilities-without-compute", "asked-capabilities-withou
 
 @rule("container-without-gpu", strength="likely")
 def tool_is_not_in_the_image(
-    _error: Symptom = seen("engine-finds-no-nvidia-smi"), asked: World | None = one(at="container", gpu_requested=True)
-) -> Verdict:
-    """Where GPUs are asked for the engine lays nvidia-smi into the image."""
-    return asked is None and {"vendor": "nvidia"}
+    _error: Symptom = seen("engine-finds-no-nvidia-smi"), asked: World | None = one(at="container", gpu_requested=True),
+    none: Symptom | None = seen(*LISTS_WITHOUT),
+) -> Verdict:  # fmt: skip
+    """Where GPUs are asked for the engine lays nvidia-smi into the image; unless the machine has none at all."""
+    return asked is None and none is None and {"vendor": "nvidia"}
 
 
 @rule("container-without-gpu", strength="possible")

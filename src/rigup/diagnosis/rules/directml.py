@@ -35,7 +35,7 @@ def chosen_and_torch_for_the_processor(
 
 @rule("directml-module-missing", "likely")
 def onnxruntime_shows_the_processor_alone(
-    said: Symptom = seen("onnxruntime-cpu-alone"), _wished: Symptom = seen("onnxruntime-directml-installed", "directml-in-words"),
+    said: Symptom = seen("onnxruntime-cpu-alone"), _wished: Symptom = seen("onnxruntime-directml-installed", "directml-in-words", "directml-provider-asked"),
     cuda: Symptom | None = seen("onnxruntime-cuda-provider", "onnxruntime-wants-libraries"),
 ) -> Verdict:  # fmt: skip
     """The plain package was installed beside it, or after it, and its files are the ones that load."""
@@ -81,7 +81,7 @@ def integrated_is_used_beside_a_card(
 
 @rule("directml-wrong-adapter", "likely")
 def first_of_two_is_the_processors_own(
-    where: Symptom = seen("directml-spoken-of", "directml-provider-spoken-of", "directml-imported"), first: Gpu = one(runtime_index=0),
+    where: Symptom = seen("directml-spoken-of", "directml-provider-spoken-of", "directml-imported", "directml-first-asked"), first: Gpu = one(runtime_index=0),
     other: Gpu = one(integrated=False), chosen: Symptom | None = seen(*_SECOND),
 ) -> Verdict:  # fmt: skip
     """Unless told otherwise a program takes the adapter with the first number, and nothing shows that another was asked for."""
@@ -97,10 +97,11 @@ def first_of_two_is_the_processors_own(
 @rule("directml-wrong-adapter", "likely")
 def first_number_where_windows_lists_two(
     asked: Symptom = seen("directml-first-asked"), other: Gpu = one(integrated=False), inner: Symptom = seen("intel-drawing-chip-named", "radeon-graphics-of-windows-listed"),
-    chosen: Symptom | None = seen(*_SECOND),
+    chosen: Symptom | None = seen(*_SECOND), first: Gpu | None = one(runtime_index=0),
 ) -> Verdict:  # fmt: skip
     """The program asks for the first, and the processor's graphics, which mostly are that, stand in Windows's list beside a card."""
-    return chosen is None and {"used": inner.get("name"), "better": other.get("name"), "said": asked.id}
+    inside = first is None or small(str(first.get("name")))
+    return chosen is None and inside and {"used": inner.get("name"), "better": other.get("name"), "said": asked.id}
 
 
 @rule("directml-wrong-adapter", "likely")

@@ -198,7 +198,7 @@ def _unbuilt(tree: DkmsTree, builds: Every[DkmsBuild], platform: Platform) -> Ve
 @rule("kernel-module-not-built", "likely")
 def modprobe_finds_no_module(
     said: Symptom = seen("modprobe-module-not-found", "kmod-no-such-module"),
-    _smi: Symptom = seen(*SILENT, "dkms-headers-missing", "nvidia-installer-load-failed", "nvidia-docker-no-uvm", "cuda-999"),
+    _smi: Symptom = seen(*SILENT, "dkms-headers-missing", "nvidia-installer-load-failed", "nvidia-docker-no-uvm", "cuda-999", "fallback-service-speaks", "persistenced-finds-no-nodes"),
     ready: KernelModule | None = one(name="nvidia", loaded=True), uvm: Symptom | None = seen("uvm-module-not-inserted"),
 ) -> Verdict:  # fmt: skip
     """The driver's programs are there, and its module is not; where CUDA's part has a number in its name, that is what was meant."""

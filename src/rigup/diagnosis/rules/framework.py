@@ -1,7 +1,7 @@
 """Whether the build of a framework serves the card and the driver that are there."""
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
-from rigup.diagnosis.rules.told import MACS, OTHER_ACCELERATORS, Told
+from rigup.diagnosis.rules.told import LISTS_WITHOUT, MACS, OTHER_ACCELERATORS, Told
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
 from rigup.knowledge.rocm import override_for
@@ -14,7 +14,18 @@ from rigup.knowledge.torch_builds import (
     newest_build,
     variant_for_pypi,
 )
-from rigup.machine.kinds import Driver, Gpu, Package, PciDevice, Platform, PythonEnv, Symptom, Toolkit, Torch
+from rigup.machine.kinds import (
+    Driver,
+    Gpu,
+    Package,
+    PciDevice,
+    Platform,
+    PythonEnv,
+    Symptom,
+    Toolkit,
+    Torch,
+    UnlistedVendor,
+)
 
 _GPU_MAKERS = ("nvidia", "amd")
 _WITHOUT_CUDA = (
@@ -127,9 +138,12 @@ def pypis_wheel_for_windows(
 def somebody_shows_a_list_of_cpu_builds(
     package: Package = one(manager="conda", name=("cpuonly", "pytorch", "pytorch-cpu", "pytorch-mutex", "libtorch")),
     platform: Platform | None = None, gpu: Gpu | None = None, torch: Torch | None = None,
+    none: Symptom | None = seen(*LISTS_WITHOUT, "virtual-display-in-windows"), unlisted: UnlistedVendor | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
-    """A list of packages is all that there is to see: who shows it looks for the GPU in it."""
-    return _cpu_variant(package) and platform is None and gpu is None and not (torch and torch.knows("available"))
+    """A list of packages is all that there is to see: who shows it looks for the GPU in it, unless what the bus has is shown too."""
+    seen_none = none is not None or unlisted is not None
+    told = platform is not None or gpu is not None or (torch is not None and torch.knows("available"))
+    return _cpu_variant(package) and not told and not seen_none
 
 
 @rule("cpu-only-torch", "possible")

@@ -1,20 +1,33 @@
 """Intel's GPUs: a torch without code for them, a way to them that is shut, a library of oneAPI that is not there or of another generation."""
 
+import re
+
 from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.knowledge.intel import release_of, runtime_of_torch
 from rigup.machine.kinds import Gpu, Package, PathLibrary, Platform, Symptom, Toolkit, Torch
 
 _OTHER_WAYS = ("intel-extension-for-pytorch", "openvino", "ipex-llm", "torch-directml")
 _IPEX = ("ipex-imported", "ipex-in-words", "ipex-in-small-letters")
-_KITS = ("oneapi-compiler", "oneapi-mkl", "oneapi-ccl", "oneapi-dnnl")  # parts that carry libraries
+_KITS = ("oneapi", "oneapi-compiler", "oneapi-mkl", "oneapi-ccl", "oneapi-dnnl")  # parts that carry libraries
 _RUNTIME = ("intel-sycl-rt", "intel-cmplr-lib-rt", "dpcpp-cpp-rt")  # of the compiler, as pip has it
-_MISSING = ("oneapi-library-not-found", "mkl-library-not-found", "ldd-oneapi-not-found")
+_MISSING = (
+    "oneapi-library-not-found", "mkl-library-not-found", "ldd-oneapi-not-found", "oneapi-library-not-found-cut", "oneapi-dll-not-found", "oneapi-dlls-not-found",
+    "oneapi-dll-missed", "windows-finds-no-library-of-oneapi",
+)  # fmt: skip
 
 
 def _generation(soname: str) -> tuple[str, str]:
-    """libmkl_sycl.so.3 in base and number."""
+    """libmkl_sycl.so.3 in base and number; Windows's sycl8.dll and mkl_sycl_blas.5.dll as Linux names them."""
+    if dll := re.fullmatch(r"(\w{3,40}?)\.?(\d{1,2})(?:\.dll)?", soname.lower()):
+        return "lib" + dll[1].removeprefix("lib"), dll[2]
     base, _, number = soname.partition(".so")
     return base, number.strip(".").partition(".")[0]
+
+
+def _year_wanted(missing: Symptom) -> str | None:
+    """The year of the kit that brings what is missed."""
+    release = release_of(*_generation(str(missing.get("lib"))))
+    return release[:4] if release else None
 
 
 @rule("cpu-only-torch", "likely")
@@ -121,10 +134,41 @@ def another_release_lies_in_its_folder(
     missing: Symptom = seen(*_MISSING), kits: Every[Toolkit] = every(Toolkit)
 ) -> Verdict:
     """The base kit that is there is of other years than the one that brings what is missed."""
-    wanted = release_of(*_generation(str(missing.get("lib"))))
+    wanted = _year_wanted(missing)
     there = [kit.version for kit in kits if kit.get("name") in _KITS and kit.get("version")]
-    other = bool(there) and wanted is not None and not any(version.startswith(wanted[:4]) for version in there)
+    other = bool(there) and wanted is not None and not any(version.startswith(wanted) for version in there)
     return other and {"lib": missing.get("lib"), "have": "oneAPI " + max(there)}
+
+
+@rule("intel-oneapi-version-mismatch", "likely")
+def another_release_is_listed(missing: Symptom = seen(*_MISSING), kit: Toolkit = one(name="oneapi")) -> Verdict:
+    """The same of what a package manager, the compiler or a path of Windows names; where those name two years, nothing is read."""
+    wanted = _year_wanted(missing)
+    return wanted not in (None, str(kit.version)[:4]) and {"lib": missing.get("lib"), "have": "oneAPI " + kit.version}
+
+
+@rule("intel-oneapi-version-mismatch", "likely")
+def another_release_lies_beside_python(
+    missing: Symptom = seen(*_MISSING), part: Package = one(name=(*_RUNTIME, "mkl-dpcpp"))
+) -> Verdict:
+    """The same of the compiler's runtime, or of MKL's part for SYCL, as pip and conda bring it: its library has another number each year."""
+    wanted, of_mkl = _year_wanted(missing), _generation(str(missing.get("lib")))[0].startswith("libmkl")
+    own = of_mkl == (part.name == "mkl-dpcpp")
+    return (
+        own
+        and wanted is not None
+        and not str(part.version).startswith(wanted)
+        and {"lib": missing.get("lib"), "have": f"{part.name} {part.version}"}
+    )
+
+
+@rule("intel-oneapi-version-mismatch", "likely")
+def dll_of_another_number_is_shown(
+    missing: Symptom = seen(*_MISSING), shown: Symptom = seen("oneapi-dll-shown")
+) -> Verdict:
+    """Windows puts the generation into the file's name."""
+    (base, number), (wanted, want) = _generation(str(shown.get("lib"))), _generation(str(missing.get("lib")))
+    return base == wanted and number != want and {"lib": missing.get("lib"), "have": shown.get("lib")}
 
 
 @rule("intel-oneapi-version-mismatch", "likely")
@@ -132,10 +176,11 @@ def another_release_is_told(
     missing: Symptom = seen(*_MISSING),
     told: Symptom = seen("oneapi-release-in-words", "oneapi-package-there", "oneapi-other-generation-told"),
 ) -> Verdict:
-    """A library is missed, and a person or a package manager says which oneAPI is there: then it is of another generation."""
-    release = str(told.get("release") or told.get("other") or "")
+    """A library is missed, and a person or a package manager says which oneAPI is there: then it is of another generation. Where the table knows both years, they tell."""
+    release, wanted = str(told.get("release") or told.get("other") or ""), _year_wanted(missing)
     named = {"have": "oneAPI " + release} if release[:1].isdigit() else {}
-    return bool(release) and {"lib": missing.get("lib"), **named}
+    same = bool(named) and wanted is not None and release.startswith(wanted)
+    return bool(release) and not same and {"lib": missing.get("lib"), **named}
 
 
 @rule("intel-oneapi-version-mismatch", "likely")

@@ -179,10 +179,13 @@ def reserved_would_do(said: Symptom = seen(*OUT)) -> Verdict:
 
 
 @rule("oom-model-too-large")
-def work_fills_the_card(said: Symptom = seen(*OUT), shared: Gpu | None = one(vendor="amd", integrated=True)) -> Verdict:
-    """Nearly all is in use by the work itself."""
+def work_fills_the_card(
+    said: Symptom = seen(*OUT), shared: Gpu | None = one(vendor="amd", integrated=True), carved: Symptom | None = seen("amdgpu-vram-ready", "amdgpu-vram-span")
+) -> Verdict:  # fmt: skip
+    """Nearly all is in use by the work itself; a total far below what the kernel has for graphics is no whole card's."""
     figures = Figures(said)
-    return shared is None and figures.own and _work(figures)
+    whole = carved is None or (size(f"{carved.mib} M") or 0) < 1.5 * (figures.total or 0)
+    return shared is None and whole and figures.own and _work(figures)
 
 
 @rule("oom-model-too-large", "likely")
@@ -360,14 +363,9 @@ def more_free_than_there_is(said: Symptom = seen("hip-memory-figures", "hip-memo
 @rule("apu-memory-miscount", "likely")
 def pools_were_added(said: Symptom = seen("ollama-compute"), gpu: Gpu = one(vendor="amd")) -> Verdict:
     """The program's total is carve-out and mapped memory together, which the machine does not have at once."""
-    total = size(said.get("total"))
-    return (
-        gpu.get("integrated") is not False
-        and bool(total)
-        and gpu.vram > 0
-        and abs((total or 0) - gpu.vram - gpu.gtt) < 0.02 * (total or 0)
-        and gpu.gtt > gpu.vram
-    )
+    total = size(said.get("total")) or 0.0
+    added = abs(total - gpu.vram - gpu.gtt) < 0.02 * total
+    return gpu.get("integrated") is not False and total > 0 and 0 < gpu.vram < gpu.gtt and added
 
 
 @rule("apu-memory-miscount")

@@ -5,7 +5,7 @@ import re
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.diagnosis.rules.library import missed_and_there
 from rigup.diagnosis.rules.rocm import left
-from rigup.diagnosis.rules.told import NOTEBOOKS
+from rigup.diagnosis.rules.told import BUILDS_OF_A_NIGHT, NOTEBOOKS
 from rigup.knowledge import wsl
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.rocm_libraries import keeps_its_number
@@ -98,11 +98,11 @@ def another_rocm_stands_first(
 
 @rule("rocm-abi-mismatch", strength="likely")
 def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: Symptom | None = seen("torch-import-lacks-library"), part: Symptom | None = seen("torch-c-part-imported"), built: Symptom | None = seen("wheel-runpath-told"),
-                         named: Symptom | None = seen(*_WHEELS), torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm"), there: Symptom | None = seen("rocm-library-lies-in-the-environment")) -> Verdict:  # fmt: skip
+                         named: Symptom | None = seen(*_WHEELS), torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm"), there: Symptom | None = seen("rocm-library-lies-in-the-environment"), night: Symptom | None = seen(*BUILDS_OF_A_NIGHT)) -> Verdict:  # fmt: skip
     """An extension wants a library of some ROCm; what is there is not told."""
     told = error.get("lib") == _HIP and bool((torch and torch.get("hip")) or rocm)
     bundled = (named is not None and keeps_its_number(str(error.get("lib")))) or (
-        part is not None and not numbered(error)
+        (part is not None or (night is not None and rocm is None)) and not numbered(error)
     )
     return (
         not told

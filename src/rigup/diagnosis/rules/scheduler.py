@@ -143,9 +143,9 @@ def fewer_gpus_than_tasks(
     """Two ranks meet on one GPU, or one looks for a GPU that is not there; but some share their GPUs on purpose."""
     have, tasks = per_node(job), tasks_per_node(job) or 1
     meant = shared is not None and not clash.id.startswith("nccl")
-    return (
-        have is not None and 0 < have < tasks and not meant and not job.get("gpus") and {"have": have, **asking(tasks)}
-    )
+    few = have is not None and 0 < have < tasks and not meant and not job.get("gpus")
+    whole = (job.get("nodes") or 1) > 1 and have != 1  # who goes on to a second node has taken all of the first
+    return few and not whole and {"have": have, **asking(tasks)}
 
 
 @rule("slurm-gpu-binding-per-task")

@@ -33,6 +33,12 @@ WORKS_INSIDE = (
 )  # of a container whose GPUs are there
 RIGHT = "collectives-run-right"  # a test of several cards that ended well
 CPU_ONLY = ("cpu-only-machine-told", "cpu-only-machine-told-with-a-dash")
+BUILDS_OF_A_NIGHT = ("build-of-a-night-named", "nightly-torch-asked")
+NOT_THE_MACHINES = (
+    "numbers-of-two-types-mixed",
+    "shapes-do-not-fit",
+    "torch-took-the-other-blas",
+)  # the program's own, on any device
 WITHOUT_GPU = ("has-no-gpu-in-words", "has-no-card-in-words", "runs-on-the-processor-in-words", *CPU_ONLY)  # fmt: skip
 OTHER_ACCELERATORS = (
     "ascend-torch-package", "ascend-torch-module", "ascend-tool", "ascend-platform-of-vllm", "neuron-torch-package", "xla-torch-package",

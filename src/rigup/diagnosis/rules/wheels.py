@@ -352,12 +352,13 @@ def wheels_for_other_systems_only(said: Symptom = seen("uv-other-platform-only")
 def resolver_finds_wheels_for_other_systems(
     said: Symptom = seen("uv-no-platform-tag"), offer: Symptom | None = seen("uv-wheels-for-platforms")
 ) -> Verdict:
-    """The same in the words of uv's resolver; a processor of another kind counts as another system."""
+    """The same in the words of uv's resolver; a processor of another kind counts as another system. On a Mac it may be the Python that is for another one."""
     system, machine = _system_and_machine(str(said.have))
     listed = re.findall(r"\w+", str(offer.offered)) if offer is not None and offer.name == said.name else []
     served = any(_system_and_machine(tag) in ((system, machine), (system, "universal2")) for tag in listed)
     cut = offer is None and re.fullmatch(r"manylinux_2_(?:1?\d|2[0-7])_\w{3,12}", str(said.have))  # an older libc?
-    return bool(system) and not served and not cut and {"name": said.name}
+    mac = (system, machine) == ("macosx", "x86_64")
+    return bool(system) and not served and not cut and not mac and {"name": said.name}
 
 
 def _system_and_machine(tag: str) -> tuple[str, str]:

@@ -51,17 +51,21 @@ _MACHINES = r"^(?:colima|rancher-desktop|lima-[\w-]{1,40})(?:[ \t]{0,20}\*[^\n]{
         "Docker Root Dir",
         "Docker version",
         "docker.desktop",
-        "snap.docker.",
+        "snap.docker",
         "docker context",
         "DOCKER ENDPOINT",
     ),
 )
 def docker_info(text: Text) -> Statements:
     """`Operating System: Docker Desktop`, `Context: desktop-linux`, `Docker Root Dir: /var/snap/docker/…`."""
-    if hit := text.first(r"(?P<flavour>(?:Docker Desktop|desktop-linux|docker-desktop)\b|" + _MACHINES + ")"):
+    if hit := text.first(
+        r"(?P<flavour>(?<!not )(?<!no )(?<!without )(?<!instead of )(?:Docker Desktop|desktop-linux|docker-desktop)\b|"
+        + _MACHINES
+        + ")"
+    ):
         yield hit.states(ContainerEngine, name="docker", flavour="desktop")
     elif hit := text.first(
-        r"(?P<flavour>/(?:var/)?snap/(?:bin/)?docker|\bsnap\.docker\.dockerd)\b|^docker {1,20}\d[\w.+-]{1,20} {1,20}\d{2,6} {1,20}\S{3,30} {1,20}canonical"
+        r"(?P<flavour>/(?:var/)?snap/(?:bin/)?docker|\bsnap\.docker\.dockerd|/run/snap\.docker)\b|^docker {1,20}\d[\w.+-]{1,20} {1,20}\d{2,6} {1,20}\S{3,30} {1,20}canonical"
     ):
         yield hit.states(ContainerEngine, name="docker", flavour="snap")
     elif hit := text.first(r"^[ \t]*Docker Root Dir: (?P<flavour>/\S{1,120})"):

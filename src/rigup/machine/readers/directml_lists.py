@@ -7,7 +7,7 @@ from rigup.machine.kinds import Gpu
 from rigup.machine.reader import Statements, reads
 from rigup.machine.texts import Text
 
-_MARKS = ("directml", "DirectML", "Directml", "DmlExecution", "dml_provider", "privateuseone")
+_MARKS = ("directml", "DirectML", "Directml", "DmlExecution", "dml_provider", "privateuseone", "ExecutionProvider_DML")
 _NAME = r"(?P<name>(?:Intel|AMD|NVIDIA|Radeon|GeForce)(?:\([RT]M?\))?(?: [\w()+-]{1,20}){1,6}?)"
 _END = r"(?=[ \t]*(?:\n|\Z)|[ \t]{2,}|[,;|]| [(|]| (?:Dedicated|integrated|native)\b)"
 # A number before a name: `0 AMD Radeon(TM) Graphics`, `[1] NVIDIA …`, `GPU 0  Intel(R) …`, `Device 1: AMD …`.
@@ -28,6 +28,18 @@ def adapters_beside_directml(text: Text) -> Statements:
         return
     for name, hit in {hit["name"]: hit for hit in text.each(_CARD)}.items():
         yield hit.states(Gpu, **_told(name))
+
+
+# D3d12info's and dxgi's own: `DXGI Adapter 1:`, rules and headings, `    Description = Intel(R) HD Graphics 630`.
+_DESCRIBED = r"^[> \t]{0,20}(?:DXGI )?Adapter[ \t]?#?(?P<index>\d):?[ \t]*\n(?:[ \t=-]*\n|[ \t]*DXGI_ADAPTER_DESC\d?:[ \t]*\n){0,6}[ \t]{0,12}Description[ \t]{0,8}[=:] ?(?P<name>[^\n]{4,60}?)[ \t]*$"
+
+
+@reads(adds=(Gpu,), marks=("DXGI Adapter", "DXGI_ADAPTER_DESC"), rank=-1)
+def adapters_of_dxgi(text: Text) -> Statements:
+    """The order of DXGI is that by which a plain number of DirectML counts."""
+    for hit in text.each(_DESCRIBED):
+        if "Basic Render" not in hit["name"]:
+            yield hit.states(Gpu, runtime_index=int(hit["index"]), **_told(hit["name"]))
 
 
 def _told(name: str) -> dict[str, object]:

@@ -75,6 +75,26 @@ def agent_without_head(text: Text) -> Statements:
             yield from draft.facts("vendor")
 
 
+_CUT = r"^[> \t]{0,40}Node: {1,40}(?P<node>\d{1,2})[ \t]*\n[> \t]{0,40}Device Type: {1,40}GPU[ \t]*\n(?P<rest>(?:[> \t]{0,40}[A-Z][^\n]{2,100}\n?){1,40})"
+
+
+@reads(adds=(Gpu,), marks=("Device Type: ",))
+def agent_without_names(text: Text) -> Statements:
+    """An agent of rocminfo from its middle on: its number as the kernel counts, its chip and its place."""
+    if text.first(r"^[> \t]{0,40}Agent \d{1,3}\b|^[> \t]{0,40}Name: {1,40}gfx"):
+        return
+    for hit in text.each(_CUT):
+        chip = re.search(r"Chip ID: {1,40}\d{1,6}\(0x([0-9a-f]{4})\)", hit["rest"])
+        place = re.search(r"BDFID: {1,40}(\d{1,6})\b", hit["rest"])
+        if chip:
+            draft = Draft(text, Gpu, hit.start)
+            draft.add("vendor", "amd")
+            draft.add("kfd_node", int(hit["node"]))
+            draft.add("pci_id", pci_id("1002", chip[1]))
+            draft.add("pci_address", _bdf(int(place[1])) if place else None)
+            yield from draft.facts("vendor")
+
+
 def _bdf(number: int) -> str | None:
     return f"0000:{number >> 8 & 0xFF:02x}:{number >> 3 & 0x1F:02x}.{number & 7}" if number else None
 

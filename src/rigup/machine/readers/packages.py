@@ -16,7 +16,7 @@ _MATTERS = late(
     r"(?:py|lib)?torch\w*(?:-\w+){0,3}|nvidia-[\w-]+|cuda[\w-]*|cudnn|cudatoolkit|cpuonly|triton[\w-]*|tensorflow[\w-]*|tf-nightly"
     r"|jax[\w-]*|rocm[\w-]*|hip\w*|amd[\w-]*|onnxruntime[\w-]*|numpy|xformers|flash-attn|flash-attention|vllm[\w-]*|sglang"
     r"[\w-]*|bitsandbytes|deepspeed|transformers|accelerate|diffusers|lightning|pytorch-lightning|llama-cpp-python|ctransformers"
-    r"|intel-extension[\w-]*|oneccl[\w-]*|ipykernel|jupyter\w*|notebook|keras|cupy[\w-]*|mkl[\w-]*|intel-openmp|libgomp|nccl"
+    r"|intel-extension[\w-]*|intel-(?:sycl-rt|cmplr-[\w-]+)|dpcpp-cpp-rt|oneccl[\w-]*|ipykernel|jupyter\w*|notebook|keras|cupy[\w-]*|mkl[\w-]*|intel-openmp|libgomp|nccl"
     r"|safetensors|peft|unsloth[\w-]*|exllamav?\d?|auto-gptq|gptqmodel|autoawq|apex|mmcv[\w-]*|detectron2|fairseq|dgl[\w-]*"
     r"|paddlepaddle[\w-]*|mxnet[\w-]*|torch|pytorch|openvino|ultralytics|faiss[\w-]*|numba|pycuda|lmcache|pyopencl|setuptools"
     r"|cudf[\w-]*|cuml[\w-]*|rmm[\w-]*|pylibraft[\w-]*|jaxlib|ctranslate2|faster-whisper|xgboost|lightgbm|catboost|spacy"
@@ -74,6 +74,7 @@ def listed_libraries(text: Text) -> Statements:
         " mkl_py",
         " eigen_py",
         " gpu_py",
+        " intel_",
     ),
 )
 def conda_listing(text: Text) -> Statements:
@@ -169,6 +170,25 @@ _RPM = (
     r"(?:(?:k|ak)mod-)?(?:nvidia|cuda|rocm|hip|amdgpu|hsa|rocblas|miopen|libnvidia)[\w.+]*(?:-[a-z][\w.+]*){0,5}(?:-\d[\w.]{0,30}-\d[\w.]{0,30}\.(?:x86_64|aarch64))?)-(?P<version>(?:\d:)?\d[\w.+~]{0,60}-\d[\w.+~]{0,60})\.(?:x86_64|noarch|aarch64|i686)[ \t]*$"
 )
 _PACMAN = r"^[> \t]{0,40}(?:local/)?(?P<name>(?:lib32-)?(?:nvidia|cuda|cudnn|rocm|hip|hsa|lib32-nvidia|opencl-nvidia|rocblas|miopen)[\w.+-]{0,60}) (?P<version>(?:\d:)?\d[\w.+]{0,40}-\d{1,3}(?:\.\d)?)(?: \[installed\])?[ \t]*$"
+
+
+# dpkg --get-selections: "libnvidia-compute-510:amd64    install"; dpkg-query -W: a version instead of the word
+_CHOSEN = (
+    r"^[> \t]{0,8}(?P<name>"
+    + _GPU_PACKAGE
+    + r")(?:[ \t]{1,80}(?P<word>install|hold|deinstall|purge)|\t{1,8}\d[\w.+:~-]{2,60})[ \t]*$"
+)
+
+
+@reads(adds=(SystemPackage,), marks=("--get-selections", "\tinstall", "  install\n", "dpkg-query -W"))
+def chosen_packages(text: Text) -> Statements:
+    """`dpkg --get-selections`: a package, and that it is to be installed."""
+    for hit in text.each(_CHOSEN):
+        draft = Draft(text, SystemPackage, hit.start)
+        draft.add("name", hit["name"].partition(":")[0])
+        draft.add("state", "removed" if hit["word"] in ("deinstall", "purge") else "installed")
+        draft.add("manager", "dpkg")
+        yield from draft.facts()
 
 
 @reads(

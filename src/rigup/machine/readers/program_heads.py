@@ -33,11 +33,12 @@ _BUILD = r"(?P<version>[12]\.\d{1,2}\.\d{1,2}\+(?:cpu|cu\d{2,3}|xpu|rocm\d[\d.]{
 _VERSIONS = (
     r"Model was trained with torch [^\n,]{1,40}, yours is " + _BUILD,  # pyannote, WhisperX
     r"\bTorch: torch==" + _BUILD + r"(?: torchvision==|[ \t]*$)",  # SD.Next
+    r"\bLoaded Torch==" + _BUILD + r"[ \t]*$",  # SD.Next, older
     r"\"(?:pytorch|torch)_version\": ?\"" + _BUILD + r"\"",  # ComfyUI's and the web UIs' reports
 )
 
 
-@reads(adds=(Torch,), marks=("yours is ", "Torch: torch==", 'torch_version"'), rank=0)
+@reads(adds=(Torch,), marks=("yours is ", "Torch: torch==", "Loaded Torch==", 'torch_version"'), rank=0)
 def torch_of_a_head_line(text: Text) -> Statements:
     """`Model was trained with torch 1.10.0+cu102, yours is 2.1.0+cpu`: the second is the one that is there."""
     for form in _VERSIONS:

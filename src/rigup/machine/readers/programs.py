@@ -55,7 +55,7 @@ def _same_program(before: str) -> str:
 def devices_by_index(text: Text) -> Statements:
     """`torch.cuda.get_device_name(1)` and its answer, `cuda:1 NVIDIA …`: how CUDA numbers the cards."""
     forms = (
-        r"get_device_name\([ \t]*(?P<index>\d{1,2})[ \t]*\)[^\n#'\"]{0,20}(?:[ \t]*(?:#|=>|->)[ \t]*|[ \t]*\n(?:[ \t]*\n)?[ \t]*(?:Out ?\[\d{1,4}\]: ?)?)['\"]?(?P<name>[A-Z][^'\"\n]{3,70}?)['\"]?[ \t]*$",
+        r"get_device_name\([ \t]*(?P<index>\d{1,2})[ \t]*\)[^\n#'\"]{0,20}(?:[ \t]*(?:#|=>|->)[ \t]*(?:(?:[Pp]rints?|[Oo]utputs?|[Rr]eturns?|[Gg]ives|[Ss]hows|[Ss]ays|[Aa]nswers|is)\b ?:? ?)?|[ \t]*\n(?:[ \t]*\n)?[ \t]*(?:Out ?\[\d{1,4}\]: ?)?)['\"]?(?P<name>[A-Z][^'\"\n]{3,70}?)['\"]?[ \t]*$",
         r"^[ \t>*-]{0,6}(?:cuda|CUDA):(?P<index>\d{1,2})[ \t]{0,4}(?:[:=|-]{0,2}|->|=>|→)[ \t]{1,4}['\"(]?(?P<name>(?:NVIDIA|GeForce|Tesla|Quadro|TITAN|AMD)[^'\"\n),|]{3,70}?)['\")]?[ \t]*(?:[,|][^\n]{0,80})?[ \t]*$",
     )
     for form in forms:

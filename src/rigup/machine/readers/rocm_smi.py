@@ -194,7 +194,18 @@ _AMD: dict[tuple[str, str], tuple[str, Convert]] = {
 VENDORS = {"1002": "amd", "1d94": "hygon"}
 
 
-@reads(adds=(Driver, Gpu), marks=("MARKET_NAME", "BDF: ", "TOTAL_VRAM", "TARGET_GRAPHICS_VERSION", "AMD-SMI "))
+@reads(
+    adds=(Driver, Gpu),
+    marks=(
+        "MARKET_NAME",
+        "BDF: ",
+        "TOTAL_VRAM",
+        "TARGET_GRAPHICS_VERSION",
+        "AMD-SMI ",
+        "amd-smi static",
+        "BIT_WIDTH: ",
+    ),
+)
 def amd_smi(text: Text) -> Statements:
     """`amd-smi static`, `list` and `metric`: a block for each GPU, in sections; and the table."""
     heads = list(text.each(r"^[> \t]{0,40}GPU: (?P<index>\d{1,3})[ \t]*$"))[:_MOST]

@@ -160,3 +160,12 @@ def tool_answers_root_alone_inside(
 ) -> Verdict:  # fmt: skip
     """The same program in a container, as it fails and as it answers to root there."""
     return inside(error) and {"said": error.id, "works": root.id}
+
+
+@rule("container-render-group-mismatch")
+def image_opens_its_nodes_by_itself(
+    said: Symptom = seen("image-opens-a-node-by-itself", "image-gives-its-account-a-nodes-group"),
+    refused: Symptom | None = seen(*KFD_DENIED, "render-node-permission-denied", "video-library-cannot-open-the-node", *HIP_FINDS_NONE),
+) -> Verdict:  # fmt: skip
+    """Images of linuxserver's kind give their account the node's group as they start: worth knowing, and no fault."""
+    return refused is None and {"said": said.id, "severity": "note"}

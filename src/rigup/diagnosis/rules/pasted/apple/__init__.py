@@ -1,5 +1,5 @@
 """Macs and their GPUs."""
 
-from rigup.diagnosis.rules.pasted.apple import metal
+from rigup.diagnosis.rules.pasted.apple import metal, processes
 
-__all__ = ["metal"]
+__all__ = ["metal", "processes"]

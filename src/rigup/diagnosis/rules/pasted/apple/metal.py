@@ -12,13 +12,13 @@ from rigup.knowledge.wheels import wheels
 from rigup.machine.kinds import Cpu, Gpu, Platform, PythonEnv, Symptom, Torch, World
 
 _OF_MLX = ("mlx", "mlx-metal", "mlx-lm", "mlx-vlm", "mlx-whisper")
-_FOR_APPLE = ("mlx", "mlx-metal", "tensorflow-macos", "tensorflow-metal", "jax-metal")
+OF_APPLE_ALONE = ("mlx", "mlx-metal", "tensorflow-macos", "tensorflow-metal", "jax-metal")
 _MPS_ANSWERS = (
     "mps-wants-newer-macos", "mps-version-or-device", "mps-operator-missing", "mps-operator-not-run", "mps-no-float64", "mps-no-double",
     "mps-out-of-memory", "mps-not-built", "mps-not-linked", "mps-operator-falls-back",
 )  # fmt: skip
 _NO_METAL = ("mps-wants-newer-macos", "mps-version-or-device", "metal-not-created", "metal-device-null")
-_NOT_THERE = ("mps-not-built", "mps-not-linked", "mps-backend-not-available")
+NOT_THERE = ("mps-not-built", "mps-not-linked", "mps-backend-not-available")
 _APPLE = ("apple-chip-named", "apple-gpu-cores-shown", "mac-named")
 
 
@@ -39,7 +39,7 @@ def package_for_apple_chips_has_no_wheel(
 ) -> Verdict:  # fmt: skip
     """What is made for Apple's chips alone is asked for by a Python for Intel's."""
     name = str(said.get("name")).lower().replace("_", "-")
-    return name in _FOR_APPLE and bool(intel or env) and {"chip": None, "seen": "x86_64"}
+    return name in OF_APPLE_ALONE and bool(intel or env) and {"chip": None, "seen": "x86_64"}
 
 
 @rule("mps-x86-python-under-rosetta", "likely")
@@ -250,14 +250,14 @@ def no_gpu_in_a_container_of_a_mac(
 
 
 @rule("mps-inside-linux-container", "likely")
-def container_of_its_own_wants_it(said: Symptom = seen(*_NOT_THERE), nvidia: Gpu | None = one(vendor="nvidia")) -> Verdict:  # fmt: skip
+def container_of_its_own_wants_it(said: Symptom = seen(*NOT_THERE), nvidia: Gpu | None = one(vendor="nvidia")) -> Verdict:  # fmt: skip
     """Its log is a container's: MPS is a part of macOS, and containers are Linux."""
     return nvidia is None and said.place.world.startswith("container") and {"said": said.id}
 
 
 @rule("mps-inside-linux-container", "likely")
 def guest_on_an_apple_chip(
-    chip: Symptom = seen("apple-vendor-shown", "container-machine-of-a-mac", "container-machine-of-a-mac-podman"), said: Symptom | None = seen(*_NOT_THERE, "ollama-computes-on-cpu"),
+    chip: Symptom = seen("apple-vendor-shown", "container-machine-of-a-mac", "container-machine-of-a-mac-podman"), said: Symptom | None = seen(*NOT_THERE, "ollama-computes-on-cpu"),
     torch: Torch | None = one(mps_available=False),
 ) -> Verdict:  # fmt: skip
     """Linux shows an Apple processor, or an engine for Macs runs it, and the program finds no GPU."""

@@ -75,6 +75,15 @@ def other_engine_has_not_the_hosts_tools(
 
 
 @rule("docker-flavour-without-gpu", "likely")
+def snap_starts_no_container_with_gpus(
+    engine: ContainerEngine | None = one(flavour="snap"), told: Symptom | None = seen("docker-as-a-snap-in-words", "docker-installed-as-a-snap", "docker-is-installed-as-a-snap"),
+    said: Symptom = seen("engine-cannot-create-the-task", "docker-no-device-driver", "runtime-name-unknown", "docker-unknown-runtime", "container-cli-no-nvml-library"), asked: World = one(gpu_requested=True, at="container"),
+) -> Verdict:  # fmt: skip
+    """GPUs are asked for, and the snap's daemon cannot start what would hand them in."""
+    return bool(engine or told) and bool(asked.get("container")) and {"said": said.id}
+
+
+@rule("docker-flavour-without-gpu", "likely")
 def desktop_has_not_the_hosts_nodes(
     engine: ContainerEngine = one(flavour="desktop"), said: Symptom = seen("dri-not-where-docker-runs", "runtime-name-unknown")
 ) -> Verdict:  # fmt: skip

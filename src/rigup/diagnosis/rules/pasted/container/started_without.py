@@ -10,7 +10,7 @@ from rigup.diagnosis.rules.pasted.heard import (
     PROGRAM_STOPS,
     TORCH_ON_PROCESSOR,
 )
-from rigup.diagnosis.rules.told import GPU_NOT_USED, MACS
+from rigup.diagnosis.rules.told import GPU_NOT_USED, LISTS_WITHOUT, MACS
 from rigup.machine.kinds import Gpu, JobRequest, Symptom, Torch, World
 
 _NOTHING = ("torch-found-no-driver", "torch-no-cuda-gpus", "webui-torch-no-gpu", "libcuda-not-found", "cuda-driver-library-not-found", "cuda-driver-insufficient", "cuda-no-device", "cuda-no-device-constant", "paddle-device-not-set", "nvidia-smi-not-installed", "program-finds-no-library-of-the-driver", "cudarc-finds-no-library-of-the-driver")  # fmt: skip
@@ -92,10 +92,11 @@ def runner_starts_an_image(
 
 @rule("container-without-gpu", "likely")
 def description_names_none_and_a_program_finds_none(
-    world: World = one(gpu_requested=False, at="container"), said: Symptom = seen(*_NOTHING)
-) -> Verdict:
-    """What describes the container asks for no GPU, and the program in it finds nothing of a driver."""
-    return bool(world.container) and said.place.world != "host" and {"vendor": "nvidia", "said": said.id}
+    world: World = one(gpu_requested=False, at="container"), said: Symptom = seen(*_NOTHING), none: Symptom | None = seen(*LISTS_WITHOUT)
+) -> Verdict:  # fmt: skip
+    """What describes the container asks for no GPU, and the program in it finds nothing of a driver, on a machine that may have a card."""
+    mine = bool(world.container) and said.place.world != "host"
+    return none is None and mine and {"vendor": "nvidia", "said": said.id}
 
 
 @rule("container-without-gpu", "likely")
@@ -193,14 +194,14 @@ def composed_without_devices_and_on_the_processor(
 def its_container_was_started_without_gpus(
     said: Symptom = seen(*_NO_GPU), world: World = one(gpu_requested=False), asked: World | None = one(gpu_requested=True),
     rocm: Symptom | None = seen("rocm-named-in-lower-case"), amd: Gpu | None = one(vendor="amd", integrated=False), cpu: Symptom | None = seen("torch-cpu-version-told"),
-    mac: Symptom | None = seen(*MACS), card: Gpu | None = one(vendor="nvidia"),
+    mac: Symptom | None = seen(*MACS), card: Gpu | None = one(vendor="nvidia"), none: Symptom | None = seen(*LISTS_WITHOUT),
 ) -> Verdict:  # fmt: skip
     """The command or file that starts the container asks for no GPU, and the program in it finds none.
 
     Who only says that it computes on the processor may be meant to, where nobody names a card.
     """
     vendor = "amd" if rocm is not None or amd is not None else "nvidia"
-    alone = asked is None and cpu is None and mac is None
+    alone = asked is None and cpu is None and mac is None and none is None
     meant = said.id in TORCH_ON_PROCESSOR and card is None
     return alone and not meant and bool(world.container) and {"said": said.id, "vendor": vendor}
 
@@ -231,3 +232,12 @@ def program_finds_none_in_a_container_that_was_given_none(
     """The command that started the container names no GPU."""
     mine = not error.place.world or error.place.world.startswith("container")
     return bool(world.get("container")) and mine and {"said": error.id}
+
+
+@rule("container-without-gpu", "likely")
+def another_container_of_the_host_has_its_cards(
+    said: Symptom = seen("nvidia-smi-not-installed", "torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device", "cuda-no-device-constant", "libcuda-not-found"),
+    plain: Symptom = seen("container-run-without-a-word-of-gpus"), _other: Symptom = seen("table-from-a-container-with-gpus"),
+) -> Verdict:  # fmt: skip
+    """One container was started with GPUs, and nvidia-smi answers in it; another was started without a word of them."""
+    return {"vendor": "nvidia", "said": said.id, "started": plain.id}

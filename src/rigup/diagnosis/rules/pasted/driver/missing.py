@@ -42,6 +42,17 @@ def card_on_the_bus_and_no_tool(
     return unknown and module is None and not ours and torch is None and not inside(said) and not (platform and platform.get("wsl"))  # fmt: skip
 
 
+@rule("nvidia-driver-missing", "possible")
+def card_on_the_bus_and_no_module_by_that_name(
+    card: PciDevice = one(vendor_id=NVIDIA), said: Symptom = seen("modprobe-module-not-found", "kmod-no-such-module", module="nvidia"), module: KernelModule | None = one(name=("nvidia", "nouveau", "nova_core")),
+    silent: Symptom | None = seen(*SILENT, "dkms-build-failed", "bbswitch-off"), tree: DkmsTree | None = one(module="nvidia"), package: SystemPackage | None = one(state="installed"),
+) -> Verdict:  # fmt: skip
+    """The bus has the card, the kernel has no module for it, and nothing else of a driver is shown: it may be there and not built."""
+    display = not card.knows("driver") and str(card.get("class_code", "03")).startswith("03")
+    alone = all(part is None for part in (module, silent, tree, package))
+    return display and alone and not inside(said) and {"said": said.id}
+
+
 @rule("nvidia-driver-missing", "likely")
 def card_that_nobody_claims(
     card: Gpu = one(vendor="nvidia", driver=None), module: KernelModule | None = one(name=("nvidia", "nouveau", "nova_core")), package: SystemPackage | None = one(state="installed"),
@@ -191,9 +202,12 @@ def server_searches_the_drivers_library(
 def shell_offers_the_tool_and_a_card_is_named(
     said: Symptom = seen("nvidia-tool-offered-by-the-shell"), card: Gpu = one(vendor="nvidia"), driver: Driver | None = one(vendor="nvidia"),
     package: SystemPackage | None = one(state="installed"), platform: Platform | None = None, box: World | None = one(at="container"),
+    board: Jetson | None = None, works: Torch | None = one(available=True),
 ) -> Verdict:  # fmt: skip
-    """Ubuntu's shell would have to install the package that every driver comes with; somebody names his card."""
+    """Ubuntu's shell would have to install the package that every driver comes with; somebody names his card. A Jetson has no such tool."""
     elsewhere = from_inside(said) or box is not None or (platform is not None and platform.get("wsl"))
+    if board is not None or works is not None:
+        return False
     ours = package is not None and "nvidia" in package.name
     return driver is None and not ours and not elsewhere and not card.get("seen_by") and card.get("driver") is None
 

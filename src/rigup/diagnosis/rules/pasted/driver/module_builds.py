@@ -152,6 +152,15 @@ def akmods_has_nothing_to_build_against(
 
 
 @rule("kernel-module-not-built", "possible")
+def akmods_hints_that_one_failed(
+    _said: Symptom = seen("akmods-hints-at-a-failure"), named: Symptom | None = seen("akmods-build-failed", "akmods-log-of-failure", "akmods-package-error"),
+    loaded: KernelModule | None = one(name="nvidia", loaded=True), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
+) -> Verdict:  # fmt: skip
+    """The same, where it tells no more than that something was not built."""
+    return all(other is None for other in (named, loaded, works)) and {"kernel": None}
+
+
+@rule("kernel-module-not-built", "possible")
 def loader_finds_no_such_module(
     said: Symptom = seen(*_NO_SUCH), missing: Symptom | None = seen("nvidia-smi-not-installed"), card: PciDevice | None = one(vendor_id=NVIDIA),
     ready: KernelModule | None = one(name="nvidia", loaded=True), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
@@ -233,6 +242,15 @@ def sources_are_missed_where_amdgpu_is_built(
 ) -> Verdict:  # fmt: skip
     """DKMS misses a source that it has registered; amdgpu's tree is what is shown."""
     return known is None and {"module": "amdgpu"}
+
+
+@rule("dkms-stale-tree", "possible")
+def dkms_misses_a_source_that_it_does_not_name(
+    _said: Symptom = seen("dkms-conf-of-nobody"), named: Symptom | None = seen("dkms-conf-missing", "dkms-source-is-gone", "dkms-of-another-module-lost", "dkms-tree-of-amdgpu"),
+    works: Gpu | None = one(seen_by=("nvidia-smi", "rocminfo", "torch")),
+) -> Verdict:  # fmt: skip
+    """A registered tree has no source; of which module, the message leaves out."""
+    return named is None and works is None and {"module": None}
 
 
 # -- rocminfo-builtin-module

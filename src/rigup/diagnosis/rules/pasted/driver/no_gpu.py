@@ -16,7 +16,7 @@ from rigup.diagnosis.rules.pasted.heard import (
 )
 from rigup.diagnosis.rules.pasted.reckoned import same_address
 from rigup.diagnosis.rules.told import LISTS_WITHOUT, MACS, NO_DEDICATED, NOTEBOOKS, Told
-from rigup.machine.kinds import Driver, Gpu, PciDevice, Platform, Symptom, Torch, Variable, World
+from rigup.machine.kinds import Driver, Gpu, GraphicsSwitch, PciDevice, Platform, Symptom, Torch, Variable, World
 
 _AMD = "1002"
 _SCREENS = ("0300", "0302", "0380")
@@ -195,11 +195,13 @@ def named_chip_only_draws(
 @rule("no-gpu-present", "likely")
 def driver_found_no_card(
     said: Symptom = seen("nvrm-finds-no-card"), why: Symptom | None = seen(*NVRM_SAYS_WHY), card: PciDevice | None = one(vendor_id=NVIDIA), gpu: Gpu | None = one(vendor="nvidia"),
-    platform: Platform | None = None,
+    platform: Platform | None = None, other: Symptom | None = seen("nouveau-at-work-in-the-log", "nouveau-in-the-log"),
 ) -> Verdict:  # fmt: skip
     """NVIDIA's module was loaded and found none of its cards; the log does not show that it left one out."""
     guest = platform is not None and bool(platform.get("hypervisor"))
-    return all(other is None for other in (why, card, gpu)) and not guest and {"severity": "error", "said": said.id}
+    return (
+        all(found is None for found in (why, card, gpu, other)) and not guest and {"severity": "error", "said": said.id}
+    )
 
 
 @rule("no-gpu-present", "likely")
@@ -265,6 +267,14 @@ def adapter_does_not_start_after_the_tool_cut_it(
 
 
 @rule("hybrid-laptop-gpu-powered-off", "likely")
+def tool_keeps_the_card_for_guests(
+    switch: GraphicsSwitch = one(mode="vfio"), said: Symptom = seen(*SILENT, *NO_CUDA, "nvidia-smi-no-devices"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
+) -> Verdict:  # fmt: skip
+    """A laptop's tool gave the card to vfio-pci, and here a program wants it."""
+    return works is None and not inside(said) and {"tool": switch.tool, "said": said.id}
+
+
+@rule("hybrid-laptop-gpu-powered-off", "likely")
 def wrapper_put_the_card_off_the_bus(
     said: Symptom = seen("xrun-takes-the-card-off-the-bus"), _missed: Symptom = seen(*SILENT, *NO_CUDA), driver: Driver | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
@@ -314,6 +324,16 @@ def no_room_and_nobody_says_more(
     """The kernel found no room for a large window; what came of it is not shown."""
     large = int(said.get("size") or said.get("size2") or "0", 16) >= 1 << 28
     return large and inner is None and works is None and not (guest and guest.get("hypervisor"))
+
+
+@rule("bios-bar-settings", "possible")
+def bridge_has_no_room_and_nobody_says_more(
+    said: Symptom = seen("bridge-gets-no-large-window"), guest: Platform | None = None, inner: Symptom | None = seen(*GUESTS_SHOWN, "pci-slot-powered-on"),
+    works: Gpu | None = one(seen_by=("nvidia-smi", "torch", "rocminfo")), later: Symptom | None = seen("bridge-got-its-large-window"),
+) -> Verdict:  # fmt: skip
+    """The same of the port above the card, for which the kernel tries again; that it went well would stand in the log."""
+    large = int(said.get("size") or "0", 16) >= 1 << 32  # ports without a card ask for less
+    return all(other is None for other in (inner, works, later)) and large and not (guest and guest.get("hypervisor"))
 
 
 @rule("bios-bar-settings", "possible")

@@ -45,7 +45,7 @@ def nouveau_is_loaded_and_cuda_is_missed(
 
 @rule("nouveau-bound", "likely")
 def nouveau_draws_and_cuda_is_missed(
-    _draws: Symptom = seen("opengl-by-nouveau", "nouveau-in-use"), _wish: Symptom = seen(*SILENT, *NO_CUDA, "nvidia-smi-not-installed", "nvidia-smi-no-devices")
+    _draws: Symptom = seen("opengl-by-nouveau", "nouveau-in-use"), _wish: Symptom = seen(*SILENT, *NO_CUDA, "nvidia-smi-not-installed", "nvidia-smi-no-devices", "driver-could-not-load-its-module", "xorg-nvidia-module-failed")
 ) -> Verdict:  # fmt: skip
     """The desktop's own answer names the driver that draws it."""
     return True
@@ -126,10 +126,19 @@ def nouveau_is_named_where_nvidia_fails(
 def nouveau_was_searched_for_and_is_loaded(
     _searched: Symptom = seen("modules-searched-for-nouveau"), _nouveau: KernelModule = one(name="nouveau", loaded=True),
     nvidia: KernelModule | None = one(name="nvidia"), driver: Driver | None = one(vendor="nvidia"), told: Symptom | None = seen(*SILENT, *NO_CUDA),
-    card: Gpu | None = None, works: Torch | None = one(available=True),
+    card: Gpu | None = one(vendor=("amd", "intel")), works: Torch | None = one(available=True), used: Gpu | None = one(seen_by=("nvidia-smi", "torch", "cuda")),
 ) -> Verdict:  # fmt: skip
     """Who searches the modules for it wants to know whether it is in NVIDIA's way; it is loaded, and no more is shown."""
-    return all(other is None for other in (nvidia, driver, told, card, works))
+    return all(other is None for other in (nvidia, driver, told, card, works, used))
+
+
+@rule("nouveau-bound", "likely")
+def nouveau_is_loaded_and_the_drivers_service_fails(
+    _nouveau: KernelModule = one(name="nouveau", loaded=True), _failed: Symptom = seen("persistenced-finds-no-nodes", "driver-could-not-load-its-module", "xorg-nvidia-module-failed"),
+    loaded: KernelModule | None = one(name="nvidia", loaded=True), driver: Driver | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """Of the two modules nouveau is loaded, and a part of NVIDIA's driver that is installed finds no card."""
+    return loaded is None and driver is None
 
 
 @rule("nouveau-bound", "likely")
@@ -161,7 +170,7 @@ def report_names_nouveau(
 
 @rule("nouveau-bound", "likely")
 def nouveau_has_the_card_that_the_module_wants(
-    _log: Symptom = seen("nouveau-at-work-in-the-log", "nouveau-in-the-log"), said: Symptom = seen("module-finds-no-device"), loaded: KernelModule | None = one(name="nvidia", loaded=True),
+    _log: Symptom = seen("nouveau-at-work-in-the-log", "nouveau-in-the-log"), said: Symptom = seen("module-finds-no-device", "nvrm-finds-no-card"), loaded: KernelModule | None = one(name="nvidia", loaded=True),
     driver: Driver | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """The kernel's log shows nouveau at work on a card, and NVIDIA's module finds none that is free."""
@@ -210,6 +219,15 @@ def some_module_is_refused_under_secure_boot(
     works: Gpu | None = one(seen_by=("nvidia-smi", "rocminfo", "rocm-smi", "amd-smi")),
 ) -> Verdict:  # fmt: skip
     """The kernel's log names no module; Secure Boot is on, and NVIDIA's is not loaded. A driver that answers was let in."""
+    return loaded is None and works is None and platform.secure_boot
+
+
+@rule("secure-boot-module-unsigned", "possible")
+def some_signature_is_not_trusted_under_secure_boot(
+    _refused: Symptom = seen("module-signature-untrusted"), platform: Platform = one(secure_boot=True), loaded: KernelModule | None = one(name="nvidia", loaded=True),
+    works: Gpu | None = one(seen_by=("nvidia-smi", "rocminfo", "rocm-smi", "amd-smi")),
+) -> Verdict:  # fmt: skip
+    """As above, where only the signature is spoken of: it may be another module's."""
     return loaded is None and works is None and platform.secure_boot
 
 

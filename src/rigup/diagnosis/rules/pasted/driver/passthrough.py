@@ -89,6 +89,15 @@ def device_stopped_in_a_guest(
     return code_of(said) == "43" and virtual and {"said": said.id}
 
 
+@rule("vm-passthrough-misconfigured", "possible")
+def device_is_in_error_in_a_guest(
+    said: Symptom = seen("card-in-error-in-a-list-of-windows"), guest: Platform | None = None, told: Symptom | None = seen(*GUEST), number: Symptom | None = seen(*DEVICE),
+) -> Verdict:  # fmt: skip
+    """The same in a list that leaves its number out."""
+    virtual = bool(guest and guest.get("hypervisor") and not guest.get("wsl")) or told is not None
+    return number is None and virtual and {"said": said.id}
+
+
 @rule("vm-passthrough-misconfigured", "likely")
 def module_finds_the_card_given_to_a_guest(
     _said: Symptom = seen("nvrm-bound-to-vfio"), wanted: Symptom = seen(*NO_CUDA),
@@ -197,7 +206,7 @@ def passing_on_fails_as_people_say(
 
 @rule("vm-passthrough-misconfigured", "likely")
 def guests_own_output_shows_a_card_that_does_not_start(
-    said: Symptom = seen("nvidia-smi-no-handle", "nvrm-init-adapter-failed", "pci-bar-no-space", "nvrm-bar-invalid", "nvidia-smi-no-devices"), lost: Symptom | None = seen(*_LOST),
+    said: Symptom = seen("nvidia-smi-no-handle", "nvrm-init-adapter-failed", "pci-bar-no-space", "nvrm-bar-invalid", "nvidia-smi-no-devices", "nvrm-finds-no-interrupt"), lost: Symptom | None = seen(*_LOST),
 ) -> Verdict:  # fmt: skip
     """The file is the guest's, and in it the card is found and cannot be used."""
     return lost is None and _named_after_a_guest(said)
@@ -236,6 +245,14 @@ def guest_has_no_interrupt_for_it(
 ) -> Verdict:  # fmt: skip
     """A hypervisor hands interrupts on; this card has none."""
     return (told is not None or bool(guest and guest.get("hypervisor"))) and {"said": said.id}
+
+
+@rule("vm-passthrough-misconfigured", "likely")
+def card_on_the_first_bus_has_no_interrupt(
+    said: Symptom = seen("nvrm-finds-no-interrupt"), failed: Symptom = seen("nvidia-probe-failed-at")
+) -> Verdict:
+    """As above, where the address tells that it is a guest."""
+    return on_first_bus(failed) and {"said": said.id}
 
 
 @rule("vm-passthrough-misconfigured", "possible")

@@ -104,6 +104,14 @@ def unknown_error_and_the_resume_failed(
 
 
 @rule("uvm-broken-after-suspend", "likely")
+def memory_manager_was_to_be_unloaded_after_sleep(
+    said: Symptom = seen("unified-memory-is-in-use"), _slept: Symptom = seen("suspend-happened", "suspend-finished-systemd"), silent: Symptom | None = seen(*SILENT),
+) -> Verdict:  # fmt: skip
+    """The machine slept, and somebody takes the usual way out; a program that still holds the module stands in it."""
+    return silent is None and {"said": said.id}
+
+
+@rule("uvm-broken-after-suspend", "likely")
 def server_gets_no_context_for_an_unknown_error(
     said: Symptom = seen("ollama-context-by-number", code="999"),
 ) -> Verdict:

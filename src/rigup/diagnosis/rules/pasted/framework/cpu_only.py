@@ -217,10 +217,11 @@ def plain_torch_took_the_place_of_one_with_cuda(
 def jax_sees_a_card_and_has_no_part_for_it(
     said: Symptom = seen("jax-sees-a-card-it-is-not-for"), failed: Symptom | None = seen(*_JAX_FAILS), plugin: Package | None = one(name=Told(_for_cuda)),
     lib: Package | None = one(name="jaxlib"), torch: Torch | None = one(available=True), job: JobRequest | None = None, driver: Driver | None = one(vendor="nvidia"),
+    asked: Symptom | None = seen("jax-told-to-use-the-processor"),
 ) -> Verdict:  # fmt: skip
-    """It looks for the card's node itself; where its own part for CUDA is there, that part has failed, and where torch has the card, nobody asked jax for it."""
+    """It looks for the card's node itself; where its own part for CUDA is there, that part has failed, and where torch has the card, nobody asked jax for it, nor where jax is told to compute on the processor."""
     built = "+cuda" in str((lib.get("version") if lib else None) or "")
-    alone = failed is None and plugin is None and torch is None and job is None and not built
+    alone = failed is None and plugin is None and torch is None and job is None and asked is None and not built
     packages = jax_extra(str(driver.get("version") or "") if driver else "")
     return alone and not inside(said) and {"said": said.id, "framework": "JAX", "packages": packages}
 

@@ -190,6 +190,17 @@ def refused_wheel_is_for_another_machine(
 
 
 @rule("extension-without-platform-build", "likely")
+def nothing_is_offered_to_intels_macs(
+    said: Symptom = seen("uv-no-platform-tag"), offer: Symptom | None = seen("uv-wheels-for-platforms"), chip: Gpu | None = one(vendor="apple"),
+    named: Symptom | None = seen("apple-chip-named", "apple-chip-in-words", "apple-silicon-in-words"),
+) -> Verdict:  # fmt: skip
+    """Who asks is built for Intel's processors, and nobody tells of Apple's chip, on which that would be the wrong Python."""
+    asks = re.fullmatch(r"macosx_\d{2}_\d{1,2}_x86_64", str(said.have)) is not None
+    served = offer is not None and re.search(r"\bmacosx_\w{3,12}_(?:x86_64|universal2)\b", str(offer.offered))
+    return asks and not served and chip is None and named is None and {"name": said.name}
+
+
+@rule("extension-without-platform-build", "likely")
 def offered_wheels_are_for_other_processors(said: Symptom = seen("uv-other-platform-only")) -> Verdict:
     """Wheels for Linux are offered, and none for this processor."""
     found = re.fullmatch(r"(?:many|musl)linux_\d_\d{1,2}_(\w{3,12})", str(said.have))
@@ -260,6 +271,18 @@ def parts_of_torch_differ(
 ) -> Verdict:
     """A person found torch and its companions to be of different releases."""
     return {"said": said.id}
+
+
+@rule("torch-torchvision-mismatch", "possible")
+def torch_was_exchanged_and_torchvision_stops(
+    frame: Symptom = seen("torchvision-stops-in-its-first-lines"), gone: Symptom = seen("pip-took-torch-away"), torch: Torch = one()
+) -> Verdict:  # fmt: skip
+    """A torch of another release was taken away, and torchvision, which was made for one of them, ends where it registers its operators."""
+    return str(torch.version).partition("+")[0] != gone.old and {
+        "said": frame.id,
+        "companion": "torchvision",
+        "have": torch.version,
+    }
 
 
 @rule("torch-torchvision-mismatch", "likely")

@@ -9,6 +9,7 @@ _MIB = 1 << 20
 _PAGE = 4096
 _TOTALS = ("hip-memory-figures", "hip-memory-tuple", "torch-out-of-memory-total", "rocminfo-gpu-pool", "vllm-memory-taken", *OUT)  # fmt: skip
 _GIB = 1 << 30
+_ROUND = 0.08 * GIB  # what of a card's last gigabyte its driver keeps
 _PRINTED = ("torch-total-in-bytes", "torch-total-in-mib", "torch-total-divided", "torch-total-asked", "comfyui-totals", "ggml-total-of-an-integrated-device")  # fmt: skip
 
 
@@ -156,6 +157,37 @@ def model_is_larger_than_what_is_counted(
         and 8 * GIB < counted < 0.5 * (size(file.size) or 0.0)
         and {"said": free.id, "gpu": gpu.get("name")}
     )
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def total_is_a_part_of_the_carve_out_and_no_cards(
+    said: Symptom = seen(*_TOTALS), carved: Symptom = seen("amdgpu-vram-ready", "amdgpu-vram-span"), cuda: Symptom | None = seen("torch-out-of-memory", runtime="CUDA"),
+    card: Gpu | None = one(integrated=False),
+) -> Verdict:  # fmt: skip
+    """The kernel's log has more than twice the runtime's total; that of a card of its own is nearly a whole number of gigabytes."""
+    total, vram = total_of(said), int(carved.get("mib") or 0) * _MIB
+    broken = total > GIB and -total % GIB > _ROUND
+    return card is None and cuda is None and broken and vram > 2 * total and {"severity": "error" if said.id in OUT else "warning"}  # fmt: skip
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def program_counts_a_part_of_what_a_tool_shows(
+    said: Symptom = seen(*_PRINTED), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False), nvidia: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """The same where a tool shows the carve-out, and torch prints its own total."""
+    total = _printed(said)
+    broken = total > GIB and -total % GIB > _ROUND
+    alone = card is None and nvidia is None and not gpu.get("partitions")
+    return alone and broken and gpu.vram >= 16 * GIB and gpu.vram > 1.7 * total and {"severity": "warning"}
+
+
+@rule("apu-vram-carveout-vs-gtt", "likely")
+def runtime_sees_less_than_the_kernels_file_as_people_say(
+    said: Symptom = seen("runtime-sees-so-much-alone"), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False)
+) -> Verdict:  # fmt: skip
+    """Somebody tells how much a runtime sees alone, and the kernel has set much more aside for the graphics."""
+    alone = card is None and not gpu.get("partitions")
+    return alone and gpu.vram >= 16 * GIB and gpu.vram > 1.7 * float(said.gib) * GIB and {"said": said.id}
 
 
 # -- apu-memory-miscount

@@ -106,6 +106,15 @@ def part_is_named_as_the_container_tools_name_it(
     return not works and pair is not None and bool(card.get("partitions")) and {"named": pair[1]}
 
 
+@rule("mig-device-misaddressed", "likely")
+def one_part_is_given_and_a_second_asked_for(
+    mask: Variable = one(name=(CUDA_MASK, "NVIDIA_VISIBLE_DEVICES")), said: Symptom = seen("cuda-invalid-ordinal", "torch-device-beyond-count", "lightning-devices-missing")
+) -> Verdict:  # fmt: skip
+    """A process is given a part of a card, the only one that it can see, and asks for a device that is beyond it."""
+    part = (mask.value or "").strip("\"'")
+    return part.upper().startswith("MIG") and {"named": part, "said": said.id}
+
+
 # -- mig-enabled-without-instance
 @rule("mig-enabled-without-instance", "possible")
 def mode_is_on_that_should_be_off(

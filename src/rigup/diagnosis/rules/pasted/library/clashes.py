@@ -18,6 +18,7 @@ _DIED = ("ollamas-runner-died-of-an-entry-point", "windows-dll-not-found-status"
 _SCALES = (1000, 10000)  # NVIDIA's libraries write 12.2.0 as 12200, newer ones as 120200
 _TF_MISSES = ("tf-library-not-loaded", "tf-library-not-dlopened")
 _FIRST = ("cudart", "nccl")  # the one it opens at import, GPU or not; the other it opens for collectives alone
+_PIP_TELLS = ("pip-check-nvidia-package", "pip-check-nvidia-package-of-another-program")
 _CONDAS_CUDA = ("cuda-cudart", "cuda-libraries", "libcublas", "cuda-runtime")
 _CONDAS = ("conda", "miniforge", "mamba")
 
@@ -38,6 +39,14 @@ def jax_sees_none_where_torch_counts_some(
 ) -> Verdict:  # fmt: skip
     """torch, or the driver's tool, finds the card; jax looks for libraries of its own, or is a build without CUDA."""
     return listed is None and any(part is not None for part in (torch, counted, card)) and {"program": "jax"}
+
+
+@rule("cuda-runtime-library-missing")
+def jax_does_not_load_one(
+    said: Symptom = seen("jax-library-not-loaded"), other: Symptom | None = seen("loader-takes-it-from-the-variable")
+) -> Verdict:
+    """It names the library; where the loader shows that it took another one of that kind, that is what it could not use."""
+    return other is None and {**said.values(), "program": "jax"}
 
 
 @rule("cuda-runtime-library-missing", "likely")
@@ -273,10 +282,19 @@ def onnxruntime_lies_over_its_own_build_for_the_card(
 
 
 @rule("pip-cuda-mix", "likely")
-def library_of_another_major_than_torch_asks(told: Symptom = seen("pip-check-nvidia-package")) -> Verdict:
-    """pip says that torch asks for one major of a library, and another is there: its file has another name."""
+def library_of_another_major_than_torch_asks(told: Symptom = seen(*_PIP_TELLS)) -> Verdict:
+    """pip says that torch, or another program, asks for one major of a library, and another is there: its file has another name."""
     apart = version_key(told.want)[:1] != version_key(told.have)[:1]
     return apart and {"one": told.package}
+
+
+@rule("pip-cuda-mix", "possible")
+def libraries_are_of_another_minor_than_a_program_asks(
+    told: Symptom = seen(*_PIP_TELLS), again: Symptom = seen(*_PIP_TELLS), works: Torch | None = one(available=True)
+) -> Verdict:
+    """pip says of two libraries that they are of another release of CUDA than the one that a program was made for."""
+    apart = all(version_key(one_of.want)[:2] != version_key(one_of.have)[:2] for one_of in (told, again))
+    return works is None and apart and str(told.package) < str(again.package) and {"one": told.package}
 
 
 # -- nvcc-differs-from-torch-cuda

@@ -5,10 +5,11 @@ import re
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.pasted.heard import MINER_REFUSED
 from rigup.knowledge.intel import release_of
-from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
+from rigup.machine.kinds import Gpu, Package, Platform, Symptom, Torch
 
 _GIB = 1 << 30
 _PROMISED = 20  # of so many parts less than one is left
+_SYCL_PARTS = ("intel-sycl-rt", "intel-cmplr-lib-rt", "dpcpp-cpp-rt")  # of the compiler, as pip has it
 _RIG = 3  # cards that make a machine one for mining
 
 
@@ -107,6 +108,30 @@ def another_generation_stands_in_its_folder(
         release_of(str(missing.get("base")), str(missing.get("number"))),
     )
     return wanted is not None and wanted != there and {"lib": missing.get("lib"), "have": "oneAPI " + str(there)}
+
+
+@rule("intel-oneapi-version-mismatch", "likely")
+def folder_has_a_file_of_another_number(
+    wanted: Symptom = seen("oneapi-dll-named-alone"), there: Symptom = seen("oneapi-dll-in-a-folder")
+) -> Verdict:
+    """Windows numbers these files by generation: one is asked for by its name, and the same of another number lies in a folder."""
+    base, number = (str(there.get(name) or there.get(name + "2")) for name in ("base", "number"))
+    same = base.lower() == str(wanted.base).lower()
+    return same and number != wanted.number and {"lib": _dll(wanted.base, wanted.number), "have": _dll(base, number)}
+
+
+def _dll(base: str, number: str) -> str:
+    return f"{base}{'' if base.lower() == 'sycl' else '.'}{number}.dll"
+
+
+@rule("intel-oneapi-version-mismatch", "likely")
+def python_has_the_runtime_of_another_year(
+    wanted: Symptom = seen("oneapi-dll-named-alone"), part: Package = one(name=_SYCL_PARTS), missed: Symptom = seen("oneapi-dll-not-found", "oneapi-dlls-not-found", "oneapi-dll-missed", "windows-finds-no-library-of-oneapi")
+) -> Verdict:  # fmt: skip
+    """A file of one year's generation is missed, and pip or conda brought another year's."""
+    year = release_of("lib" + str(wanted.base).lower(), str(wanted.number))
+    other = year is not None and not str(part.version).startswith(year)
+    return other and {"lib": _dll(wanted.base, wanted.number), "have": f"{part.name} {part.version}", "said": missed.id}
 
 
 # -- intel-oneapi-runtime-missing

@@ -249,3 +249,11 @@ def child_cannot_start_cuda(
 ) -> Verdict:  # fmt: skip
     """In the parent CUDA works; in a copy of it it does not."""
     return {"said": said.id}
+
+
+@rule("cuda-initialised-before-fork", "likely")
+def queues_worker_cannot_start_cuda(
+    _worker: Symptom = seen("forked-process-named", "task-runs-in-a-queues-worker"), said: Symptom = seen("cuda-initialization-error", "initialization-error-alone")
+) -> Verdict:  # fmt: skip
+    """A task queue copies its worker from a process that has loaded the tasks, and CUDA with them."""
+    return {"said": said.id}

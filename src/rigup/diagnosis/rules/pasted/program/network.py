@@ -135,7 +135,7 @@ def probe_fails_between_nodes(
 # -- nccl-p2p-blocked-by-acs-iommu
 @rule("nccl-p2p-blocked-by-acs-iommu", "likely")
 def memory_unit_refuses_a_card(
-    _fault: Symptom = seen("iommu-page-fault", "dmar-fault"), off: Variable | None = one(name="NCCL_P2P_DISABLE", value="1"), warned: Symptom | None = seen("nccl-warns"),
+    _fault: Symptom = seen("iommu-page-fault", "dmar-fault"), off: Variable | None = one(name="NCCL_P2P_DISABLE", value="1"), warned: Symptom | None = seen("nccl-warns", "rccl-misses-passthrough"),
 ) -> Verdict:  # fmt: skip
     """The memory unit between cards refuses one, while they speak to each other."""
     return off is not None or warned is not None

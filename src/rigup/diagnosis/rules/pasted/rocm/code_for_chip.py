@@ -210,6 +210,16 @@ def listed_library_has_no_kernels(
     return not overridden and torch is None and not runs_on(card.isa, library.code) and not left(card.isa) and {"gfx": card.isa}  # fmt: skip
 
 
+@rule("gfx-not-in-rocblas", "likely")
+def library_lists_other_chips_and_the_program_ends(
+    said: Symptom = seen("rocblas-lists-files-of-other-chips"), card: Gpu = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE)
+) -> Verdict:  # fmt: skip
+    """rocBLAS lists the files that it has where it does not find the chip's; the line that names the chip is cut off."""
+    isa = card.get("isa") or ""
+    overridden = override is not None and bool(override.get("value"))
+    return not overridden and isa != said.file and override_for(isa) is not None and {"gfx": isa, "said": said.id}
+
+
 @rule("gfx-not-in-rocblas", "possible")
 def unlisted_card_is_not_used(
     card: Gpu = one(vendor="amd"), _error: Symptom = seen(*UNUSED), _program: Symptom = seen(*SERVERS, *ROCM), torch: Symptom | None = seen(*_TORCH),

@@ -31,6 +31,22 @@ def first_chip_of_the_sdk_is_the_processors(
 
 
 @rule("igpu-visible-beside-dgpu", "likely")
+def program_took_a_processors_chip(said: Symptom = seen("comfyui-names-its-chip"), card: Gpu = one(vendor="amd", integrated=False)) -> Verdict:  # fmt: skip
+    """The program names the chip of the device that it took: one that only processors have, and a card is there."""
+    gfx = str(said.get("gfx"))
+    return inside_a_processor(gfx) and card.get("isa") != gfx and {"device": 0, "said": said.id, "name": card.get("name"), "severity": "error"}  # fmt: skip
+
+
+@rule("igpu-visible-beside-dgpu", "likely")
+def work_lies_on_graphics_behind_another_card(
+    buffer: Symptom = seen("ggml-buffer-on-device"), igpu: Gpu = one(vendor="amd", integrated=True), mask: Variable | None = one(name=MASKS[:2]),
+) -> Verdict:  # fmt: skip
+    """The kernel counts the processor as its first node: graphics that come third have a card before them, and a model's part lies on them."""
+    behind = igpu.get("kfd_node") is not None and str(igpu.kfd_node - 1) == str(buffer.get("index"))
+    return behind and mask is None and {"device": 0, "said": buffer.id}
+
+
+@rule("igpu-visible-beside-dgpu", "likely")
 def listed_graphics_have_no_code(
     error: Symptom = seen(*HIP_HAS_NO_CODE), igpu: Gpu = one(vendor="amd", integrated=True), dgpu: Gpu = one(vendor="amd", integrated=False),
     mask: Variable | None = one(name=MASKS[:2]),

@@ -4,8 +4,9 @@ from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.library import missed_and_there
 from rigup.diagnosis.rules.pasted.heard import OF_AMDS, OURS
 from rigup.diagnosis.rules.rocm import foreign, left
-from rigup.diagnosis.rules.told import RIGHT, Told
-from rigup.machine.kinds import Gpu, Symptom, Torch
+from rigup.diagnosis.rules.rocm_stack import numbered
+from rigup.diagnosis.rules.told import BUILDS_OF_A_NIGHT, RIGHT, Told
+from rigup.machine.kinds import Gpu, Symptom, Toolkit, Torch
 
 _BAD_SIGNS = (
     "reserved-tokens-over-and-over",
@@ -103,7 +104,7 @@ def loss_is_no_number(
 
 @rule("garbage-output-on-gfx", "likely")
 def comparison_fails_by_much(
-    said: Symptom = seen("comparison-with-processor-failed", "absolute-difference-failed"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen(*OF_AMDS), other: Gpu | None = one(vendor="nvidia"),
+    said: Symptom = seen("comparison-with-processor-failed", "absolute-difference-failed", "table-of-differences-from-the-processor", "difference-from-the-processor-in-a-line"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen(*OF_AMDS), other: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """A program compared the card's result with another, and the difference is no rounding."""
     off = str(said.get("off"))
@@ -253,6 +254,14 @@ def library_lies_beside_what_misses_it(
 
 
 @rule("broken-wheel-missing-library", "likely")
+def build_of_a_night_lacks_a_library(
+    error: Symptom = seen("rocm-library-not-loaded"), _night: Symptom = seen(*BUILDS_OF_A_NIGHT), rocm: Toolkit | None = one(name="rocm")
+) -> Verdict:  # fmt: skip
+    """A wheel for ROCm brings its libraries, and a night's is where one is forgotten; by HIP's own number another release would be told."""
+    return rocm is None and not numbered(error) and {"lib": error.get("lib")}
+
+
+@rule("broken-wheel-missing-library", "likely")
 def torchs_wheel_has_no_compiler_to_open(
     error: Symptom = seen("torchs-compiler-at-run-time-is-not-found"), torch: Torch | None = one(hip=Told(bool)), named: Symptom | None = seen("rocm-wheel-named"),
 ) -> Verdict:  # fmt: skip
@@ -270,6 +279,15 @@ def index_of_builds_has_other_releases(
     """torch's index keeps some releases of what torch stands on, and not the one that is wanted."""
     plain = str(said.get("name")).lower() in _BESIDE and said.get("offered", "none") != "none"
     return plain and {"index": index.get("index"), "package": said.name, "said": builds.id}
+
+
+@rule("pip-index-url-hides-pypi", "likely")
+def torch_stands_on_what_its_index_has_not(
+    said: Symptom = seen("pip-finds-not-what-torch-stands-on", "uv-finds-not-what-torch-stands-on"),
+    index: Symptom = seen("index-url-of-torch", "index-variable-of-torch", "index-setting-of-torch", "pip-single-index"),
+) -> Verdict:  # fmt: skip
+    """torch came from its index, and what it asks for stands there in other releases only; the whole list is PyPI's."""
+    return {"index": index.get("index"), "package": said.package}
 
 
 @rule("pip-index-url-hides-pypi")

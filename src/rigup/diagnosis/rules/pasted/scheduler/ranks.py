@@ -4,6 +4,7 @@ from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.pasted.heard import SLURM_SHELL, TASKS_DIFFER
 from rigup.diagnosis.rules.pasted.reckoned import is_a_shell
 from rigup.diagnosis.rules.scheduler import asking, per_node, tasks_per_node, total
+from rigup.diagnosis.rules.told import SHARED_ON_PURPOSE
 from rigup.machine.kinds import JobRequest, Launch, Symptom, Torch
 
 _BOUND = ("single", "closest", "map_gpu", "mask_gpu", "per_task")
@@ -62,6 +63,17 @@ def clients_are_the_jobs_tasks_and_more_are_waited_for(
 def every_node_gets_the_same_rank(job: JobRequest, said: Symptom = seen("srun-gives-every-node-one-rank")) -> Verdict:
     """srun starts the same line on all nodes of the job: each launcher there takes itself for the one node of that number."""
     return job.get("nodes", 1) > 1 and not job.get("tasks") and {"said": said.id, "tasks": job.nodes, "devices": 1}
+
+
+@rule("slurm-ntasks-mismatch", "likely")
+def more_tasks_than_the_cards_of_whole_nodes(
+    job: JobRequest, said: Symptom = seen("nccl-duplicate-gpu", "nccl-ranks-on-one-gpu", "cuda-invalid-ordinal", "torch-invalid-device-id", "lightning-rank-beyond-devices"),
+    shared: Symptom | None = seen(*SHARED_ON_PURPOSE),
+) -> Verdict:  # fmt: skip
+    """Each task takes the card of its number; the job has several nodes with all their cards, so that more cannot be asked for."""
+    have, tasks = per_node(job) or 0, tasks_per_node(job) or 1
+    more = (job.get("nodes") or 1) > 1 and 1 < have < tasks and not job.get("gpus")
+    return more and shared is None and {"tasks": tasks, "devices": have, "said": said.id}
 
 
 @rule("slurm-ntasks-mismatch", "likely")
@@ -260,3 +272,13 @@ def bound_task_finds_no_way_to_its_peer(job: JobRequest, _said: Symptom = seen("
     bound = job.get("binding", "none").partition(":")[0] in ("single", "closest", "map_gpu", "mask_gpu", "per_task")
     tasks = tasks_per_node(job) or 1
     return tasks > 1 and (bound or bool(job.get("gpus_per_task"))) and {"have": per_node(job), **asking(tasks)}
+
+
+@rule("slurm-gpu-binding-per-task", "likely")
+def bound_task_of_jax_looks_for_the_card_of_its_number(
+    job: JobRequest, said: Symptom = seen("jax-cuda-not-there", "xla-supports-no-device-of-rocms"), _ranks: Symptom = seen("jax-starts-its-ranks")
+) -> Verdict:  # fmt: skip
+    """JAX gives each task of a node the card of the task's number; a bound task has one card, and that is number 0."""
+    bound = job.get("binding", "none").partition(":")[0] in _BOUND or bool(job.get("gpus_per_task"))
+    tasks = tasks_per_node(job) or 1
+    return bound and tasks > 1 and {"option": "--gpu-bind=none", "said": said.id, **asking(tasks)}

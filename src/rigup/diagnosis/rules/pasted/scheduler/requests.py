@@ -257,3 +257,11 @@ def first_rank_alone_in_a_shell(
 ) -> Verdict:  # fmt: skip
     """Somebody in a shell of a job starts one process, and it waits for as many as the job has tasks."""
     return works is None and set(want.ranks) == {0} and len(want.ranks) == 1 and want.world > 1 and {"devices": want.world}  # fmt: skip
+
+
+@rule("slurm-no-gpu-requested", "possible")
+def same_command_finds_none_in_a_step(
+    said: Symptom = seen("cuda-there-and-not-in-a-step"), asked: JobRequest | None = one(asked=True), mask: Variable | None = one(name=CUDA_MASK)
+) -> Verdict:  # fmt: skip
+    """The environment can compute on a GPU, as the same command shows outside; the step's own command names none."""
+    return asked is None and mask is None and {"said": said.id}

@@ -59,6 +59,18 @@ def build_for_rocm_in_wsl_and_somebody_misses_the_gpu(
     return own and listed is None and not torch.get("available") and not wsl.chip_without_wsl(card.isa or "")
 
 
+@rule("wsl-wheel-bundled-hsa-runtime", "likely")
+def build_for_rocm_where_wsl_is_spoken_of(
+    _spoken: Symptom = seen("wsl-lived-in", "wsl-in-small-letters"), torch: Torch = one(hip=Told(bool)), said: Symptom | None = seen(*GPU_NOT_USED, "program-finds-no-cuda"),
+    card: Gpu = one(vendor="amd", integrated=False), listed: Symptom | None = seen("rocminfo-processor-only", "hsa-init-failed", "wsl-no-adapter"),
+) -> Verdict:  # fmt: skip
+    """The same where words alone tell of WSL."""
+    own = not wsl.runtime_knows_wsl(torch.hip or "") and ".git" not in str(torch.get("version"))
+    missed = said is not None or torch.get("available") is False
+    fits = own and missed and listed is None and not torch.get("available")
+    return fits and not wsl.chip_without_wsl(card.isa or "")
+
+
 @rule("wsl-wheel-bundled-hsa-runtime", "possible")
 def rocminfo_works_in_wsl_and_torch_does_not(
     _spoken: Symptom = seen("wsl-lived-in", "wsl-in-small-letters"), _works: Symptom = seen("rocminfo-works-told"),
