@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from rigup.diagnosis.answer import diagnose
+from rigup.diagnosis.judge import usual
+from rigup.machine.look import look
+from rigup.machine.sources import open_source
 
 COMPLAINT = (
     "In the terminal my script finds the graphics card. In a notebook the same lines do not find it.\n"
@@ -46,6 +49,36 @@ def test_a_complaint_that_nothing_decides_is_guessed_at(told):
 def test_what_a_rule_decides_is_not_guessed_at(told):
     answer = told(COMPLAINT + "\nFailed to initialize NVML: Driver/library version mismatch\n")
     assert not any(finding["guess"] for finding in answer["findings"])
+
+
+@pytest.mark.parametrize(
+    ("message", "cause"),
+    [
+        ("RuntimeError: No CUDA GPUs are available\n", "cuda-visible-devices-wrong"),
+        ("AssertionError: Megatron requires CUDA.\n", "cpu-only-torch"),
+        ("E: Unable to locate package linux-headers-6.8.0-31-generic\n", "kernel-module-not-built"),
+    ],
+)
+def test_of_a_message_that_decides_nothing_the_usual_cause_is_possible(message, cause, told):
+    first = told(message)["findings"][0]
+    assert (first["cause"], first["confidence"]) == (cause, "possible")
+
+
+def test_where_more_is_told_the_usual_cause_is_left_to_the_rules(tmp_path):
+    text, message = tmp_path / "said.txt", "RuntimeError: No CUDA GPUs are available\n"
+    text.write_text(message)
+    assert [finding.cause for finding in usual(look(open_source(str(text)), False), ())]
+    text.write_text(message + "$ ls -l /dev/nvidia0\ncrw-rw-rw- 1 root root 195, 0 Mar 14 08:21 /dev/nvidia0\n")
+    assert not usual(look(open_source(str(text)), False), ())
+
+
+def test_what_a_text_rules_out_is_not_guessed_at(told):
+    report = "        DevCap2: Completion Timeout: Range ABCD, TimeoutDis+ NROPrPrP- LTR+\n                 AtomicOpsCap: 32bit+ 64bit+ 128bitCAS-\n"
+    causes = [
+        finding["cause"]
+        for finding in told(report + "        DevCtl2: LTR+ OBFF Disabled, AtomicOpsCtl: ReqEn+\n")["findings"]
+    ]
+    assert "pcie-atomics-missing" not in causes
 
 
 def test_a_question_is_no_complaint(told):
