@@ -9,11 +9,12 @@ import re
 
 from rigup.diagnosis.findings import Finding, explained
 from rigup.diagnosis.judge import usual
-from rigup.knowledge.doctor_tables import causes, elsewhere, signatures
+from rigup.diagnosis.ruled_out import ruled_out
+from rigup.knowledge.doctor_tables import causes, signatures
 from rigup.knowledge.likeness import Likeness, among, complains, fails, likenesses, line_of, nearest
 from rigup.language import _
 from rigup.machine.facts import Place, Subject
-from rigup.machine.kinds import Gpu, PciDevice, Platform, Symptom, Variable
+from rigup.machine.kinds import Symptom
 from rigup.machine.matcher import PEOPLE
 from rigup.machine.sources import Source
 from rigup.machine.store import Facts
@@ -22,12 +23,6 @@ from rigup.machine.texts import Text
 _CLOSE = 0.5  # of the share of the nearest cause: the next is named beside it
 _OUTWEIGHS = 0.5  # share from which on words count more than what is only possible
 _UNASKED = 12.0  # times as much as for a sound machine, where nobody complains of anything
-_OF_CARDS = frozenset(
-    ("cpu-only-torch", "tensorflow-cpu-build")
-)  # a build for processors is right where there is no card
-_ORDER = "CUDA_DEVICE_ORDER"
-_OF_ORDER = frozenset(("cuda-device-order-differs",))
-_DRAWS = "intel-drawing-chip-named"
 _MESSAGE = 12  # characters of a literal from which on it is a message, and not a name that is worth hearing
 
 
@@ -101,28 +96,12 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, l
     if not texts or any(finding.confidence != "possible" for finding in loud):
         return findings
     said, heard = "\n".join(text.body for text in texts), heard_in(facts)
-    but = _cannot_be(facts) | {finding.cause for finding in findings}  # what is told as a note is no more than that
+    but = ruled_out(facts) | {finding.cause for finding in findings}  # what is told as a note is no more than that
     if not loud and (often := usual(facts, but)):
         return [*often, *findings]
     likely = _outweighing(said, heard, but) if loud else _likely(said, heard, left, but, _doubt(texts, facts))
     guessed = [one for like in likely if (one := _finding(like, texts)).severity != "note"]
     return [*guessed, *findings]
-
-
-def _cannot_be(facts: Facts) -> frozenset[str]:
-    """Causes of other systems than those that the texts are of, and those that something in them rules out."""
-    systems = {platform.system for platform in facts.of(Platform) if platform.knows("system")}
-    heard = heard_in(facts)
-    ruled_out = {row.rules_out for row in signatures() if row.rules_out and row.id in heard}
-    ordered = any(one.get("name") == _ORDER and one.get("value") == "PCI_BUS_ID" for one in facts.of(Variable))
-    return elsewhere(systems).union(ruled_out, _OF_CARDS if _only_draws(facts) else (), _OF_ORDER if ordered else ())
-
-
-def _only_draws(facts: Facts) -> bool:
-    """Whether the bus or Windows' adapters were listed, and there is the processor's own drawing chip alone."""
-    cards = facts.of(Gpu)
-    listed = bool(facts.of(PciDevice)) or any(card.knows("adapter") for card in cards)
-    return listed and {card.get("vendor") for card in cards} == {"intel"} and _DRAWS in heard_in(facts)
 
 
 def _likely(said: str, heard: set[str], left: list[str], but: frozenset[str], doubt: float) -> list[Likeness]:
@@ -158,7 +137,7 @@ def near(texts: tuple[Text, ...], findings: list[Finding], facts: Facts) -> list
         KnowledgeError: the weights are malformed.
 
     """
-    aside = _cannot_be(facts) | {finding.cause for finding in findings}
+    aside = ruled_out(facts) | {finding.cause for finding in findings}
     if not texts or any(finding.severity != "note" for finding in findings):
         return []
     return [

@@ -1,0 +1,51 @@
+"""Causes that cannot be, by what a text tells: a guess at one of them would gainsay it."""
+
+from rigup.knowledge.doctor_tables import elsewhere, signatures
+from rigup.machine.kinds import DeviceNode, Gpu, PciDevice, Platform, Symptom, Variable
+from rigup.machine.store import Facts
+
+_OF_CARDS = ("cpu-only-torch", "tensorflow-cpu-build")  # a build for processors is right where there is no card
+_OF_ACCESS = ("device-node-permissions", "render-group-missing", "container-render-group-mismatch")
+_DRAWS = "intel-drawing-chip-named"
+
+
+def ruled_out(facts: Facts) -> frozenset[str]:
+    """Causes of other systems than those that the texts are of, and those that a message or a fact in them excludes.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    platforms = facts.of(Platform)
+    systems = {platform.system for platform in platforms if platform.knows("system")}
+    return elsewhere(systems).union(
+        _by_messages(facts),
+        _OF_CARDS if _only_draws(facts) else (),
+        ("cuda-device-order-differs",) if _ordered_by_bus(facts) else (),
+        _OF_ACCESS if _open_to_all(facts) else (),
+        ("secure-boot-module-unsigned",) if any(one.get("secure_boot") is False for one in platforms) else (),
+    )
+
+
+def _by_messages(facts: Facts) -> set[str]:
+    heard = {said.id for said in facts.of(Symptom)}
+    return {row.rules_out for row in signatures() if row.rules_out and row.id in heard}
+
+
+def _only_draws(facts: Facts) -> bool:
+    """Whether the bus or Windows' adapters were listed, and there is the processor's own drawing chip alone."""
+    cards = facts.of(Gpu)
+    listed = bool(facts.of(PciDevice)) or any(card.knows("adapter") for card in cards)
+    return listed and {card.get("vendor") for card in cards} == {"intel"} and bool(facts.heard(_DRAWS))
+
+
+def _ordered_by_bus(facts: Facts) -> bool:
+    """Whether CUDA is told to count cards as nvidia-smi does."""
+    told = (one for one in facts.of(Variable) if one.get("name") == "CUDA_DEVICE_ORDER")
+    return any(one.get("value") == "PCI_BUS_ID" for one in told)
+
+
+def _open_to_all(facts: Facts) -> bool:
+    """Whether the modes of nodes are shown, and everybody may write to each."""
+    modes = [str(node.mode) for node in facts.of(DeviceNode) if node.get("mode")]
+    return bool(modes) and all(mode[8:9] == "w" for mode in modes)
