@@ -10,6 +10,7 @@ import re
 from rigup.diagnosis.findings import Finding, explained
 from rigup.diagnosis.judge import usual
 from rigup.diagnosis.ruled_out import ruled_out
+from rigup.diagnosis.rules.told import CONTAINERS
 from rigup.knowledge.doctor_tables import causes, signatures
 from rigup.knowledge.likeness import Likeness, among, complains, fails, likenesses, line_of, nearest
 from rigup.language import _
@@ -97,7 +98,7 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, l
         return findings
     said, heard = "\n".join(text.body for text in texts), heard_in(facts)
     but = ruled_out(facts) | {finding.cause for finding in findings}  # what is told as a note is no more than that
-    if not loud and (often := usual(facts, but)):
+    if not loud and not facts.heard(*CONTAINERS) and (often := usual(facts, but)):
         return [*often, *findings]
     likely = _outweighing(said, heard, but) if loud else _likely(said, heard, left, but, _doubt(texts, facts))
     guessed = [one for like in likely if (one := _finding(like, texts)).severity != "note"]

@@ -33,6 +33,10 @@ WORKS_INSIDE = (
 )  # of a container whose GPUs are there
 RIGHT = "collectives-run-right"  # a test of several cards that ended well
 CPU_ONLY = ("cpu-only-machine-told", "cpu-only-machine-told-with-a-dash")
+CONTAINERS = (
+    "compose-services-shown", "compose-file-named", "compose-log", "docker-in-words", "container-in-words", "container-commands-shown",
+    "speaks-of-a-container", "in-a-container-told",
+)  # fmt: skip  # spoken of: what programs miss is then mostly missing there alone
 BUILDS_OF_A_NIGHT = ("build-of-a-night-named", "nightly-torch-asked")
 NOT_THE_MACHINES = (
     "numbers-of-two-types-mixed",
