@@ -1,6 +1,7 @@
 """The command line as a person meets it: answers, exit statuses, clear words for what goes wrong."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -105,6 +106,13 @@ def test_explain_names_what_a_message_may_come_of(capsys):
     told = capsys.readouterr().out
     assert told.index("gpu-arch-newer-than-wheel") < told.index("jetson-generic-wheel")
     assert "tells which it is" in told.replace("\n", " ")
+
+
+def test_explain_names_first_what_is_mostly_behind_a_message(capsys):
+    assert run(["explain", "RuntimeError: No CUDA GPUs are available", "--json"]) == 0
+    causes = re.findall(r'"cause": "([^"]+)"', capsys.readouterr().out)
+    assert causes[0] == "cuda-visible-devices-wrong"
+    assert len(causes) > 1
 
 
 def test_explain_says_so_where_it_knows_nothing(capsys):

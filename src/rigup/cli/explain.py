@@ -51,13 +51,13 @@ def _all() -> list[dict[str, Any]]:
 
 
 def _found(asked: str) -> list[dict[str, Any]]:
-    """The cause of that name; else causes that the message decides or is accounted for by."""
+    """The cause of that name; else causes that the message decides, that are mostly behind it, or that account for it."""
     from rigup.knowledge.doctor_tables import causes
 
     if asked.strip() in causes():
         return [_entry(asked.strip())]
     heard = _heard(asked)
-    meant = [row.means for row in heard if row.means]
+    meant = [row.means for row in heard if row.means] + [row.usually for row in heard if row.usually]
     families = {row.family for row in heard}
     explaining = [cause for cause, row in causes().items() if {said.id for said in heard} & set(row.explains)]
     nearest = sorted(explaining, key=lambda cause: causes()[cause].family not in families)
