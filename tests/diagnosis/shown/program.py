@@ -54,6 +54,10 @@ _POD = '      env:\n        - name: CUDA_VISIBLE_DEVICES\n          value: "1"\n
 
 _QUEUE = '  File "/venv/lib/python3.12/site-packages/{}", line 400, in {}\n'
 
+_MASKED_START = (
+    "$ CUDA_VISIBLE_DEVICES=2 python resnet.py --epochs 9\nI tensorflow/core/common_runtime/gpu/gpu_device.cc:1320] Found device 0 with properties: \n"
+    "name: Tesla P100-PCIE-16GB major: 6 minor: 0 memoryClockRate(GHz): 1.3285\npciBusID: 0000:83:00.0\ntotalMemory: 15.90GiB freeMemory: 15.61GiB\n"
+)
 SPEAKS = {
     "speed-before-slots": (
         "cuda-device-order-differs",
@@ -185,6 +189,10 @@ SPEAKS = {
 }
 
 SILENT = {
+    "mask-and-the-one-card-behind-it-with-its-address": (
+        "cuda-visible-devices-wrong",
+        _MASKED_START,
+    ),
     "slots-in-order": (
         "cuda-device-order-differs",
         _FOUND.format(0, "TITAN RTX", "0b") + _FOUND.format(1, "Quadro P600", "41"),

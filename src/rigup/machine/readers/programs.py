@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from rigup.knowledge.patterns import late
-from rigup.machine.kinds import CardCount, Gpu, Launch, Mask
+from rigup.machine.kinds import CardCount, Gpu, Launch, Mask, PciDevice
 from rigup.machine.reader import Statements, derives, reads
 from rigup.machine.readers.values import vendor_of
 from rigup.machine.store import Facts
@@ -72,7 +72,7 @@ def mps_wanted(text: Text) -> Statements:
         yield hit.states(Launch, accelerator="mps")
 
 
-_BY_TOOLS = ("pci_address", "nvml_index", "uuid", "seen_by")
+_BY_TOOLS = ("nvml_index", "uuid", "seen_by")
 
 
 @derives(CardCount, Gpu)
@@ -83,8 +83,9 @@ def cards_of_a_maker(gpu: Gpu, facts: Facts) -> Iterator[CardCount]:
     told = [one for one in mine if one.keyed()]
     if not told:
         return  # named in a sentence: there may be more of them
-    if all(one.knows("runtime_index") and not any(one.knows(name) for name in _BY_TOOLS) for one in told):
-        return  # a program's own list: what a mask hides from it is not in it
+    bus = {card.address for card in facts.of(PciDevice)}
+    if all(_only_in_a_programs_list(one, bus) for one in told):
+        return  # what a mask hides from the program is not in it
     numbers = {one.nvml_index for one in told if one.knows("nvml_index")}
     if len(numbers) == len(told) and numbers != set(range(len(told))):
         return  # `nvidia-smi -i 2`, or a row picked out: those of lower numbers are there too
@@ -95,3 +96,9 @@ def cards_of_a_maker(gpu: Gpu, facts: Facts) -> Iterator[CardCount]:
     values = {"vendor": maker, "count": len(told), "uuids": uuids, "usable": sum(one.knows("seen_by") for one in told),
               "mig": any(one.get("mig") or one.get("partitions") for one in told)}  # fmt: skip
     yield CardCount(gpu.place, {name: reading._replace(value=value) for name, value in values.items()})
+
+
+def _only_in_a_programs_list(card: Gpu, bus: set[str]) -> bool:
+    """Programs tell addresses too; one that a list of the bus has as well was seen from outside."""
+    listed = any(card.knows(name) for name in _BY_TOOLS) or (card.knows("pci_address") and card.pci_address in bus)
+    return bool(card.knows("runtime_index")) and not listed
