@@ -9,6 +9,7 @@ _OF_FORMS = {
     "folder": "/opt/z",
     "environment": "/opt/env",
     "index": "https://mirror.example/simple",
+    "builder": "dkms autoinstall",
 }
 
 

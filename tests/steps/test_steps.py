@@ -32,10 +32,9 @@ def test_a_list_gives_one_argument_each():
 
 
 def test_a_command_that_cannot_be_filled_is_left_out():
-    assert make("find-out", {"about": "why"}, KINDS).commands == (
-        ("dkms", "status"),
-        ("mokutil", "--sb-state"),
-        ("dmesg",),
+    assert make("enrol-module-key", {}, KINDS).commands == ()
+    assert make("enrol-module-key", {"key": "/var/lib/dkms/mok.pub"}, KINDS).commands == (
+        ("mokutil", "--import", "/var/lib/dkms/mok.pub"),
     )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Answer = dict[str, Any]
 SCHEMA = "rigup.fix/1"
-_BUILDS = ("install-torch", "choose-build")
+_BUILDS = ("install-torch", "install-torch-with-audio", "choose-build")
 _FRAMEWORKS = ("torch", "torchvision", "torchaudio", "tensorflow", "jax", "vllm", "onnxruntime-gpu", "onnxruntime")
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from rigup.diagnosis import fixes as _fixes  # noqa: F401  (registers them)
 from rigup.diagnosis import rules  # noqa: F401  (registers them)
 from rigup.diagnosis.findings import Finding, explained
 from rigup.diagnosis.judge import Skipped, judged, remedy
@@ -38,9 +39,17 @@ Answer = dict[str, Any]
 SCHEMA = "rigup.doctor/1"
 _PLAINER = (
     "choose-build",
+    "get-library",
+    "choose-graphics",
+    "enrol-module-key",
+    "find-stale-dkms",
     "join-group-yourself",
     "get-jetson-torch-of-jetpack",
     "get-build-for-this-gpu",
+    "get-build-for-older-processors",
+    "install-family-again",
+    "image-of-the-machine",
+    "update-wsl",
 )  # kinds of steps that say less than another of the same cause
 
 

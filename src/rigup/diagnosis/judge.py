@@ -6,7 +6,7 @@ from typing import Any
 
 from rigup.diagnosis.findings import OWN_FAILURE, Finding, folded, merged, row_of
 from rigup.diagnosis.join import bindings
-from rigup.diagnosis.rule import MENDS, RULES, Every, Rule, rules_of_table, rules_of_what_is_usual
+from rigup.diagnosis.rule import KNEW, MENDS, RULES, Every, Rule, rules_of_table, rules_of_what_is_usual
 from rigup.machine.facts import Fact, Look, Place, Reading, Subject, Unknown
 from rigup.machine.kinds import Distribution, Package, Platform, Symptom, Torch
 from rigup.machine.store import Facts
@@ -116,13 +116,21 @@ def _lack(part: Every[Any]) -> dict[str, Any]:
 
 def remedy(finding: Finding, facts: Facts) -> dict[str, Any]:
     """What the fixes of a finding need beyond what its rule knew."""
-    rule = MENDS.get(finding.cause)
-    for given in bindings(rule, facts) if rule else ():
+    told: dict[str, Any] = {}
+    for rule in MENDS.get(finding.cause, ()):
+        told |= _worked_out(rule, {**finding.params, **told}, finding.subject, facts)
+    return told
+
+
+def _worked_out(rule: Rule, known: dict[str, Any], subject: Subject, facts: Facts) -> dict[str, Any]:
+    """What one function works out, by the first facts about the finding's subject of which it makes anything."""
+    knew = {KNEW: known} if KNEW in rule.judge.__code__.co_varnames else {}
+    for given in bindings(rule, facts):
         first = next((part for part in given.values() if part is not None), None)
-        if first is not None and not first.subject.touches(finding.subject):
+        if first is not None and not first.subject.touches(subject):
             continue
         try:
-            if params := rule.judge(**given):  # type: ignore[union-attr]
+            if params := rule.judge(**given, **knew):
                 return dict(params)
         except Unknown:
             continue

@@ -83,8 +83,9 @@ class Rule(NamedTuple):
     name: str = ""
 
 
+KNEW = "knew"
 RULES: list[Rule] = []
-MENDS: dict[str, Rule] = {}
+MENDS: dict[str, list[Rule]] = {}
 
 
 def seen(*ids: str, at: str = "", **fields: Any) -> Any:
@@ -118,10 +119,15 @@ def rule(cause: str, strength: str = "certain") -> Callable[[Judge], Judge]:
 
 
 def mends(*causes: str) -> Callable[[MendsOf], MendsOf]:
-    """Register what a fix needs beyond what the rule knew; shared by all ways to know the cause."""
+    """Register what a fix needs beyond what the rule knew; shared by all ways to know the cause. Several may serve one cause.
+
+    One that has a parameter `knew` gets there what the rule, and those before it, told. A hole that is given as None is empty, also where
+    the rule filled it: the ways to mend it that need it are then not said.
+    """
 
     def register(work_out: MendsOf) -> MendsOf:
-        MENDS.update({cause: Rule(cause, work_out, needs_of(work_out), name=work_out.__name__) for cause in causes})
+        for cause in causes:
+            MENDS.setdefault(cause, []).append(Rule(cause, work_out, needs_of(work_out), name=work_out.__name__))
         return work_out
 
     return register
@@ -133,7 +139,7 @@ def needs_of(judge: Callable[..., Any]) -> dict[str, Need]:
     names = code.co_varnames[: code.co_argcount]
     defaults = judge.__defaults__ or ()
     given = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
-    return {name: _need(judge.__annotations__[name], given.get(name)) for name in names}
+    return {name: _need(judge.__annotations__[name], given.get(name)) for name in names if name != KNEW}
 
 
 def _need(annotation: Any, default: Any) -> Need:

@@ -9,7 +9,10 @@ from rigup.machine.kinds import Package, Torch
 from rigup.machine.store import Facts
 from rigup.steps import Step
 
-_REPLACES = ("install-torch", "install-packages", "remove-packages", "upgrade-package", "choose-build")
+_REPLACES = (
+    "install-torch", "install-packages", "remove-packages", "upgrade-package", "choose-build", "install-again", "newer-release",
+    "install-from-conda", "remove-with-conda",
+)  # fmt: skip
 _NAME = late(r"[A-Za-z][A-Za-z0-9._-]*")
 
 
@@ -26,7 +29,7 @@ def used_by(steps: Iterable[Step], finding: Finding, facts: Facts) -> list[str]:
 
 def _named(step: Step) -> set[str]:
     """The packages that a step replaces; a step for torch brings torchvision along."""
-    if step.kind == "install-torch":
+    if step.kind in ("install-torch", "install-torch-with-audio"):
         return {"torch", "torchvision"}
     told = " ".join(step.params.get(name, "") for name in ("packages", "package", "wish"))
     return {name.lower().replace("_", "-") for name in _NAME.findall(told)}

@@ -83,3 +83,8 @@ def mps_torch_for(macos: str) -> str | None:
         if (told := re.match(r"\d+(?:\.\d+)?", row.macos_min_mps)) and not is_older(macos, told[0])
     ]
     return fitting[-1] if fitting else None
+
+
+def highest_of(span: str) -> str:
+    """The last release of a range of the table ("2.8" of "2.5-2.8", "2.2" of "2.2.x")."""
+    return span.rpartition("-")[2].removesuffix(".x")

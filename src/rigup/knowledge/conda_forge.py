@@ -35,11 +35,17 @@ class _Spec(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     cuda: list[str]
     cpu: list[str]
+    any_cuda: list[str] = []
 
 
 class _Companion(msgspec.Struct, frozen=True, kw_only=True):
     package: str
     versions: list[str]
+
+
+class _Library(msgspec.Struct, frozen=True, kw_only=True):
+    soname: str
+    package: str
 
 
 def conda_builds(name: str, system: str, machine: str) -> list[CondaBuild]:
@@ -67,10 +73,22 @@ def conda_specs(name: str, build: CondaBuild) -> tuple[str, ...]:
     return tuple(one.format(version=build.version, x=major, y=minor) for one in asked)
 
 
+def any_with_cuda(name: str) -> tuple[str, ...]:
+    """What conda is asked for, so that it takes some build with CUDA. Raises KnowledgeError for a malformed table."""
+    spec = _spec(name)
+    return tuple(spec.any_cuda) if spec else ()
+
+
 def conda_has(package: str, version: str) -> bool:
     """Whether conda-forge builds a release of a package that belongs to torch. Raises KnowledgeError."""
     rows = tables.rows("conda_forge", "companion", _Companion)
     return any(row.package == package and version in row.versions for row in rows)
+
+
+def conda_package(soname: str) -> str:
+    """The package that brings a library of the system's, for an environment of its own; "" where none is told. Raises KnowledgeError."""
+    rows = tables.rows("conda_forge", "library", _Library)
+    return next((row.package for row in rows if row.soname == soname), "")
 
 
 def channel() -> str:

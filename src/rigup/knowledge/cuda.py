@@ -141,3 +141,14 @@ def oldest_compiled(cuda: str) -> str:
     rows = tables.rows("cuda_driver", "toolkit_compile", _Compiler)
     older = [row for row in rows if version_key(row.cuda)[: len(asked)] <= asked[:2]]
     return max(older, key=lambda row: version_key(row.cuda)).isa_min if older else ""
+
+
+def toolkits_knowing(isa: str) -> str:
+    """Tell the first CUDA release that compiles for a chip ("sm_89" -> "11.8"); "" where the table has none.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("cuda_driver", "toolkit_compile", _Compiler)
+    return min((row.cuda for row in rows if isa in row.isas), key=version_key, default="")

@@ -1,13 +1,33 @@
-"""Which torch each release of torch-directml stands on."""
+"""Which torch each release of torch-directml stands on, and which Pythons have it."""
+
+from typing import NamedTuple
 
 import msgspec
 
 from rigup.knowledge import tables
+from rigup.knowledge.cuda import version_key
 
 
 class _Release(msgspec.Struct, frozen=True):
     torch_directml: str
     torch: str
+    torchvision: str = ""
+    python: str = ""
+
+
+class _PlainForm(msgspec.Struct, frozen=True):
+    """An option with which a program does without operators that begin so."""
+
+    operator: str
+    option: str
+
+
+class Pinned(NamedTuple):
+    """What is installed together, exact, and the newest Python that has it."""
+
+    packages: str
+    python: str
+    oldest: str
 
 
 def torch_of_directml(version: str = "") -> set[str]:
@@ -19,3 +39,45 @@ def torch_of_directml(version: str = "") -> set[str]:
     """
     rows = tables.rows("directml", "release", _Release)
     return {row.torch for row in rows if not version or row.torch_directml == version}
+
+
+def newest_directml() -> Pinned | None:
+    """The newest release of torch-directml with the torch and torchvision that it stands on.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("directml", "release", _Release)
+    newest = max(rows, key=lambda row: (version_key(row.torch), row.torch_directml), default=None)
+    return _pinned(newest) if newest else None
+
+
+def _pinned(row: _Release) -> Pinned:
+    first, _, last = row.python.partition("-")
+    vision = f", torchvision=={row.torchvision}" if row.torchvision else ""
+    return Pinned(f"torch-directml=={row.torch_directml}, torch=={row.torch}{vision}", last or first, first)
+
+
+def has_directml(python: str) -> bool:
+    """Whether a release of torch-directml has a wheel for a Python ("3.12").
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    minor = version_key(python)[:2]
+    spans = (row.python.partition("-") for row in tables.rows("directml", "release", _Release))
+    return any(version_key(first)[:2] <= minor <= version_key(last or first)[:2] for first, _, last in spans)
+
+
+def plain_form(operator: str) -> str:
+    """The option with which a program does without an operator; "" where the table has none.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    bare = operator.removeprefix("aten::")
+    rows = tables.rows("directml", "plain_form", _PlainForm)
+    return next((row.option for row in rows if bare.startswith(row.operator)), "")

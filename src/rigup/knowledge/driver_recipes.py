@@ -99,6 +99,8 @@ class _Fabric(msgspec.Struct, frozen=True, kw_only=True):
 
 class _Key(msgspec.Struct, frozen=True, kw_only=True):
     distro: str
+    ids: list[str] = []
+    key: str = ""
     enroll: Commands = []
 
 
@@ -166,6 +168,20 @@ def enrolment(at: Provider) -> Commands:
     """Commands that offer the key which signs the provider's modules to the firmware; none where it is known there."""
     rows = tables.rows("distro_drivers", "secure_boot", _Key)
     return next((row.enroll for row in rows if at.key_row and row.distro == at.key_row), [])
+
+
+def module_key(distribution: str) -> str:
+    """The public half of the key by which a distribution's tools sign modules built on the machine; "" where nobody knows.
+
+    Args:
+        distribution: the ID of its os-release.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("distro_drivers", "secure_boot", _Key)
+    return next((row.key for row in rows if distribution and distribution in row.ids), "")
 
 
 def _named(release: str, releases: list[str]) -> bool:

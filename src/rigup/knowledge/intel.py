@@ -22,6 +22,53 @@ class _Runtime(msgspec.Struct, frozen=True):
     release: str
 
 
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that no base kit brings, with the package of Python, or of the distribution, that does."""
+
+    begins: str
+    package: str = ""
+    system_package: str = ""
+
+
+class _Script(msgspec.Struct, frozen=True):
+    system: str
+    command: str
+    of_release: str
+
+
+def part_of(file: str) -> Part | None:
+    """Who brings a file that is not the base kit's; None for the kit's own.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return next((row for row in tables.rows("intel_xpu", "part", Part) if file.startswith(row.begins)), None)
+
+
+def variables_script(system: str, release: str = "") -> str:
+    """The command with which a shell gets the kit's variables, of one release where several lie there.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    row = next((row for row in tables.rows("intel_xpu", "script", _Script) if row.system == system), None)
+    if row is None:
+        return ""
+    return row.of_release.replace("{release}", release) if release else row.command
+
+
+def newest_kit() -> str:
+    """The newest yearly release of the base kit that the table has.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return max((row.release for row in tables.rows("intel_xpu", "generation", _Generation)), default="")
+
+
 def runtime_of_torch(version: str) -> str | None:
     """The release of the compiler's runtime ("2025.1") that a build of torch for Intel pins; None where nobody looked.
 

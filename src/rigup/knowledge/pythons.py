@@ -70,6 +70,24 @@ def tensorflow_on_windows(version: str) -> bool | None:
     return asked <= version_key(last) if asked and last else None
 
 
+def tensorflow_with_windows() -> str:
+    """The last line of TensorFlow whose own wheel drives a GPU on native Windows ("2.10"). Raises KnowledgeError."""
+    rows: list[dict[str, Any]] = tables.table("tensorflow_jax").get("tensorflow_fact", [])
+    return next((str(row["until"]) for row in rows if row.get("id") == "windows-gpu"), "")
+
+
+def tensorflow_extra(version: str) -> str:
+    """What pip is asked for, so that a release of TensorFlow brings its CUDA libraries ("tensorflow[and-cuda]"); "" where it brings none.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows: list[dict[str, Any]] = tables.table("tensorflow_jax").get("tensorflow", [])
+    found = (row for row in rows if any(version == one for one in _releases(row, "version")))
+    return next((str(row.get("extra") or "") for row in found), "")
+
+
 def plain_tensorflow_for_processors(version: str) -> bool:
     """Tell whether PyPI's package `tensorflow` of a release was for processors, and another had CUDA.
 

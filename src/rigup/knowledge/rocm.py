@@ -27,7 +27,7 @@ class Override(msgspec.Struct, frozen=True, kw_only=True):
         isa: the chip.
         value: what to set ("10.3.0"); None where none helps or none is needed.
         sibling: the target whose code then runs ("gfx1030").
-        safe: no failure is known under it.
+        safe: no failure is known under it. shun: the chip is better hidden than overridden.
         bad_values: values that are known to break.
         last_rocm: last ROCm whose libraries still have the sibling, "" if all have.
         native_torch, native_rocm: first release that needs no override, "" if none has.
@@ -40,6 +40,7 @@ class Override(msgspec.Struct, frozen=True, kw_only=True):
     value: str | None = None
     sibling: str | None = None
     safe: bool = False
+    shun: bool = False
     alternatives: list[Alternative] = []
     bad_values: list[str] = []
     last_rocm: str = ""

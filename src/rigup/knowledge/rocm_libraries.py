@@ -12,6 +12,25 @@ class _Steady(msgspec.Struct, frozen=True, kw_only=True):
     how: str = ""
 
 
+class _Generation(msgspec.Struct, frozen=True, kw_only=True):
+    stem: str
+    number: str
+    rocm: str
+
+
+def rocm_of_library(soname: str, number: str = "") -> str:
+    """Tell the first number of the ROCm releases that have a library under a number ("6" for libamdhip64.so.6); "" where it does not tell.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    stem, _, told = soname.partition(".so.")
+    rows = tables.rows("rocm_libraries", "generation", _Generation)
+    wanted = (stem, number or told.partition(".")[0])
+    return next((row.rocm for row in rows if (row.stem, row.number) == wanted), "")
+
+
 def keeps_its_number(soname: str) -> bool:
     """Whether every release of ROCm has this library under one number, so that no other release is there where it is missed.
 

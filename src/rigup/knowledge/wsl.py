@@ -78,6 +78,21 @@ def shadows(package: str) -> bool:
     return any(re.fullmatch(row.pattern, package) for row in tables.rows("wsl", "shadow", _Shadow))
 
 
+def shadow_pattern() -> str:
+    """Tell the names of all such packages, as one pattern."""
+    return "|".join(row.pattern for row in tables.rows("wsl", "shadow", _Shadow) if row.vendor == "nvidia")
+
+
+def amds_distribution() -> str:
+    """Tell the distribution of WSL for which AMD makes ROCm, as `wsl --install -d` takes it."""
+    return str(tables.table("wsl")["amd"]["distribution"])
+
+
+def hsa_runtime() -> str:
+    """Tell the library by which ROCm's programs get at the card."""
+    return str(tables.table("wsl")["amd"]["hsa_runtime"])
+
+
 def runtime_knows_wsl(hip: str) -> bool:
     """Whether the HSA runtime of that ROCm release knows WSL's device by itself."""
     return version_key(hip) >= version_key(tables.table("wsl")["amd"]["runtime_from"])

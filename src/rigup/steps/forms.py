@@ -25,12 +25,16 @@ FORMS = {
 _OF_KIND = {
     ("set-module-option", "value"): r"[A-Za-z0-9_,:.+/=-]{1,200}",
     ("reset-gpu", "index"): _NUMBERED, ("default-compute-mode", "index"): _NUMBERED,
+    ("set-aside-in-torch", "file"): r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,199}", ("purge-linux-driver", "pattern"): r"\(\?:[^/\x00-\x1f\x7f]{1,1999}",
+    ("own-files", "owner"): r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(?::[A-Za-z0-9_.-]{1,99})?",
     ("register-kernel", "name"): r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}",
     ("install-rocm", "usecase"): r"[a-z][a-z0-9,-]{0,99}", ("install-with-conda", "channel"): r"[A-Za-z0-9][^\s\x00-\x1f]{0,999}",
+    ("install-from-conda", "channel"): r"[A-Za-z0-9][^\s\x00-\x1f]{0,999}", ("wheels-folder-first", "part"): r"[a-z0-9_]{2,40}/[a-z0-9_/]{2,40}",
 }  # fmt: skip
 _OF_ROOT = dict.fromkeys(("package", "packages"), r"[A-Za-z0-9][A-Za-z0-9.+_:~=*-]{0,199}")  # of a distribution
 _LISTS = {
     "sources": r"[^\x00]*", "others": r"[^\x00]*",  # options that rigup itself puts together
+    "switch": r"[a-z0-9][a-z0-9-]{1,40}(?: (?:--)?[A-Za-z][A-Za-z-]{1,40}){1,3}", "builder": r"dkms autoinstall|akmods --force",
     "before": r"(?:env(?: -u [A-Za-z_]\w*)*)?", "starter": r"\s*[^-\s\x00][^\x00]*",
 }  # fmt: skip
 

@@ -79,7 +79,7 @@ KINDS: dict[str, Kind] = {
     ),
     "set-up-container-toolkit": Kind(
         _("install the NVIDIA Container Toolkit from its own repository"), (), "host-of-container", root=True, network=True,
-        tag="caution", undo_because=_("it is removed with the package manager"),
+        tag="caution", commands=(("@container-toolkit",),), undo_because=_("it is removed with the package manager"),
     ),
     "tell-engine": Kind(
         _("make the NVIDIA runtime known to {engine}, and restart that: its containers stop"), ("engine",),

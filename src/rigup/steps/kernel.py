@@ -42,8 +42,12 @@ _FROM_ASIDE = (
 
 KINDS: dict[str, Kind] = {
     "install-driver": Kind(
-        _("install the {vendor} driver, branch {branch} or newer"), ("vendor", "branch"), "kernel", root=True,
+        _("install the {vendor} driver {branch} or newer"), ("vendor", "branch"), "kernel", root=True,
         network=True, restart=True, tag="caution", undo_because=_("the driver that was there before is not kept"),
+    ),
+    "reload-driver": Kind(
+        _("end what uses the GPU, then unload NVIDIA's modules and load them anew"), (), "kernel", root=True, tag="caution",
+        commands=(("modprobe", "-r", "nvidia_uvm", "nvidia_drm", "nvidia_modeset", "nvidia"), ("modprobe", "nvidia")), undo=(),
     ),
     "reload-module": Kind(
         _("load the kernel module {module} anew"), ("module",), "kernel", root=True, tag="caution",
@@ -71,7 +75,7 @@ KINDS: dict[str, Kind] = {
     ),
     "enrol-module-key": Kind(
         _("enrol the key that signs the module, and confirm it at the next start"), (), "kernel", root=True,
-        restart=True, tag="caution", commands=(("mokutil", "--import", "/var/lib/shim-signed/mok/MOK.der"),),
+        restart=True, tag="caution", commands=(("mokutil", "--import", "{key}"),),
         undo_because=_("a key is taken back with mokutil --delete and another restart"),
     ),
     "restart-machine": Kind(
@@ -83,7 +87,7 @@ KINDS: dict[str, Kind] = {
         "by-hand", restart=True, undo_because=_("nothing is changed"),
     ),
     "find-out": Kind(
-        _("find out more: {about}"), ("about",), "kernel", root=True,
+        _("find out why the kernel module {module} does not load"), ("module",), "kernel", root=True,
         commands=(("dkms", "status"), ("mokutil", "--sb-state"), ("modprobe", "-v", "{module}"), ("dmesg",)), undo=(),
     ),
     "rebuild-modules": Kind(
@@ -91,6 +95,18 @@ KINDS: dict[str, Kind] = {
         root=True, network=True, tag="caution",
         commands=(("@install", "@headers"), ("dkms", "autoinstall", "-k", "{kernel}")),
         undo_because=_("`rigup undo` takes the headers and the module that it built away again"),
+    ),
+    "build-modules": Kind(
+        _("install the headers of the kernel that runs, and build the driver's module for it"), ("builder",), "kernel",
+        root=True, network=True, tag="caution", commands=(("{builder|}",),),
+        undo_because=_("the headers are removed with the package manager, and the module with them"),
+    ),
+    "newer-driver": Kind(
+        _("install a newer release of the {vendor} driver: its sources know this kernel"), ("vendor",), "kernel", root=True,
+        network=True, restart=True, tag="caution", undo_because=_("the driver that was there before is not kept"),
+    ),
+    "boot-older-kernel": Kind(
+        _("start an older kernel of the distribution, for which the module builds"), (), "by-hand", restart=True, undo=(),
     ),
     "boot-kernel": Kind(
         _("start the kernel {kernel}, for which there is a module"), ("kernel",), "by-hand", restart=True, undo=(),
@@ -105,8 +121,8 @@ KINDS: dict[str, Kind] = {
         undo_because=_("the flavour that was there before is installed in the same way"),
     ),
     "leave-kernel-module": Kind(
-        _("install ROCm without its own kernel module (--no-dkms), on the amdgpu of the kernel"), (), "kernel", root=True,
-        tag="caution", commands=(("@remove", "amdgpu-dkms"),),
+        _("install ROCm without its own kernel module (--no-dkms), on the amdgpu of the kernel"), ("package",), "kernel",
+        root=True, tag="caution", commands=(("@remove", "{package}"),),
         undo_because=_("install amdgpu-dkms again once it supports the kernel"),
     ),
     "delete-stale-dkms": Kind(
@@ -137,7 +153,22 @@ KINDS: dict[str, Kind] = {
     ),
     "switch-secure-boot-off": Kind(_("switch Secure Boot off in the firmware set-up"), (), "by-hand", restart=True, undo=()),
     "graphics-mode": Kind(
-        _("give the discrete GPU back with {tool}: choose hybrid (on-demand) or nvidia, and restart"), ("tool",), "by-hand",
+        _("give the discrete GPU back with {tool}: choose hybrid (on-demand) or nvidia"), ("tool",), "by-hand",
+        root=True, restart=True, commands=(("{switch|}",),), undo=(),
+    ),
+    "choose-graphics": Kind(
+        _("choose hybrid (on-demand) or nvidia graphics where the GPU was switched off: a tool, a udev rule, or the firmware set-up"),
+        (), "by-hand", restart=True, undo=(),
+    ),
+    "use-render-offload": Kind(
+        _("start the program through the driver's own render offload instead of {tool}"), ("tool",), "by-hand", undo=(),
+    ),
+    "find-stale-dkms": Kind(
+        _("find the folder below /var/lib/dkms whose sources are gone, and set it aside"), (), "kernel", root=True,
+        commands=(("dkms", "status"), ("find", "/var/lib/dkms", "-maxdepth", "3", "-name", "source", "-xtype", "l")), undo=(),
+    ),
+    "allow-module": Kind(
+        _("take {argument} off the kernel's command line: it keeps the module from the card"), ("argument",), "by-hand",
         root=True, restart=True, undo=(),
     ),
     "repair-passthrough": Kind(
@@ -188,7 +219,22 @@ KINDS: dict[str, Kind] = {
     ),
     "find-holders": Kind(
         _("find who holds the GPU, from the host, and end it or take another GPU"), (), "kernel", root=True,
-        commands=(("fuser", "-v", "/dev/nvidia0"),), undo=(),
+        commands=(("fuser", "-v", "{node}"),), undo=(),
+    ),
+    "default-compute-mode-of-all": Kind(
+        _("let several processes share every GPU of the machine"), ("part",), "kernel", root=True,
+        commands=(("nvidia-smi", "-c", "0"),), undo_because=_("the modes that were set before are not kept"),
+    ),
+    "count-memory-errors": Kind(
+        _("see which card counts the errors, and take the work off it"), ("part",), "kernel",
+        commands=(("nvidia-smi", "-q", "-d", "ECC,ROW_REMAPPER,PAGE_RETIREMENT"),), undo=(),
+    ),
+    "replace-card": Kind(_("have the card exchanged: it has no spare memory left"), ("part",), "by-hand", undo=()),
+    "replace-card-later": Kind(_("have the card exchanged if the error comes again"), ("part",), "by-hand", undo=()),
+    "fabric-manager-of-driver": Kind(
+        _("install the fabric manager of exactly the driver's version, which the command tells"), ("part",), "kernel", root=True,
+        network=True, tag="caution", commands=(("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"),),
+        undo_because=_("the version that was there before is installed in the same way"),
     ),
     "shrink-work": Kind(_("ask for less memory: {how}"), ("how",), "by-hand", undo=()),
     "need-less-memory": Kind(
@@ -204,7 +250,7 @@ KINDS: dict[str, Kind] = {
         _("switch MIG mode off"), (), "kernel", root=True, restart=True, tag="caution",
         commands=(("nvidia-smi", "-mig", "0"),), undo=(("nvidia-smi", "-mig", "1"),),
     ),
-    "name-mig-device": Kind(_("name the MIG device by its UUID ({uuid})"), ("uuid",), undo=()),
+    "name-mig-device": Kind(_("name the MIG device by its UUID ({uuid})"), ("uuid",), commands=(("nvidia-smi", "-L"),), undo=()),
     "least-carve-out": Kind(
         _("set the graphics memory in the firmware set-up to its least value"), (), "by-hand", restart=True, undo=(),
     ),
@@ -212,7 +258,7 @@ KINDS: dict[str, Kind] = {
         _("set the graphics memory in the firmware set-up to a larger value"), (), "by-hand", restart=True, undo=(),
     ),
     "raise-shared-memory": Kind(
-        _("set ttm.pages_limit to the GiB wished for times 262144, and restart"), (), "by-hand", root=True, restart=True, undo=(),
+        _("set ttm.pages_limit to the GiB wished for times 262144"), (), "by-hand", root=True, restart=True, undo=(),
     ),
     "plan-from-sysfs": Kind(
         _("hold the program to what mem_info_gtt_total and the free memory allow"), (), "by-hand", undo=(),
@@ -245,6 +291,14 @@ KINDS: dict[str, Kind] = {
     "restart-service": Kind(_("restart the service {service}"), ("service",), root=True, commands=_RELOAD, undo=()),
     "set-variable": Kind(
         _("set {name}={value} for the program"), ("name", "value"), "by-hand", undo=(),
+    ),
+    "unset-variable-of-windows": Kind(
+        _("take {name} out of the environment variables of Windows (the user's and the system's), and open a new console"), ("name",),
+        "by-hand", undo=(),
+    ),
+    "use-listed-devices": Kind(
+        _("tell the program only numbers of devices that the command lists; what a mask leaves is counted from 0 again"), ("part",),
+        commands=(("nvidia-smi", "-L"),), undo=(),
     ),
     "unset-variable": Kind(
         _("unset {name} wherever it is set (shell files, /etc/environment, units)"), ("name",), "by-hand", undo=(),

@@ -19,6 +19,51 @@ KINDS: dict[str, Kind] = {
              "--index-url", "{index}"),
         ), undo_because=_("the build that was there before is in the lock, if one was written"),
     ),
+    "install-from-index": Kind(
+        _("install {packages} from {index}"), ("packages", "index"), network=True, tag="caution",
+        commands=(("python", "-m", "pip", "install", "--force-reinstall", "{packages*}", "--index-url", "{index}"),),
+        undo_because=_("the build that was there before is in the lock, if one was written"),
+    ),
+    "keep-package": Kind(
+        _("keep {package} at that build in later installations: pip's -c with a file that names it"), ("package",), "by-hand",
+        undo=(),
+    ),
+    "update-program": Kind(
+        _("install a newer release of {program}"), ("program",), "by-hand", network=True, tag="caution",
+        undo_because=_("install the version that was there before"),
+    ),
+    "build-for-rocm": Kind(
+        _("install or build what asks for {lib} again, for ROCm {rocm}"), ("lib", "rocm"), "by-hand", network=True, undo=(),
+    ),
+    "reinstall-owner": Kind(
+        _("install the package again that should bring {lib}"), ("lib",), "by-hand", network=True, undo=(),
+    ),
+    "replace-kernel-files": Kind(
+        _("put rocblas.dll and its folder library from a build for {chip}, made for the same HIP SDK, in place of those that are there"),
+        ("chip",), "by-hand", network=True, tag="caution", undo_because=_("install the program again"),
+    ),
+    "update-graphics-driver": Kind(
+        _("install the newest graphics driver of {vendor}"), ("vendor",), "kernel", root=True, network=True, restart=True, tag="caution",
+        undo_because=_("the driver that was there before is not kept"),
+    ),
+    "install-torch-with-audio": Kind(
+        _("install torch {torch}, with torchvision and torchaudio, from {index}"), ("torch", "index"), network=True, tag="caution",
+        commands=(
+            ("python", "-m", "pip", "install", "--force-reinstall", "torch=={torch}", "torchvision=={torchvision}",
+             "torchaudio=={torchaudio}", "--index-url", "{index}"),
+        ), undo_because=_("the build that was there before is in the lock, if one was written"),
+    ),
+    "install-from-channel": Kind(
+        _("install {packages} from the channel {channel}"), ("packages", "channel"), network=True, tag="caution",
+        commands=(("conda", "install", "-y", "--override-channels", "-c", "{channel}", "{packages*}"),),
+        undo_because=_("conda keeps its earlier revisions: conda install --revision"),
+    ),
+    "remove-with-conda": Kind(
+        _("remove {packages} from the environment with conda"), ("packages",), tag="caution",
+        commands=(("conda", "remove", "-y", "{packages*}"),),
+        undo_because=_("conda keeps its earlier revisions: conda install --revision"),
+    ),
+    "install-in-wsl": Kind(_("in WSL: install {packages}"), ("packages",), "by-hand", network=True, undo=()),
     "make-environment": Kind(
         _("make the environment {environment} with Python {python}"), ("environment", "python", "starter"),
         commands=(("{starter|}", "-m", "venv", "{environment}"),), undo=(("rm", "-rf", "{environment}"),),
@@ -59,12 +104,17 @@ KINDS: dict[str, Kind] = {
                   ("{python}", "-m", "ipykernel", "install", "--user", "--name", "{name}")),
         undo=(), writes=tuple("{folder}/" + file for file in ("kernel.json", "logo-32x32.png", "logo-64x64.png", "logo-svg.svg")),
     ),
-    "install-python": Kind(
-        _("install Python for {machine} and make the environment again with it"), ("machine",), "by-hand",
-        network=True, undo=(),
+    "install-native-python": Kind(
+        _("install Python for {machine} from python.org, or with Homebrew under /opt/homebrew, and make the environment again with it"),
+        ("machine",), "by-hand", network=True, undo=(),
+    ),
+    "make-native-conda-environment": Kind(
+        _("make a conda environment of the subdirectory osx-arm64 with Python {python}, and install there again"), ("python",), network=True,
+        commands=(("conda", "create", "-y", "-n", "native", "--subdir", "osx-arm64", "python={python}"),),
+        undo=(("conda", "env", "remove", "-y", "-n", "native"),),
     ),
     "choose-build": Kind(
-        _("install a build of {wish} that serves this machine"), ("wish",), network=True, tag="caution",
+        _("let `rigup plan {wish}` choose the build that serves this machine, and `rigup apply {wish}` install it"), ("wish",), network=True, tag="caution",
         undo_because=_("the build that was there before is installed in the same way"),
     ),
     "rebuild-package": Kind(
@@ -81,9 +131,27 @@ KINDS: dict[str, Kind] = {
         ), undo_because=_("install the version that was there before"),
     ),
     "upgrade-package": Kind(
-        _("install a release of {package} that has what is missing"), ("package",), network=True, tag="caution",
+        _("install the newest release of {package}"), ("package",), network=True, tag="caution",
         commands=(("python", "-m", "pip", "install", "--upgrade", "{package}"),),
         undo_because=_("install the version that was there before"),
+    ),
+    "install-family-again": Kind(
+        _("install torch, torchvision and torchaudio again together, all from the index that torch came from"), (), "by-hand", network=True, undo=(),
+    ),
+    "compile-program": Kind(
+        _("compile {program} for this GPU, with {option}"), ("program", "option"), "by-hand", network=True, undo=(),
+    ),
+    "do-without-package": Kind(
+        _("do without {package}: it has code for GPUs from {least} on alone"), ("package", "least"), "by-hand", undo=(),
+    ),
+    "do-it-on-linux": Kind(
+        _("do this part of the work on a machine with Linux: it is not made for {platform}"), ("platform",), "by-hand", undo=(),
+    ),
+    "build-from-sources": Kind(
+        _("build {package} from its sources: nobody offers it compiled for {platform}"), ("package", "platform"), "by-hand", network=True, undo=(),
+    ),
+    "use-system-with-glibc": Kind(
+        _("run it in a container, or on a distribution, that has glibc: musl runs none of these wheels"), (), "by-hand", network=True, undo=(),
     ),
     "get-build": Kind(_("get, or make, a build of the program for {what}"), ("what",), "by-hand", network=True, undo=()),
     "get-build-for-this-gpu": Kind(
@@ -93,7 +161,8 @@ KINDS: dict[str, Kind] = {
         _("get, or make, a build of the program for older processors"), (), "by-hand", network=True, undo=(),
     ),
     "get-jetson-torch": Kind(
-        _("install torch as NVIDIA builds it for L4T {l4t}"), ("l4t",), "by-hand", network=True, undo=(),
+        _("install torch as NVIDIA builds it for L4T {l4t}"), ("l4t",), "by-hand", network=True,
+        commands=(("python", "-m", "pip", "install", "--find-links", "{links}", "torch=={torch}"),), undo=(),
     ),
     "get-jetson-torch-of-jetpack": Kind(
         _("install torch as NVIDIA builds it for the JetPack of this module"), (), "by-hand", network=True, undo=(),
@@ -104,7 +173,56 @@ KINDS: dict[str, Kind] = {
     "get-library": Kind(
         _("install {lib} in the version that the program was built for"), ("lib",), "by-hand", network=True, undo=(),
     ),
+    "get-release-with": Kind(
+        _("install {what}, of which {lib} is a part"), ("what", "lib"), "by-hand", network=True, undo=(),
+    ),
+    "get-release-onto-path": Kind(
+        _("install {what}, and put the folder that has {lib} on PATH"), ("what", "lib"), "by-hand", network=True, undo=(),
+    ),
+    "wheels-folder-first": Kind(
+        _("put the folder {folder} of the environment's packages (the command tells where it lies) first on {variable}, for the program"),
+        ("folder", "variable"), commands=(
+            ("python", "-c", "import nvidia, sys; print(*(one + '/' + sys.argv[1] for one in nvidia.__path__))", "{part}"),
+        ), undo=(),
+    ),
+    "folder-first": Kind(
+        _("put the folder {path} first on {variable}, for the program"), ("path", "variable"), "by-hand", undo=(),
+    ),
+    "install-again": Kind(
+        _("install {package} again, with all that it brings"), ("package",), network=True, tag="caution",
+        commands=(("python", "-m", "pip", "install", "--force-reinstall", "--no-cache-dir", "{package}"),),
+        undo_because=_("the versions that were there before are in the lock, if one was written"),
+    ),
+    "install-from-conda": Kind(
+        _("install {packages} from the channel {channel}"), ("packages", "channel"), network=True, tag="caution",
+        commands=(("conda", "install", "-y", "-c", "{channel}", "{packages*}"),),
+        undo_because=_("conda keeps its earlier revisions: conda install --revision"),
+    ),
+    "newer-release": Kind(
+        _("install {package} {version} or newer, from where it came"), ("package", "version"), "by-hand", network=True, undo=(),
+    ),
+    "toolkit-of-torch": Kind(
+        _("compile with the CUDA toolkit of the release that torch was built with (the command tells it), and set CUDA_HOME to it"),
+        ("part",), commands=(("python", "-c", "import torch; print(torch.version.cuda)"),), undo=(),
+    ),
+    "install-build-tools": Kind(
+        _("install the C++ build tools of Visual Studio, which bring {lib}"), ("lib",), "windows-host", root=True, network=True,
+        commands=(
+            ("winget", "install", "-e", "--id", "Microsoft.VisualStudio.2022.BuildTools", "--override",
+             "--passive --add Microsoft.VisualStudio.Workload.VCTools --includeRecommended"),
+        ), undo=(("winget", "uninstall", "-e", "--id", "Microsoft.VisualStudio.2022.BuildTools"),),
+    ),
+    "own-environment": Kind(
+        _("give {program} an environment of its own: what it wants does not go together with the rest"), ("program",), "by-hand",
+        network=True, undo=(),
+    ),
+    "leave-module": Kind(_("start without the environment module {module} (module unload {module})"), ("module",), "by-hand", undo=()),
+    "import-first": Kind(_("import {package} before all other libraries of the program"), ("package",), "by-hand", undo=()),
+    "call-first": Kind(_("let the program call {call} before it uses the GPU"), ("call",), "by-hand", undo=()),
     "use-fewer-workers": Kind(_("start fewer worker processes"), (), "by-hand", undo=()),
+    "fewer-workers": Kind(_("start fewer worker processes"), ("part",), "by-hand", undo=()),
+    "smaller-model": Kind(_("take a smaller or more quantised model, or a shorter context"), ("part",), "by-hand", undo=()),
+    "give-job-memory": Kind(_("ask the scheduler for more main memory with {option}"), ("option",), undo=()),
     "use-wsl": Kind(
         _("do the work in WSL 2, with a Linux environment there"), (), "windows-host", root=True, network=True,
         restart=True, tag="caution", commands=(("wsl", "--install"),), undo=(("wsl", "--uninstall"),),

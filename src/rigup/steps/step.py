@@ -5,6 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 from rigup.knowledge.package_managers import package_manager
 from rigup.knowledge.patterns import late
+from rigup.knowledge.surroundings import container_toolkit
 from rigup.language import _
 from rigup.steps.forms import odd
 
@@ -150,12 +151,20 @@ def _where(where: str, world: str, wsl: bool) -> str:
 
 def _filled(commands: Commands, params: dict[str, str], distribution: str) -> Commands:
     """Commands with their holes filled; `{names*}` gives one argument for each name of a list, `{words|}` for each word."""
-    own = [_own_words(argv, distribution) for argv in commands]
+    own = [_own_words(one, distribution) for argv in commands for one in _recipe(argv, distribution)]
     return tuple(
         tuple(told for word in argv for told in _words(word, params))
         for argv in own
         if argv and all(hole in params for word in argv for hole in _HOLES.findall(word))
     )
+
+
+def _recipe(argv: tuple[str, ...], distribution: str) -> Commands:
+    """What @container-toolkit alone stands for: no package manager's one word, a source is added first. Else the command itself."""
+    if argv != ("@container-toolkit",):
+        return (argv,)
+    recipe = container_toolkit(distribution)
+    return tuple(map(tuple, recipe.commands)) if recipe else ()
 
 
 def _own_words(argv: tuple[str, ...], distribution: str) -> tuple[str, ...]:

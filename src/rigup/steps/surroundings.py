@@ -24,6 +24,13 @@ KINDS: dict[str, Kind] = {
         commands=(("@remove", "{packages*}"),), undo_because=_("install them again from the distribution"),
     ),
     "batch-option": Kind(_("ask the scheduler with {option}"), ("option",), undo=()),
+    "batch-option-instead": Kind(_("ask the scheduler with {option} in place of {former}"), ("option", "former"), undo=()),
+    "as-many-gpus": Kind(
+        _("ask the scheduler for as many GPUs on each node as the program is told ({option})"), ("option",), undo=(),
+    ),
+    "as-many-tasks": Kind(
+        _("ask the scheduler for as many tasks on each node as the program is told devices ({option})"), ("option",), undo=(),
+    ),
     "attach-gpu": Kind(
         _("use a machine with a supported GPU, or a build for the CPU: {command}"), ("command",), "by-hand", undo=(),
     ),
@@ -48,7 +55,7 @@ KINDS: dict[str, Kind] = {
     "install-container-toolkit": Kind(
         _("install the NVIDIA Container Toolkit, make it known to {engine}, and restart that"), ("engine",),
         "host-of-container", root=True, network=True, tag="caution", commands=(
-            ("@install", "nvidia-container-toolkit"),
+            ("@container-toolkit",),
             ("nvidia-ctk", "runtime", "configure", "--runtime={engine}"), ("systemctl", "restart", "{engine}"),
         ), undo=(("@remove", "nvidia-container-toolkit"),), writes=ENGINE_FILES,
     ),
@@ -77,7 +84,7 @@ KINDS: dict[str, Kind] = {
     ),
     "own-files": Kind(
         _("give {path} to the user that the container runs as"), ("path",), "host-of-container", root=True, tag="caution",
-        commands=(("chown", "-R", "1000:100", "{path}"),), undo_because=_("the owners that were there are not kept"),
+        commands=(("chown", "-R", "{owner}", "{mounted}"),), undo_because=_("the owners that were there are not kept"),
     ),
     "update-wsl": Kind(
         _("update Windows, then WSL"), (), "windows-host", root=True, network=True, restart=True, tag="caution",
@@ -119,6 +126,14 @@ KINDS: dict[str, Kind] = {
     "use-spawn": Kind(
         _("start worker processes with the spawn method, and keep the GPU out of the parent process"), (), "by-hand", undo=(),
     ),
+    "meet-at-real-address": Kind(
+        _("let the ranks meet at an address that the other nodes reach, and let the node's name lead to it in /etc/hosts, not to 127.0.x.1"),
+        ("part",), "every-node", commands=(("ip", "-brief", "address"),), undo=(),
+    ),
+    "name-the-interface": Kind(
+        _("set {name} to the interface by which the nodes reach each other; the command lists them"), ("name",), "every-node",
+        commands=(("ip", "-brief", "address"),), undo=(),
+    ),
     "use-one-device": Kind(_("bring the model and its inputs to one device in the program"), (), "by-hand", undo=()),
     "set-before-start": Kind(_("set {name} before the program starts, not inside it"), ("name",), "by-hand", undo=()),
     "start-with-srun": Kind(_("start the program with srun in the batch script"), (), "by-hand", undo=()),
@@ -131,7 +146,7 @@ KINDS: dict[str, Kind] = {
     ),
     "iommu-pass-through": Kind(
         _("add iommu=pt to the kernel's command line"), (), "kernel", root=True, restart=True, tag="caution",
-        commands=(("grubby", "--update-kernel=ALL", "--args=iommu=pt"),), undo=(("grubby", "--update-kernel=ALL", "--remove-args=iommu=pt"),),
+        undo_because=_("the argument is taken out in the same way"),
     ),
     "open-ports": Kind(
         _("let the nodes reach each other on all high ports (firewall, routing)"), (), "every-node", root=True, tag="caution",
@@ -143,10 +158,32 @@ KINDS: dict[str, Kind] = {
     ),
     "run-on-the-mac": Kind(_("run the program on macOS itself, outside containers"), (), "by-hand", undo=()),
     "leave-sandbox": Kind(_("run the program in a plain terminal, or let the sandbox use the GPU"), (), "by-hand", undo=()),
+    "hide-graphics": Kind(
+        _("hide the processor's graphics from ROCm: {name}={value} for the program"), ("name", "value"), "by-hand", undo=(),
+    ),
+    "override-by-node": Kind(
+        _("set {name}_N={value} for the card that needs it, N being its node in rocminfo"), ("name", "value"), "by-hand", undo=(),
+    ),
+    "set-variable-early": Kind(
+        _("set {name}={value} before Python starts, not inside the program"), ("name", "value"), "by-hand", undo=(),
+    ),
     "use-float32": Kind(_("convert the data to float32 before it goes to the GPU"), (), "by-hand", undo=()),
     "choose-adapter": Kind(_("name the adapter: index {index}, {name}"), ("index", "name"), "by-hand", undo=()),
-    "source-oneapi": Kind(
-        _("load oneAPI's environment before Python starts: source /opt/intel/oneapi/setvars.sh"), (), "by-hand", undo=(),
+    "choose-unnamed-adapter": Kind(
+        _("name the adapter of the card by its number, mostly {index}: the first is the processor's graphics"), ("index", "name"), "by-hand", undo=(),
+    ),
+    "move-to-processor": Kind(
+        _("run the part that needs {operator} on the processor: bring its module and inputs there"), ("operator",), "by-hand", undo=(),
+    ),
+    "move-part-to-processor": Kind(
+        _("run the part that fails on the processor: bring its module and inputs there"), (), "by-hand", undo=(),
+    ),
+    "call-oneapi": Kind(
+        _("load oneAPI's environment before Python starts: {script}"), ("script",), "by-hand", undo=(),
+    ),
+    "install-oneapi-release": Kind(
+        _("install the oneAPI Base Toolkit {release}, which brings {lib}"), ("release", "lib"), root=True, network=True, tag="caution",
+        undo_because=_("remove its packages again"),
     ),
     "install-oneapi": Kind(
         _("install the oneAPI Base Toolkit release that brings {lib}"), ("lib",), root=True, network=True, tag="caution",

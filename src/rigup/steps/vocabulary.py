@@ -1,6 +1,12 @@
 """The kinds of steps, by name. A new kind is one row in its family's file."""
 
-from rigup.steps import installing, kernel, software, surroundings
+from rigup.steps import installing, kernel, software, starters, surroundings
 from rigup.steps.step import Kind
 
-KINDS: dict[str, Kind] = {**kernel.KINDS, **installing.KINDS, **software.KINDS, **surroundings.KINDS}
+KINDS: dict[str, Kind] = {
+    **kernel.KINDS,
+    **installing.KINDS,
+    **software.KINDS,
+    **surroundings.KINDS,
+    **starters.KINDS,
+}

@@ -8,8 +8,8 @@ from rigup.machine.kinds import Account, DeviceNode, Gpu, Group, Jetson, Service
 
 _HANDED_ON = ("kfd-handed-in", "compose-hands-the-nodes-on")
 _KFD = "/dev/kfd"
-_TEGRA = ("/dev/nvmap", "/dev/nvhost-", "/dev/nvgpu/")
-_NOBODY = ("nobody", "nogroup", "nfsnobody", "65534")  # whom a user namespace does not know
+TEGRA = ("/dev/nvmap", "/dev/nvhost-", "/dev/nvgpu/")
+NOBODY = ("nobody", "nogroup", "nfsnobody", "65534")  # whom a user namespace does not know
 
 
 def inside(seen_there: Fact | Every[Any]) -> bool:
@@ -21,7 +21,7 @@ def closed(node: DeviceNode, who: Account) -> bool:
     """The node opens for its owner and its group only, and this account is neither."""
     if node.mode[8:9] == "w" or node.get("acl"):
         return False
-    owner = node.owner not in _NOBODY and (who.get("uid") == 0 or node.owner == who.get("user"))
+    owner = node.owner not in NOBODY and (who.get("uid") == 0 or node.owner == who.get("user"))
     return not owner and not _held(node, who)
 
 
@@ -112,7 +112,7 @@ def the_group_to_join(
 ) -> Params:  # fmt: skip
     """Which group, and who."""
     group = (node and node.get("group")) or (error and error.get("group")) or "render"
-    return {"group": "render" if group == "root" else group, **_named(who, error)}
+    return {"group": "render" if group == "root" else group, **named(who, error)}
 
 
 @rule("device-node-permissions")
@@ -126,21 +126,10 @@ def nvidia_node_is_closed(who: Account, node: DeviceNode) -> Verdict:
 def node_of_a_module_is_closed(who: Account, node: DeviceNode, jetson: Jetson) -> Verdict:
     """On a Jetson the memory and the GPU have nodes of their own, which the group video opens."""
     told = jetson.knows("l4t") or jetson.knows("kernel") or jetson.knows("model")
-    return told and node.path.startswith(_TEGRA) and closed(node, who)
+    return told and node.path.startswith(TEGRA) and closed(node, who)
 
 
-@mends("device-node-permissions")
-def the_nodes_group(node: DeviceNode, who: Account | None = one(at="shell")) -> Params:
-    """The group that the node opens for, where it is one that a person can join."""
-    ours, host = node.path.startswith(("/dev/nvidia", *_TEGRA)), not inside(node)
-    if ours and host and node.mode[1:2] != "r":
-        return {"askew": "0666"}  # the module was given a number that is no mode
-    if ours and host and node.group == "root" and node.owner == "root" and node.mode[8:9] != "w":
-        return {"garbled": node.path}  # nobody can join root: the driver's own tool made it otherwise
-    return {"group": node.group, **_named(who)} if ours and node.group not in ("root", *_NOBODY) else {}
-
-
-def _named(who: Account | None, error: Symptom | None = None) -> Params:
+def named(who: Account | None, error: Symptom | None = None) -> Params:
     """The account, where its name is known; else the fix speaks of the person's own. A service has one of its own."""
     kind, _colon, name = error.place.process.partition(":") if error else ("", "", "")
     if kind == "service" and name in COMPUTING:
@@ -171,16 +160,3 @@ def number_not_held_inside(who: Account, node: DeviceNode) -> Verdict:
     """Groups are numbers: the one that owns the node outside may have no name, or another, inside."""
     ours = node.path == _KFD or "/renderD" in node.path
     return ours and inside(node) and inside(who) and closed(node, who)
-
-
-@mends("container-render-group-mismatch")
-def the_number_to_add(world: World | None = None, group: Group | None = one(name="render")) -> Params:
-    """podman can keep the person's own groups; others want the host's number."""
-    if world and world.get("container") == "podman":
-        return {"option": "--group-add=keep-groups"}
-    number = group.get("gid") if group and not inside(group) else None
-    return {
-        "option": f"--group-add={number}"
-        if number
-        else "--group-add=NUMBER (what `stat -c %g /dev/kfd` prints on the host)"
-    }

@@ -1,8 +1,7 @@
 """Macs: the system that torch asks for, the Python that runs, and what keeps a process from the GPU."""
 
-from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
+from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.knowledge.apple import is_older, mps_minimum, next_mps_minimum
-from rigup.language import _
 from rigup.machine.kinds import Cpu, Gpu, Launch, Platform, PythonEnv, Symptom, Torch, Variable
 
 _WANTS = ("mps-wants-newer-macos", "mps-version-or-device", "mps-bfloat16-wants-macos")
@@ -273,20 +272,3 @@ def computation_failed_for_no_told_reason(
 ) -> Verdict:  # fmt: skip
     """Status 5 is "error"; mostly it is memory."""
     return why is None and {"said": failed.id}
-
-
-@mends("mps-oom-watermark")
-def what_to_shrink(said: Symptom = seen("mps-out-of-memory", "metal-out-of-memory")) -> Params:
-    """More is held by others, or by this program itself."""
-    mine, others = (_bytes(said.get(name, "")) for name in ("allocated", "beside"))
-    closing, shrinking = _("close other programs, then a smaller batch or model"), _("a smaller batch, input or model")
-    return {"how": closing if others > mine else shrinking}
-
-
-_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-
-
-def _bytes(size: str) -> float:
-    """`7.42 GB`."""
-    number, _, unit = size.partition(" ")
-    return float(number) * _UNITS.get(unit[:1], 1) if number.replace(".", "", 1).isdigit() else 0.0

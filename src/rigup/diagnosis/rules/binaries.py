@@ -2,9 +2,8 @@
 
 import re
 
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.knowledge.chips import isa_order, runs_on
-from rigup.knowledge.rocm import override_for
 from rigup.machine.kinds import Gpu, Symptom, Torch
 
 
@@ -44,13 +43,3 @@ def program_without_torch_has_no_code(
 ) -> Verdict:  # fmt: skip
     """ollama is named and torch is not: the library with kernels is its own."""
     return torch is None and {"said": said.id, "package": "ollama"}
-
-
-@mends("binary-arch-missing")
-def how_to_build_it(gpu: Gpu) -> Params:
-    """For which architecture; on AMD, what a sibling's code could do."""
-    isa = gpu.isa
-    if isa.startswith("sm_"):
-        return {"capability": isa[3:-1] + "." + isa[-1], "isa": isa}
-    sibling = override_for(isa)
-    return {"isa": isa, **({"override": sibling.value} if sibling else {})}

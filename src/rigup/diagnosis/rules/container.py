@@ -1,14 +1,12 @@
 """Containers, notebooks and Jetsons: what was not given, and what was lost."""
 
-from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
+from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.told import LISTS_WITHOUT, NOTEBOOKS, WITHOUT_GPU
-from rigup.knowledge.branches import branch_carrying
 from rigup.knowledge.jetson import jetpack_of_l4t
 from rigup.machine.kinds import (
     Account,
     ContainerEngine,
-    ContainerToolkit,
     DeviceNode,
     DeviceRules,
     Driver,
@@ -136,14 +134,6 @@ def ollama_finds_no_kfd(
 
 
 # -- the engine cannot
-@mends("container-toolkit-missing")
-def engine_to_set_up(
-    engine: ContainerEngine | None = None, toolkit: ContainerToolkit | None = None,
-    asked: Symptom | None = seen("cdi-device-unresolvable", "cdi-device-taken-for-a-path"),
-) -> Params:  # fmt: skip
-    """Whose runtime it is; a description is written by the toolkit, which must be there for it."""
-    there = toolkit is not None or asked is not None
-    return {"engine": (engine and engine.get("name")) or "docker", **({"kind": "nvidia.com/gpu"} if there else {})}
 
 
 @rule("docker-flavour-without-gpu")
@@ -172,33 +162,6 @@ def no_kfd_where_the_engine_runs(
     """A virtual machine that Docker runs in has no amdgpu; where the host's own tools miss it too, it is the host that has none."""
     guest = platform is not None and bool(platform.get("wsl") or platform.get("system") == "windows")
     return module is None and barred is None and (silent is None or guest)
-
-
-@mends("container-requires-newer-driver")
-def driver_for_the_image(
-    error: Symptom = seen(
-        "container-cli-cuda-condition", "container-cli-brand-condition", "image-built-for-newer-driver"
-    ),
-) -> Params:
-    """The oldest branch that carries the image's CUDA."""
-    cuda, want = error.get("what") == "cuda", error.get("want")
-    branch = branch_carrying(want) if cuda else str(want).partition(".")[0]
-    return {"vendor": "nvidia", "branch": branch, "below" if cuda else "above": want}
-
-
-@mends("cuda-compat-libs-on-unsupported-gpu")
-def what_the_driver_carries(driver: Driver = one(vendor="nvidia")) -> Params:
-    """An image of that CUDA needs no compatibility package."""
-    carried = driver.get("cuda")
-    return {"carried": carried} if carried else {}
-
-
-@mends("container-wrong-architecture")
-def architecture_of_the_host(
-    error: Symptom = seen("image-platform-differs", "image-no-manifest", "apptainer-wrong-architecture"),
-) -> Params:
-    """What the host is."""
-    return {"want": error.get("want")}
 
 
 # -- lost while it ran
@@ -292,13 +255,6 @@ def _generic(torch: Torch) -> bool:
     return none and torch.get("available") is not True and ".nv" not in torch.version
 
 
-@mends("jetson-generic-wheel")
-def build_of_nvidia(jetson: Jetson) -> Params:
-    """Wheels go by the release of the module's system."""
-    release = jetson.get("l4t")
-    return {"l4t": release} if release else {}
-
-
 # -- files and notebooks
 @rule("container-files-root-owned", strength="likely")
 def refused_in_its_own_home(error: Symptom = seen("permission-denied-in-home"), world: World | None = None) -> Verdict:
@@ -314,15 +270,6 @@ def refused_in_its_own_home(error: Symptom = seen("permission-denied-in-home"), 
 def home_belongs_to_root(folder: Folder = one(owner="root"), who: Account | None = None) -> Verdict:
     """A mounted folder that did not exist is made by root."""
     return inside(folder) and who is not None and who.get("uid") != 0 and folder.path == "/home/" + who.user
-
-
-@mends("container-files-root-owned")
-def user_of_the_files(
-    error: Symptom | None = seen("permission-denied-in-home"), folder: Folder | None = one(owner="root")
-) -> Params:
-    """The person's own numbers, or the folder given away."""
-    path = (folder and folder.get("path")) or (error and error.get("path"))
-    return {"user": "$(id -u):$(id -g)", "folder": path}
 
 
 @rule("jupyter-kernel-other-env")
@@ -377,17 +324,3 @@ def ipython_belongs_to_another_python(
 ) -> Verdict:
     """Its banner is another distribution's than the interpreter's, and a module is missing in it."""
     return bool(kernel.shown)
-
-
-@mends("jupyter-kernel-other-env")
-def the_environment_to_register(
-    env: PythonEnv, torch: Torch | None = None, kernel: JupyterKernel | None = None
-) -> Params:
-    """The environment that has what the notebook wants."""
-    wanted = env.get("active") or (torch is not None and torch.get("env") == env.prefix)
-    windows = ":\\" in env.prefix
-    python = env.prefix + ("\\python.exe" if windows else "/bin/python")
-    name = env.prefix.replace("\\", "/").rstrip("/").rpartition("/")[2] or "work"
-    home, mine, _ = str(kernel.get("path") if kernel else "").partition("/.local/share/jupyter/kernels/")
-    folder = {"folder": home + mine + name} if mine else {}
-    return {"python": python, "name": name, **folder} if wanted else {}

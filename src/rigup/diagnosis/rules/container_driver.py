@@ -1,8 +1,8 @@
 """Containers that the engine gave nothing of the driver, or a part of it."""
 
-from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
+from rigup.diagnosis.rule import Every, Verdict, every, lacks, one, rule, seen
 from rigup.diagnosis.rules.told import LISTS_WITHOUT, WITHOUT_GPU
-from rigup.machine.kinds import DeviceNode, Driver, Gpu, PciDevice, Symptom, Torch, World
+from rigup.machine.kinds import DeviceNode, Driver, PciDevice, Symptom, Torch, World
 
 _NO_COMPUTE = ("driver-capabilities-without-compute", "asked-capabilities-without-compute")
 
@@ -63,22 +63,3 @@ def nvidia_smi_was_tried_inside(
 ) -> Verdict:
     """All that is shown is somebody who looks for the GPU in a container; the engine brings the tool with it."""
     return asked is None and driver is None and bus is None and {"vendor": "nvidia"}
-
-
-@mends("container-without-gpu")
-def how_gpus_are_asked_for(
-    card: Gpu | None = None,
-    world: World | None = None,
-    error: Symptom | None = seen("kfd-not-there", "ollama-kfd-not-loaded"),
-    part: Symptom | None = seen(*_NO_COMPUTE),
-) -> Params:
-    """Each engine has its own word for it."""
-    if part is not None:
-        return {"option": "-e NVIDIA_DRIVER_CAPABILITIES=compute,utility"}
-    amd = bool(error) or (card is not None and card.get("vendor") == "amd")
-    engine = (world and world.get("container")) or ""
-    options = {"apptainer": "--nv", "singularity": "--nv", "podman": "--device=nvidia.com/gpu=all"}
-    ours = {"apptainer": "--rocm", "singularity": "--rocm"}
-    return {
-        "option": ours.get(engine, "--device=/dev/kfd --device=/dev/dri") if amd else options.get(engine, "--gpus=all")
-    }

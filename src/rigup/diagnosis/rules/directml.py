@@ -2,7 +2,7 @@
 
 import re
 
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.knowledge.gpus import one_gpu
 from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
 from rigup.machine.names import same_name, words
@@ -56,12 +56,6 @@ def package_of_windows_in_a_shell(
 ) -> Verdict:  # fmt: skip
     """The same where only the launcher's name tells the system."""
     return (platform is None or platform.get("system") != "windows") and {"name": said.get("name"), "typed": shell.id}
-
-
-@mends("directml-module-missing")
-def which_package(_chosen: Symptom = seen(*_CHOSEN, "directml-no-module")) -> Params:
-    """torch's module; a message of another runtime names its own."""
-    return {"package": "torch-directml"}
 
 
 @rule("directml-wrong-adapter", "likely")
@@ -130,12 +124,6 @@ def small(name: str) -> bool:
 _INSIDE = ("uhd graphics", "hd graphics", "iris", "radeon vega", "basic render")
 
 
-@mends("directml-wrong-adapter")
-def index_of_the_card(card: Gpu = one(integrated=False)) -> Params:
-    """Where a list tells it; else the one after the first."""
-    return {"index": card.get("runtime_index") or card.get("adapter") or 1}
-
-
 @rule("directml-op-cpu-fallback")
 def falls_back_and_fails(
     missing: Symptom = seen("directml-falls-back"), failed: Symptom = seen("directml-operator-not-run")
@@ -150,9 +138,3 @@ def operator_falls_back_and_meets_the_others(
 ) -> Verdict:
     """What ran on the processor came back as a tensor that DirectML does not take."""
     return {"operator": said.get("operator")}
-
-
-@mends("directml-op-cpu-fallback")
-def way_around(missing: Symptom = seen("directml-falls-back")) -> Params:
-    """An optimizer's own operations have plain forms."""
-    return {"option": "foreach=False"} if "_foreach_" in str(missing.get("operator")) else {}

@@ -176,6 +176,7 @@ def _draws(card: PciDevice) -> bool:
 
 
 @mends("nvidia-driver-missing")
-def branch_to_install(gpu: Gpu = one(vendor="nvidia")) -> Params:
-    """The last branch that drives the chip, or the long-lived one of today."""
-    return {"branch": (gpu.get("isa") and driver_branch_for(gpu.isa)) or production_branch()}
+def branch_to_install(gpu: Gpu | None = one(vendor="nvidia")) -> Params:
+    """The last branch that drives the chip, or the long-lived one of today, which drives most."""
+    isa = gpu.get("isa") if gpu is not None else None
+    return {"branch": (isa and driver_branch_for(isa)) or production_branch()}

@@ -1,16 +1,12 @@
 """Whether the build of a framework serves the card and the driver that are there."""
 
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.told import LISTS_WITHOUT, MACS, OTHER_ACCELERATORS, Told
-from rigup.knowledge.chips import runs_on
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
 from rigup.knowledge.rocm import override_for
 from rigup.knowledge.torch_builds import (
-    TorchBuild,
     build,
-    builds,
     companions,
-    index_url,
     newest_build,
     variant_for_pypi,
 )
@@ -20,7 +16,6 @@ from rigup.machine.kinds import (
     Package,
     PciDevice,
     Platform,
-    PythonEnv,
     Symptom,
     Toolkit,
     Torch,
@@ -243,73 +238,3 @@ def torchvision_misses_its_own_operators(
         and version_key(friends.torchvision)[:2] == version_key(str(vision.version))[:2]
     )
     return not (checkout and pair) and {**said.values(), "companion": "torchvision"}
-
-
-# -- what the fixes need
-@mends("cpu-only-torch", "gpu-arch-newer-than-wheel", "gpu-arch-older-than-wheel")
-def a_build_that_serves_the_card(
-    gpu: Gpu, driver: Driver | None = one(vendor="nvidia"), python: PythonEnv | None = None, platform: Platform | None = None,
-    other: Symptom | None = seen(*_NO_TORCH),
-) -> Params:  # fmt: skip
-    """The newest one that runs on the card, with this driver and this Python if it can be had for them; of another framework its rule knows."""
-    if other is not None:
-        return {}
-    system, version = _system(platform), driver.get("version") if driver and gpu.get("vendor") == "nvidia" else None
-    return _told(_newest(gpu.isa, version, _minor(python), system))
-
-
-@mends("driver-too-old-for-wheel")
-def an_older_build_or_a_newer_driver(
-    said: Symptom | None = seen("torch-driver-too-old"), driver: Driver | None = one(vendor="nvidia"), gpu: Gpu | None = None,
-    python: PythonEnv | None = None, torch: Torch | None = None,
-) -> Params:  # fmt: skip
-    """A build for what the driver carries; a driver for what the build wants."""
-    carried = _carried(said, driver)
-    isa = gpu.get("isa") if gpu else None
-    fitting = [
-        row
-        for row in builds()
-        if row.cuda and carried and _within(row.cuda, carried) and (not isa or runs_on(isa, row.code))
-    ]
-    wanted = [row for row in fitting if not python or _minor(python) in (None, *row.python)] or fitting
-    branch = driver_minimum(str(torch.get("cuda"))) if torch and torch.get("cuda") else _next_branch(carried)
-    return {**_told(wanted[0] if wanted else None), "branch": branch, "carried": carried}
-
-
-def _carried(said: Symptom | None, driver: Driver | None) -> str | None:
-    """`found version 11040` is CUDA 11.4."""
-    if said and said.get("found"):
-        number = int(str(said.get("found")))
-        return f"{number // 1000}.{number % 1000 // 10}"
-    version = driver.get("version") if driver else None
-    return cuda_of_driver(version) if version else None
-
-
-def _within(cuda: str, carried: str) -> bool:
-    mine, theirs = version_key(cuda), version_key(carried)
-    return mine[0] <= theirs[0] if theirs[0] >= 11 else mine <= theirs
-
-
-def _next_branch(carried: str | None) -> str | None:
-    return driver_minimum(str(version_key(carried)[0] + 1)) if carried else None
-
-
-def _newest(isa: str, driver: str | None, python: str | None, system: str) -> TorchBuild | None:
-    """Wishes are let go one by one where no build meets them all: the Python can be changed, then the driver."""
-    wishes = ((driver, python), (driver, None), (None, python), (None, None))
-    return next(
-        (row for wish in wishes if (row := newest_build(isa, driver=wish[0], python=wish[1], system=system))), None
-    )
-
-
-def _minor(python: PythonEnv | None) -> str | None:
-    version = python.get("version") if python else None
-    return ".".join(str(version).split(".")[:2]) if version else None
-
-
-def _told(row: TorchBuild | None) -> Params:
-    if row is None:
-        return {}
-    friends = companions(row.torch)
-    pins = {"torchvision": friends.torchvision} if friends and friends.torchvision else {}
-    return {"release": row.torch, "variant": row.variant, "index": row.index or index_url(row.variant), **pins}

@@ -152,12 +152,6 @@ def _at(gpu: Gpu) -> Params:
     return {"index": gpu.get("nvml_index")} if gpu.get("nvml_index") is not None else {"gpu": gpu}
 
 
-@mends("gpu-memory-ecc-error", "compute-mode-exclusive")
-def index_of_the_card(gpu: Gpu) -> Params:
-    """As nvidia-smi counts."""
-    return {"index": gpu.nvml_index}
-
-
 # -- NVSwitch
 @rule("fabric-manager-not-running", "likely")
 def system_not_ready(_error: Symptom = seen(*_NOT_READY), gpu: Gpu | None = one(vendor="nvidia")) -> Verdict:

@@ -16,7 +16,7 @@ _MISSING = (
 )  # fmt: skip
 
 
-def _generation(soname: str) -> tuple[str, str]:
+def generation(soname: str) -> tuple[str, str]:
     """libmkl_sycl.so.3 in base and number; Windows's sycl8.dll and mkl_sycl_blas.5.dll as Linux names them."""
     if dll := re.fullmatch(r"(\w{3,40}?)\.?(\d{1,2})(?:\.dll)?", soname.lower()):
         return "lib" + dll[1].removeprefix("lib"), dll[2]
@@ -26,7 +26,7 @@ def _generation(soname: str) -> tuple[str, str]:
 
 def _year_wanted(missing: Symptom) -> str | None:
     """The year of the kit that brings what is missed."""
-    release = release_of(*_generation(str(missing.get("lib"))))
+    release = release_of(*generation(str(missing.get("lib"))))
     return release[:4] if release else None
 
 
@@ -125,7 +125,7 @@ def other_generation_is_shown(
 @rule("intel-oneapi-version-mismatch")
 def other_generation_is_installed(library: PathLibrary, missing: Symptom = seen(*_MISSING)) -> Verdict:
     """The same of a library that lies on a search path."""
-    (base, number), (wanted, want) = _generation(library.soname), _generation(str(missing.get("lib")))
+    (base, number), (wanted, want) = generation(library.soname), generation(str(missing.get("lib")))
     return base == wanted and bool(want) and number != want and {"lib": missing.get("lib"), "have": library.soname}
 
 
@@ -152,7 +152,7 @@ def another_release_lies_beside_python(
     missing: Symptom = seen(*_MISSING), part: Package = one(name=(*_RUNTIME, "mkl-dpcpp"))
 ) -> Verdict:
     """The same of the compiler's runtime, or of MKL's part for SYCL, as pip and conda bring it: its library has another number each year."""
-    wanted, of_mkl = _year_wanted(missing), _generation(str(missing.get("lib")))[0].startswith("libmkl")
+    wanted, of_mkl = _year_wanted(missing), generation(str(missing.get("lib")))[0].startswith("libmkl")
     own = of_mkl == (part.name == "mkl-dpcpp")
     return (
         own
@@ -167,7 +167,7 @@ def dll_of_another_number_is_shown(
     missing: Symptom = seen(*_MISSING), shown: Symptom = seen("oneapi-dll-shown")
 ) -> Verdict:
     """Windows puts the generation into the file's name."""
-    (base, number), (wanted, want) = _generation(str(shown.get("lib"))), _generation(str(missing.get("lib")))
+    (base, number), (wanted, want) = generation(str(shown.get("lib"))), generation(str(missing.get("lib")))
     return base == wanted and number != want and {"lib": missing.get("lib"), "have": shown.get("lib")}
 
 

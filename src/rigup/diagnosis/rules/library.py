@@ -2,12 +2,11 @@
 
 import re
 
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.told import GPU_NOT_USED, Told
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_libraries import library_of, overwrite
 from rigup.knowledge.patterns import late
-from rigup.knowledge.torch_builds import build, companions, index_url
 from rigup.machine.kinds import (
     Driver,
     Gpu,
@@ -16,7 +15,6 @@ from rigup.machine.kinds import (
     PythonEnv,
     SearchPath,
     Symptom,
-    Toolkit,
     Torch,
     Variable,
 )
@@ -32,7 +30,7 @@ _CLASH = (
 _SYMBOL = ("cuda-symbol-undefined", "cuda-symbol-not-defined-at-link-time")
 _CUDNN = ("cudnn-differs-from-built", "cudnn-differs-in-caffe2", "cudnn-older-than-compiled", "cudnn-parts-differ")
 _DIGITS = 4  # of a number of cuDNN up to its eighth release: a thousand a major one
-_TF_MISSES = ("tf-library-not-loaded", "tf-library-not-dlopened")
+TF_MISSES = ("tf-library-not-loaded", "tf-library-not-dlopened")
 _FOREIGN = late(r"cuda|cudnn|nccl|nvidia|conda|tensorrt|/apps/|/sw/|nvhpc|hpc_sdk", re.IGNORECASE)
 
 
@@ -50,7 +48,7 @@ def missed_and_there(error: Symptom, there: Symptom | None) -> bool:
     return there is not None and error.get("lib") == there.get("lib") and error.get("want") == there.get("have")
 
 
-_NAMED = Told(_is_of_a_major)
+NAMED = Told(_is_of_a_major)
 _GROWING = ("nccl", "cudnn")  # a newer release of the same number adds functions, and torch uses them
 
 
@@ -94,7 +92,7 @@ def a_symbol_of_another_release(said: Symptom = seen(*_SYMBOL)) -> Verdict:
 
 @rule("library-clash-ld-library-path", "possible")
 def an_older_one_stands_before_the_wheels_own(
-    library: PathLibrary, path: SearchPath = one(variable="LD_LIBRARY_PATH"), package: Package = one(name=_NAMED), env: PythonEnv = one(active=True),
+    library: PathLibrary, path: SearchPath = one(variable="LD_LIBRARY_PATH"), package: Package = one(name=NAMED), env: PythonEnv = one(active=True),
     works: Torch | None = one(available=True), said: Symptom | None = seen(*_CLASH),
 ) -> Verdict:  # fmt: skip
     """The same name and an older release: what the wheel was linked against may lack in it. Before it fails it is a warning."""
@@ -109,7 +107,7 @@ def an_older_one_stands_before_the_wheels_own(
 # -- packages that overwrite one another
 @rule("pip-cuda-mix")
 def two_packages_write_one_file(
-    one_of: Package = one(name=_NAMED), other: Package = one(name=_NAMED), said: Symptom | None = seen(*_CLASH, "cuda-library-not-found"), works: Torch | None = one(available=True),
+    one_of: Package = one(name=NAMED), other: Package = one(name=NAMED), said: Symptom | None = seen(*_CLASH, "cuda-library-not-found"), works: Torch | None = one(available=True),
 ) -> Verdict:  # fmt: skip
     """`nvidia-nccl-cu11` and `-cu12` put one file into one folder. Before anything fails it is a warning; where torch works, a note."""
     if one_of.get("env") != other.get("env") or one_of.name >= other.name:
@@ -121,7 +119,7 @@ def two_packages_write_one_file(
 
 @rule("pip-cuda-mix", "likely")
 def one_library_for_two_majors(
-    one_of: Package = one(name=_NAMED), other: Package = one(name=_NAMED), said: Symptom | None = seen(*_SYMBOL, "cuda-library-not-found"), works: Torch | None = one(available=True),
+    one_of: Package = one(name=NAMED), other: Package = one(name=NAMED), said: Symptom | None = seen(*_SYMBOL, "cuda-library-not-found"), works: Torch | None = one(available=True),
 ) -> Verdict:  # fmt: skip
     """Where their files bear different numbers, headers and what asks by the plain name are mixed all the same."""
     same = one_of.name[:-2] == other.name[:-2] and one_of.name < other.name
@@ -132,7 +130,7 @@ def one_library_for_two_majors(
 
 @rule("pip-cuda-mix", "likely")
 def packages_for_two_majors(
-    one_of: Package = one(name=_NAMED), other: Package = one(name=_NAMED), _said: Symptom = seen(*_SYMBOL)
+    one_of: Package = one(name=NAMED), other: Package = one(name=NAMED), _said: Symptom = seen(*_SYMBOL)
 ) -> Verdict:
     """A symbol is missing, and packages for two CUDA majors stand in one environment."""
     majors = (one_of.name[-2:], other.name[-2:])
@@ -141,7 +139,7 @@ def packages_for_two_majors(
 
 @rule("pip-cuda-mix")
 def a_linker_older_than_what_it_links(
-    package: Package = one(name=_NAMED), said: Symptom = seen("cuda-symbol-undefined")
+    package: Package = one(name=NAMED), said: Symptom = seen("cuda-symbol-undefined")
 ) -> Verdict:
     """`__nvJitLinkComplete_12_4` wants nvJitLink 12.4 or newer, and an older package is installed."""
     wanted = re.search(r"_(\d{2})_(\d{1,2})$", said.symbol)
@@ -149,19 +147,6 @@ def a_linker_older_than_what_it_links(
         return False
     older = version_key(package.version)[:2] < (int(wanted[1]), int(wanted[2]))
     return older and {"one": package.name}
-
-
-@mends("pip-cuda-mix")
-def torch_again(torch: Torch) -> Params:
-    """The same torch again, with all that it brings."""
-    release, _, local = str(torch.version).partition("+")
-    friends, row = companions(release), build(torch.version)
-    variant = local or (row.variant if row else "")
-    return {
-        "release": release,
-        "index": index_url(variant),
-        **({"torchvision": friends.torchvision} if friends else {}),
-    }
 
 
 # -- cuDNN
@@ -189,18 +174,6 @@ def jax_wants_a_newer_cudnn(said: Symptom = seen("jax-library-older")) -> Verdic
 def jax_wants_another_library(said: Symptom = seen("jax-library-older")) -> Verdict:
     """An older library than jax's own packages bring was found first."""
     return said.library != "cuDNN" and {"lib": said.library}
-
-
-@mends("cudnn-version-incompatible")
-def the_cudnn_of_its_toolkit(
-    torch: Torch | None = one(cuda=Told(bool)), path: Variable | None = one(name="LD_LIBRARY_PATH"),
-    said: Symptom | None = seen("cudnn-older-than-compiled", "jax-library-older"),
-) -> Params:  # fmt: skip
-    """torch brings its own, whose package carries the CUDA major in the name; TensorFlow and JAX may live on the system's."""
-    if torch is not None:
-        return {"stray": "LD_LIBRARY_PATH", "package": "nvidia-cudnn-cu" + str(torch.cuda).partition(".")[0]}
-    stray = {} if path is None and said is not None else {"stray": "LD_LIBRARY_PATH"}
-    return stray if said is None else {**stray, "system": _dotted(said.built)}
 
 
 def _dotted(version: str) -> str:
@@ -245,7 +218,7 @@ def somebody_names_the_file_of_another_major(
 
 @rule("cuda-runtime-library-missing")
 def tensorflow_finds_a_card_and_not_a_library(
-    said: Symptom = seen(*_TF_MISSES), gpu: Gpu = one(vendor="nvidia")
+    said: Symptom = seen(*TF_MISSES), gpu: Gpu = one(vendor="nvidia")
 ) -> Verdict:
     """On a machine without a GPU the same line is only noise."""
     return bool(gpu.fields) and {"lib": said.lib, "program": "tensorflow"}
@@ -253,21 +226,21 @@ def tensorflow_finds_a_card_and_not_a_library(
 
 @rule("cuda-runtime-library-missing")
 def tensorflow_skips_its_gpus(
-    said: Symptom = seen(*_TF_MISSES), _skips: Symptom = seen("tf-skips-gpus", "tf-cannot-dlopen")
+    said: Symptom = seen(*TF_MISSES), _skips: Symptom = seen("tf-skips-gpus", "tf-cannot-dlopen")
 ) -> Verdict:
     """There were GPUs to be skipped."""
     return {"lib": said.lib, "program": "tensorflow"}
 
 
 @rule("cuda-runtime-library-missing", "likely")
-def tensorflow_beside_a_driver(said: Symptom = seen(*_TF_MISSES), driver: Driver = one(vendor="nvidia")) -> Verdict:
+def tensorflow_beside_a_driver(said: Symptom = seen(*TF_MISSES), driver: Driver = one(vendor="nvidia")) -> Verdict:
     """The driver is there."""
     return bool(driver.get("version")) and {"lib": said.lib, "program": "tensorflow"}
 
 
 @rule("cuda-runtime-library-missing", "likely")
 def tensorflow_opened_some_of_them(
-    said: Symptom = seen(*_TF_MISSES), opened: Symptom = seen("tf-library-opened")
+    said: Symptom = seen(*TF_MISSES), opened: Symptom = seen("tf-library-opened")
 ) -> Verdict:
     """It comes to the libraries behind the runtime's own only where it has found a GPU."""
     return opened.lib != said.lib and {"lib": said.lib, "program": "tensorflow"}
@@ -275,54 +248,7 @@ def tensorflow_opened_some_of_them(
 
 @rule("cuda-runtime-library-missing", "likely")
 def tensorflow_misses_one_and_somebody_the_gpu(
-    said: Symptom = seen(*_TF_MISSES), _told: Symptom = seen(*GPU_NOT_USED)
+    said: Symptom = seen(*TF_MISSES), _told: Symptom = seen(*GPU_NOT_USED)
 ) -> Verdict:
     """Who complains that the GPU is not used has one."""
     return {"lib": said.lib, "program": "tensorflow"}
-
-
-@mends("cuda-runtime-library-missing")
-def what_brings_the_library(
-    said: Symptom = seen("cuda-library-not-found", "cuda-library-not-loaded", "cudnn-none-of-these", "cudnn-not-located", "cudnn-part-not-loaded",
-                         "cupy-library-not-loaded", *_TF_MISSES), torch: Torch | None = None, toolkit: Toolkit | None = one(name="cuda"),
-) -> Params:  # fmt: skip
-    """A toolkit that is there and has it; the package of PyPI that brings it, and the folder that it puts it into."""
-    found = library_of(said.lib)
-    if not found:
-        return {"lib": said.lib}
-    there = _of_toolkit(str(said.lib), toolkit)
-    row, number = found
-    major = (
-        _major(number)
-        if not row.suffix_from
-        else str(version_key(str(torch.get("cuda") or ""))[0])
-        if torch and torch.get("cuda")
-        else ""
-    )
-    named = {"package": f"{row.package}-cu{major}"} if major else {}
-    return {"lib": said.lib, "folder": f"site-packages/nvidia/{row.folder}/lib", **named, **there}
-
-
-def _of_toolkit(lib: str, toolkit: Toolkit | None) -> Params:
-    """Where a toolkit keeps it: its runtime bears the toolkit's own major number, the others count their own."""
-    major = re.fullmatch(r"libcudart\.so\.(\d{1,2})(?:\.0)?", lib)
-    if not major or toolkit is None or not toolkit.knows("path", "version"):
-        return {}
-    fits = str(toolkit.version).partition(".")[0] == major[1] and str(toolkit.path).startswith("/")
-    return {"toolkit": f"{toolkit.path}/lib64"} if fits else {}
-
-
-def _major(number: str) -> str:
-    """DLLs carry the minor too: cudart64_101 is of 10.1, cudart64_12 of 12."""
-    return number[:2]
-
-
-# -- compiling
-@mends("nvcc-differs-from-torch-cuda")
-def the_compiler_that_fits(
-    said: Symptom | None = seen("nvcc-mismatches-torch", "apex-nvcc-mismatch", "deepspeed-nvcc-mismatch"),
-    torch: Torch | None = None,
-) -> Params:
-    """The CUDA that torch was built with."""
-    want = (said.get("want") if said else None) or (torch.get("cuda") if torch else None)
-    return {"want": ".".join(str(want).split(".")[:2])} if want else {}

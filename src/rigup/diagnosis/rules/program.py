@@ -1,6 +1,6 @@
 """Programs: which devices they let themselves see, in which order, and how their ranks reach each other."""
 
-from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
+from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.knowledge.torch_builds import reads_mask_at_import
 from rigup.machine.kinds import (
     CardCount,
@@ -328,10 +328,3 @@ def gloo_fell_back_and_failed(
 ) -> Verdict:
     """The name of the node leads to no address of its own, so that its peers are told to speak to themselves."""
     return True
-
-
-@mends("multinode-wrong-interface")
-def an_interface_that_is_there(there: Every[NetInterface] = every(NetInterface)) -> Params:
-    """The one that is no loopback and no bridge, where there is only one."""
-    outer = [interface.name for interface in there if not interface.name.startswith((*_INNER, "veth"))]
-    return {"interface": outer[0]} if len(outer) == 1 else {}

@@ -1,20 +1,19 @@
 """AMD chips: who has code for them, and what an override makes of them."""
 
 import re
-from typing import Any
 
-from rigup.diagnosis.rule import Every, Params, Verdict, lacks, mends, one, rule, seen
+from rigup.diagnosis.rule import Every, Verdict, lacks, one, rule, seen
 from rigup.diagnosis.rules.access import COMPUTING
 from rigup.knowledge.chips import gfx_base, gfx_of_decimal, isa_order, runs_on
 from rigup.knowledge.lifecycle import ended
 from rigup.knowledge.rocm import gfx_family, override_facts, override_for
-from rigup.knowledge.torch_builds import build, builds, companions, index_url, newest_build
+from rigup.knowledge.torch_builds import build, builds
 from rigup.machine.kinds import Gpu, KernelLibrary, Platform, Symptom, Toolkit, Torch, Variable
 
 OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 MASKS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
-_REFUSED = ("ollama-gfx-refused", "ollama-gfx-refused-early", "ollama-device-dropped")
-_BLAS = ("rocblas-without-arch", "rocblas-no-library-for-chip", *_REFUSED)
+REFUSED = ("ollama-gfx-refused", "ollama-gfx-refused-early", "ollama-device-dropped")
+_BLAS = ("rocblas-without-arch", "rocblas-no-library-for-chip", *REFUSED)
 NO_CODE = (
     "hip-invalid-device-function",
     "hip-invalid-device-function-constant",
@@ -61,7 +60,7 @@ def inside_a_processor(isa: str) -> bool:
 
 def spared(error: Symptom, served: Symptom | None) -> bool:
     """A processor's graphics are left out while the server computes on a card: as it should be."""
-    return error.id in _REFUSED and served is not None and inside_a_processor(str(error.get("gfx")))
+    return error.id in REFUSED and served is not None and inside_a_processor(str(error.get("gfx")))
 
 
 # -- libraries without code for the chip
@@ -169,9 +168,11 @@ def build_without_an_old_chip(
 def build_without_the_chip(
     torch: Torch, card: Gpu = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"),
     other: Gpu | None = one(vendor="amd", integrated=False), told: Symptom | None = seen("override-value-told"), guest: Platform | None = one(wsl=2),
+    computes: Symptom | None = seen("tensor-on-its-device"), error: Symptom | None = seen(*NO_CODE, "segmentation-fault", "segmentation-fault-signal"),
 ) -> Verdict:  # fmt: skip
-    """Neither the chip's own code nor, by an override, a sibling's. What torch does not even list fails before any code is looked for."""
+    """Neither the chip's own code nor, by an override, a sibling's. What torch does not even list fails before any code is looked for; what has computed had code."""
     overridden = bool(override and override.get("value")) or bool(told and helps(card.isa, told.get("value")))
+    overridden = overridden or (computes is not None and error is None)
     unlisted = torch.get("available") is False and (guest is not None or torch.get("own_hsa") is True)
     if (card.get("integrated") and other) or overridden or unlisted or not _for_amd(torch) or not torch.code:
         return False
@@ -189,7 +190,7 @@ def wheels_have(isa: str, torch: Torch | None) -> bool:
 
 @rule("gfx-not-in-torch-wheel", strength="likely")
 def function_is_not_there(error: Symptom = seen(*NO_CODE), card: Gpu | None = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"), shown: Symptom | None = seen(*ANOTHERS),
-                          named: Symptom | None = seen("torch-named"), program: Symptom | None = seen("ggml-device-failed", "ggml-finds-devices", "ggml-has-no-code-for-amds-card", "hip-program-named", "hip-program-no-function", "hip-program-tells-no-function", "image-for-instinct-named", "julia-of-amd-shown", "hip-names-its-own-source", "rocblas-solution-without-code"), torch: Torch | None = None) -> Verdict:  # fmt: skip
+                          named: Symptom | None = seen("torch-named"), program: Symptom | None = seen("ggml-device-failed", "ggml-finds-devices", "ggml-has-no-code-for-amds-card", "hip-program-named", "hip-program-no-function", "hip-program-tells-no-function", "image-for-instinct-named", "julia-of-amd-shown", "hip-names-its-own-source", "rocblas-solution-without-code", "rocblas-passes-on-that-there-is-no-code"), torch: Torch | None = None) -> Verdict:  # fmt: skip
     """HIP found no code for the device, in a program that is torch's."""
     if program or (shown and not named and not (torch and torch.knows("version"))):
         return False
@@ -223,22 +224,6 @@ def crash_on_an_unlisted_chip(
     return meant and override is None and override_for(card.isa) is not None and {"gfx": card.isa}
 
 
-@mends("gfx-not-in-rocblas", "gfx-not-in-torch-wheel", "rocm-dropped-arch")
-def code_that_runs_there(card: Gpu = one(vendor="amd"), platform: Platform | None = None, refused: Symptom | None = seen(*_REFUSED)) -> Params:  # fmt: skip
-    """An override where one helps (on Windows none does), for a server in its unit; and the newest build that has the chip."""
-    row, build = override_for(card.isa), newest_build(card.isa)
-    server = refused if refused and not refused.place.world.startswith("container") else None
-    params: dict[str, Any] = {}
-    if row and row.value and not (platform and platform.get("system") == "windows"):
-        params |= {"value": row.value, "sibling": row.sibling, "name" if server else "variable": OVERRIDE}
-        params |= {"service": _service(server.place.process)} if server else {}
-    if build and build.rocm and refused is None:
-        beside = companions(build.torch)
-        vision = beside and beside.torchvision
-        params |= {"torch": build.torch, "index": index_url(build.variant), "torchvision": vision}
-    return {**params, "backend": "Vulkan"}
-
-
 # -- overrides
 @rule("wrong-hsa-override")
 def runtime_shows_a_foreign_chip(override: Variable = one(name=OVERRIDE), card: Gpu = one(vendor="amd")) -> Verdict:
@@ -265,7 +250,7 @@ def override_cannot_be_read(override: Variable = one(name=OVERRIDE)) -> Verdict:
     """Three numbers with dots; anything else leaves no GPU at all."""
     value = str(override.value or "")
     meant = any(letter.isdigit() for letter in value) and "$" not in value
-    quoted = override.place.kind in ("service", "unit") and gfx_of_decimal(_bare(value)) is not None
+    quoted = override.place.kind in ("service", "unit") and gfx_of_decimal(bare(value)) is not None
     return meant and gfx_of_decimal(value) is None and not quoted
 
 
@@ -290,17 +275,6 @@ def helps_one_and_harms_another(
     return mixed and not hidden and {"value": value, "severity": "warning" if harmed.get("integrated") else "error"}
 
 
-@mends("mixed-gfx-single-override")
-def override_by_node(override: Variable = one(name=OVERRIDE), needy: Gpu = one(vendor="amd")) -> Params:
-    """The runtime counts the processor's nodes first."""
-    node = needy.get("kfd_node")
-    return (
-        {"name": f"{OVERRIDE}_{node if node is not None else 1}", "value": override.value, "plain": OVERRIDE}
-        if helps(needy.isa, override.value)
-        else {}
-    )
-
-
 # -- services
 @rule("override-not-in-service")
 def set_in_the_shell_only(
@@ -310,7 +284,7 @@ def set_in_the_shell_only(
     """A service does not read a shell's files. One that nobody needs is not missed; nor one of a unit that is not there, or that computes by Vulkan."""
     name = missing.place.process.partition(":")[2]
     wanted = bool(elsewhere.value) and (card is None or helps(card.get("isa") or "", elsewhere.value))
-    free = vulkan is not None and _service(vulkan.place.process) == (name or "ollama")
+    free = vulkan is not None and service_of(vulkan.place.process) == (name or "ollama")
     ours = not free and name in _COMPUTING and (bool(name) or told is not None)
     return wanted and ours and {"service": name or "ollama", "value": elsewhere.value, "name": OVERRIDE}
 
@@ -320,12 +294,12 @@ def runs_without_what_is_configured(running: Variable = one(at="service", name=O
                                     card: Gpu | None = one(vendor="amd")) -> Verdict:  # fmt: skip
     """The server's own line shows the variable empty."""
     wanted = bool(elsewhere.value) and (card is None or helps(card.get("isa") or "", elsewhere.value))
-    return wanted and {"service": _service(running.place.process), "value": elsewhere.value, "name": OVERRIDE}
+    return wanted and {"service": service_of(running.place.process), "value": elsewhere.value, "name": OVERRIDE}
 
 
 @rule("override-not-in-service", strength="likely")
 def refused_though_a_sibling_is_listed(
-    error: Symptom = seen(*_REFUSED), override: Variable | None = one(at="service", name=OVERRIDE),
+    error: Symptom = seen(*REFUSED), override: Variable | None = one(at="service", name=OVERRIDE),
     served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"), platform: Platform | None = None, told: Symptom | None = seen("override-value-told", "override-set-told-in-capitals"),
 ) -> Verdict:  # fmt: skip
     """With the override in force the server would not have looked at the list; on Windows there is none."""
@@ -336,23 +310,27 @@ def refused_though_a_sibling_is_listed(
     useful = row is not None and row.sibling in listed and not windows and not boxed
     unset = (override is None or not override.get("value")) and not spared(error, served)
     told_of = useful and unset and (override is not None or told is not None)
-    return told_of and {"service": _service(error.place.process), "value": row and row.value, "name": OVERRIDE}
+    return told_of and {"service": service_of(error.place.process), "value": row and row.value, "name": OVERRIDE}
 
 
 @rule("override-not-in-service")
 def quotes_went_into_the_value(override: Variable = one(at="service unit", name=OVERRIDE), card: Gpu | None = one(vendor="amd")) -> Verdict:  # fmt: skip
     """Quotes within quotes reach the server, which cannot read the value: it is set and not in force."""
     value = str(override.value or "")
-    bare = _bare(value)
-    wanted = gfx_of_decimal(bare) is not None and (card is None or helps(card.get("isa") or "", bare))
-    return bare != value and wanted and {"service": _service(override.place.process), "value": bare, "name": OVERRIDE}
+    meant = bare(value)
+    wanted = gfx_of_decimal(meant) is not None and (card is None or helps(card.get("isa") or "", meant))
+    return (
+        meant != value and wanted and {"service": service_of(override.place.process), "value": meant, "name": OVERRIDE}
+    )
 
 
-def _bare(value: str) -> str:
+def bare(value: str) -> str:
+    """Without the quotes that went into it."""
     return value.strip("\\\"' ")
 
 
-def _service(process: str) -> str:
+def service_of(process: str) -> str:
+    """The unit of a process; of a server that tells none the one that its installer makes."""
     return process.partition(":")[2] or "ollama"
 
 

@@ -2,14 +2,13 @@
 
 import re
 
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.library import missed_and_there
 from rigup.diagnosis.rules.rocm import left
 from rigup.diagnosis.rules.told import BUILDS_OF_A_NIGHT, NOTEBOOKS
 from rigup.knowledge import wsl
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.rocm_libraries import keeps_its_number
-from rigup.knowledge.torch_builds import companions, index_url, newest_build
 from rigup.machine.kinds import (
     ContainerEngine,
     Gpu,
@@ -53,6 +52,12 @@ def _major(version: str | None) -> str:
 def numbered(error: Symptom) -> bool:
     """A library whose number tells the release of ROCm, so that another number means another release."""
     return error.get("lib") in _NUMBERED
+
+
+def of_its_own_release(error: Symptom, torch: Torch | None) -> bool:
+    """HIP's library is asked for by the number of the very ROCm that torch's own version names."""
+    mine = re.search(r"\+rocm(\d{1,2})\.", str(torch.get("version") or "")) if torch else None
+    return mine is not None and error.get("lib") == _HIP and mine[1] == error.get("want")
 
 
 @rule("rocm-abi-mismatch")
@@ -107,6 +112,7 @@ def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: 
     return (
         not told
         and not bundled
+        and not (part is not None and of_its_own_release(error, torch))
         and not missed_and_there(error, there)
         and built is None
         and not (own and str(own.get("lib")).startswith(str(error.get("lib"))))
@@ -188,18 +194,6 @@ def runtime_sees_wsl_and_no_card(
 ) -> Verdict:  # fmt: skip
     """Nobody has shown a card, which may be none; that torch was installed for one tells that it is missed."""
     return bool(torch.get("hip")) and not torch.get("available") and card is None and refused is None
-
-
-@mends("broken-wheel-missing-library", "rocm-abi-mismatch")
-def a_release_that_is_whole(card: Gpu | None = one(vendor="amd")) -> Params:
-    """The newest release for the card."""
-    build = newest_build(card.isa) if card and card.get("isa") else None
-    beside = companions(build.torch) if build else None
-    return (
-        {"torch": build.torch, "index": index_url(build.variant), "torchvision": beside and beside.torchvision}
-        if build
-        else {}
-    )
 
 
 @rule("cuda-torch-on-amd")
@@ -303,18 +297,6 @@ def carve_out_was_counted_and_more_could_be_mapped(
     return alone and vram > 0 and abs(number * 1024 - vram) < 0.05 * vram and gtt > vram
 
 
-@mends("cuda-torch-on-amd")
-def build_for_this_maker(card: Gpu | None = one(vendor="amd")) -> Params:
-    """The newest build with the card's code; without a card the newest of all."""
-    build = newest_build(card.isa) if card and card.get("isa") else None
-    beside = companions(build.torch) if build else None
-    return (
-        {"torch": build.torch, "index": index_url(build.variant), "torchvision": beside and beside.torchvision}
-        if build and build.rocm
-        else {}
-    )
-
-
 @rule("pip-index-url-hides-pypi")
 def asked_one_index_for_all(index: Symptom = seen("pip-single-index", "index-url-of-torch"),
                             missing: Symptom = seen("pip-no-match-for-plain-package", "uv-no-match-on-single-index")) -> Verdict:  # fmt: skip
@@ -389,7 +371,7 @@ def _bytes(wish: ModuleParameter) -> int:
 @rule("double-visibility-mask")
 def second_mask_names_what_the_first_took(
     outer: Variable = one(name="ROCR_VISIBLE_DEVICES"),
-    inner: Variable = one(name=("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")),
+    inner: Variable = one(name=_MASKS[1:]),
 ) -> Verdict:
     """The second counts what the first has left, from nought."""
     if not outer.value or not inner.value:

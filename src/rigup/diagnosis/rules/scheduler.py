@@ -1,6 +1,6 @@
 """Slurm jobs: what was asked for, what the launcher counts on, and how the program was started."""
 
-from rigup.diagnosis.rule import Every, Params, Verdict, lacks, mends, one, rule, seen
+from rigup.diagnosis.rule import Every, Params, Verdict, lacks, one, rule, seen
 from rigup.diagnosis.rules.program import CUDA_MASK, NO_DEVICE
 from rigup.diagnosis.rules.told import SHARED_ON_PURPOSE
 from rigup.machine.kinds import CardCount, JobRequest, Launch, Symptom, Torch, Variable
@@ -369,32 +369,3 @@ def alone_with_several_devices(
 def shell_has_other_numbers(job: JobRequest, said: Symptom = seen("lightning-tasks-differ")) -> Verdict:
     """Lightning compares its devices with the one task of a shell."""
     return bool(job.get("interactive")) and {"devices": said.get("devices")}
-
-
-# -- what to ask for
-@mends("slurm-no-gpu-requested")
-def gpus_by_node(job: JobRequest | None = None, want: Launch | None = None) -> Params:
-    """As many on each node as the program wants devices; else as many as it has tasks there, if these are few."""
-    tasks = (tasks_per_node(job) if job else None) or 1
-    wanted = (want.get("devices") if want else None) or (tasks if tasks <= _MOST else 1)
-    return {"option": asking(wanted)["option"]}
-
-
-_MOST = 8  # tasks on a node of which each may well want a GPU
-
-
-@mends("slurm-ntasks-mismatch")
-def tasks_by_node(
-    want: Launch | None = None,
-    job: JobRequest | None = None,
-    said: Symptom | None = seen("lightning-tasks-differ", "lightning-nodes-differ"),
-) -> Params:
-    """One task for each device and one node for each that the trainer is told; one for all where each starts them itself."""
-    if want is not None and want.get("framework") == "torchrun":
-        return {"option": "--ntasks-per-node=1"}
-    nodes = (said.get("wanted_nodes") if said else None) or (want.get("nodes") if want else None)
-    have = (said.get("nodes") if said else None) or (job.get("nodes") if job else None)
-    if nodes and have and str(nodes) != str(have):
-        return {"option": "--nodes=" + str(nodes)}
-    devices = (want.get("devices") if want else None) or (said.get("devices") if said else None)
-    return {"option": "--ntasks-per-node=" + str(devices or "N")}

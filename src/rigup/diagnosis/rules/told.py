@@ -67,3 +67,8 @@ MACS = (
     "mac-in-words", "mac-in-small-letters", "mac-named", "macos-named", "apple-chip-named", "apple-silicon-in-words",
     "apple-chip-in-words",
 )  # fmt: skip
+INTEL_FINDS_NONE = (
+    "xpu-none", "xpu-none-in-small-letters", "sycl-finds-no-device", "sycl-error-device-not-found", "llama-finds-no-sycl-device",
+    "xpu-smi-finds-none", "openvino-finds-no-gpu",
+    "openvino-finds-no-platform", "intel-gpu-top-finds-none", "sycl-lists-processors-alone", "sycl-list-is-empty", "dpcpp-counts-none",
+)  # fmt: skip

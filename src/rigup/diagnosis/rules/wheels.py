@@ -2,11 +2,11 @@
 
 import re
 
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.distributions import distribution
 from rigup.knowledge.pythons import pythons, supported
-from rigup.knowledge.torch_builds import build, builds, companions, index_url
+from rigup.knowledge.torch_builds import build, builds, companions
 from rigup.machine.kinds import (
     Cpu,
     Distribution,
@@ -139,16 +139,6 @@ def _system(platform: Platform | None) -> str:
     return str(platform.get("system") or "linux") if platform else "linux"
 
 
-@mends("python-version-without-wheels")
-def a_python_that_has_wheels(
-    said: Symptom = seen("pip-no-version", "wheel-tag-refused", "uv-no-abi-tag", "uv-other-abi-only"), platform: Platform | None = None,
-) -> Params:  # fmt: skip
-    """The newest of those that the package has wheels for."""
-    release = _release(said) or (str(said.get("version") or "").partition("+")[0] if said.knows("abi") else "")
-    found = pythons(said.name, release, _system(platform)) or pythons(said.name)
-    return {"python": found[0], "package": said.name} if found else {"package": said.name}
-
-
 # -- torch and what belongs to it
 @rule("torch-torchvision-mismatch")
 def versions_of_two_releases(
@@ -199,16 +189,6 @@ def _toolkit_of(package: Package) -> str:
 def _unreleased(*packages: Package) -> bool:
     """Nightlies, and builds of NVIDIA's own, pair otherwise."""
     return any(mark in str(package.version) for package in packages for mark in ("a0", "dev", "rc", "nv", "git"))
-
-
-@mends("torch-torchvision-mismatch")
-def the_pair(torch: Torch) -> Params:
-    """What belongs to the torch that is there, from the index that it came from."""
-    release, _, local = str(torch.version).partition("+")
-    friends, row = companions(release), build(torch.version)
-    variant = local or (row.variant if row and row.pypi else "")
-    told = {"release": release, "index": index_url(variant)} if friends and not friends.extrapolated else {}
-    return {**told, "torchvision": friends.torchvision} if told and friends else {}
 
 
 # -- the libc

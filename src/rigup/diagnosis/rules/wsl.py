@@ -130,13 +130,6 @@ def container_tool_takes_linux_libraries(
     return {"path": taken.get("path")}
 
 
-@mends("wsl-linux-driver-inside")
-def packages_to_remove(packages: Every[SystemPackage] = every(SystemPackage, state="installed")) -> Params:
-    """All packages of a Linux driver."""
-    found = sorted(package.name for package in packages if wsl.shadows(package.name) and not inside(package))
-    return {"packages": ",".join(found)} if found else {}
-
-
 @rule("wsl-libcuda-link")
 def plain_name_wanted(
     _platform: Platform = one(wsl=_WSL), _error: Symptom = seen("libcuda-plain-name-missing", "libcuda-of-no-name")
@@ -348,12 +341,6 @@ def chip_before_the_first_generation_beside_windows(
     return wsl.chip_without_wsl(card.isa) and {"said": said.id}
 
 
-@mends("wsl-rocm-release-not-supported")
-def release_to_install() -> Params:
-    """The newest that is known to speak to WSL."""
-    return {"version": wsl.newest_rocm(), "usecase": "wsl,rocm"}
-
-
 @rule("wsl-wheel-bundled-hsa-runtime")
 def wheel_brings_its_own(_platform: Platform = one(wsl=2), torch: Torch = one(own_hsa=True)) -> Verdict:
     """The wheel's runtime is found before the one that was made for WSL."""
@@ -390,9 +377,3 @@ def _runtime(torch: Torch) -> str:
     text = reading.where.text if reading else ""
     path = text[text.find("/") :].split(" ")[0] if "/" in text else ""
     return path.partition(".so")[0] + ".so" if path else "torch/lib/libhsa-runtime64.so"
-
-
-@mends("wsl-wheel-bundled-hsa-runtime")
-def what_to_set_aside(torch: Torch) -> Params:
-    """The wheel's copies of the runtime."""
-    return {"path": _runtime(torch)} if torch.get("hip") else {}

@@ -102,10 +102,10 @@ def _owner(path: str) -> str:
 
 
 # What only AMD's runtimes read: a line of it means the same wherever it stands.
-_OURS = r"(?P<name>HSA_OVERRIDE_GFX_VERSION|ROCR_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES)"
+_OURS = r"(?P<name>HSA_OVERRIDE_GFX_VERSION|ROCR_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|GPU_DEVICE_ORDINAL)"
 
 
-@reads(adds=(Variable,), marks=("HSA_OVERRIDE_GFX_VERSION", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"), rank=-1, process="shell")  # fmt: skip
+@reads(adds=(Variable,), marks=("HSA_OVERRIDE_GFX_VERSION", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"), rank=-1, process="shell")  # fmt: skip
 def bare_variables(text: Text) -> Statements:
     """`HSA_OVERRIDE_GFX_VERSION=10.3.0`: a line of `env | grep`, or of a compose file; and what `echo` answers."""
     for hit in text.each(r"^" + _OURS + r"=[\"']?(?P<value>[\w.,-]{1,80})[\"']?[ \t]*$"):

@@ -89,11 +89,6 @@ WSL_SPOKEN_OF = ("wsl-first-in-words", "wsl-first-in-small-letters", "wsl-lived-
 CONTAINERS_IN_WORDS = ("in-a-container-told", "container-in-words", "speaks-of-a-container")
 DRIVER_UNHEARD = (*NO_CUDA, *SILENT, "nvidia-smi-not-installed", "driver-asked-in-words", "modprobe-finds-no-device")
 IMAGES_SHOWN = ("traceback-through-an-image", "traceback-through-an-images-source", "traceback-through-an-images-code", "traceback-through-a-workspace", "manifest-of-a-cluster", "engine-of-clusters-shown", "engine-of-clusters-shown-by-its-new-name", "compose-file-names-a-container", "libraries-of-a-linuxserver-image", "image-for-cuda-named", "image-for-gpus-named", "image-of-last-named", "image-of-nvidia-named", "triton-server-speaks", "triton-backend-speaks")  # fmt: skip
-INTEL_FINDS_NONE = (
-    "xpu-none", "xpu-none-in-small-letters", "sycl-finds-no-device", "sycl-error-device-not-found", "llama-finds-no-sycl-device",
-    "xpu-smi-finds-none", "openvino-finds-no-gpu",
-    "openvino-finds-no-platform", "intel-gpu-top-finds-none", "sycl-lists-processors-alone", "sycl-list-is-empty", "dpcpp-counts-none",
-)  # fmt: skip
 SWITCHED_OFF = ("bbswitch-asked", "bbswitch-off", "bbswitch-card-off", "bbswitch-configured", "bumblebee-cannot-access")
 CUDA_STARTS_NOT = ("cuda-init-failed-no-gpu", "cuda-initialization-error", "cuda-not-initialized", "cuinit-returns-3", "cuinit-not-initialised", "ollama-driver-init-failed", "cuda-start-fails-with-3")  # fmt: skip
 MADE_UP_DISPLAYS = (

@@ -9,7 +9,6 @@ from rigup.diagnosis.rules.pasted.heard import (
     BOXES_NAMED,
     CONTAINERS_SPOKEN_OF,
     CONTAINERS_TOLD,
-    INTEL_FINDS_NONE,
     KFD_DENIED,
     OURS,
     ROCM,
@@ -18,7 +17,7 @@ from rigup.diagnosis.rules.pasted.heard import (
     WSL_TOLD,
 )
 from rigup.diagnosis.rules.rocm import MASKS, OVERRIDE
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import INTEL_FINDS_NONE, Told
 from rigup.machine.kinds import (
     Account,
     DeviceNode,

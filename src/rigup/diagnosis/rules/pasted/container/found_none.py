@@ -7,11 +7,10 @@ from rigup.diagnosis.rules.pasted.heard import (
     CONTAINERS_IN_WORDS,
     CONTAINERS_TOLD,
     IMAGES_SHOWN,
-    INTEL_FINDS_NONE,
     WSL_SPOKEN_OF,
 )
 from rigup.diagnosis.rules.program import CUDA_MASK
-from rigup.diagnosis.rules.told import WORKS_INSIDE, Told
+from rigup.diagnosis.rules.told import INTEL_FINDS_NONE, WORKS_INSIDE, Told
 from rigup.knowledge.cuda import cuda_of_driver, version_key
 from rigup.machine.kinds import (
     DeviceNode,

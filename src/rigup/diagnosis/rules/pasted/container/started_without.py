@@ -6,11 +6,10 @@ from rigup.diagnosis.rules.pasted.heard import (
     AMD_PROGRAMS_FIND_NONE,
     DRIVER_UNHEARD,
     GPU_WANTED,
-    INTEL_FINDS_NONE,
     PROGRAM_STOPS,
     TORCH_ON_PROCESSOR,
 )
-from rigup.diagnosis.rules.told import GPU_NOT_USED, LISTS_WITHOUT, MACS
+from rigup.diagnosis.rules.told import GPU_NOT_USED, INTEL_FINDS_NONE, LISTS_WITHOUT, MACS
 from rigup.machine.kinds import Gpu, JobRequest, Symptom, Torch, World
 
 _NOTHING = ("torch-found-no-driver", "torch-no-cuda-gpus", "webui-torch-no-gpu", "libcuda-not-found", "cuda-driver-library-not-found", "cuda-driver-insufficient", "cuda-no-device", "cuda-no-device-constant", "paddle-device-not-set", "nvidia-smi-not-installed", "program-finds-no-library-of-the-driver", "cudarc-finds-no-library-of-the-driver")  # fmt: skip

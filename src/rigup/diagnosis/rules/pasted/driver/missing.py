@@ -3,8 +3,8 @@
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.access import inside as from_inside
+from rigup.diagnosis.rules.device_manager import DEVICE, NVIDIA_NAMED, code_of
 from rigup.diagnosis.rules.driver import NVIDIA, SILENT
-from rigup.diagnosis.rules.pasted.device_manager import DEVICE, NVIDIA_NAMED, code_of
 from rigup.diagnosis.rules.pasted.heard import CUDA_PROGRAMS_FIND_NONE, DRIVER_UNHEARD, MODULE_REFUSED
 from rigup.diagnosis.rules.told import Told
 from rigup.machine.kinds import (

@@ -2,8 +2,8 @@
 
 from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.diagnosis.rules.access import inside
+from rigup.diagnosis.rules.device_manager import DEVICE, NVIDIA_NAMED, code_of
 from rigup.diagnosis.rules.driver import NVIDIA, SILENT
-from rigup.diagnosis.rules.pasted.device_manager import DEVICE, NVIDIA_NAMED, code_of
 from rigup.diagnosis.rules.pasted.heard import (
     AMD_PROGRAMS_FIND_NONE,
     AMDGPU_LACKS_FIRMWARE,

@@ -2,8 +2,8 @@
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside
+from rigup.diagnosis.rules.device_manager import DEVICE, LAPTOP, NVIDIA_NAMED, code_of
 from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT
-from rigup.diagnosis.rules.pasted.device_manager import DEVICE, LAPTOP, NVIDIA_NAMED, code_of
 from rigup.diagnosis.rules.pasted.heard import (
     CUDA_UNKNOWN,
     GUESTS_SHOWN,
@@ -287,7 +287,7 @@ def wrapper_for_pictures_does_not_wake_the_card(
     wrapper: Symptom = seen("primus-runs-it"), said: Symptom = seen(*NO_CUDA, *CUDA_UNKNOWN), card: Gpu | None = one(vendor="nvidia", driver="nvidia")
 ) -> Verdict:  # fmt: skip
     """primus turns the second card on when a program draws; one that only computes finds it off."""
-    return card is None and not inside(said) and {"said": said.id, "tool": wrapper.id}
+    return card is None and not inside(said) and {"said": said.id, "wrapper": "primusrun", "sign": wrapper.id}
 
 
 # -- bios-bar-settings

@@ -2,8 +2,8 @@
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside
+from rigup.diagnosis.rules.device_manager import DEVICE, NVIDIA_NAMED, code_of
 from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT
-from rigup.diagnosis.rules.pasted.device_manager import DEVICE, NVIDIA_NAMED, code_of
 from rigup.diagnosis.rules.pasted.heard import MODULE_REFUSED, PROGRAM_STOPS
 from rigup.machine.kinds import Driver, Gpu, KernelModule, PciDevice, Platform, Symptom, Torch, UnloadedModule
 

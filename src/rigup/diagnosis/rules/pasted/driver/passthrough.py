@@ -4,9 +4,9 @@ import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside
+from rigup.diagnosis.rules.device_manager import DEVICE, GUEST, code_of
 from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT
 from rigup.diagnosis.rules.driver_guest import on_first_bus
-from rigup.diagnosis.rules.pasted.device_manager import DEVICE, GUEST, code_of
 from rigup.diagnosis.rules.pasted.heard import (
     AMDGPU_NOT_UP,
     CONTAINERS_TOLD,

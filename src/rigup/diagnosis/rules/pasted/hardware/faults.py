@@ -1,9 +1,9 @@
 """Cards that fell off the bus, do not start or lose bits."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
+from rigup.diagnosis.rules.device_manager import DEVICE, GUEST, LAPTOP, NVIDIA_NAMED, code_of
 from rigup.diagnosis.rules.driver import NO_CUDA, SILENT
 from rigup.diagnosis.rules.driver_guest import on_first_bus
-from rigup.diagnosis.rules.pasted.device_manager import DEVICE, GUEST, LAPTOP, NVIDIA_NAMED, code_of
 from rigup.diagnosis.rules.pasted.heard import (
     AMDGPU_LACKS_FIRMWARE,
     AMDGPU_NOT_BACK,

@@ -3,9 +3,10 @@
 import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.pasted.heard import INTEL_FINDS_NONE, OLLAMA_SERVED, PROGRAM_STOPS
+from rigup.diagnosis.rules.pasted.heard import OLLAMA_SERVED, PROGRAM_STOPS
 from rigup.diagnosis.rules.program import CUDA_MASK, DEVICE_MASKS, NO_DEVICE, chosen
 from rigup.diagnosis.rules.rocm import MASKS
+from rigup.diagnosis.rules.told import INTEL_FINDS_NONE
 from rigup.machine.kinds import CardCount, Gpu, JobRequest, Mask, Symptom, TensorFlow, Torch, Variable, World
 
 _WORD = re.compile(r"(?!GPU-|MIG-|none$|nodevfiles$)[A-Za-z][A-Za-z]{2,12}(?::\d{1,2}|\d{1,2})?", re.IGNORECASE)

@@ -1,0 +1,51 @@
+"""What mends a Mac: the macOS that torch asks for or the torch that this one has, a Python of its own kind, less memory."""
+
+from rigup.diagnosis.fixes.amd_told import ids_in
+from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.knowledge.apple import highest_of, is_older, mps_minimum, mps_torch_for, next_mps_minimum
+from rigup.knowledge.torch_builds import builds
+from rigup.language import _
+from rigup.machine.kinds import Platform, Symptom, Torch
+
+_NEWEST = "99"  # stands for whatever the table has last
+
+
+@mends("mps-macos-too-old")
+def system_and_torch_that_agree(
+    knew: Params, platform: Platform | None = one(system="macos"), torch: Torch | None = None
+) -> Params:
+    """The least macOS that is asked for, by the table where no message names it; or the newest torch whose MPS this macOS has."""
+    have = str(platform.get("version") or "") if platform else ""
+    release = str(torch.get("version")) if torch is not None and torch.knows("version") else ""
+    asked = str(knew.get("minimum") or "")
+    own = mps_minimum(release) if release else next_mps_minimum(have) if have else None
+    minimum = asked or own or mps_minimum(_NEWEST)
+    ours = bool(release) or any(said.startswith("mps-") for said in ids_in(knew))
+    older = mps_torch_for(have) if ours and have and (not asked or is_older(have, asked)) else None
+    return {"minimum": minimum, "fitting": f"torch=={highest_of(older)}.*" if older else None}
+
+
+@mends("mps-x86-python-under-rosetta")
+def python_of_its_own_kind() -> Params:
+    """conda makes one where it is told the kind; others come from elsewhere."""
+    newest = next(iter(builds("macos", "arm64")), None)
+    there = [one for one in newest.python if not one.endswith("t")] if newest else []
+    middle = there[len(there) // 2] if there else None  # other packages have not the newest yet
+    return {"python": middle, "machine": "arm64"}
+
+
+@mends("mps-oom-watermark")
+def what_to_shrink(said: Symptom | None = seen("mps-out-of-memory", "metal-out-of-memory")) -> Params:
+    """More is held by others, or by this program itself."""
+    mine, others = (_bytes(said.get(name, "") if said else "") for name in ("allocated", "beside"))
+    closing, shrinking = _("close other programs, then a smaller batch or model"), _("a smaller batch, input or model")
+    return {"how": closing if others > mine else shrinking}
+
+
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+def _bytes(size: str) -> float:
+    """`7.42 GB`."""
+    number, _gap, unit = size.partition(" ")
+    return float(number) * _UNITS.get(unit[:1], 1) if number.replace(".", "", 1).isdigit() else 0.0

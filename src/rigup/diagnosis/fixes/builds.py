@@ -1,0 +1,198 @@
+"""What mends a package or a program whose compiled code is not for this card, this system, this Python or this processor."""
+
+from rigup.diagnosis.fixes.words import named_programs, packages_named, plain_system
+from rigup.diagnosis.rule import Params, mends, seen
+from rigup.diagnosis.rules.compiled_for import of_today
+from rigup.knowledge.chips import isa_order
+from rigup.knowledge.program_builds import Program, is_package, least_card, plain_name, program_of
+from rigup.knowledge.rocm import override_for
+from rigup.knowledge.torch_builds import builds, companions
+from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
+
+_ON_WINDOWS = (
+    "linux-library-under-a-windows-path", "library-of-linux-on-windows", "windows-path-not-iterable", "so-loaded-on-windows", "bitsandbytes-looks-for-so-on-windows",
+    "bitsandbytes-unix-folders-on-windows", "bitsandbytes-for-cpu-on-windows", "wheel-guessed-for-windows-is-not-there", "windows-asked-for-a-library-of-linux",
+    "library-loaded-by-ctypes-on-windows", "bitsandbytes-has-no-library-for-rocm-on-windows", "bitsandbytes-without-rocm-for-windows", "conda-has-none-for-windows",
+    "library-has-no-windows", "deepspeed-wants-aio-of-windows", "triton-asks-whereis", "bitsandbytes-of-linux-on-a-drive", "no-valid-windows-program",
+)  # fmt: skip
+_ON_A_MAC = (
+    "library-of-linux-on-a-mac", "pixi-has-no-cuda-for-macs", "conda-has-no-cuda-for-macs", "unsloth-refuses-a-mac", "bitsandbytes-has-no-backend-for-metal",
+    "part-for-intel-in-a-process-for-apple",
+)  # fmt: skip
+_AMDS_BITSANDBYTES = ("bitsandbytes-without-rocm-for-windows", "bitsandbytes-has-no-library-for-rocm-on-windows")
+_ONE_OF_MANY = 5  # a row of so many packages describes a kind of them
+_TOO_OLD = (
+    "xformers-card-too-old",
+    "xformers-wants-capability",
+    "flash-attention-newer-cards-only",
+    "capability-not-supported",
+)
+_TAGS = {"win": "windows", "macosx": "macos", "manylinux": "linux", "linux": "linux", "musllinux": "linux"}
+_ARM = ("aarch64", "arm64", "armv7l", "ppc64le", "riscv64")
+
+
+# -- the card
+@mends("binary-arch-missing")
+def how_to_get_code_for_the_card(
+    knew: Params, gpu: Gpu | None = None, platform: Platform | None = None, old: Symptom | None = seen(*_TOO_OLD),
+) -> Params:  # fmt: skip
+    """Where the package has none for such a card, something else; else a newer release, or a build that is told the card; on AMD a sibling's code."""
+    spoke = [one_ for one_ in named_programs(knew) if one_.wish != "torch"]
+    found = [*packages_named(knew), *(spoke if len(spoke) == 1 else [])]  # a row that names several does not tell which
+    program = next((one_ for one_ in found if one_.wish != "torch"), None)
+    isa = str((gpu.get("isa") if gpu else "") or knew.get("isa") or "")
+    isa = isa if isa.startswith(("sm_", "gfx")) else ""
+    system = plain_system(platform)
+    named = _package(knew, program)
+    plain = {
+        "newer": None,
+        "compiled": (named if len(program.packages) > _ONE_OF_MANY else program.name) if program else None,
+        "chip": isa or None,
+        "override": None,
+        "variable": None,
+    }
+    if named and (_never(named, isa) or (old is not None and least_card(named)[0])):
+        return {
+            **plain,
+            "left": named,
+            "chip": None,
+            "least": least_card(named)[0] or ", ".join(least_card(named)[1]),
+            "plain": None,
+        }
+    told = {**plain, "vulkan": "Vulkan" if program and program.vulkan else None}
+    if isa.startswith("gfx"):
+        return {**told, "override": _override(isa, system), **_own_build(program, isa)}
+    newer = named if program and program.pypi and (not isa or (of_today(isa) and isa not in program.failing)) else None
+    return {**told, "newer": newer, **_by_pip(program, named, isa, system), **_own_build(program, isa)}
+
+
+def _package(knew: Params, program: Program | None) -> str:
+    """The package that the text names, as pip calls it; the program's own where that is one of PyPI's."""
+    told = next((str(knew[hole]) for hole in ("package", "name") if knew.get(hole) and is_package(str(knew[hole]))), "")
+    if program and program.pypi:
+        return plain_name(told) if plain_name(told) in program.packages else program.pypi
+    return plain_name(told) if program and plain_name(told) in program.packages else ""
+
+
+def _never(package: str, isa: str) -> bool:
+    """Whether no release has code for such a card."""
+    least, amd = least_card(package)
+    if isa.startswith("gfx"):
+        return bool(amd) and isa not in amd
+    return bool(isa and least) and isa_order(isa) < isa_order(least)
+
+
+def _override(isa: str, system: str) -> str | None:
+    """Windows' driver reads no such variable."""
+    sibling = override_for(isa) if system == "linux" else None
+    return sibling.value if sibling else None
+
+
+def _by_pip(program: Program | None, package: str, isa: str, system: str) -> Params:
+    """A build by pip, where a variable tells it the card; `env` is no command of Windows'."""
+    if not (program and program.variable and package and isa and system == "linux"):
+        return {}
+    number = isa.removeprefix("sm_")
+    return {
+        "variable": program.variable,
+        "built": package,
+        "chip": None,
+        "capability": number if program.form == "plain" else f"{number[:-1]}.{number[-1]}",
+    }
+
+
+def _own_build(program: Program | None, isa: str) -> Params:
+    option = "" if program is None or not isa else program.option_amd if isa.startswith("gfx") else program.option
+    number = isa.removeprefix("sm_")
+    told = option.format(sm=number, capability=f"{number[:-1]}.{number[-1:]}", gfx=isa)
+    return {"option": told, "chip": None} if told else {}
+
+
+# -- the system
+@mends("extension-without-platform-build")
+def what_serves_the_system(
+    knew: Params, platform: Platform | None = None, torch: Torch | None = None, said: Symptom | None = seen("uv-other-platform-only", "uv-no-platform-tag"),
+    named: Symptom | None = seen(*_ON_WINDOWS, *_ON_A_MAC), arm: Symptom | None = seen("processor-of-arm-answers", "aarch64-in-words"),
+    phone: Symptom | None = seen("android-system-shown"), gpu: Gpu | None = None,
+) -> Params:  # fmt: skip
+    """A release or another package that is made for the system; else the system that it is made for, or its sources."""
+    told = _plain(str(knew.get("name") or ""))
+    program = program_of(told) if told else next(iter(named_programs(knew)), None)
+    system, machine = _where(knew, platform, said, named), _machine(platform, said, arm)
+    if phone is not None:
+        return {"linux": told or "it", "platform": "Android"}
+    if _has_torch(told, system, machine):
+        return {"wish": "torch"}
+    if system == "macos":
+        return _on_a_mac(program, told)
+    if system == "windows" or (not system and _for_windows_mostly(program, torch, gpu)):
+        amd = named is not None and named.id in _AMDS_BITSANDBYTES
+        return {"here": None if amd else _for_windows(program, torch), "wsl": "wsl"}
+    return _on_linux(program, told, system, machine, _on_rocm(torch, gpu))
+
+
+def _for_windows_mostly(program: Program | None, torch: Torch | None, gpu: Gpu | None) -> bool:
+    """Whether it is Windows' people who miss such a package, where nobody tells the system and no card of AMD's is in sight."""
+    return program is not None and bool(program.windows or "windows" in program.not_for) and not _on_rocm(torch, gpu)
+
+
+def _has_torch(told: str, system: str, machine: str) -> bool:
+    """Whether torch is what is asked for, and has builds there: the file was of another machine."""
+    return told == "torch" and bool(builds(system or "linux", machine or "x86_64"))
+
+
+def _on_a_mac(program: Program | None, told: str) -> Params:
+    there = program.macos if program else ""
+    return {"here": there or None, "linux": None if there else told or "it", "platform": "macOS"}
+
+
+def _on_linux(program: Program | None, told: str, system: str, machine: str, rocm: bool) -> Params:
+    """Its sources, where nobody offers it compiled for the processor or for AMD's cards; else a release that has it."""
+    other = machine if machine in _ARM else "ROCm" if rocm and not (program and program.rocm) else ""
+    if other:
+        sources = told or (program.name if program else "")
+        return {"sources": sources or None, "platform": other, "linux": None if sources else "it"}
+    upgraded = told or (program.pypi if program else "")
+    return {"upgraded": upgraded or None, "wsl": None if system == "linux" or rocm else "wsl"}
+
+
+def _plain(name: str) -> str:
+    """A package's name; a file's `libdecord` is of decord, and a folder's is none."""
+    bare = plain_name(name)
+    return bare.removeprefix("lib") if program_of(bare.removeprefix("lib")) else bare if is_package(name) else ""
+
+
+def _on_rocm(torch: Torch | None, gpu: Gpu | None) -> bool:
+    built = torch is not None and bool(torch.get("hip") or "+rocm" in str(torch.get("version")))
+    return built or (gpu is not None and gpu.get("vendor") == "amd")
+
+
+def _where(knew: Params, platform: Platform | None, said: Symptom | None, named: Symptom | None) -> str:
+    if named is not None:
+        return "windows" if named.id in _ON_WINDOWS else "macos"
+    if platform and platform.get("system"):
+        return plain_system(platform)
+    told = str((said.get("system") or said.get("have")) if said else knew.get("platform") or "").lower()
+    return next(
+        (
+            system
+            for mark, system in (*_TAGS.items(), ("windows", "windows"), ("mac", "macos"))
+            if told.startswith(mark)
+        ),
+        "",
+    )
+
+
+def _machine(platform: Platform | None, said: Symptom | None, arm: Symptom | None) -> str:
+    have = str(said.get("have") or "") if said else ""
+    tagged = next((one_ for one_ in _ARM if have.endswith(one_)), "")
+    return tagged or (str(platform.get("architecture") or "") if platform else "") or ("aarch64" if arm else "")
+
+
+def _for_windows(program: Program | None, torch: Torch | None) -> str | None:
+    """What is made for Windows; of what stands on a release of torch, the one that belongs to that."""
+    if program is None or not program.windows:
+        return None
+    friends = companions(str(torch.version)) if torch and torch.get("version") and program.name == "Triton" else None
+    minor = ".".join(str(friends.triton).split(".")[:2]) if friends and friends.triton[:1].isdigit() else ""
+    return f"{program.windows}=={minor}.*" if minor else program.windows

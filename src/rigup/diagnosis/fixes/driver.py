@@ -1,0 +1,62 @@
+"""What the ways to mend a driver's causes need: keys, switches, what keeps a module from its card."""
+
+from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.diagnosis.rules.device_manager import DEVICE, code_of
+from rigup.diagnosis.rules.told import CONTAINERS
+from rigup.knowledge.driver_recipes import module_key
+from rigup.knowledge.graphics_switches import graphics_tool
+from rigup.machine.kinds import Distribution, DkmsTree, Gpu, KernelParameter, Platform, Symptom, SystemPackage, World
+
+_KEPT_BY = ("nomodeset", "amdgpu.modeset", "module_blacklist", "modprobe.blacklist")
+
+
+@mends("secure-boot-module-unsigned")
+def key_of_the_distribution(system: Distribution) -> Params:
+    """Where its tools keep the key that signs what is built on the machine."""
+    return {"key": module_key(str(system.id)) or None}
+
+
+@mends("hybrid-laptop-gpu-powered-off")
+def how_the_tool_gives_it_back(knew: Params, _said: Symptom | None = None) -> Params:
+    """The tool as its makers write it, and its command where it has one."""
+    tool = graphics_tool(str(knew.get("tool") or ""))
+    return {"tool": tool.name, "switch": " ".join(tool.command) or None} if tool else {}
+
+
+@mends("amdgpu-not-loaded")
+def what_keeps_it_from_the_card(
+    firmware: Symptom | None = seen("amdgpu-firmware-file-missing"), word: KernelParameter | None = one(name=_KEPT_BY),
+    tree: DkmsTree | None = one(module="amdgpu"), package: SystemPackage | None = one(name="amdgpu-dkms", state="installed"),
+) -> Params:  # fmt: skip
+    """Firmware that is missing, a word to the kernel, or AMD's own module that took the place of the kernel's."""
+    return {
+        "firmware": "linux-firmware" if firmware is not None else None,
+        "kept_by": _as_written(word) if word is not None else None,
+        "left_out": "amdgpu-dkms" if tree is not None or package is not None else None,
+    }
+
+
+def _as_written(word: KernelParameter) -> str | None:
+    """The word with its value, where it is about this module."""
+    value = str(word.get("running") or word.get("configured") or "")
+    if word.name == "nomodeset":
+        return word.name
+    ours = value == "0" if word.name.startswith("amdgpu") else "amdgpu" in value
+    return f"{word.name}={value}" if ours else None
+
+
+@mends("uvm-device-missing")
+def node_for_a_container(spoken: Symptom | None = seen(*CONTAINERS), world: World | None = None) -> Params:
+    """A container is given the node; elsewhere there is none to give it to."""
+    inside = spoken is not None or (world is not None and bool(world.get("container")))
+    return {"device": "--device=/dev/nvidia-uvm"} if inside else {}
+
+
+@mends("vm-passthrough-misconfigured")
+def whose_card_is_passed(
+    platform: Platform | None = None, stopped: Symptom | None = seen(*DEVICE), amd: Gpu | None = one(vendor="amd")
+) -> Params:
+    """Only under Windows did NVIDIA's older drivers refuse cards in a guest."""
+    windows = platform is not None and platform.get("system") == "windows"
+    refused = windows or (stopped is not None and code_of(stopped) == "43")
+    return {"maker": "NVIDIA"} if refused and amd is None else {}

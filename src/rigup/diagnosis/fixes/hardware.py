@@ -1,0 +1,107 @@
+"""What mends cards: which one it is, whose tool asks it, and what the administrator can do there."""
+
+from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.machine.kinds import Driver, Gpu, Platform, Symptom
+
+_BEYOND_REPAIR = (
+    "remap-failed", "gpud-wants-the-card-exchanged", "dcgm-finds-too-many-lost-rows", "ras-threshold-reached", "dcgm-retired-pages",
+)  # fmt: skip
+_OF_AMD = (
+    "ras-uncorrectable", "ras-threshold-reached", "ras-poison-consumed", "ras-fatal-interrupt", "hsa-fault-of-memory-cells",
+    "amdgpu-tells-of-poisoned-memory",
+)  # fmt: skip
+
+
+@mends("gpu-memory-ecc-error")
+def card_of_the_kernels_line(said: Symptom = seen("xid-memory-error", "xid-row-remap", "xid-92")) -> Params:
+    """The driver's tool takes the place on the bus too."""
+    address = said.get("address")
+    return {"index": f"{address}.0"} if address else {}
+
+
+@mends("gpu-memory-ecc-error", "compute-mode-exclusive", "gpu-memory-held-by-others")
+def index_of_the_card(gpu: Gpu) -> Params:
+    """As nvidia-smi counts."""
+    return {"index": gpu.nvml_index}
+
+
+@mends("gpu-memory-ecc-error")
+def what_is_left_to_do(
+    knew: Params, broken: Symptom | None = seen(*_BEYOND_REPAIR), amd: Symptom | None = seen(*_OF_AMD), card: Gpu | None = one(vendor="amd"),
+) -> Params:  # fmt: skip
+    """A card that has no spare rows left is exchanged; AMD's is reset by its kernel, or with the machine."""
+    of_amd = amd is not None or (card is not None and card.get("vendor") == "amd")
+    unknown = not of_amd and knew.get("index") is None
+    return {
+        "index": None if of_amd or broken is not None else knew.get("index"), "broken": "exchange" if broken is not None else None,
+        "counters": "nvidia-smi" if unknown else None, "again": None if broken is not None else "exchange",
+    }  # fmt: skip
+
+
+@mends("gpu-memory-held-by-others", "compute-mode-exclusive")
+def node_that_is_held(
+    knew: Params, card: Gpu | None = one(vendor="amd"), platform: Platform | None = one(system=("windows", "macos")), said: Symptom | None = seen("hip-out-of-memory"),
+) -> Params:  # fmt: skip
+    """Who has opened it: AMD's cards share one node, NVIDIA's have one each; Windows has none."""
+    if platform is not None:
+        return {"node": None, "index": None}
+    if card is not None or said is not None:
+        return {"node": "/dev/kfd", "index": None}
+    return {"node": f"/dev/nvidia{knew.get('index') or 0}", "index": knew.get("index")}
+
+
+@mends("compute-mode-exclusive")
+def mode_of_all(knew: Params, gpu: Gpu | None = one(compute_mode="Prohibited")) -> Params:
+    """Nobody can share a card that lets no program in: its mode goes first."""
+    barred = gpu is not None or bool(knew.get("barred"))
+    index = knew.get("index")
+    return {
+        "barred_index": index if barred else None,
+        "index": None if barred else index,
+        "all": "cards" if index is None else None,
+    }
+
+
+@mends("fabric-manager-not-running")
+def whether_the_version_is_known(
+    knew: Params, stopped: Symptom | None = seen("fabric-manager-unit-inactive"), other: Symptom | None = seen("fabric-manager-other-version"),
+) -> Params:  # fmt: skip
+    """A service that is there and only stopped has to be started; of one that nobody shows the version has to be the driver's."""
+    known = bool(knew.get("version")) or (stopped is not None and other is None)
+    return {"ask": None if known else "nvidia-smi"}
+
+
+@mends("gsp-timeout-xid-119")
+def whether_its_firmware_can_be_left_out(
+    driver: Driver | None = one(vendor="nvidia"), platform: Platform | None = one(system="windows")
+) -> Params:
+    """Only the proprietary module of Linux works without it."""
+    flavour = driver.get("flavour") if driver else None
+    if platform is not None or flavour == "open":
+        return {"without": None, "closed": None}
+    return {"closed": "0"} if flavour == "proprietary" else {"without": "0", "flavour": "proprietary"}
+
+
+@mends("oom-fragmentation")
+def setting_where_the_message_has_no_figures(
+    knew: Params, tensorflow: Symptom | None = seen("tf-out-of-memory", "tensorflow-allocator-figures"), platform: Platform | None = one(system="windows"),
+) -> Params:  # fmt: skip
+    """TensorFlow has an allocator of another kind; segments that grow are not there on Windows."""
+    if tensorflow is not None:
+        return {"variable": "TF_GPU_ALLOCATOR", "setting": "cuda_malloc_async"}
+    variable, setting = (
+        knew.get("variable") or "PYTORCH_CUDA_ALLOC_CONF",
+        knew.get("setting") or "expandable_segments:True",
+    )
+    return {"variable": variable, "setting": "max_split_size_mb:512" if platform is not None else setting}
+
+
+@mends("apu-vram-carveout-vs-gtt")
+def system_that_shares_its_memory(platform: Platform | None = one(system="windows")) -> Params:
+    """Windows gives no more than half to the GPU as shared memory, and nobody sets that: there the carve-out is what counts."""
+    windows = platform is not None
+    return {
+        "linux": None if windows else "ttm",
+        "carve_out": "larger" if windows else None,
+        **({"pages": None} if windows else {}),
+    }

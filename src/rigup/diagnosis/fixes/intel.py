@@ -1,0 +1,109 @@
+"""What mends oneAPI's libraries: the release that brings them, the shell's variables, the package whose they are."""
+
+import re
+
+from rigup.diagnosis.fixes.amd_told import ids_in, system_of
+from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.diagnosis.rules.intel import generation
+from rigup.knowledge.amd_ways import newest_of
+from rigup.knowledge.intel import newest_kit, part_of, release_of, runtime_of_torch, variables_script
+from rigup.knowledge.torch_builds import companions, index_url
+from rigup.machine.kinds import Package, Platform, Symptom, Toolkit, Torch
+
+_ONEAPI = ("intel-oneapi-runtime-missing", "intel-oneapi-version-mismatch")
+_KITS = ("oneapi", "oneapi-compiler", "oneapi-mkl", "oneapi-ccl", "oneapi-dnnl")
+_IPEX = ("ipex-imported", "ipex-in-words", "ipex-in-small-letters")
+_BY_TORCH = ("torch-xpu-dll-in-words", "torch-c-part-imported", "torch-not-linked-with-xpu")
+_THERE = (
+    "oneapi-root-is-not-set",
+    "oneapi-is-not-activated",
+    "compiler-knows-no-sycl",
+    "oneapi-package-there",
+    "oneapi-toolkit-detected",
+)
+_GONE = ("oneapi-script-not-there", "oneapi-script-missing")
+_RUNTIME = ("intel-sycl-rt", "intel-cmplr-lib-rt", "dpcpp-cpp-rt")
+_FOLDER = re.compile(r"[\\/]oneapi[\\/][\w-]+[\\/](\d{4}\.\d)[\\/]", re.IGNORECASE)
+_WINDOWS = ("windows-of-today-in-words", "windows-drive-shown")
+
+
+@mends(*_ONEAPI)
+def whose_library_it_is(
+    knew: Params, platform: Platform | None = None, windows: Symptom | None = seen(*_WINDOWS), torch: Torch | None = None,
+    ipex: Symptom | None = seen(*_IPEX), by_torch: Symptom | None = seen(*_BY_TORCH),
+) -> Params:  # fmt: skip
+    """A package of Python's or the distribution's, with the torch that is there; else the base kit's release by the library's number."""
+    path = str(knew.get("lib") or "")
+    lib = re.split(r"[\\/]", path)[-1]
+    dll = lib.lower().endswith(".dll")
+    system = "windows" if dll else system_of(knew, platform, windows)
+    part = part_of(lib)
+    own = torch is not None and "+xpu" in str(torch.get("version"))
+    wheels = own or ipex is not None or by_torch is not None or bool(part and part.package)
+    told: Params = {"system": system, "lib": lib or None, **(_torch_for_intel(torch) if wheels else {})}
+    if part is not None:
+        return told | {
+            "again": _for_torch(part.package, torch) or None,
+            "brought": part.system_package or None,
+            "lib": None,
+        }
+    if ".cpython-" in lib or lib.endswith(".pyd"):
+        return told | {"owner": lib, "lib": None}
+    folder = _FOLDER.search(path)
+    return told | {
+        "release": folder[1] if folder else release_of(*generation(lib)) or None,
+        "alone": folder[1] if folder else None,
+    }
+
+
+def _for_torch(package: str, torch: Torch | None) -> str:
+    """The extension's release has the first two numbers of torch's."""
+    version = str(torch.get("version") if torch and torch.knows("version") else "").partition("+")[0]
+    minor = ".".join(version.split(".")[:2])
+    return f"{package}=={minor}.*" if minor and package.startswith("intel-extension") else package
+
+
+def _torch_for_intel(torch: Torch | None) -> Params:
+    """PyTorch's own builds bring the runtime that they want; one of that kind is put back as it was."""
+    have = str(torch.get("version") if torch and torch.knows("version") else "")
+    release = have.partition("+")[0] if "+xpu" in have else ""
+    newest = newest_of("xpu")
+    beside = companions(release or (newest.torch if newest else ""))
+    wanted = release or (newest.torch if newest else None)
+    return {"torch": wanted, "torchvision": beside and beside.torchvision, "index": index_url("xpu")} if wanted else {}
+
+
+@mends("intel-oneapi-version-mismatch")
+def runtime_that_torch_pins(
+    knew: Params, differs: Symptom | None = seen("runtime-of-oneapi-differs-from-what-is-pinned"), torch: Torch | None = None, part: Package | None = one(name=_RUNTIME)
+) -> Params:  # fmt: skip
+    """It is a package of the environment: that one is set right, and no kit is installed beside it."""
+    if differs is not None:
+        return {"pinned": f"{differs.get('lib')}=={differs.get('want')}", "release": None, "lib": None}
+    wanted = runtime_of_torch(str(torch.get("version"))) if torch and "+xpu" in str(torch.get("version")) else None
+    if wanted and part is not None and knew.get("lib") == part.name:
+        return {"pinned": f"{part.name}=={wanted}.*", "release": None, "lib": None}
+    return {}
+
+
+@mends(*_ONEAPI)
+def shell_that_has_its_variables(
+    knew: Params, kit: Toolkit | None = one(name=_KITS), there: Symptom | None = seen(*_THERE), gone: Symptom | None = seen(*_GONE)
+) -> Params:  # fmt: skip
+    """Where the kit is there its variables are what is missed; else they are loaded after it has been installed."""
+    if knew.get("pinned") or knew.get("again") or knew.get("brought") or knew.get("owner"):
+        return {"release": None, "lib": None}
+    script = variables_script(str(knew.get("system")), str(knew.get("alone") or ""))
+    if knew.get("alone"):
+        return {"script": script, "lib": None, "release": None}
+    lib, absent = knew.get("lib"), gone is not None or any("script" in one for one in ids_in(knew))
+    release = knew.get("release") or (newest_kit() if absent else None)
+    lib = lib or ("setvars" if absent else None)
+    first = (kit is not None or there is not None or lib is None) and not absent and knew.get("have") is None
+    return {
+        "script": script if first else None,
+        "afterwards": None if first else script,
+        "release": release,
+        "lib": lib,
+        "unknown": None if release else lib,
+    }

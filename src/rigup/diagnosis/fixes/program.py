@@ -1,0 +1,104 @@
+"""What mends programs: the variable of the program that speaks, the interface that leads to the others, devices that are there."""
+
+from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.diagnosis.rules.program import CUDA_MASK
+from rigup.machine.kinds import NetInterface, Platform, Symptom, Variable
+
+_NET = "multinode-wrong-interface"
+_INNER = ("lo", "docker", "virbr", "br-", "cni", "veth", "tun", "=lo", "=docker")
+_AVOIDED = "^lo,docker,br-,veth,virbr,tun,cni"  # NCCL takes each for the beginning of names
+_OF_DOCKER = "172.17.0."  # docker's own bridge: .1 is the host there, all others are containers
+_AT_HOME = (
+    "gloo-connects-to-itself", "gloo-host-of-another-address", "gloo-peer-on-loopback", "gloo-falls-back-to-loopback",
+    "several-nodes-meet-at-the-loopback", "several-nodes-meet-at-their-own-name", "own-name-is-a-loopback-address",
+    "rendezvous-on-an-inner-address", "ray-head-at-dockers-bridge",
+)  # fmt: skip
+_CONTAINER = (
+    "in-a-container-told", "docker-in-words", "container-in-words", "docker-run-shown", "ray-head-at-dockers-bridge", "unprivileged-container-told",
+)  # fmt: skip
+
+
+@mends("cuda-initialised-before-fork")
+def variable_of_vllm(_said: Symptom = seen("vllm-in-a-path", "vllm-uses-spawn", "vllm-tensor-parallel")) -> Params:
+    """vLLM starts its workers itself, and has a variable for how."""
+    return {"method": "VLLM_WORKER_MULTIPROC_METHOD"}
+
+
+# -- between nodes
+@mends(_NET)
+def an_interface_that_is_there(knew: Params, there: NetInterface) -> Params:
+    """The one that is no loopback and no bridge, where there is only one; what a message names is what does not serve."""
+    outer = "" if there.name.startswith(_INNER) else there.name
+    return {"outer": outer} if outer and not knew.get("outer") else {}
+
+
+@mends(_NET)
+def another_interface_that_is_there(knew: Params, there: NetInterface) -> Params:
+    """Of two nobody knows which leads to the others."""
+    return {"outer": None} if not there.name.startswith(_INNER) and there.name != knew.get("outer") else {}
+
+
+@mends(_NET)
+def whose_variable_it_is(
+    knew: Params, gloo: Symptom | None = seen("gloo-no-address", "gloo-mesh-failed", "gloo-mesh-failed-plain", *_AT_HOME[:4]),
+    mpi: Symptom | None = seen("mpi-connects-to-inner-address"), family: Symptom | None = seen("nccl-no-address-family", "nccl-goes-by-a-link-local-address"),
+    home: Symptom | None = seen(*_AT_HOME), wish: Variable | None = one(name="NCCL_SOCKET_IFNAME"), missing: Symptom | None = seen("nccl-no-interface"),
+) -> Params:  # fmt: skip
+    """NCCL avoids what it is told to, gloo wants a name, Open MPI has variables of its own; an address of its own leads nowhere else."""
+    name = "GLOO_SOCKET_IFNAME" if gloo is not None else "NCCL_SOCKET_IFNAME"
+    outer = knew.get("outer")
+    told = {"variable": name, "interface": outer, "home": "here" if home is not None else None}
+    if gloo is not None or mpi is not None or home is not None:
+        named = name if gloo is not None and not outer else None
+        return {
+            **told,
+            "named": named,
+            "interface": outer if gloo is not None else None,
+            "mpi": "lo,docker0" if mpi is not None else None,
+        }
+    if family is not None:
+        return {**told, "family": "AF_INET", "avoided": _AVOIDED}
+    gone = wish if wish is not None and missing is not None else None
+    return {**told, "avoided": _AVOIDED, "gone": gone.name if gone is not None else None}
+
+
+@mends(_NET)
+def container_of_the_ranks(
+    knew: Params, said: Symptom | None = seen(*_CONTAINER), running: Symptom | None = seen("docker-run-gpus-shown")
+) -> Params:
+    """Who is behind a bridge of docker's own is reached by nobody outside."""
+    address = str(knew.get("address") or "").strip("[]").removeprefix("::ffff:")
+    behind = address.startswith(_OF_DOCKER) and address.partition(":")[0] != _OF_DOCKER + "1"
+    return {"network": "host"} if behind or said is not None or running is not None else {}
+
+
+# -- devices
+@mends("cuda-visible-devices-wrong")
+def where_a_variable_is_unset(
+    knew: Params,
+    platform: Platform | None = one(system="windows"),
+    beyond: Symptom | None = seen("cuda-invalid-ordinal"),
+) -> Params:
+    """Windows keeps variables in its own settings; where none is shown, it is the program's own number."""
+    name = knew.get("name")
+    if not name:
+        variable = CUDA_MASK if knew.get("value") is not None else None
+        return {"name": variable, "numbers": None if variable else "nvidia-smi"}
+    shown = "nvidia-smi" if beyond is not None else None
+    return (
+        {"of_windows": name, "name": None, "valid": None, "numbers": shown}
+        if platform is not None
+        else {"numbers": shown}
+    )
+
+
+@mends("host-memory-exhausted")
+def what_is_to_be_less(
+    compiler: Symptom | None = seen("compiler-killed-for-memory"), engine: Symptom | None = seen("llama-was-refused-main-memory"),
+    job: Symptom | None = seen("oom-kill-in-job-step", "slurm-ended-it-for-memory"),
+) -> Params:  # fmt: skip
+    """A build takes memory for each file that it compiles at once, an engine for its model and its context."""
+    return {
+        "jobs": "2" if compiler is not None else None, "model": "smaller" if engine is not None else None,
+        "memory": "--mem" if job is not None else None, "workers": None if compiler or engine else "fewer",
+    }  # fmt: skip

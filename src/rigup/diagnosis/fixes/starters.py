@@ -1,0 +1,147 @@
+"""What a container is started by, and how that is asked for what the container lacks."""
+
+from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.diagnosis.rules.access import inside
+from rigup.diagnosis.rules.told import INTEL_FINDS_NONE
+from rigup.knowledge.starters import asked
+from rigup.machine.kinds import DeviceNode, Gpu, Group, Platform, Symptom, World
+
+_PODS = ("kubernetes-shown", "pod-is-described", "pod-was-given-gpus", "pod-ends-by-a-bus-error")
+_COMPOSE = (
+    "compose-services-shown", "compose-file-named", "compose-log", "compose-runs-as-a-plain-user", "compose-makes-a-container",
+    "compose-line-of-a-service", "compose-commands-shown", "compose-hands-the-nodes-on", "compose-kfd-commented", "compose-knows-no-devices",
+    "rocm-image-composed",
+)  # fmt: skip
+_LXD = (
+    "lxd-commands-shown",
+    "lxd-named",
+    "lxd-finds-no-toolkit",
+    "lxd-cannot-hand-the-device-on",
+    "lxd-finds-no-driver-for-the-card",
+)
+_LXC = (
+    "lxc-configured",
+    "lxc-configured-without-rights",
+    "lxc-configured-with-nodes",
+    "lxc-in-words",
+    "lxc-in-capitals",
+)
+_PODMAN = (
+    "podman-commands-shown",
+    "podman-without-own-groups",
+    "podman-in-words",
+    "distrobox-named",
+    "toolbox-entered",
+)
+_NO_COMPUTE = ("driver-capabilities-without-compute", "asked-capabilities-without-compute")
+_KFD_MISSED = ("kfd-not-there", "ollama-kfd-not-loaded")
+_SHM, _GROUP, _OWNED = "shm-too-small", "container-render-group-mismatch", "container-files-root-owned"
+_LOST, _NONE = "container-lost-gpu-after-daemon-reload", "container-without-gpu"
+_RENDER = "/dev/dri/renderD128"
+_HOLES = {"kubernetes": "pod", "compose": "compose", "lxd": "guest", "lxc": "guest"}
+
+
+@mends(_NONE, _SHM, _GROUP, _OWNED, _LOST)
+def what_starts_it(
+    world: World | None = None, pod: Symptom | None = seen(*_PODS), compose: Symptom | None = seen(*_COMPOSE), lxd: Symptom | None = seen(*_LXD),
+    lxc: Symptom | None = seen(*_LXC), enroot: Symptom | None = seen("enroot-shown"),
+) -> Params:  # fmt: skip
+    """A manifest or a file that is shown is what people change; a command that is shown says what it is by its name."""
+    engine = str((world and world.get("container")) or "")
+    engine = {"singularity": "apptainer", "nerdctl": "docker"}.get(engine, engine)
+    if pod is not None or engine == "kubernetes":
+        return {"starter": "kubernetes"}
+    if compose is not None and engine in ("", "docker"):
+        return {"starter": "compose"}
+    told = (("lxd", lxd), ("lxc", lxc), ("enroot", enroot))
+    return {"starter": engine or next((name for name, said in told if said is not None), "")}
+
+
+@mends(_NONE, _SHM, _GROUP, _OWNED, _LOST)
+def what_it_is_said_to_be_started_by(
+    knew: Params, podman: Symptom | None = seen(*_PODMAN), apptainer: Symptom | None = seen("apptainer-in-words"),
+    pod: Symptom | None = seen("kubernetes-in-words", "k3s-named"), docker: Symptom | None = seen("docker-in-words"),
+) -> Params:  # fmt: skip
+    """Where nothing is shown a word is enough; docker is what most have."""
+    told = (("podman", podman), ("apptainer", apptainer), ("docker", docker), ("kubernetes", pod))
+    return {"starter": knew.get("starter") or next((name for name, said in told if said is not None), "docker")}
+
+
+def _asking(knew: Params, wish: str, prefix: str = "") -> Params:
+    """The words in the hole of the step that fits what starts it; docker's own where that has none of its own."""
+    starter = str(knew.get("starter") or "docker")
+    own = asked(wish, starter)
+    hole = _HOLES.get(starter, "option") if own else "option"
+    return {prefix + hole: own or asked(wish, "docker")}
+
+
+@mends(_NONE)
+def how_gpus_are_asked_for(
+    knew: Params, card: Gpu | None = None, error: Symptom | None = seen(*_KFD_MISSED), part: Symptom | None = seen(*_NO_COMPUTE),
+    given: Symptom | None = seen("pod-was-given-gpus"), k3s: Symptom | None = seen("k3s-named"), wsl: Platform | None = one(wsl=(1, 2)),
+    intel: Symptom | None = seen(*INTEL_FINDS_NONE),
+) -> Params:  # fmt: skip
+    """Each maker's cards are asked for in another way; what the rule itself knew is kept where a command takes it."""
+    pod = knew.get("starter") == "kubernetes"
+    if part is not None:
+        return _asking(knew, "compute")
+    maker = str(
+        knew.get("vendor")
+        or ("amd" if error is not None else (card and card.get("vendor")) or ("intel" if intel else "nvidia"))
+    )
+    if knew.get("option") == asked("intel", "docker"):
+        maker = (
+            "amd"
+            if error is not None or (card is not None and card.get("vendor") == "amd") or knew.get("vendor") == "amd"
+            else "intel"
+        )
+        if maker == "amd" and not pod and knew.get("starter") != "compose":
+            return {}
+    if maker == "nvidia" and pod:
+        maker = "nvidia-runtime" if given is not None else "nvidia-k3s" if k3s is not None else maker
+    wanted = "amd-wsl" if maker == "amd" and wsl is not None else maker
+    told = {"option": None, **_asking(knew, wanted)}
+    if (maker, knew.get("starter")) == ("nvidia", "lxc"):  # no runtime brings the driver's libraries in
+        return {**told, "guest": None, "bare_guest": told["guest"]}
+    return told
+
+
+@mends(_SHM)
+def how_shared_memory_is_asked_for(knew: Params, _any: World | None = None) -> Params:
+    """A size of its own, or the host's where that can be shared."""
+    shared = asked("shm-of-host", str(knew.get("starter") or "docker"))
+    sized = _asking(knew, "shm")
+    return {**sized, **(_asking(knew, "shm-of-host", "shared_") if shared or "option" in sized else {})}
+
+
+@mends(_GROUP)
+def the_number_to_add(knew: Params, group: Group | None = one(name="render"), node: DeviceNode | None = None, error: Symptom | None = seen("render-node-permission-denied")) -> Params:  # fmt: skip
+    """podman can keep the person's own groups; others want the number that the node's group has on the host."""
+    path = _RENDER if error is not None else "/dev/kfd"
+    known = group.get("gid") if group is not None and not inside(group) else None
+    if known is None and node is not None and not inside(node) and str(node.get("group") or "").isdigit():
+        known = node.group if node.path in ("/dev/kfd", _RENDER) else None
+    told = _asking(knew, "group")
+    hole, words = next(iter(told.items()))
+    number = str(known or ("NUMBER" if hole != "option" else f"$(stat -c %g {path})"))
+    unknown = known is None and "{number}" in words and hole != "option"
+    return {("any_" if unknown else "") + hole: words.replace("{number}", number), "node": path}
+
+
+@mends(_OWNED)
+def the_numbers_of_the_person(knew: Params, error: Symptom | None = seen("permission-denied-in-home")) -> Params:  # fmt: skip
+    """Jupyter's own images give the home away when they start as root; others run by the person's numbers."""
+    path = str(knew.get("path") or (error and error.get("path")) or "")
+    return _asking(knew, "user-of-jupyter" if path.lower().startswith("/home/jovyan") else "user")
+
+
+@mends(_LOST)
+def how_the_nodes_are_named(knew: Params, _any: World | None = None) -> Params:
+    """What the engine was told itself it lists for systemd too; Docker may also keep the groups by itself."""
+    starter = knew.get("starter")
+    told = _asking(knew, "nodes") if starter in ("docker", "podman", "compose") else {}
+    return {
+        **told,
+        "cgroups": "cgroupfs" if starter in ("docker", "compose") else None,
+        "pods": "yes" if starter == "kubernetes" else None,
+    }

@@ -1,0 +1,197 @@
+"""What mends a wheel that is not for this Python, this libc or this processor, and a TensorFlow without its GPU part."""
+
+import re
+
+from rigup.diagnosis.fixes.words import plain_system
+from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.diagnosis.rules.wheels import libc_of
+from rigup.knowledge.conda_forge import any_with_cuda, channel, conda_package
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.program_builds import is_package, plain_name, program_of
+from rigup.knowledge.pythons import pythons, supported, tensorflow_extra, tensorflow_with_windows
+from rigup.knowledge.torch_builds import TorchBuild, builds, companions, index_url
+from rigup.knowledge.wheels import families
+from rigup.machine.kinds import Cpu, Distribution, Package, Platform, PythonEnv, Symptom, TensorFlow, Torch
+
+_ASKED = (
+    "pip-no-version",
+    "wheel-tag-refused",
+    "uv-no-abi-tag",
+    "uv-other-abi-only",
+    "uv-nothing-for-this-platform",
+    "pip-no-distribution",
+)
+_MUSL = ("musl-loads-a-glibc-wheel", "musl-does-not-relocate", "musl-misses-a-symbol-of-glibc")
+_PLUS = ("systems-own-libstdc-too-old", "wheel-newer-than-the-systems-libstdc")
+_RELEASES = 5  # that have to have a Python before it is named unasked
+_EMULATED = ("QEMU", "KVM")
+_GUESTS = ("guest-processor-made-up", "guest-processor-of-kvm")
+_OF_TORCH = ("torch", "torchvision", "torchaudio")
+
+
+# -- the Python
+@mends("python-version-without-wheels")
+def a_python_that_has_wheels(
+    knew: Params, said: Symptom | None = seen(*_ASKED), python: PythonEnv | None = None, platform: Platform | None = None, index: Symptom | None = seen("pip-looks-in"),
+) -> Params:  # fmt: skip
+    """The one nearest to what is there for which the release has wheels; which release, the text tells, or nobody."""
+    name = str(knew.get("name") or (said.get("name") if said else "") or "")
+    have = str(knew.get("have") or (python.get("version") if python else "") or "")
+    program = program_of(name) if name else None
+    name = "torch" if program and program.name == "torch" and name not in _OF_TORCH else name
+    release = _release(said) or _plain_release(str(knew.get("version") or ""))
+    found = (
+        _pythons(name, release, plain_system(platform), str(index.get("variant") or "") if index else "")
+        if name
+        else []
+    )
+    if not found and program and program.on == "torch" and have and not release:
+        found = [
+            one_ for one_ in pythons("torch") if version_key(one_) < version_key(have)[:2]
+        ]  # that one has none, the text says
+    fitting = _in_range(found, str(knew.get("want") or "")) or _of_tag(said)
+    wish = program.wish if program and plain_name(name) in program.packages and program.name != "onnxruntime" else ""
+    wish = wish or (name if any(name in family.called for family in families()) else "")
+    asked = wish or (name if is_package(name) else "")
+    exact = f"{asked}=={release}" if asked and release and (found or not wish) else asked
+    return {
+        "python": _nearest(fitting, have) if fitting else None, "torch": None if fitting or asked else "torch",
+        "wish": exact or None if wish else None, "exact": None if wish else exact or None, "only": None if asked else "only",
+    }  # fmt: skip
+
+
+def _plain_release(version: str) -> str:
+    return version.partition("+")[0] if re.fullmatch(r"\d+\.\d[\w.+]*", version) else ""
+
+
+def _in_range(found: list[str], want: str) -> list[str]:
+    """Those that a text's own range of Pythons allows; that decides also where the tables know nothing."""
+    if not re.fullmatch(r"[<>=!~\d., *]{3,80}", want):
+        return found
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        allowed = SpecifierSet(want.replace(" ", ""))
+    except InvalidSpecifier:
+        return found
+    return [one_ for one_ in found or pythons("torch") if one_ in allowed or one_ + ".99" in allowed]
+
+
+def _of_tag(said: Symptom | None) -> list[str]:
+    """A wheel's own name tells its Python: `cp310`."""
+    tag = (
+        re.match(r"cp(\d)(\d{1,2})\b", str(said.get("tag") or "")) if said and said.id == "wheel-tag-refused" else None
+    )
+    return [f"{tag[1]}.{tag[2]}"] if tag else []
+
+
+def _pythons(name: str, release: str, system: str, alone: str) -> list[str]:
+    """Those of the release; where none is asked for, those that the last releases had all along."""
+    exact = pythons(name, release, system, alone) or pythons(name, release, system) or pythons(name, release)
+    if release or alone or name not in _OF_TORCH:
+        return exact
+    last = list(dict.fromkeys(row.torch for row in builds(system)))[:_RELEASES]
+    steady = [one_ for one_ in exact if all(one_ in pythons("torch", release_, system) for release_ in last)]
+    return steady or exact
+
+
+def _nearest(found: list[str], have: str) -> str:
+    """Of those with wheels the one nearest to what is there; the newest where nobody tells what is."""
+    mine = (*version_key(have), 0)[:2] if have else ()
+    above = [one_ for one_ in found if mine and version_key(one_) > mine]
+    return above[-1] if mine and above and not [one_ for one_ in found if version_key(one_) <= mine] else found[0]
+
+
+def _release(said: Symptom | None) -> str:
+    """`==1.13.1` asks for one release; a wheel's name tells it."""
+    if said is None:
+        return ""
+    asked = str(said.get("asked") or "")
+    if asked.startswith("==") and "," not in asked and "*" not in asked:
+        return asked.lstrip("= ").partition("+")[0]
+    return str(said.get("version") or "").partition("+")[0] if said.knows("abi") else ""
+
+
+# -- the libc
+@mends("glibc-too-old-for-wheel")
+def what_runs_on_this_libc(
+    knew: Params, system: Distribution | None = None, torch: Torch | None = None, python: PythonEnv | None = None, said: Symptom | None = seen(*_ASKED),
+    musl: Symptom | None = seen(*_MUSL), plus: Symptom | None = seen(*_PLUS), tagged: Symptom | None = seen("uv-other-platform-only", "uv-no-platform-tag"),
+) -> Params:  # fmt: skip
+    """A release of torch whose wheels this libc takes; a system with a newer one; musl takes none of them."""
+    if (
+        musl is not None
+        or (system is not None and libc_of(system) == "musl")
+        or (tagged is not None and str(tagged.get("have")).startswith("musl"))
+    ):
+        return {"least": None, "musl": "musl"}
+    if plus is not None:
+        return {"least": None, "library": conda_package("libstdc++.so.6"), "channel": channel()}
+    name = str(knew.get("file") or knew.get("name") or (said.get("name") if said else "") or "")
+    of_torch = torch is not None or name.partition("-")[0] in _OF_TORCH
+    have = str(knew.get("have") or (libc_of(system) if system else ""))
+    row = _that_old(have, python) if of_torch and have else None
+    friends = companions(row.torch) if row else None
+    return {
+        "least": knew.get("want") or (next((one_.glibc for one_ in builds() if one_.glibc), None)), "release": row.torch if row else None,
+        "torchvision": friends.torchvision if friends else None, "index": index_url(row.variant) if row else None,
+    }  # fmt: skip
+
+
+def _that_old(have: str, python: PythonEnv | None) -> TorchBuild | None:
+    version = str(python.get("version") or "") if python else ""
+    minor = ".".join(version.split(".")[:2])
+    rows = [
+        row
+        for row in builds()
+        if row.glibc and version_key(row.glibc) <= version_key(have) and row.cuda and (not minor or minor in row.python)
+    ]
+    return max(rows, key=lambda row: (version_key(row.torch), row.pypi, version_key(row.cuda)), default=None)
+
+
+# -- the processor
+@mends("cpu-instruction-set-missing")
+def where_the_instructions_are_hidden(
+    knew: Params, platform: Platform | None = None, cpu: Cpu | None = None, guests: Symptom | None = seen(*_GUESTS)
+) -> Params:
+    """A guest is shown less than its processor has; on a machine of one's own there is nothing to be shown."""
+    emulated = cpu is not None and any(mark in str(cpu.get("model") or "") for mark in _EMULATED)
+    guest = emulated or guests is not None or bool(platform and platform.get("hypervisor"))
+    bare = platform is not None and platform.knows("hypervisor") and not guest
+    want = str(knew.get("want") or knew.get("need") or "")
+    return {
+        "guest": "guest" if guest else None,
+        "perhaps": None if guest or bare else "perhaps",
+        "want": (want.upper() if want.isalnum() else want) or None,
+    }
+
+
+# -- TensorFlow
+@mends("tensorflow-cpu-build")
+def tensorflow_with_its_libraries(
+    knew: Params, package: Package | None = one(name="tensorflow-cpu"), answered: TensorFlow | None = None,
+    conda: Package | None = one(manager="conda", name=("tensorflow", "tensorflow-base")),
+) -> Params:  # fmt: skip
+    """The same release with its extra, where it has one; conda is asked for a build with CUDA."""
+    if conda is not None:
+        return {"channel": channel(), "asked": ", ".join(any_with_cuda("tensorflow")), "wanted": None}
+    version = str(knew.get("version") or (answered.get("version") if answered else "") or "")
+    extra = tensorflow_extra(version)
+    return {
+        "wanted": f"{extra}=={version}" if extra and version_key(version)[2:] else "tensorflow[and-cuda]",
+        "stray": "tensorflow-cpu" if package else None,
+        "plain": None if package else "plain",
+    }
+
+
+@mends("tensorflow-windows-no-gpu")
+def the_last_release_for_windows(python: PythonEnv | None = None) -> Params:
+    """The last release with CUDA on Windows, and a Python that it has wheels for."""
+    release = tensorflow_with_windows()
+    fits = bool(python and python.get("version") and supported("tensorflow", str(python.version), release))
+    newest = next(iter(pythons("tensorflow", release)), None)
+    return {
+        "last": f"tensorflow=={release}.*" if release else None,
+        "python": newest,
+        "directly": "yes" if fits else None,
+    }

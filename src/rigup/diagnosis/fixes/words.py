@@ -1,0 +1,43 @@
+"""What fixes read from what a rule was called with: which programs spoke, and of which system the text tells."""
+
+from collections.abc import Iterable
+
+from rigup.diagnosis.rule import Params
+from rigup.knowledge.doctor_tables import signatures
+from rigup.knowledge.patterns import late
+from rigup.knowledge.program_builds import Program, program_of, programs_that_say
+from rigup.machine.kinds import Package, Platform, Symptom, Torch
+
+_BETWEEN = late(r"\s*(?:,|\(|\)| and )\s*")
+
+
+def plain_system(platform: Platform | None) -> str:
+    """Of WSL the Linux side counts; Linux where nobody tells."""
+    return str(platform.get("system") or "linux") if platform and not platform.get("wsl") else "linux"
+
+
+def named_programs(knew: Params) -> list[Program]:
+    """The programs whose words a rule rests on; torch where it rests on what an environment holds of it."""
+    ids = {str(fact.get("id")) for fact in knew.values() if isinstance(fact, Symptom)}
+    told = (row.program for row in signatures() if row.id in ids)
+    words = [word for program in told for word in (program, *_BETWEEN.split(program))]
+    return programs_that_say([*words, *(["torch"] if _holds_torch(knew) else [])])
+
+
+def packages_named(knew: Params) -> Iterable[Program]:
+    """The programs that a rule names as the package, or the program, which lacks something."""
+    names = (str(knew.get(hole) or "") for hole in ("package", "program", "name", "companion"))
+    return [found for name in names if name and (found := program_of(name))]
+
+
+def wish_of(programs: Iterable[Program]) -> str | None:
+    """What `rigup plan` is asked for: torch, unless others alone spoke; None for what it does not choose, and where it may be one or another."""
+    found = list(programs)
+    if not found or any("torch" in (one.wish, one.on) for one in found):
+        return "torch"
+    return found[0].wish or None if len(found) == 1 else None
+
+
+def _holds_torch(knew: Params) -> bool:
+    held = [fact for fact in knew.values() if isinstance(fact, Torch | Package)]
+    return any(isinstance(fact, Torch) or "torch" in str(fact.get("name")) for fact in held)

@@ -1,0 +1,210 @@
+"""Ways to a card of AMD's: the program that computes, AMD's own builds of torch, releases of ROCm by what is missed."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
+
+from rigup.knowledge import tables
+from rigup.knowledge.chips import gfx_base
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.rocm import rocblas_has
+from rigup.knowledge.torch_builds import TorchBuild, builds
+
+
+class Program(msgspec.Struct, frozen=True, kw_only=True):
+    """A program that computes on AMD's cards.
+
+    Attributes:
+        signs: beginnings of the ids of messages that only it writes.
+        backend: what it has besides ROCm. variable, value: what makes it take that.
+        package: its distribution on PyPI. torch: it computes by torch. heeds_override: it tries
+            a card that pretends to be another.
+
+    """
+
+    name: str
+    signs: list[str]
+    backend: str = ""
+    variable: str = ""
+    value: str = ""
+    package: str = ""
+    torch: bool = False
+    heeds_override: bool = True
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """A variable that a way to mend names."""
+
+    id: str
+    name: str
+    value: str
+
+
+class _Wrapper(msgspec.Struct, frozen=True):
+    base: str
+    package: str
+
+
+class _Machine(msgspec.Struct, frozen=True):
+    sign: str
+    isa: str
+
+
+class _AmdWheel(msgspec.Struct, frozen=True, kw_only=True):
+    torch: str
+    torchvision: str = ""
+    rocm: str
+    systems: list[str]
+    index: str
+
+
+class _Extra(msgspec.Struct, frozen=True, kw_only=True):
+    isa: str
+    extra: str
+    linux: str = ""
+    windows: str = ""
+
+
+class _Release(msgspec.Struct, frozen=True):
+    version: str
+
+
+class FromAmd(NamedTuple):
+    """What to ask of AMD's own index."""
+
+    packages: str
+    address: str
+
+
+def program_behind(ids: Iterable[str]) -> Program | None:
+    """Tell the program that wrote messages, by the first id that tells; None where none does.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("amd_ways", "program", Program)
+    return next((row for said in ids for row in rows if said.startswith(tuple(row.signs))), None)
+
+
+def isa_of_machine(sign: str) -> str | None:
+    """The chip of a machine that is sold with one alone, by the message that names it.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return next((row.isa for row in tables.rows("amd_ways", "machine", _Machine) if row.sign == sign), None)
+
+
+def setting(name: str) -> Setting:
+    """The variable of that row.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+        KeyError: it has no such row.
+
+    """
+    for row in tables.rows("amd_ways", "setting", Setting):
+        if row.id == name:
+            return row
+    raise KeyError(name)
+
+
+def wrapper_of(base: str) -> str:
+    """The Python package around a library; "" where nobody looked.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return next((row.package for row in tables.rows("amd_ways", "wrapper", _Wrapper) if row.base == base), "")
+
+
+def torch_of_amd(isa: str, system: str) -> FromAmd | None:
+    """The newest of AMD's own builds of torch for a chip ("" for all chips); None where there is none for that system.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    wheels = [row for row in tables.rows("torch_rocm", "amd_wheel", _AmdWheel) if system in row.systems]
+    extra = _extra(isa, system) if isa else "device-all"
+    if not wheels or not extra:
+        return None
+    newest = max(wheels, key=lambda row: version_key(row.torch))
+    local = "+rocm" + newest.rocm
+    vision = f", torchvision=={newest.torchvision}{local}" if newest.torchvision else ""
+    return FromAmd(f"torch[{extra}]=={newest.torch}{local}{vision}", newest.index)
+
+
+def rocm_for_python() -> FromAmd | None:
+    """AMD's own packages of ROCm's libraries, on the same index.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    wheels = tables.rows("torch_rocm", "amd_wheel", _AmdWheel)
+    newest = max(wheels, key=lambda row: version_key(row.torch), default=None)
+    return FromAmd(f"{setting('rocm-in-python').name}=={newest.rocm}", newest.index) if newest else None
+
+
+def _extra(isa: str, system: str) -> str:
+    for row in tables.rows("torch_rocm", "device_extra", _Extra):
+        told = row.windows if system == "windows" else row.linux
+        if row.isa == gfx_base(isa) and told and not told.startswith("not shipped"):
+            return row.extra
+    return ""
+
+
+def newest_of(variant: str, torch: str = "") -> TorchBuild | None:
+    """The newest build of a variant ("rocm6.2", "cu118"; "rocm6" takes all that begin so), of one release where its number is given.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    asked = version_key(torch)[:3]
+    of_it = [row for row in builds() if row.variant == variant] or [
+        row for row in builds() if row.variant.startswith(variant + ".")
+    ]
+    fitting = [row for row in of_it if version_key(row.torch)[: len(asked)] == asked]
+    return max(fitting, key=lambda row: (version_key(row.torch), version_key(row.rocm or row.cuda)), default=None)
+
+
+def newest_for_rocm() -> TorchBuild | None:
+    """The newest build of torch for ROCm, which has code for more chips than any before it.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return max(
+        (row for row in builds() if row.rocm),
+        key=lambda row: (version_key(row.torch), version_key(row.rocm)),
+        default=None,
+    )
+
+
+def newest_rocm(major: str = "") -> str:
+    """The newest release of ROCm, of those with one first number where it is given; "" where the table has none.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    told = [row.version for row in tables.rows("rocm_releases", "release", _Release)]
+    return max((one for one in told if not major or one.partition(".")[0] == major), key=version_key, default="")
+
+
+def last_rocm_for(isa: str) -> str:
+    """The newest release of ROCm whose rocBLAS has a chip that later ones have left; "" where the table has none.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    told = (row.version for row in tables.rows("rocm_releases", "release", _Release))
+    return max((one for one in told if rocblas_has(one, isa)), key=version_key, default="")

@@ -1,0 +1,31 @@
+"""How each tool that switches a laptop's graphics gives the discrete GPU back."""
+
+import msgspec
+
+from rigup.knowledge import tables
+
+
+class GraphicsTool(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool that can switch the discrete GPU off.
+
+    Attributes:
+        ids: the names by which reports know it, in small letters.
+        command: what gives the card back from the next start on; empty where that is done by hand.
+
+    """
+
+    name: str
+    ids: list[str]
+    command: list[str] = []
+    source: str = ""
+
+
+def graphics_tool(said: str) -> GraphicsTool | None:
+    """The tool of that name, however it is written; None if it is not known.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    asked = said.strip().lower()
+    return next((row for row in tables.rows("graphics_switches", "tool", GraphicsTool) if asked in row.ids), None)

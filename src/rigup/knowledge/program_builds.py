@@ -1,0 +1,76 @@
+"""How a build of a program comes to have code for a card, and for a system."""
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from rigup.knowledge import tables
+
+_FOLDER = re.compile(
+    r"(?:lib(?:64)?|python[\d.]*|(?:site|dist)-packages|src|bin|v?env|\.?venv|conda\d?|opt|usr|app|work|scripts|build|tmp)|.*\.(?:so|dll|dylib|py|exe).*|[_\d.].*",
+    re.IGNORECASE,
+)
+
+
+class Program(msgspec.Struct, frozen=True, kw_only=True):
+    """A program, as the table describes it."""
+
+    name: str
+    says: list[str] = []
+    packages: list[str] = []
+    wish: str = ""
+    pypi: str = ""
+    variable: str = ""
+    form: str = ""
+    option: str = ""
+    option_amd: str = ""
+    vulkan: bool = False
+    rocm: bool = False
+    windows: str = ""
+    macos: str = ""
+    not_for: list[str] = []
+    failing: list[str] = []
+    on: str = ""
+    source: str = ""
+
+
+class _Addon(msgspec.Struct, frozen=True, kw_only=True):
+    package: str
+    isa_min: str = ""
+    isas_amd: list[str] = []
+
+
+def programs_that_say(words: Iterable[str]) -> list[Program]:
+    """The programs that rows of signatures name by these words. Raises KnowledgeError for a malformed table."""
+    asked = set(words)
+    return [row for row in tables.rows("program_builds", "program", Program) if asked & {*row.says}]
+
+
+def program_of(package: str) -> Program | None:
+    """The program of a package, as a person, a folder or pip names it. Raises KnowledgeError for a malformed table."""
+    name = plain_name(package)
+    rows = tables.rows("program_builds", "program", Program)
+    return next((row for row in rows if name in row.packages or name == plain_name(row.name)), None)
+
+
+def plain_name(package: str) -> str:
+    """`flash_attn` and `Flash-Attn` are one."""
+    return re.sub(r"[-_]+", "-", package).lower()
+
+
+def is_package(name: str) -> bool:
+    """Whether a name that a text gave may be a package's; what stands in paths is mostly a folder's or a file's."""
+    return bool(name) and not _FOLDER.fullmatch(name)
+
+
+def least_card(package: str) -> tuple[str, list[str]]:
+    """The oldest of NVIDIA's chips that any release of a package serves, and which of AMD's; ("", []) where nobody knows.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    name = plain_name(package)
+    rows = tables.rows("torch_addons", "addon", _Addon)
+    return next(((row.isa_min, row.isas_amd) for row in rows if row.package == name), ("", []))

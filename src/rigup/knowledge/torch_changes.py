@@ -1,0 +1,146 @@
+"""Which build of torch takes the place of one that does not serve, with the smallest change."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from rigup.knowledge import tables
+from rigup.knowledge.chips import gfx_base, runs_on
+from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
+from rigup.knowledge.rocm import rocblas_has
+from rigup.knowledge.torch_builds import TorchBuild, builds
+
+_ORDER = 1_000_000  # above any number in a version
+_RECENT = 4  # releases among which one for an older driver is better than a newer one
+Key = tuple[int, ...]
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """What a build has to fit.
+
+    Attributes:
+        isa: the chip; "" where nobody tells it.
+        kind: "cuda", "rocm" or "xpu".
+        have: the release that is there, "" where nobody tells it.
+        driver: NVIDIA's, "" for any. carried: the CUDA that it is told to carry, where its version is not told.
+        python: "3.12", "" for any.
+
+    """
+
+    isa: str = ""
+    kind: str = "cuda"
+    have: str = ""
+    driver: str = ""
+    carried: str = ""
+    python: str = ""
+    system: str = "linux"
+    machine: str = "x86_64"
+
+
+def nearest_build(wish: Wish) -> TorchBuild | None:
+    """Find the build that changes least: the release that is there, else the next newer one, else the next older one.
+
+    Of one release the variant that the driver surely carries; where no driver is told, the one for the oldest driver.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    fitting = [row for row in _serving(wish) if not wish.python or wish.python in row.python]
+    if wish.have or wish.driver or wish.carried or wish.kind != "cuda":
+        return min(fitting, key=lambda row: (_apart(row, wish.have), _variant(row, wish)), default=None)
+    recent = sorted({version_key(row.torch) for row in fitting})[-_RECENT:]
+    last = [row for row in fitting if version_key(row.torch) in recent]
+    return min(last, key=lambda row: (_variant(row, wish)[:3], _apart(row, ""), _variant(row, wish)), default=None)
+
+
+def ever_built(isa: str, system: str = "linux", machine: str = "x86_64") -> bool:
+    """Whether any build for a platform has code for a chip. Raises KnowledgeError for a malformed table."""
+    return any(runs_on(isa, row.code, row.cuda or None) for row in builds(system, machine))
+
+
+class AmdWheel(msgspec.Struct, frozen=True, kw_only=True):
+    """A torch of AMD's own index."""
+
+    torch: str
+    rocm: str
+    systems: list[str]
+    python: list[str]
+    index: str
+
+
+class _Extra(msgspec.Struct, frozen=True, kw_only=True):
+    isa: str
+    extra: str
+    linux: str = ""
+    windows: str = ""
+
+
+def of_amds_index(isa: str, system: str) -> tuple[AmdWheel, str] | None:
+    """The newest torch of AMD's own index for a chip, and the name of what it has for that chip; None where it has none.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    extras = (row for row in tables.rows("torch_rocm", "device_extra", _Extra) if row.isa == gfx_base(isa))
+    shipped = next((row.extra for row in extras if not str(getattr(row, system, "not")).startswith("not")), "")
+    rows = [row for row in tables.rows("torch_rocm", "amd_wheel", AmdWheel) if system in row.systems]
+    newest = max(rows, key=lambda row: version_key(row.torch), default=None)
+    return (newest, shipped) if newest and shipped else None
+
+
+def variant_of_index(local: str, system: str = "linux", machine: str = "x86_64") -> str:
+    """The variant of torch's own index that a local part of a version names ("rocm7.2.0.git7e1940d4" is of "rocm7.2"); "" where none.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    known = {row.variant for row in builds(system, machine)}
+    fitting = (one for one in known if local == one or local.startswith(one + "."))
+    return max(fitting, key=len, default="")
+
+
+def _serving(wish: Wish) -> Iterable[TorchBuild]:
+    rows = (row for row in builds(wish.system, wish.machine) if _of_kind(row, wish.kind) and _carries(row, wish))
+    return (row for row in rows if not wish.isa or _has_code(row, wish.isa))
+
+
+def _of_kind(row: TorchBuild, kind: str) -> bool:
+    return row.variant == "xpu" if kind == "xpu" else bool(row.rocm if kind == "rocm" else row.cuda)
+
+
+def _has_code(row: TorchBuild, isa: str) -> bool:
+    return runs_on(isa, row.code, row.cuda or None) and not (row.rocm and rocblas_has(row.rocm, isa) is False)
+
+
+def _carries(row: TorchBuild, wish: Wish) -> bool:
+    if not row.cuda:
+        return True
+    if wish.driver:
+        return driver_carries(wish.driver, row.cuda, wish.system) is True
+    if not wish.carried:
+        return True
+    least, told = driver_minimum(row.cuda, wish.system), driver_minimum(wish.carried, wish.system)
+    return bool(least and told) and version_key(least or "") <= version_key(told or "")
+
+
+def _apart(row: TorchBuild, have: str) -> Key:
+    """How far a release is from the one that is there; where none is told, how far from the newest."""
+    mine, theirs = (*version_key(row.torch), 0, 0)[:3], (*version_key(have), 0, 0)[:3]
+    if not have:
+        return (0, *(-number for number in mine))
+    return (0, *mine) if mine == theirs else (1, *mine) if mine > theirs else (2, *(-number for number in mine))
+
+
+def _variant(row: TorchBuild, wish: Wish) -> Key:
+    cuda = version_key(row.cuda or row.rocm)
+    major, minor = (*cuda, 0, 0)[:2]
+    shown = wish.carried or (cuda_of_driver(wish.driver) if wish.driver else "") or ""
+    newest = (not row.pypi, _ORDER - major, _ORDER - minor)
+    if not shown or not row.cuda:
+        least = version_key(driver_minimum(row.cuda, wish.system) or "0") if row.cuda else (0,)
+        return (*(*least, 0, 0)[:3], *newest)
+    above = cuda[:2] > version_key(shown)[:2]
+    return (int(above), *((0, major, minor) if above else newest))

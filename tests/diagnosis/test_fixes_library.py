@@ -1,0 +1,158 @@
+"""What the doctor tells people to do about libraries: the release that has the file, its package, and where it is looked for."""
+
+import pytest
+
+from rigup.diagnosis.answer import diagnose
+
+
+@pytest.fixture
+def ways(tmp_path):
+    """The titles of each way that the first finding tells."""
+
+    def told(body):
+        (tmp_path / "said.txt").write_text(body, "utf-8")
+        return [fix["title"] for fix in diagnose(str(tmp_path))["findings"][0]["fixes"]]
+
+    return told
+
+
+@pytest.fixture
+def commands(tmp_path):
+    """All commands of the first finding's fixes."""
+
+    def told(body):
+        (tmp_path / "said.txt").write_text(body, "utf-8")
+        fixes = diagnose(str(tmp_path))["findings"][0]["fixes"]
+        return [" ".join(argv) for fix in fixes for step in fix["steps"] for argv in step["commands"]]
+
+    return told
+
+
+@pytest.mark.parametrize(
+    ("lib", "package"),
+    [
+        ("libcublas.so.12", "nvidia-cublas-cu12"),
+        ("libcusparse.so.11", "nvidia-cusparse-cu11"),
+        ("libcufft.so.10", "nvidia-cufft-cu11"),
+        ("libcufft.so.11", "nvidia-cufft-cu12"),
+        ("libnvrtc.so.11.2", "nvidia-cuda-nvrtc-cu11"),
+        ("libcublas.so.13", "nvidia-cublas==13.*"),
+        ("libcudnn_ops.so.9", "nvidia-cudnn-cu12==9.*"),
+        ("libcudnn_adv.so.9", "nvidia-cudnn-cu12==9.*"),
+    ],
+)
+def test_the_package_is_that_of_the_release_which_has_the_file(ways, lib, package):
+    first = ways(f"ImportError: {lib}: cannot open shared object file: No such file or directory\n")[0]
+    assert first.startswith(f"install {package};")
+    assert "LD_LIBRARY_PATH" in first
+
+
+@pytest.mark.parametrize(
+    ("lib", "release"),
+    [("libcublas.so.10", "CUDA 10.2"), ("libcudart.so.10.1", "CUDA 10.1"), ("libcurand.so.9.0", "CUDA 9.0")],
+)
+def test_a_release_without_packages_is_named_by_its_number(ways, commands, lib, release):
+    body = f"ImportError: {lib}: cannot open shared object file: No such file or directory\n"
+    assert release in " ".join(ways(body))
+    assert not any("-cu9" in line or "-cu10" in line for line in commands(body))
+
+
+def test_torchs_own_major_chooses_among_releases_with_one_name(ways):
+    missing = "OSError: libcurand.so.10: cannot open shared object file: No such file or directory\n"
+    assert ways(missing + "torch 2.1.0+cu118\n[pip3] torch==2.1.0+cu118\n")[0].startswith("install nvidia-curand-cu11;")
+    assert ways(missing + "[pip3] torch==2.5.1+cu124\n")[0].startswith("install nvidia-curand-cu12;")
+
+
+def test_where_the_package_is_there_only_its_folder_is_told(ways):
+    body = "$ pip list\nPackage             Version\n------------------- --------\nnvidia-cudnn-cu12   9.1.0.70\n\nCould not load library libcudnn_cnn.so.9. Error: libcudnn_cnn.so.9: cannot open shared object file\n"
+    assert "nvidia/cudnn/lib" in ways(body)[0]
+    assert "install nvidia" not in ways(body)[0]
+
+
+def test_on_windows_it_is_path_and_no_loader_path(ways):
+    told = ways("RuntimeError: Library cublas64_12.dll is not found or cannot be loaded\n")
+    assert told[0] == "install CUDA 12.9, and put the folder that has cublas64_12.dll on PATH"
+    assert not any("LD_LIBRARY_PATH" in way for way in told)
+
+
+def test_tensorflow_gets_the_pair_that_it_was_built_with(ways):
+    body = "2020 I cuda/dso_loader.cc Successfully opened dynamic library nvcuda.dll\nI found device 0: GeForce GTX 1080 Ti\nW Could not load dynamic library 'cudart64_101.dll'; dlerror: cudart64_101.dll not found\nThe GPU is not used.\n"
+    assert any("CUDA 10.1 + cuDNN 7.6" in way for way in ways(body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "Could not locate cudnn_ops64_9.dll. Please make sure it is in your library path!\n",
+        "ImportError: libcublas.so.12: cannot open shared object file: No such file or directory\n",
+    ],
+)
+def test_a_vaguer_way_is_not_told_behind_a_better_one(ways, body):
+    assert not any("that the program was built for" in way for way in ways(body))
+
+
+def test_onnxruntime_brings_it_by_its_own_extra(commands, ways):
+    body = '[ONNXRuntimeError] : 1 : FAIL : LoadLibrary failed with error 126 "" when trying to load "C:\\v\\Lib\\site-packages\\onnxruntime\\capi\\onnxruntime_providers_cuda.dll"\n'
+    assert "python -m pip install --upgrade onnxruntime-gpu[cuda,cudnn]" in commands(body)
+    assert "onnxruntime.preload_dlls()" in ways(body)[0]
+
+
+def test_what_is_for_the_other_major_goes_and_torch_comes_again(ways):
+    body = "ImportError: undefined symbol: ncclMemFree\nnvidia-nccl-cu11    2.14.3\nnvidia-cublas-cu11   11.11.3.6\nnvidia-nccl-cu12    2.21.5\ntorch    2.5.1+cu124\n"
+    first = ways("$ pip list\n" + body)[0]
+    assert "nvidia-nccl-cu11" in first
+    assert "install torch 2.5.1" in first
+    assert "remove nvidia-nccl-cu12" not in first
+
+
+def test_without_torchs_version_all_of_both_goes(ways):
+    body = "ImportError: /v/torch/lib/libtorch_cuda.so: undefined symbol: ncclMemFree\n[pip3] nvidia-nccl-cu11==2.14.3\n[pip3] nvidia-nccl-cu12==2.27.3\n"
+    assert (
+        ways(body)[0]
+        == "remove nvidia-nccl-cu11, nvidia-nccl-cu12 from the environment; install torch again, with all that it brings"
+    )
+
+
+def test_pip_names_the_very_release(commands):
+    body = "torch 2.5.1 requires nvidia-cublas-cu12==12.4.5.8, but you have nvidia-cublas-cu12 12.8.3.14 which is incompatible.\nImportError: libcublas.so.12: undefined symbol: cublasLtCreate, version libcublasLt.so.12\n"
+    assert commands(body)[0] == "python -m pip install nvidia-cublas-cu12==12.4.5.8"
+
+
+def test_the_module_that_brings_it_is_named(ways):
+    body = "Currently Loaded Modules:\n  1) gcc/11.3   2) cudnn/8.6.0\nRuntimeError: cuDNN version incompatibility: PyTorch was compiled  against (9, 1, 0) but found runtime version (8, 6, 0).\n"
+    assert "module unload cudnn/8.6.0" in ways(body)[0]
+
+
+def test_the_folder_that_is_shown_is_taken_off_and_not_one_of_the_system(ways):
+    body = "OSError: symbol cublasLtGetStatusString version libcublasLt.so.11 not defined in file libcublasLt.so.11 with link time reference\n$ ldd libtorch_cuda.so\n\tlibcublas.so.11 => {}/libcublas.so.11 (0x7f)\n"
+    assert ways(body.format("/usr/local/cuda-11.0/lib64"))[0].startswith("take /usr/local/cuda-11.0/lib64 off")
+    assert not any(way.startswith("take /usr/lib") for way in ways(body.format("/usr/lib/x86_64-linux-gnu")))
+
+
+def test_where_nobody_shows_the_variable_the_order_of_imports_is_told_too(ways):
+    body = "ImportError: /v/site-packages/torch/lib/libtorch_cuda.so: undefined symbol: ncclCommRegister\n"
+    assert "import torch before all other libraries of the program" in ways(body)
+
+
+def test_a_toolkit_that_is_not_there_is_installed_before_a_variable_leads_to_it(ways):
+    body = "RuntimeError:\nThe detected CUDA version (12.6) mismatches the version that was used to compile\nPyTorch (11.8). Please make sure to use the same CUDA versions.\n"
+    told = ways(body)
+    assert told[0].startswith("install the CUDA toolkit 11.8")
+    assert told[0].endswith("set CUDA_HOME=/usr/local/cuda-11.8 for the program")
+    assert any("from the channel" in way and "cuda-11.8.0" in way for way in told)
+
+
+def test_where_the_comparison_is_cut_off_no_version_is_made_up(ways):
+    told = ways("      The detected CUDA version (11.8) mismatches the version that was used to compile\n")
+    assert len(told) == 1
+    assert "the command tells it" in told[0]
+
+
+def test_a_compiler_that_does_not_know_the_card_gives_way_to_the_first_that_does(ways):
+    assert "toolkit 11.8" in ways("nvcc fatal   : Unsupported gpu architecture 'compute_89'\nninja: build stopped\n")[0]
+
+
+def test_the_release_of_torch_that_lacked_a_dll_is_left(ways):
+    lost = 'OSError: [WinError 126] The specified module could not be found. Error loading "C:\\v\\Lib\\site-packages\\torch\\lib\\{}" or one of its dependencies.\n'
+    assert ways(lost.format("fbgemm.dll"))[0] == "install torch 2.4.1 or newer, from where it came"
+    assert ways(lost.format("c10.dll"))[0].startswith("install Microsoft's Visual C++")
