@@ -273,6 +273,22 @@ def engine_of_ggml_has_no_code(
 
 
 @rule("binary-arch-missing", "likely")
+def engine_of_ggml_has_an_invalid_image(
+    log: Symptom = seen("ggml-log-shown", "kobold-named"), said: Symptom = seen("cuda-image-invalid"), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """The same of an image that is not one for the chip."""
+    return other is None and not left(card.get("isa") or "") and {"gfx": card.get("isa"), "said": log.id, "why": said.id}  # fmt: skip
+
+
+@rule("binary-arch-missing", "likely")
+def package_beside_torch_has_no_code(
+    said: Symptom = seen("package-beside-torch-fails-in-its-own-folder"), card: Gpu = one(vendor="amd"), torch: Torch | None = None, other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """The last frame is the package's own call, and torch itself has code for the chip."""
+    return other is None and wheels_have(card.isa, torch) and {"gfx": card.isa, "package": said.get("package"), "said": said.id}  # fmt: skip
+
+
+@rule("binary-arch-missing", "likely")
 def extension_was_built_for_other_chips(
     listed: Symptom = seen("extension-lists-its-targets"),
     error: Symptom = seen(*HIP_HAS_NO_CODE),

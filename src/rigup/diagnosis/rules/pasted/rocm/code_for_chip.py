@@ -151,7 +151,7 @@ def torchs_bundle_lacks_the_chip(
 
 @rule("gfx-not-in-torch-wheel", "likely")
 def image_is_invalid_for_a_card_of_amds(
-    said: Symptom = seen("cuda-image-invalid"), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"), program: Symptom | None = seen("ggml-device-failed"),
+    said: Symptom = seen("cuda-image-invalid"), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"), program: Symptom | None = seen("ggml-device-failed", "ggml-log-shown", "kobold-named"),
     override: Variable | None = one(name=OVERRIDE), torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """A torch for ROCm may say CUDA where it means HIP; the card is AMD's."""
@@ -189,7 +189,20 @@ def plain_start_crashes_and_the_override_mends_it(
     return lacks and helps(card.isa, override.value) and {"gfx": card.isa, "why": error.id}
 
 
+@rule("gfx-not-in-torch-wheel", "likely")
+def torch_turns_the_chip_down(said: Symptom = seen("torch-says-the-chip-is-not-compatible")) -> Verdict:
+    """Its own warning names the chip."""
+    return not left(str(said.get("gfx"))) and {"gfx": said.get("gfx"), "why": said.id}
+
+
 # -- gfx-not-in-rocblas
+@rule("gfx-not-in-rocblas", "likely")
+def bundle_reads_no_file_of_the_chip(said: Symptom = seen("rocblas-loads-from-bundle"), card: Gpu | None = one(vendor="amd")) -> Verdict:  # fmt: skip
+    """The plain name is asked for where no file bears the chip's own."""
+    isa = (card and card.get("isa")) or ""
+    return not left(isa) and {"gfx": isa or None, "said": said.id}
+
+
 @rule("gfx-not-in-rocblas", "likely")
 def servers_trial_crashes_on_a_chip_that_needs_an_override(
     said: Symptom = seen("ollama-discovery-crashes"), card: Gpu = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE)
@@ -339,16 +352,16 @@ def old_card_is_not_listed(
 
 @rule("rocm-dropped-arch", "likely")
 def old_card_is_hidden_by_hip(
-    card: Gpu = one(vendor="amd"), said: Symptom = seen("rocblas-no-devices", "hip-no-device", "hip-init-failed")
-) -> Verdict:
+    card: Gpu = one(vendor="amd"), said: Symptom = seen("rocblas-no-devices", "hip-no-device", "hip-init-failed", "blender-wants-a-later-chip-of-amds")
+) -> Verdict:  # fmt: skip
     """HIP does not list chips before Vega."""
     return left(card.isa) and {"gfx": card.isa, "said": said.id}
 
 
 @rule("rocm-dropped-arch", "likely")
 def tensorflow_has_left_the_chip(
-    said: Symptom = seen("tensorflow-leaves-the-chip-out", "tensorflow-wants-a-later-chip"),
-) -> Verdict:
+    said: Symptom = seen("tensorflow-leaves-the-chip-out", "tensorflow-wants-a-later-chip", "torch-says-the-chip-is-not-compatible"),
+) -> Verdict:  # fmt: skip
     """The same of a chip that older releases had."""
     return left(str(said.get("gfx"))) and {"gfx": said.get("gfx")}
 

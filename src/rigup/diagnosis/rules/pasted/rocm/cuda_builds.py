@@ -220,9 +220,18 @@ def torch_for_nvidia_in_an_image_for_rocm(
     return ours and other is None and nvidia is None and {"image": image.get("image")}
 
 
+@rule("cuda-torch-on-amd", "likely")
+def starter_finds_amds_toolkit_and_torch_is_for_nvidia(
+    torch: Torch, said: Symptom = seen("sdnext-finds-amds-toolkit"), other: Gpu | None = one(vendor="nvidia"), zluda: Symptom | None = seen("zluda-asked-for", "zluda-in-words")
+) -> Verdict:  # fmt: skip
+    """The program itself chose ROCm, and another build stands there; by ZLUDA that is meant."""
+    ours = bool(torch.get("cuda")) and torch.get("hip") is None and torch.get("available") is not True
+    return ours and other is None and zluda is None and {"said": said.id}
+
+
 @rule("cuda-torch-on-amd", "possible")
 def program_for_directml_looks_for_nvidia(
-    _error: Symptom = seen("torch-found-no-driver"), where: Symptom = seen("directml-spoken-of"), platform: Platform = one(system="windows"),
+    _error: Symptom = seen("torch-found-no-driver"), where: Symptom = seen("directml-spoken-of", "folder-of-a-program-for-amds-cards"), platform: Platform = one(system="windows"),
     nvidia: Symptom | None = seen(*_NVIDIA_NAMED), card: Gpu | None = one(vendor=("nvidia", "intel")), torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """Who installs a program for DirectML has a card of another maker, mostly AMD; a torch for CUDA came with it."""

@@ -111,6 +111,14 @@ def crash_with_both_in_use(
 
 
 @rule("igpu-visible-beside-dgpu", "likely")
+def chip_of_a_processor_is_looked_up_beside_another(error: Symptom = seen("rocblas-without-arch"), card: Gpu = one(vendor="amd")) -> Verdict:  # fmt: skip
+    """Only a list of chips is shown: the one without kernels is one that processors have, and the other is a card's."""
+    gfx, isa = str(error.get("gfx")), card.get("isa") or ""
+    inner = inside_a_processor(gfx) and bool(isa) and isa != gfx and not inside_a_processor(isa)
+    return inner and {"device": card.get("runtime_index", 0), "severity": "error"}
+
+
+@rule("igpu-visible-beside-dgpu", "likely")
 def torch_computes_on_the_processors_graphics(
     said: Symptom = seen("torch-names-integrated-graphics"), card: Gpu = one(vendor="amd", integrated=False), mask: Variable | None = one(name=MASKS[:2]),
 ) -> Verdict:  # fmt: skip
@@ -221,7 +229,7 @@ def both_masks_are_printed(said: Symptom = seen("both-masks-printed")) -> Verdic
 
 @rule("double-visibility-mask", "likely")
 def both_masks_name_the_same_variable(
-    outer: Variable = one(name="ROCR_VISIBLE_DEVICES"), inner: Variable = one(name=MASKS[1:3]), said: Symptom = seen("torch-no-cuda-gpus", "hip-no-device"),
+    outer: Variable = one(name="ROCR_VISIBLE_DEVICES"), inner: Variable = one(name=MASKS[1:]), said: Symptom = seen("torch-no-cuda-gpus", "hip-no-device"),
 ) -> Verdict:  # fmt: skip
     """`$SLURM_LOCALID` in both: all but the first process see nothing."""
     same = str(outer.value).startswith("$") and outer.value == inner.value

@@ -106,6 +106,16 @@ def environment_of_the_process_lacks_it(
     return wanted and {"service": "ollama", "value": told.get("value"), "name": OVERRIDE}
 
 
+@rule("override-not-in-service", "possible")
+def shell_has_one_and_the_services_log_is_shown(
+    mine: Variable = one(at="shell", name=OVERRIDE), _log: Symptom = seen("ollama-named", at="service"), own: Variable | None = one(at="service unit", name=OVERRIDE),
+    served: Symptom | None = seen(*OLLAMA_SERVED, "works-told"), card: Gpu | None = one(vendor="amd"),
+) -> Verdict:  # fmt: skip
+    """Somebody set it in a file of the shell's and asks of the server that systemd started, which reads no such file."""
+    wanted = bool(mine.get("value")) and (card is None or helps(card.get("isa") or "", mine.value))
+    return wanted and own is None and served is None and {"service": "ollama", "value": mine.value, "name": OVERRIDE}
+
+
 @rule("override-not-in-service", "likely")
 def key_of_the_unit_is_misspelt(
     line: Symptom = seen("unit-key-misspelt"), mine: Variable | None = one(at="service unit", name=OVERRIDE)
@@ -172,7 +182,7 @@ def no_code_for_the_chip_that_is_pretended(
 
 @rule("wrong-hsa-override", "possible")
 def memory_fault_under_a_makeshift(
-    fault: Symptom = seen("gpu-memory-access-fault"), override: Variable = one(name=OVERRIDE), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"),
+    fault: Symptom = seen("gpu-memory-access-fault", "hsa-hang-exception"), override: Variable = one(name=OVERRIDE), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """The chip runs as another, by a value under which failures are known, and builds for the chip itself exist."""
     row, value = override_for(card.isa), override.get("value")

@@ -2,11 +2,13 @@
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.library import missed_and_there
-from rigup.diagnosis.rules.pasted.heard import OF_AMDS, OURS
-from rigup.diagnosis.rules.rocm import foreign, left
-from rigup.diagnosis.rules.rocm_stack import numbered
+from rigup.diagnosis.rules.pasted.heard import CRASHES, HIP_HAS_NO_CODE, OF_AMDS, OURS
+from rigup.diagnosis.rules.rocm import OVERRIDE, foreign, left
+from rigup.diagnosis.rules.rocm_stack import numbered, of_its_own_release
 from rigup.diagnosis.rules.told import BUILDS_OF_A_NIGHT, RIGHT, Told
-from rigup.machine.kinds import Gpu, Symptom, Toolkit, Torch
+from rigup.knowledge.chips import runs_on
+from rigup.knowledge.torch_builds import build
+from rigup.machine.kinds import Gpu, Symptom, Toolkit, Torch, Variable
 
 _BAD_SIGNS = (
     "reserved-tokens-over-and-over",
@@ -19,6 +21,7 @@ _BAD_SIGNS = (
     "tensor-of-no-numbers",
     "probabilities-are-no-numbers",
     "dollar-signs-over-and-over",
+    "tokens-of-single-bytes-one-after-another",
 )
 _FORMED = (
     "one-sign-over-and-over",
@@ -54,6 +57,7 @@ _WRONG = (
     "inaccurate-results-told",
     "nan-told",
     "nan-told-in-capitals",
+    "card-and-processor-are-not-close",
 )
 _BESIDE = ("numpy", "pillow", "typing-extensions", "requests", "filelock", "jinja2", "networkx", "sympy", "fsspec", "setuptools", "packaging")  # fmt: skip
 
@@ -151,7 +155,7 @@ def results_differ_side_by_side(
 ) -> Verdict:  # fmt: skip
     """The same expression on the card and on the processor, and their results are not near each other."""
     gpu, cpu = _number(said.get("gpu")), _number(said.get("cpu"))
-    apart = abs(gpu - cpu) > 0.05 * max(abs(gpu), abs(cpu))
+    apart = gpu != gpu or abs(gpu - cpu) > 0.05 * max(abs(gpu), abs(cpu))
     return other is None and (card is not None or rocm is not None) and apart and {"said": said.id}
 
 
@@ -197,6 +201,28 @@ def long_range_is_lost_and_short_range_is_not(
 ) -> Verdict:  # fmt: skip
     """bfloat16 has the range of float32: what float16 can hold it does not lose, unless a kernel of the card computes wrongly."""
     return other is None and {"said": said.id, "gfx": card.get("isa")}
+
+
+# -- hipblaslt-no-arch-library
+@rule("hipblaslt-no-arch-library", "likely")
+def listed_kernels_are_of_other_chips(
+    said: Symptom = seen("hipblaslt-not-for-chip"), listed: Symptom = seen("hipblaslts-chips-listed"), card: Gpu = one(vendor="amd")
+) -> Verdict:  # fmt: skip
+    """torch does without it, and the files of the installed library are of other chips."""
+    isa = card.get("isa") or ""
+    return bool(isa) and isa not in str(listed.get("listed")).split() and {"gfx": isa, "said": said.id}
+
+
+# -- gfx-not-in-torch-wheel
+@rule("gfx-not-in-torch-wheel", "likely")
+def named_wheel_is_older_than_the_card(
+    wheel: Symptom = seen("wheel-of-torch-for-rocm-named"), card: Gpu = one(vendor="amd"), error: Symptom = seen(*CRASHES, *HIP_HAS_NO_CODE), override: Variable | None = one(name=OVERRIDE),
+) -> Verdict:  # fmt: skip
+    """Only the file's name tells which torch it is, and that one has no code for the card."""
+    known = build(f"{wheel.torch}+{wheel.variant}")
+    overridden = override is not None and bool(override.get("value"))
+    lacks = known is not None and bool(known.code) and not runs_on(card.isa, known.code)
+    return lacks and not overridden and not left(card.isa) and {"gfx": card.isa, "why": error.id}
 
 
 # -- rocm-abi-mismatch
@@ -259,6 +285,14 @@ def build_of_a_night_lacks_a_library(
 ) -> Verdict:  # fmt: skip
     """A wheel for ROCm brings its libraries, and a night's is where one is forgotten; by HIP's own number another release would be told."""
     return rocm is None and not numbered(error) and {"lib": error.get("lib")}
+
+
+@rule("broken-wheel-missing-library", "likely")
+def torch_lacks_the_runtime_of_its_own_release(
+    error: Symptom = seen("rocm-library-not-loaded"), _own: Symptom = seen("torch-c-part-imported"), torch: Torch = one(), rocm: Toolkit | None = one(name="rocm"),
+) -> Verdict:  # fmt: skip
+    """The number that is asked for is the wheel's own, so nothing is of another release: it was left out."""
+    return rocm is None and of_its_own_release(error, torch) and {"lib": error.get("lib")}
 
 
 @rule("broken-wheel-missing-library", "likely")
