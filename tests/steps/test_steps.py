@@ -3,6 +3,7 @@
 import pytest
 from samples import plain
 
+from rigup.plan.applying.stage import _CHANGES
 from rigup.steps import KINDS, StepError, make, parse
 
 
@@ -93,3 +94,11 @@ def test_where_the_distribution_is_not_known_its_command_is_left_out():
 )
 def test_where_the_host_speaks_what_is_the_hosts_is_done_here(world, where):
     assert make("describe-devices", {}, KINDS, world).where == where
+
+
+def test_what_pip_changes_is_changed_in_a_copy_of_the_environment():
+    """A kind that pip takes is one that the copy beside the environment is made for."""
+    by_pip = {
+        name for name, kind in KINDS.items() if any(argv[:3] == ("python", "-m", "pip") for argv in kind.commands)
+    }
+    assert by_pip <= {*_CHANGES, "register-kernel"}, by_pip - {*_CHANGES}

@@ -13,7 +13,7 @@ from rigup.steps import KINDS, Step, make
 Answer = dict[str, Any]
 Params = dict[str, str]
 # What a finding asks for in these kinds, the stack's choice answers better: it knows all builds and drivers.
-OF_THE_STACK = ("install-torch", "choose-build", "install-driver", "install-driver-branch")
+OF_THE_STACK = ("install-torch", "install-torch-with-audio", "choose-build", "install-driver", "install-driver-branch")
 
 
 def mended(fix: Answer, site: Site) -> Answer:
