@@ -6,15 +6,25 @@ from rigup.diagnosis.answer import diagnose
 
 
 @pytest.fixture
-def named(tmp_path):
+def named(found):
     """The causes that rules name loudly, the first first; guesses are left out."""
 
     def causes(body):
-        (tmp_path / "said.txt").write_text(body, "utf-8")
-        found = diagnose(str(tmp_path))["findings"]
-        return [one["cause"] for one in found if one["severity"] != "note" and not one["guess"]]
+        return [one["cause"] for one in found(body)]
 
     return causes
+
+
+@pytest.fixture
+def found(tmp_path):
+    """The loud findings of rules, the first first."""
+
+    def findings(body):
+        (tmp_path / "said.txt").write_text(body, "utf-8")
+        told = diagnose(str(tmp_path))["findings"]
+        return [one for one in told if one["severity"] != "note" and not one["guess"]]
+
+    return findings
 
 
 @pytest.fixture

@@ -256,3 +256,56 @@ def test_an_older_libcuda_that_was_left_is_removed_and_a_newer_one_waits_for_the
     new = ways("libcuda-differs-from-kernel-driver", LINK.format(version="550.54.15"))
     assert "modprobe" in new[0]
     assert not any("remove the driver library" in way for way in new)
+
+
+def test_the_cuda_that_a_driver_carries_is_told_by_its_version_and_not_by_the_compatibility_package(ways):
+    table = "Error 804: forward compatibility was attempted on non supported HW\n| NVIDIA-SMI 525.147.05   Driver Version: 525.147.05   CUDA Version: {}     |\n|   0  NVIDIA GeForce RTX 3080   On | 00000000:01:00.0 Off |\n"
+    assert "CUDA 12.0 or older" in ways("cuda-compat-libs-on-unsupported-gpu", table.format("12.3"))[0]
+    assert "CUDA 12.0 or older" in ways("cuda-compat-libs-on-unsupported-gpu", table.format("12.0"))[0]
+
+
+def test_nodes_of_k3s_are_told_no_runtime_that_the_toolkit_does_not_know(ways):
+    body = "factory.go:113] If this is a GPU node, did you configure the NVIDIA Container Toolkit?\n"
+    told = ways("container-toolkit-missing", "The cluster is a k3s of two nodes.\n" + body)
+    assert "systemctl restart k3s*" in told[0]
+    assert not any("runtime configure" in way for way in told)
+    told = ways("container-toolkit-missing", body)
+    assert "--runtime=containerd --set-as-default" in told[0]
+
+
+def test_numbers_of_the_host_count_for_nothing_in_a_user_namespace(ways):
+    refused = 'Unable to open /dev/kfd read-write: Permission denied\n{0} is not member of "{1}" group, the default DRM access group. Users must be a member of the "{1}" group or another DRM access group in order for ROCm applications to run successfully.\n'
+    told = ways("container-render-group-mismatch", refused.format("root", "nogroup"))
+    assert "--group-add=keep-groups" in told[0]
+    assert "gid=GID" in told[1]
+    told = ways(
+        "container-render-group-mismatch",
+        "$ docker run --device=/dev/kfd --device=/dev/dri img rocminfo\n" + refused.format("app", "render"),
+    )
+    assert "--group-add=$(stat -c %g /dev/kfd)" in told[0]
+    assert not any("gid=GID" in way for way in told)
+
+
+def test_capabilities_that_are_asked_of_the_engine_are_asked_of_it_again(ways):
+    error = "app-1  | ImportError: libcuda.so.1: cannot open shared object file: No such file or directory\n"
+    asked = "services:\n  app:\n    image: me/train\n    deploy:\n      resources:\n        reservations:\n          devices:\n            - driver: nvidia\n              capabilities: [gpu, utility]\n"
+    assert "capabilities: [gpu, compute, utility]" in ways("container-without-gpu", asked + error)[0]
+    told = "services:\n  app:\n    image: me/train\n    runtime: nvidia\n    environment:\n      - NVIDIA_DRIVER_CAPABILITIES=utility\n"
+    assert "NVIDIA_DRIVER_CAPABILITIES=compute,utility" in ways("container-without-gpu", told + error)[0]
+
+
+def test_the_environment_of_the_shell_is_registered_and_not_the_notebooks_own(ways):
+    cell = "In [1]: import sys; print(sys.executable)\n/home/ada/conda/bin/python\nIn [2]: import torch; torch.cuda.is_available()\nOut[2]: False\n"
+    shell = '(gpu) ada@ws:~$ python -c "import sys, torch; print(sys.executable, torch.cuda.is_available())"\n/home/ada/conda/envs/gpu/bin/python True\n'
+    told = ways("jupyter-kernel-other-env", cell + shell)
+    assert "/home/ada/conda/envs/gpu/bin/python -m ipykernel install --user --name gpu" in told[0]
+    paths = "In [1]: sys.path\n['', '/opt/conda/lib/python312.zip',\n '/home/ada/.ipython']\n$ python -c 'import sys; print(sys.path)'\n['', '/opt/conda/envs/dl/lib/python311.zip', '/opt/conda/envs/dl/lib/python3.11/site-packages']\n"
+    assert "/opt/conda/envs/dl/bin/python -m ipykernel" in ways("jupyter-kernel-other-env", paths)[0]
+
+
+def test_an_option_of_docker_run_names_both_capabilities(ways):
+    told = ways(
+        "container-without-gpu",
+        "$ docker run --gpus 'all,capabilities=utility' --rm img python t.py\nImportError: libcuda.so.1: cannot open shared object file: No such file or directory\n",
+    )
+    assert "--gpus='all,\"capabilities=compute,utility\"'" in told[0]

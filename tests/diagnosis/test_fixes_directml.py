@@ -12,7 +12,12 @@ def test_other_runtime_gets_its_own_package_and_loses_the_plain_one(titled):
         "directml-module-missing",
         '>>> s = ort.InferenceSession("a.onnx", providers=["DmlExecutionProvider"])\n>>> s.get_providers()\n[\'CPUExecutionProvider\']\n',
     )
-    assert told[0] == "remove onnxruntime from the environment; install onnxruntime-directml"
+    assert told == ["remove onnxruntime, onnxruntime-directml from the environment; install onnxruntime-directml"]
+    told = titled(
+        "directml-module-missing",
+        "run.py: error: argument --execution-providers: invalid choice: 'directml' (choose from 'cpu')\n",
+    )
+    assert told == ["install onnxruntime-directml"]
 
 
 def test_operator_that_is_missing_is_not_mended_by_what_is_installed(titled):

@@ -105,3 +105,17 @@ def test_a_node_is_given_to_containers_alone(mended, spoken, given):
     said = "crw-rw-rw- 1 root root 195,   0 Mar  2 08:14 /dev/nvidia0\ncrw-rw-rw- 1 root root 195, 255 Mar  2 08:14 /dev/nvidiactl\nls: cannot access '/dev/nvidia-uvm': No such file or directory\n"
     gone = "RuntimeError: CUDA unknown error - this may be due to an incorrectly set up environment, e.g. changing env variable CUDA_VISIBLE_DEVICES after program start. Setting the available devices to be zero.\n"
     assert any("start the container" in way for way in mended("uvm-device-missing", spoken + said + gone)) is given
+
+
+def test_module_that_the_kernel_has_in_the_same_version_is_not_built_again(titled):
+    told = titled(
+        "kernel-module-not-built",
+        "Error! Module version 5.18.13 for amdgpu.ko\nis not newer than what is already found in kernel 5.19.0-46-generic (5.18.13).\nYou may override by specifying --force.\n",
+    )
+    assert len(told) == 1
+    assert "--no-dkms" in told[0]
+    told = titled(
+        "kernel-module-not-built",
+        "$ uname -r\n6.8.0-40-generic\n$ dkms status\namdgpu/6.10.5-2095006.22.04, 6.5.0-45-generic, x86_64: installed (original_module exists)\n$ rocminfo\nROCk module is NOT loaded, possibly no GPU devices\n",
+    )
+    assert "headers of the kernel 6.8.0-40-generic" in told[0]

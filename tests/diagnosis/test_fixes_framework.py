@@ -241,7 +241,7 @@ def test_tensorflow_on_windows_goes_to_wsl_or_back_to_its_last_release_with_cuda
     body = "OS: Windows 11\n>>> tf.__version__\n'2.17.0'\n>>> tf.test.is_built_with_cuda()\nFalse\n| NVIDIA-SMI 560.94   Driver Version: 560.94   CUDA Version: 12.6 |\n| 0  NVIDIA GeForce RTX 4050 |\nGPU 0: NVIDIA GeForce RTX 4050\n"
     titles, _commands = told(body, "tensorflow-windows-no-gpu")
     assert "in WSL: install tensorflow[and-cuda]" in titles[0]
-    assert titles[1] == "make a fresh environment with Python 3.10; install tensorflow==2.10.*"
+    assert titles[1].startswith("make a fresh environment with Python 3.10; install tensorflow==2.10.*; install CUDA")
 
 
 def test_nothing_is_removed_that_is_not_there(told):
@@ -271,3 +271,94 @@ def test_torch_alone_that_finds_the_driver_too_old_gets_a_build_for_it_or_a_driv
     titles, _commands = told(body, "driver-too-old-for-wheel")
     assert titles[0].endswith("/whl/cu118")
     assert "driver" in titles[1]
+
+
+# -- what only one maker, one system or one release has
+OF_TENSORFLOW = (
+    "$ pip freeze\ntensorflow=={version}\n$ nvidia-smi -L\nGPU 0: Tesla V100-SXM2-16GB (UUID: GPU-0c1e2f00)\n"
+)
+
+
+def test_amds_card_gets_no_tensorflow_for_cuda(told):
+    body = "Name: tensorflow\nVersion: 2.15.1\n>>> tf.test.is_built_with_{}()\nFalse\n"
+    amd = body.format("rocm") + "$ rocminfo | grep -m1 gfx\n  Name:                    gfx1030\n"
+    (title,) = told(amd, "tensorflow-cpu-build")[0]
+    assert "rigup plan tensorflow" in title
+    nvidia = body.format("cuda") + "Linux\nGPU 0: NVIDIA RTX A4000 (UUID: GPU-0c1e2f00)\n$ uname -s\nLinux\n"
+    assert "[and-cuda]" in told(nvidia, "tensorflow-cpu-build")[0][0]
+
+
+def test_an_old_tensorflow_comes_as_the_package_that_had_cuda_in_its_time(told):
+    titles, commands = told(OF_TENSORFLOW.format(version="1.14.0"), "tensorflow-cpu-build")
+    assert titles == ["remove tensorflow from the environment; install tensorflow-gpu==1.14.0"]
+    assert "uninstall -y tensorflow" in commands[0]
+
+
+def test_the_last_tensorflow_of_windows_wants_its_cuda_too(told):
+    body = "C:\\u> pip list\ntensorflow         2.16.1\ntensorflow-intel   2.16.1\n\nNum GPUs Available:  0\n"
+    last = told(body, "tensorflow-windows-no-gpu")[0][-1]
+    assert "install CUDA 11.2 + cuDNN 8.1" in last
+    assert "cudart64_110.dll" in last
+
+
+def test_what_is_made_for_windows_alone_is_not_upgraded_on_linux(told):
+    body = "ERROR: Could not find a version that satisfies the requirement onnxruntime-directml (from versions: none)\n$ uname -s\n{}\n"
+    (title,) = told(body.format("Linux"), "extension-without-platform-build")[0]
+    assert "rigup plan onnxruntime-gpu" in title
+    assert told(body.format("Darwin"), "extension-without-platform-build")[0] == ["install onnxruntime"]
+
+
+@pytest.mark.parametrize(("version", "first"), [("2.6.0+rocm6.2.4", "build flash-attn from its sources")])
+def test_nobody_is_sent_to_wsl_from_a_torch_for_rocm(told, version, first):
+    body = f"RuntimeError: flash_attn was requested, but nvcc was not found.\ntorch.__version__  = {version}\n"
+    (title,) = told(body, "extension-without-platform-build")[0]
+    assert title.startswith(first)
+
+
+@pytest.mark.parametrize(("package", "apart"), [("flash_attn", False), ("bitsandbytes", True)])
+def test_what_asks_the_torch_that_is_there_is_not_built_apart_from_it(told, package, apart):
+    body = f'  File "/opt/v/lib/python3.11/site-packages/{package}/ops/norm.py", line 88, in forward\n    out = torch.ops.{package}.run(x)\n  File "/opt/v/lib/python3.11/site-packages/torch/_ops.py", line 1061, in __call__\n    return self_._op(*args, **(kwargs or {{}}))\nRuntimeError: CUDA error: no kernel image is available for execution on the device\n'
+    _titles, commands = told(body, "binary-arch-missing")
+    assert ("--no-build-isolation" not in commands[0]) is apart
+
+
+def test_a_program_that_rigup_plans_is_chosen_by_its_plan(told):
+    body = "UserWarning: Mismatched GPU Architecture: The installed PaddlePaddle package was compiled for 61 70 75 80 86, but your current GPU is {}.\n"
+    (title,) = told(body.format(120), "binary-arch-missing")[0]
+    assert "rigup plan paddlepaddle-gpu" in title
+
+
+@pytest.mark.parametrize(
+    ("body", "left"),
+    [
+        ("ValueError: The quantization method awq is not supported for the current GPU. Minimum capability: 75. Current capability: 70.", "do without awq: it has code for GPUs from sm_75 on alone"),
+        ("RuntimeError: Found Tesla P40 which is too old to be supported by the triton GPU compiler, which is used as the backend. Triton only supports devices of CUDA Capability >= 7.0, but your device is of CUDA capability 6.1", "do without triton: it has code for GPUs from sm_70 on alone"),
+        ("RuntimeError: Found Tesla P40 which is too old to be supported by the triton GPU compiler, which is used as the backend.", "get, or make, a build of the program that has code for this GPU"),
+    ],
+)  # fmt: skip
+def test_no_build_of_what_tells_its_oldest_card_is_looked_for(told, body, left):
+    assert told(body + "\n", "binary-arch-missing")[0] == [left]
+
+
+# -- which Python
+def test_a_wheel_of_a_file_is_installed_again_as_it_is(told):
+    body = (
+        "ERROR: {}-cp310-cp310-win_amd64.whl is not a supported wheel on this platform.\nOS: Microsoft Windows 11 Pro\n"
+    )
+    assert told(body.format("flash_attn-2.7.0"), "python-version-without-wheels")[0] == [
+        "make a fresh environment with Python 3.10"
+    ]
+    assert "torch==2.1.0" in told(body.format("torch-2.1.0"), "python-version-without-wheels")[0][0]
+
+
+def test_poetry_names_the_release(told):
+    body = "  RuntimeError\n  Unable to find installation candidates for torch (1.9.0)\n"
+    (title,) = told(body, "python-version-without-wheels")[0]
+    assert "Python 3.9;" in title
+    assert "torch==1.9.0" in title
+
+
+@pytest.mark.parametrize(("bits", "wanted"), [("(32-bit)", True), ("", False)])
+def test_a_python_of_32_bits_is_exchanged_for_one_of_64(told, bits, wanted):
+    body = f"Python 3.15.0 {bits}\nERROR: Could not find a version that satisfies the requirement torch (from versions: none)\n"
+    assert ("(64-bit)" in told(body, "python-version-without-wheels")[0][0]) is wanted

@@ -62,3 +62,25 @@ def test_a_title_leaves_the_restart_to_what_is_said_of_all_such_steps(kind):
 
 def test_an_argument_of_the_kernel_is_not_set_with_one_distributions_tool():
     assert not KINDS["iommu-pass-through"].commands
+
+
+@pytest.mark.parametrize(
+    ("row", "ways"),
+    [
+        ("|    0   N/A  N/A   3051088      C   ...envs/r/bin/python            14902MiB |", 1),
+        ("kill: kill 7712 failed: no such process", 2),
+    ],
+)
+def test_a_card_is_reset_only_for_what_no_program_holds(steps, row, ways):
+    body = f"CUDA error: out of memory\n|   0  NVIDIA A100-SXM4-16GB          On  |   00000000:07:00.0 Off |                    0 |\n| N/A   34C    P0              61W / 400W |   15900MiB /  16384MiB |      0%      Default |\n{row}\n"
+    kinds = [step["kind"] for way in steps(body) for step in way]
+    assert kinds == ["find-holders", "reset-gpu"][:ways]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "node"), [("5.15.167.4-microsoft-standard-WSL2", False), ("6.8.0-45-generic", True)]
+)
+def test_wsl_has_no_node_of_the_cards_to_ask(steps, kernel, node):
+    body = f"Linux box {kernel} #1 SMP x86_64 GNU/Linux\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.10 GiB is free. Process 24188 has 19.02 GiB memory in use. Including non-PyTorch memory, this process has 3.41 GiB memory in use. Of the allocated memory 3.01 GiB is allocated by PyTorch, and 80.10 MiB is reserved by PyTorch but unallocated.\n"
+    (way,) = steps(body)
+    assert bool(way[0]["commands"]) is node

@@ -37,3 +37,15 @@ def test_runtime_that_torch_pins_is_set_right_in_the_environment(titled):
     )
     assert told[0] == "install intel-sycl-rt==1.2.3"
     assert not [way for way in told if "Base Toolkit" in way]
+
+
+def test_script_that_is_not_there_is_named_by_its_file(titled):
+    told = titled(
+        "intel-oneapi-runtime-missing", "./webui.sh: line 92: /opt/intel/oneapi/setvars.sh: No such file or directory\n"
+    )
+    assert "which brings setvars.sh" in told[0]
+    told = titled(
+        "intel-oneapi-runtime-missing",
+        "./main: error while loading shared libraries: libsycl.so.8: cannot open shared object file: No such file or directory\n",
+    )
+    assert "which brings libsycl.so.8" in told[0]

@@ -156,3 +156,13 @@ def test_the_release_of_torch_that_lacked_a_dll_is_left(ways):
     lost = 'OSError: [WinError 126] The specified module could not be found. Error loading "C:\\v\\Lib\\site-packages\\torch\\lib\\{}" or one of its dependencies.\n'
     assert ways(lost.format("fbgemm.dll"))[0] == "install torch 2.4.1 or newer, from where it came"
     assert ways(lost.format("c10.dll"))[0].startswith("install Microsoft's Visual C++")
+
+
+@pytest.mark.parametrize(
+    ("file", "renewed"), [("PhysX\\\\Common\\\\cudart64_65.dll", True), ("CUDA\\\\bin\\\\cudart64_12.dll", False)]
+)
+def test_a_newer_ollama_asks_no_physx(tmp_path, file, renewed):
+    body = f'time=2024-07-02T09:11:00.1Z level=DEBUG source=gpu.go:148 msg="detected GPUs" library="C:\\\\Program Files (x86)\\\\NVIDIA Corporation\\\\{file}" count=1\nlevel=INFO source=gpu.go:214 msg="[0] CUDA GPU is too old. Compute Capability detected: 1.0"\n'
+    (tmp_path / "said.txt").write_text(body, "utf-8")
+    titles = [way["title"] for one in diagnose(str(tmp_path))["findings"] for way in one["fixes"]]
+    assert ("install a newer release of ollama" in titles) is renewed

@@ -79,3 +79,14 @@ def test_a_job_asks_the_scheduler_for_memory_first(ways):
             "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=77.0. Some of your processes may have been killed\n"
         )[0]
     )
+
+
+@pytest.mark.parametrize(
+    ("prompt", "first"), [("C:\\\\>", "take CUDA_VISIBLE_DEVICES out"), ("$ ", "unset CUDA_VISIBLE_DEVICES")]
+)
+def test_a_mask_is_set_right_on_every_system(ways, prompt, first):
+    setting = "set" if ":" in prompt else "export"
+    body = f"{prompt}{setting} CUDA_VISIBLE_DEVICES=1\n{prompt}nvidia-smi -L\nGPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-1)\n{prompt}python t.py\nRuntimeError: No CUDA GPUs are available\n"
+    titles = ways(body)
+    assert titles[0].startswith(first)
+    assert titles[1] == "set CUDA_VISIBLE_DEVICES=0 for the program"

@@ -226,3 +226,44 @@ def test_card_that_no_build_has_is_not_told_a_build_that_serves(titled):
     )
     assert told[0] == "get, or make, a build of the program for gfx803"
     assert told[1].endswith("/whl/cpu")
+
+
+def test_vulkan_in_a_container_is_an_option_of_it(titled):
+    refused = 'time=2024-05-04T10:21:33.611Z level=WARN source=amd_linux.go:116 msg="amdgpu [0] gfx1103 is not supported by /tmp/ollama3111/rocm [gfx1030 gfx1100]"\n'
+    told = titled(
+        "gfx-not-in-rocblas", "$ docker run --device /dev/kfd --device /dev/dri ollama/ollama:rocm\n" + refused
+    )
+    assert "start the container with -e OLLAMA_VULKAN=1" in told
+    assert not [way for way in told if way.startswith("set OLLAMA_VULKAN")]
+    told = titled("gfx-not-in-rocblas", refused)
+    assert not [way for way in told if "container" in way]
+
+
+def test_card_comes_after_graphics_that_are_the_first_device(titled):
+    lines = 'level=INFO msg="inference compute" id={} library=rocm compute=gfx1036 name=1002:164e total="15.5 GiB"\nlevel=INFO msg="inference compute" id={} library=rocm compute=gfx1100 name=1002:744c total="24.0 GiB"\nllama_kv_cache_init:      ROCm0 KV buffer size =   256.00 MiB\n'
+    assert "ROCR_VISIBLE_DEVICES=1" in titled("igpu-visible-beside-dgpu", lines.format(0, 1))[0]
+    assert "ROCR_VISIBLE_DEVICES=0" in titled("igpu-visible-beside-dgpu", lines.format(1, 0))[0]
+    named = ">>> torch.cuda.get_device_name({})\n'AMD Radeon Graphics'\nRX 7900 XTX\n"
+    assert "ROCR_VISIBLE_DEVICES=1" in titled("igpu-visible-beside-dgpu", named.format(0))[0]
+    assert "ROCR_VISIBLE_DEVICES=0" in titled("igpu-visible-beside-dgpu", named.format(1))[0]
+
+
+def test_torchs_own_warning_is_answered_by_torchs_own_variable(titled):
+    warned = "UserWarning: Attempting to use hipBLASLt on an unsupported architecture! Overriding blas backend to hipblas (function operator())\nGPU: gfx1100\n"
+    listed = "$ ls /opt/rocm/lib/hipblaslt/library | grep -o 'gfx[0-9a-f]*' | sort -u\ngfx90a\ngfx942\n"
+    told = titled("hipblaslt-no-arch-library", warned + listed)
+    assert told[-1] == "set TORCH_BLAS_PREFER_HIPBLASLT=0 for the program"
+    told = titled(
+        "hipblaslt-no-arch-library",
+        "rocBLAS error: No hipBLASLt solution found\nrocBLAS warning: hipBlasLT failed, falling back to tensile.\n",
+    )
+    assert told[-1] == "set ROCBLAS_USE_HIPBLASLT=0 for the program"
+
+
+def test_siblings_code_is_told_only_where_the_torch_that_is_there_has_it(titled):
+    listed = "$ strings torch/lib/libtorch_hip.so | grep -oE 'amdhsa--gfx[0-9a-f]+' | sort -u\n{}$ rocm_agent_enumerator\ngfx000\ngfx1101\n"
+    without = titled("gfx-not-in-torch-wheel", listed.format("amdhsa--gfx1030\namdhsa--gfx900\namdhsa--gfx906\n"))
+    assert without[0].startswith("install torch")
+    assert not [way for way in without if "HSA_OVERRIDE" in way]
+    have = titled("gfx-not-in-torch-wheel", listed.format("amdhsa--gfx1030\namdhsa--gfx1100\namdhsa--gfx906\n"))
+    assert [way for way in have if "HSA_OVERRIDE_GFX_VERSION=11.0.0" in way]

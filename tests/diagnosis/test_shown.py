@@ -9,10 +9,18 @@ TABLES = {path.stem: runpy.run_path(str(path)) for path in sorted((Path(__file__
 SPEAKS = {f"{family}/{name}": row for family, table in TABLES.items() for name, row in table["SPEAKS"].items()}
 SILENT = {f"{family}/{name}": row for family, table in TABLES.items() for name, row in table["SILENT"].items()}
 
+# What mends these nobody could tell as steps yet: wheels that were never made for the system, libraries that another program left.
+PROSE_ALONE = {
+    "wheels/wheels-of-others", "wheels/wheels-of-others-by-pip", "library/foreign", "library/runtime-of-physx",
+    "library/runtime-of-physx-alone",
+}  # fmt: skip
+
 
 @pytest.mark.parametrize(("cause", "body"), SPEAKS.values(), ids=SPEAKS)
-def test_a_piece_of_output_names_its_cause(cause, body, named):
-    assert named(body)[:1] == [cause]
+def test_a_piece_of_output_names_its_cause_and_steps_that_mend_it(cause, body, found, request):
+    first = found(body)[:1]
+    assert [one["cause"] for one in first] == [cause]
+    assert first[0]["fixes"] or request.node.callspec.id in PROSE_ALONE
 
 
 @pytest.mark.parametrize(("cause", "body"), SILENT.values(), ids=SILENT)

@@ -97,7 +97,8 @@ def _undecided(facts: Facts) -> bool:
     """Whether nothing was seen to work, and nothing is as somebody wants it."""
     works = facts.heard(*WORKS_INSIDE, RIGHT, LISTED) or any(torch.get("available") for torch in facts.of(Torch))
     idle = facts.heard(*NO_SUCH_CARD) and facts.heard(*SILENT)  # nvidia-smi came with a package, and has nobody to ask
-    elsewhere = facts.heard(*CPU_ONLY, *OTHER_ACCELERATORS, ON_THE_PROCESSOR)
+    meant = facts.heard("processor-asked-for-by-an-option") and facts.heard("torch-found-no-driver")
+    elsewhere = meant or facts.heard(*CPU_ONLY, *OTHER_ACCELERATORS, ON_THE_PROCESSOR)
     return not works and not idle and not elsewhere and not facts.heard(*SHARED_ON_PURPOSE, *NOT_THE_MACHINES)
 
 

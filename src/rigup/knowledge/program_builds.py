@@ -39,6 +39,7 @@ class _Addon(msgspec.Struct, frozen=True, kw_only=True):
     package: str
     isa_min: str = ""
     isas_amd: list[str] = []
+    options: list[str] = []
 
 
 def programs_that_say(words: Iterable[str]) -> list[Program]:
@@ -74,3 +75,12 @@ def least_card(package: str) -> tuple[str, list[str]]:
     name = plain_name(package)
     rows = tables.rows("torch_addons", "addon", _Addon)
     return next(((row.isa_min, row.isas_amd) for row in rows if row.package == name), ("", []))
+
+
+def compiled_beside_torch(package: str) -> bool:
+    """Whether its set-up asks the torch that is there, and finds none where pip builds apart. Raises KnowledgeError."""
+    name = plain_name(package)
+    return any(
+        row.package == name and "--no-build-isolation" in row.options
+        for row in tables.rows("torch_addons", "addon", _Addon)
+    )

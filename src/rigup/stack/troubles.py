@@ -21,7 +21,14 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True):
     asks: tuple[Asked, ...] = ()
 
 
-_RENEWALS = ("install-torch", "install-torch-with-audio", "choose-build", "install-in-two-steps", "get-jetson-torch", "get-build-for-this-gpu")
+_RENEWALS = (
+    "install-torch",
+    "install-torch-with-audio",
+    "choose-build",
+    "install-in-two-steps",
+    "get-jetson-torch",
+    "get-build-for-this-gpu",
+)
 
 
 def asks_for_another(troubles: tuple[Trouble, ...]) -> bool:

@@ -135,6 +135,11 @@ KINDS: dict[str, Kind] = {
         commands=(("python", "-m", "pip", "install", "--upgrade", "{package}"),),
         undo_because=_("install the version that was there before"),
     ),
+    "upgrade-extension": Kind(
+        _("install the newest release of {package}"), ("package",), network=True, tag="caution",
+        commands=(("python", "-m", "pip", "install", "--upgrade", "--no-build-isolation", "{package}"),),
+        undo_because=_("install the version that was there before"),
+    ),
     "install-family-again": Kind(
         _("install torch, torchvision and torchaudio again together, all from the index that torch came from"), (), "by-hand", network=True, undo=(),
     ),

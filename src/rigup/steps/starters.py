@@ -74,8 +74,13 @@ KINDS: dict[str, Kind] = {
         _("install the NVIDIA Container Toolkit, make it known to {engine}, and restart that"), ("engine",), "every-node",
         root=True, network=True, tag="caution", commands=(
             ("@container-toolkit",),
-            ("nvidia-ctk", "runtime", "configure", "--runtime={engine}"), ("systemctl", "restart", "{engine}"),
+            ("nvidia-ctk", "runtime", "configure", "--runtime={engine}", "--set-as-default"), ("systemctl", "restart", "{engine}"),
         ), undo=(("@remove", "nvidia-container-toolkit"),), writes=ENGINE_FILES,
+    ),
+    "set-up-k3s-nodes": Kind(  # it finds the runtime by itself when it starts, as a server and as an agent
+        _("install the NVIDIA Container Toolkit, make it known to {engine}, and restart that"), ("engine",), "every-node",
+        root=True, network=True, tag="caution", commands=(("@container-toolkit",), ("systemctl", "restart", "{engine}*")),
+        undo=(("@remove", "nvidia-container-toolkit"),),
     ),
     "run-device-plugin": Kind(
         _("let NVIDIA's device plugin run in the cluster, or the GPU Operator, which brings it and the toolkit"), (), "by-hand",

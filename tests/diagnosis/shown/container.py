@@ -113,6 +113,10 @@ _PCT = "root@pve:~# ls /dev/nvidia*\n/dev/nvidia0  /dev/nvidiactl\nroot@pve:~# p
 _CHECK = '  File "/opt/conda/lib/python3.7/site-packages/torch/cuda/__init__.py", line {}, in _check_driver\n    {}\n'
 
 SPEAKS = {
+    "runtime-of-nvidias-cut": (
+        "container-toolkit-missing",
+        "docker: Error response from daemon: OCI runtime create failed: unable to retrieve OCI runtime error (open /run/x/log.json: no such file or directory): fork/exec /usr/bin/nvidia-contai\n",
+    ),
     "driver-asked-in-the-source": (
         "container-without-gpu",
         "$ docker run -it --privileged me/train python t.py\n"
@@ -291,6 +295,14 @@ SPEAKS = {
 }
 
 SILENT = {
+    "runtime-of-another": (
+        "container-toolkit-missing",
+        'OCI runtime create failed: unable to retrieve OCI runtime error (open /run/x/log.json: no such file or directory): exec: "kata-runtime": executable file not found\n',
+    ),
+    "desktop-on-an-old-windows": (
+        "docker-flavour-without-gpu",
+        "Win 10 Pro 20H2 (19042.1288)\nDocker Desktop 4.2 with the WSL2 backend\nnvidia-container-cli: initialization error: driver error: failed to process request\n",
+    ),
     "image-asked-for-the-tool-where-the-host-has-no-card": (
         "container-without-gpu",
         (

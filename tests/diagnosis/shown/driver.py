@@ -167,6 +167,14 @@ _AT_WORK = "[    2.91] nouveau 0000:01:00.0: DRM: VRAM: 8192 MiB\n"
 _NO_CARD_FOUND = "[   11.70] NVRM: No NVIDIA GPU found.\n"
 
 SPEAKS = {
+    "amds-source-does-not-compile": (
+        "kernel-module-not-built",
+        "amd/display/amdgpu_dm/amdgpu_dm.c:8212:30: error: too few arguments to function 'drm_mode_dup2'\n",
+    ),
+    "laptops-daemon-bars-the-module": (
+        "hybrid-laptop-gpu-powered-off",
+        "$ cat /etc/modprobe.d/supergfxd.conf\nblacklist nouveau\nblacklist nvidia\n",
+    ),
     "stub-cut": ("libcuda-stub-loaded", "cuInit(0): CUDA driver is a stub lib\n"),
     "stub-constant-cut": ("libcuda-stub-loaded", "Result::unwrap() on an Err value: DriverError(CUDA_ERROR_STUB_LI\n"),
     "no-module-of-that-name": (
@@ -545,6 +553,18 @@ SPEAKS = {
 }
 
 SILENT = {
+    "kernels-own-source": (
+        "kernel-module-not-built",
+        "drivers/gpu/drm/amd/amdgpu/amdgpu_vm.c:880:3: error: 'foo' undeclared\n",
+    ),
+    "laptops-daemon-in-hybrid-mode": (
+        "hybrid-laptop-gpu-powered-off",
+        "$ cat /etc/modprobe.d/supergfxd.conf\nblacklist nouveau\nalias nouveau off\noptions nvidia-drm modeset=1\n",
+    ),
+    "web-interface-on-the-processor": (
+        "nvidia-driver-missing",
+        "$ ./webui.sh --use-cpu all --no-half\nWarning: caught exception 'Found no NVIDIA driver on your system.', memory monitor disabled\nRunning on local URL:  http://127.0.0.1:7860\n",
+    ),
     "shell-offers-the-tool-on-a-jetson": (
         "nvidia-driver-missing",
         "Model: NVIDIA Jetson Orin NX - Jetpack 5.1.1 [L4T 35.3.1]\n$ nvidia-smi\nCommand 'nvidia-smi' not found, but can be installed with:\n",

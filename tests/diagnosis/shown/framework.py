@@ -157,6 +157,14 @@ _FRAME_OF_VISION = '  File "/v/lib/python3.12/site-packages/torchvision/__init__
 
 
 SPEAKS = {
+    "llama-without-code-for-an-old-card": (
+        "binary-arch-missing",
+        "ggml_cuda_init: found 1 CUDA devices:\n  Device 0: Tesla K80, compute capability 3.7, VMM: no\nCUDA error: no kernel image is available for execution on the device\n",
+    ),
+    "torch-denies-cuda": (
+        "cpu-only-torch",
+        "PyTorch built with CUDA:         False\nDriver Version                            : 550.54.14\nAttached GPUs                             : 1\n",
+    ),
     "torch-exchanged": (
         "torch-torchvision-mismatch",
         "  Successfully uninstalled torch-2.8.0\n>>> torch.__version__\n'2.6.0+cu124'\n" + _FRAME_OF_VISION,
@@ -485,6 +493,18 @@ SPEAKS = {
 }
 
 SILENT = {
+    "old-card-and-no-llama": (
+        "binary-arch-missing",
+        "Tesla K40c, capability 3.5\nRuntimeError: CUDA error: no kernel image is available for execution on the device\n",
+    ),
+    "llama-is-no-wheel": (
+        "gpu-arch-older-than-wheel",
+        "ggml_cuda_init: found 1 CUDA devices:\n  Device 0: Tesla K80, compute capability 3.7, VMM: no\nCUDA error: no kernel image is available for execution on the device\n",
+    ),
+    "torch-denies-cuda-on-a-mac": (
+        "cpu-only-torch",
+        "macOS 14.4, Apple M2\nPyTorch built with CUDA: False\nMPS available: True\n",
+    ),
     "cpu-build-of-conda-where-the-bus-has-no-card": (
         "cpu-only-torch",
         "pytorch    2.3.0    cpu_generic_py311h1584fb3_1    conda-forge\n$ lspci | grep -iE 'nvidia|amd/ati'\n$ python prepare.py\n",

@@ -115,6 +115,19 @@ _PART = "CUDA_VISIBLE_DEVICES=MIG-0c1d2e3f-aaaa-bbbb-cccc-ddddeeeeffff\n"
 
 
 SPEAKS = {
+    "gsp-task-ended": ("gsp-timeout-xid-119", "NVRM: GSP task watchdog timeout @ pc:0x31c0, partition:4#0, task:3\n"),
+    "context-refused-by-a-constant-alone": (
+        "gpu-memory-held-by-others",
+        "E direct_session.cc:137] Internal: failed call to cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY; total memory reported: 11715084288\n",
+    ),
+    "allocator-with-a-tiny-limit": (
+        "gpu-memory-held-by-others",
+        "I bfc_allocator.cc:647] Stats:\nLimit:                    90177536\nInUse:                    88080384\nMaxInUse:                 88080384\n",
+    ),
+    "allocator-full-of-its-own": (
+        "oom-model-too-large",
+        "I bfc_allocator.cc:1038] Stats:\nLimit:                  7516192768\nInUse:                  7400000000\nMaxInUse:               7400000000\n",
+    ),
     "part-of-what-the-log-has": ("apu-vram-carveout-vs-gtt", _CARVED_OF_ROCM + _FREE_AND_SMALL.format("15.24 GiB")),
     "part-of-what-the-tool-has": (
         "apu-vram-carveout-vs-gtt",
@@ -312,6 +325,19 @@ SPEAKS = {
 }
 
 SILENT = {
+    "gsp-tasks-of-people": ("gsp-timeout-xid-119", "GSP task list for today: the watchdog timeout page, then lunch\n"),
+    "allocator-with-room": (
+        "oom-model-too-large",
+        "Stats:\nLimit:                  7516192768\nInUse:                  1000000000\nMaxInUse:               7400000000\n",
+    ),
+    "allocator-of-a-whole-card": (
+        "gpu-memory-held-by-others",
+        "Stats:\nLimit:                  7516192768\nInUse:                  7400000000\nMaxInUse:               7400000000\n",
+    ),
+    "cap-of-a-test": (
+        "oom-model-too-large",
+        "FAILED [0.0004s] tests/test_mem.py::test_cap - torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 47.40 GiB of which 45.10 GiB is free. 512.00 MiB allowed; Of the allocated memory 500.00 MiB is allocated by PyTorch, and 4.00 MiB is reserved by PyTorch but unallocated.\n",
+    ),
     "vllm-asked-for-more-than-all": (
         "gpu-memory-held-by-others",
         "ValueError: Free memory on device (22.1/23.6 GiB) on startup is less than desired GPU memory utilization (1.1, 25.96 GiB).\n",

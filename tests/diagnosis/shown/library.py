@@ -65,6 +65,10 @@ _PINS = 'paddlepaddle-gpu 3.2.0 requires {}; platform_system == "Linux", but you
 
 
 SPEAKS = {
+    "form-names-a-part-of-a-card": (
+        "cuda-runtime-library-missing",
+        "### GPU model and memory\n\nGRID T4-8Q\n\nCould not load dynamic library 'libcudart.so.11.0'; dlerror: libcudart.so.11.0: cannot open shared object file: No such file or directory\n",
+    ),
     "wheel-served-from-the-path": (
         "library-clash-ld-library-path",
         _LOADS.format(
@@ -221,6 +225,10 @@ SPEAKS = {
 }
 
 SILENT = {
+    "form-without-an-answer": (
+        "cuda-runtime-library-missing",
+        "### GPU model and memory\n\n_No response_\n\nCould not load dynamic library 'libcudart.so.11.0'; dlerror: libcudart.so.11.0: cannot open shared object file: No such file or directory\n",
+    ),
     "wheel-served-from-a-wheel": (
         "library-clash-ld-library-path",
         _LOADS.format(

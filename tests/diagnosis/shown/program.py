@@ -59,6 +59,14 @@ _MASKED_START = (
     "name: Tesla P100-PCIE-16GB major: 6 minor: 0 memoryClockRate(GHz): 1.3285\npciBusID: 0000:83:00.0\ntotalMemory: 15.90GiB freeMemory: 15.61GiB\n"
 )
 SPEAKS = {
+    "peer-announces-a-bridge-of-compose": (
+        "multinode-wrong-interface",
+        "n2:311:402 [1] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 172.21.0.1<50211> failed : Software caused connection abort\n",
+    ),
+    "emptied-mask-and-an-exception": (
+        "cuda-visible-devices-wrong",
+        '$ CUDA_VISIBLE_DEVICES="" python fit.py\nE cuda_driver.cc:271] failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected\nTraceback (most recent call last):\nRuntimeError: a GPU is needed\n',
+    ),
     "speed-before-slots": (
         "cuda-device-order-differs",
         _FOUND.format(0, "TITAN RTX", "41") + _FOUND.format(1, "Quadro P600", "0b"),
@@ -189,6 +197,18 @@ SPEAKS = {
 }
 
 SILENT = {
+    "emptied-mask-of-one-command": (
+        "cuda-visible-devices-wrong",
+        '$ CUDA_VISIBLE_DEVICES="" python resize.py\nE cuda_driver.cc:271] failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected\n900 files written\n',
+    ),
+    "mask-of-one-command-below-nought": (
+        "cuda-visible-devices-wrong",
+        "$ CUDA_VISIBLE_DEVICES=-1 python resize.py\nE cuda_driver.cc:271] failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected\n900 files written\n",
+    ),
+    "address-of-a-node-among-them": (
+        "multinode-wrong-interface",
+        "n2:311:402 [1] NCCL WARN socketStartConnect: Connect to 172.21.4.17<50211> failed : Software caused connection abort\n",
+    ),
     "mask-and-the-one-card-behind-it-with-its-address": (
         "cuda-visible-devices-wrong",
         _MASKED_START,

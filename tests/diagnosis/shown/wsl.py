@@ -30,6 +30,18 @@ _IN_A_LINE = "WSL2, RX 7900 XTX\nTorch 2.3.0+rocm6.0\n{}\n"
 _FORM_OF_AMD = "WSL environment detected.\nGPU:\n  Name:                    AMD Ryzen 5 5600X 6-Core Processor\n  Marketing Name:          AMD Ryzen 5 5600X 6-Core Processor\n{}\nRadeon RX 9070 XT\n"
 
 SPEAKS = {
+    "build-of-windows-in-brackets": (
+        "wsl-windows-too-old",
+        "Win 10 Home 21H1 (19043.1288)\nDocker Desktop 4.12 with the WSL2 backend\nnvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1: cannot open shared object file: no such file or directory: unknown\n",
+    ),
+    "runtime-for-wsl-wants-another-libc": (
+        "wsl-rocm-release-not-supported",
+        " hsa-runtime-rocr4wsl-amdgpu : Depends: libstdc++6 (>= 13) but 12.3.0-1ubuntu1~22.04 is to be installed\n",
+    ),
+    "rocminfo-of-nix": (
+        "wsl-rocm-release-not-supported",
+        "WSL environment detected.\nhsa api call failure at: /build/source/rocminfo.cc:1306\nCall returned HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary resources.\n",
+    ),
     "kernel-told-by-windows": ("wsl-windows-too-old", _STATUS.format("4.19.128")),
     "package-of-linux-in-wsl": ("wsl-linux-driver-inside", _APT.format("nvidia-driver-550")),
     "modules-files-in-wsl": (
@@ -138,6 +150,18 @@ SPEAKS = {
 }
 
 SILENT = {
+    "newer-build-in-brackets": (
+        "wsl-windows-too-old",
+        "Win 10 Home 22H2 (19045.3803)\nWSL2\nnvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1: cannot open shared object file: no such file or directory: unknown\n",
+    ),
+    "rocminfo-of-nix-on-a-linux": (
+        "wsl-rocm-release-not-supported",
+        "hsa api call failure at: /build/source/rocminfo.cc:1306\nCall returned HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary resources.\n",
+    ),
+    "rocminfo-of-amds-alone": (
+        "wsl-rocm-release-not-supported",
+        "WSL environment detected.\nhsa api call failure at: /long_pathname/src/rocminfo/rocminfo.cc:1306\nCall returned HSA_STATUS_ERROR_OUT_OF_RESOURCES: The runtime failed to allocate the necessary resources.\n",
+    ),
     "ollama-searches-the-folder-everywhere": (
         "wsl-linux-driver-inside",
         'msg="gpu library search" globs="[/usr/lib/x86_64-linux-gnu/libcuda.so* /usr/lib/wsl/lib/libcuda.so*]"\nmsg="discovered GPU libraries" paths=[/usr/lib/x86_64-linux-gnu/libcuda.so.535.183.01]\ncuInit err: 999\n',

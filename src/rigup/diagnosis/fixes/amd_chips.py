@@ -4,10 +4,10 @@ from rigup.diagnosis.fixes.amd_told import boxed, symptoms_in
 from rigup.diagnosis.rule import Params, mends, one, seen
 from rigup.diagnosis.rules.rocm import OVERRIDE, harms, inside_a_processor, service_of
 from rigup.knowledge.amd_ways import last_rocm_for, newest_for_rocm, setting, torch_of_amd
-from rigup.knowledge.chips import gfx_of_decimal
+from rigup.knowledge.chips import gfx_of_decimal, runs_on
 from rigup.knowledge.rocm import gfx_family, override_facts, override_for
-from rigup.knowledge.torch_builds import TorchBuild, builds, companions, index_url, newest_build
-from rigup.machine.kinds import Gpu, Symptom, Variable
+from rigup.knowledge.torch_builds import TorchBuild, build, builds, companions, index_url, newest_build
+from rigup.machine.kinds import Gpu, Symptom, Torch, Variable
 
 _CHIPS = ("gfx-not-in-rocblas", "gfx-not-in-torch-wheel", "rocm-dropped-arch")
 _NEEDS_NO_GPU = "cpu"
@@ -34,11 +34,14 @@ def it_is_torch() -> Params:
 
 
 @mends(*_CHIPS)
-def override_that_helps(knew: Params) -> Params:
+def override_that_helps(knew: Params, torch: Torch | None = None) -> Params:
     """A sibling's code, where the chip is known to run it, set where the program reads it; HIP on Windows reads no such variable."""
     isa, system = str(knew.get("isa") or ""), knew.get("system")
     row = override_for(isa)
     if row is None or system == "windows" or row.shun or knew.get("heeds") is False:
+        return {}
+    code = _code_of(torch) if knew.get("by_torch") and torch is not None else []
+    if code and row.sibling and not runs_on(row.sibling, code):
         return {}
     told: Params = {"value": row.value, "sibling": row.sibling}
     if boxed(knew):
@@ -47,6 +50,13 @@ def override_that_helps(knew: Params) -> Params:
         return told | {"service": service, "name": OVERRIDE}
     native = newest_build(isa) if knew.get("by_torch") else None
     return told | {"later" if native and not row.safe else "variable": OVERRIDE}
+
+
+def _code_of(torch: Torch) -> list[str]:
+    """The chips that the torch which is there was compiled for, by its own list or by its release; [] where nobody knows."""
+    known = None if torch.get("code") else build(str(torch.get("version") or ""))
+    code = torch.get("code") or (known.code if known is not None and known.rocm and not known.extrapolated else ())
+    return [one for one in code if one.startswith("gfx")]
 
 
 def _server(knew: Params) -> str:
@@ -86,10 +96,12 @@ def way_around_rocm(knew: Params) -> Params:
     if knew.get("by_torch") or knew.get("package_of"):
         return {"backend": None}
     name, windows = knew.get("vulkan"), knew.get("system") == "windows"
-    unit = "" if windows or boxed(knew) or not name else knew.get("service") or "ollama"
+    box = boxed(knew) and not windows
+    unit = "" if windows or box or not name else knew.get("service") or "ollama"
     return {
+        "vulkan_option": f"-e {name}={knew.get('vulkan_value')}" if name and box else None,
         "backend": None if name else knew.get("backend") or "Vulkan", "vulkan_service": unit or None,
-        "vulkan_variable": name if name and not unit else None, "set_of": knew.get("isa") if windows else None, **({"chip": None} if windows else {}),
+        "vulkan_variable": name if name and not unit and not box else None, "set_of": knew.get("isa") if windows else None, **({"chip": None} if windows else {}),
     }  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """What mends devices that a program should not see, and overrides that are meant for one card of several."""
 
-from rigup.diagnosis.fixes.amd_told import boxed
+from rigup.diagnosis.fixes.amd_told import boxed, ids_in
 from rigup.diagnosis.rule import Every, Params, every, mends, one, seen
 from rigup.diagnosis.rules.rocm import OVERRIDE, helps
 from rigup.knowledge.amd_ways import setting
@@ -9,11 +9,13 @@ from rigup.knowledge.rocm import override_for
 from rigup.language import _
 from rigup.machine.kinds import Gpu, Symptom, Variable
 
+_TOOK = ("comfyui-names-its-chip", "torch-names-integrated-graphics")  # the first device, where they tell no number
+
 
 @mends("igpu-visible-beside-dgpu")
 def mask_of_that_runtime(
     knew: Params, sycl: Symptom | None = seen("sycl-device-on-a-card"), vulkan: Symptom | None = seen("vulkan-device-of-its-own-memory"),
-    way: Symptom | None = seen("weights-on-a-vulkan-device"),
+    way: Symptom | None = seen("weights-on-a-vulkan-device"), took: Symptom | None = seen(*_TOOK),
 ) -> Params:  # fmt: skip
     """Each runtime counts for itself, and reads a variable of its own."""
     off = {"off": _("switch off the processor's graphics")}
@@ -23,10 +25,18 @@ def mask_of_that_runtime(
     if way is not None and vulkan is not None:
         return {"alone": setting("mask-of-vulkan").name, "device": vulkan.get("index"), **off}
     mask = setting("mask-on-windows" if knew.get("system") == "windows" else "mask-on-linux")
-    device = knew.get("device")
+    device = knew.get("device") or (1 if _first_is_the_processors(knew, took) else 0)
     served = knew.get("program") == "ollama" and knew.get("system") == "linux" and not boxed(knew)
     unit = {"service": "ollama", "name": mask.name} if served else {"alone": mask.name}
-    return {**unit, "device": 0 if device is None else device, **off}
+    return {**unit, "device": device, **off}
+
+
+def _first_is_the_processors(knew: Params, took: Symptom | None) -> bool:
+    """Whether a message names the processor's graphics as the first device: the card comes after them."""
+    listed = knew.get("listed")
+    if took is not None and took.id in ids_in(knew):
+        return str(took.get("index") or "0") == "0"
+    return isinstance(listed, Symptom) and listed.get("index") == "0"
 
 
 @mends("mixed-gfx-single-override")

@@ -4,7 +4,14 @@ from rigup.diagnosis.fixes.words import named_programs, packages_named, plain_sy
 from rigup.diagnosis.rule import Params, mends, seen
 from rigup.diagnosis.rules.compiled_for import of_today
 from rigup.knowledge.chips import isa_order
-from rigup.knowledge.program_builds import Program, is_package, least_card, plain_name, program_of
+from rigup.knowledge.program_builds import (
+    Program,
+    compiled_beside_torch,
+    is_package,
+    least_card,
+    plain_name,
+    program_of,
+)
 from rigup.knowledge.rocm import override_for
 from rigup.knowledge.torch_builds import builds, companions
 from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
@@ -27,6 +34,7 @@ _TOO_OLD = (
     "flash-attention-newer-cards-only",
     "capability-not-supported",
 )
+_REFUSED = ("quantization-wants-newer-card", "triton-card-too-old")  # what tells the oldest card that it serves
 _TAGS = {"win": "windows", "macosx": "macos", "manylinux": "linux", "linux": "linux", "musllinux": "linux"}
 _ARM = ("aarch64", "arm64", "armv7l", "ppc64le", "riscv64")
 
@@ -34,9 +42,12 @@ _ARM = ("aarch64", "arm64", "armv7l", "ppc64le", "riscv64")
 # -- the card
 @mends("binary-arch-missing")
 def how_to_get_code_for_the_card(
-    knew: Params, gpu: Gpu | None = None, platform: Platform | None = None, old: Symptom | None = seen(*_TOO_OLD),
+    knew: Params, gpu: Gpu | None = None, platform: Platform | None = None, old: Symptom | None = seen(*_TOO_OLD), refused: Symptom | None = seen(*_REFUSED),
 ) -> Params:  # fmt: skip
     """Where the package has none for such a card, something else; else a newer release, or a build that is told the card; on AMD a sibling's code."""
+    if refused is not None and refused.get("want"):
+        least = "sm_" + str(refused.want).replace(".", "")
+        return {"left": refused.get("method") or knew.get("package"), "least": least, "plain": None}
     spoke = [one_ for one_ in named_programs(knew) if one_.wish != "torch"]
     found = [*packages_named(knew), *(spoke if len(spoke) == 1 else [])]  # a row that names several does not tell which
     program = next((one_ for one_ in found if one_.wish != "torch"), None)
@@ -63,7 +74,23 @@ def how_to_get_code_for_the_card(
     if isa.startswith("gfx"):
         return {**told, "override": _override(isa, system), **_own_build(program, isa)}
     newer = named if program and program.pypi and (not isa or (of_today(isa) and isa not in program.failing)) else None
-    return {**told, "newer": newer, **_by_pip(program, named, isa, system), **_own_build(program, isa)}
+    planned = program is not None and not program.option and (not isa or (of_today(isa) and isa not in program.failing))
+    by_plan = (program.wish or None) if program and planned and not newer else None
+    chip = {"chip": None} if by_plan else {}
+    return {
+        **told,
+        **_upgraded("newer", newer),
+        "wish": by_plan,
+        **chip,
+        **_by_pip(program, named, isa, system),
+        **_own_build(program, isa),
+    }
+
+
+def _upgraded(hole: str, package: str | None) -> Params:
+    """In the hole of the step that builds beside torch, where the package's own set-up asks for it."""
+    beside = bool(package) and compiled_beside_torch(str(package))
+    return {hole: None if beside else package, f"{hole}_extension": package if beside else None}
 
 
 def _package(knew: Params, program: Program | None) -> str:
@@ -113,27 +140,28 @@ def _own_build(program: Program | None, isa: str) -> Params:
 def what_serves_the_system(
     knew: Params, platform: Platform | None = None, torch: Torch | None = None, said: Symptom | None = seen("uv-other-platform-only", "uv-no-platform-tag"),
     named: Symptom | None = seen(*_ON_WINDOWS, *_ON_A_MAC), arm: Symptom | None = seen("processor-of-arm-answers", "aarch64-in-words"),
-    phone: Symptom | None = seen("android-system-shown"), gpu: Gpu | None = None,
+    phone: Symptom | None = seen("android-system-shown"), gpu: Gpu | None = None, hip: Symptom | None = seen("torch-for-rocm-named-by-a-build", "rocm-torch-installed"),
 ) -> Params:  # fmt: skip
     """A release or another package that is made for the system; else the system that it is made for, or its sources."""
     told = _plain(str(knew.get("name") or ""))
     program = program_of(told) if told else next(iter(named_programs(knew)), None)
     system, machine = _where(knew, platform, said, named), _machine(platform, said, arm)
+    rocm = hip is not None or _on_rocm(torch, gpu)
     if phone is not None:
         return {"linux": told or "it", "platform": "Android"}
     if _has_torch(told, system, machine):
         return {"wish": "torch"}
     if system == "macos":
         return _on_a_mac(program, told)
-    if system == "windows" or (not system and _for_windows_mostly(program, torch, gpu)):
+    if system == "windows" or (not system and _for_windows_mostly(program, rocm)):
         amd = named is not None and named.id in _AMDS_BITSANDBYTES
         return {"here": None if amd else _for_windows(program, torch), "wsl": "wsl"}
-    return _on_linux(program, told, system, machine, _on_rocm(torch, gpu))
+    return _on_linux(program, told, system, machine, rocm)
 
 
-def _for_windows_mostly(program: Program | None, torch: Torch | None, gpu: Gpu | None) -> bool:
+def _for_windows_mostly(program: Program | None, rocm: bool) -> bool:
     """Whether it is Windows' people who miss such a package, where nobody tells the system and no card of AMD's is in sight."""
-    return program is not None and bool(program.windows or "windows" in program.not_for) and not _on_rocm(torch, gpu)
+    return program is not None and bool(program.windows or "windows" in program.not_for) and not rocm
 
 
 def _has_torch(told: str, system: str, machine: str) -> bool:
@@ -153,7 +181,10 @@ def _on_linux(program: Program | None, told: str, system: str, machine: str, roc
         sources = told or (program.name if program else "")
         return {"sources": sources or None, "platform": other, "linux": None if sources else "it"}
     upgraded = told or (program.pypi if program else "")
-    return {"upgraded": upgraded or None, "wsl": None if system == "linux" or rocm else "wsl"}
+    if system == "linux" and program and "linux" in program.not_for:
+        served = program_of(program.pypi)
+        return {"wish": served.wish if served else None}
+    return {**_upgraded("upgraded", upgraded or None), "wsl": None if system == "linux" or rocm else "wsl"}
 
 
 def _plain(name: str) -> str:

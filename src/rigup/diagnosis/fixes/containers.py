@@ -2,6 +2,7 @@
 
 from rigup.diagnosis.rule import Params, mends, one, seen
 from rigup.knowledge.branches import branch_carrying
+from rigup.knowledge.cuda import cuda_of_driver
 from rigup.knowledge.jetson import jetpack_of_l4t, jetson_wheels
 from rigup.knowledge.surroundings import engine_package
 from rigup.language import _
@@ -44,8 +45,8 @@ def engine_to_set_up(
         return {"desktop": "yes"}
     started = (world and world.get("container")) or (engine and engine.get("name"))
     if pods is not None and started in (None, "kubernetes"):
-        nodes = "k3s" if k3s is not None else "containerd"
-        return {"node_engine": nodes} if plugin is not None else {"bare_nodes": nodes}
+        nodes = "nodes" if k3s is None else "k3s"
+        return {("node_" if plugin is not None else "bare_") + nodes: "containerd" if k3s is None else "k3s"}
     if started in ("apptainer", "singularity"):
         return {"rootless": "--nv", "cdi": None}
     by_files = started == "podman" or (started is None and podman is not None)
@@ -99,7 +100,9 @@ def what_comes_before_the_drivers_own(
     """An image of the driver's own CUDA needs no compatibility package; else its folder goes off the loader's path."""
     told = path.path if path is not None and "/compat" in path.path else None
     folder = (library and library.get("folder")) or (shown and shown.get("compat")) or told or "/usr/local/cuda/compat"
-    carried = driver.get("cuda") if driver is not None else None
+    carried = (
+        cuda_of_driver(str(driver.get("version") or "")) if driver is not None else None
+    )  # inside, the table shows the package's
     wanted = (torch and torch.get("cuda")) or (toolkit and toolkit.get("version"))
     branch = branch_carrying(str(wanted)) if wanted else None
     return {"carried": carried, "folder": folder, **({"vendor": "nvidia", "branch": branch} if branch else {})}
@@ -160,10 +163,24 @@ def the_environment_to_register(
 ) -> Params:  # fmt: skip
     """The environment that has what the notebook wants: by its folder, else by its name at the prompt where `python` is its own."""
     wanted = env is not None and (env.get("active") or (torch is not None and torch.get("env") == env.prefix))
-    prefix = env.prefix if wanted and env is not None else str((lies and lies.get("prefix")) or "")
+    prefix = (
+        env.prefix if wanted and env is not None else str((lies and lies.get("prefix")) or "") or _of_the_shell(knew)
+    )
     if not prefix:
-        return {"python": knew.get("python") or "python", "name": str((prompt and prompt.get("env")) or "work")}
+        return {"python": "python", "name": str((prompt and prompt.get("env")) or "work")}
     home, mine, _ = str(kernel.get("path") if kernel else "").partition("/.local/share/jupyter/kernels/")
     name = prefix.replace("\\", "/").rstrip("/").rpartition("/")[2] or "work"
     python = prefix.rstrip("/\\") + ("\\python.exe" if ":\\" in prefix else "/bin/python")
     return {"python": python, "name": name, **({"folder": home + mine + name} if mine else {})}
+
+
+def _of_the_shell(knew: Params) -> str:
+    """The environment beside the notebook's own Python, which is what most rules name: the shell's, the longer search path's, the kernel folder's."""
+    shell, listed, kernel = knew.get("shell") or knew.get("one_of"), knew.get("listed"), knew.get("kernel")
+    if isinstance(shell, Symptom) and shell.get("prefix"):
+        return str(shell.get("prefix")).replace("\\\\", "\\")
+    if isinstance(listed, JupyterKernel):
+        return str(listed.get("path") or "").partition("/share/jupyter/")[0]
+    python = str(knew.get("python") or "")
+    other = isinstance(kernel, JupyterKernel) and kernel.get("python") != python
+    return python.removesuffix("/bin/python") if other and python.endswith("/bin/python") else ""

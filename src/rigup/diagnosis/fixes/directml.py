@@ -13,7 +13,7 @@ _BESIDE = ("onnxruntime-cpu-alone", "directml-provider-not-there", "directml-pro
 _OF_TENSORFLOW = ("directml-kernel-not-there", "no-kernel-among-those-of-directml", "plug-in-", "tensorflow-")
 _DOUBLES = "directml-has-no-doubles"
 _PLACES = "tf.config.set_soft_device_placement(True)"
-_ONNX = "onnxruntime-directml"
+_ONNX, _PLAIN = "onnxruntime-directml", "onnxruntime"
 _OTHERS = {"amd": "ROCm", "intel": "XPU", "nvidia": "CUDA"}
 
 
@@ -22,8 +22,9 @@ def release_with_its_torch(knew: Params, env: PythonEnv | None = None, python: S
     """torch's module with the torch that it stands on, in a Python that has it; the other runtime's own package where that is asked."""
     ids = ids_in(knew)
     if str(knew.get("package")) == _ONNX or any(one in _OF_ONNX for one in ids):
-        plain = "onnxruntime" if any(one in _BESIDE for one in ids) else None
-        return {"plain": plain, "package": _ONNX}
+        if any(one in _BESIDE for one in ids):  # both lie in one folder: what is left of either is not whole
+            return {"plain": f"{_PLAIN}, {_ONNX}", "again": _ONNX, "package": None}
+        return {"package": _ONNX}
     pinned = newest_directml()
     if pinned is None:
         return {}

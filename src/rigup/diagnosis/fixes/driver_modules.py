@@ -63,9 +63,12 @@ def module_that_comes_in_packages(platform: Platform, module: KernelModule = one
 @mends("kernel-module-not-built")
 def whether_it_can_be_built(
     knew: Params, refused: Symptom | None = seen(*_FITS_NOT), headers: Symptom | None = seen(*_NO_HEADERS), failed: Symptom | None = seen(*_FAILED, *_AMDS_FAILED),
+    kept: Symptom | None = seen("dkms-keeps-the-kernels-amdgpu"),
 ) -> Params:  # fmt: skip
     """Where the sources do not fit the kernel another driver or another kernel helps; where it failed and nobody says why, perhaps."""
     broken = failed is not None and headers is None
+    if kept is not None and headers is None and knew.get("left_out"):
+        return {"kernel": None, "builder": None}  # the kernel has the same already, and dkms would refuse again
     if headers is None and (refused is not None or (broken and knew.get("left_out"))):
         older = None if knew.get("built") else "older"
         return {"kernel": None, "builder": None, "newer": knew.get("maker"), "older": older}

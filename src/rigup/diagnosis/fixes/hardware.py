@@ -10,6 +10,16 @@ _OF_AMD = (
     "ras-uncorrectable", "ras-threshold-reached", "ras-poison-consumed", "ras-fatal-interrupt", "hsa-fault-of-memory-cells",
     "amdgpu-tells-of-poisoned-memory",
 )  # fmt: skip
+_LISTED = (
+    "nvidia-smi-lists-holder",
+    "other-process-holds-memory",
+    "fuser-lists-who-has-the-card-open",
+    "program-of-the-card-runs-for-long",
+)
+_UNLISTED = (
+    "nvidia-smi-no-processes", "nvidia-smi-none-running", "kill-finds-no-process", "nvidia-smi-dead-process-old", "nvidia-smi-dead-process",
+    "compute-processes-none-listed", "long-report-lists-no-process", "process-gone-in-words", "process-gone-in-chinese-words",
+)  # fmt: skip
 
 
 @mends("gpu-memory-ecc-error")
@@ -41,13 +51,22 @@ def what_is_left_to_do(
 @mends("gpu-memory-held-by-others", "compute-mode-exclusive")
 def node_that_is_held(
     knew: Params, card: Gpu | None = one(vendor="amd"), platform: Platform | None = one(system=("windows", "macos")), said: Symptom | None = seen("hip-out-of-memory"),
+    wsl: Platform | None = one(wsl=(1, 2)),
 ) -> Params:  # fmt: skip
-    """Who has opened it: AMD's cards share one node, NVIDIA's have one each; Windows has none."""
-    if platform is not None:
+    """Who has opened it: AMD's cards share one node, NVIDIA's have one each; Windows has none, and WSL none of theirs."""
+    if platform is not None or wsl is not None:
         return {"node": None, "index": None}
     if card is not None or said is not None:
         return {"node": "/dev/kfd", "index": None}
     return {"node": f"/dev/nvidia{knew.get('index') or 0}", "index": knew.get("index")}
+
+
+@mends("gpu-memory-held-by-others")
+def whether_a_reset_is_left(
+    listed: Symptom | None = seen(*_LISTED), full: Symptom | None = seen(*_UNLISTED),
+) -> Params:  # fmt: skip
+    """Where a program is shown, it is ended; the card is reset for what is held by none."""
+    return {"index": None} if listed is not None or full is None else {}
 
 
 @mends("compute-mode-exclusive")

@@ -98,7 +98,7 @@ def shell_that_has_its_variables(
         return {"script": script, "lib": None, "release": None}
     lib, absent = knew.get("lib"), gone is not None or any("script" in one for one in ids_in(knew))
     release = knew.get("release") or (newest_kit() if absent else None)
-    lib = lib or ("setvars" if absent else None)
+    lib = lib or (re.split(r"[\\/]", script.strip('"'))[-1] if absent else None)
     first = (kit is not None or there is not None or lib is None) and not absent and knew.get("have") is None
     return {
         "script": script if first else None,

@@ -85,11 +85,7 @@ def where_a_variable_is_unset(
         variable = CUDA_MASK if knew.get("value") is not None else None
         return {"name": variable, "numbers": None if variable else "nvidia-smi"}
     shown = "nvidia-smi" if beyond is not None else None
-    return (
-        {"of_windows": name, "name": None, "valid": None, "numbers": shown}
-        if platform is not None
-        else {"numbers": shown}
-    )
+    return {"of_windows": name, "name": None, "numbers": shown} if platform is not None else {"numbers": shown}
 
 
 @mends("host-memory-exhausted")

@@ -1,7 +1,7 @@
 """What a container is started by, and how that is asked for what the container lacks."""
 
 from rigup.diagnosis.rule import Params, mends, one, seen
-from rigup.diagnosis.rules.access import inside
+from rigup.diagnosis.rules.access import NOBODY, inside
 from rigup.diagnosis.rules.told import INTEL_FINDS_NONE
 from rigup.knowledge.starters import asked
 from rigup.machine.kinds import DeviceNode, Gpu, Group, Platform, Symptom, World
@@ -33,7 +33,8 @@ _PODMAN = (
     "distrobox-named",
     "toolbox-entered",
 )
-_NO_COMPUTE = ("driver-capabilities-without-compute", "asked-capabilities-without-compute")
+_ASKED = "asked-capabilities-without-compute"
+_NO_COMPUTE = ("driver-capabilities-without-compute", _ASKED)
 _KFD_MISSED = ("kfd-not-there", "ollama-kfd-not-loaded")
 _SHM, _GROUP, _OWNED = "shm-too-small", "container-render-group-mismatch", "container-files-root-owned"
 _LOST, _NONE = "container-lost-gpu-after-daemon-reload", "container-without-gpu"
@@ -83,8 +84,8 @@ def how_gpus_are_asked_for(
 ) -> Params:  # fmt: skip
     """Each maker's cards are asked for in another way; what the rule itself knew is kept where a command takes it."""
     pod = knew.get("starter") == "kubernetes"
-    if part is not None:
-        return _asking(knew, "compute")
+    if part is not None:  # what is asked of the engine itself stands above the variable
+        return _asking(knew, "compute-asked" if part.id == _ASKED and not pod else "compute")
     maker = str(
         knew.get("vendor")
         or ("amd" if error is not None else (card and card.get("vendor")) or ("intel" if intel else "nvidia"))
@@ -112,6 +113,18 @@ def how_shared_memory_is_asked_for(knew: Params, _any: World | None = None) -> P
     shared = asked("shm-of-host", str(knew.get("starter") or "docker"))
     sized = _asking(knew, "shm")
     return {**sized, **(_asking(knew, "shm-of-host", "shared_") if shared or "option" in sized else {})}
+
+
+@mends(_GROUP)
+def namespace_that_knows_no_such_group(
+    knew: Params, world: World | None = None, docker: Symptom | None = seen("docker-in-words"), unknown: Symptom | None = seen("kfd-group-not-held", group=NOBODY),
+    root: Symptom | None = seen("kfd-group-not-held", user="root"),
+) -> Params:  # fmt: skip
+    """Nobody's group, and root that is refused, are of a user namespace, where numbers of the host count for nothing: podman's, or one of LXC."""
+    said = docker is not None or bool(world and world.get("container"))
+    if said or knew.get("starter") != "docker" or (unknown is None and root is None):
+        return {}
+    return {"starter": "podman", "mapped": asked("group", "lxc")}
 
 
 @mends(_GROUP)

@@ -7,11 +7,18 @@ from rigup.diagnosis.rule import Params, mends, one, seen
 from rigup.diagnosis.rules.wheels import libc_of
 from rigup.knowledge.conda_forge import any_with_cuda, channel, conda_package
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.cuda_libraries import asked_by, runtime_of
 from rigup.knowledge.program_builds import is_package, plain_name, program_of
-from rigup.knowledge.pythons import pythons, supported, tensorflow_extra, tensorflow_with_windows
+from rigup.knowledge.pythons import (
+    plain_tensorflow_for_processors,
+    pythons,
+    supported,
+    tensorflow_extra,
+    tensorflow_with_windows,
+)
 from rigup.knowledge.torch_builds import TorchBuild, builds, companions, index_url
 from rigup.knowledge.wheels import families
-from rigup.machine.kinds import Cpu, Distribution, Package, Platform, PythonEnv, Symptom, TensorFlow, Torch
+from rigup.machine.kinds import Cpu, Distribution, Gpu, Package, Platform, PythonEnv, Symptom, TensorFlow, Torch
 
 _ASKED = (
     "pip-no-version",
@@ -33,13 +40,17 @@ _OF_TORCH = ("torch", "torchvision", "torchaudio")
 @mends("python-version-without-wheels")
 def a_python_that_has_wheels(
     knew: Params, said: Symptom | None = seen(*_ASKED), python: PythonEnv | None = None, platform: Platform | None = None, index: Symptom | None = seen("pip-looks-in"),
+    poetry: Symptom | None = seen("poetry-has-no-candidate"), narrow: Symptom | None = seen("python-of-32-bits"),
 ) -> Params:  # fmt: skip
     """The one nearest to what is there for which the release has wheels; which release, the text tells, or nobody."""
     name = str(knew.get("name") or (said.get("name") if said else "") or "")
+    poetry = poetry if poetry is not None and name in ("", poetry.get("name")) else None
     have = str(knew.get("have") or (python.get("version") if python else "") or "")
     program = program_of(name) if name else None
     name = "torch" if program and program.name == "torch" and name not in _OF_TORCH else name
-    release = _release(said) or _plain_release(str(knew.get("version") or ""))
+    release = _release(said) or _plain_release(
+        str((poetry.get("version") if poetry else None) or knew.get("version") or "")
+    )
     found = (
         _pythons(name, release, plain_system(platform), str(index.get("variant") or "") if index else "")
         if name
@@ -53,9 +64,12 @@ def a_python_that_has_wheels(
     wish = program.wish if program and plain_name(name) in program.packages and program.name != "onnxruntime" else ""
     wish = wish or (name if any(name in family.called for family in families()) else "")
     asked = wish or (name if is_package(name) else "")
+    if said is not None and said.id == "wheel-tag-refused" and not wish:
+        asked = ""  # the wheel itself is installed there, and may lie on no index
     exact = f"{asked}=={release}" if asked and release and (found or not wish) else asked
+    chosen = _nearest(fitting, have) if fitting else None
     return {
-        "python": _nearest(fitting, have) if fitting else None, "torch": None if fitting or asked else "torch",
+        "python": f"{chosen} (64-bit)" if chosen and narrow is not None else chosen, "torch": None if fitting or name else "torch",
         "wish": exact or None if wish else None, "exact": None if wish else exact or None, "only": None if asked else "only",
     }  # fmt: skip
 
@@ -170,12 +184,18 @@ def where_the_instructions_are_hidden(
 @mends("tensorflow-cpu-build")
 def tensorflow_with_its_libraries(
     knew: Params, package: Package | None = one(name="tensorflow-cpu"), answered: TensorFlow | None = None,
-    conda: Package | None = one(manager="conda", name=("tensorflow", "tensorflow-base")),
+    conda: Package | None = one(manager="conda", name=("tensorflow", "tensorflow-base")), held: Package | None = one(name="tensorflow"),
+    amd: Gpu | None = one(vendor="amd"), nvidia: Gpu | None = one(vendor="nvidia"),
 ) -> Params:  # fmt: skip
-    """The same release with its extra, where it has one; conda is asked for a build with CUDA."""
+    """The same release with its extra, or as the package that had CUDA in its time; conda is asked for a build with CUDA; AMD's cards want another one."""
+    if amd is not None and nvidia is None:
+        return {"wish": "tensorflow", "wanted": None}
     if conda is not None:
         return {"channel": channel(), "asked": ", ".join(any_with_cuda("tensorflow")), "wanted": None}
     version = str(knew.get("version") or (answered.get("version") if answered else "") or "")
+    old = version or str((held.get("version") if held else "") or "")
+    if package is None and plain_tensorflow_for_processors(old) and version_key(old)[2:]:
+        return {"wanted": f"tensorflow-gpu=={old}", "stray": "tensorflow", "plain": None}
     extra = tensorflow_extra(version)
     return {
         "wanted": f"{extra}=={version}" if extra and version_key(version)[2:] else "tensorflow[and-cuda]",
@@ -190,7 +210,10 @@ def the_last_release_for_windows(python: PythonEnv | None = None) -> Params:
     release = tensorflow_with_windows()
     fits = bool(python and python.get("version") and supported("tensorflow", str(python.version), release))
     newest = next(iter(pythons("tensorflow", release)), None)
+    built = next(reversed(asked_by("tensorflow")), None)
     return {
+        "cuda": f"CUDA {built.cuda} + cuDNN {built.cudnn}" if built else None,
+        "lib": runtime_of(built.cuda, True) if built else None,
         "last": f"tensorflow=={release}.*" if release else None,
         "python": newest,
         "directly": "yes" if fits else None,

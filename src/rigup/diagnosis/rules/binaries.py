@@ -37,6 +37,14 @@ def llama_lists_what_it_was_built_for(gpu: Gpu = one(vendor="nvidia"), said: Sym
     return bool(code) and not runs_on(gpu.isa, code) and isa_order(gpu.isa) < min(map(isa_order, code))
 
 
+@rule("binary-arch-missing", "likely")
+def program_that_lists_its_devices_has_no_code(
+    said: Symptom = seen("no-kernel-image"), _own: Symptom = seen("ggml-finds-devices"), card: Gpu = one(vendor="nvidia"), torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """llama.cpp and its kin list what CUDA sees, and have no code for it; nothing speaks of torch."""
+    return torch is None and bool(card.isa) and {"said": said.id}
+
+
 @rule("binary-arch-missing", "possible")
 def program_without_torch_has_no_code(
     said: Symptom = seen("no-kernel-image", "cuda-image-invalid"), _program: Symptom = seen("ollama-named"), torch: Torch | None = None,

@@ -117,10 +117,10 @@ def torch_refuses_an_older_card(
 @rule("gpu-arch-older-than-wheel", "likely")
 def no_image_for_a_dropped_card(
     gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen(*_OF_A_LIBRARY),
-    torch: Torch | None = None,
+    torch: Torch | None = None, own: Symptom | None = seen("ggml-finds-devices"),
 ) -> Verdict:  # fmt: skip
-    """Nothing tells what torch was built for, and no build of today serves the card."""
-    unknown = torch is None or not torch.knows("code")
+    """Nothing tells what torch was built for, and no build of today serves the card; llama.cpp and its kin are no torch."""
+    unknown = (torch is None and own is None) or (torch is not None and not torch.knows("code"))
     return unknown and library is None and isa_order(gpu.isa) < min(isa_order(code) for code in _todays_code())
 
 

@@ -2,7 +2,8 @@
 
 from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.diagnosis.rules.access import inside
-from rigup.diagnosis.rules.told import LISTS_WITHOUT, NOTEBOOKS, WITHOUT_GPU
+from rigup.diagnosis.rules.told import LISTS_WITHOUT, NOTEBOOKS, WITHOUT_GPU, Told
+from rigup.knowledge import wsl
 from rigup.knowledge.jetson import jetpack_of_l4t
 from rigup.machine.kinds import (
     Account,
@@ -136,12 +137,16 @@ def ollama_finds_no_kfd(
 # -- the engine cannot
 
 
+def _before_gpus(version: str) -> bool:
+    return version.startswith("10.") and wsl.too_old(version, None) is not None
+
+
 @rule("docker-flavour-without-gpu")
 def engine_in_its_own_world(_engine: ContainerEngine = one(flavour=("desktop", "snap")),
                             error: Symptom = seen("container-cli-no-nvml-library", "docker-no-kfd", "docker-no-device-driver"),
-                            platform: Platform | None = one(system="windows")) -> Verdict:  # fmt: skip
-    """Docker Desktop on Linux and the snap cannot reach the host's driver."""
-    return error.id != "docker-no-device-driver" or platform is None
+                            platform: Platform | None = one(system="windows"), old: Platform | None = one(version=Told(_before_gpus))) -> Verdict:  # fmt: skip
+    """Docker Desktop on Linux and the snap cannot reach the host's driver; a Windows from before GPUs came to WSL is the deeper cause."""
+    return old is None and (error.id != "docker-no-device-driver" or platform is None)
 
 
 @rule("docker-flavour-without-gpu", strength="likely")

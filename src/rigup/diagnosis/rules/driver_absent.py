@@ -153,12 +153,12 @@ def windows_drives_the_card_itself(
 @rule("nvidia-driver-missing", "possible")
 def program_found_no_driver(
     said: Symptom = seen("torch-found-no-driver"), gpu: Gpu | None = None, card: PciDevice | None = None,
-    driver: Driver | None = None, platform: Platform | None = None, board: Symptom | None = seen("raspberry-board-named", "directml-spoken-of", *OTHER_ACCELERATORS),
+    driver: Driver | None = None, platform: Platform | None = None, board: Symptom | None = seen("raspberry-board-named", "directml-spoken-of", *OTHER_ACCELERATORS), meant: Symptom | None = seen("processor-asked-for-by-an-option"),
 ) -> Verdict:  # fmt: skip
     """torch asked for the driver's version and got none; nobody has shown a driver or the bus, at most named a card."""
     elsewhere = inside(said) or (platform and (platform.get("wsl") or platform.get("system") == "macos"))
     named = gpu is None or (gpu.get("vendor") == "nvidia" and not any(map(gpu.knows, _LISTED)))
-    return named and card is None and driver is None and board is None and not elsewhere
+    return named and all(other is None for other in (card, driver, board, meant)) and not elsewhere
 
 
 @rule("nvidia-driver-missing", "possible")

@@ -212,10 +212,11 @@ def _work(figures: Figures) -> bool:
 
 
 @rule("oom-model-too-large", "possible")
-def refused_beside_free_memory(said: Symptom = seen(*OUT)) -> Verdict:
-    """The card has room for the request: a limit of the process or of the system refuses it, or figures of another moment."""
+def refused_beside_free_memory(said: Symptom = seen(*OUT), own: Symptom | None = seen("test-caps-its-own-memory")) -> Verdict:  # fmt: skip
+    """The card has room for the request: a limit of the process or of the system refuses it (a test's own is meant), or figures of another moment."""
     figures = Figures(said)
-    return figures.roomy and not figures.taken and not figures.in_pieces and (figures.free or 0) <= (figures.total or 0)
+    aside = own is not None or figures.taken or figures.in_pieces
+    return figures.roomy and not aside and (figures.free or 0) <= (figures.total or 0)
 
 
 @rule("oom-model-too-large", "possible")

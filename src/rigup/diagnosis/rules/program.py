@@ -78,10 +78,12 @@ def mask_names_an_unknown_uuid(mask: Variable = one(name=DEVICE_MASKS), cards: C
 @rule("cuda-visible-devices-wrong")
 def mask_hides_all_and_the_program_finds_none(
     _nothing: Symptom = seen(*NO_DEVICE), mask: Variable = one(name=DEVICE_MASKS, value=_NONE), card: Gpu | None = None,
-    passed: Symptom | None = seen("pytest-passed"),
+    passed: Symptom | None = seen("pytest-passed"), typed: Symptom | None = seen("mask-emptied-for-one-command"), logged: Symptom | None = seen("tf-start-finds-no-device"),
+    ended: Symptom | None = seen("python-ended-with-an-exception", "ended-by-signal", "segmentation-fault", "segmentation-fault-signal"),
 ) -> Verdict:  # fmt: skip
-    """An empty mask, or -1, and a program that wanted a GPU; tests that passed so were meant to run without."""
-    return passed is None and {"name": mask.name, "value": mask.value, "seen": card is not None}
+    """An empty mask, or -1, and a program that wanted a GPU; tests that passed so, and one command that went on after TensorFlow's line, were meant to run without."""
+    meant = typed is not None and logged is not None and ended is None
+    return passed is None and not meant and {"name": mask.name, "value": mask.value, "seen": card is not None}
 
 
 @rule("cuda-visible-devices-wrong")

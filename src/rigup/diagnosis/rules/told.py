@@ -39,6 +39,7 @@ CONTAINERS = (
 )  # fmt: skip  # spoken of: what programs miss is then mostly missing there alone
 BUILDS_OF_A_NIGHT = ("build-of-a-night-named", "nightly-torch-asked")
 NOT_THE_MACHINES = (
+    "test-caps-its-own-memory",
     "numbers-of-two-types-mixed",
     "shapes-do-not-fit",
     "torch-took-the-other-blas",

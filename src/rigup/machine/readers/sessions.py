@@ -228,7 +228,7 @@ def issue_form(text: Text) -> Statements:
     ):
         yield hit.states(Platform, system="windows")
     if (hit := said.get("gpu model and memory")) and re.search(
-        r"(?i)nvidia|geforce|(?<![a-z])(?:RTX|GTX|Tesla|Quadro)(?![a-z])|\b[1-5]0[5-9]0 ?ti\b", hit["value"]
+        r"(?i)nvidia|geforce|(?<![a-z])(?:RTX|GTX|Tesla|Quadro|GRID)(?![a-z])|\b[1-5]0[5-9]0 ?ti\b", hit["value"]
     ):
         yield hit.states(Gpu, vendor="nvidia")
     if (hit := said.get("cuda/cudnn version")) and (

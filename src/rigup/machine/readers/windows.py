@@ -165,7 +165,7 @@ def controller_table(text: Text) -> Statements:
             count += 1
 
 
-_BUILD = r"(?i)(?:\bwin(?:dows)?[ -]?1[01]\b[^\n]{0,50}?\b(?:os )?build|\bos build|\bwinver|\bwindows build)[ :#=]{1,3}(?P<build>1[0-9]\d{3}|2[0-9]\d{3})(?:\.\d{1,6})?\b"
+_BUILD = r"(?i)(?:(?:\bwin(?:dows)?[ -]?1[01]\b[^\n]{0,50}?\b(?:os )?build|\bos build|\bwinver|\bwindows build|\bwindows version:? \w{4},? (?:os )?build)[ :#=]{1,3}|\bwin(?:dows)?[ -]?1[01]\b[^\n(]{0,40}\((?=\d{5}\.\d{1,5}\)))(?P<build>1[0-9]\d{3}|2[0-9]\d{3})(?:\.\d{1,6})?\b"
 _ASKED_FOR = late(
     r"(?i)\b(?:requires?|required|needs?|needed|at least|minimum|prerequisites?|supported|since|starting)\b|\bor (?:higher|later|newer|above|greater)\b|\d\+"
 )
@@ -182,6 +182,8 @@ _ASKED_FOR = late(
         "uild 1",
         "uild 2",
         "winver",
+        "Win 10",
+        "Windows 10",
     ),
 )
 def windows_release(text: Text) -> Statements:

@@ -93,6 +93,12 @@ def conda_plans_a_cpu_build_for_a_toolkit(
 
 
 @rule("cpu-only-torch", "likely")
+def torch_denies_cuda_beside_its_driver(_no: Symptom = seen("torch-says-built-without-cuda"), driver: Driver = one(vendor="nvidia")) -> Verdict:  # fmt: skip
+    """A program prints torch's own answer on a machine with NVIDIA's driver."""
+    return bool(driver.vendor)
+
+
+@rule("cpu-only-torch", "likely")
 def a_program_shows_a_cpu_build_beside_a_card(
     _shown: Symptom = seen("torch-cpu-version-told"), gpu: Gpu = one(vendor="nvidia"), torch: Torch | None = one(cuda=Told(bool)),
     other_way: Symptom | None = seen(*DIRECTML_USED),

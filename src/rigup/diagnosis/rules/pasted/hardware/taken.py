@@ -17,6 +17,7 @@ _ON_A_FULL_CARD = (
     "opencl-was-refused-memory", "resolve-memory-full", "lmdeploy-has-no-room",
 )  # fmt: skip
 _FIGURES = ("paddle-memory-figures", "julia-memory-figures")
+_LEFT = 1 << 29  # bytes; less than any card that TensorFlow takes has
 _SMALL = 1 << 30  # bytes; what a process has that came to nothing
 _MEMORY = (
     "cuda-out-of-memory-plain",
@@ -161,6 +162,12 @@ def little_is_free_before_it_starts(
     """TensorFlow tells what is free before it takes anything itself."""
     total, free = size(said.total), size(said.free)
     return bool(total) and (free or 0) < _FULL * (total or 0) and {"severity": "error"}
+
+
+@rule("gpu-memory-held-by-others", "likely")
+def allocator_was_left_little(said: Symptom = seen("tf-allocator-tells-its-limit")) -> Verdict:
+    """TensorFlow dumps its figures when it runs out; its limit is what was free at the start, and no card is that small."""
+    return int(said.limit) < _LEFT and {"severity": "error"}
 
 
 @rule("gpu-memory-held-by-others", "likely")
@@ -318,6 +325,12 @@ def program_says_that_memory_is_out(
 ) -> Verdict:  # fmt: skip
     """What the message says; it does not tell whose the memory is."""
     return told is None and start is None and {"said": said.id}
+
+
+@rule("oom-model-too-large", "likely")
+def allocator_is_full(said: Symptom = seen("tf-allocator-tells-its-limit")) -> Verdict:
+    """The same with a card's memory to go by, nearly all of it in the program's own use."""
+    return int(said.limit) >= 4 * _LEFT and int(said.used) > _MOSTLY * int(said.limit) and {"said": said.id}
 
 
 @rule("oom-model-too-large", "likely")

@@ -111,9 +111,11 @@ def mask_names_more_than_is_listed(
 @rule("cuda-visible-devices-wrong", "likely")
 def service_hides_every_card(
     said: Symptom = seen("ollama-finds-no-gpu", "ollama-computes-on-cpu", "ollama-keeps-the-model-on-the-processor", "torch-no-cuda-gpus", "cuda-no-device", "jax-lists-the-processor-alone"), mask: Variable = one(name=(CUDA_MASK, "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")),
+    typed: Symptom | None = seen("mask-emptied-for-one-command"), logged: Symptom | None = seen("tf-start-finds-no-device"), ended: Symptom | None = seen("python-ended-with-an-exception"),
 ) -> Verdict:  # fmt: skip
-    """The server's own settings name a device that no machine has, and it finds no card."""
-    return mask.value == "-1" and {"said": said.id, "name": mask.name, "value": mask.value}
+    """The server's own settings name a device that no machine has, and it finds no card; typed before one command that then works, it is meant."""
+    meant = typed is not None and logged is not None and ended is None
+    return mask.value == "-1" and not meant and {"said": said.id, "name": mask.name, "value": mask.value}
 
 
 @rule("cuda-visible-devices-wrong", "likely")

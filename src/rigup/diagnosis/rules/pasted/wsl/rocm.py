@@ -186,6 +186,15 @@ def release_has_no_runtime_for_wsl(
 
 
 @rule("wsl-rocm-release-not-supported", "likely")
+def distributions_own_build_fails_in_a_wsl(
+    _wsl: Symptom = seen("wsl-detected"), said: Symptom = seen("rocminfo-was-built-by-a-distribution"), error: Symptom = seen("hsa-out-of-resources", "hsa-init-failed"),
+    refused: Symptom | None = seen("wsl-gpu-unsupported"), other: Gpu | None = one(vendor="nvidia"),
+) -> Verdict:  # fmt: skip
+    """What AMD made for WSL are builds of its own; the path in the message is that of a distribution's."""
+    return refused is None and other is None and {"said": said.id, "error": error.id}
+
+
+@rule("wsl-rocm-release-not-supported", "likely")
 def package_for_wsl_is_not_installed(
     said: Symptom = seen("wsl-runtime-package-not-there"),
     error: Symptom = seen(*_FAILED, "hip-no-device", "torch-no-cuda-gpus"),
