@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+import rigup.diagnosis.fixes
 import rigup.diagnosis.rules.pasted  # noqa: F401  (registers them, and all others)
 from rigup.diagnosis.findings import SEVERITIES
 from rigup.diagnosis.rule import MENDS, RULES

@@ -2,7 +2,6 @@
 
 from typing import Any, NamedTuple
 
-from rigup.diagnosis import fixes as _fixes  # noqa: F401  (registers them)
 from rigup.diagnosis import rules  # noqa: F401  (registers them)
 from rigup.diagnosis.findings import Finding, explained
 from rigup.diagnosis.judge import Skipped, judged, remedy

@@ -116,6 +116,8 @@ def _lack(part: Every[Any]) -> dict[str, Any]:
 
 def remedy(finding: Finding, facts: Facts) -> dict[str, Any]:
     """What the fixes of a finding need beyond what its rule knew."""
+    from rigup.diagnosis import fixes  # noqa: F401  (registers them: only where something is wrong)
+
     told: dict[str, Any] = {}
     for rule in MENDS.get(finding.cause, ()):
         told |= _worked_out(rule, {**finding.params, **told}, finding.subject, facts)
