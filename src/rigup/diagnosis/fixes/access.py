@@ -1,10 +1,11 @@
-"""What the ways to open NVIDIA's nodes need: whose they are, and what else may shut them."""
+"""What the ways to open NVIDIA's nodes and AMD's need: whose they are, and what else may shut them."""
 
 from rigup.diagnosis.rule import Params, mends, one, seen
 from rigup.diagnosis.rules.access import NOBODY, TEGRA, inside, named
 from rigup.diagnosis.rules.told import CONTAINERS
 from rigup.machine.kinds import Account, DeviceNode, Symptom, World
 
+_KFD = "/dev/kfd"
 _SELINUX = (
     "selinux-denies-nvidia",
     "selinux-alert-nvidia",
@@ -21,6 +22,15 @@ _OWN_GROUPS = (
     "toolbox-entered",
 )
 _CONTROL = "/dev/nvidiactl"
+
+
+@mends("render-group-missing")
+def the_group_to_join(
+    node: DeviceNode | None = one(path=_KFD), who: Account | None = one(at="shell"), error: Symptom | None = seen("kfd-group-not-held"),
+) -> Params:  # fmt: skip
+    """Which group, and who."""
+    group = (node and node.get("group")) or (error and error.get("group")) or "render"
+    return {"group": "render" if group == "root" else group, **named(who, error)}
 
 
 @mends("device-node-permissions")

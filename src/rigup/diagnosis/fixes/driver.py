@@ -3,11 +3,52 @@
 from rigup.diagnosis.rule import Params, mends, one, seen
 from rigup.diagnosis.rules.device_manager import DEVICE, code_of
 from rigup.diagnosis.rules.told import CONTAINERS
+from rigup.knowledge.driver_faults import production_branch
 from rigup.knowledge.driver_recipes import module_key
+from rigup.knowledge.gpus import driver_branch_for
 from rigup.knowledge.graphics_switches import graphics_tool
-from rigup.machine.kinds import Distribution, DkmsTree, Gpu, KernelParameter, Platform, Symptom, SystemPackage, World
+from rigup.knowledge.torch_builds import index_url
+from rigup.machine.kinds import (
+    Distribution,
+    DkmsTree,
+    Gpu,
+    KernelParameter,
+    Platform,
+    Symptom,
+    SystemPackage,
+    Torch,
+    World,
+)
 
 _KEPT_BY = ("nomodeset", "amdgpu.modeset", "module_blacklist", "modprobe.blacklist")
+
+
+@mends("amd-firmware-regression")
+def firmware_in_force(
+    package: SystemPackage = one(name=("linux-firmware", "amd-gpu-firmware", "linux-firmware-amdgpu")),
+) -> Params:
+    """Which package to change."""
+    return {"firmware": package.version}
+
+
+@mends("no-gpu-present", "vm-without-gpu-passthrough")
+def build_for_the_processor(_torch: Torch | None = None) -> Params:
+    """Where to get a build that needs no GPU."""
+    return {"cpu": "pip install torch --index-url " + index_url("cpu")}
+
+
+@mends("nvidia-driver-missing")
+def branch_to_install(gpu: Gpu | None = one(vendor="nvidia")) -> Params:
+    """The last branch that drives the chip, or the long-lived one of today, which drives most."""
+    isa = gpu.get("isa") if gpu is not None else None
+    return {"branch": (isa and driver_branch_for(isa)) or production_branch()}
+
+
+@mends("open-module-on-pre-turing-gpu", "gpu-needs-legacy-driver")
+def last_branch_for_it(gpu: Gpu) -> Params:
+    """The last branch that drives the chip, if there is one."""
+    last = driver_branch_for(gpu.isa)
+    return {"branch": last} if last else {}
 
 
 @mends("secure-boot-module-unsigned")

@@ -1,6 +1,7 @@
 """What mends cards: which one it is, whose tool asks it, and what the administrator can do there."""
 
 from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.diagnosis.rules.hardware import uuids_of_parts
 from rigup.machine.kinds import Driver, Gpu, Platform, Symptom
 
 _BEYOND_REPAIR = (
@@ -20,6 +21,19 @@ _UNLISTED = (
     "nvidia-smi-no-processes", "nvidia-smi-none-running", "kill-finds-no-process", "nvidia-smi-dead-process-old", "nvidia-smi-dead-process",
     "compute-processes-none-listed", "long-report-lists-no-process", "process-gone-in-words", "process-gone-in-chinese-words",
 )  # fmt: skip
+
+
+@mends("fabric-manager-not-running")
+def version_of_the_driver(driver: Driver = one(vendor="nvidia")) -> Params:
+    """The manager must be of exactly this version."""
+    return {"version": driver.version}
+
+
+@mends("mig-device-misaddressed")
+def uuid_of_a_part(gpu: Gpu = one(vendor="nvidia")) -> Params:
+    """A UUID that nvidia-smi -L lists."""
+    uuids = uuids_of_parts(gpu)
+    return {"uuid": uuids[0]} if uuids else {}
 
 
 @mends("gpu-memory-ecc-error")

@@ -13,6 +13,13 @@ _803 = (
 )  # fmt: skip
 
 
+@mends("libcuda-stub-loaded")
+def folder_of_the_stub(said: Symptom = seen("libcuda-from-stubs")) -> Params:
+    """The folder that the message names."""
+    path = said.get("path") or said.get("opened") or ""
+    return {"folder": path.rpartition("/")[0]} if path else {}
+
+
 @mends("libcuda-differs-from-kernel-driver")
 def whether_it_lies_in_an_image(
     world: World | None = None, said: Symptom | None = seen(*_803, at="container"), spoken: Symptom | None = seen(*CONTAINERS),

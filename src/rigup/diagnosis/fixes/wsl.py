@@ -6,7 +6,20 @@ from rigup.diagnosis.rule import Every, Params, every, mends, one
 from rigup.diagnosis.rules.access import inside
 from rigup.knowledge import wsl
 from rigup.knowledge.package_managers import package_manager
+from rigup.language import _
 from rigup.machine.kinds import Distribution, Gpu, Platform, SystemPackage, Torch
+
+
+@mends("wsl-libcuda-link")
+def where_to_link() -> Params:
+    """A place that loaders and compilers look at."""
+    return {"path": wsl.library_folder(), "link": "/usr/local/lib/libcuda.so"}
+
+
+@mends("wsl-gpu-not-supported")
+def what_else_runs_there() -> Params:
+    """Windows's own ways to the card."""
+    return {"backend": _("native Linux, or on Windows Vulkan, DirectML or AMD's Windows builds")}
 
 
 @mends("wsl-linux-driver-inside")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rigup.diagnosis.rule import Every, Params, Verdict, mends, one, rule, seen
+from rigup.diagnosis.rule import Every, Params, Verdict, one, rule, seen
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Account, DeviceNode, Gpu, Group, Jetson, Service, Symptom, Toolkit, Torch, World
 
@@ -104,15 +104,6 @@ def render_node_was_refused(
 ) -> Verdict:  # fmt: skip
     """Beside an NVIDIA card such a refusal may be a desktop program's, and nothing to do with computing."""
     return not inside(error) and not other
-
-
-@mends("render-group-missing")
-def the_group_to_join(
-    node: DeviceNode | None = one(path=_KFD), who: Account | None = one(at="shell"), error: Symptom | None = seen("kfd-group-not-held"),
-) -> Params:  # fmt: skip
-    """Which group, and who."""
-    group = (node and node.get("group")) or (error and error.get("group")) or "render"
-    return {"group": "render" if group == "root" else group, **named(who, error)}
 
 
 @rule("device-node-permissions")

@@ -1,6 +1,6 @@
 """NVIDIA's kernel side: whether a module is there, is let in, gets the card, and fits the card and its libraries."""
 
-from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
+from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.knowledge.cuda import cuda_of_driver, version_key
 from rigup.knowledge.gpus import driver_branch_for, open_module
@@ -150,13 +150,6 @@ def stubs_searched_and_no_gpu(
 ) -> Verdict:
     """Nobody listed the folder, but its name tells, and CUDA fails."""
     return folder.path.endswith("/stubs") and {"folder": folder.path}
-
-
-@mends("libcuda-stub-loaded")
-def folder_of_the_stub(said: Symptom = seen("libcuda-from-stubs")) -> Params:
-    """The folder that the message names."""
-    path = said.get("path") or said.get("opened") or ""
-    return {"folder": path.rpartition("/")[0]} if path else {}
 
 
 # -- no module for this kernel
@@ -352,10 +345,3 @@ def module_leaves_a_card_to_an_older_branch(
 ) -> Verdict:  # fmt: skip
     """The module's own word; an old card beside one that it drives may well be left."""
     return {**said.values(), **({"severity": "note"} if works else {})}
-
-
-@mends("open-module-on-pre-turing-gpu", "gpu-needs-legacy-driver")
-def last_branch_for_it(gpu: Gpu) -> Params:
-    """The last branch that drives the chip, if there is one."""
-    last = driver_branch_for(gpu.isa)
-    return {"branch": last} if last else {}

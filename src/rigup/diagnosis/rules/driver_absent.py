@@ -1,6 +1,6 @@
 """NVIDIA's driver that is not there: switched off on purpose, not loaded, not installed."""
 
-from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
+from rigup.diagnosis.rule import Every, Verdict, every, lacks, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT
 from rigup.diagnosis.rules.told import (
@@ -11,8 +11,6 @@ from rigup.diagnosis.rules.told import (
     OTHER_ACCELERATORS,
     WITHOUT_GPU,
 )
-from rigup.knowledge.driver_faults import production_branch
-from rigup.knowledge.gpus import driver_branch_for
 from rigup.machine.kinds import (
     Driver,
     DriverLibrary,
@@ -173,10 +171,3 @@ def program_found_no_library_of_the_driver(
 
 def _draws(card: PciDevice) -> bool:
     return str(card.get("class_code", "03")).startswith("03")
-
-
-@mends("nvidia-driver-missing")
-def branch_to_install(gpu: Gpu | None = one(vendor="nvidia")) -> Params:
-    """The last branch that drives the chip, or the long-lived one of today, which drives most."""
-    isa = gpu.get("isa") if gpu is not None else None
-    return {"branch": (isa and driver_branch_for(isa)) or production_branch()}

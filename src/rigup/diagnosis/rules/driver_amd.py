@@ -1,6 +1,6 @@
 """AMD's kernel side: amdgpu and amdkfd, the path to the card, and firmware."""
 
-from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen
+from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.knowledge.driver_faults import firmware_fault
 from rigup.machine.kinds import (
@@ -313,11 +313,3 @@ def bad_firmware_is_loaded(
 def scheduler_hangs(_hang: Symptom = seen(*_HANG)) -> Verdict:
     """The scheduler of the card does not answer: often its firmware, not always."""
     return True
-
-
-@mends("amd-firmware-regression")
-def firmware_in_force(
-    package: SystemPackage = one(name=("linux-firmware", "amd-gpu-firmware", "linux-firmware-amdgpu")),
-) -> Params:
-    """Which package to change."""
-    return {"firmware": package.version}

@@ -1,12 +1,11 @@
 """Cards that are not there, not mapped, or given to a guest by halves; and the memory manager beside the driver."""
 
-from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
+from rigup.diagnosis.rule import Every, Verdict, every, lacks, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, same_version
 from rigup.diagnosis.rules.told import WITHOUT_GPU
 from rigup.knowledge.driver_faults import branch_has, virtual_display
 from rigup.knowledge.gpus import is_display_only
-from rigup.knowledge.torch_builds import index_url
 from rigup.machine.kinds import (
     DeviceNode,
     Driver,
@@ -142,12 +141,6 @@ def _may_compute(device: PciDevice) -> bool:
         virtual_display(vendor, device.get("driver"))
         or (vendor and is_display_only(vendor, device.get("device_id", "")))
     )
-
-
-@mends("no-gpu-present", "vm-without-gpu-passthrough")
-def build_for_the_processor(_torch: Torch | None = None) -> Params:
-    """Where to get a build that needs no GPU."""
-    return {"cpu": "pip install torch --index-url " + index_url("cpu")}
 
 
 @rule("vm-without-gpu-passthrough")

@@ -1,6 +1,6 @@
 """Cards that fail, and cards that somebody else has."""
 
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.diagnosis.rule import Params, Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.driver import SILENT
 from rigup.diagnosis.rules.driver_guest import on_first_bus
@@ -245,12 +245,6 @@ def manager_of_another_version(
     return mine and not package.version.rpartition(":")[2].startswith(driver.version)
 
 
-@mends("fabric-manager-not-running")
-def version_of_the_driver(driver: Driver = one(vendor="nvidia")) -> Params:
-    """The manager must be of exactly this version."""
-    return {"version": driver.version}
-
-
 # -- who may use the card
 @rule("compute-mode-exclusive")
 def another_process_has_it(
@@ -305,7 +299,7 @@ def no_part_is_shown(gpu: Gpu = one(mig=True), _error: Symptom = seen(*_NO_MIG))
 def named_in_the_old_form(mask: Variable = one(name=_MASKS), gpu: Gpu = one(vendor="nvidia")) -> Verdict:
     """Parts have UUIDs of their own here, and the variable names one by its card and number."""
     old = [name for name in (mask.value or "").split(",") if name.startswith("MIG-GPU-")]
-    return bool(old and _uuids(gpu)) and {"named": old[0]}
+    return bool(old and uuids_of_parts(gpu)) and {"named": old[0]}
 
 
 @rule("mig-device-misaddressed", "possible")
@@ -316,14 +310,8 @@ def old_form_finds_nothing(
     return driver is None and gpu is None and {"named": said.named, "said": error.id}
 
 
-@mends("mig-device-misaddressed")
-def uuid_of_a_part(gpu: Gpu = one(vendor="nvidia")) -> Params:
-    """A UUID that nvidia-smi -L lists."""
-    uuids = _uuids(gpu)
-    return {"uuid": uuids[0]} if uuids else {}
-
-
-def _uuids(gpu: Gpu) -> list[str]:
+def uuids_of_parts(gpu: Gpu) -> list[str]:
+    """Of the devices that MIG cuts a card into."""
     told = [str(part.get("uuid", "")) for part in gpu.get("partitions") or ()]
     return [uuid for uuid in told if uuid.startswith("MIG-")]
 

@@ -1,10 +1,9 @@
 """Linux inside Windows: what it borrows from there, and what gets in its way."""
 
-from rigup.diagnosis.rule import Every, Params, Verdict, every, lacks, mends, one, rule, seen
+from rigup.diagnosis.rule import Every, Verdict, every, lacks, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.told import NO_DEDICATED, NO_SUCH_CARD
 from rigup.knowledge import wsl
-from rigup.language import _
 from rigup.machine.kinds import (
     DeviceNode,
     Distribution,
@@ -154,12 +153,6 @@ def plain_name_not_in_the_cache(missing: Every[LoaderEntry] = lacks(LoaderEntry,
     return asked and torch is None and entry.path.startswith(wsl.library_folder()) and {"path": wsl.library_folder()}
 
 
-@mends("wsl-libcuda-link")
-def where_to_link() -> Params:
-    """A place that loaders and compilers look at."""
-    return {"path": wsl.library_folder(), "link": "/usr/local/lib/libcuda.so"}
-
-
 @rule("wsl-windows-too-old")
 def windows_or_its_kernel_is_old(platform: Platform = one(wsl=_WSL)) -> Verdict:
     """GPUs came with a certain build of Windows and a certain kernel; the version is Windows's where it tells one."""
@@ -239,12 +232,6 @@ def chip_before_the_first_generation(_platform: Platform = one(wsl=_WSL), card: 
                                      _error: Symptom = seen(*_NO_RUNTIME, "hip-no-device", "torch-no-cuda-gpus", "rock-module-not-loaded")) -> Verdict:  # fmt: skip
     """ROCm in WSL began with a later generation."""
     return wsl.chip_without_wsl(card.isa)
-
-
-@mends("wsl-gpu-not-supported")
-def what_else_runs_there() -> Params:
-    """Windows's own ways to the card."""
-    return {"backend": _("native Linux, or on Windows Vulkan, DirectML or AMD's Windows builds")}
 
 
 @rule("wsl-rocm-release-not-supported", strength="likely")
