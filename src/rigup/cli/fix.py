@@ -159,7 +159,8 @@ def _text(told: Answer, explained: bool) -> str:
     for finding in told["findings"]:
         parts.append("\n".join(wrapped(click.style(finding["title"], bold=True))))
         if told["plan"] is None:
-            parts += ["\n".join(steps_text(fix["steps"], explained)) for fix in finding["fixes"][:2]]
+            ways = ["\n".join(steps_text(fix["steps"], explained)) for fix in finding["fixes"][:2]]
+            parts += [_("or:") + "\n" + way if number else way for number, way in enumerate(ways)]
     if told["plan"] is not None:
         parts.append(text(told["plan"], explained))
     return "\n\n".join(parts)
