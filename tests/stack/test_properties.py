@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from packaging.requirements import Requirement
 
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
@@ -264,12 +265,21 @@ def test_what_is_planned_and_then_there_is_ready(profile, wish):
     assume(first.possible)
     changed = {change.change: change.to for change in first.changes}
     driver = changed.get("nvidia-driver") or changed.get("windows-driver") or first.site.nvidia_driver
-    extra = {line.partition("==")[0]: line.partition("==")[2] for line in first.requirements}
+    extra = {
+        told.name: next((one.version for one in told.specifier if one.operator == "=="), "1.26.4")
+        for told in map(Requirement, first.requirements)
+    }
+    brought = [
+        step["params"]["packages"] for step in answer(first)["steps"] if step["kind"] == "install-system-packages"
+    ]
     there = first.site.but(
         installed=named_plainly(first.packages) | extra, variables=first.variables, python=first.python,
         pythons=(first.python,), nvidia_driver=driver, environment=".venv",
-        open_module=module_of(first, driver),
-        there=There(toolkits={"rocm": (changed["rocm"],)} if "rocm" in changed else {}),
+        open_module=module_of(first, driver), kernel="99.0" if "os" in changed else first.site.kernel,
+        there=There(
+            toolkits={"rocm": (changed["rocm"],)} if "rocm" in changed else first.site.there.toolkits,
+            packages=dict.fromkeys((name for told in brought for name in told.split(", ")), "1"),
+        ),
         toolkit=changed.get("toolkit", "").removeprefix("CUDA ").partition(" ")[0] or first.site.toolkit,
     )  # fmt: skip
     again = choose(first.wish, there)

@@ -3,11 +3,11 @@
 from typing import Any, NamedTuple
 
 from rigup.diagnosis.findings import Finding
+from rigup.diagnosis.verifications import failed_on, proven_on, said_of
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.torch_builds import index_url, newest_build
 from rigup.language import _
-from rigup.machine.kinds import Driver, Platform, Proof, Torch, Variable
-from rigup.machine.proofs import holds
+from rigup.machine.kinds import Driver, Platform, Torch, Variable
 from rigup.machine.store import Facts
 
 OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
@@ -27,8 +27,8 @@ class State(NamedTuple):
 def device_states(devices: list[Device], findings: list[Finding], titles: list[str], facts: Facts) -> None:
     """Add `state`, `because` and `next` to each device of the inventory. `titles` are those of the findings."""
     for device in devices:
-        told = _fault(device, findings, titles) or _proven(device, facts) or _doubt(device, findings, titles)
-        told = told or _by_build(device, facts)
+        told = _fault(device, findings, titles) or _failed(device, facts) or _proven(device, facts)
+        told = told or _doubt(device, findings, titles) or _by_build(device, facts)
         device.update(state=told.state, because=told.because, next=told.following)
 
 
@@ -62,13 +62,23 @@ def _concerns(finding: Finding, device: Device) -> bool:
     return not makers or device.get("vendor") in makers
 
 
-def _proven(device: Device, facts: Facts) -> State | None:
-    """A proof on record whose facts still hold."""
-    proof = next((one for one in facts.of(Proof) if holds(one, device, facts)), None)
+def _failed(device: Device, facts: Facts) -> State | None:
+    """A failure on record whose facts still stand, until a later verification passes."""
+    proof = failed_on(device, facts)
     if proof is None:
         return None
-    told = _("{framework} {build} was proven on it on {date} (`rigup verify`)")
-    return State("verified", told.format(framework=proof.framework, build=proof.build, date=proof.recorded_at[:10]), "")
+    command = "rigup verify " + str(proof.get("prefix") or proof.get("env", ""))
+    return State("no", said_of(proof), _("When it was mended: {command}").format(command=command))
+
+
+def _proven(device: Device, facts: Facts) -> State | None:
+    """A proof on record whose facts still hold."""
+    proof = proven_on(device, facts)
+    if proof is None:
+        return None
+    told = _("{framework} {build} was proven on it on {date} (`rigup verify {environment}`)")
+    named = {"framework": proof.framework, "build": proof.build, "date": proof.recorded_at[:10]}
+    return State("verified", told.format(**named, environment=proof.get("prefix") or proof.env), "")
 
 
 def _by_build(device: Device, facts: Facts) -> State:

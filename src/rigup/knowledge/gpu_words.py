@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 import msgspec
 
@@ -19,6 +20,15 @@ _MAKERS = (
     ("apple", late(r"\bapple m\d", re.IGNORECASE)),
     ("nvidia", late(r"\b(?:nvidia|geforce|rtx|gtx|quadro|tesla|titan|jetson|gpu)\b", re.IGNORECASE)),
 )
+
+
+_ISA = late(r"\b(?P<isa>sm_\d{2,3}|gfx[0-9a-f]{3,4})\b", re.IGNORECASE)
+_NEAR = 0.75  # how alike two names are before one is taken for a slip of the other
+_MOST_NEAR = 3
+
+
+class _Named(msgspec.Struct, frozen=True):
+    name: str
 
 
 class _Word(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +55,8 @@ def gpu_in_words(name: str) -> tuple[Gpu, str] | None:
 
     """
     name = name.strip()[:MAX_LENGTH]
+    if known := _by_isa(name):
+        return known, ""
     if found := _PCI.fullmatch(name):
         vendor = VENDORS.get(found["vendor"].lower(), found["vendor"].lower())
         return gpu_by_pci(found["vendor"], found["device"]) or Gpu(vendor=vendor, name=name), name.lower()
@@ -53,6 +65,42 @@ def gpu_in_words(name: str) -> tuple[Gpu, str] | None:
             return _called(known, name), ""
     maker = next((maker for maker, pattern in _MAKERS if pattern.search(name)), "")
     return (Gpu(vendor=maker, name=name), "") if maker else None
+
+
+def is_known(gpu: Gpu, pci_id: str = "") -> bool:
+    """Whether the tables know a product that was told, and not its maker alone.
+
+    A name without any number ("nvidia gpu") asks for no product; one with a number, or an id, that no table has does.
+    """
+    names_one = bool(pci_id) or any(letter.isdigit() for letter in gpu.name)
+    return bool(gpu.isa or gpu.architecture or gpu.source) or not names_one
+
+
+def near(name: str) -> tuple[str, ...]:
+    """Products whose names are nearly what a person wrote, the nearest first.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    tables_of = (("gpus_nvidia", "gpu"), ("gpus_amd", "gpu"), ("gpus_intel", "gpu"))
+    rows = (row.name for table, array in tables_of for row in tables.rows(table, array, _Named))
+    plain = {_without_maker(one): one for one in rows}
+    found = get_close_matches(_without_maker(name), plain, _MOST_NEAR, _NEAR)
+    return tuple(plain[one] for one in found)
+
+
+def _without_maker(name: str) -> str:
+    return re.sub(r"^(?:nvidia|amd|intel|geforce|radeon|\s)+", "", name.lower())
+
+
+def _by_isa(name: str) -> Gpu | None:
+    """A product that is told by its target, as one newer than the tables can be: "RTX 9090 sm_130", "gfx1250"."""
+    found = _ISA.search(name)
+    if found is None:
+        return None
+    vendor = "nvidia" if found["isa"].lower().startswith("sm_") else "amd"
+    return Gpu(vendor=vendor, name=name, isa=found["isa"].lower())
 
 
 def _spellings(name: str) -> Iterator[str]:

@@ -36,6 +36,47 @@ class _Script(msgspec.Struct, frozen=True):
     of_release: str
 
 
+class Compute(msgspec.Struct, frozen=True, kw_only=True):
+    """What a distribution has of Level Zero and OpenCL for Intel's GPUs.
+
+    Attributes:
+        releases: of the distribution; empty for all.
+        setup, undo: make the packages known, and take that back.
+        provider: who has them, where that is not the distribution itself.
+
+    """
+
+    ids: list[str]
+    releases: list[str] = []
+    setup: list[list[str]] = []
+    undo: list[list[str]] = []
+    provider: str = ""
+    packages: list[str]
+    source: str = ""
+
+
+class _Elsewhere(msgspec.Struct, frozen=True):
+    system: str
+    address: str
+
+
+def compute_packages(distribution: str, release: str) -> Compute | None:
+    """What a release of a distribution has for programs that compute on an Intel GPU; None where it has not enough.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = (row for row in tables.rows("intel_xpu", "compute", Compute) if distribution in row.ids)
+    return next((row for row in rows if not row.releases or release in row.releases), None)
+
+
+def compute_address(system: str) -> str:
+    """Where Intel keeps its driver for a system, "linux" or "windows". Raises KnowledgeError for a malformed table."""
+    rows = tables.rows("intel_xpu", "compute_elsewhere", _Elsewhere)
+    return next((row.address for row in rows if row.system == system), "")
+
+
 def part_of(file: str) -> Part | None:
     """Who brings a file that is not the base kit's; None for the kit's own.
 

@@ -13,6 +13,7 @@ class JetPack(msgspec.Struct, frozen=True, kw_only=True):
         l4t: the release of Linux for Tegra that it starts with.
         cuda: the newest CUDA that its driver runs.
         python, glibc: as its distribution ships them.
+        ubuntu: the release that its system is made from.
         generic: whether it runs the wheels that are made for servers of its architecture.
 
     """
@@ -22,6 +23,7 @@ class JetPack(msgspec.Struct, frozen=True, kw_only=True):
     cuda: str
     python: str
     glibc: str
+    ubuntu: str = ""
     generic: bool = False
     source: str = ""
 
@@ -30,6 +32,8 @@ class JetsonWheel(msgspec.Struct, frozen=True, kw_only=True):
     """A torch that is built for Jetson.
 
     Attributes:
+        file: its address, where no version can name it in an index.
+        before: packages of the system without which it does not start.
         jetpack: the first release that it runs on, and the first on which it does not.
         index: where it lies; "" where `links` names a folder of files.
 
@@ -42,6 +46,8 @@ class JetsonWheel(msgspec.Struct, frozen=True, kw_only=True):
     cuda: str
     python: list[str]
     code: list[str]
+    file: str = ""
+    before: list[str] = []
     index: str = ""
     links: str = ""
     source: str = ""
@@ -84,3 +90,18 @@ def jetson_wheels(release: str) -> list[JetsonWheel]:
     rows = tables.rows("torch_jetson", "wheel", JetsonWheel)
     fitting = [row for row in rows if asked and version_key(row.jetpack[0]) <= asked < version_key(row.jetpack[1])]
     return sorted(fitting, key=lambda row: version_key(row.torch), reverse=True)
+
+
+class _Module(msgspec.Struct, frozen=True):
+    isa: str
+    jetpack: str
+
+
+def last_jetpack(isa: str) -> str:
+    """The last JetPack of a module's generation ("4.6" for "sm_53"); "" where nobody has said.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return next((row.jetpack for row in tables.rows("torch_jetson", "module", _Module) if row.isa == isa), "")

@@ -32,7 +32,10 @@ class Sheet(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody measured: `rate` in operations, bytes or tokens a second, as `unit` tells; `kind` is gpu or cpu."""
+    """What somebody measured: `rate` in operations, bytes or tokens a second, as `unit` tells; `kind` is gpu or cpu.
+
+    `above_sheet` tells why it is more than the data sheet, where it is.
+    """
 
     device: str
     kind: str = "gpu"
@@ -41,6 +44,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     rate: float
     unit: str = "FLOP/s"
     conditions: str = ""
+    above_sheet: str = ""
     source: str = ""
     how: str = ""
 

@@ -214,6 +214,33 @@ def variant_for_pypi(version: str, system: str = "linux", machine: str = "x86_64
     return found.variant if found else None
 
 
+def brought(version: str, variant: str, system: str = "linux", machine: str = "x86_64") -> TorchBuild | None:
+    """Find the build of torch that a package which asks for one release of it has its code for.
+
+    PyPI holds one build of a release for each platform. Where that one has no GPU code, the build of the torch index
+    is told (`pypi` is False), which must then be named; it is of the same major release of CUDA.
+
+    Args:
+        version: the release that is asked for ("2.9.0").
+        variant: the build that the package is made for ("cu128").
+        system: "linux", "windows" or "macos".
+        machine: "x86_64" or "aarch64".
+
+    Returns:
+        None where no build of that release on the platform has GPU code of that major release.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    release = version_key(version)[:3]
+    rows = [row for row in builds(system, machine) if version_key(row.torch)[:3] == release and row.cuda]
+    major = variant.removeprefix("cu")[:2]
+    same = [row for row in rows if row.variant.removeprefix("cu")[:2] == major]
+    plain = next((row for row in rows if row.pypi), None)
+    return plain or max(same, key=lambda row: (row.variant == variant, version_key(row.cuda)), default=None)
+
+
 def index_url(variant: str, nightly: bool = False) -> str:
     """Tell the package index of a variant ("cu126"); "" for "": the default index of the person's own tools."""
     if not variant:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from rigup.knowledge import tables
+from rigup.knowledge.cuda import version_key
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,6 +95,53 @@ def families() -> tuple[Family, ...]:
 def wheels(family: str) -> tuple[Wheel, ...]:
     """The wheels of a family. Raises KnowledgeError for a malformed table."""
     return tuple(row for row in tables.rows("wheels", "wheel", Wheel) if row.family == family)
+
+
+class _Files(msgspec.Struct, frozen=True, kw_only=True):
+    """Which wheels of releases lie on PyPI: Pythons by platform ("linux-x86_64"); "+3.9" is that one and all above it."""
+
+    package: str
+    releases: list[str]
+    pythons: dict[str, list[str]]
+
+
+def pythons_with_wheel(
+    package: str, version: str, system: str, machine: str, pythons: Iterable[str]
+) -> tuple[str, ...] | None:
+    """Which Pythons have a wheel of a release on PyPI.
+
+    Args:
+        package: its canonical name.
+        version: the release, without a local part.
+        system: "linux", "windows" or "macos".
+        machine: "x86_64", "aarch64" or "arm64"; the last two are one.
+        pythons: those that are asked about ("3.12").
+
+    Returns:
+        Those of them that have one, in the same order; None where nobody looked at the release.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    row = _looked_at().get((package, version))
+    if row is None:
+        return None
+    plain = "aarch64" if system == "linux" else "arm64"
+    there = row.pythons.get(f"{system}-{plain if machine in ('aarch64', 'arm64') else machine}")
+    if there is None:
+        return ()
+    return tuple(one for one in pythons if not there or _in(one, there))
+
+
+def _in(python: str, there: Iterable[str]) -> bool:
+    return any(version_key(python) >= version_key(one[1:]) if one[0] == "+" else python == one for one in there)
+
+
+@tables.remembered
+def _looked_at() -> dict[tuple[str, str], _Files]:
+    rows = tables.rows("wheels", "files", _Files)
+    return {(row.package, version): row for row in rows for version in row.releases}
 
 
 class _Word(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,6 +32,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         kind: how it reaches a device: "cuda", "rocm", "xpu", "mps", "metal", "directml", "openvino", "vulkan" or "cpu";
             "unknown" where the tables do not tell.
         packages: exact versions by name as pip takes them, the package itself first.
+        files: addresses of those that no version can name in an index, by package.
         index: where it lies, "" for the default index. links: folders of files beside it.
         beside: what stands on it, with exact versions, from the default index.
         code: architectures that are compiled in.
@@ -54,6 +55,10 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         pins: libraries of NVIDIA that it brings into the environment ("cudnn"), each with the versions that it takes.
         any_cudnn: it asks for any cuDNN of its line, so that the newest is taken.
         mind: what a person has to see to, as a sentence.
+        folders: addresses of folders in which the makers of packages on it keep wheels for it, by package.
+        origins: what pip is told in place of the names of packages on it ("apex@git+https://…"), by package.
+        narrowed_by: what stands on it and has a wheel for fewer Pythons.
+        open: packages on it of which the tables know no release for it: the index decides.
         trial: why nobody can vouch for it on any device, as a sentence; "" where its makers released it.
         source: the table that says so.
 
@@ -64,6 +69,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     variant: str = ""
     kind: str = "cpu"
     packages: dict[str, str] = {}
+    files: dict[str, str] = {}
     index: str = ""
     links: tuple[str, ...] = ()
     beside: dict[str, str] = {}
@@ -92,6 +98,10 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     pins: dict[str, str] = {}
     any_cudnn: bool = False
     mind: str = ""
+    folders: dict[str, str] = {}
+    origins: dict[str, str] = {}
+    narrowed_by: str = ""
+    open: tuple[str, ...] = ()
     trial: str = ""
     source: str = ""
     note: str = ""

@@ -4,6 +4,7 @@ import msgspec
 
 from rigup.stack.candidate import Change, Served
 from rigup.stack.remedies import Remedy
+from rigup.stack.resolution import Resolution
 from rigup.stack.site import Device, Site
 from rigup.stack.weigh import Judged
 from rigup.stack.wish import Wish
@@ -33,6 +34,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
         devices: each device with whether it is served.
         others: devices that are left out, with the choice that would serve them in an environment of their own.
         remedy: what would make the whole wish possible; None where nothing is known or nothing is needed.
+        resolution: what a resolver made of it; None where none was asked.
 
     """
 
@@ -50,6 +52,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     remedy: Remedy | None = None
     others: tuple["Choice", ...] = ()
     warnings: tuple[str, ...] = ()
+    resolution: Resolution | None = None
 
     @property
     def smallest_change(self) -> str:
@@ -58,5 +61,5 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def possible(self) -> bool:
-        """Something can be installed."""
-        return bool(self.chosen)
+        """Something can be installed: there is a build, and no resolver says that it cannot be had with the rest."""
+        return bool(self.chosen) and not (self.resolution and self.resolution.refused)

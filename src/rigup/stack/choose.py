@@ -9,6 +9,7 @@ from rigup.knowledge.chips import isa_order
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cudnn import cudnn_pin
 from rigup.knowledge.mirrors import mirror_names
+from rigup.knowledge.numpy_ceilings import numpy_below
 from rigup.knowledge.wheels import words_for
 from rigup.language import _
 from rigup.stack import frameworks
@@ -16,17 +17,21 @@ from rigup.stack.apart import apart
 from rigup.stack.candidate import Change, Served, unserved
 from rigup.stack.choice import Choice, TurnedDown
 from rigup.stack.decide import Decision, decide, made_for, solved
-from rigup.stack.explain import translations, turned_down, unheard
+from rigup.stack.explain import instead, translations, turned_down, unheard
 from rigup.stack.inside import inside
-from rigup.stack.limits import python_for
 from rigup.stack.notes import note
+from rigup.stack.programs import words_of
+from rigup.stack.pythons import python_for
 from rigup.stack.remedies import smallest
+from rigup.stack.serving_nvidia import undriven
 from rigup.stack.site import Device, Site
+from rigup.stack.soft_bounds import bounded, contradictions, may_be_below
 from rigup.stack.variables import for_devices, of_driver
 from rigup.stack.weigh import Judged, served_count, serves_all, wanted
 from rigup.stack.wish import Wish, WishError
 
 Told = tuple[tuple[Device, Served], ...]
+_LANGUAGE_MODELS = "llama-cpp-python"
 
 
 def choose(wish: Wish, site: Site) -> Choice:
@@ -47,7 +52,7 @@ def choose(wish: Wish, site: Site) -> Choice:
         wish=wish, site=site, remedy=None if whole else smallest(wish, site, solved),
         turned_down=(
             *turned_down(found.refused, site), *_translations(found, site), *_without_gpu(found, site),
-            *(unheard(wish, site) if found.stuck else ()),
+            *(unheard(wish, site) if found.stuck else ()), *(() if whole else instead(wish, site)),
         ),
     )  # fmt: skip
     if found.conflict:
@@ -57,8 +62,8 @@ def choose(wish: Wish, site: Site) -> Choice:
 
 def _check_mirror(name: str) -> None:
     """Raise WishError for a mirror that the tables do not know, naming those that they do."""
-    known = mirror_names() if name else ()
-    if name and name.lower() not in known:
+    known = mirror_names() if name else []
+    if name and name.lower() not in {one.lower() for one in known}:
         told = _("{name} is no mirror that the tables know. Known are: {names}.")
         raise WishError(told.format(name=name[:60], names=", ".join(known)))
 
@@ -111,20 +116,50 @@ def _with_a_stack(choice: Choice, found: Decision) -> Choice:
         for one in taken
         for name, version in (_with_extras(one) | one.build.beside | pins(one, site)).items()
     }
+    packages |= _numpy(wish, taken, site)
     return msgspec.structs.replace(
         choice, chosen=taken, packages=packages, requirements=tuple(_requirements(wish, taken, packages)),
         indexes=tuple(dict.fromkeys(url for one in taken for url in _places(one) if url)), devices=devices,
         variables={name: value for one in taken for name, value in one.build.variables.items()} | variables,
         python=taken[0].python or python_for(taken[0].build, inside(wish, site), wish), changes=tuple(_changes(taken)),
-        others=choice.others or _others(wish, site, taken[0]), warnings=tuple(_warnings(wish, taken, devices)),
+        others=choice.others or _others(wish, site, taken[0]),
+        warnings=(*_warnings(wish, taken, devices, site), *_instead(choice, taken, devices)),
     )  # fmt: skip
 
 
-def _warnings(wish: Wish, taken: Iterable[Judged], devices: Told) -> Iterator[str]:
+def _warnings(wish: Wish, taken: tuple[Judged, ...], devices: Told, site: Site) -> Iterator[str]:
     """What a person has to see to: of the builds, and of packages of which there is a word to say."""
     idle = {device.vendor for device, told in devices if not told.served}
+    yield from words_of(wish.asked())
     yield from (note(word) for word in words_for(wish.asked(), idle))
     yield from (one.build.mind for one in taken if one.build.mind)
+    yield from contradictions(wish.asked(), {name: told for one in taken for name, told in one.build.packages.items()})
+    numpy = wish.asked().get("numpy")
+    found = [(one.build.label, below) for one in taken for below in _too_new(one, site)]
+    for label, below in found if numpy and numpy.specifier else ():
+        if numpy and not may_be_below(numpy, below):
+            told = _(
+                "{build} was compiled for NumPy below {below}: with the NumPy that was asked for it cannot take arrays."
+            )
+            yield told.format(build=label, below=below)
+
+
+def _instead(choice: Choice, taken: Iterable[Judged], devices: Told) -> Iterator[str]:
+    """What the devices can still be used for, where nothing that was asked for reaches any of them."""
+    site, instead = choice.site, Wish(packages=(_LANGUAGE_MODELS,))
+    idle = [device for device, told in devices if device in wanted(site) and not told.served]
+    if choice.remedy or not idle or len(idle) < len(wanted(site)) or any(_is(one, _LANGUAGE_MODELS) for one in taken):
+        return
+    for one in solved(instead, site):
+        if served_count(one, site):
+            told = _(
+                "No build of it reaches {device}. Language models do, by {build}: `rigup plan llama.cpp` plans it."
+            )
+            yield told.format(device=idle[0].label, build=one.build.label)
+
+
+def _is(one: Judged, name: str) -> bool:
+    return one.build.package == name
 
 
 def _places(one: Judged) -> tuple[str, ...]:
@@ -135,15 +170,37 @@ def _changes(taken: Iterable[Judged]) -> Iterable[Change]:
     return {change.change: change for one in taken for change in one.changes}.values()
 
 
+def _numpy(wish: Wish, taken: Iterable[Judged], site: Site) -> dict[str, str]:
+    """NumPy below the first release that code of the builds does not fit, where the wish leaves it open.
+
+    Wheels of old releases do not say so themselves, and conda's do.
+    """
+    asked = wish.asked().get("numpy")
+    found = [below for one in taken for below in _too_new(one, site)]
+    return {"numpy": "<" + min(found, key=version_key)} if found and not (asked and asked.specifier) else {}
+
+
+def _too_new(one: Judged, site: Site) -> Iterator[str]:
+    """The first NumPy that a build does not fit; what stands in an image fits what is there."""
+    if not one.build.conda and not one.build.image:
+        told = (
+            numpy_below(name.partition("[")[0], version, site.system) for name, version in one.build.packages.items()
+        )
+        yield from filter(None, told)
+
+
 def _requirements(wish: Wish, taken: Iterable[Judged], packages: dict[str, str]) -> Iterator[str]:
     """What comes after the frameworks: packages that stand on them, and what the tables do not know."""
-    beside = {name for one in taken for name in one.build.beside}
+    beside = {name for one in taken for name in one.build.beside} | ({"numpy"} & packages.keys())
     known = {canonicalize_name(name.partition("[")[0]) for name in packages}
+    origins = {name: told for one in taken for name, told in one.build.origins.items()}
     for name, told in wish.asked().items():
         if name in beside:
             yield name + (packages[name] if not packages[name][:1].isdigit() else "==" + packages[name])
-        elif name not in known and not frameworks.stands_for(name):
-            yield str(told)
+        elif name not in known and not frameworks.stands_for(name, told):
+            yield origins.get(name) or bounded(told, packages)
+    if "numpy" in packages and "numpy" not in wish.asked():
+        yield "numpy" + packages["numpy"]
 
 
 def _devices(taken: tuple[Judged, ...], found: Decision, site: Site) -> Iterator[tuple[Device, Served]]:
@@ -159,7 +216,10 @@ def _devices(taken: tuple[Judged, ...], found: Decision, site: Site) -> Iterator
 
 def _others(wish: Wish, site: Site, taken: Judged) -> tuple[Choice, ...]:
     """An environment of its own for the wanted devices that are left out, where one is possible."""
-    left = [device for device, told in _each(taken, site) if device in wanted(site) and not told.served]
+    left = [
+        device for device, told in _each(taken, site)
+        if device in wanted(site) and not told.served and not (device.vendor == "nvidia" and undriven(device, site))
+    ]  # fmt: skip
     if not left or len(left) == len(wanted(site)):
         return ()
     other = choose(wish, site.but(devices=tuple(left)))

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from packaging.utils import canonicalize_name
 
+from rigup.knowledge.meant import other_names
 from rigup.knowledge.wheels import neighbours
 from rigup.language import _
 from rigup.stack.frameworks import known_names
-from rigup.stack.wish import FILES, KNOWN_AS, WishError
+from rigup.stack.wish import FILES, WishError
 
 _SHORTEST = (
     5  # letters of a name whose neighbours are told: of shorter ones too many other packages are one letter away
@@ -60,7 +61,7 @@ def _check_spelling(word: str) -> None:
     """A name with a version is taken as it stands: whoever knows the version knows the package."""
     found = _NAME.fullmatch(word.strip())
     name = canonicalize_name(found[0]) if found else ""
-    if not name or name in known_names() or name in KNOWN_AS or name in neighbours():
+    if not name or name in known_names() or name in other_names() or name in neighbours():
         return
     if meant := _near(name):
         told = _(
@@ -74,7 +75,7 @@ def _near(name: str) -> str:
     """The known name that is one slip away: a letter left out, added, changed, or two that changed places."""
     plain = name.replace("-", "")
     known = sorted(
-        (one for one in {*known_names(), *KNOWN_AS} if len(one) >= _SHORTEST), key=lambda one: (len(one), one)
+        (one for one in {*known_names(), *other_names()} if len(one) >= _SHORTEST), key=lambda one: (len(one), one)
     )
     same = [one for one in known if one.replace("-", "") == plain]
     return next(iter(same or [one for one in known if len(name) >= _SHORTEST - 1 and _one_slip(name, one)]), "")

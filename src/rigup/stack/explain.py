@@ -1,21 +1,34 @@
 """Why nothing newer: each build that was turned down with its reason."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
+import msgspec
 from packaging.requirements import Requirement
 
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.torch_builds import builds, companions
 from rigup.knowledge.wheels import families
 from rigup.language import _
 from rigup.stack import frameworks
 from rigup.stack.choice import TurnedDown
+from rigup.stack.frameworks.torch import COMPANIONS, allows
+from rigup.stack.programs import asked_for, sentence
 from rigup.stack.site import Site
 from rigup.stack.weigh import Judged, wanted
 from rigup.stack.wish import Wish
 
 _MOST = 20
 _SYSTEMS = {"linux": "Linux", "windows": "Windows", "macos": "macOS"}
+
+
+class _Alternative(msgspec.Struct, frozen=True, kw_only=True):
+    """What serves in place of a package, on some systems and with GPUs of some makers; empty for any."""
+
+    package: str
+    instead: list[str]
+    systems: list[str] = []
+    vendors: list[str] = []
 
 
 def turned_down(told: Iterable[Judged], site: Site) -> tuple[TurnedDown, ...]:
@@ -74,13 +87,46 @@ def unheard(wish: Wish, site: Site) -> Iterator[TurnedDown]:
     for name, instead in ended:
         told = _("{name} has come to an end: {instead} has taken its place.").format(name=name, instead=instead)
         yield TurnedDown(candidate=name, because=told, source="wheels")
-    for lead in frameworks.leads(asked, wish.manager) if not ended else ():
+    yield from _of_other_torch(asked)
+    told_of = [row for row in asked_for(asked) if not row.package and not row.needs]
+    yield from (TurnedDown(candidate=row.title, because=sentence(row), source="meant") for row in told_of)
+    for lead in frameworks.leads(asked, wish.manager) if not ended and not told_of else ():
         if not any(True for _one in lead.candidates({name: Requirement(name) for name in asked}, site)):
             told = _("No build of {name} is known for {system} on {machine}.")
             because = told.format(
                 name=lead.name.replace("_", "-"), system=_SYSTEMS.get(site.system, site.system), machine=site.machine
             )
             yield TurnedDown(candidate=lead.name.replace("_", "-"), because=because, source="wheels")
+
+
+def _of_other_torch(asked: Mapping[str, Requirement]) -> Iterator[TurnedDown]:
+    """Members of torch's family whose releases that were asked for all belong to a torch that the wish excludes."""
+    releases = sorted({row.torch for row in builds()}, key=version_key) if "torch" in asked else []
+    for name in (one for one in COMPANIONS if one in asked):
+        versions = {torch: str(getattr(companions(torch), name, "") or "") for torch in releases}
+        fitting = [torch for torch, version in versions.items() if version and allows(asked[name], version)]
+        if fitting and not any(allows(asked["torch"], torch) for torch in fitting):
+            told = _("{package} belongs to torch {versions}, and {torch} was asked for.")
+            span = (
+                fitting[0] if len(fitting) == 1 else _("{first} to {last}").format(first=fitting[0], last=fitting[-1])
+            )
+            because = told.format(package=asked[name], versions=span, torch=asked["torch"])
+            yield TurnedDown(candidate=str(asked[name]), because=because, source="torch_companions")
+
+
+def instead(wish: Wish, site: Site) -> Iterator[TurnedDown]:
+    """What serves in place of packages that cannot be had there, or not with the GPU.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    asked, makers = wish.asked(), {device.vendor for device in site.gpus}
+    for row in tables.rows("torch_addons", "alternative", _Alternative):
+        here = (not row.systems or site.system in row.systems) and (not row.vendors or makers & set(row.vendors))
+        if row.package in asked and here:
+            told = _("What serves in its place there: {names}.").format(names=", ".join(row.instead))
+            yield TurnedDown(candidate=row.package, because=told, source="torch_addons")
 
 
 def translations(makers: set[str], kinds: set[str]) -> tuple[TurnedDown, ...]:

@@ -19,7 +19,8 @@ def inside(wish: Wish, site: Site) -> Site:
 
     """
     if wish.manager not in IMAGES:
-        return site.but(holder=wish.manager)
+        apart = {"python": None, "pythons": ()} if wish.manager == "conda" and site.own_python else {}
+        return site.but(holder=wish.manager, **apart)
     found = base(site)
     python = (found.python,) if found.python else ()
     return site.but(

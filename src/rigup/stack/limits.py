@@ -3,9 +3,8 @@
 from rigup.knowledge.apple import is_older
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.package_sizes import weight
-from rigup.knowledge.torch_builds import builds
 from rigup.language import _, sentences
-from rigup.stack.candidate import Candidate, Change
+from rigup.stack.candidate import Candidate
 from rigup.stack.site import NONE, Site
 from rigup.stack.wish import Wish
 from rigup.stack.words import change_name
@@ -86,30 +85,3 @@ def _of_system(build: Candidate, site: Site) -> str:
     if site.root is False and site.holder == "venv":
         return sentences(asked.why, _("Only root can add {what}.").format(what=what))
     return sentences(asked.why, _("Nothing adds {what} there.").format(what=what))
-
-
-def python_for(build: Candidate, site: Site, wish: Wish) -> str:
-    """The Python of the environment: the one asked for, else one that is there, else one that is long tried."""
-    if wish.python:
-        return wish.python
-    there = [python for python in (site.python, *site.pythons) if python]
-    fitting = [python for python in there if not build.python or python in build.python]
-    if fitting:
-        return fitting[0]
-    if there and not build.python:
-        return there[0]
-    plain = sorted((one for one in build.python or builds()[0].python if not one.endswith("t")), key=version_key)
-    if not plain:
-        return there[0] if there else ""
-    return plain[-2] if len(plain) > 1 else plain[-1]  # compiled companions follow the newest late
-
-
-def python_change(build: Candidate, site: Site, wish: Wish) -> Change | None:
-    """Another Python than the one that is there; it needs no root. Conda and images bring their own."""
-    if wish.manager != "venv":
-        return None
-    chosen = python_for(build, site, wish)
-    if not site.python or chosen in (site.python, *site.pythons):
-        return None
-    told = _("{build} has no wheel for Python {have}.").format(build=build.label, have=site.python)
-    return Change(change="python", have=site.python, to=chosen, why=told, root=False, weight=3)

@@ -42,6 +42,11 @@ def _of_builds() -> dict[str, str]:
 def _of_packages() -> dict[str, str]:
     """Of packages that no table knows, or not for every maker."""
     return {
+        "apex": _(
+            "apex is built from NVIDIA's repository, for PyPI has another package of this name. Its kernels come along where "
+            "APEX_CPP_EXT=1 and APEX_CUDA_EXT=1 are set while it is built."
+        ),
+        "openblas": _("MinkowskiEngine needs OpenBLAS where it is built (the package libopenblas-dev on Debian and Ubuntu)."),
         "ascend": _(
             "rigup knows nothing of Huawei's Ascend NPUs, nor which release belongs to which CANN: follow their own guide."
         ),

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from rigup.knowledge.distributions import distribution
-from rigup.knowledge.gpu_words import gpu_in_words
+from rigup.knowledge.gpu_words import gpu_in_words, is_known, near
 from rigup.knowledge.gpus import Gpu
-from rigup.knowledge.jetson import jetpack
-from rigup.language import _
+from rigup.knowledge.jetson import jetpack, last_jetpack
+from rigup.knowledge.system_pythons import making_environments
+from rigup.language import _, sentences
 from rigup.stack.profile_words import Changes, said
 from rigup.stack.site import NONE, Device, Site
 
@@ -33,7 +34,7 @@ def read_profile(text: str) -> Site:
             told.update(meant)
     if devices or "devices" in told:
         told["devices"] = tuple(_device(number, *found) for number, found in enumerate(devices))
-    return completed(Site(**told))
+    return completed(Site(**told, in_words=True))
 
 
 def read_profile_table(text: str) -> Site:
@@ -60,21 +61,46 @@ def _parts(key: str, value: Any) -> Iterator[str]:
 
 def completed(site: Site) -> Site:
     """A machine with what follows from what is known of it; what is taken for granted is said."""
+    site = _with_jetpack(site)
     changes: Changes = {}
     if not site.macos and any(device.vendor == "apple" for device in site.gpus):
         changes["system"] = "macos"
     if any(device.vendor == "apple" for device in site.gpus) and site.machine == "x86_64" and not site.rosetta:
         changes["machine"] = "arm64"
-    changes |= _of_jetson(site) | _of_distribution(site)
+    changes |= _of_distribution(site) | _of_jetson(site) | _of_arm(site)
     known = site.but(**changes)
     return known.but(assumed=(*site.assumed, *_assumed(known)))
 
 
+def _of_arm(site: Site) -> Changes:
+    """One architecture has two names: Linux says aarch64, Windows and macOS say arm64. Snapdragons are of it."""
+    snapdragon = any(device.vendor == "qualcomm" for device in site.gpus)
+    on_windows = site.system == "windows" or (snapdragon and not site.distribution and not site.kernel)
+    if site.machine not in ("aarch64", "arm64") and not snapdragon:
+        return {}
+    if on_windows:
+        return {"system": "windows", "machine": "arm64"}
+    return {"machine": "arm64" if site.system == "macos" else "aarch64"}
+
+
 def _of_distribution(site: Site) -> Changes:
     row = distribution(site.distribution, site.release)
-    if row is None or site.glibc is not None:
+    if row is None:
         return {}
-    return {"glibc": NONE if row.glibc == "musl" else row.glibc}
+    found: Changes = {"glibc": NONE if row.glibc == "musl" else row.glibc} if site.glibc is None else {}
+    if row.python and not site.python and not site.pythons and not site.colab:
+        found |= {"python": row.python, "pythons": (row.python,), "own_python": True}
+    return found
+
+
+def _with_jetpack(site: Site) -> Site:
+    """A module that was told without its JetPack runs the last one that there is for it."""
+    board = next((one for one in site.gpus if one.name.startswith("Jetson")), None)
+    last = last_jetpack(board.isa or "") if board and site.in_words and site.system == "linux" else ""
+    if board is None or site.jetpack or not last:
+        return site
+    told = _("Nobody told which JetPack runs on {device}: {release}, the last one for it, was taken for granted.")
+    return site.but(jetpack=last, assumed=(*site.assumed, told.format(device=board.name, release=last)))
 
 
 def _of_jetson(site: Site) -> Changes:
@@ -83,18 +109,40 @@ def _of_jetson(site: Site) -> Changes:
     if known is None:
         return {}
     found: Changes = {"machine": "aarch64"}
+    if not site.distribution and known.ubuntu:
+        found |= {"distribution": "ubuntu", "release": known.ubuntu}
     if not site.python:
-        found |= {"python": known.python, "pythons": (known.python,)}
+        found |= {"python": known.python, "pythons": (known.python,), "own_python": True}
     return found if site.glibc is not None or site.distribution else found | {"glibc": known.glibc}
 
 
 def _assumed(site: Site) -> Iterator[str]:
+    yield from _assumed_python(site)
     if site.devices is None:
         yield _("Nobody told of a GPU, so none was taken for granted.")
     if any(device.vendor == "nvidia" for device in site.gpus) and site.nvidia_driver is None and not site.jetpack:
         yield _("The NVIDIA driver is not known; one that is new enough was taken for granted.")
     if site.system == "linux" and site.gpus and site.glibc is None:
         yield _("The distribution is not known; one with a C library that is new enough was taken for granted.")
+
+
+def _assumed_python(site: Site) -> Iterator[str]:
+    if site.own_python:
+        told = _(
+            "Nobody told of a Python: the one that the distribution has for its own, {python}, was taken for granted."
+        )
+        yield told.format(python=site.python)
+    if (
+        site.in_words
+        and site.root is False
+        and site.system == "linux"
+        and any(one.vendor == "intel" for one in site.gpus)
+    ):
+        yield _("Only root can install Level Zero for Intel's GPUs: it was taken to be there.")
+    parts = making_environments(site.distribution, site.python) if site.in_words and site.python else ()
+    if parts and site.root is False and site.own_python:
+        told = _("{packages}, which makes environments and which only root can install, was taken to be there.")
+        yield told.format(packages=", ".join(parts))
 
 
 def _devices(part: str) -> list[tuple[Gpu, str]]:
@@ -109,14 +157,30 @@ def _devices(part: str) -> list[tuple[Gpu, str]]:
 
 def _gpu(name: str) -> tuple[Gpu, str]:
     """A product by its id or name. Raises ProfileError for words that name none."""
-    if known := gpu_in_words(name):
+    known = gpu_in_words(name)
+    if known and is_known(*known):
         return known
-    raise ProfileError(
-        _(
-            "{part} is neither a GPU that the catalogue knows nor a word of a profile. Write for instance: "
-            "2x RTX 3090, driver 535.129.03, ubuntu 22.04, python 3.11, no root."
-        ).format(part=name[:100])
-    )
+    raise ProfileError(_asked(name[:100], known[0].vendor if known else None))
+
+
+def _asked(name: str, maker: str | None) -> str:
+    """What a person is asked who names a device that the tables do not know: nothing is taken for granted of it."""
+    told = _("{part} is neither a GPU that the catalogue knows nor a word of a profile.")
+    if maker is not None:
+        told = _("{part} is no GPU that the catalogue knows.")
+    meant = near(name)
+    nearly = _("Was one of these meant: {names}?").format(names=", ".join(meant)) if meant else ""
+    example = _("Write for instance: 2x RTX 3090, driver 535.129.03, ubuntu 22.04, python 3.11, no root.")
+    return sentences(told.format(part=name), nearly, _newer(name, maker), example)
+
+
+def _newer(name: str, maker: str | None) -> str:
+    """How a GPU is told that is newer than the tables; Intel's have no such word."""
+    targets = [target for vendor, target in (("nvidia", "sm_NN"), ("amd", "gfxNNNN")) if maker in (None, vendor)]
+    if not targets:
+        return ""
+    told = _("Of one that is newer than the catalogue, write the target too: {examples}.")
+    return told.format(examples=", ".join(f"{name} {target}" for target in targets))
 
 
 def _device(index: int, gpu: Gpu, pci_id: str) -> Device:

@@ -7,6 +7,7 @@ from typing import Any
 from rigup.knowledge.distributions import of_codename, spoken
 from rigup.knowledge.jetson import jetpack_of_l4t
 from rigup.stack.site import NONE
+from rigup.stack.there import There
 
 Changes = dict[str, Any]
 Found = re.Match[str]
@@ -79,6 +80,12 @@ def _sized(field: str) -> Callable[[Found], Changes]:
     }
 
 
+def _rocm(found: Found) -> Changes:
+    """A ROCm of the system: its libraries and tools, and the kernel driver that belongs to it."""
+    release = (found["number"] or NONE).rstrip(".")
+    return {"amd_driver": release, "there": There(toolkits={"rocm": (release,)} if release else {})}
+
+
 def _machine(found: Found) -> Changes:
     spelt = {"amd64": "x86_64", "x64": "x86_64", "x86-64": "x86_64"}
     return {"machine": spelt.get(found["machine"], found["machine"])}
@@ -108,7 +115,7 @@ _WORDS: tuple[tuple[str, Callable[[Found], Changes]], ...] = (
     (rf"{_NO}(?: nvidia)? driver(?P<number>)", _version("nvidia_driver")),
     (r"(?:nvidia[ -])?open(?:[ -]kernel)?[ -]modules?", _fixed(open_module=True)),
     (r"(?:nvidia[ -])?(?:proprietary|closed)(?:[ -]kernel)?[ -]modules?", _fixed(open_module=False)),
-    (rf"rocm[ :=]?(?:{_NO}|{_NUMBER})|{_NO} rocm", _version("amd_driver")),
+    (rf"rocm[ :=]?(?:{_NO}|{_NUMBER})|{_NO} rocm", _rocm),
     (rf"cuda(?: toolkit)?[ :=]?(?:{_NO}|{_NUMBER})|{_NO} cuda(?: toolkit)?", _version("toolkit")),
     (r"win(?:dows)?(?: ?(?P<number>\d[\w.]{0,12}))?(?: pro| home| enterprise| education| \d{2}h\d| server \d{4}){0,3}", _windows),
     (r"mac ?os(?: ?x)?(?: [a-z]{3,9})?(?: ?(?P<number>\d[\d.]{0,8}))?", _macos),

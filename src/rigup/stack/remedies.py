@@ -10,6 +10,8 @@ from rigup.knowledge.apple import next_mps_minimum
 from rigup.knowledge.cuda import version_key
 from rigup.language import _, sentences
 from rigup.stack import frameworks
+from rigup.stack.frameworks.addons import build_of
+from rigup.stack.frameworks.torch import FAMILY
 from rigup.stack.inside import inside
 from rigup.stack.limits import room
 from rigup.stack.site import NONE, Site
@@ -38,17 +40,31 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
 def smallest(wish: Wish, site: Site, solve: Solve) -> Remedy | None:
     """The first change that helps, those that ask least of a person first; None where none of them does.
 
+    What keeps the releases that were asked for comes before what names another one: first of what stands on the
+    framework, of the framework itself last.
+
     `solve` gives the builds that would be taken, one a framework; nothing where one cannot be had.
 
     Raises:
         KnowledgeError: a table is malformed.
 
     """
-    for attempt in (_python, _room, _version, _of_conda, _administrator, _translated, _system):
+    for attempt in (_python, _room, _of_conda, _administrator, _translated, _system, _release_on_it, _version):
         for tried in attempt(wish, site, solve):
             if serves_all(solve(tried.wish, tried.site), tried.site):
-                return _with_wsl(tried, wish, site, solve) if attempt is _version else tried
+                return _with_another_way(tried, attempt, wish, site, solve)
     return None
+
+
+def _with_another_way(found: Remedy, attempt: object, wish: Wish, site: Site, solve: Solve) -> Remedy:
+    """Beside conda the release that has a wheel, beside another release on Windows the wish as it is inside WSL."""
+    if attempt is _version:
+        return _with_wsl(found, wish, site, solve)
+    nearest = next(_serving(wish, site), None) if attempt is _of_conda else None
+    if nearest is None:
+        return found
+    told = _("As a wheel, {build} is the nearest release that works there.").format(build=nearest.build.label)
+    return msgspec.structs.replace(found, text=sentences(found.text, told))
 
 
 def _with_wsl(found: Remedy, wish: Wish, site: Site, solve: Solve) -> Remedy:
@@ -90,16 +106,33 @@ def _room(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
         yield Remedy(text=text, wish=wish, site=site.but(disk=need))
 
 
+def _release_on_it(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
+    """Another release of what belongs to a framework, or stands on it: the framework stays as it was asked for."""
+    asked = wish.asked()
+    for name in (one for one, told in asked.items() if told.specifier and (one in FAMILY or build_of(one) is not None)):
+        left = _but(wish, packages=tuple(one if one == name else str(told) for one, told in asked.items()))
+        for one in solve(left, site):
+            if version := {**one.build.packages, **one.build.beside}.get(name, ""):
+                told_as = _("Leave the release of {package} open: {version} is the one for {build}.")
+                text = told_as.format(package=name, version=version, build=one.build.label)
+                yield Remedy(text=sentences(text, needs(one)), wish=left, site=site)
+
+
 def _version(wish: Wish, site: Site, _solve: Solve) -> Iterator[Remedy]:
     """Another release than the one that was pinned: the nearest one on which all works, newer ones first."""
+    for one in _serving(wish, site):
+        told_as = _("Ask for {build}: it is the nearest release that works there.").format(build=one.build.label)
+        yield Remedy(text=sentences(told_as, needs(one)), wish=_but(wish, packages=_repinned(wish, one)), site=site)
+
+
+def _serving(wish: Wish, site: Site) -> Iterator[Judged]:
+    """The nearest builds to those that were pinned which serve every device."""
     pinned, seen = {name: told for name, told in wish.asked().items() if told.specifier}, inside(wish, site)
     for lead in frameworks.leads(wish.asked(), wish.manager) if pinned else ():
         free = {name: Requirement(name) for name in wish.asked()}
         told = [judged(build, seen, wish) for build in lead.candidates(free, seen)]
         serving = [one for one in told if serves_all((one,), site)]
-        for one in _nearest(serving, max(version_key(str(told.specifier)) for told in pinned.values())):
-            told_as = _("Ask for {build}: it is the nearest release that works there.").format(build=one.build.label)
-            yield Remedy(text=sentences(told_as, needs(one)), wish=_but(wish, packages=_repinned(wish, one)), site=site)
+        yield from _nearest(serving, max(version_key(str(told.specifier)) for told in pinned.values()))
 
 
 def _nearest(serving: list[Judged], pinned: tuple[int, ...]) -> list[Judged]:

@@ -172,6 +172,9 @@ def _architecture(card: dict[str, Any]) -> str:
     return named.architecture if named else ""
 
 
+_YES = ("1", "true", "yes", "on")
+
+
 def _sources(facts: Facts) -> Sources:
     """What pip and uv were told, in their files and variables."""
 
@@ -182,7 +185,7 @@ def _sources(facts: Facts) -> Sources:
     proxy = of("proxy")
     return Sources(
         index=index[0] if index else "", extra_indexes=of("extra-index-url"), find_links=of("find-links"),
-        proxy=proxy[0] if proxy else "",
+        proxy=proxy[0] if proxy else "", no_index=any(word.lower() in _YES for word in of("no-index")),
     )  # fmt: skip
 
 

@@ -1,6 +1,8 @@
 """This machine's own Pythons, which a look alone does not tell: the one that `python3` is, and those beside it."""
 
 import re
+import sys
+from pathlib import PurePath
 
 import msgspec
 
@@ -22,7 +24,7 @@ def with_own_pythons(site: Site, facts: Facts) -> Site:
 
     host: Host = Local()
     site = _with_packages(site, host)
-    site = site.but(there=msgspec.structs.replace(site.there, uv=uv_found(facts, host)))
+    site = _with_uv(site, facts, host)
     prefixes = [str(env.get("prefix")) for env in facts.of(PythonEnv) if env.get("kind") == "system"]
     paths = [path for prefix in prefixes for path in host.find(prefix + "/bin/python3.*") if _PROGRAM.search(path)]
     there = {path.rpartition("/python")[2]: path for path in paths}
@@ -36,6 +38,16 @@ def with_own_pythons(site: Site, facts: Facts) -> Site:
     pythons = tuple(dict.fromkeys((version, *site.pythons, *there)))
     return site.but(
         python=version, interpreters={**there, version: able}, pythons=pythons, bare=tuple(dict.fromkeys(bare))
+    )
+
+
+def _with_uv(site: Site, facts: Facts, host: Host) -> Site:
+    """A uv that a plain command starts, else the one that was installed beside rigup."""
+    reached = uv_found(facts, host)
+    beside = str(PurePath(sys.executable).with_name("uv.exe" if site.system == "windows" else "uv"))
+    there = reached or bool(host.find(beside))
+    return site.but(
+        there=msgspec.structs.replace(site.there, uv=there, uv_program="" if reached or not there else beside)
     )
 
 

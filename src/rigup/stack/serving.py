@@ -4,6 +4,7 @@ import msgspec
 
 from rigup.knowledge.apple import is_older, mps_minimum
 from rigup.knowledge.intel import validated
+from rigup.knowledge.vulkan import has_vulkan
 from rigup.language import _
 from rigup.stack import serving_amd, serving_nvidia
 from rigup.stack.candidate import Candidate, Served, unserved
@@ -12,7 +13,7 @@ from rigup.stack.site import Device, Site
 
 # How a build may reach the devices of a maker.
 PARTNERS = {
-    "nvidia": ("cuda", "vulkan"), "amd": ("rocm", "directml", "vulkan"), "intel": ("xpu", "openvino", "directml", "vulkan"),
+    "nvidia": ("cuda", "vulkan"), "amd": ("rocm", "directml", "vulkan", "mps"), "intel": ("xpu", "openvino", "directml", "vulkan"),
     "apple": ("mps", "metal"),
 }  # fmt: skip
 
@@ -34,6 +35,11 @@ def served(build: Candidate, device: Device, site: Site) -> Served:
     if build.trial and told.how == "native":
         told = msgspec.structs.replace(told, how="trial", because=build.trial)
     return on_kernel(told, device, site) if build.kind in ("rocm", "xpu") else told
+
+
+def computes_on_intel(build: Candidate) -> bool:
+    """A build that reaches an Intel GPU through Level Zero or OpenCL, and not through the graphics driver alone."""
+    return build.kind in ("xpu", "openvino")
 
 
 def _other_maker(build: Candidate, device: Device) -> Served:
@@ -96,5 +102,7 @@ def _directml(build: Candidate, _device: Device, _site: Site) -> Served:
 
 
 def _vulkan(build: Candidate, device: Device, _site: Site) -> Served:
+    if not has_vulkan(device.vendor, device.isa, device.architecture):
+        return unserved(_("No driver offers Vulkan for {device}.").format(device=device.label), "vulkan")
     told = _("{build} reaches {device} by Vulkan, with the graphics driver that is there.")
     return Served(how="trial", because=told.format(build=build.label, device=device.label), source=build.source)

@@ -37,8 +37,10 @@ def _makers_driver(device: Device, least: str, site: Site) -> str:
 def _change(device: Device, site: Site) -> Change | None:
     """A newer kernel; none where its maker's own driver was added, and inside WSL, whose kernel drives no GPU itself."""
     least = kernel_minimum(device.vendor, device.isa, device.architecture)
-    if not least or not site.kernel or site.amd_driver or site.wsl or site.system != "linux":
+    if not least or site.amd_driver or site.wsl or site.system != "linux":
         return None
+    if not site.kernel:
+        return _newer_release(device, least, site)
     if version_key(site.kernel)[:2] >= version_key(least):
         return None
     why = _("{device} is driven by Linux {least} and newer; {have} runs.")
@@ -46,3 +48,22 @@ def _change(device: Device, site: Site) -> Change | None:
     if own := _makers_driver(device, least, site):
         return Change(change="amdgpu", have=None, to=own, why=told, source="rocm_releases", root=True, weight=9)
     return Change(change="kernel", have=site.kernel, to=least, why=told, source="kernels", root=True, weight=8)
+
+
+def _newer_release(device: Device, least: str, site: Site) -> Change | None:
+    """Nobody told of the kernel, and not even the newest that the release offers would do."""
+    offered = offered_kernel(site.distribution, site.release)
+    if device.vendor != "intel" or not offered or version_key(offered)[:2] >= version_key(least)[:2]:
+        return None
+    told = _("{device} is driven by Linux {least} and newer; {system} offers {offered} at most.")
+    system = f"{site.distribution} {site.release}"
+    why = told.format(device=device.label, least=least, system=system, offered=offered)
+    return Change(
+        change="os",
+        have=system,
+        to=_("a release with Linux {least}").format(least=least),
+        why=why,
+        source="kernels",
+        root=True,
+        weight=12,
+    )

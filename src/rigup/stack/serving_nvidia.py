@@ -1,14 +1,16 @@
 """Whether a CUDA build serves an NVIDIA device, and what the driver must be for it."""
 
+from collections.abc import Iterator
+
 from rigup.knowledge import tables
 from rigup.knowledge.chips import WhyNot, isa_order, runs_on, why_not
 from rigup.knowledge.cuda import branch_of, driver_minimum, reaches, toolkit_isas, toolkit_knows, version_key
-from rigup.knowledge.driver_choice import first_branch, stable_branch
+from rigup.knowledge.driver_choice import branch_left_for, first_branch, stable_branch
 from rigup.knowledge.driver_recipes import for_servers
 from rigup.knowledge.forward import forward_package
 from rigup.knowledge.gpus import driver_branch_for, open_module
 from rigup.knowledge.jetson import jetpack
-from rigup.language import _
+from rigup.language import _, sentences
 from rigup.stack.candidate import Candidate, Change, Served, unserved
 from rigup.stack.site import NONE, Device, Site
 
@@ -22,10 +24,9 @@ def served(build: Candidate, device: Device, site: Site) -> Served:
     """
     if not device.isa:
         return unserved(_("The catalogue does not tell the architecture of {device}.").format(device=device.label))
-    if reason := _no_code(build, device.isa):
-        return unserved(reason, build.source)
-    if reason := _beyond_jetpack(build, site):
-        return unserved(reason, "torch_jetson")
+    for reason, source in _against(build, device, device.isa, site):
+        if reason:
+            return unserved(reason, source)
     change = driver_change(build, site)
     if reason := _refused(build, device, change, site):
         return unserved(reason, "cuda_driver")
@@ -36,6 +37,13 @@ def served(build: Candidate, device: Device, site: Site) -> Served:
         )
     told = _("{build} holds code that runs on {isa}.").format(build=build.label, isa=device.isa)
     return Served(how="native", because=told, source=build.source, change=change)
+
+
+def _against(build: Candidate, device: Device, isa: str, site: Site) -> Iterator[tuple[str, str]]:
+    """What speaks against a build whatever driver is installed, with the table that says so; "" where nothing does."""
+    yield undriven(device, site), "cuda_driver"
+    yield _no_code(build, isa), build.source
+    yield _beyond_jetpack(build, site), "torch_jetson"
 
 
 def _no_code(build: Candidate, isa: str) -> str:
@@ -111,11 +119,44 @@ def _refused(build: Candidate, device: Device, change: Change | None, site: Site
         told = _("{device} is driven up to branch {last} only, and {build} would run on {driver}.")
         last = driver_branch_for(device.isa or "") or ""
         return told.format(device=device.label, last=last, build=build.label, driver=driver)
-    if told := _driven_by_another(device, site):
-        return told
     if change is None and site.open_module is not None and _wrong_module(device.isa or "", site.open_module):
         return _("The kernel module that is loaded does not drive {device}.").format(device=device.label)
     return ""
+
+
+def undriven(device: Device, site: Site) -> str:
+    """Why no driver drives a card beside the others of its machine, whatever is installed, with what to do; "" if one does.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    last = branch_left_for(device.isa or "") or ""
+    if told := _driven_by_another(device, site) or _without_a_branch(device, last, site):
+        apart = _("It works in a machine of its own, or when {newest} is taken out.")
+        newest = newest_of_two_modules(site) or _beyond_branch(last, site)
+        return sentences(told, apart.format(newest=newest.label if newest else ""))
+    if older := _held_by_older(device, site):
+        told = _(
+            "{device} needs a driver of branch {first} or newer; {have} is loaded, and {older} is driven up to {last} only."
+        )
+        apart = _("It works in a machine of its own, or when {newest} is taken out.")
+        first, past = first_branch(device.isa or "") or "", driver_branch_for(older.isa or "") or ""
+        return sentences(
+            told.format(device=device.label, first=first, have=site.nvidia_driver, older=older.label, last=past),
+            apart.format(newest=older.label),
+        )
+    return ""
+
+
+def _held_by_older(device: Device, site: Site) -> Device | None:
+    """An old card that works with the driver that is loaded, and would not with one that knows this card."""
+    first, have = first_branch(device.isa or "") or "", site.nvidia_driver
+    if not have or not first or version_key(have)[:1] >= version_key(first)[:1]:
+        return None
+    cards = (one for one in site.gpus if one.vendor == "nvidia" and one.isa and not _beyond(one.isa, have))
+    lasting = ((one, driver_branch_for(one.isa or "")) for one in cards)
+    return next((one for one, last in lasting if last and version_key(last) < version_key(first)), None)
 
 
 def _driven_by_another(device: Device, site: Site) -> str:
@@ -127,8 +168,29 @@ def _driven_by_another(device: Device, site: Site) -> str:
     return told.format(newest=newest.label, device=device.label)
 
 
+def _without_a_branch(device: Device, last: str, site: Site) -> str:
+    """One driver is loaded at a time: where the last branch of an old card is before the first of a new one."""
+    newest = _beyond_branch(last, site)
+    if newest is None or (site.nvidia_driver and not _beyond(device.isa or "", site.nvidia_driver)):
+        return ""
+    told = _("{newest} needs a driver of branch {first} or newer, and {device} is driven up to {last} only.")
+    first = first_branch(newest.isa or "") or ""
+    return told.format(newest=newest.label, first=first, device=device.label, last=last)
+
+
+def _beyond_branch(last: str, site: Site) -> Device | None:
+    """A card that the last branch of another one does not know yet."""
+    cards = (device for device in site.gpus if last and device.vendor == "nvidia" and device.isa)
+    return next((one for one in cards if version_key(first_branch(one.isa or "") or "") > version_key(last)), None)
+
+
 def newest_of_two_modules(site: Site) -> Device | None:
-    """A card that only the open kernel module drives, beside one that it does not; None where one module drives all."""
+    """A card that only the open kernel module drives, beside one that it does not; None where one module drives all.
+
+    Windows has one driver for both.
+    """
+    if side_of_driver(site) == "windows":
+        return None
     cards = [(device, open_module(device.isa)) for device in site.gpus if device.vendor == "nvidia" and device.isa]
     if not any(told == "impossible" for _device, told in cards):
         return None

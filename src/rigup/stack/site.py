@@ -46,6 +46,7 @@ class Sources(msgspec.Struct, frozen=True, kw_only=True):
         index: the index in place of the default one, "" for the default.
         extra_indexes, find_links: further places.
         proxy: what traffic goes through.
+        no_index: indexes are not to be asked, the folders alone are.
 
     """
 
@@ -53,6 +54,7 @@ class Sources(msgspec.Struct, frozen=True, kw_only=True):
     extra_indexes: tuple[str, ...] = ()
     find_links: tuple[str, ...] = ()
     proxy: str = ""
+    no_index: bool = False
 
 
 class Site(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +69,9 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
         toolkit: the CUDA toolkit that is there ("12.4"); NONE where there is none.
         lacks: instruction sets that the processor is known to lack ("avx2").
         amd_driver: AMD's release of the kernel driver where one is installed ("6.3"); NONE for the kernel's own.
+        in_words: it was told in words, so that what a look would show of it is unknown.
         python: the one that is there.
+        own_python: nobody told of a Python: it is the one that the distribution has for its own.
         pythons: all that are there.
         interpreters: programs of those that can be started by a path ("3.12": "/opt/…/bin/python3.12").
         bare: those that cannot make environments, for the distribution keeps that part in a package of its own.
@@ -100,7 +104,9 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     amd_driver: str | None = None
     toolkit: str | None = None
     lacks: tuple[str, ...] = ()
+    in_words: bool = False
     python: str | None = None
+    own_python: bool = False
     pythons: tuple[str, ...] = ()
     interpreters: dict[str, str] = {}
     bare: tuple[str, ...] = ()

@@ -7,7 +7,8 @@ class There(msgspec.Struct, frozen=True, kw_only=True):
     """Only what was seen: an empty field says nothing of what is not there.
 
     Attributes:
-        uv: a uv that a plain command starts.
+        uv: a uv that a plain command starts, or the one that came with rigup.
+        uv_program: how that is started; "" for by its plain name.
         groups: of the account, in force. assigned: those that count from the next login on.
         packages: of the distribution that have to do with GPUs, with versions.
         driver_source: name of the provider that NVIDIA's driver came from, "" where nobody can tell.
@@ -24,6 +25,7 @@ class There(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     uv: bool = False
+    uv_program: str = ""
     groups: tuple[str, ...] = ()
     assigned: tuple[str, ...] = ()
     packages: dict[str, str] = {}

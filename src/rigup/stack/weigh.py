@@ -7,7 +7,8 @@ from packaging.utils import canonicalize_name
 
 from rigup.knowledge.cuda import version_key
 from rigup.stack.candidate import Candidate, Change, Served
-from rigup.stack.limits import python_change, python_for, refusal
+from rigup.stack.limits import refusal
+from rigup.stack.pythons import python_change, python_for
 from rigup.stack.serving import served
 from rigup.stack.site import Device, Site
 from rigup.stack.troubles import asks_for_another
@@ -103,13 +104,14 @@ def _same(there: str, version: str, variant: str) -> bool:
 
 
 def rank(one: Judged, site: Site, wish: Wish) -> tuple[object, ...]:
-    """Order of preference, the best highest: devices served, fewest changes, what stands there, newest; or newest first."""
+    """Order of preference, the best highest: devices served, what is known, fewest changes, what stands there, newest; or newest first."""
     reach = served_count(one, site), served_count(one, site, ("native",))
     newest = version_key(one.build.version)
     order = (newest, -one.weight) if wish.prefer == "newest" else (-one.weight, -renewed(one.build, site), newest)
     toolkit = version_key(one.build.cuda or one.build.rocm)
     return (
         *reach,
+        -len(one.build.open),
         *order,
         one.build.kind != "directml",
         bool(one.build.conda or one.build.image),

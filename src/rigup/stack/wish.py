@@ -7,15 +7,11 @@ import msgspec
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
+from rigup.knowledge.meant import other_names, programs
 from rigup.language import _
 from rigup.stack.site import Site
 
 DEFAULT = "torch"
-# What people and conda call a package that pip knows under another name; Apple's own TensorFlow ended with 2.12.
-KNOWN_AS = {
-    "pytorch": "torch", "tensorflow-macos": "tensorflow", "llama-cpp": "llama-cpp-python", "sklearn": "scikit-learn",
-    "opencv": "opencv-python",
-}  # fmt: skip
 FILES = (".txt", ".toml", ".in")
 """How files end that hold wishes."""
 
@@ -37,6 +33,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
         prefer: "least-change" or "newest".
         no_root: nothing that needs root may be planned.
         mirror: name of a mirror of the tables, "" none.
+        with_rigup: `rigup.torch` is put into the environment, for programs that use it.
 
     """
 
@@ -46,6 +43,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     prefer: str = "least-change"
     no_root: bool = False
     mirror: str = ""
+    with_rigup: bool = False
 
     def asked(self) -> dict[str, Requirement]:
         """Requirements by canonical name."""
@@ -66,6 +64,7 @@ def read_wishes(words: Iterable[str], site: Site | None = None) -> tuple[str, ..
 
     Raises:
         WishError: one is no requirement, two contradict, or all are meant for other systems.
+        KnowledgeError: the table of names is malformed.
 
     """
     found: dict[str, str] = {}
@@ -76,7 +75,7 @@ def read_wishes(words: Iterable[str], site: Site | None = None) -> tuple[str, ..
         if told.marker and not told.marker.evaluate(marked):
             continue
         told.marker = None
-        told.name = KNOWN_AS.get(canonicalize_name(told.name), told.name)
+        told.name = other_names().get(canonicalize_name(told.name), told.name)
         name = canonicalize_name(told.name)
         if found.setdefault(name, str(told)) != str(told):
             raise _twice(name, found[name], str(told))
@@ -122,7 +121,14 @@ def wishes_in(path: str) -> list[str]:
             text = file.read(_MOST_TEXT)
     except OSError as error:
         raise WishError(_("{path} cannot be read: {error}.").format(path=path, error=error.strerror)) from error
-    return _of_project(text, path) if path.endswith(".toml") else _of_requirements(text)
+    found = _of_project(text, path) if path.endswith(".toml") else _of_requirements(text)
+    return [_as_package(one) for one in found]
+
+
+def _as_package(word: str) -> str:
+    """A file of requirements names packages, also where a program has the same name: any release says so."""
+    row = programs().get(canonicalize_name(word))
+    return word + ">=0" if row and row.library else word
 
 
 def _of_requirements(text: str) -> list[str]:

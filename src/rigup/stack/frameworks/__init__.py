@@ -1,17 +1,20 @@
 """What each framework offers: candidates, from the tables. A wish is led by one framework or several."""
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+import msgspec
 from packaging.requirements import Requirement
 
 from rigup.knowledge import tables
 from rigup.knowledge.dependents import dependents
+from rigup.knowledge.meant import programs
 from rigup.knowledge.wheels import families
 from rigup.stack.candidate import Candidate
 from rigup.stack.frameworks import listed
 from rigup.stack.frameworks.addons import Addon
+from rigup.stack.programs import is_library, pythons_of
 from rigup.stack.site import Site
 
 
@@ -26,7 +29,7 @@ class Lead(NamedTuple):
 _CALLED = {
     "vllm": ("vllm",),
     "sglang": ("sglang",),
-    "torch": ("torch", "torchvision", "torchaudio", "torchcodec", "torch-directml", "comfyui"),
+    "torch": ("torch", "torchvision", "torchaudio", "torchcodec", "torch-directml"),
     "tensorflow": ("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "keras"),
     "jax": ("jax", "jaxlib"),
     "onnxruntime": ("onnxruntime", "onnxruntime-gpu", "onnxruntime-directml"),
@@ -62,6 +65,13 @@ def _words() -> dict[str, tuple[str, ...]]:
     found = {module: [*words] for module, words in _CALLED.items()}
     for family in families():
         found.setdefault(family.name, []).extend((*family.called, *family.on, *family.ended))
+    for program in programs().values():
+        if (
+            module := "torch"
+            if program.needs
+            else next((one for one in _CALLED if program.package in _CALLED[one]), "")
+        ):
+            found[module].append(program.name)
     for module in _CALLED:
         taken = {word for words in found.values() for word in words}
         found[module] += [one for one in (*dependents(module), *_addons(module)) if one not in taken]
@@ -74,7 +84,7 @@ def _addons(module: str) -> tuple[str, ...]:
 
 def known_names() -> frozenset[str]:
     """Every name that a wish may call a framework by. Raises KnowledgeError for a malformed table."""
-    return frozenset(word for words in _words().values() for word in words)
+    return frozenset((*(word for words in _words().values() for word in words), *programs()))
 
 
 def frameworks_in(installed: Mapping[str, str]) -> dict[str, str]:
@@ -84,13 +94,22 @@ def frameworks_in(installed: Mapping[str, str]) -> dict[str, str]:
     return {one: version for one, version in found.items() if one != "torch" or not bringing}
 
 
-def stands_for(name: str) -> bool:
+def stands_for(name: str, told: Requirement) -> bool:
     """Whether a name is a wish's word for something that the tables spell out otherwise."""
-    return name in ("tensorflow-gpu", "comfyui", "tensorflow-cpu") or any(name == row.plain for row in families())
+    program = programs().get(name)
+    return (
+        name in ("tensorflow-gpu", "tensorflow-cpu")
+        or any(name == row.plain for row in families())
+        or (program is not None and program.package != name and not is_library(program, told))
+    )
 
 
 def _lead(module: str, manager: str) -> Lead:
     def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterable[Candidate]:
+        pythons = pythons_of(asked)
+        return _on(every(asked, site), pythons) if pythons else every(asked, site)
+
+    def every(asked: Mapping[str, Requirement], site: Site) -> Iterable[Candidate]:
         family = listed.named(module)
         if _has_module(module) and not (family and any(name in (*family.called, *family.ended) for name in asked)):
             yield from importlib.import_module("rigup.stack.frameworks." + module).candidates(asked, site)
@@ -101,6 +120,13 @@ def _lead(module: str, manager: str) -> Lead:
             yield from beside.candidates(module, _words().get(module, ()), asked, site)
 
     return Lead(module, candidates)
+
+
+def _on(builds: Iterable[Candidate], pythons: tuple[str, ...]) -> Iterator[Candidate]:
+    """Builds on the Pythons on which a program runs that stands on them; those that have none of these are left out."""
+    for build in builds:
+        if shared := tuple(one for one in build.python or pythons if one in pythons):
+            yield msgspec.structs.replace(build, python=shared)
 
 
 def _has_module(name: str) -> bool:

@@ -1,6 +1,6 @@
 """Compiled packages that stand on a torch: they take away builds on which they would not work."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import msgspec
 from packaging.requirements import Requirement
@@ -9,8 +9,9 @@ from packaging.specifiers import SpecifierSet
 from rigup.knowledge import tables
 from rigup.knowledge.chips import isa_order
 from rigup.knowledge.cuda import version_key
-from rigup.language import _
+from rigup.language import _, sentences
 from rigup.stack.candidate import Candidate, Change
+from rigup.stack.notes import note
 from rigup.stack.site import Site
 
 
@@ -21,8 +22,13 @@ class Addon(msgspec.Struct, frozen=True, kw_only=True):
         kinds: ways of reaching a device that it knows.
         isa_min: the oldest NVIDIA chip on which it works, "" for any.
         isas_amd: the targets on which it works; empty for any.
+        known: releases of torch of which the table holds every release of it, as a version specifier; "" where it
+            holds none for certain.
         toolkit: it is compiled where it is installed, unless a release has a wheel for the torch.
-        options: what pip is told beside. before: packages that its build needs, installed first.
+        options: what pip is told beside. before: packages that its build and the package itself need, installed first.
+        requirement: what pip is told in place of its name, where PyPI does not have it by that.
+        folder: where its makers keep wheels, with holes for the minor release of torch and the variant.
+        says: the id of a sentence.
 
     """
 
@@ -32,10 +38,24 @@ class Addon(msgspec.Struct, frozen=True, kw_only=True):
     kinds: list[str]
     isa_min: str = ""
     isas_amd: list[str] = []
+    known: str = ""
     toolkit: bool = False
     options: list[str] = []
     before: list[str] = []
+    requirement: str = ""
+    folder: str = ""
+    says: str = ""
     source: str = ""
+
+
+class _Folder(msgspec.Struct, frozen=True, kw_only=True):
+    """For which builds of torch the makers of packages keep wheels in a folder."""
+
+    packages: list[str]
+    torch: str
+    variants: list[str]
+    pythons: list[str]
+    platforms: list[str]
 
 
 class AddonRelease(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,11 +63,11 @@ class AddonRelease(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         torch: the torch that it stands on, as a version specifier.
-        python: the lowest.
+        python: the lowest. pythons: those that have a wheel, empty for all above it.
+        platforms: those that have a wheel ("linux-x86_64"), empty for all of its package's.
         isa_min, kinds: in place of its package's, "" and empty for the same.
         variants: builds of torch that it is compiled for, and in whose index it lies; empty for any.
         range: versions that serve alike, in place of the one ("": that one alone).
-        ready_torch, ready_cuda: for which torch and which major of CUDA it comes compiled; "" for none.
 
     """
 
@@ -59,9 +79,20 @@ class AddonRelease(msgspec.Struct, frozen=True, kw_only=True):
     kinds: list[str] = []
     variants: list[str] = []
     range: str = ""
-    ready_torch: str = ""
-    ready_cuda: str = ""
+    pythons: list[str] = []
+    platforms: list[str] = []
     source: str = ""
+
+
+class _Ready(msgspec.Struct, frozen=True, kw_only=True):
+    """A release that its setup fetches compiled: for which torch, major release of CUDA, Pythons and platforms."""
+
+    package: str
+    version: str
+    torch: str
+    cuda: str
+    pythons: list[str]
+    platforms: list[str]
 
 
 def addons(asked: Mapping[str, Requirement]) -> list[Addon]:
@@ -97,21 +128,68 @@ def with_addons(
 def _under(build: Candidate, addon: Addon, asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     if site.system not in addon.systems or site.machine not in addon.machines or build.kind not in addon.kinds:
         return
-    releases = [row for row in _releases(addon.package) if _stands_on(row, build, asked[addon.package])]
-    ready = [row for row in releases if addon.toolkit and _ready(row, build)]
+    releases = [row for row in _releases(addon.package) if _stands_on(row, build, asked[addon.package], site)]
+    for row, pythons in _compiled(addon, releases, build, site):
+        yield _with(build, addon, row, (), pythons)
     seen: set[str] = set()
-    for row in ready or releases:
+    for row in releases:
         if row.isa_min not in seen:
             seen.add(row.isa_min)
-            yield _with(build, addon, row, () if ready else _compiler(build, addon, site))
+            yield _with(build, addon, row, _compiler(build, addon, site))
     if not releases and not any(_releases(addon.package)):
-        yield _with(build, addon, None, _compiler(build, addon, site))
+        yield from _of_no_release(build, addon, site)
+    elif not releases and not _excluded(addon, build, asked[addon.package]):
+        yield _left_open(_with(build, addon, None, _compiler(build, addon, site)), addon.package)
 
 
-def _ready(row: AddonRelease, build: Candidate) -> bool:
-    """A wheel of it is there for the build."""
-    fits = bool(row.ready_torch) and SpecifierSet(row.ready_torch).contains(build.version)
-    return fits and version_key(build.cuda)[:1] == version_key(row.ready_cuda)
+def _of_no_release(build: Candidate, addon: Addon, site: Site) -> Iterator[Candidate]:
+    """Any release of it: from its makers' folder for the Pythons that have a wheel there, else built here."""
+    for row in tables.rows("torch_addons", "folder", _Folder) if addon.folder else ():
+        variant = build.variant or "cpu"
+        fits = addon.package in row.packages and version_key(build.version)[:2] == version_key(row.torch)
+        python = tuple(one for one in build.python if one in row.pythons)
+        if fits and variant in row.variants and _platform(site) in row.platforms and python:
+            url = addon.folder.format(torch=row.torch, variant=variant)
+            fewer = build.narrowed_by if python == build.python else addon.package
+            yield msgspec.structs.replace(
+                build, folders=build.folders | {addon.package: url}, python=python, narrowed_by=fewer
+            )
+    built = _with(build, addon, None, _compiler(build, addon, site))
+    if addon.requirement:
+        built = msgspec.structs.replace(built, origins=built.origins | {addon.package: addon.requirement})
+    yield msgspec.structs.replace(built, mind=sentences(built.mind, note(addon.says)))
+
+
+def _platform(site: Site) -> str:
+    return site.system + "-" + site.machine
+
+
+def _excluded(addon: Addon, build: Candidate, want: Requirement) -> bool:
+    """The table says that none of the releases that are asked for stands on the build; silence says nothing."""
+    if addon.known and _admits(addon.known, build.version):
+        return True
+    rows = _releases(addon.package)
+    pins = [clause.version for clause in want.specifier if clause.operator == "==" and "*" not in clause.version]
+    return bool(pins) and any(want.specifier.contains(row.version, prereleases=True) for row in rows)
+
+
+def _left_open(build: Candidate, package: str) -> Candidate:
+    told = _(
+        "The tables do not know which release of {package} stands on {build}: it is left open, and the index decides "
+        "whether there is one."
+    )
+    mind = told.format(package=package, build=build.label)
+    return msgspec.structs.replace(build, open=(*build.open, package), mind=sentences(build.mind, mind))
+
+
+def _compiled(
+    addon: Addon, releases: list[AddonRelease], build: Candidate, site: Site
+) -> Iterator[tuple[AddonRelease, list[str]]]:
+    """Releases of which a compiled wheel is there for the build, with the Pythons that have it."""
+    for row in tables.rows("torch_addons", "ready", _Ready) if addon.toolkit else ():
+        fits = row.package == addon.package and _admits(row.torch, build.version) and bool(build.cuda)
+        if fits and _platform(site) in row.platforms and version_key(build.cuda)[:1] == version_key(row.cuda):
+            yield from ((one, row.pythons) for one in releases if one.version == row.version)
 
 
 def _compiler(build: Candidate, addon: Addon, site: Site) -> tuple[Change, ...]:
@@ -138,6 +216,13 @@ def _is_there(build: Candidate, site: Site) -> bool:
     return any(one and version_key(one)[:1] == version_key(build.cuda or build.rocm)[:1] for one in have)
 
 
+@tables.remembered
+def _admits(span: str, version: str) -> bool:
+    """Whether a version specifier of the tables takes a version; asked of every build for every row."""
+    return SpecifierSet(span).contains(version, prereleases=True)
+
+
+@tables.remembered
 def _releases(package: str) -> list[AddonRelease]:
     rows = tables.rows("torch_addons", "addon_release", AddonRelease)
     return sorted(
@@ -145,27 +230,34 @@ def _releases(package: str) -> list[AddonRelease]:
     )
 
 
-def _stands_on(row: AddonRelease, build: Candidate, want: Requirement) -> bool:
+def _stands_on(row: AddonRelease, build: Candidate, want: Requirement, site: Site) -> bool:
     return (
-        want.specifier.contains(row.version, prereleases=True)
-        and SpecifierSet(row.torch).contains(build.version)
+        _admits(str(want.specifier), row.version)
+        and _admits(row.torch, build.version)
         and (not row.kinds or build.kind in row.kinds)
+        and (not row.platforms or _platform(site) in row.platforms)
         and (not row.variants or build.variant in row.variants)
     )
 
 
-def _with(build: Candidate, addon: Addon, row: AddonRelease | None, changes: tuple[Change, ...]) -> Candidate:
+def _with(
+    build: Candidate, addon: Addon, row: AddonRelease | None, changes: tuple[Change, ...], pythons: Collection[str] = ()
+) -> Candidate:
     oldest = row.isa_min if row and row.isa_min else addon.isa_min
     lowest = version_key(row.python) if row and row.python else ()
+    wheels = [set(one) for one in (pythons, row.pythons if row else ()) if one]
     amd = addon.isas_amd if build.kind == "rocm" else []
     version = {row.package: row.range or row.version} if row else {}
     same = bool(row and row.variants and build.index)
+    python = tuple(one for one in build.python if version_key(one) >= lowest and all(one in has for has in wheels))
+    fewer = f"{addon.package} {row.version}" if row and python != build.python else build.narrowed_by
     return msgspec.structs.replace(
         build,
         isa_min=max(build.isa_min, oldest, key=isa_order),
         code=tuple(isa for isa in build.code if not amd or isa in amd),
         extra_isas={isa: extra for isa, extra in build.extra_isas.items() if not amd or isa in amd},
-        python=tuple(one for one in build.python if version_key(one) >= lowest),
+        python=python,
+        narrowed_by=fewer,
         packages=build.packages | (version if same else {}),
         beside=build.beside | ({} if same else version),
         changes=(*build.changes, *changes),

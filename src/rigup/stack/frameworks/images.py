@@ -8,6 +8,7 @@ from packaging.requirements import Requirement
 
 from rigup.knowledge import tables
 from rigup.knowledge.environment_images import Image, images
+from rigup.knowledge.meant import programs
 from rigup.knowledge.torch_builds import build, companions, index_url
 from rigup.stack.candidate import Candidate
 from rigup.stack.frameworks.addons import addons, with_addons
@@ -15,7 +16,7 @@ from rigup.stack.frameworks.torch import FAMILY, allows
 from rigup.stack.frameworks.vllm import oldest
 from rigup.stack.site import Site
 
-_NEVER = ("tensorflow-cpu", "torch-directml", "comfyui")  # what no such image is for
+_NEVER = ("tensorflow-cpu", "torch-directml")  # what no such image is for
 
 
 def candidates(
@@ -48,7 +49,7 @@ def _allowed(one: Candidate, called: tuple[str, ...], asked: Mapping[str, Requir
     """A wish may name the framework, and what the image or its index has beside it."""
     return all(
         allows(asked[name], one.packages.get(name, one.version)) for name in one.packages if name in asked
-    ) and not any(name in asked for name in called if name in _NEVER)
+    ) and not any(name in asked for name in called if name in _NEVER or name in programs())
 
 
 def _of(row: Image, version: str, cuda: str, asked: Mapping[str, Requirement]) -> Iterator[Candidate]:

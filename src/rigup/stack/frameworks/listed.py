@@ -7,9 +7,8 @@ from packaging.specifiers import SpecifierSet
 
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.shared_libraries import torch_pins
-from rigup.knowledge.torch_builds import TorchBuild
-from rigup.knowledge.torch_builds import build as torch_build
-from rigup.knowledge.wheels import Family, Wheel, families, wheels
+from rigup.knowledge.torch_builds import TorchBuild, brought
+from rigup.knowledge.wheels import Family, Wheel, families, pythons_with_wheel, wheels
 from rigup.language import _
 from rigup.stack.candidate import Candidate, Change
 from rigup.stack.notes import note
@@ -26,8 +25,8 @@ def candidates(family: str, asked: Mapping[str, Requirement], site: Site) -> Ite
     for row in wheels(family):
         if _made_for(row, site) and _meant(row, asked):
             for version in reversed(row.releases):
-                if _allowed(row, version, asked):
-                    yield _of(row, version, site)
+                if _allowed(row, version, asked) and (one := _of(row, version, site)):
+                    yield one
 
 
 def _made_for(row: Wheel, site: Site) -> bool:
@@ -74,19 +73,33 @@ def _with(row: Wheel, version: str) -> dict[str, str]:
     return {**({"torch": row.torch} if row.torch else {}), **row.beside, row.package: version}
 
 
-def _of(row: Wheel, version: str, site: Site) -> Candidate:
-    torch = torch_build(row.torch, row.torch_variant, site.system, site.machine) if row.torch else None
+def _of(row: Wheel, version: str, site: Site) -> Candidate | None:
+    """One release; None where it has no wheel for the platform, or its torch no GPU code there."""
+    torch = brought(row.torch, row.torch_variant, site.system, site.machine) if row.torch else None
+    python = _with_wheel(row, version, site)
+    if (row.torch and torch is None) or not python:
+        return None
+    local = "+" + torch.variant if torch and not torch.pypi else ""
+    beside = (torch.index,) if torch and local else ()
     first = row.package + (f"[{row.extra}]" if row.extra else "")
     return Candidate(
         package=row.package, version=version, variant=row.variant or row.local.removeprefix("+"), kind=row.kind,
-        packages={first: version + row.local, **({"torch": row.torch} if row.torch else {}), **row.beside},
-        index=row.index, extra_indexes=tuple(row.extra_indexes), links=tuple(one.format(version=version) for one in row.links),
+        packages={first: version + row.local, **({"torch": row.torch + local} if row.torch else {}), **row.beside},
+        index=row.index, extra_indexes=(*beside, *row.extra_indexes), links=tuple(one.format(version=version) for one in row.links),
         code=tuple(torch.code if torch else row.code), cuda=torch.cuda if torch else row.cuda, rocm=row.rocm,
         libraries=row.libraries, driver=row.driver, isa_min=row.isa_min, extra_isas=row.extra_isas, extra_of=row.extra_of,
-        python=_pythons(row.python), glibc=row.glibc, macos=row.macos, lowest_cpu=row.lowest_cpu, pins=_pins(row, torch, site),
+        python=python, glibc=row.glibc, macos=row.macos, lowest_cpu=row.lowest_cpu, pins=_pins(row, torch, site),
         changes=tuple(_of_system(row, version, site)), mind=note(row.mind), trial=note(row.trial), note=row.note,
         source="wheels",
     )  # fmt: skip
+
+
+def _with_wheel(row: Wheel, version: str, site: Site) -> tuple[str, ...]:
+    """The Pythons that have its wheel on the platform; what lies elsewhere than on PyPI has all of its row."""
+    span = _pythons(row.python)
+    elsewhere = row.index or row.links or row.local
+    found = None if elsewhere else pythons_with_wheel(row.package, version, site.system, site.machine, span)
+    return span if found is None else found
 
 
 def _pins(row: Wheel, torch: TorchBuild | None, site: Site) -> dict[str, str]:

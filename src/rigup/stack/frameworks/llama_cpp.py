@@ -21,7 +21,7 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
         KnowledgeError: a table is malformed.
 
     """
-    wish = asked["llama-cpp-python"]
+    wish = asked.get("llama-cpp-python", Requirement("llama-cpp-python"))
     rows: list[dict[str, Any]] = tables.table("tensorflow_jax")["llama_cpp_python_index"]
     newest = str(tables.table("tensorflow_jax")["meta"]["newest"]["llama-cpp-python"])
     pinned = next((clause.version for clause in wish.specifier if clause.operator == "=="), newest)

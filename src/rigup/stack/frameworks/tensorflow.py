@@ -28,7 +28,13 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
     for row in sorted(rows, key=lambda row: version_key(row["version"]), reverse=True):
         for version in reversed(row.get("releases", [row["version"]])):
             if (wanted is None or wanted.specifier.contains(version)) and _made_for(version, site):
-                yield from _builds(row, version, site, "tensorflow-cpu" in asked)
+                named = wanted is not None and bool(wanted.specifier)
+                yield from _builds(row, version, site, "tensorflow-cpu" in asked or not (named or _offered(site)))
+
+
+def _offered(site: Site) -> bool:
+    """GPU code for native Windows ended long ago: it is taken where its release is named, and WSL is told before it."""
+    return site.system != "windows"
 
 
 def _made_for(version: str, site: Site) -> bool:
@@ -50,7 +56,7 @@ def _builds(row: dict[str, Any], version: str, site: Site, cpu_only: bool) -> It
         kind="cuda", packages={"tensorflow" + extra: version}, code=tuple(row["code"]), cuda=str(row["cuda"]),
         failing=tuple(_fact("failing").get("isas", ())), changes=() if extra else _toolkit(row, version, site),
         any_cudnn=bool(extra) and any("cudnn" in name and not told.startswith("==") for name, told in row["pins"].items()),
-        pins=short_names(row["pins"]) if extra else {}, note=str(row.get("note", "")), **common,
+        pins=short_names(row["pins"]) if extra else {}, note=str(row.get("note", "")), mind="" if extra or site.system != "windows" else _by_hand(row, version), **common,
     )  # fmt: skip
 
 
@@ -61,6 +67,15 @@ def _on_windows(row: dict[str, Any], site: Site) -> bool:
 def _fact(name: str) -> dict[str, Any]:
     facts: list[dict[str, Any]] = tables.table("tensorflow_jax")["tensorflow_fact"]
     return next((fact for fact in facts if fact.get("id") == name), {})
+
+
+def _by_hand(row: dict[str, Any], version: str) -> str:
+    """What its toolkit needs beside it on Windows, where no package brings cuDNN."""
+    told = _(
+        "tensorflow {version} looks for cuDNN {cudnn} too: unpack NVIDIA's archive of it into the folder of CUDA {cuda}, and put "
+        "that folder's bin into PATH. Inside WSL newer releases bring all of this along."
+    )
+    return told.format(version=version, cudnn=row["cudnn"], cuda=row["cuda"])
 
 
 def _toolkit(row: dict[str, Any], version: str, site: Site) -> tuple[Change, ...]:

@@ -10,6 +10,7 @@ from packaging.requirements import Requirement
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.jetson import jetson_wheels
+from rigup.knowledge.meant import programs
 from rigup.knowledge.shared_libraries import torch_pins
 from rigup.knowledge.torch_builds import TorchBuild, builds, companions, index_url
 from rigup.language import _
@@ -17,14 +18,10 @@ from rigup.stack.candidate import Candidate
 from rigup.stack.frameworks.addons import addons, with_addons
 from rigup.stack.site import Site
 
-FAMILY = ("torchvision", "torchaudio", "torchcodec", "triton")
+COMPANIONS = ("torchvision", "torchaudio", "torchcodec")
+FAMILY = (*COMPANIONS, "triton")
 _NIGHT = re.compile(r"\.dev\d{8}")
 _KINDS = {"cu": "cuda", "ro": "rocm", "xp": "xpu", "cp": "cpu"}
-
-
-class _Application(msgspec.Struct, frozen=True):
-    package: str
-    needs: list[str]
 
 
 class _AmdWheel(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,9 +55,9 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
 
 
 def _needed(asked: Mapping[str, Requirement]) -> dict[str, Requirement]:
-    """What an application that is wished for asks of torch's family."""
-    rows = tables.rows("torch_addons", "application", _Application)
-    names = {name for row in rows if row.package in asked for name in row.needs}
+    """What programs, and packages that are built, ask of torch's family: it comes with torch, of the same build."""
+    names = {name for row in programs().values() if row.name in asked for name in row.needs}
+    names |= {name for row in addons(asked) for name in row.before if name in FAMILY}
     return {name: Requirement(name) for name in names if name not in asked}
 
 
@@ -165,6 +162,7 @@ def _for_jetson(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candid
         if _fits(asked, found):
             yield Candidate(
                 package="torch", version=row.torch.partition("a")[0], variant="", kind="cuda", packages=found, index=row.index,
+                files={"torch": row.file} if row.file else {},
                 links=(row.links,) if row.links else (), cuda=row.cuda, code=tuple(row.code), python=tuple(row.python),
                 glibc="2.17", source="torch_jetson",
             )  # fmt: skip

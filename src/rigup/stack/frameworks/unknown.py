@@ -4,19 +4,31 @@ from collections.abc import Iterator, Mapping
 
 from packaging.requirements import Requirement
 
+from rigup.knowledge.meant import programs
 from rigup.language import _
 from rigup.stack.candidate import Candidate
+from rigup.stack.programs import is_library
 from rigup.stack.site import Site
 
 _MOST = 5
 
 
 def candidates(asked: Mapping[str, Requirement], _site: Site) -> Iterator[Candidate]:
-    """One build that asks for nothing: what it holds is left to the installer."""
-    names = ", ".join([*asked][:_MOST]) + (" …" if len(asked) > _MOST else "")
+    """One build that asks for nothing: what it holds is left to the installer; none where no package is asked for."""
+    known = programs()
+    unheard = [name for name, told in asked.items() if name not in known or is_library(known[name], told)]
+    if not unheard:
+        return
+    unheard = [name for name in unheard if name not in known]
+    names = ", ".join(unheard[:_MOST]) + (" …" if len(unheard) > _MOST else "")
     told = _(
         "The tables do not know {names}: whether it uses a GPU, and which, nobody can say. It is left to the installer."
     )
     yield Candidate(
-        package=names, version="", kind="unknown", packages={}, mind=told.format(names=names), source="wheels"
+        package=names or next(iter(asked), ""),
+        version="",
+        kind="unknown",
+        packages={},
+        mind=told.format(names=names) if names else "",
+        source="wheels",
     )

@@ -8,7 +8,7 @@ from packaging.requirements import Requirement
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.shared_libraries import torch_pins
-from rigup.knowledge.torch_builds import build
+from rigup.knowledge.torch_builds import brought
 from rigup.stack.candidate import Candidate
 from rigup.stack.frameworks.torch import FAMILY
 from rigup.stack.site import Site
@@ -25,16 +25,11 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
     if site.system != "linux" or site.machine not in ("x86_64", "aarch64") or site.jetpack:
         return
     yield from _for_rocm(asked) if site.machine == "x86_64" else ()
-    for row in sorted(rows, key=lambda row: version_key(row["version"]), reverse=True):
+    made = [row for row in rows if site.machine in row.get("machines", ("x86_64", "aarch64"))]
+    for row in sorted(made, key=lambda row: version_key(row["version"]), reverse=True):
         for version in reversed(row.get("releases", [row["version"]])):
-            packages = {"vllm": version, "torch": str(row["torch"])}
-            packages |= {
-                name: str(row[name]) for name in (*FAMILY, "xformers") if row.get(name) and _wanted(name, asked)
-            }
-            if all(
-                asked[name].specifier.contains(packages[name], prereleases=True) for name in packages if name in asked
-            ):
-                yield _of(row, packages, site)
+            if one := _of(row, version, asked, site):
+                yield one
 
 
 def _for_rocm(asked: Mapping[str, Requirement]) -> Iterator[Candidate]:
@@ -58,16 +53,28 @@ def _wanted(name: str, asked: Mapping[str, Requirement]) -> bool:
     return name != "xformers" or name in asked
 
 
-def _of(row: dict[str, Any], packages: dict[str, str], site: Site) -> Candidate:
-    wheel = build(str(row["torch"]), str(row["pypi_torch_variant"]), "linux", site.machine)
+def _of(row: dict[str, Any], version: str, asked: Mapping[str, Requirement], site: Site) -> Candidate | None:
+    """One release; None where the wish excludes it, or the torch that it asks for has no GPU code on the platform."""
+    wheel = brought(str(row["torch"]), str(row["pypi_torch_variant"]), "linux", site.machine)
+    local = "+" + wheel.variant if wheel and not wheel.pypi else ""
+    packages = {"vllm": version, "torch": str(row["torch"]) + local}
+    packages |= {name: str(row[name]) for name in (*FAMILY, "xformers") if row.get(name) and _wanted(name, asked)}
+    if wheel is None or not all(_takes(asked[name], told) for name, told in packages.items() if name in asked):
+        return None
     return Candidate(
-        package="vllm", version=packages["vllm"], kind="cuda", packages=packages,
-        code=tuple(wheel.code) if wheel else (), cuda=wheel.cuda if wheel else "",
+        package="vllm", version=version, kind="cuda", packages=packages,
+        extra_indexes=(wheel.index,) if local else (), code=tuple(wheel.code), cuda=wheel.cuda,
         driver=str(row.get("min_driver_linux", "")), python=tuple(_pythons(str(row["python"]))),
-        glibc=max(_glibc(str(row.get("glibc_tag", ""))), wheel.glibc if wheel else "", key=version_key),
-        isa_min=oldest(packages["vllm"]), lowest_cpu="avx2",
-        pins=torch_pins(str(row["torch"]), wheel.variant, wheel.cuda, not wheel.pypi) if wheel else {}, source="tensorflow_jax",
+        glibc=max(_glibc(str(row.get("glibc_tag", ""))), wheel.glibc, key=version_key), isa_min=oldest(version),
+        lowest_cpu="avx2", pins=torch_pins(str(row["torch"]), wheel.variant, wheel.cuda, not wheel.pypi),
+        source="tensorflow_jax",
     )  # fmt: skip
+
+
+def _takes(want: Requirement, version: str) -> bool:
+    """Whether a wish takes a version: one without a local part takes any, one with it that alone."""
+    told = version if "+" in str(want.specifier) else version.partition("+")[0]
+    return want.specifier.contains(told, prereleases=True)
 
 
 def oldest(version: str) -> str:
