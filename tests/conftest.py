@@ -1,6 +1,7 @@
 """What all tests share: the reference material, where a checkout has it, and a quick doctor."""
 
 import gettext
+import itertools
 import os
 import signal
 from pathlib import Path
@@ -22,6 +23,7 @@ for name in ("SIGHUP", "SIGQUIT"):
     if hasattr(signal, name):
         signal.signal(getattr(signal, name), signal.SIG_DFL)
 
+_numbers = itertools.count()
 SHARED = Path(__file__).parents[2] / "shared"
 
 
@@ -40,8 +42,12 @@ def plain_surroundings(monkeypatch, tmp_path_factory):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LANG", "C.UTF-8")
     monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "config"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))
+    # A test's own: what `rigup verify` found in one test is told by the doctor, and must not be by that of another.
+    own = tmp_path_factory.getbasetemp() / "homes" / str(next(_numbers))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(own / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(own / "state"))
+    monkeypatch.setenv("RIGUP_NO_RESOLVE", "1")  # no index is asked but by tests of that, which have their own
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
     assert "RIGUP_TEST" not in os.environ
     yield
     from rigup import language

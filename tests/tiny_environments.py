@@ -8,13 +8,36 @@ import sys
 import threading
 import zipfile
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from rigup.plan.environments import beside
+
+
+class Parts(SimpleHTTPRequestHandler):
+    """Serves files, and parts of them, as indexes do; it says nothing."""
+
+    def do_GET(self) -> None:
+        """A whole file, or the part that was asked for."""
+        if "Range" not in self.headers:
+            super().do_GET()
+            return
+        body = Path(self.translate_path(self.path)).read_bytes()
+        first, _dash, last = self.headers["Range"].removeprefix("bytes=").partition("-")
+        start, end = (
+            (int(first), min(int(last) + 1, len(body))) if first else (max(0, len(body) - int(last)), len(body))
+        )
+        self.send_response(206)
+        self.send_header("Content-Range", f"bytes {start}-{end - 1}/{len(body)}")
+        self.send_header("Content-Length", str(end - start))
+        self.end_headers()
+        self.wfile.write(body[start:end])
+
+    def log_message(self, *_said: object) -> None:
+        """Nobody reads it."""
 
 
 def digest(body: bytes) -> str:

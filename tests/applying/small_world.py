@@ -73,7 +73,7 @@ class World:
         """What programs of this world inherit."""
         source = str(HERE.parents[1] / "src")
         return {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if name != "RIGUP_NO_RESOLVE"},
             "XDG_STATE_HOME": str(self.state),
             "PYTHONPATH": source,
             "LANGUAGE": "en",

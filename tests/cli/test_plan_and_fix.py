@@ -33,7 +33,7 @@ def test_a_report_fits_a_terminal_but_for_its_commands(profile, explained, monke
     assert all(any(word in line for word in words) for line in wide), wide
     assert "None" not in shown
     assert "{" not in shown.replace("{branch", "")
-    assert told["cost"]["download_bytes"] == 0 or "GB to download" in shown
+    assert told["cost"]["download_bytes"] == 0 or " to download" in shown
 
 
 def test_a_speed_that_means_nothing_is_refused():
@@ -121,3 +121,16 @@ def test_the_doctors_driver_step_is_spelt_out_for_the_distribution():
 def test_what_is_no_version_of_python_is_refused(word, status):
     shown = CliRunner().invoke(main, ["plan", "--python", word, "--for", "no gpu, debian 13, python 3.13"])
     assert (shown.exit_code, "for instance 3.12" in shown.output) == (status, status == 2)
+
+
+@pytest.mark.parametrize(("count", "shown"), [(40, 40), (41, 6), (200, 6)])
+def test_of_a_command_that_fills_more_than_a_screen_the_first_packages_are_shown(count, shown):
+    from rigup.cli.plan_report import steps_text
+
+    argv = ["python", "-m", "pip", "install", *(f"one{number}==1.{number}" for number in range(count)), "--no-deps"]
+    step = {"title": "install", "because": "", "state": "needed", "kind": "install-into-environment", "where": "here",
+            "root": False, "restart": False, "tag": "safe", "commands": [argv]}  # fmt: skip
+    told = "\n".join(steps_text([step]))
+    assert told.count("==") == shown
+    assert ("…" in told, "--as script" in told) == (count > 40, count > 40)
+    assert "--no-deps" in told

@@ -49,8 +49,8 @@ def row(**changes):
 
 def written(*rows, **tool):
     """The text of a lock with these rows."""
-    lines = ['lock-version = "1.0"', "packages = " + lockfile._toml(list(rows))]
-    return "\n".join([*lines, *(f"tool.rigup.{name} = {lockfile._toml(value)}" for name, value in tool.items())])
+    lines = ['lock-version = "1.0"', "packages = " + lockfile.as_toml(list(rows))]
+    return "\n".join([*lines, *(f"tool.rigup.{name} = {lockfile.as_toml(value)}" for name, value in tool.items())])
 
 
 # -- making one --------------------------------------------------------------------------------------

@@ -59,6 +59,7 @@ case "${0##*/} $*" in
   *" venv "*|"conda create"*)
     [ "$1" = create ] && last=$4
     mkdir -p "$last/bin" && cp "$0" "$last/bin/python" && cp "$0" "$last/bin/uv" ;;
+  *astral.sh*) mkdir -p "$last" && cp "$0" "$last/uv" ;;
 esac
 """
 
@@ -278,7 +279,7 @@ def test_an_apptainer_definition_as_it_is(chosen):
         "    set -eu\n"
         "    export PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore\n"
         "    python -m pip install torch==2.7.1+rocm6.3 --index-url https://download.pytorch.org/whl/rocm6.3\n"
-        "    python -m pip install 'numpy<2,>=1.26'\n"
+        "    python -m pip install 'numpy<2,>=1.26' torch==2.7.1+rocm6.3\n"
         "\n"
         "%environment\n"
         "    export HSA_OVERRIDE_GFX_VERSION=10.3.0\n"

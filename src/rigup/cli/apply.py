@@ -7,9 +7,10 @@ import click
 
 from rigup.cli.failing import spoken
 from rigup.cli.meant import beside
-from rigup.language import choose
+from rigup.language import _, choose
 
 if TYPE_CHECKING:
+    from rigup.cli.taking import Manner
     from rigup.plan.applying.journal import Intent
     from rigup.stack.choice import Choice
 
@@ -32,16 +33,18 @@ SCHEMA = "rigup.apply/1"
     "--prefer", type=click.Choice(["least-change", "newest"]), default="least-change", help="What counts more."
 )
 @click.option("--no-root", is_flag=True, help="Plan nothing that needs root.")
+@click.option("--with-rigup", is_flag=True, help="Put rigup.torch into the environment, for programs that use it.")
 @click.option("--mirror", default="", metavar="NAME", help="Take packages from a mirror of the tables.")
 @click.option("--resume", is_flag=True, help="Go on with the last run that did not come to its end.")
 @click.option("--locked", default="", metavar="FILE", help="Make again what a lock holds, and nothing else.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("--verify", "proven", is_flag=True, help="Prove on every device that it computes right, when it is done.")
 @click.option("--dry-run", is_flag=True, help="Show exactly what would be run, and change nothing.")
 @click.option("-q", "--quiet", is_flag=True, help="Say only what fails.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.apply/1).")
 def command(
     wishes: tuple[str, ...], files: tuple[str, ...], environment: str, resume: bool, locked: str, yes: bool,
-    dry_run: bool, quiet: bool, as_json: bool, **options: Any,
+    proven: bool, dry_run: bool, quiet: bool, as_json: bool, **options: Any,
 ) -> int:  # fmt: skip
     """Choose a stack that this machine can run, as `rigup plan` does, and make it so.
 
@@ -60,9 +63,26 @@ def command(
             return resumed(manner)
         if locked or (len(wishes) == 1 and os.path.isfile(wishes[0])):
             return _from_lock(locked or wishes[0], environment, manner)
-        return taken(*_meant(wishes, files, environment, options), manner)
+        intent, plan = _meant(wishes, files, environment, options)
+        status = taken(intent, plan, manner)
+        done = status == 0 and plan["verdict"] == "possible" and intent.environment and not dry_run
+        return _proven(intent.environment, manner, proven) if done else status
     except (JournalError, Failed) as error:
         raise spoken(error) from error
+
+
+def _proven(environment: str, manner: "Manner", wanted: bool) -> int:
+    """Verify what was made, where that was asked for, or a person at a terminal agrees; the exit status."""
+    import sys
+
+    from rigup.cli.verify import command as verify
+
+    if not wanted and (manner.yes or manner.silent or not sys.stdin.isatty()):
+        return 0
+    click.echo()
+    if not wanted and not click.confirm(_("Prove now that it computes right?"), default=True):
+        return 0
+    return int(click.get_current_context().invoke(verify, environment=environment) or 0)
 
 
 def _meant(
@@ -75,7 +95,7 @@ def _meant(
     from rigup.plan.answer import answer
 
     where = environment or beside()
-    choice = chosen_for(wishes, files, None, where, options)
+    choice = chosen_for(wishes, files, None, where, options, resolve=True)
     intent = intent_of(choice, plan := answer(choice))
     again = {"wishes": list(choice.wish.packages), "environment": where, "options": options}
     return msgspec.structs.replace(intent, asked={**intent.asked, **again}), plan
@@ -101,9 +121,27 @@ def intent_of_plan(plan: Answer, facts: Answer) -> "Intent":
         environment=os.path.abspath(plan["environment"]["path"]) if changes else "",
         told={
             **{name: plan[name] for name in ("wish", "packages", "indexes", "variables")},
-            "python": plan["environment"]["python"], "facts": facts,
+            "python": plan["environment"]["python"], "facts": facts, **promised(plan),
         },
     )  # fmt: skip
+
+
+def promised(plan: Answer) -> Answer:
+    """What the environment has to hold afterwards: all that was resolved, else the builds that were chosen."""
+    told = plan.get("resolution") or {"packages": [], "whole": False}
+    exact = {name: version for name, version in plan["packages"].items() if "[" not in name and version[:1].isdigit()}
+    every = {one["name"]: one["version"] for one in told["packages"]}
+    sizes = {
+        one["name"]: (one.get("size", 0), one.get("disk", 0))
+        for one in told["packages"]
+        if one.get("url", "").startswith("http")
+    }
+    return {
+        "resolved": exact | every,
+        "sizes": sizes,
+        "whole": told["whole"],
+        "before": plan["environment"].get("installed", []),
+    }
 
 
 def _from_lock(path: str, environment: str, manner: Any) -> int:

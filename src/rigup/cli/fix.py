@@ -111,19 +111,24 @@ def _fixed(cause: str | None, source: str | None, environment: str, program: tup
         diagnosis = examined(sources_of(program) if program else open_source(source))
         findings = [finding for finding in answer(diagnosis)["findings"] if cause in (None, finding["cause"])]
         site = site_of(diagnosis.facts, environment)
-        return {"schema": SCHEMA, "cause": cause, "environment": environment or None, **_answer(findings, site)}
+        return {
+            "schema": SCHEMA,
+            "cause": cause,
+            "environment": environment or None,
+            **_answer(findings, site, here=source is None),
+        }
     except (SourceError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
     finally:
         close_sources()
 
 
-def _answer(findings: list[Answer], site: "Site") -> Answer:
+def _answer(findings: list[Answer], site: "Site", here: bool) -> Answer:
     from rigup.plan.mend import OF_THE_STACK, mended
 
     kinds = {step["kind"] for finding in findings for fix in finding["fixes"] for step in fix["steps"]}
     told = [{**finding, "fixes": [mended(fix, site) for fix in finding["fixes"]]} for finding in findings]
-    plan = _plan(site) if kinds & set(OF_THE_STACK) and site.devices and _wants_a_stack(kinds, site) else None
+    plan = _plan(site, here) if kinds & set(OF_THE_STACK) and site.devices and _wants_a_stack(kinds, site) else None
     return {"findings": told, "plan": plan and {**plan, "steps": _with_removals(plan["steps"], told)}}
 
 
@@ -140,15 +145,19 @@ def _with_removals(steps: list[Answer], findings: list[Answer]) -> list[Answer]:
     return [*steps[:at], *gone, *steps[at:]]
 
 
-def _plan(site: "Site") -> Answer | None:
+def _plan(site: "Site", here: bool) -> Answer | None:
     """The stack that the machine would be given for the frameworks which are there."""
     from rigup.plan.answer import answer
+    from rigup.plan.resolution.resolve import resolved
     from rigup.stack.choose import choose as chosen
     from rigup.stack.wish import Wish
 
     there = tuple(name for name in _FRAMEWORKS if name in site.installed) or ("torch",)
     choice = chosen(Wish(packages=there), site)
     served = any(told.served for _device, told in choice.devices)
+    if choice.possible and served:
+        found = resolved(choice, here=here)
+        choice = found if found.possible else choice
     return answer(choice) if choice.possible and served else None
 
 

@@ -96,6 +96,7 @@ def _environment(word: str) -> Any:
 
 def _of_wish(words: tuple[str, ...], files: tuple[str, ...], name: str, python: str, mirror: str) -> "Lock":
     from rigup.plan.environments import locking
+    from rigup.plan.resolution.resolve import resolved
     from rigup.stack.choose import choose as chosen
     from rigup.stack.wish import Wish, WishError, read_wishes, wishes_in
 
@@ -103,14 +104,14 @@ def _of_wish(words: tuple[str, ...], files: tuple[str, ...], name: str, python: 
     site = here(there.path if there else None)
     try:
         asked = (*words, *(word for path in files for word in wishes_in(path)))
-        choice = chosen(
-            Wish(packages=read_wishes(asked, site), python=python, mirror=mirror or defaults().mirror), site
-        )
+        wish = Wish(packages=read_wishes(asked, site), python=python, mirror=mirror or defaults().mirror)
+        choice = resolved(chosen(wish, site), here=True)
     except WishError as error:
         raise click.ClickException(str(error)) from error
     if not choice.possible:
         text = _("Nothing that was asked for can run here. `rigup plan` says why.")
-        raise CannotBeDone(f"{text} {choice.smallest_change or ''}".strip())
+        why = choice.resolution.refused if choice.resolution else ""
+        raise CannotBeDone(f"{text} {choice.smallest_change or why}".strip())
     return locking.of_choice(choice, there.path if there else None)
 
 

@@ -43,14 +43,23 @@ _FORMS = ("text", "script", "dockerfile", "apptainer", "conda", "pyproject", "po
     "--prefer", type=click.Choice(["least-change", "newest"]), default="least-change", help="What counts more."
 )
 @click.option("--no-root", is_flag=True, help="Plan nothing that needs root.")
+@click.option("--with-rigup", is_flag=True, help="Put rigup.torch into the environment, for programs that use it.")
 @click.option("--mirror", default="", metavar="NAME", help="Take packages from a mirror of the tables.")
 @click.option("--link", default="", metavar="SPEED", help="Tell how long it takes on a link, such as 50Mbit.")
+@click.option(
+    "--no-resolve",
+    "resolve",
+    is_flag=True,
+    flag_value=False,
+    default=True,
+    help="Ask no index: what the tables do not name stays open.",
+)
 @click.option("--explain", "explained", is_flag=True, help="Tell of every newer build why it was turned down.")
 @click.option("--as", "form", type=click.Choice(_FORMS), default="text", help="The form of the answer.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.plan/1).")
 def command(
     wishes: tuple[str, ...], files: tuple[str, ...], profile: str | None, environment: str, form: str, as_json: bool,
-    explained: bool, link: str, **options: Any,
+    explained: bool, link: str, resolve: bool, **options: Any,
 ) -> int:  # fmt: skip
     """Choose a stack that this machine can run, and tell each step and why.
 
@@ -64,17 +73,29 @@ def command(
     options["manager"] = options["manager"] or _MADE_FOR.get(form, "venv")
     if profile is None and options["manager"] == "venv" and (as_json or form in ("text", "json")):
         environment = environment or beside()
-    choice = chosen_for(wishes, files, profile, environment, options)
+    try:
+        choice = chosen_for(wishes, files, profile, environment, options, resolve=resolve)
+    except NotUnderstood as error:
+        if as_json or form == "json":  # whoever reads data gets one object, with what has to be told
+            click.echo(json.dumps(_asked_back(wishes, str(error)), ensure_ascii=False, indent=1))
+        raise
     click.echo(_shown(choice, "json" if as_json else form, explained, bits), nl=False)
     return int(not choice.possible)
 
 
 def chosen_for(
-    wishes: tuple[str, ...], files: tuple[str, ...], profile: str | None, environment: str, options: dict[str, Any]
-) -> "Choice":
-    """The stack for wishes and files of wishes. Raises ClickException where they cannot be understood."""
+    wishes: tuple[str, ...], files: tuple[str, ...], profile: str | None, environment: str, options: dict[str, Any], *,
+    resolve: bool = False,
+) -> "Choice":  # fmt: skip
+    """The stack for wishes and files of wishes, resolved if that is asked for.
+
+    Raises:
+        ClickException: they cannot be understood.
+
+    """
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError
+    from rigup.plan.environments.rigup_torch import wheel_folder
     from rigup.stack.choose import choose as chosen
     from rigup.stack.doubts import sorted_out
     from rigup.stack.profile import ProfileError
@@ -87,9 +108,35 @@ def chosen_for(
         machine = site(profile, environment)
         if profile is None and not options["mirror"]:
             options = {**options, "mirror": defaults().mirror}
-        return chosen(Wish(packages=read_wishes(told, machine), **options), machine)
-    except (ProfileError, WishError, SourceError, KnowledgeError) as error:
+        if options.get("with_rigup"):
+            wheel_folder()  # the file that the plan names is there for who types its commands
+        found = chosen(Wish(packages=read_wishes(told, machine), **options), machine)
+        return _resolved(found, profile) if resolve else found
+    except ProfileError as error:
+        raise NotUnderstood(str(error)) from error
+    except (WishError, SourceError, KnowledgeError, OSError) as error:
         raise click.ClickException(str(error)) from error
+
+
+class NotUnderstood(click.UsageError):
+    """A machine that was told in words cannot be planned for before something of it is told."""
+
+
+def _asked_back(wishes: tuple[str, ...], question: str) -> dict[str, Any]:
+    """The answer where a profile is not understood: nothing is promised, and the question stands in it."""
+    from rigup.plan.answer import SCHEMA
+
+    return {"schema": SCHEMA, "verdict": "impossible", "wish": list(wishes), "packages": {}, "requirements": [], "indexes": [],
+            "variables": {}, "system": [], "devices": [], "turned_down": [], "smallest_change": question, "steps": []}  # fmt: skip
+
+
+def _resolved(choice: "Choice", profile: str | None) -> "Choice":
+    """With every package that comes, found by a real resolver."""
+    from rigup.cli.progress import Waiting
+    from rigup.plan.resolution.resolve import resolved
+
+    with Waiting(_("Resolving …")):
+        return resolved(choice, here=profile is None)
 
 
 def site(profile: str | None, environment: str = "") -> "Site":

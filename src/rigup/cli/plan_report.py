@@ -1,18 +1,21 @@
 """A plan for a terminal: what will be there, for which devices, what it costs, what must change, and each step."""
 
+import re
 import subprocess
 from typing import Any
 
 import click
 
 from rigup.cli.layout import wrapped
+from rigup.cli.loading import duration, size_text
 from rigup.cli.report import aside, commands, places
 from rigup.language import _, sentences
 from rigup.stack.words import change_name
 
 Answer = dict[str, Any]
+_PIN = re.compile(r"[A-Za-z0-9._-]+(?:\[[^\]]*\])?==\S+")
+_MOST_PINS, _FIRST_PINS = 40, 6  # packages of a command that are shown, and those that stand for more
 _MOST = 3  # builds that were turned down, where nobody asked for all
-_GIGA = 10**9
 
 
 def text(plan: Answer, explained: bool = False) -> str:
@@ -29,6 +32,8 @@ def text(plan: Answer, explained: bool = False) -> str:
 
 
 def _head(plan: Answer) -> list[str]:
+    if refused := (plan.get("resolution") or {}).get("refused"):
+        return _refused(plan, refused)
     if plan["verdict"] == "impossible":
         told = _("Impossible. Nothing that was asked for ({wish}) can run there.").format(wish=", ".join(plan["wish"]))
         return wrapped(told) + _smallest(plan)
@@ -40,7 +45,25 @@ def _head(plan: Answer) -> list[str]:
         return lines + wrapped(sentences(_("Ready. What was asked for is there already."), there)) + _smallest(plan)
     told = _("This machine gets {stack}, with Python {python}.")
     lines += wrapped(told.format(stack=_stack(plan), python=plan["environment"]["python"]))
-    return lines + _smallest(plan) + _cost(plan["cost"]) + _counted_on(plan)
+    return lines + _smallest(plan) + _cost(plan["cost"]) + _resolved(plan)
+
+
+def _refused(plan: Answer, words: str) -> list[str]:
+    """No set of packages is what was asked for: the resolver's own words say why."""
+    told = _("Impossible. What was asked for ({wish}) cannot be had together. {resolver} says:")
+    lines = wrapped(told.format(wish=", ".join(plan["wish"]), resolver=plan["resolution"]["by"]))
+    return [*lines, *wrapped(words, "    ", "    "), *_smallest(plan)]
+
+
+def _resolved(plan: Answer) -> list[str]:
+    """Who resolved it, or what of it is not, and why."""
+    told = plan.get("resolution")
+    if not told or not any(step["kind"].startswith("install-") and step["state"] == "needed" for step in plan["steps"]):
+        return _counted_on(plan)
+    if told["whole"]:
+        said = _("Resolved as one set by {resolver}; packages that come, and no others: {count}.")
+        return wrapped(said.format(resolver=told["by"], count=len(told["packages"])))
+    return wrapped(sentences(*told["because"])) + ([] if told["packages"] else _counted_on(plan))
 
 
 def _smallest(plan: Answer) -> list[str]:
@@ -84,16 +107,17 @@ def _cost(cost: Answer) -> list[str]:
 
 
 def _bytes(cost: Answer) -> str:
-    if not cost["download_bytes"]:
+    if not cost["download_bytes"] and (cost["not_counted"] or not cost["disk_bytes"]):
         return _("How much there is to download, nobody has measured.") if cost["not_counted"] else ""
     about = "" if cost["exact"] else _("about") + " "
-    told = _("It takes {about}{download} GB to download").format(
-        about=about, download=_gigabytes(cost["download_bytes"])
-    )
+    if not cost["download_bytes"]:
+        told = _("It takes {about}{disk} on the disk, and nothing has to be downloaded.")
+        return told.format(about=about, disk=size_text(cost["disk_bytes"]))
+    told = _("It takes {about}{download} to download").format(about=about, download=size_text(cost["download_bytes"]))
     if cost["seconds"] is not None:
-        told += _(" ({time} on this link)").format(time=_time(cost["seconds"]))
+        told += _(" ({time} on this link)").format(time=duration(cost["seconds"]))
     if cost["disk_bytes"]:
-        told += _(" and {disk} GB on the disk").format(disk=_gigabytes(cost["disk_bytes"]))
+        told += _(" and {disk} on the disk").format(disk=size_text(cost["disk_bytes"]))
     return _("{sentence}.").format(sentence=told)
 
 
@@ -104,17 +128,6 @@ def _needs(cost: Answer) -> str:
         return (_("{root}, and there is no restart.")).format(root=root)
     again = _("one restart") if restarts == 1 else _("{count} restarts").format(count=restarts)
     return _("{root}, and there is {again}.").format(root=root, again=again)
-
-
-def _gigabytes(size: int) -> str:
-    return f"{size / _GIGA:.1f}" if size >= _GIGA / 10 else f"{size / _GIGA:.2f}"
-
-
-def _time(seconds: int) -> str:
-    if seconds < 90:
-        return _("{count} s").format(count=seconds)
-    minutes = round(seconds / 60)
-    return _("{count} min").format(count=minutes) if minutes < 120 else _("{count} h").format(count=round(minutes / 60))
 
 
 # -- devices and the system --------------------------------------------------------------------------
@@ -167,14 +180,38 @@ def steps_text(steps: list[Answer], explained: bool = False, windows: bool = Fal
         if step["because"] and (explained or step["state"] == "blocked" or not step["commands"]):
             lines += wrapped(step["because"], "     ", "     ")
         typed = [subprocess.list2cmdline(argv) for argv in step["commands"]] if windows else commands(_in_short(step))
-        lines += ["     " + command for command in typed if step["state"] != "satisfied"]
+        if step["state"] != "satisfied":
+            lines += ["     " + command.replace("'…'", "…") for command in typed]
+            if any(len(_pins(argv)) > _MOST_PINS for argv in step["commands"]):
+                lines += wrapped(_("`rigup plan --as script` writes the whole command."), "     ", "     ")
     return lines
 
 
 def _in_short(step: Answer) -> Answer:
-    """A program that stands in a command as text is not read by anybody; `--json` and `--dry-run` have it."""
-    argvs = [["…" if "\n" in word else word for word in argv] for argv in step["commands"]]
+    """What nobody reads is left out of a command: a program that stands in it as text, and packages beyond some dozens.
+
+    `--json`, `--dry-run` and `--as script` have all of it.
+    """
+    argvs = [_without_many(["…" if "\n" in word else word for word in argv]) for argv in step["commands"]]
     return {**step, "commands": argvs}
+
+
+def _without_many(argv: list[str]) -> list[str]:
+    """A command whose pins fill more than a screen, with the first of them alone."""
+    pins = _pins(argv)
+    if len(pins) <= _MOST_PINS:
+        return argv
+    gone = set(pins[_FIRST_PINS:])
+    return [
+        "…" if place == pins[_FIRST_PINS] else word
+        for place, word in enumerate(argv)
+        if place not in gone or place == pins[_FIRST_PINS]
+    ]
+
+
+def _pins(argv: list[str]) -> list[int]:
+    """Where exact versions stand in a command."""
+    return [place for place, word in enumerate(argv) if _PIN.fullmatch(word)]
 
 
 def _marks(step: Answer) -> list[str]:

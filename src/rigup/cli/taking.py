@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from rigup.cli.ended import failure, restarts, well, what_now
 from rigup.cli.failing import CannotBeDone
 from rigup.cli.layout import wrapped
 from rigup.language import _, sentences
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from rigup.plan.applying.taking import Outcome
 
 Answer = dict[str, Any]
-_TAIL = 12  # lines of a log that are shown
-_MOST = 60  # among which they are
 
 
 class Manner(NamedTuple):
@@ -47,6 +46,8 @@ def taken(intent: "Intent", plan: Answer, manner: Manner) -> int:
         click.echo(text(plan))
     if plan["verdict"] != "possible":
         return _nothing(plan, manner)
+    if unresolved := _unresolved(plan):
+        return _not_begun(unresolved, manner)
     if blocked := [step for step in plan["steps"] if step["state"] == "blocked"]:
         return _blocked(intent, blocked, manner)
     return go(intent, manner)
@@ -119,6 +120,28 @@ def _nothing(plan: Answer, manner: Manner) -> int:
     return int(plan["verdict"] == "impossible")
 
 
+def _unresolved(plan: Answer) -> str:
+    """Why it is not known what would be installed, where somebody was asked; "" where it is, or installers decide it."""
+    told = plan.get("resolution")
+    if not told or told["whole"] or not told["by"]:
+        return ""
+    return (
+        sentences(*told["because"])
+        if any(step["kind"].startswith("install-") for step in plan["steps"] if step["state"] == "needed")
+        else ""
+    )
+
+
+def _not_begun(because: str, manner: Manner) -> int:
+    """What would be there is not known to the last package, so nothing is begun."""
+    if manner.as_json:
+        say_data(manner, {"verdict": "blocked", "because": because})
+        return 1
+    ways = _("Check the network and the proxy, name a mirror with --mirror, or a folder of wheels in PIP_FIND_LINKS.")
+    click.echo("\n" + "\n".join(wrapped(sentences(_("Nothing was changed."), because, ways))), err=True)
+    return 1
+
+
 def _blocked(intent: "Intent", blocked: list[Answer], manner: Manner) -> int:
     """Nothing is done by halves: what only root can do is given as a script to whoever is root."""
     because = blocked[0]["because"]
@@ -163,14 +186,9 @@ def _reached(intent: "Intent", manner: Manner) -> "Intent":
 
 def _warned_over_ssh(intent: "Intent") -> None:
     """A driver that fails at the next start can cost the way in; the way back is told before it is needed."""
-    if os.environ.get("SSH_CONNECTION") and _restarts(intent):
+    if os.environ.get("SSH_CONNECTION") and restarts(intent):
         told = _("You reach this machine over ssh, and these steps change what it starts with. If it does not come back: choose the kernel before in the boot menu, at its console or by its management controller, and then run `rigup undo`.")  # fmt: skip
         click.echo("\n" + "\n".join(wrapped(told)))
-
-
-def _restarts(intent: "Intent") -> bool:
-    """Whether what is changed counts from the next start on."""
-    return any(step["restart"] and step["where"] == "here" and step.get("state") == "needed" for step in intent.steps)
 
 
 def _agreed(manner: Manner) -> None:
@@ -260,10 +278,10 @@ def _run(record: "Record", intent: "Intent", root: "Elevation", manner: Manner) 
     from rigup.plan.applying.taking import Run, take
 
     try:
-        with root, Watching(len(intent.steps), manner.silent) as told:
+        with root, Watching(len(intent.steps), manner.silent, intent.told.get("sizes")) as told:
             return take(Run(record, intent, Local(), root, _variables(intent), told))
     except KeyboardInterrupt:
-        click.echo("\n".join(wrapped(sentences(_("Stopped."), _what_now(record)))), err=True)
+        click.echo("\n".join(wrapped(sentences(_("Stopped."), what_now(record)))), err=True)
         raise click.exceptions.Exit(130) from None
 
 
@@ -274,107 +292,15 @@ def _variables(intent: "Intent") -> "Mapping[str, str]":
     return {"PIP_RETRIES": "1", "UV_HTTP_RETRIES": "1", **os.environ}
 
 
-# -- after -------------------------------------------------------------------------------------------
-
-
 def _ended(record: "Record", outcome: "Outcome", manner: Manner) -> int:
     if manner.as_json:
         say_data(manner, {"verdict": outcome.end, "because": outcome.because or None, "number": record.number,
                        "log": str(record.log(outcome.step)) if outcome.step >= 0 else None})  # fmt: skip
     elif outcome.end == "failed":
-        _failure(record, outcome)
+        failure(record, outcome)
     elif not manner.quiet:
-        click.echo("\n" + "\n".join(_well(record, outcome)))
+        click.echo("\n" + "\n".join(well(record, outcome)))
     return int(outcome.end != "finished")
-
-
-def _well(record: "Record", outcome: "Outcome") -> list[str]:
-    if outcome.end == "restart":
-        return _before_restart() or wrapped(outcome.because)
-    from rigup.plan.applying.state import left_to_others
-
-    intent = record.intent()
-    lines = wrapped(_("Done. `rigup undo` takes it back."))
-    if _restarts(intent):
-        lines += _before_restart() or wrapped(_("It counts from the next start of the machine on."))
-    if intent.environment:
-        shown = os.path.relpath(intent.environment)
-        shown = intent.environment if shown.startswith("..") else shown
-        lines += wrapped(_("`rigup run --env {path} -- COMMAND` runs a program in it.").format(path=shlex.quote(shown)))
-    for step in left_to_others(record):
-        lines += wrapped(_("Left to you: {title}.").format(title=step["title"]))
-    return lines
-
-
-def _before_restart() -> list[str]:
-    """What would keep the machine from coming back with its GPU; it is read now, and can still be mended."""
-    from rigup.machine import readers  # noqa: F401  (registers them)
-    from rigup.machine.look import look
-    from rigup.machine.sources import close_sources, open_source
-    from rigup.plan.applying.next_boot import next_boot
-
-    try:
-        found = next_boot(look(open_source(None)))
-    finally:
-        close_sources()
-    if not found:
-        return []
-    lines = wrapped(
-        _("Do not restart yet: the next start would fail. After mending this, `rigup apply --resume` goes on.")
-    )
-    return [*lines, *(line for one in found for line in wrapped(one, "  - ", "    "))]
-
-
-def _failure(record: "Record", outcome: "Outcome") -> None:
-    """What failed, its last words, what the doctor makes of them, and what to do next."""
-    from rigup.plan.applying.taking import tail
-
-    step = record.intent().steps[outcome.step] if outcome.step >= 0 else None
-    what = _("Step {number} failed: {title}.").format(number=outcome.step + 1, title=step["title"]) if step else ""
-    last = [line for line in tail(record, outcome.step, _MOST) if "Retrying (Retry(" not in line][-_TAIL:]
-    lines = [*wrapped(sentences(what, outcome.because)), *("    " + line for line in last)]
-    told = _("All of its output is in {log}.").format(log=record.log(outcome.step))
-    lines += ["", *wrapped(sentences(told, _what_now(record), _not_reached(record)))]
-    click.echo("\n" + "\n".join(lines), err=True)
-    if diagnosis := _diagnosis(record, outcome.step):
-        click.echo("\n" + diagnosis, err=True)
-
-
-def _what_now(record: "Record") -> str:
-    from rigup.plan.applying.state import staged, touched
-
-    again = _("`rigup apply --resume` tries again from there.")
-    if any(number not in staged(record) for number in touched(record)):
-        return sentences(_("What was done before it stays; `rigup undo` takes that back."), again)
-    return sentences(_("Nothing was changed: the environment is as it was."), again)
-
-
-def _not_reached(record: "Record") -> str:
-    """Places that were left out, for what could not be found may lie there alone; "" without any."""
-    places = record.intent().asked.get("not_reached")
-    if not isinstance(places, list) or not places:
-        return ""
-    told = _("{places} could not be reached, and what is missing may lie there alone; when it can be, run `rigup apply` anew.")  # fmt: skip
-    return told.format(places=", ".join(map(str, places)))
-
-
-def _diagnosis(record: "Record", step: int) -> str:
-    """What the doctor says of a log; "" where it knows nothing of it."""
-    from rigup.cli.report import text
-    from rigup.diagnosis.answer import answer, examined
-    from rigup.knowledge.tables import KnowledgeError
-    from rigup.machine.sources import SourceError, close_sources, open_source
-
-    if step < 0 or not record.log(step).is_file():
-        return ""
-    try:
-        told = answer(examined(open_source(str(record.log(step)))))
-        sure = any(one["confidence"] != "possible" for one in told["findings"])  # a guess would lead astray here
-        return text(told, 0, False, False) if sure else ""
-    except (SourceError, KnowledgeError):
-        return ""
-    finally:
-        close_sources()
 
 
 def say_data(manner: Manner, told: Answer) -> None:

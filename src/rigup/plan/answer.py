@@ -2,9 +2,15 @@
 
 from typing import Any
 
+import msgspec
+
+from rigup.plan.environments import rigup_torch
+from rigup.plan.packages import name_of
 from rigup.stack.candidate import Change, Served
 from rigup.stack.choice import Choice
+from rigup.stack.frameworks.torch import COMPANIONS
 from rigup.stack.site import Device
+from rigup.version import __version__
 
 Answer = dict[str, Any]
 SCHEMA = "rigup.plan/1"
@@ -27,8 +33,9 @@ def answer(choice: Choice, link: int = 0) -> Answer:
             "manager": choice.wish.manager, "path": folder(choice), "python": choice.python,
             **_environment(choice),
         },
-        "packages": named_plainly(choice.packages),
+        "packages": named_plainly({**choice.packages, **_beside(choice)}),
         "requirements": list(choice.requirements),
+        "resolution": _resolution(choice),
         "indexes": list(choice.indexes),
         "variables": choice.variables,
         "system": [_change(change) for change in choice.changes],
@@ -50,9 +57,36 @@ def _environment(choice: Choice) -> Answer:
 
     channels = dict.fromkeys(one.build.channel for one in choice.chosen if one.build.channel)
     told: Answer = {"system": choice.site.system, "channels": list(channels)}
+    told["installed"] = sorted(choice.site.installed)
     if choice.chosen and choice.wish.manager in IMAGES:
         told["image"] = image(choice.site, choice.chosen[0].build, choice.python)
     return told
+
+
+def _beside(choice: Choice) -> dict[str, str]:
+    """What was asked for beside and what comes along of torch's family, with the versions that the resolver found."""
+    names = (*COMPANIONS, *(name_of(told) for told in choice.requirements))
+    found = {name: choice.resolution.version(name) for name in names} if choice.resolution else {}
+    own = {rigup_torch.NAME: __version__} if choice.wish.with_rigup else {}
+    return {name: version for name, version in found.items() if version} | own
+
+
+def _resolution(choice: Choice) -> Answer | None:
+    """The whole set, by whom it was resolved, and what of it is not."""
+    told = choice.resolution
+    if told is None:
+        return None
+    packages = [
+        {key: value for key, value in msgspec.structs.asdict(one).items() if value or key in ("name", "version")}
+        for one in told.packages
+    ]
+    return {
+        "by": told.by or None,
+        "whole": told.whole,
+        "because": list(told.because),
+        "refused": told.refused or None,
+        "packages": packages,
+    }
 
 
 def _change(change: Change) -> Answer:

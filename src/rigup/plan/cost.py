@@ -4,11 +4,14 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
+
 from rigup.knowledge.package_sizes import Weight, system_weight, weight
 from rigup.language import _
-from rigup.plan.packages import Group, groups, plain
+from rigup.plan.packages import Group, groups, name_of, plain
 from rigup.stack.candidate import Candidate
 from rigup.stack.choice import Choice
+from rigup.stack.resolution import Resolved
 
 Answer = dict[str, Any]
 _LINK = re.compile(r"\s*(\d{1,6}(?:\.\d{1,3})?)\s*([kmgt]?)(bit|b|bps|byte|bytes)(?:/s|ps)?\s*", re.IGNORECASE)
@@ -47,7 +50,8 @@ def cost(choice: Choice, made: list[Answer], link: int = 0) -> Answer:
     """
     left = [step for step in made if step["state"] != "satisfied"]
     installs = any(step["kind"] in _INSTALLS for step in left)
-    known, unknown = _weights(groups(choice), choice.site.system) if installs else ([], [])
+    known, unknown = _of_packages(choice) if installs else ([], [])
+    known += [one for one in (_new(step) for step in left) if one]
     of_system = {
         step["kind"]: system_weight(step["kind"]) for step in left if step["kind"] in _systems() and _here(step)
     }
@@ -61,6 +65,44 @@ def cost(choice: Choice, made: list[Answer], link: int = 0) -> Answer:
         "root": any(step["root"] for step in left), "link": link or None,
         "seconds": round(download * 8 / link) if link else None,
     }  # fmt: skip
+
+
+_COMPILED = (
+    1.35  # of the bytes of Python files is what pip compiles of them beside; of an environment with torch, measured
+)
+
+
+def _of_packages(choice: Choice) -> tuple[list[Weight], list[str]]:
+    """What goes into the environment: as it was resolved, and where nobody could be asked by the tables."""
+    told = choice.resolution
+    if told is None or not told.packages:
+        return _weights(groups(choice), choice.site.system)
+    have = {name_of(name): version for name, version in choice.site.installed.items()}
+    coming = [one for one in told.packages if have.get(one.name) != one.version]
+    compiles = not (choice.site.uv and choice.wish.manager != "conda")
+    known = [_resolved(one, compiles) for one in coming if one.size]
+    unseen = {one.name for one in coming if not one.size}
+    left = [
+        group._replace(wanted=tuple(word for word in group.wanted if name_of(word) in unseen))
+        for group in groups(choice)
+        if group.build
+    ]
+    by_tables, unknown = _weights(left, choice.site.system)
+    nobody = [one.name for one in coming if one.url and (one.built or not one.size)]
+    return known + by_tables, [*unknown, *nobody]
+
+
+def _resolved(one: Resolved, compiles: bool) -> Weight:
+    disk = one.disk + int(one.sources * _COMPILED * compiles)
+    return Weight(
+        download=one.size if not one.url.startswith("file:") else 0, disk=disk, exact=bool(one.disk) and not one.built
+    )
+
+
+def _new(step: Answer) -> Weight | None:
+    """An environment that is made, before anything is in it."""
+    made = system_weight(step["kind"]) if step["kind"].startswith("make-environment") else None
+    return msgspec.structs.replace(made, exact=True) if made else None
 
 
 def _here(step: Answer) -> bool:

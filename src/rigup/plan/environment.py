@@ -3,12 +3,13 @@
 import shlex
 from collections.abc import Iterator
 
-from rigup.knowledge.package_managers import package_manager
 from rigup.knowledge.surroundings import loader
+from rigup.knowledge.system_pythons import Installer, bringing, making_environments, takes_uv, uv_installer
 from rigup.language import _
-from rigup.plan import network, place, toolkit
-from rigup.plan.packages import Group, groups
+from rigup.plan import network, place, programs, toolkit
+from rigup.plan.packages import ALONE, Group, groups, name_of
 from rigup.stack.choice import Choice
+from rigup.stack.pythons import is_there, repository_pythons
 from rigup.stack.site import Site
 from rigup.steps import KINDS, Step, make, make_as
 
@@ -42,6 +43,7 @@ def steps(choice: Choice) -> Iterator[Step]:
     for group in told:
         if not group.conda:
             yield _install(choice, group)
+    yield from programs.steps(choice, interpreter(choice))
     for name, (value, because) in network.variables(choice).items():
         yield setting(choice, name, value, because)
 
@@ -86,29 +88,46 @@ def _program(choice: Choice, environment: str, name: str) -> str:
 
 
 def making(choice: Choice) -> Iterator[Step]:
-    """Make the environment; nothing is installed into it."""
+    """Make the environment; nothing is installed into it. Where no Python of the machine fits, a step brings one."""
     site, where = choice.site, folder(choice)
     params = {"environment": where, "python": choice.python}
     if choice.wish.manager == "conda":
         yield _undoable(make("make-conda-environment", params, KINDS), choice)
-    elif _uv(site) or _python_is_missing(choice):
+    elif _uv(site) and not site.there.uv_program:
+        yield from _with_uv(choice, params)
+    elif choice.python in repository_pythons(site):
+        yield from _packaged(choice)
+        yield _made_by(choice, ("python" + choice.python,))
+    elif choice.python and not is_there(site, choice.python):
         yield from _with_uv(choice, params)
     else:
-        starter = _starter(site, choice.python)
         yield from _able(site, choice.python)
-        kind = "make-environment-windows" if site.system == "windows" else "make-environment"
-        params["starter"] = starter[0]
-        made = make_as(kind, params, KINDS, ((*starter, "-m", "venv", where),))
-        yield _undoable(made, choice)
+        yield _made_by(choice, _starter(site, choice.python))
+
+
+def _made_by(choice: Choice, starter: tuple[str, ...]) -> Step:
+    """The environment, by the interpreter's own module."""
+    where = folder(choice)
+    kind = "make-environment-windows" if choice.site.system == "windows" else "make-environment"
+    params = {"environment": where, "python": choice.python, "starter": starter[0]}
+    return _undoable(make_as(kind, params, KINDS, ((*starter, "-m", "venv", where),)), choice)
+
+
+def _packaged(choice: Choice) -> Iterator[Step]:
+    """A Python of the distribution's packages, beside its own one, which stays what it is."""
+    packages = bringing(choice.site.distribution, choice.python)
+    yield place.system_packages(packages, choice.site, _why_python(choice))
 
 
 def _able(site: Site, python: str) -> Iterator[Step]:
     """Debian and its family keep what makes environments in a package of its own."""
-    manager = package_manager(site.distribution) if python in site.bare else None
-    if manager is not None and manager.family == "debian":
+    unknown = (
+        site.own_python and site.in_words and site.root is not False and is_there(site, python) and not site.installed
+    )
+    packages = making_environments(site.distribution, python) if python in site.bare or unknown else ()
+    if packages and site.system == "linux":
         because = _("Without it {python} cannot make environments.").format(python="python" + python)
-        params = {"packages": f"python{python}-venv"}
-        yield make("install-system-packages", params, KINDS, **place.inside(site), because=because)
+        yield place.system_packages(packages, site, because)
 
 
 def _undoable(step: Step, choice: Choice) -> Step:
@@ -124,28 +143,43 @@ def _starter(site: Site, python: str) -> tuple[str, ...]:
 
 def _uv(site: Site) -> str:
     """The uv that is there; "" where nobody has seen one."""
-    return "uv" if site.uv else ""
+    return (site.there.uv_program or "uv") if site.uv else ""
 
 
-def _python_is_missing(choice: Choice) -> bool:
-    return any(change.change == "python" for change in choice.changes)
+def _why_python(choice: Choice) -> str:
+    return next((change.why for change in choice.changes if change.change == "python"), "")
 
 
 def _with_uv(choice: Choice, params: dict[str, str]) -> Iterator[Step]:
     """uv brings a Python along that the system has not; it needs no root."""
-    uv = _uv(choice.site)
-    because = next((change.why for change in choice.changes if change.change == "python"), "")
+    site, uv, because = choice.site, _uv(choice.site), _why_python(choice)
     if not uv:
-        uv = _program(choice, _UV_FOLDER, "uv")
-        starter = _starter(choice.site, choice.site.python or "")
-        argv = (
-            (*starter, "-m", "venv", _UV_FOLDER),
-            (_program(choice, _UV_FOLDER, "python"), "-m", "pip", "install", "uv"),
-        )
-        undo = (_remover(choice.site, _UV_FOLDER),)
-        yield make_as("get-uv", {"starter": starter[0], "folder": _UV_FOLDER}, KINDS, argv, undo, because=because)
+        installer = None if _pip_brings_uv(site) else uv_installer(site.system)
+        separator = "\\" if site.system == "windows" else "/"
+        uv = f"{_UV_FOLDER}{separator}{installer.program}" if installer else _program(choice, _UV_FOLDER, "uv")
+        yield from _installed_uv(installer, site, because) if installer else _uv_by_pip(choice, because)
     step = make("make-environment-with-uv", {**params, "uv": uv}, KINDS, because=because)
-    yield _undoable(step._replace(undo=(_remover(choice.site, params["environment"]),)), choice)
+    yield _undoable(step._replace(undo=(_remover(site, params["environment"]),)), choice)
+
+
+def _pip_brings_uv(site: Site) -> bool:
+    """A Python is there that can install it. Distributions have one, also where nobody told which it is."""
+    return takes_uv(site.python) if site.python else site.system == "linux"
+
+
+def _uv_by_pip(choice: Choice, because: str) -> Iterator[Step]:
+    site = choice.site
+    yield from _able(site, site.python or "")
+    starter = _starter(site, site.python or "")
+    pip = (_program(choice, _UV_FOLDER, "python"), "-m", "pip", "install", "uv")
+    argv = ((*starter, "-m", "venv", _UV_FOLDER), pip)
+    params = {"starter": starter[0], "folder": _UV_FOLDER}
+    yield make_as("get-uv", params, KINDS, argv, (_remover(site, _UV_FOLDER),), because=because)
+
+
+def _installed_uv(installer: Installer, site: Site, because: str) -> Iterator[Step]:
+    argv = ((*installer.command, _UV_FOLDER),)
+    yield make_as("get-uv-alone", {"folder": _UV_FOLDER}, KINDS, argv, (_remover(site, _UV_FOLDER),), because=because)
 
 
 def _remover(site: Site, where: str) -> tuple[str, ...]:
@@ -160,16 +194,37 @@ def _install(choice: Choice, group: Group) -> Step:
     params = {"python": python, "packages": " ".join(group.wanted)}
     if not uv or choice.wish.manager == "conda":
         argv = (python, "-m", "pip", "install", *group.wanted, *group.options)
-        return make_as("install-into-environment", params, KINDS, (argv,), because=_because(group))
+        step = make_as("install-into-environment", params, KINDS, (argv,), because=_because(group))
+        return _titled(step, group, choice)
     strategy = ("--index-strategy", "unsafe-best-match") if group.extra_indexes and not group.offline else ()
     plain = ("env", "-u", _BACKEND) if _BACKEND in choice.site.variables and choice.site.system != "windows" else ()
     argv = (*plain, uv, "pip", "install", "--python", python, *group.wanted, *group.options, *strategy)
-    return make_as("install-with-uv", {**params, "uv": uv}, KINDS, (argv,), because=_because(group))
+    step = make_as("install-with-uv", {**params, "uv": uv}, KINDS, (argv,), because=_because(group))
+    return _titled(step, group, choice)
+
+
+def _titled(step: Step, group: Group, choice: Choice) -> Step:
+    """Where what was asked for brings much along, the title names that alone, as far as it is not there, and how much it is."""
+    have = {name_of(name): version for name, version in _kept_packages(choice).items()}
+    coming = [one for one in group.wanted if have.get(name_of(one)) != one.partition("==")[2]]
+    named = [one for one in group.wanted[: group.named] if one in coming]
+    if not group.named or len(coming) == len(named) or not coming:
+        return step
+    if not named:
+        return step._replace(title=_("install what is needed beside ({count} packages)").format(count=len(coming)))
+    told = _("install {packages} and what is needed for it ({count} packages in all)")
+    return step._replace(title=told.format(packages=", ".join(named), count=len(coming)))
+
+
+def _kept_packages(choice: Choice) -> dict[str, str]:
+    return choice.site.installed if choice.site.python == choice.python else {}
 
 
 def _because(group: Group) -> str:
     """Why this build; a CPU build on a machine with a GPU says so first."""
     one = group.build
+    if one is None and ALONE in group.flags:
+        return _("It was asked for beside; these are the releases that fit the rest.")
     if one is None:
         return _("It was asked for beside; any release that fits is taken.")
     if one.build.kind == "cpu" and one.served:

@@ -33,7 +33,7 @@ def _satisfied(step: Step, choice: Choice) -> bool:
         return _installed(step, choice)
     if step.kind == "set-environment-variable":
         return site.variables.get(step.params["name"]) == step.params["value"]
-    if step.kind in ("tell-proxy", "get-uv"):
+    if step.kind in ("tell-proxy", "get-uv", "get-uv-alone"):
         return _not_wanted_any_more(step, choice)
     return stands(step, choice)
 
@@ -53,6 +53,8 @@ def _there(wanted: str, have: dict[str, str]) -> bool:
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
+    if "://" in wanted:  # a file by its address: its name begins with the package's
+        return canonicalize_name(wanted.rpartition("/")[2].partition("-")[0]) in map(canonicalize_name, have)
     asked = Requirement(wanted)
     version = {canonicalize_name(name): told for name, told in have.items()}.get(canonicalize_name(plain(asked.name)))
     return version is not None and asked.specifier.contains(version, prereleases=True)
@@ -62,4 +64,8 @@ def _not_wanted_any_more(step: Step, choice: Choice) -> bool:
     """What only the installation needs is needless when that is done."""
     done: list[Group] = groups(choice)
     have = choice.site.installed
-    return step.kind == "get-uv" and bool(have) and all(_there(want, have) for one in done for want in one.wanted)
+    return (
+        step.kind in ("get-uv", "get-uv-alone")
+        and bool(have)
+        and all(_there(want, have) for one in done for want in one.wanted)
+    )

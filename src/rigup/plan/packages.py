@@ -1,15 +1,19 @@
 """What a plan installs, by where it lies: what steps and all forms share."""
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from packaging.utils import canonicalize_name
 
 from rigup.knowledge.mirrors import mirrored
+from rigup.plan.environments import rigup_torch
 from rigup.stack.choice import Choice
 from rigup.stack.choose import pins
 from rigup.stack.frameworks.addons import build_of
+from rigup.stack.resolution import Resolution, Resolved
 from rigup.stack.weigh import Judged
 
 
@@ -24,6 +28,7 @@ class Group(NamedTuple):
         conda: what conda is asked for in place of pip; empty for wheels.
         flags: what the installer is told beside the places.
         build: what was chosen; None for what was asked for beside.
+        named: how many of `wanted`, at its beginning, were asked for or chosen; the others are what these need.
 
     """
 
@@ -35,6 +40,7 @@ class Group(NamedTuple):
     offline: bool = False
     conda: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    named: int = 0
 
     @property
     def places(self) -> list[tuple[str, str]]:
@@ -57,23 +63,121 @@ def groups(choice: Choice) -> list[Group]:
     A person's own places are kept: an index of theirs is asked beside a vendor's one. Addresses with a password
     in them are left to pip's own configuration, which has them, and not told in a plan.
     """
-    found = [_of_build(choice, one) for one in choice.chosen]
-    return [group for group in (*found, *_beside(choice)) if group.wanted or group.conda]
+    found = [
+        group for group in (*_of_builds(choice), *_beside(choice), *_of_rigup(choice)) if group.wanted or group.conda
+    ]
+    told = choice.resolution
+    return [*(_exact(choice, found, told) if told and told.packages else _carried(found))]
+
+
+def _carried(found: list[Group]) -> Iterator[Group]:
+    """Where nothing is resolved, what comes later names what came before, so that nothing of that is replaced."""
+    before: dict[str, str] = {}
+    for group in found:
+        pins = {name_of(word): word for word in group.wanted if "==" in word}
+        more = (
+            ()
+            if group.build or group.conda or ALONE in group.flags
+            else tuple(word for name, word in before.items() if name not in pins)
+        )
+        named = len(group.wanted)
+        yield group._replace(wanted=(*group.wanted, *more), named=named) if more else group
+        before |= pins if group.build and not group.conda and not group.build.build.image else {}
+
+
+def _of_builds(choice: Choice) -> Iterator[Group]:
+    return (_of_build(choice, one) for one in choice.chosen)
 
 
 def _beside(choice: Choice) -> Iterator[Group]:
     """What was asked for beside; what is built here comes last, after what its build needs."""
-    built = {told: row for told in choice.requirements if (row := build_of(_name(told))) and row.options}
+    built = {told: row for told in choice.requirements if (row := build_of(name_of(told))) and row.options}
     before = (one for row in built.values() for one in row.before)
     plain = (*(told for told in choice.requirements if told not in built), *before)
     if plain:
         yield _placed(choice, tuple(dict.fromkeys(plain)), "", (), (), None)
     for told, row in built.items():
-        yield _placed(choice, (told,), "", (), (), None)._replace(flags=tuple(row.options))
+        links = tuple(url for one in choice.chosen for name, url in one.build.folders.items() if name == row.package)
+        yield _placed(choice, (told,), "", (), links, None)._replace(flags=tuple(row.options))
 
 
-def _name(requirement: str) -> str:
-    return str(canonicalize_name(re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]))
+def _of_rigup(choice: Choice) -> Iterator[Group]:
+    """`rigup.torch`, from the wheel that this rigup makes of itself; it needs nothing else."""
+    if choice.wish.with_rigup:
+        yield Group(
+            (rigup_torch.pinned(),), find_links=(str(rigup_torch.usual_folder()),), offline=True, flags=(ALONE,)
+        )
+
+
+def name_of(requirement: str) -> str:
+    """The canonical name in a requirement, without extras."""
+    return str(canonicalize_name(re.split(r"[^A-Za-z0-9._-]", requirement.strip(), maxsplit=1)[0]))
+
+
+# -- as they were resolved ---------------------------------------------------------------------------
+
+ALONE = "--no-deps"
+"""What installers are told where everything is named: nothing is looked for beside."""
+
+
+def _exact(choice: Choice, found: list[Group], told: Resolution) -> Iterator[Group]:
+    """The same groups with what a resolver made of them: every package by its exact version, each where it is bound.
+
+    What a build needs and what was asked for beside come with the group that asks the default places. What is built
+    where it is installed comes last, in its own way. Where something is not resolved, installers still look for what
+    it needs, and every version that is known is told them, so that none of them changes.
+    """
+    asked = {name_of(word): None for group in found for word in group.wanted}
+    places = dict.fromkeys(one.index for one in told.packages if one.index)
+    for url in places:
+        like = next(group for group in found if group.only == url)
+        yield _named(like, [one for one in told.packages if one.index == url], asked, told)
+    if default := [one for one in told.packages if not one.index]:
+        like = next((group for group in found if _is_default(group)), None) or _placed(choice, (), "", (), (), None)
+        fixed = () if told.whole else tuple(one.pin for one in told.packages if one.index)
+        rest = _named(like, default, asked, told)
+        yield _reached(rest._replace(wanted=(*rest.wanted, *fixed)), told)
+    yield from (group for group in found if group.conda)
+    yield from (group._replace(flags=tuple(dict.fromkeys((*group.flags, ALONE)))) for group in found if group.flags)
+
+
+def _reached(group: Group, told: Resolution) -> Group:
+    """Without the default index, where nobody answered there and other places had it all."""
+    if not told.without_default or group.only:
+        return group
+    first, *rest = group.extra_indexes or ("",)
+    return group._replace(only=first, extra_indexes=tuple(rest), offline=group.offline or not first)
+
+
+def _folder(url: str) -> str:
+    """The folder of a file of this machine; "" of one that lies elsewhere."""
+    told = urlsplit(url)
+    return os.path.dirname(unquote(told.path)) if told.scheme == "file" else ""
+
+
+def _is_default(group: Group) -> bool:
+    """It asks the default places, and nothing in it is built where it is installed."""
+    own = group.build is not None and bool(group.build.build.index)
+    return not (own or group.flags or group.conda)
+
+
+def _named(like: Group, packages: list[Resolved], asked: Iterable[str], told: Resolution) -> Group:
+    """A group of exact versions, those that were asked for first. A folder that has all of them is asked alone."""
+    order = {name: place for place, name in enumerate(asked)}
+    mine = sorted(packages, key=lambda one: (order.get(one.name, len(order)), one.name))
+    named = sum(one.name in order for one in mine)
+    wanted = tuple(one.pin for one in mine)
+    if not told.whole:
+        return like._replace(wanted=wanted, named=named)
+    in_folders = all(_folder(one.url) in like.find_links for one in mine)
+    extra = () if like.build and like.build.build.index else like.extra_indexes
+    return like._replace(
+        wanted=wanted,
+        named=named,
+        flags=(ALONE,),
+        offline=like.offline or in_folders,
+        extra_indexes=extra,
+    )
 
 
 def channel(choice: Choice) -> str:
@@ -84,21 +188,27 @@ def channel(choice: Choice) -> str:
 
 def _of_build(choice: Choice, one: Judged) -> Group:
     names = {plain(name) for name in (*one.build.packages, *pins(one, choice.site))}
-    wanted = tuple(pinned(name, version) for name, version in choice.packages.items() if plain(name) in names)
+    kept = {name: version for name, version in choice.packages.items() if plain(name) in names}
+    wanted = tuple(one.build.files.get(plain(name)) or pinned(name, version) for name, version in kept.items())
     return _placed(choice, wanted, one.build.index, one.build.extra_indexes, one.build.links, one)
 
 
 def _placed(
     choice: Choice, wanted: tuple[str, ...], index: str, extra: tuple[str, ...], links: tuple[str, ...], one: Judged | None
 ) -> Group:  # fmt: skip
-    sources, asked = choice.site.sources, choice.wish.mirror
-    own = (mirrored(asked, "pypi") if asked else "") or plain_address(sources.index)
+    sources = choice.site.sources
+    own = mirror(choice) or plain_address(sources.index)
     beside = own if index and index != own else ""
     kept = (url for url in (*extra, beside, *map(plain_address, sources.extra_indexes)) if url)
     return Group(
         wanted, index or own, tuple(dict.fromkeys(kept)), tuple(dict.fromkeys((*links, *sources.find_links))), one,
-        choice.site.network is False and bool(sources.find_links), one.build.conda if one else (),
+        (choice.site.network is False or sources.no_index) and bool(sources.find_links), one.build.conda if one else (),
     )  # fmt: skip
+
+
+def mirror(choice: Choice) -> str:
+    """The default index of the mirror that was asked for; "" where none was, or it has none."""
+    return mirrored(choice.wish.mirror, "pypi") if choice.wish.mirror else ""
 
 
 def plain_address(url: str) -> str:

@@ -1,8 +1,11 @@
 """Where steps are taken, seen from the site: what `make` has to be told of it."""
 
+from collections.abc import Iterable
 from typing import TypedDict
 
+from rigup.knowledge.package_managers import package_manager
 from rigup.stack.site import Site
+from rigup.steps import KINDS, Step, make
 
 
 class Seen(TypedDict):
@@ -31,3 +34,15 @@ def inside(site: Site) -> Seen:
 def owns_kernel(site: Site) -> bool:
     """Drivers can be installed from here."""
     return site.system == "linux" and not (site.container or site.colab or site.wsl)
+
+
+def system_packages(packages: Iterable[str], site: Site, because: str) -> Step:
+    """The distribution's own packages, after its lists were read: a fresh image or a machine that slept has old ones.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    manager = package_manager(site.distribution)
+    step = make("install-system-packages", {"packages": ", ".join(packages)}, KINDS, because=because, **inside(site))
+    return step._replace(commands=(tuple(manager.refresh), *step.commands)) if manager and manager.refresh else step

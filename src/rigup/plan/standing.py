@@ -81,7 +81,8 @@ def _fabric(step: Step, site: Site) -> bool:
 
 
 def _packages(step: Step, site: Site) -> bool:
-    return all(name in site.there.packages for name in step.params["packages"].split())
+    asked = re.split(r"[,\s]+", step.params["packages"])
+    return all(name in site.there.packages for name in asked if name)
 
 
 _ASKED: dict[str, Callable[[Step, Site], bool]] = {

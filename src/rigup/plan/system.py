@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from rigup.language import _
-from rigup.plan import containers, drivers, kernel, network, rocm, toolkit
+from rigup.plan import containers, drivers, intel, jetson, kernel, network, rocm, toolkit
 from rigup.plan.place import inside, owns_kernel, seen
 from rigup.stack.candidate import Change
 from rigup.stack.choice import Choice
@@ -31,6 +31,7 @@ def steps(choice: Choice) -> Iterator[Step]:
     after = [
         step for change in choice.changes if change.change not in (*_FIRST, *_ELSEWHERE) for step in _of(change, choice)
     ]
+    after += (*intel.steps(choice), *jetson.steps(choice))
     both = before + after
     if any(step.root and step.network for step in both):
         yield from network.proxy_steps(choice, network.programs_of_system(choice))

@@ -47,6 +47,14 @@ KINDS: dict[str, Kind] = {
         root=True, network=True, restart=True, tag="caution",
         undo_because=_("Windows offers the driver that was there before in the device manager"),
     ),
+    "renew-intel-driver": Kind(
+        _("install Intel's newest graphics driver, from {address}"), ("address",), "windows-host", root=True, network=True,
+        tag="caution", undo_because=_("Windows offers the driver that was there before in the device manager"),
+    ),
+    "get-intel-compute": Kind(
+        _("install Level Zero and OpenCL for Intel's GPUs, from {address}: this system's own packages have not all of it"),
+        ("address",), "by-hand", root=True, network=True, undo_because=_("the packages are removed in the same way"),
+    ),
     "restart-wsl": Kind(
         _("stop WSL, so that it starts with the new driver"), (), "windows-host",
         commands=(("wsl.exe", "--shutdown"),), undo=(),
@@ -112,6 +120,10 @@ KINDS: dict[str, Kind] = {
     "get-uv": Kind(
         _("get uv into a folder of its own, {folder}"), ("starter", "folder"), network=True,
         commands=(("{starter|}", "-m", "venv", "{folder}"), ("{python}", "-m", "pip", "install", "uv")),
+        undo=(("rm", "-rf", "{folder}"),),
+    ),
+    "get-uv-alone": Kind(
+        _("get uv into a folder of its own, {folder}, by its maker's installer"), ("folder",), network=True,
         undo=(("rm", "-rf", "{folder}"),),
     ),
     "make-environment-with-uv": Kind(

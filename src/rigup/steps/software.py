@@ -86,6 +86,14 @@ KINDS: dict[str, Kind] = {
         _("install {packages}"), ("python", "packages"), network=True,
         commands=(("{python}", "-m", "pip", "install", "{packages|}", "{sources|}"),), undo=(),
     ),
+    "clone-program": Kind(
+        _("fetch {url} into the folder {folder}"), ("url", "folder"), network=True,
+        commands=(("git", "clone", "--depth", "1", "{url}", "{folder}"),), undo=(("rm", "-rf", "{folder}"),),
+    ),
+    "install-requirements": Kind(
+        _("install what {requirements} names"), ("python", "requirements"), network=True,
+        commands=(("{python}", "-m", "pip", "install", "-r", "{requirements}"),), undo=(),
+    ),
     "set-environment-variable": Kind(
         _("set {name}={value} whenever {environment} is used"), ("name", "value", "environment"),
         commands=(), undo=(),

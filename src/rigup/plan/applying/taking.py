@@ -11,9 +11,10 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
-from rigup.language import _
+from rigup.language import _, sentences
 from rigup.machine.host import Host
 from rigup.plan.applying import kept, traces
+from rigup.plan.applying.as_planned import differences
 from rigup.plan.applying.child import Child, started_at, wait_for_other
 from rigup.plan.applying.elevation import Elevation
 from rigup.plan.applying.journal import Intent, Record
@@ -22,6 +23,7 @@ from rigup.plan.applying.stage import Stage
 from rigup.plan.applying.state import done
 from rigup.plan.applying.system_packages import unattended
 from rigup.plan.applying.traces import Sight
+from rigup.plan.environments.resolver import SYSTEM_CERTIFICATES
 
 Answer = dict[str, Any]
 Argv = tuple[str, ...]
@@ -42,6 +44,9 @@ class Told(Protocol):
 
     def watches(self, folder: str) -> None:
         """Where the command that runs puts what it downloads, until it is whole."""
+
+    def empties(self, folder: str) -> None:
+        """A folder that is being removed, with all that is in it."""
 
     def ends(self, number: int, step: Answer, how: str) -> None:
         """It is done, skipped, left to somebody, or failed."""
@@ -233,6 +238,7 @@ def _clean(variables: Mapping[str, str]) -> dict[str, str]:
     """What a command inherits: nothing that would send packages elsewhere, and messages that can be understood."""
     kept_on = {name: value for name, value in variables.items() if name not in _MISLEADING}
     return {
+        **SYSTEM_CERTIFICATES,
         **kept_on,
         "LC_ALL": "C.UTF-8",
         "PYTHONUNBUFFERED": "1",
@@ -264,12 +270,20 @@ def _in_stage(run: Run, stage: Stage, number: int, step: Answer, last: int) -> N
                 str(run.intent.asked.get("folder", "")),
             )
         if number == last:
+            _as_planned(stage.folder, run.intent)
             stage.close()
     except OSError as error:
         _failed(run, number, step, error.strerror or type(error).__name__)
     except Failed as error:
         _failed(run, number, step, str(error))
     run.told.ends(number, step, "done")
+
+
+def _as_planned(folder: Path, intent: Intent) -> None:
+    """Raise Failed where the environment holds something else than the plan showed."""
+    if found := differences(folder, intent.told):
+        told = _("The environment would not be what the plan showed, so it was not put in its place.")
+        raise Failed(sentences(told, *found))
 
 
 # -- restarts ----------------------------------------------------------------------------------------

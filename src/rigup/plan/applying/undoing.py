@@ -63,10 +63,15 @@ def ways_back(record: Record, distribution: str) -> list[Back]:
 
 def take_back(run: Run, distribution: str) -> list[Back]:
     """Take a record back; returns what could not be. Raises JournalError, KeyboardInterrupt, KnowledgeError."""
-    settle(run.record, Stage(run.record, run.intent), run.host)
+    stage = Stage(run.record, run.intent)
+    settle(run.record, stage, run.host)
     run.record.write("undo-begin")
+    if not stage.is_in_place():
+        stage.drop()  # what a run that was killed had half made
     _cleared(run.record)
-    left = [back for back in ways_back(run.record, distribution) if not _taken_back(run, back)]
+    left = [
+        back for number, back in enumerate(ways_back(run.record, distribution)) if not _shown_back(run, number, back)
+    ]
     if all(back.because for back in left):
         run.record.write("taken-back")
     return left
@@ -117,13 +122,24 @@ def _environment(told: dict[str, str]) -> str:
     return _("remove the environment {path}").format(path=told["path"])
 
 
+def _shown_back(run: Run, number: int, back: Back) -> bool:
+    """Taken back, where somebody watches."""
+    if back.because:
+        return _taken_back(run, back)
+    step = {"title": back.title}
+    run.told.begins(number, step)
+    done = _taken_back(run, back)
+    run.told.ends(number, step, "done" if done else "failed")
+    return done
+
+
 def _taken_back(run: Run, back: Back) -> bool:
     if back.because:
         run.record.write("cannot-undo", back.step)
         return False
     try:
         if back.step < 0:
-            _swap_back(run.record)
+            _swap_back(run)
         for argv in back.commands:
             _command(run, back, argv)
     except (OSError, Failed) as error:
@@ -133,8 +149,9 @@ def _taken_back(run: Run, back: Back) -> bool:
     return True
 
 
-def _swap_back(record: Record) -> None:
+def _swap_back(run: Run) -> None:
     """The environment that was there lies in its place again; the newer one goes, unless somebody has used it since."""
+    record = run.record
     swap = swapped(record)
     if swap is None:
         return
@@ -146,6 +163,7 @@ def _swap_back(record: Record) -> None:
         newer = next((one for one in beside.leftovers(path.parent) if made_by(one, record)), None)
     ours = newer is None or contents(newer) == swap.told.get("holds", "")
     record.write("swapped-back", newer=str(newer or ""), kept="" if ours else "yes")
+    run.told.empties(str(newer or ""))
     _cleared(record)
     for number in sorted(staged(record)):
         record.write("undone", number)

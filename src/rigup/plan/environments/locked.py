@@ -12,7 +12,7 @@ from packaging.utils import parse_wheel_filename
 
 from rigup.language import _
 from rigup.plan import environment, network
-from rigup.plan.environments import made_for
+from rigup.plan.environments import made_for, rigup_torch
 from rigup.plan.environments.lock_fields import LockError, Wheel
 from rigup.plan.environments.lockfile import Lock, Locked
 from rigup.plan.judge import blocked
@@ -135,7 +135,9 @@ def places(site: Site, lock: Lock, wanted: list[Locked]) -> Iterator[str]:
 
 
 def _folder(wheel: Wheel) -> str:
-    """The folder of a file that lies on this machine; "" for one that lies elsewhere."""
+    """The folder of a file that lies on this machine, or is made here; "" for one that lies elsewhere."""
+    if wheel.name == rigup_torch.wheel_name() and wheel.sha256 == rigup_torch.sha256():
+        return str(rigup_torch.wheel_folder())
     told = urlsplit(wheel.url)
     path = Path(unquote(told.path)).parent
     return str(path) if told.scheme == "file" and not told.netloc and path.is_dir() else ""

@@ -82,25 +82,25 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
 
 def text(lock: Lock) -> str:
     """The lock as a file; the same lock gives the same text."""
-    lines = [f"lock-version = {_toml(VERSION)}", f"created-by = {_toml(lock.created_by)}"]
-    lines += [f"requires-python = {_toml(lock.requires_python)}"] if lock.requires_python else []
-    lines += [f"environments = {_toml(list(lock.environments))}"] if lock.environments else []
+    lines = [f"lock-version = {as_toml(VERSION)}", f"created-by = {as_toml(lock.created_by)}"]
+    lines += [f"requires-python = {as_toml(lock.requires_python)}"] if lock.requires_python else []
+    lines += [f"environments = {as_toml(list(lock.environments))}"] if lock.environments else []
     for package in sorted(lock.packages, key=lambda one: (one.name, one.version)):
         lines += ["", "[[packages]]", *_package(package)]
     return "\n".join([*lines, "", "[tool.rigup]", *_tool(lock), ""])
 
 
 def _package(package: Locked) -> Iterator[str]:
-    yield f"name = {_toml(package.name)}"
-    yield f"version = {_toml(package.version)}"
+    yield f"name = {as_toml(package.name)}"
+    yield f"version = {as_toml(package.version)}"
     if package.marker:
-        yield f"marker = {_toml(package.marker)}"
+        yield f"marker = {as_toml(package.marker)}"
     if package.requires_python:
-        yield f"requires-python = {_toml(package.requires_python)}"
+        yield f"requires-python = {as_toml(package.requires_python)}"
     if package.dependencies:
-        yield f"dependencies = {_toml([{'name': name} for name in package.dependencies])}"
+        yield f"dependencies = {as_toml([{'name': name} for name in package.dependencies])}"
     yield "wheels = ["
-    yield from (f"    {_toml(_wheel(wheel))}," for wheel in package.wheels)
+    yield from (f"    {as_toml(_wheel(wheel))}," for wheel in package.wheels)
     yield "]"
 
 
@@ -114,11 +114,11 @@ def _tool(lock: Lock) -> Iterator[str]:
         "schema": TOOL, "rigup": __version__, "made-at": lock.made_at or _now(), "wish": list(lock.wish), "python": lock.python,
         "manager": lock.manager, "indexes": list(lock.indexes), "find-links": list(lock.find_links),
     }  # fmt: skip
-    yield from (f"{key} = {_toml(value)}" for key, value in told.items() if value)
+    yield from (f"{key} = {as_toml(value)}" for key, value in told.items() if value)
     for name, table in (("variables", lock.variables), ("reasons", lock.reasons), ("facts", _plain(lock.facts))):
         if table:
             yield from ("", f"[tool.rigup.{name}]")
-            yield from (f"{_toml(key)} = {_toml(value)}" for key, value in sorted(table.items()))
+            yield from (f"{as_toml(key)} = {as_toml(value)}" for key, value in sorted(table.items()))
 
 
 def _plain(facts: dict[str, Any]) -> dict[str, Any]:
@@ -129,19 +129,19 @@ def _now() -> str:
     return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _toml(value: Any) -> str:
+def as_toml(value: Any) -> str:
     """A value as TOML writes it: JSON's texts are TOML's, but for one sign; tables are written in a line."""
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_key(key)} = {_toml(told)}" for key, told in value.items()) + " }"
+        return "{ " + ", ".join(f"{_key(key)} = {as_toml(told)}" for key, told in value.items()) + " }"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
+        return "[" + ", ".join(map(as_toml, value)) + "]"
     if isinstance(value, str):
         return json.dumps(value.encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")
     return json.dumps(value)
 
 
 def _key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _toml(key)
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else as_toml(key)
 
 
 # -- reading -----------------------------------------------------------------------------------------

@@ -1,15 +1,16 @@
 """A lock is made: of a choice that is not installed yet, or of an environment as it is."""
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from packaging.markers import default_environment
 from packaging.utils import canonicalize_name
 
 from rigup.language import _
 from rigup.plan import network
-from rigup.plan.environments import record
+from rigup.plan.environments import record, rigup_torch
 from rigup.plan.environments.folder import Environment, Installed, packages
 from rigup.plan.environments.lock_fields import LockError
 from rigup.plan.environments.lockfile import Lock, Locked, needed_by
@@ -18,6 +19,7 @@ from rigup.plan.environments.resolver import resolved, resolver_for
 from rigup.plan.packages import Group, groups, plain_address
 from rigup.stack.choice import Choice
 from rigup.stack.site import Site
+from rigup.version import __version__
 
 _OF_THE_MAKER = ("pip", "setuptools", "wheel", "uv")  # they come with the environment itself
 
@@ -90,13 +92,25 @@ def _all_the_same(there: Iterable[Installed], found: Iterable[Locked]) -> None:
 
 
 def _group(there: Iterable[Installed], indexes: Iterable[str], site: Site) -> Group:
-    """Everything that is there, from the person's places and those of the environment's record."""
+    """Everything that is there, from the person's places, those of the environment's record, and where files lay."""
+    there = list(there)
     own = plain_address(site.sources.index)
     extra = [plain_address(url) for url in (*indexes, *site.sources.extra_indexes)]
     wanted = tuple(f"{one.name}=={one.version}" for one in there)
     addresses = [url for url in dict.fromkeys(extra) if url and url != own]
-    links = (*(url for url in addresses if _is_page(url)), *site.sources.find_links)
+    links = (*(url for url in addresses if _is_page(url)), *site.sources.find_links, *_folders(there))
     return Group(wanted, own, tuple(url for url in addresses if not _is_page(url)), tuple(dict.fromkeys(links)))
+
+
+def _folders(there: Iterable[Installed]) -> Iterator[str]:
+    """Where wheels of this machine lie that no index gave; rigup's own part is made where nobody has kept it."""
+    for one in there:
+        told = urlsplit(one.origin)
+        path = Path(unquote(told.path))
+        if told.scheme == "file" and not told.netloc and path.is_file():
+            yield str(path.parent)
+        elif one.name == rigup_torch.NAME and one.version == __version__:
+            yield str(rigup_torch.wheel_folder())
 
 
 def _is_page(url: str) -> bool:

@@ -27,6 +27,10 @@ _LINES = 8  # of an installer's last words
 _QUICK = 60.0  # seconds that a program may take to tell its version
 
 
+# uv trusts certificates of its own unless it is told otherwise; pip, browsers and a company's proxy go by the system's.
+SYSTEM_CERTIFICATES = {"UV_NATIVE_TLS": "1", "UV_SYSTEM_CERTS": "1"}
+
+
 class Resolver(NamedTuple):
     """An installer for one Python: `argv` starts pip or uv, `python` is what it resolves for."""
 
@@ -49,7 +53,7 @@ class Tries(NamedTuple):
 
     def variables(self) -> dict[str, str]:
         """What the installer is told; a person's own word goes before it."""
-        told = {"PIP_RETRIES": str(self.times), "UV_HTTP_RETRIES": str(self.times)}
+        told = {"PIP_RETRIES": str(self.times), "UV_HTTP_RETRIES": str(self.times), **SYSTEM_CERTIFICATES}
         return {name: os.environ.get(name, value) for name, value in told.items()}
 
 
@@ -106,6 +110,16 @@ def _works(*argv: str) -> bool:
         )
     except (OSError, subprocess.TimeoutExpired):
         return False
+
+
+def version_of(*argv: str) -> str:
+    """The first line that a program says of itself; "" where it cannot be asked."""
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=_QUICK, check=False, env=surroundings())
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    lines = done.stdout.splitlines() if done.returncode == 0 else []
+    return lines[0].partition(" (")[0].strip()[:80] if lines else ""
 
 
 def surroundings() -> dict[str, str]:

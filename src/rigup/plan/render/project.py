@@ -6,7 +6,7 @@ import re
 from rigup.knowledge.cuda_toolkits import conda_toolkit
 from rigup.knowledge.mirrors import mirrored
 from rigup.plan.network import variables
-from rigup.plan.packages import channel
+from rigup.plan.packages import channel, name_of
 from rigup.plan.render.packages import Group, groups
 from rigup.plan.toolkit import wanted
 from rigup.stack.choice import Choice
@@ -23,10 +23,18 @@ def conda(choice: Choice) -> str:
     lines += ["dependencies:", *(f"  - {json.dumps(one)}" for one in dict.fromkeys((python, "pip", *names)))]
     options = dict.fromkeys(pair for group in wheels for pair in _lines(group))
     lines += ["  - pip:"] if wheels else []
-    lines += ["      - " + json.dumps(one) for one in (*options, *(want for group in wheels for want in group.wanted))]
+    wanted = dict.fromkeys(_bound(want, choice) for group in wheels for want in group.wanted)
+    lines += ["      - " + json.dumps(one) for one in (*options, *wanted)]
     if kept := variables(choice):
         lines += ["variables:", *(f"  {name}: {json.dumps(value)}" for name, (value, _why) in kept.items())]
     return "\n".join([*lines, ""])
+
+
+def _bound(wanted: str, choice: Choice) -> str:
+    """A build of an index that others could give too, by its address: here every index is asked for every package."""
+    told = choice.resolution.packages if choice.resolution else ()
+    one = next((one for one in told if one.index and one.pin == wanted), None)
+    return f"{one.name} @ {one.url}" if one and one.url.startswith("https:") and "+" not in one.version else wanted
 
 
 def _from_channels(choice: Choice) -> tuple[list[str], list[str]]:
@@ -51,9 +59,14 @@ def pyproject(choice: Choice) -> str:
     default, names = _default(choice), _index_names(told)
     lines = ["[project]", 'name = "my-project"', 'version = "0.1.0"']
     lines += [f"requires-python = {json.dumps('==' + choice.python.removesuffix('t') + '.*')}"] if choice.python else []
-    lines += ["dependencies = [", *(f"    {json.dumps(one)}," for group in told for one in group.wanted), "]"]
+    lines += ["dependencies = [", *(f"    {json.dumps(one)}," for group in told for one in _direct(group)), "]"]
     lines += _of_uv(told)
-    own = [(name, names[group.only]) for group in told if group.only not in ("", default) for name in _names(group)]
+    own = [
+        (name, names[group.only])
+        for group in told
+        if group.only not in ("", default)
+        for name in map(name_of, _direct(group))
+    ]
     lines += ["", "[tool.uv.sources]"] if own else []
     lines += [f"{json.dumps(name)} = {{ index = {json.dumps(index)} }}" for name, index in own]
     for url, name in names.items():
@@ -62,12 +75,24 @@ def pyproject(choice: Choice) -> str:
     return "\n".join([*lines, ""])
 
 
+def _direct(group: Group) -> tuple[str, ...]:
+    """What was asked for or chosen: what that needs in turn is no dependency of the project itself."""
+    return group.wanted[: group.named] if group.named else group.wanted
+
+
 def _of_uv(told: list[Group]) -> list[str]:
-    """uv's own settings: folders of packages, and what is built with the environment's torch in sight."""
+    """uv's own settings: folders of packages, what is built with the environment's torch in sight, and exact versions."""
     places = list(dict.fromkeys(place for group in told for place in group.find_links))
-    built = [name for group in told if "--no-build-isolation" in group.flags for name in _names(group)]
+    built = [name for group in told if "--no-build-isolation" in group.flags for name in map(name_of, _direct(group))]
     lines = [f"find-links = {json.dumps(places)}"] if places else []
     lines += [f"no-build-isolation-package = {json.dumps(built)}"] if built else []
+    direct = {one for group in told for one in _direct(group)}
+    fixed = [one for group in told for one in group.wanted if one not in direct and "==" in one]
+    lines += (
+        ["constraint-dependencies = [", *(f"    {json.dumps(one)}," for one in dict.fromkeys(fixed)), "]"]
+        if fixed
+        else []
+    )
     return ["", "[tool.uv]", *lines] if lines else []
 
 
@@ -77,9 +102,13 @@ def poetry(choice: Choice) -> str:
     default, names = _default(choice), _index_names(told)
     lines = ["[tool.poetry]", "package-mode = false", "", "[tool.poetry.dependencies]"]
     lines += [f'python = "~{choice.python.removesuffix("t")}"'] if choice.python else []
+    seen: set[str] = set()
     for group in told:
         source = names[group.only] if group.only not in ("", default) else ""
-        lines += [_of_poetry(one, source) for one in group.wanted]
+        lines += [
+            one for one in (_of_poetry(want, source) for want in group.wanted) if one.partition(" =")[0] not in seen
+        ]
+        seen |= {one.partition(" =")[0] for one in lines}
     for url, name in names.items():
         priority = "primary" if url == default else "explicit" if _only(url, told) else "supplemental"
         lines += ["", "[[tool.poetry.source]]", f"name = {json.dumps(name)}", f"url = {json.dumps(url)}"]

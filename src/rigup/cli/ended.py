@@ -1,0 +1,126 @@
+"""How a run of apply or fix ended, in words: what is there now, how it is used and proven, or what failed and what to do."""
+
+import os
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rigup.cli.layout import wrapped
+from rigup.language import _, sentences
+
+if TYPE_CHECKING:
+    from rigup.plan.applying.journal import Intent, Record
+    from rigup.plan.applying.taking import Outcome
+
+Answer = dict[str, Any]
+_TAIL = 12  # lines of a log that are shown
+_MOST = 60  # among which they are
+
+
+def restarts(intent: "Intent") -> bool:
+    """Whether what is changed counts from the next start on."""
+    return any(step["restart"] and step["where"] == "here" and step.get("state") == "needed" for step in intent.steps)
+
+
+def well(record: "Record", outcome: "Outcome") -> list[str]:
+    """What is said where all went well, or where a restart is waited for."""
+    if outcome.end == "restart":
+        return _before_restart() or wrapped(outcome.because)
+    from rigup.plan.applying.state import left_to_others
+
+    intent = record.intent()
+    lines = wrapped(_("Done. `rigup undo` takes it back."))
+    if restarts(intent):
+        lines += _before_restart() or wrapped(_("It counts from the next start of the machine on."))
+    if intent.environment:
+        shown = os.path.relpath(intent.environment)
+        shown = intent.environment if shown.startswith("..") else shown
+        lines += _ways_in(shown, intent.environment)
+    for step in left_to_others(record):
+        lines += wrapped(_("Left to you: {title}.").format(title=step["title"]))
+    return lines
+
+
+def _ways_in(shown: str, environment: str) -> list[str]:
+    """How the environment is used, and how it is proven to work."""
+    path = shlex.quote(shown)
+    enter = f"{shown}\\Scripts\\activate" if os.name == "nt" else f". {shlex.quote(shown + '/bin/activate')}"
+    ways = [(enter, _("enters it, in this shell")), (f"rigup run --env {path} -- COMMAND", _("runs a program in it")),
+            (f"rigup verify {path}", _("proves that it computes right, on every device"))]  # fmt: skip
+    if os.path.isdir(os.path.join(environment, "conda-meta")):
+        ways[0] = (f"conda activate {path}", ways[0][1])
+    wide = max(len(command) for command, _what in ways)
+    return ["", *(f"  {command:<{wide}}  {what}" for command, what in ways)]
+
+
+def _before_restart() -> list[str]:
+    """What would keep the machine from coming back with its GPU; it is read now, and can still be mended."""
+    from rigup.machine import readers  # noqa: F401  (registers them)
+    from rigup.machine.look import look
+    from rigup.machine.sources import close_sources, open_source
+    from rigup.plan.applying.next_boot import next_boot
+
+    try:
+        found = next_boot(look(open_source(None)))
+    finally:
+        close_sources()
+    if not found:
+        return []
+    lines = wrapped(
+        _("Do not restart yet: the next start would fail. After mending this, `rigup apply --resume` goes on.")
+    )
+    return [*lines, *(line for one in found for line in wrapped(one, "  - ", "    "))]
+
+
+def failure(record: "Record", outcome: "Outcome") -> None:
+    """What failed, its last words, what the doctor makes of them, and what to do next."""
+    from rigup.plan.applying.taking import tail
+
+    step = record.intent().steps[outcome.step] if outcome.step >= 0 else None
+    what = _("Step {number} failed: {title}.").format(number=outcome.step + 1, title=step["title"]) if step else ""
+    last = [line for line in tail(record, outcome.step, _MOST) if "Retrying (Retry(" not in line][-_TAIL:]
+    lines = [*wrapped(sentences(what, outcome.because)), *("    " + line for line in last)]
+    told = _("All of its output is in {log}.").format(log=record.log(outcome.step))
+    lines += ["", *wrapped(sentences(told, what_now(record), _not_reached(record)))]
+    click.echo("\n" + "\n".join(lines), err=True)
+    if diagnosis := _diagnosis(record, outcome.step):
+        click.echo("\n" + diagnosis, err=True)
+
+
+def what_now(record: "Record") -> str:
+    """What a person can do after a run that did not come to its end."""
+    from rigup.plan.applying.state import staged, touched
+
+    again = _("`rigup apply --resume` tries again from there.")
+    if any(number not in staged(record) for number in touched(record)):
+        return sentences(_("What was done before it stays; `rigup undo` takes that back."), again)
+    return sentences(_("Nothing was changed: the environment is as it was."), again)
+
+
+def _not_reached(record: "Record") -> str:
+    """Places that were left out, for what could not be found may lie there alone; "" without any."""
+    places = record.intent().asked.get("not_reached")
+    if not isinstance(places, list) or not places:
+        return ""
+    told = _("{places} could not be reached, and what is missing may lie there alone; when it can be, run `rigup apply` anew.")  # fmt: skip
+    return told.format(places=", ".join(map(str, places)))
+
+
+def _diagnosis(record: "Record", step: int) -> str:
+    """What the doctor says of a log; "" where it knows nothing of it."""
+    from rigup.cli.report import text
+    from rigup.diagnosis.answer import answer, examined
+    from rigup.knowledge.tables import KnowledgeError
+    from rigup.machine.sources import SourceError, close_sources, open_source
+
+    if step < 0 or not record.log(step).is_file():
+        return ""
+    try:
+        told = answer(examined(open_source(str(record.log(step)))))
+        sure = any(one["confidence"] != "possible" for one in told["findings"])  # a guess would lead astray here
+        return text(told, 0, False, False) if sure else ""
+    except (SourceError, KnowledgeError):
+        return ""
+    finally:
+        close_sources()

@@ -1,0 +1,108 @@
+"""A question as pip's dry run, for this machine alone: pip reads markers by the Python that it runs in.
+
+pip binds no package to an index. A local part binds a build where it has one; what has none is looked at afterwards: it
+must have come from where it belongs.
+"""
+
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from rigup.language import _
+from rigup.plan.environments.resolver import Resolver, Tries, surroundings
+from rigup.plan.packages import name_of
+from rigup.plan.resolution.by_uv import Answered, size_of_file
+from rigup.plan.resolution.question import Question
+from rigup.stack.resolution import Resolved
+
+_MOST_REPORT = 200_000_000  # bytes
+_SILENT = re.compile(
+    r"NewConnectionError|ConnectTimeoutError|ReadTimeout|NameResolutionError|ProxyError|Max retries exceeded|Connection (?:refused|reset)"
+)
+
+
+def ask(pip: Resolver, asked: Question, *, build: bool = False, seconds: float) -> Answered:
+    """Ask pip. Nothing is installed.
+
+    Args:
+        pip: the one of the Python that the environment will have, or of the environment itself.
+        asked: the question.
+        build: what has no wheel may be built.
+        seconds: how long it may take.
+
+    Raises:
+        OSError: pip cannot be started.
+
+    """
+    with tempfile.TemporaryDirectory(prefix="rigup-") as folder:
+        report, bounds = Path(folder, "report.json"), Path(folder, "bounds.txt")
+        bounds.write_text("\n".join(asked.bounds), encoding="utf-8")
+        argv = (
+            *pip.argv,
+            "install",
+            "--dry-run",
+            "--quiet",
+            "--report",
+            str(report),
+            "--constraint",
+            str(bounds),
+            *_options(asked, build),
+            "--",
+            *asked.wanted,
+        )
+        told = {**surroundings(), **Tries().variables()}
+        try:
+            done = subprocess.run(argv, env=told, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return Answered(silent=f"pip: {round(seconds)} s")
+        if done.returncode:
+            return _no(done.stderr)
+        rows = msgspec.json.decode(report.read_bytes()[:_MOST_REPORT])["install"]
+    packages = tuple(_resolved(row, asked.bound) for row in rows)
+    strayed = [one for one in packages if one.index and not _comes_from(one.url, one.index)]
+    return Answered(refused=_strayed(strayed[0])) if strayed else Answered(packages)
+
+
+def _options(asked: Question, build: bool) -> list[str]:
+    told = [] if asked.kept else ["--ignore-installed"]
+    told += [] if build else ["--only-binary", ":all:"]
+    told += ["--no-binary", ",".join(asked.sources)] if asked.sources and not build else []
+    places = [word for place in asked.find_links for word in ("--find-links", place)]
+    if asked.offline:
+        return [*told, "--no-index", *places]
+    told += ["--index-url", asked.index] if asked.index else []
+    further = dict.fromkeys((*asked.bound.values(), *asked.further, *asked.extra_indexes))
+    return [*told, *(word for url in further for word in ("--extra-index-url", url)), *places]
+
+
+def _resolved(row: dict[str, Any], bound: dict[str, str]) -> Resolved:
+    source = row["download_info"]
+    archive, url = source.get("archive_info", {}), str(source.get("url", ""))
+    name = name_of(row["metadata"]["name"])
+    digest = (archive.get("hashes") or {}).get("sha256") or str(archive.get("hash") or "").removeprefix("sha256=")
+    return Resolved(
+        name=name, version=str(row["metadata"]["version"]), index=bound.get(name, ""), url=url, sha256=digest,
+        size=size_of_file(url), built=not urlsplit(url).path.endswith(".whl"),
+    )  # fmt: skip
+
+
+def _comes_from(url: str, index: str) -> bool:
+    """From the index or a folder of the person's; a local part, which no other index has, says it too."""
+    told, wanted = urlsplit(url), urlsplit(index)
+    return told.scheme == "file" or told.hostname == wanted.hostname or "+" in url or "%2B" in url
+
+
+def _strayed(one: Resolved) -> str:
+    told = _("{package} would come from {url}, and its build lies at {index}. With uv it can be bound to that.")
+    return told.format(package=one.pin, url=one.url, index=one.index)
+
+
+def _no(said: str) -> Answered:
+    lines = [line.removeprefix("ERROR: ").strip() for line in said.splitlines() if line.startswith(("ERROR:", " "))]
+    words = " ".join(lines)[:1500] or said.strip()[-500:]
+    return Answered(silent=words) if _SILENT.search(said) else Answered(refused=words)

@@ -1,0 +1,190 @@
+"""A question as a project that uv resolves, and its answer. Each package is bound to its index by uv's own sources."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from packaging.version import InvalidVersion, Version
+
+from rigup.plan.environments.lockfile import as_toml
+from rigup.plan.environments.resolver import Tries, surroundings
+from rigup.plan.packages import name_of
+from rigup.plan.resolution.question import Question
+from rigup.stack.resolution import Resolved
+
+_BACKEND = "UV_TORCH_BACKEND"  # it would overrule the index that was chosen
+_PROJECT = "rigup-plan"
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,198}[A-Za-z0-9])?")
+_ASKED_FOR = re.compile(rf"{_PROJECT} depends on ((?:(?! and |, we can conclude).)+)")
+_BOUNDS = "bounds.txt"
+_WORDS = re.compile(r"\s*(?:(?:error|cause|hint|×|╰─▶|├─▶|│)[:\s]?\s*)+")
+_SILENT = re.compile(
+    r"wheel filename .{1,300} has an invalid version|error sending request|dns error|Failed to fetch|connection (?:refused|reset|closed)|tcp connect|timed? ?out",
+    re.IGNORECASE,
+)
+
+
+class Answered(NamedTuple):
+    """What a resolver said: the packages, or why there are none.
+
+    Attributes:
+        refused: its words where the set cannot be had; "" where it can, or where it could not ask.
+        silent: its words where it could not ask.
+
+    """
+
+    packages: tuple[Resolved, ...] = ()
+    refused: str = ""
+    silent: str = ""
+
+
+def project(asked: Question, python: str) -> str:
+    """A question as the table of a project. `python` is exact where it is known ("3.12.4"), else "3.12"."""
+    names = {url: f"at-{number}" for number, url in enumerate(dict.fromkeys(asked.bound.values()))}
+    lines = [
+        "[project]",
+        f'name = "{_PROJECT}"',
+        'version = "0"',
+        f"requires-python = {_text('==' + _minor(python) + '.*')}",
+    ]
+    lines += ["dependencies = [", *(f"    {_text(one)}," for one in asked.wanted), "]"]
+    lines += ["", "[tool.uv.sources]"] if names else []
+    wanted = {name_of(one) for one in asked.wanted}
+    lines += [
+        f"{_text(name)} = {{ index = {_text(names[url])} }}" for name, url in asked.bound.items() if name in wanted
+    ]
+    for url, name in names.items():
+        lines += ["", "[[tool.uv.index]]", f"name = {_text(name)}", f"url = {_text(url)}"]
+        lines += ["explicit = true"] if url not in asked.further else []
+        lines += ['format = "flat"'] if os.path.isabs(url) else []
+    for number, url in enumerate(one for one in (*asked.further, *asked.extra_indexes) if one not in names):
+        lines += ["", "[[tool.uv.index]]", f'name = "further-{number}"', f"url = {_text(url)}"]
+    if asked.index:
+        lines += ["", "[[tool.uv.index]]", 'name = "own"', f"url = {_text(asked.index)}", "default = true"]
+    return "\n".join([*lines, ""])
+
+
+def _text(value: str) -> str:
+    """A text as TOML writes it."""
+    return as_toml(value)
+
+
+def _minor(python: str) -> str:
+    return ".".join(python.removesuffix("t").split(".")[:2])
+
+
+def ask(uv: str, asked: Question, folder: Path, *, python: str = "", build: bool = False, seconds: float) -> Answered:
+    """Ask uv.
+
+    Args:
+        uv: the program.
+        asked: the question.
+        folder: an empty one for its files.
+        python: the exact version where an interpreter is there, else the question's own.
+        build: what has no wheel may be built to be asked what it needs; it runs that package's own code.
+        seconds: how long it may take.
+
+    Raises:
+        OSError: the folder cannot be written, or uv cannot be started.
+        ValueError: uv answers something that is no lock.
+
+    """
+    (folder / "pyproject.toml").write_text(project(asked, python or asked.python), encoding="utf-8")
+    (folder / _BOUNDS).write_text("\n".join(asked.bounds), encoding="utf-8")
+    lock = folder / "pylock.toml"
+    if asked.kept:
+        lock.write_text(_as_lock(asked.kept), encoding="utf-8")
+    argv = (
+        uv,
+        "pip",
+        "compile",
+        *_options(asked, python or asked.python, build),
+        "--output-file",
+        str(lock),
+        "pyproject.toml",
+    )
+    told = {
+        **surroundings(),
+        **Tries().variables(),
+        **({"MACOSX_DEPLOYMENT_TARGET": asked.macos} if asked.macos else {}),
+    }
+    told.pop(_BACKEND, None)
+    try:
+        done = subprocess.run(argv, cwd=folder, env=told, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return Answered(silent=f"uv: {round(seconds)} s")
+    if done.returncode:
+        return _no(done.stderr)
+    rows = tomllib.loads(lock.read_text(encoding="utf-8")).get("packages", [])
+    return Answered(tuple(_resolved(row, asked.bound) for row in rows))
+
+
+def _resolved(row: dict[str, Any], bound: dict[str, str]) -> Resolved:
+    """A package of uv's answer. One without a wheel for the platform is built there from its source."""
+    wheels = row.get("wheels") or []
+    file = wheels[0] if wheels else row.get("sdist") or row.get("archive") or {}
+    name, url = name_of(row["name"]), str(file.get("url", ""))
+    return Resolved(
+        name=name, version=str(row["version"]), index=bound.get(name, ""), url=url, sha256=file.get("hashes", {}).get("sha256", ""),
+        size=file.get("size") or size_of_file(url), built=not wheels,
+    )  # fmt: skip
+
+
+def size_of_file(url: str) -> int:
+    """Bytes of a file of this machine; 0 of one that lies elsewhere."""
+    told = urlsplit(url)
+    try:
+        return os.stat(unquote(told.path)).st_size if told.scheme == "file" else 0
+    except OSError:
+        return 0
+
+
+def _options(asked: Question, python: str, build: bool) -> list[str]:
+    told = [
+        "--quiet",
+        "--format",
+        "pylock.toml",
+        "--no-header",
+        "--python",
+        sys.executable,
+        "--python-version",
+        python.removesuffix("t"),
+    ]
+    told += ["--python-platform", asked.platform] if asked.platform else []
+    told += [] if build else ["--only-binary", ":all:"]
+    told += [] if build else [word for name in asked.sources for word in ("--no-binary", name)]
+    told += ["--constraints", _BOUNDS] if asked.bounds else []
+    told += ["--index-strategy", "unsafe-best-match"] if asked.further or asked.extra_indexes else []
+    told += ["--no-index"] if asked.offline else []
+    return told + [word for place in asked.find_links for word in ("--find-links", place)]
+
+
+def _as_lock(kept: dict[str, str]) -> str:
+    """What stands there, as a lock that uv goes on from: versions of it are taken where they fit."""
+    lines = ['lock-version = "1.0"', 'created-by = "rigup"']
+    for name, version in sorted(kept.items()):
+        if not (_NAME.fullmatch(name) and _is_version(version)):
+            continue  # a folder of an environment may be called anything
+        lines += ["", "[[packages]]", f"name = {_text(name)}", f"version = {_text(version)}"]
+    return "\n".join([*lines, ""])
+
+
+def _is_version(text: str) -> bool:
+    try:
+        Version(text)
+    except InvalidVersion:
+        return False
+    return True
+
+
+def _no(said: str) -> Answered:
+    """Whether it could not ask, or was told no."""
+    lines = [_WORDS.sub("", line, count=1).strip() for line in said.splitlines()]
+    words = " ".join(line for line in lines if line and not line.startswith(("hint", "No solution found")))[:1500]
+    words = _ASKED_FOR.sub(r"\1 was asked for", words)
+    return Answered(silent=words) if _SILENT.search(said) else Answered(refused=words or os.linesep)

@@ -1,0 +1,289 @@
+"""A choice with what a resolver makes of it.
+
+The chosen builds are pinned, each is bound to its index, and everything else is found for them: once, for the Python
+and the platform that the plan is for. Where the set cannot be had with the release that was chosen, and the wish leaves
+it open, the resolver says which release the rest wants, and the tables choose the build of that.
+"""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+from packaging.requirements import Requirement
+
+from rigup.language import _
+from rigup.plan.environments.lock_fields import LockError
+from rigup.plan.environments.places import silent
+from rigup.plan.environments.resolver import Resolver, found_uv, resolver_for, version_of
+from rigup.plan.packages import name_of
+from rigup.plan.resolution import by_pip, by_uv
+from rigup.plan.resolution.by_uv import Answered
+from rigup.plan.resolution.previews import unasked_previews
+from rigup.plan.resolution.question import Question, question
+from rigup.plan.resolution.sizes import weighed
+from rigup.plan.resolution.stand_ins import stand_in
+from rigup.stack.choice import Choice
+from rigup.stack.choose import choose
+from rigup.stack.frameworks.torch import FAMILY
+from rigup.stack.resolution import Resolution, Resolved
+from rigup.stack.weigh import served_count
+
+OFF = "RIGUP_NO_RESOLVE"
+"""The variable that keeps plans from asking an index."""
+_SECONDS = 60.0  # that one answer may take
+_NO_WHEEL = ("no usable wheels", "Building source distributions is disabled", "No matching distribution", "no wheels")
+_LAST_PATCH = (
+    ".99"  # of a Python of which the minor release alone is known: packages ask for a lowest patch, never for a highest
+)
+
+
+class Asker(NamedTuple):
+    """Who is asked. `python` is the exact version of the interpreter, "" where none is at hand."""
+
+    kind: Literal["uv", "pip"]
+    program: str
+    by: str
+    python: str = ""
+    pip: Resolver | None = None
+
+
+def resolved(choice: Choice, *, here: bool, variables: Mapping[str, str] | None = None) -> Choice:
+    """The choice with its resolution, as far as one can be had now.
+
+    Args:
+        choice: one that is possible; it comes back as it is where the person wants no index to be asked.
+        here: it is for this machine, whose own pip may be asked.
+        variables: the person's; by default those of this process.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    told = variables if variables is not None else os.environ
+    if not choice.chosen or told.get(OFF):
+        return choice
+    if because := _needless(choice):
+        return _with(choice, Resolution(because=(because,)))
+    asker = _asker(choice, here)
+    if asker is None:
+        return _with(choice, Resolution(because=(_nobody(),)))
+    found = _settled(choice, asker, told)
+    return (
+        _with(found, msgspec.structs.replace(found.resolution, packages=weighed(found.resolution.packages)))
+        if found.resolution
+        else found
+    )
+
+
+def _with(choice: Choice, resolution: Resolution) -> Choice:
+    return msgspec.structs.replace(choice, resolution=resolution)
+
+
+def _needless(choice: Choice) -> str:
+    """Why nobody is asked, as a sentence; "" where somebody is."""
+    builds = [one.build for one in choice.chosen]
+    if any(build.image for build in builds):
+        return _("What is in the image decides what else comes; it is not looked into here.")
+    if any(build.conda for build in builds):
+        return _("conda resolves its packages itself when the steps are taken, and what pip adds depends on them.")
+    if choice.python.endswith("t"):
+        return _("Builds without the interpreter lock are resolved by the installer when the steps are taken.")
+    if choice.site.network is False and not choice.site.sources.find_links:
+        return _("Not resolved, for there is no network: versions that are not named here are not known.")
+    return ""
+
+
+def _nobody() -> str:
+    return _("There is nobody to ask here: `pip install uv` brings a resolver, which works for other machines too.")
+
+
+def _asker(choice: Choice, here: bool) -> Asker | None:
+    """uv where it is, for it works for every platform and binds each package to its index; else this machine's pip."""
+    python = _exact_python(choice) if here else ""
+    if uv := found_uv():
+        return Asker("uv", uv, version_of(uv, "--version"), python)
+    if not here:
+        return None
+    try:
+        pip = resolver_for(choice.python, _environment(choice))
+    except LockError:
+        return None
+    return Asker("pip", pip.python, " ".join(version_of(*pip.argv, "--version").split()[:2]), python, pip)
+
+
+def _environment(choice: Choice) -> Path | None:
+    return Path(choice.site.environment) if choice.site.environment else None
+
+
+def _exact_python(choice: Choice) -> str:
+    """The patch release of the interpreter that the environment has or will be made with; "" if it is not at hand."""
+    site = choice.site
+    there = (
+        [os.path.join(site.environment, "bin", "python")] if site.environment and site.python == choice.python else []
+    )
+    for program in (*there, site.interpreters.get(choice.python, "")):
+        if program and os.path.exists(program):
+            return version_of(program, "-c", "import platform; print(platform.python_version())")
+    return ""
+
+
+# -- asking ------------------------------------------------------------------------------------------
+
+
+def _settled(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Choice:
+    """Asked until nothing of torch's family comes from elsewhere than torch, and with another release where it must be."""
+    found = _asked(choice, asker, variables)
+    for _again in range(2):
+        strays = _strays(choice, found)
+        if not strays or (bound := _with_family(choice, strays)) is None:
+            break
+        choice, found = bound, _asked(bound, asker, variables)
+    if found.refused and (other := _another_release(choice, asker, variables)) is not None:
+        again = _asked(other, asker, variables)
+        if not again.refused:
+            return _with(other, again) if not _strays(other, again) else _settled(other, asker, variables)
+    return _with(choice, found)
+
+
+def _asked(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Resolution:
+    """One question, without the indexes at which nobody answers."""
+    asked = question(choice)
+    dead = set(silent(asked.indexes, variables))
+    lost = {name: url for name, url in asked.bound.items() if url in dead}
+    left = _without(asked, dead)
+    answer = Answered(silent=", ".join(sorted(dead))) if asked.index in dead else _put(asker, left)
+    if answer.silent and (other := _elsewhere(asker, left)).packages:
+        return msgspec.structs.replace(_told(other, asker), without_default=True)
+    if lost and answer.refused:
+        return _around(asker, left, lost, choice)
+    return _told(answer, asker)
+
+
+def _elsewhere(asker: Asker, asked: Question) -> Answered:
+    """Without the default index, where there are other places: a person behind a wall keeps their own."""
+    if asked.index or not (asked.extra_indexes or asked.find_links):
+        return Answered()
+    first, *rest = asked.extra_indexes or ("",)
+    return _once(
+        asker, msgspec.structs.replace(asked, index=first, extra_indexes=tuple(rest), offline=not first), build=False
+    )
+
+
+def _without(asked: Question, dead: set[str]) -> Question:
+    return msgspec.structs.replace(
+        asked, bound={name: url for name, url in asked.bound.items() if url not in dead},
+        further=tuple(url for url in asked.further if url not in dead),
+        extra_indexes=tuple(url for url in asked.extra_indexes if url not in dead),
+    )  # fmt: skip
+
+
+def _put(asker: Asker, asked: Question) -> Answered:
+    """The question to whoever is asked; what has no wheel is built where nothing else helps."""
+    answer = _once(asker, asked, build=False)
+    if asked.sources and answer.refused:  # an old release may have a wheel alone, or a source cannot be asked
+        answer = _once(asker, msgspec.structs.replace(asked, sources=()), build=False)
+    if early := unasked_previews(asked, answer.packages):
+        later = _once(asker, msgspec.structs.replace(asked, sources=(*asked.sources, *early)), build=False)
+        answer = later if later.packages else answer
+    if answer.refused and any(words in answer.refused for words in _NO_WHEEL):
+        built = _once(asker, asked, build=True)
+        return answer if built.refused else built
+    return answer
+
+
+def _once(asker: Asker, asked: Question, *, build: bool) -> Answered:
+    try:
+        if asker.pip is not None:
+            return by_pip.ask(asker.pip, asked, build=build, seconds=_SECONDS)
+        python = asker.python or asked.python + (_LAST_PATCH if asked.python.count(".") == 1 else "")
+        with tempfile.TemporaryDirectory(prefix="rigup-") as folder:
+            return by_uv.ask(asker.program, asked, Path(folder), python=python, build=build, seconds=_SECONDS)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, msgspec.DecodeError) as error:
+        return Answered(silent=f"{asker.by}: {type(error).__name__}: {error}"[:300])
+
+
+def _told(answer: Answered, asker: Asker) -> Resolution:
+    if answer.silent:
+        told = _("Not resolved, for no answer was had ({words}).").format(words=answer.silent[:300])
+        return Resolution(by=asker.by, because=(told,))
+    return Resolution(packages=answer.packages, by=asker.by, refused=answer.refused)
+
+
+def _around(asker: Asker, asked: Question, lost: dict[str, str], choice: Choice) -> Resolution:
+    """The rest of a set whose builds lie where nobody answers: wheels with nothing in them stand for those."""
+    pins = {name_of(name): version for name, version in choice.packages.items()}
+    with tempfile.TemporaryDirectory(prefix="rigup-") as folder:
+        stood = {name: pins[name] for name in lost if pins.get(name, "")[:1].isdigit()}
+        for name, version in stood.items():
+            stand_in(Path(folder), name, version)
+        bound = asked.bound if asked.offline else {**asked.bound, **dict.fromkeys(stood, folder)}
+        answer = _put(asker, msgspec.structs.replace(asked, bound=bound, find_links=(*asked.find_links, folder)))
+    if not answer.packages:
+        return _told(answer, asker)
+    packages = tuple(_unseen(one, lost[one.name]) if one.name in stood else one for one in answer.packages)
+    told = _("Nobody answers at {places}, so the files of {packages} and what they need were not asked for; their versions are the tables' word.")  # fmt: skip
+    because = told.format(places=", ".join(sorted(set(lost.values()))), packages=", ".join(f"{name} {stood[name]}" for name in stood))  # fmt: skip
+    return Resolution(packages=packages, by=asker.by, because=(because,))
+
+
+def _unseen(one: Resolved, index: str) -> Resolved:
+    return msgspec.structs.replace(one, index=index, url="", sha256="", size=0)
+
+
+# -- torch's family, and other releases --------------------------------------------------------------
+
+
+def _strays(choice: Choice, found: Resolution) -> list[str]:
+    """What belongs to torch and came from elsewhere, though torch has an index of its own."""
+    torch = next((one.build for one in choice.chosen if "torch" in one.build.packages and one.build.index), None)
+    if torch is None:
+        return []
+    return [
+        one.name
+        for one in found.packages
+        if one.name in FAMILY and one.name not in torch.packages and one.name != "triton"
+    ]
+
+
+def _with_family(choice: Choice, names: list[str]) -> Choice | None:
+    """The same choice with more of torch's family, of the same build; None where the tables have no such."""
+    build = next(one.build for one in choice.chosen if "torch" in one.build.packages)
+    told = (*_pinned(choice.wish.packages, "torch", build.packages["torch"]), *names)
+    again = choose(msgspec.structs.replace(choice.wish, packages=told), choice.site)
+    same = again.packages.get("torch") == choice.packages.get("torch")
+    return msgspec.structs.replace(again, wish=choice.wish) if again.chosen and same else None
+
+
+def _pinned(wishes: tuple[str, ...], name: str, version: str) -> tuple[str, ...]:
+    rest = tuple(one for one in wishes if name_of(one) != name)
+    return (*rest, f"{name}=={version}")
+
+
+def _another_release(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Choice | None:
+    """The choice for the release that the rest of the wish wants; None where the wish names one, or none serves as well."""
+    lead = choice.chosen[0].build.package
+    own = choice.wish.asked().get(lead)
+    if len(choice.chosen) != 1 or not choice.chosen[0].build.packages or (own and _is_pinned(own)):
+        return None
+    asked = question(choice)
+    ours = {name_of(name) for name in choice.chosen[0].build.packages}
+    free = tuple(one for one in asked.wanted if name_of(one) not in ours)
+    open_question = msgspec.structs.replace(
+        _without(asked, set(silent(asked.indexes, variables))), bound={}, wanted=(*free, str(own) if own else lead)
+    )
+    version = next((one.version for one in _put(asker, open_question).packages if one.name == lead), "")
+    plain = version.partition("+")[0]
+    if not plain or plain == choice.chosen[0].build.version:
+        return None
+    other = choose(
+        msgspec.structs.replace(choice.wish, packages=_pinned(choice.wish.packages, lead, plain)), choice.site
+    )
+    as_good = other.chosen and served_count(other.chosen[0], other.site) >= served_count(choice.chosen[0], choice.site)
+    return msgspec.structs.replace(other, wish=choice.wish) if as_good else None
+
+
+def _is_pinned(one: Requirement) -> bool:
+    return any(clause.operator in ("==", "===") for clause in one.specifier)

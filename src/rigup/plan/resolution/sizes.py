@@ -1,0 +1,175 @@
+"""What wheels become on the disk: the list of files at a wheel's end tells it, and that alone is fetched."""
+
+import io
+import json
+import os
+import threading
+import time
+import urllib.error
+import urllib.request
+import zipfile
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+
+from rigup.stack.resolution import Resolved
+
+_BLOCK = 4096  # bytes in which a disk is given out
+_TAIL = 1 << 18  # bytes of a wheel's end that are fetched at once
+_MOST = 1 << 26  # bytes of one list of files
+_SMALL = 400_000  # bytes of a wheel whose list is not worth a request
+_GROWTH, _SOURCES = (
+    4.4,
+    2.8,
+)  # what a small wheel becomes on the disk, and the Python files of it; of 111 such, measured
+_SECONDS, _PATIENCE = 12.0, 5.0  # for all, and for one request
+_AT_ONCE = 8
+_MOST_KEPT = 5_000  # sizes in the file of those that are known
+
+
+class _Size(NamedTuple):
+    disk: int
+    sources: int
+    file: int = 0
+
+
+def weighed(packages: Iterable[Resolved], seconds: float = _SECONDS) -> tuple[Resolved, ...]:
+    """The packages with what each becomes on the disk; those that could not be looked at in time stay without."""
+    told = tuple(packages)
+    known = _known()
+    missing = [one for one in told if one.url and not one.built and not _is_small(one) and one.sha256 not in known]
+    fresh = _looked_at(missing, seconds)
+    if fresh:
+        _keep({**known, **{digest: size for digest, size in fresh.items() if digest}})
+    return tuple(_with(one, fresh.get(one.sha256) or known.get(one.sha256)) for one in told)
+
+
+def _is_small(one: Resolved) -> bool:
+    return 0 < one.size < _SMALL and not one.built
+
+
+def _with(one: Resolved, size: _Size | None) -> Resolved:
+    if size is None and _is_small(one):
+        size = _Size(int(one.size * _GROWTH), int(one.size * _SOURCES))
+    if size is None:
+        return one
+    return msgspec.structs.replace(one, disk=size.disk, sources=size.sources, size=one.size or size.file)
+
+
+def _looked_at(packages: list[Resolved], seconds: float) -> dict[str, _Size]:
+    """Sizes by the hash of the file, as many as come in time."""
+    found: dict[str, _Size] = {}
+    if not packages:
+        return found
+    end = time.monotonic() + seconds
+
+    def look(one: Resolved) -> None:
+        if time.monotonic() < end and (size := size_of(one.url)) is not None:
+            found[one.sha256] = size
+
+    pool = ThreadPoolExecutor(_AT_ONCE)
+    for one in packages:
+        pool.submit(look, one)
+    waiter = threading.Thread(target=pool.shutdown, daemon=True)
+    waiter.start()
+    waiter.join(max(0.0, end - time.monotonic()))
+    pool.shutdown(wait=False, cancel_futures=True)
+    return dict(found)
+
+
+def size_of(url: str) -> _Size | None:
+    """What a wheel becomes; None where its list of files cannot be had."""
+    told = urlsplit(url)
+    try:
+        remote = _Remote(url) if told.scheme != "file" else None
+        with zipfile.ZipFile(remote or unquote(told.path)) as file:
+            entries = file.infolist()
+    except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
+        return None
+    disk = sum(_on_disk(one.file_size) for one in entries if not one.is_dir())
+    sources = sum(_on_disk(one.file_size) for one in entries if one.filename.endswith(".py"))
+    return _Size(disk, sources, remote.size if remote else 0)
+
+
+def _on_disk(size: int) -> int:
+    return -(-size // _BLOCK) * _BLOCK
+
+
+class _Remote(io.RawIOBase):
+    """A file at an address, of which the end is fetched once and the rest as it is asked for."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self._url, self._at = url, 0
+        self._tail, self._size = _fetched(url, f"bytes=-{_TAIL}")
+
+    @property
+    def size(self) -> int:
+        """Bytes of the whole file."""
+        return self._size
+
+    def seekable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._at = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence] + offset
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        end = self._size if size < 0 else min(self._size, self._at + size)
+        if end - self._at > _MOST:
+            raise OSError("the list of files is too long")
+        start, self._at = self._at, end
+        begin = self._size - len(self._tail)
+        if start >= begin:
+            return self._tail[start - begin : end - begin]
+        return _fetched(self._url, f"bytes={start}-{end - 1}")[0]
+
+
+def _fetched(url: str, part: str) -> tuple[bytes, int]:
+    """A part of a file, and the size of the whole. Raises OSError where a server gives no parts."""
+    asked = urllib.request.Request(url, headers={"Range": part, "Accept-Encoding": "identity"})  # noqa: S310
+    with urllib.request.urlopen(asked, timeout=_PATIENCE) as answer:  # noqa: S310
+        _unit, _slash, whole = answer.headers.get("Content-Range", "").rpartition("/")
+        if answer.status != 206 or not whole.isdigit():
+            raise OSError("no parts")
+        return answer.read(_MOST), int(whole)
+
+
+# -- sizes that are known ----------------------------------------------------------------------------
+
+
+def _file() -> Path:
+    import platformdirs
+
+    return platformdirs.user_cache_path("rigup", appauthor=False) / "wheel-sizes.json"
+
+
+def _known() -> dict[str, _Size]:
+    try:
+        told = json.loads(_file().read_bytes())
+        return {digest: _Size(*map(int, size)) for digest, size in told.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _keep(sizes: dict[str, _Size]) -> None:
+    """For the next time; where it cannot be written it is asked anew."""
+    path = _file()
+    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(json.dumps(dict(list(sizes.items())[-_MOST_KEPT:])), encoding="utf-8")
+        os.replace(beside, path)
+    except OSError:
+        return
