@@ -45,9 +45,11 @@ def empty(tmp_path):
 
 
 def test_an_environment_without_a_framework_has_nothing_to_verify(empty, capsys):
-    assert run(["verify", empty]) == 0
-    assert "Nothing to verify" in capsys.readouterr().out
-    assert run(["verify", empty, "--json"]) == 0
+    assert run(["verify", empty]) == 1
+    said = capsys.readouterr().out
+    assert "Nothing to verify" in said
+    assert "rigup apply torch" in " ".join(said.split())
+    assert run(["verify", empty, "--json"]) == 1
     answer = json.loads(capsys.readouterr().out)
     assert (answer["schema"], answer["verdict"], answer["mode"]) == ("rigup.verify/1", "nothing-to-verify", "quick")
     assert answer["environment"]["prefix"] == empty

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rigup.cli.report import text
 from rigup.diagnosis.answer import diagnosed
 from rigup.machine.facts import Place
 from rigup.machine.proof_records import Proven, record, withdraw
@@ -27,19 +28,21 @@ HELD = {
 
 
 @pytest.fixture
-def machine(tmp_path):
-    """A captured machine with a card and a torch; the state of the card, as the doctor tells it."""
+def doctor(tmp_path):
+    """What the doctor says of a captured machine with a card and a torch, of which a record is kept."""
 
-    def state(kept=HELD, torch=TORCH, kernel=KERNEL, driver="560.35.03", at="home/ada/.local/state", **variables):
+    def asked(
+        kept=HELD, torch=TORCH, kernel=KERNEL, driver="560.35.03", at="home/ada/.local/state", more=(), **variables
+    ):
         files = {
             at + "/rigup/proofs/gpu/x.json": json.dumps({"schema": "rigup.proof/1", "recorded_at": "2026-11-21T10:00:00Z",
-                                                         "environment": "/home/ada/dl", "devices": [kept]}),
+                                                         "environment": "/home/ada/dl", "devices": kept if isinstance(kept, list) else [kept]}),
             "home/ada/dl/lib/python3.12/site-packages/torch/version.py": torch,
             "home/ada/dl/pyvenv.cfg": "home = /usr/bin\nversion = 3.12.3\n",
             "proc/version": kernel,
             "proc/driver/nvidia/version": f"NVRM version: NVIDIA UNIX x86_64 Kernel Module  {driver}  Fri Aug 16 21:39:15 UTC 2024\n",
         }  # fmt: skip
-        for path, body in files.items():
+        for path, body in {**files, **dict(more)}.items():
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_text(body)
         commands = [{"argv": ["nvidia-smi", "-L"], "exit": 0, "stdout": SMI}]
@@ -48,8 +51,17 @@ def machine(tmp_path):
         (tmp_path / "who.json").write_text(
             json.dumps({"user": "ada", "uid": 1000, "groups": ["ada"], "environment": environment})
         )
-        told = diagnosed([Source(Place(), Tree(str(tmp_path)))])
-        (card,) = told["machine"]["accelerators"]
+        return diagnosed([Source(Place(), Tree(str(tmp_path)))])
+
+    return asked
+
+
+@pytest.fixture
+def machine(doctor):
+    """The state of the card, as the doctor tells it, and why."""
+
+    def state(**told):
+        (card,) = doctor(**told)["machine"]["accelerators"]
         return card["state"], card["because"]
 
     return state
@@ -93,6 +105,77 @@ def test_a_folder_that_cannot_be_written_leaves_no_record(tmp_path, monkeypatch)
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     assert record("/home/ada/dl", [Proven(**HELD)], "quick") is None
+
+
+FAILED = {**HELD, "failed": "sorting, random", "prefix": "/home/ada/dl"}
+OTHER = {**HELD, "env": "/home/ada/other", "prefix": "/home/ada/other"}
+
+
+def lies(name, version, env="home/ada/dl"):
+    """A package that lies in an environment."""
+    return (f"{env}/lib/python3.12/site-packages/{name}-{version}.dist-info/METADATA", "")
+
+
+def test_a_failure_is_told_by_the_next_doctor_with_what_to_do(doctor):
+    told = doctor(kept=FAILED)
+    (card,) = told["machine"]["accelerators"]
+    assert card["state"] == "no"
+    assert "/home/ada/dl failed `rigup verify` on 2026-11-21: sorting, random" in card["because"]
+    assert "rigup verify /home/ada/dl" in card["next"]
+    (one,) = told["failed_verifications"]
+    assert (one["environment"], one["device"], one["framework"]) == ("/home/ada/dl", "NVIDIA GeForce RTX 3090", "torch")
+    assert told["verdict"] != "healthy"
+    shown = text(told)
+    assert "Failed verifications" in shown
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"torch": TORCH.replace("2.9.1", "2.9.0")}, {"driver": "565.57.01"}, {"kernel": KERNEL.replace("-49-", "-51-")}],
+)
+def test_a_failure_is_forgotten_when_its_facts_have_changed(doctor, changed):
+    told = doctor(kept=FAILED, **changed)
+    assert told["machine"]["accelerators"][0]["state"] == "expected"
+    assert told["failed_verifications"] == []
+
+
+def test_a_failure_of_the_environment_is_told_without_accusing_the_card(doctor):
+    whole = {**FAILED, "uuid": "environment", "name": "", "isa": "", "driver": ""}
+    told = doctor(kept=[HELD, whole])
+    assert told["machine"]["accelerators"][0]["state"] == "verified"
+    assert [one["device"] for one in told["failed_verifications"]] == [""]
+    assert told["verdict"] == "degraded"
+
+
+def test_packages_that_changed_after_a_proof_leave_nothing_proven(machine):
+    held = {**HELD, "packages": ["torch==2.9.1", "torchvision==0.24.1"]}
+    there = (lies("torch", "2.9.1"), lies("torchvision", "0.24.1"))
+    assert machine(kept=held, more=there)[0] == "verified"
+
+
+@pytest.mark.parametrize("left", [[lies("torchvision", "0.24.0")], []], ids=["another version", "gone"])
+def test_a_package_of_another_version_or_gone_leaves_nothing_proven(machine, left):
+    held = {**HELD, "packages": ["torch==2.9.1", "torchvision==0.24.1"]}
+    assert machine(kept=held, more=[lies("torch", "2.9.1"), *left])[0] == "expected"
+
+
+def test_the_proof_of_another_environment_proves_nothing_of_the_active_one(machine):
+    other = ("home/ada/other/lib/python3.12/site-packages/torch/version.py", TORCH)
+    assert machine(kept=OTHER, more=[other])[0] == "verified"
+    assert machine(kept=OTHER, more=[other], VIRTUAL_ENV="/home/ada/dl")[0] == "expected"
+    assert machine(kept=OTHER, more=[other], VIRTUAL_ENV="/home/ada/other")[0] == "verified"
+
+
+def test_an_active_environment_that_is_a_link_is_the_one_that_it_leads_to(machine):
+    assert machine(kept={**HELD, "prefix": "/home/ada/link"}, VIRTUAL_ENV="/home/ada/link")[0] == "verified"
+
+
+def test_the_failure_of_another_environment_does_not_accuse_a_card_that_is_proven(doctor):
+    other = ("home/ada/other/lib/python3.12/site-packages/torch/version.py", TORCH)
+    told = doctor(kept=[HELD, {**OTHER, "failed": "sorting"}], more=[other], VIRTUAL_ENV="/home/ada/dl")
+    assert told["machine"]["accelerators"][0]["state"] == "verified"
+    assert [(one["environment"], one["asked"]) for one in told["failed_verifications"]] == [("/home/ada/other", False)]
+    assert told["verdict"] == "healthy"
 
 
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=8),

@@ -76,3 +76,23 @@ def build(folder: Path, body: str, framework: str = "torch") -> dict[str, str]:
         text = text.replace(hole, value)
     (folder / "sitecustomize.py").write_text(text)
     return {"PYTHONPATH": str(folder)}
+
+
+def kernel(name: str, change: str, when: str = "True") -> str:
+    """A body under which a kernel of the CPU gives something else.
+
+    Args:
+        name: the operator's, with its overload.
+        change: an expression over `real`, what the kernel gives, and `a`, its arguments.
+        when: for which arguments.
+
+    """
+    return f"""import warnings
+    warnings.simplefilter('ignore')
+    kept = torch.library.get_kernel('aten::{name}', 'CPU')
+    def wrong(keys, *a, kept=kept, **k):
+        real = kept.call_boxed(keys, *a, **k)
+        return ({change}) if ({when}) else real
+    torch.wrong_kernels = getattr(torch, 'wrong_kernels', None) or torch.library.Library('aten', 'IMPL')
+    torch.wrong_kernels.impl('{name}', wrong, 'CPU', with_keyset=True)
+"""

@@ -73,9 +73,12 @@ def test_checks_stand_at_the_machines_own_device(good):
     assert "index" not in cpu
 
 
-def test_a_device_that_nobody_else_has_seen_is_added(good):
-    card, _cpu = told(good, [])["devices"]
-    assert (card["index"], card["vendor"], card["state"]) == (0, "nvidia", "verified")
+def test_a_device_that_nobody_else_has_seen_is_added_and_not_verified(good):
+    found = told(good, [])
+    card, _cpu = found["devices"]
+    assert (card["index"], card["vendor"], card["state"]) == (0, "nvidia", "expected")
+    assert "shows no such device" in card["because"]
+    assert found["verdict"] == "nothing-to-verify"
 
 
 def test_one_card_of_two_that_the_build_is_for_and_does_not_list(good):
@@ -133,17 +136,51 @@ def test_a_proof_holds_what_it_was_found_under(good):
     (kept,) = json.loads(Path(path).read_text())["devices"]
     assert kept == {
         "env": "/home/ada/dl", "framework": "torch", "build": "2.9.1+cu126", "kernel": "6.8.0-49-generic", "override": "",
-        "checks": 1, "name": "NVIDIA GeForce RTX 3090", "isa": "sm_86", "pci_address": "0000:01:00.0", "uuid": "GPU-aa",
+        "checks": 1, "failed": "", "prefix": "/home/ada/dl", "packages": ["torch==2.9.1"], "name": "NVIDIA GeForce RTX 3090", "isa": "sm_86", "pci_address": "0000:01:00.0", "uuid": "GPU-aa",
         "driver": "560.35.03",
     }  # fmt: skip
 
 
-def test_what_failed_leaves_no_proof_and_takes_an_older_one_back(good):
-    path = keep(told(good, [BIG]), Facts())
+def test_what_failed_is_kept_as_failed_in_the_place_of_an_older_proof(good):
+    keep(told(good, [BIG]), Facts())
     good.hear({"say": "begin", "device": "cuda:0", "check": "random"})
     good.hear({"say": "end", "measured": {"statistics": {}}})
-    assert keep(told(good, [BIG]), Facts()) is None
-    assert not Path(path).exists()
+    (kept,) = json.loads(Path(keep(told(good, [BIG]), Facts())).read_text())["devices"]
+    assert (kept["failed"], kept["checks"], kept["uuid"]) == ("random", 1, "GPU-aa")
+
+
+def test_what_the_processor_computes_wrong_is_kept_as_the_environments(good):
+    good.hear({"say": "begin", "device": "cpu", "check": "random"})
+    good.hear({"say": "end", "measured": {"statistics": {}}})
+    card, whole = json.loads(Path(keep(told(good, [BIG]), Facts())).read_text())["devices"]
+    assert (card["failed"], card["uuid"]) == ("", "GPU-aa")
+    assert (whole["failed"], whole["uuid"], whole["name"]) == ("random", "environment", "")
+
+
+def test_what_was_not_covered_is_told(good):
+    for event in checked("cpu", "matmul-float8", skipped="none here"):
+        good.hear(event)
+    for event in checked("cpu", "linalg", measured={"wrong": [], "left": ["eig bfloat16"]}):
+        good.hear(event)
+    left = {one["what"]: one["because"] for one in told(good, [BIG])["not_covered"]}
+    assert left["matmul-float8"] == "none here"
+    assert "eig bfloat16" in left["linalg"]
+    assert "NCCL" in left["distributed"]
+    assert "--full" in left["full"]
+    assert "sorting" not in left
+
+
+def test_a_package_beside_a_framework_that_fails_fails_the_environment_and_proves_nothing_of_a_card(good):
+    other = Seen("torchvision")
+    for event in ({"say": "ready", "version": "0.24.0", "seconds": 1.0}, {"say": "devices", "devices": [LISTED, {"id": "cpu"}]}, *checked("cuda:0", "torchvision-nms"),
+                  *checked("cpu", "torchvision-nms", measured={"wrong": ["nms"]}), {"say": "done"}):  # fmt: skip
+        other.hear(event)
+    observed = Observed("/home/ada/dl/bin/python", "3.12.3", "/home/ada/dl", {"torch": "2.9.1"}, [good], [other])
+    found = answer(observed, {"accelerators": [BIG]}, Facts(), False, [])
+    assert (found["verdict"], [one["name"] for one in found["companions"]]) == ("failed", ["torchvision"])
+    kept = json.loads(Path(keep(found, Facts())).read_text())["devices"]
+    assert [(one["framework"], one["uuid"], one["failed"]) for one in kept] == [
+        ("torch", "GPU-aa", ""), ("torchvision", "environment", "torchvision-nms")]  # fmt: skip
 
 
 def test_a_card_of_no_use_takes_nothing_from_the_other(good):
@@ -153,5 +190,6 @@ def test_a_card_of_no_use_takes_nothing_from_the_other(good):
         good.hear(event)
     found = told(good, [BIG, SMALL])
     assert found["verdict"] == "failed"
-    (kept,) = json.loads(Path(keep(found, Facts())).read_text())["devices"]
-    assert kept["pci_address"] == "0000:01:00.0"
+    good_, bad = json.loads(Path(keep(found, Facts())).read_text())["devices"]
+    assert (good_["pci_address"], good_["failed"]) == ("0000:01:00.0", "")
+    assert (bad["pci_address"], bad["failed"]) == ("0000:02:00.0", "sorting")

@@ -117,7 +117,7 @@ def test_memory_that_is_never_given_back(measured):
     told = measured(broken.LEAKS, "memory")
     memory = check(told, "memory")
     assert memory["passed"] is False
-    assert memory["measured"]["grown"] > 0.8 * memory["measured"]["made"]
+    assert memory["measured"]["grown"] > 0.4 * memory["measured"]["made"]  # the products; gradients are the other half
     assert "leaks" in memory["because"]
 
 
@@ -135,7 +135,7 @@ def test_an_operator_that_falls_back_to_the_cpu_is_named(measured, elsewhere):
 
 def test_an_import_that_ends_the_process(measured):
     told = measured(broken.CRASHES_AT_ONCE)
-    (torch,) = told["frameworks"]
+    torch = next(one for one in told["frameworks"] if one["name"] == "torch")
     assert (told["verdict"], torch["imported"]) == ("failed", False)
     assert "status 3" in torch["because"]
     assert torch["said"].startswith("ImportError")

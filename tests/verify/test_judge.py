@@ -97,9 +97,72 @@ def test_evidence():
     assert "times as fast" in evidence(rate=1e10)[1]
 
 
-def test_a_device_without_counters_that_is_no_faster_than_the_cpu_is_not_judged():
+BY_THE_CPU = {"same_bits": True, "cpu_share": 1.0, "host_grown": 64 * MIB, "by_the_build": False}
+
+
+def test_what_the_processor_did_under_another_name_is_told():
+    passed, because = evidence(**BY_THE_CPU)
+    assert passed is False
+    assert "The processor did the work" in because
+
+
+@pytest.mark.parametrize("one", ["same_bits", "cpu_share", "host_grown"])
+def test_where_one_sign_is_missing_it_cannot_be_told(one):
+    passed, because = evidence(**{**BY_THE_CPU, one: None})
+    assert passed is None
+    assert "cannot be told" in because
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"same_bits": False, "cpu_share": 0.9, "host_grown": 0, "by_the_build": True},  # waits for it in a busy loop
+        {"same_bits": False, "cpu_share": 0.01, "host_grown": 64 * MIB, "taken": {}},  # shares the main memory
+        {"same_bits": False, "cpu_share": 0.01, "host_grown": None, "taken": {}},  # a system that tells no memory
+        {"same_bits": False, "cpu_share": 0.8, "host_grown": 0, "by_the_build": False},
+    ],
+)
+def test_a_device_that_something_speaks_for_is_not_accused(told):
+    assert evidence(**told)[0] is True
+
+
+def test_counters_that_a_backend_keeps_itself_are_not_enough():
+    assert evidence(same_bits=False, cpu_share=0.9, host_grown=64 * MIB, by_the_build=False)[0] is None
+
+
+def test_a_framework_whose_use_of_the_processor_is_unknown_is_judged_by_speed():
     assert evidence(taken={}, rate=9e11)[0] is None
     assert evidence(taken={})[0] is True
+
+
+def operators(*cases, **more):
+    told = judge("activations", {"measured": {"cases": list(cases), "raised": [], "without": [], **more}})
+    return told.get("passed"), told.get("because", ""), told.get("measured")
+
+
+def test_an_operator_has_the_room_of_its_type():
+    assert operators(["gelu", "float32", "forward", 1e-6, "", 1.0])[0] is True
+    passed, because, measured = operators(
+        ["relu", "float32", "forward", 0.0, "", 1.0], ["gelu", "float16", "backward", 2.0, "gradient 1, strided", 2.0]
+    )
+    assert passed is False
+    assert "gelu backward in float16 (gradient 1, strided) is off by 2.0e+00" in because
+    assert measured["failed"] == ["gelu backward in float16 (gradient 1, strided)"]
+
+
+def test_whole_numbers_have_no_room():
+    assert operators(["integer add", "int8", "forward", 0.0, "", 1.0])[0] is True
+    assert operators(["integer add", "int8", "forward", 1e-9, "", 1.0])[0] is False
+
+
+def test_an_operator_that_ends_with_an_error_is_named():
+    passed, because, measured = operators(raised=[["gelu", "float32", "forward", "RuntimeError: no kernel image"]])
+    assert (passed, measured["type"]) == (False, "RuntimeError")
+    assert "gelu float32 forward: RuntimeError: no kernel image" in because
+
+
+def test_where_nothing_can_be_computed_nothing_is_judged():
+    assert operators(without=["gelu float64"])[0] is None
 
 
 def test_training():

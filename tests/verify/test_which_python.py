@@ -5,7 +5,9 @@ import sys
 
 import pytest
 
-from rigup.verify.environment import VerifyError, interpreter
+from rigup.verify.child import Limits
+from rigup.verify.environment import VerifyError, interpreter, of_another
+from rigup.verify.verify import verify
 
 
 @pytest.fixture
@@ -58,3 +60,27 @@ def test_what_is_none_is_told_with_what_to_give(tmp_path):
     for wish in (str(tmp_path), str(tmp_path / "none"), "no-such-environment"):
         with pytest.raises(VerifyError, match="the name of a conda environment"):
             interpreter(wish, {})
+
+
+def test_an_active_environment_that_is_gone_is_told_and_no_other_is_taken(make, tmp_path, monkeypatch):
+    make("conda")
+    gone = {"VIRTUAL_ENV": str(tmp_path / "gone"), "CONDA_PREFIX": str(tmp_path / "conda")}
+    with pytest.raises(VerifyError, match=r"The active environment .*gone has no interpreter"):
+        interpreter("", gone)
+
+
+def test_an_interpreter_that_computes_with_other_packages_is_told(make, tmp_path):
+    python = make("dl")  # a link to an interpreter, without what makes it an environment
+    with pytest.raises(VerifyError, match="computes with the packages of"):
+        verify(str(tmp_path / "dl"), limits=Limits(start=60, check=60))
+    assert (
+        of_another(str(python), str(python), "/usr", {}) == ""
+    )  # who names an interpreter means what it computes with
+
+
+def test_an_environment_under_another_name_is_the_same(make, tmp_path):
+    python = make("dl")
+    (tmp_path / "link").symlink_to(tmp_path / "dl")
+    assert of_another(str(tmp_path / "link"), str(tmp_path / "link/bin/python"), str(tmp_path / "dl"), {}) == ""
+    assert of_another("", str(python), str(tmp_path / "dl"), {"VIRTUAL_ENV": str(tmp_path / "dl")}) == ""
+    assert of_another("", "/usr/bin/python3", "/usr", {}) == ""

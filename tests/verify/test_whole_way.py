@@ -1,8 +1,9 @@
 """The whole way, in environments of our own making whose torch is a few lines."""
 
-import os
+import json
 import sys
 import venv
+from pathlib import Path
 
 import pytest
 
@@ -41,14 +42,15 @@ def test_a_library_that_is_missing_is_diagnosed(made):
     assert any("libcudnn.so.9" in str(finding["evidence"]) for finding in told["diagnosis"]["findings"])
 
 
-def test_a_failure_takes_an_earlier_proof_back(made):
+def test_a_failure_is_kept_in_the_place_of_an_earlier_proof(made):
     env = made("raise ImportError('broken')")
     kept = Proven(env=env, framework="torch", build="2.9.1", kernel="", override="", checks=3)
     path = record(env, [kept], "quick")
     told = verify(env, limits=PATIENT)
     assert told["packages"] == {"torch": "2.9.1"}
-    assert "record" not in told
-    assert not os.path.exists(path)
+    assert told["record"] == path
+    (kept,) = json.loads(Path(path).read_text())["devices"]
+    assert (kept["env"], kept["framework"], kept["failed"]) == (env, "torch", "import")
 
 
 def test_the_usual_limits_leave_half_of_the_memory():

@@ -33,6 +33,7 @@ def text(answer: Answer, verbose: int = 0, color: bool = False, here: bool = Tru
             if loud(shown)
         ],
         devices(answer, verbose),
+        _failed_verifications(answer),
         _notes(answer),
         _skipped(answer, verbose),
         _facts(answer) if verbose > 1 else [],
@@ -78,6 +79,8 @@ def head_sentence(answer: Answer, here: bool) -> str:
     """What the verdict means, as one sentence."""
     verdict = str(answer["verdict"])
     loud = [shown for shown in answer["findings"] if shown["severity"] != "note"]
+    if not loud and any(one["asked"] for one in answer.get("failed_verifications", [])):
+        return _("Nothing else is wrong, but what was computed here was not right when it was verified.")
     if loud and all(shown["guess"] for shown in loud):
         return _("Nothing that was read proves it, but it reads like this.")
     said = {
@@ -209,6 +212,17 @@ def devices(answer: Answer, verbose: int = 0) -> list[str]:
         if verbose and device.get("next"):
             lines += wrapped(device["next"], "     ", "     ")
     return lines
+
+
+def _failed_verifications(answer: Answer) -> list[str]:
+    """What `rigup verify` found wrong and has not found right since."""
+    from rigup.diagnosis.verifications import failure_said
+
+    lines = []
+    for one in answer.get("failed_verifications", []):
+        again = _("When it was mended: {command}").format(command=one["next"])
+        lines += wrapped(_("{first} {second}").format(first=failure_said(one) + ".", second=again), "  - ", "    ")
+    return [click.style(_("Failed verifications"), bold=True), *lines] if lines else []
 
 
 def device_line(device: Answer, room: int = 0) -> list[str]:

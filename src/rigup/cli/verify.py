@@ -35,7 +35,7 @@ def command(environment: str, quick: bool, devices: str, limit: float | None, ve
         from rigup.cli.verify_report import text
 
         click.echo(text(told, verbose, _wants_color()), color=_wants_color())
-    return int(told["verdict"] == "failed")
+    return int(told["verdict"] != "verified")
 
 
 def _verified(environment: str, full: bool, devices: tuple[str, ...], limit: float | None) -> Answer:

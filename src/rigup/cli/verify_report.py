@@ -11,6 +11,7 @@ from rigup.language import _
 
 Answer = dict[str, Any]
 _COLORS = {"verified": "green", "failed": "red", "nothing-to-verify": "yellow"}
+_SHOWN = 4  # of what was not covered, without `-v`
 _MARKS = {True: "green", False: "red", None: "yellow"}
 
 
@@ -21,6 +22,7 @@ def text(told: Answer, verbose: bool = False, color: bool = False) -> str:
         _frameworks(told),
         *[_device(one, verbose) for one in told["devices"]],
         _missing(told),
+        _left_out(told, verbose),
         _record(told),
         _why(told),
         _end(told, verbose),
@@ -38,14 +40,22 @@ def _head(told: Answer) -> list[str]:
     name = {
         "verified": _("Verified"), "failed": _("Failed"), "nothing-to-verify": _("Nothing to verify"),
     }[told["verdict"]]  # fmt: skip
+    if _untold(told):
+        name = _("Not verified")
+        meaning = _("What was asked computes right, but not of every device can it be told whether it did the work.")
     marked = click.style(name, fg=_COLORS[told["verdict"]], bold=True)
     return wrapped(_("{verdict}. {meaning}").format(verdict=marked, meaning=meaning))
+
+
+def _untold(told: Answer) -> bool:
+    """Whether there are devices that compute, and nothing shows that they themselves do."""
+    return told["verdict"] == "nothing-to-verify" and any(device["checks"] for device in told["devices"])
 
 
 def _frameworks(told: Answer) -> list[str]:
     """What ran, and what could not be imported."""
     lines = wrapped(_("It ran with {python}.").format(python=told["environment"]["interpreter"]))
-    for one in told["frameworks"]:
+    for one in [*told["frameworks"], *told.get("companions", [])]:
         named = one["name"] + (" " + one["version"] if one.get("version") else "")
         if not one["imported"]:
             named = _("{framework} could not be imported. {because}").format(
@@ -103,11 +113,33 @@ def _measured(check: Answer) -> str:
 
 def _missing(told: Answer) -> list[str]:
     """What a person may have expected and was not asked."""
-    if told["verdict"] == "nothing-to-verify":
-        return wrapped(_("It has neither torch, TensorFlow, JAX, onnxruntime nor llama.cpp. `rigup apply torch` makes an environment that has torch."))  # fmt: skip
+    if told["verdict"] == "nothing-to-verify" and not _untold(told):
+        return wrapped(_("It has neither torch, TensorFlow, JAX, NumPy, onnxruntime nor llama.cpp. `rigup apply torch` makes an environment that has torch."))  # fmt: skip
     if told["verdict"] == "verified" and all("index" not in device for device in told["devices"]):
         return wrapped(_("Only the processor was asked: this machine shows no GPU."))
     return []
+
+
+def _left_out(told: Answer, verbose: bool) -> list[str]:
+    """What was not covered: all of it where asked for, else in one line."""
+    left = told.get("not_covered", [])
+    if not left:
+        return []
+    lines = wrapped(_("Not covered:"))
+    told_all = list(dict.fromkeys(map(_unasked, left)))
+    for said in told_all if verbose else told_all[-_SHOWN:]:  # what concerns everybody stands last
+        lines += wrapped(said, "  - ", "    ")
+    if not verbose and len(told_all) > _SHOWN:
+        lines += wrapped(_("and {count} more with -v").format(count=len(told_all) - _SHOWN), "  - ", "    ")
+    return lines
+
+
+def _unasked(one: Answer) -> str:
+    """What was not covered, as a person reads it: a check by its name, what concerns all of it by a sentence."""
+    if "device" not in one and "framework" not in one and one["what"] in ("distributed", "full"):
+        return str(one["because"])
+    named = " ".join(filter(None, [one.get("framework"), one.get("device"), one["what"]]))
+    return _("{name}: {because}").format(name=named, because=one["because"])
 
 
 def _end(told: Answer, verbose: bool) -> list[str]:

@@ -6,12 +6,15 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import click
 
 from rigup.cli.layout import columns, width, wrapped
+from rigup.cli.loading import Emptying, Loading, size_text, unpacked_now
 from rigup.language import _
 
 Answer = dict[str, Any]
@@ -24,11 +27,14 @@ _EVERY = 0.2  # seconds between two pictures
 class Watching:
     """Shows steps as they are taken. On a terminal the last line lives; elsewhere each step is one line when it ends."""
 
-    def __init__(self, count: int, silent: bool) -> None:
+    def __init__(self, count: int, silent: bool, sizes: Mapping[str, tuple[int, int]] | None = None) -> None:
         self._count, self._silent = count, silent
+        self._loading = Loading(sizes or {})
         self._alive = not silent and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
         self._heading, self._line, self._began = "", "", 0.0
+        self._place, self._title = "", ""
         self._folder = ""
+        self._emptied: Emptying | None = None
         self._done = threading.Event()
         self._lock = threading.Lock()
 
@@ -49,15 +55,23 @@ class Watching:
             self._heading = _("[{number}/{count}] {title}").format(
                 number=number + 1, count=self._count, title=step["title"]
             )
-            self._line, self._began = "", time.monotonic()
+            self._title, self._line, self._began = step["title"], "", time.monotonic()
+            self._place = _("[{number}/{count}] {title}").format(number=number + 1, count=self._count, title="")
 
     def says(self, line: str) -> None:
         """A line of its command."""
+        self._loading.says(line)
         self._line = "".join(letter if letter.isprintable() else " " for letter in line).strip() or self._line
 
     def watches(self, folder: str) -> None:
         """Where downloads lie while they come."""
         self._folder = folder
+
+    def empties(self, folder: str) -> None:
+        """A folder that is being removed."""
+        from rigup.plan.environments.folder import size_of
+
+        self._emptied = Emptying(lambda: size_of(Path(folder)).all) if folder and self._alive else None
 
     def ends(self, number: int, step: Answer, how: str) -> None:
         """It is done, or was not needed."""
@@ -79,12 +93,21 @@ class Watching:
         while not self._done.wait(_EVERY):
             with self._lock:
                 heading, line = self._heading, self._line
+                title, place = self._title, self._place
             if heading:
                 seconds = round(time.monotonic() - self._began)
-                came = largest(self._folder) if self._folder else 0
-                loaded = f"{came / _MEGA:.0f} MB  " if came > _MEGA else ""
-                sys.stderr.write(_CLEAR + _fitting(f"{heading} {seconds} s  {loaded}{line}"))
+                # What has come stands first: titles are long, and a line holds only so much.
+                sys.stderr.write(_CLEAR + _fitting(f"{place}{seconds} s  {self._loaded()}{title}  {line}"))
                 sys.stderr.flush()
+
+    def _loaded(self) -> str:
+        """How much has come of what has to be loaded; where nobody knows how much that is, how large the last file is."""
+        if self._emptied:
+            return self._emptied.text() + "  "
+        came = largest(self._folder) if self._folder else 0
+        if told := self._loading.text(came, unpacked_now(os.environ) if self._loading.total else 0):
+            return told + "  "
+        return size_text(came) + "  " if came > _MEGA else ""
 
     def _clear(self) -> None:
         if self._alive:

@@ -20,6 +20,7 @@ from rigup.diagnosis.rules.told import (
 )  # fmt: skip
 from rigup.diagnosis.states import device_states
 from rigup.diagnosis.users import used_by
+from rigup.diagnosis.verifications import failures
 from rigup.diagnosis.where_set import taken_out
 from rigup.diagnosis.wording import filled, flat, fullest
 from rigup.knowledge.doctor_tables import signatures, texts
@@ -109,10 +110,15 @@ def answer(diagnosis: Diagnosis) -> Answer:
     left = unexplained(findings, facts)
     machine = inventory(facts)
     device_states(machine.get("accelerators", []), findings, [one["title"] for one in shown], facts)
+    failed = failures(machine.get("accelerators", []), facts)
+    judgement = verdict(findings, facts, machine, bool(left or complained))
+    if judgement in ("healthy", "unknown") and any(one["asked"] for one in failed):
+        judgement = "degraded"  # what was computed here was wrong, whatever else was seen
     return {
         "schema": SCHEMA,
-        "verdict": verdict(findings, facts, machine, bool(left or complained)),
+        "verdict": judgement,
         "machine": machine,
+        "failed_verifications": failed,
         "findings": shown,
         "skipped": [_skipped(unknown, causes) for unknown, causes in sorted(skipped.items())],
         "unexplained": left,

@@ -23,6 +23,9 @@ class Proven(msgspec.Struct, kw_only=True):
         kernel: the running kernel's release.
         override: variables that make a chip pass for another, as `NAME=VALUE`.
         checks: how many were passed.
+        failed: the names of those that were not; "" where all were. A record without a device is of the environment.
+        prefix: the environment as it was named; `env` is the folder that this really is.
+        packages: NAME==VERSION of what it stands on.
 
     """
 
@@ -32,6 +35,9 @@ class Proven(msgspec.Struct, kw_only=True):
     kernel: str
     override: str
     checks: int
+    failed: str = ""
+    prefix: str = ""
+    packages: list[str] = []
     name: str = ""
     isa: str = ""
     pci_address: str = ""

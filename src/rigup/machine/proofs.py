@@ -3,10 +3,11 @@
 Where one of these has changed, nothing is proven. The records lie in the state folder; `proof_records.py` writes them.
 """
 
-from rigup.machine.kinds import Package, Platform, Proof, TensorFlow, Torch, Variable
+from rigup.machine.kinds import Platform, Proof, ProvenPackage, TensorFlow, Torch, Variable
 from rigup.machine.store import Facts
 
 SCHEMA = "rigup.proof/1"
+WHOLE = "environment"  # in the place of a device's identity, in a record that is of the environment
 OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 
 
@@ -27,10 +28,19 @@ def holds(proof: Proof, device: dict[str, object], facts: Facts) -> bool:
         return False
     driver = device.get("driver")
     version = driver.get("version", "") if isinstance(driver, dict) else ""
-    now = (version, device.get("isa", ""), kernel_in(facts), override_in(facts))
-    return now == tuple(proof.get(name, "") for name in ("driver", "isa", "kernel", "override")) and _built(
-        proof, facts
-    )
+    now, then = (version, device.get("isa", "")), (proof.get("driver", ""), proof.get("isa", ""))
+    return now == then and stands(proof, facts)
+
+
+def stands(proof: Proof, facts: Facts) -> bool:
+    """Whether the environment, the kernel and the overrides are as they were found."""
+    now, then = (kernel_in(facts), override_in(facts)), (proof.get("kernel", ""), proof.get("override", ""))
+    return now == then and _built(proof, facts) and _unchanged(proof, facts)
+
+
+def of_environment(proof: Proof) -> bool:
+    """Whether a record tells of the environment, and of no device of the machine."""
+    return bool(proof.get("uuid") == WHOLE)
 
 
 def _same_device(proof: Proof, device: dict[str, object]) -> bool:
@@ -42,13 +52,22 @@ def _same_device(proof: Proof, device: dict[str, object]) -> bool:
 
 
 def _built(proof: Proof, facts: Facts) -> bool:
-    """Whether the framework of that environment is the same build still."""
+    """Whether the framework of that environment is the same build still; what cannot be seen is told by packages."""
     env, framework, build = proof.get("env"), proof.get("framework"), proof.get("build")
-    if framework == "torch":
-        return any(one.get("env") == env and one.get("version") == build for one in facts.of(Torch))
-    if framework == "tensorflow":
-        return any(one.get("env") == env and one.get("version") == build for one in facts.of(TensorFlow))
-    named = [
-        one for one in facts.of(Package) if one.get("env") == env and one.get("name", "").startswith(framework or "?")
-    ]
-    return any(one.get("version") == build for one in named)
+    kind = {"torch": Torch, "tensorflow": TensorFlow}.get(framework or "")
+    told = [one.get("version") for one in facts.of(kind) if one.get("env") == env] if kind else []
+    if framework == "torch" and not proof.get("failed"):
+        return build in told
+    if told:  # a build that could not be imported told no version of its own
+        return not build or build in told
+    return any(one.get("env") == env for one in facts.of(ProvenPackage))
+
+
+def _unchanged(proof: Proof, facts: Facts) -> bool:
+    """Whether the packages on which it stands are there in the same versions, as far as that folder was seen."""
+    there: dict[str, set[str]] = {}
+    for one in facts.of(ProvenPackage):
+        if one.get("env") == proof.get("env"):
+            there.setdefault(one.get("name", ""), set()).add(one.get("version", ""))
+    held = [told.partition("==") for told in proof.get("packages", [])]
+    return not there or all(version in there.get(name, set()) for name, _equal, version in held)

@@ -5,6 +5,7 @@ from typing import Any
 
 from rigup.language import _
 from rigup.machine.store import Facts
+from rigup.verify.covered import left_out
 from rigup.verify.judge import fallbacks, judge
 from rigup.verify.matching import matched
 from rigup.verify.observe import Death, Observed, Seen
@@ -12,6 +13,9 @@ from rigup.verify.words import died
 
 Answer = dict[str, Any]
 SCHEMA = "rigup.verify/1"
+FOR_CPUS = ("numpy",)  # frameworks of which nobody expects that they list a GPU
+_OF_THIS_MACHINE = "of-this-machine"
+_NEEDED = ("evidence", _OF_THIS_MACHINE)  # checks without whose answer nothing is proven
 _NO_WORDS = (
     "rigup:",
     "warning:",
@@ -29,18 +33,20 @@ def answer(observed: Observed, machine: Answer, facts: Facts, full: bool, wanted
     """The contract's object. `machine` is the doctor's, with the state of each of its devices."""
     devices = [{**device, "checks": []} for device in machine.get("accelerators") or []]
     cpu = {"name": _cpu(machine), "checks": []}
-    for seen in observed.frameworks:
+    for seen in (*observed.frameworks, *observed.companions):
         _add(seen, devices, cpu)
     if not wanted:
         _unlisted(observed, devices, facts)
     judged = [*devices, cpu] if cpu["checks"] else devices
     frameworks = [_framework(seen) for seen in observed.frameworks]
+    companions = [_framework(seen) for seen in observed.companions]
     for device in judged:
         _state(device)
     return {
-        "schema": SCHEMA, "verdict": _verdict(judged, frameworks), "mode": "full" if full else "quick",
+        "schema": SCHEMA, "verdict": _verdict(judged, [*frameworks, *companions]), "mode": "full" if full else "quick",
         "environment": {"prefix": observed.prefix, "interpreter": observed.python, "python": observed.version},
-        "packages": observed.packages, "frameworks": frameworks, "devices": judged,
+        "packages": observed.packages, "frameworks": frameworks, "companions": companions, "devices": judged,
+        "not_covered": left_out(observed, judged, full),
     }  # fmt: skip
 
 
@@ -86,6 +92,17 @@ def _add(seen: Seen, devices: list[Answer], cpu: Answer) -> None:
             target = devices[places[one["id"]]] if one["id"] in places else _new(devices)
             _complete(target, one)
             target["checks"] += checks
+            if one["id"] not in places:
+                told = _("This machine shows no such device: what it is cannot be told.")
+                target["checks"].append(
+                    {
+                        "framework": seen.name,
+                        "device": one["id"],
+                        "name": _OF_THIS_MACHINE,
+                        "seconds": 0.0,
+                        "because": told,
+                    }
+                )
 
 
 def _new(devices: list[Answer]) -> Answer:
@@ -127,13 +144,18 @@ def _unlisted(observed: Observed, devices: list[Answer], facts: Facts) -> None:
         vendor = str(device.get("vendor"))
         hidden = [name for name in _MASKS.get(vendor, ()) if name in set_]
         ought = any(made_for(torch, vendor, facts) for torch in builds) or (not served and not device.get("integrated"))
-        if device["checks"] or not observed.frameworks or not any(seen.listed for seen in observed.frameworks):
+        if device["checks"] or not any(seen.listed for seen in observed.frameworks if seen.name not in FOR_CPUS):
             continue
         if hidden:
             device["because"] = _("{variable} hides it from this process.").format(variable=hidden[0])
         elif ought:
             told = _("No framework of this environment lists this GPU.")
             device["checks"].append({"name": "listed", "passed": False, "seconds": 0.0, "because": told})
+
+
+def _untold(device: Answer) -> list[Answer]:
+    """Checks that were to show whether the device itself did the work, and do not."""
+    return [check for check in device["checks"] if check["name"] in _NEEDED and "passed" not in check]
 
 
 def _state(device: Answer) -> None:
@@ -143,6 +165,9 @@ def _state(device: Answer) -> None:
     if bad:
         told = _("it did not pass: {names}").format(names=", ".join(dict.fromkeys(check["name"] for check in bad)))
         device.update(state="no", because=told, next="rigup doctor")
+    elif untold := _untold(device):
+        told = _("it computes right; whether the device did it cannot be told. {because}")
+        device.update(state="expected", because=told.format(because=untold[0].get("because", "")), next="")
     elif judged:
         frameworks = ", ".join(dict.fromkeys(check["framework"] for check in judged))
         told = _("all checks were passed ({count}, with {frameworks})").format(count=len(judged), frameworks=frameworks)
@@ -150,8 +175,10 @@ def _state(device: Answer) -> None:
 
 
 def _verdict(devices: list[Answer], frameworks: list[Answer]) -> str:
-    """Verified needs something that was proven, and nothing that failed."""
+    """Verified needs something that was proven, nothing that failed, and no device of which it cannot be told."""
     judged = [check["passed"] for device in devices for check in device["checks"] if "passed" in check]
     if not all(judged) or any("because" in one for one in frameworks):
         return "failed"
+    if any(map(_untold, devices)):
+        return "nothing-to-verify"  # something was asked whose part in it cannot be told
     return "verified" if judged else "nothing-to-verify"

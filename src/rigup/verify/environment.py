@@ -44,10 +44,34 @@ def interpreter(wish: str, variables: Mapping[str, str]) -> str:
     return found
 
 
+def of_another(wish: str, python: str, prefix: str, variables: Mapping[str, str]) -> str:
+    """Why what an interpreter computed with is not the environment that was asked for; "" where it is.
+
+    Args:
+        wish: as `interpreter` took it.
+        python: what it gave.
+        prefix: where that interpreter says that its packages lie.
+        variables: of the process that asks.
+
+    """
+    asked = wish or next((variables[name] for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if variables.get(name)), "")
+    if not asked or Path(asked).expanduser().is_file():
+        return ""
+    folder = Path(python).parent
+    folder = folder.parent if folder.name in ("bin", "Scripts") else folder
+    if os.path.realpath(folder) == os.path.realpath(prefix):
+        return ""
+    told = _("The interpreter in {path} computes with the packages of {prefix}, and not with those that lie beside it. Make the environment anew, or name that one.")  # fmt: skip
+    return told.format(path=folder, prefix=prefix)
+
+
 def _active(variables: Mapping[str, str]) -> str:
     """Of an environment that is active, else the one on the path."""
-    folders = [variables[name] for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if variables.get(name)]
-    inside = next(filter(None, map(_inside, map(Path, folders))), None)
+    folder = next((variables[name] for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if variables.get(name)), "")
+    inside = _inside(Path(folder)) if folder else None
+    if folder and inside is None:  # another Python would be near, and not the one that is asked about
+        told = _("The active environment {path} has no interpreter: it was moved or removed. Make it anew, or name another one.")  # fmt: skip
+        raise VerifyError(told.format(path=folder))
     found = inside or shutil.which("python3") or shutil.which("python")
     if found is None:
         raise VerifyError(_("No environment is active and there is no Python on the path. Name an environment."))

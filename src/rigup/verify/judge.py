@@ -6,19 +6,35 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from rigup.language import _
-from rigup.verify.words import died, elsewhere_said, fallback_said, inexact, slow, wrong_said
+from rigup.verify.words import (
+    copies_said,
+    died,
+    elsewhere_said,
+    fallback_said,
+    inexact,
+    operators_said,
+    slow,
+    wrong_said,
+)
 
 Record = dict[str, Any]
 Check = dict[str, Any]
 # How far a result may be off: some hundred roundings of the type, an order of magnitude beyond what good devices do.
 _TYPES = {"float64": 1e-12, "float32": 2e-5, "tf32": 8e-3, "float16": 1.5e-2, "bfloat16": 5e-2, "float8": 5e-2}
 _SINGLE = 2e-4  # operators in float32, whose terms are added up in many orders
+_OPERATORS = {"float64": 1e-10, "complex128": 1e-10, "float32": 1e-4, "complex64": 1e-4, "float16": 1e-2,
+              "bfloat16": 5e-2, "float8": 0.1}  # of operators whose part ends with the type; functions are no single rounding  # fmt: skip
 _STEP = 2e-3  # a whole step of training
+# What one operator of a table may be off by, in units of the wanted values' size; a row of a table may give it more room.
+_OPERATOR = {"float64": 1e-12, "float32": 1e-5, "float16": 2.5e-3, "bfloat16": 2e-2}
 _ACCURACY = 0.9  # that the small network must reach; chance has 0.1
 _KEPT = 0.25  # of what was made may still be held, by allocators that keep some for reuse
 _ROOM = 32 << 20  # bytes that a process may grow by for other reasons
 _TAKEN = 0.9  # of what was asked for must show in the device's counters
 _SLOWEST = 0.05  # times the CPU's rate
+_SIGNS = ("same_bits", "cpu_time", "host_memory")
+_BUSY, _IDLE = 0.7, 0.5  # of the processor's time that the same would have taken there
+_TAKEN_BY_HOST = 0.8  # of what was put on the device
 _FALLBACK = re.compile(
     r"operator '?(?P<name>[\w:.]{1,80})'? [^\n]{0,80}?fall[\w ]{0,10} back to run on the CPU|"
     r"(?P<whole>[^\n]{0,80}\bfall(?:ing|s)? back to (?:the )?CPU[^\n]{0,80})",
@@ -76,11 +92,67 @@ def _first_line(error: Record) -> str:
     return str(error.get("type")) + (": " + text[0] if text else "")
 
 
+def _operators(measured: Record) -> Judged:
+    """Each operator of a table, in each type, forward and backward; the worst are told first."""
+    told = [_Operator(*one) for one in measured["cases"]]
+    bad = _each_first(sorted((one for one in told if not one.share <= 1), key=lambda one: -one.share))
+    raised = [" ".join(map(str, one[:3])) + ": " + str(one[3]) for one in measured.get("raised", [])]
+    without = measured.get("without") or []
+    more = {"without": without} if without else {}
+    if bad or raised:
+        failed = [*dict.fromkeys([*(one.name for one in bad), *raised])]
+        shown = {"failed": failed, "operators": len(told), **more}
+        if bad:
+            shown |= {"error": bad[0].error, "of": bad[0].name}
+        if raised:
+            shown["type"] = str(measured["raised"][0][3]).partition(":")[0]
+        expected = {"error": bad[0].allowed if bad else 0.0, "failed": []}
+        return Judged(
+            False, shown, expected, operators_said([(one.name, one.error, one.allowed) for one in bad], raised)
+        )
+    worst = max(told, key=lambda one: one.share, default=None)
+    if worst is None:
+        return Judged(None, more or None, None, _("Nothing of it can be computed on this device."))
+    return Judged(
+        True, {"error": worst.error, "of": worst.name, "operators": len(told), **more}, {"error": worst.allowed}
+    )
+
+
+def _each_first(bad: "list[_Operator]") -> "list[_Operator]":
+    """The worst of every operator, and then the rest: one that fails in many ways does not hide another."""
+    kinds = [one.name.partition(" ")[0] for one in bad]
+    first = {kind: place for place, kind in reversed([*enumerate(kinds)])}
+    return sorted(bad, key=lambda one: bad[first[one.name.partition(" ")[0]]] is not one)
+
+
+class _Operator:
+    """One operator in one type and one direction.
+
+    Attributes:
+        name: with type, direction, and where the error is the largest.
+        error: in units of the wanted values' size.
+        allowed: what rounding explains.
+
+    """
+
+    def __init__(self, name: str, dtype: str, way: str, error: Any, where: str, factor: float) -> None:
+        self.name = f"{name} {way} in {dtype}" + (f" ({where})" if where else "")
+        self.error, self.allowed = _number(error), _OPERATOR.get(dtype, 0.0) * factor
+
+    @property
+    def share(self) -> float:
+        """The error in units of what is allowed; of what has one right answer, anything else is infinitely wrong."""
+        return self.error / self.allowed if self.allowed else math.inf if self.error else 0.0
+
+
 def _exact_and_near(name: str, measured: Record) -> Judged:
     """What has one right answer, and what may be off by so much."""
     wrong = measured.get("wrong")
     if wrong:
-        return Judged(False, {"wrong": wrong}, {"wrong": []}, wrong_said(wrong))
+        said = copies_said(wrong) if measured.get("copies") else wrong_said(wrong)
+        return Judged(False, {"wrong": wrong}, {"wrong": []}, said)
+    if "cases" in measured:
+        return _operators(measured)
     errors = {**measured.get("errors", {}), **_samples(measured), **_halves(measured)}
     allowed = {part: _allowed(name, part) for part in errors}
     bad = {part: error for part, error in errors.items() if not _number(error) <= allowed[part]}
@@ -103,6 +175,9 @@ def _halves(measured: Record) -> Record:
 
 
 def _allowed(name: str, part: str) -> float:
+    told = part.rpartition(" ")[2]
+    if told in _OPERATORS:
+        return {**_OPERATORS, **_TYPES}[told] if name.startswith("matmul-") else _OPERATORS[told]
     if name.startswith("matmul-"):
         return _TYPES.get(name.partition("-")[2], _SINGLE)
     if part.startswith("half "):
@@ -120,6 +195,7 @@ def _random(_name: str, measured: Record) -> Judged:
     """Distributed as they should be, the same from one seed, others from another."""
     told = measured.get("statistics", {})
     off = [name for name, (right, room) in _STATISTICS.items() if not abs(_number(told.get(name)) - right) <= room]
+    off += [str(one) for one in measured.get("wrong", [])]
     off += [] if measured.get("repeats") else ["repeats"]
     off += [] if measured.get("differs") else ["differs"]
     expected = {name: right for name, (right, _room) in _STATISTICS.items()}
@@ -167,10 +243,41 @@ def _evidence(_name: str, measured: Record) -> Judged:
         return Judged(False, shown, expected, _("The device's own clock did not move while it was to compute."))
     if ratio < _SLOWEST:
         return Judged(False, shown, expected, slow(ratio))
-    if not taken and ratio < 1:
-        told = _("It tells no counters and was no faster than the CPU: whether it did the work cannot be told.")
-        return Judged(None, shown, expected, told)
+    against = _against(measured)
+    shown["against"] = against
+    if len(against) == len(_SIGNS):
+        said = _("The processor did the work under this device's name: the results are its own to the last bit, its time and its memory were taken for them.")  # fmt: skip
+        return Judged(False, shown, expected, said)
+    if len(against) > 1 or not _supported(measured, ratio, against):
+        return Judged(
+            None, shown, expected, _("Nothing shows that this device did the work: whether it did cannot be told.")
+        )
     return Judged(True, shown, expected)
+
+
+def _against(measured: Record) -> list[str]:
+    """What speaks for the processor instead of the device; what was not measured does not."""
+    grown, share = measured.get("host_grown"), measured.get("cpu_share")
+    found = {
+        "same_bits": measured.get("same_bits") is True,
+        "cpu_time": isinstance(share, int | float) and share >= _BUSY,
+        "host_memory": isinstance(grown, int | float) and grown >= measured.get("asked", 0) * _TAKEN_BY_HOST,
+    }
+    return [name for name in _SIGNS if found[name]]
+
+
+def _supported(measured: Record, ratio: float, against: list[str]) -> bool:
+    """Whether something speaks for the device: the processor had too little time, or memory was taken that is not its own.
+
+    Counters that a further backend keeps itself are believed where the processor's memory was measured and did not grow.
+    """
+    share = measured.get("cpu_share")
+    # of a framework whose use of the processor was not measured, how fast it was has to do
+    idle = share < _IDLE if isinstance(share, int | float) else ratio > 1
+    trusted = measured.get("by_the_build", True) or (
+        isinstance(measured.get("host_grown"), int | float) and "host_memory" not in against
+    )
+    return idle or bool(measured.get("taken") and trusted)
 
 
 def _training(_name: str, measured: Record) -> Judged:

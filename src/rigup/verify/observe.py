@@ -93,12 +93,13 @@ class Observed(NamedTuple):
     prefix: str
     packages: dict[str, str]
     frameworks: list[Seen]
+    companions: list[Seen] = []  # noqa: RUF012  (never changed)
 
 
 def observe(
     python: str, wanted: list[str], full: bool, limits: Limits, progress: Progress = lambda _name: None,
     only: tuple[str, ...] = (), probe: Path = PROBE, frameworks: tuple[str, ...] = (), beside: tuple[str, ...] = (),
-    more: Record | None = None,
+    more: Record | None = None, companions: bool = False,
 ) -> Observed:  # fmt: skip
     """Measure all that an environment has.
 
@@ -113,6 +114,7 @@ def observe(
         frameworks: those that are wanted; () for all.
         beside: what is measured in any case, as a program that lies outside of the environment.
         more: what the program is ordered beside that.
+        companions: whether packages with compiled code beside a framework are to be measured too.
 
     Raises:
         VerifyError: the interpreter cannot be asked.
@@ -123,7 +125,10 @@ def observe(
     names += [one for one in beside if one not in names]
     order = {"full": full, "devices": wanted, **({"only": only} if only else {}), **(more or {})}
     seen = [_framework(name, python, order, _part(limits, name == names[-1]), probe, progress) for name in names]
-    return Observed(python, survey["python"], survey["prefix"], survey["packages"], seen)
+    beside_them = survey.get("companions", []) if companions else []
+    order |= {"companion": True}
+    further = [_framework(name, python, order, limits, probe, progress) for name in beside_them]
+    return Observed(python, survey["python"], survey["prefix"], survey["packages"], seen, further)
 
 
 def _part(limits: Limits, last: bool) -> Limits:

@@ -12,7 +12,7 @@ from rigup.machine.witness import Ended as Program
 from rigup.machine.witness import witnessed
 from rigup.verify.answer import answer
 from rigup.verify.child import Limits
-from rigup.verify.environment import VerifyError, interpreter
+from rigup.verify.environment import VerifyError, interpreter, of_another
 from rigup.verify.observe import Observed, Progress, Seen, observe
 from rigup.verify.proof import keep
 
@@ -39,7 +39,9 @@ def verify(
 
     """
     python, began, clock = interpreter(environment, os.environ), _since_start(), time.monotonic()
-    observed = observe(python, list(devices), full, limits or usual_limits(full), progress)
+    observed = observe(python, list(devices), full, limits or usual_limits(full), progress, companions=True)
+    if wrong := of_another(environment, python, observed.prefix, os.environ):
+        raise VerifyError(wrong)
     _expect(devices, observed)
     try:
         machine = examined(_sources(observed, began))
@@ -93,4 +95,11 @@ def _sources(observed: Observed, began: float) -> list[Source]:
 
 
 def _went_wrong(seen: Seen) -> bool:
-    return bool(seen.deaths) or any("error" in record for record in seen.records.values())
+    records = seen.records.values()
+    return bool(seen.deaths) or any("error" in one or _raised(one) for one in records)
+
+
+def _raised(record: dict[str, Any]) -> bool:
+    """Whether an operator of a table ended with an error."""
+    measured = record.get("measured")
+    return isinstance(measured, dict) and bool(measured.get("raised"))

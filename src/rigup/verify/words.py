@@ -7,6 +7,7 @@ from typing import Any
 from rigup.language import _
 
 _SHOWN = 4  # names in one sentence
+_OPERATORS = 8  # of them, where each has its figure: one wrong kernel shows in many
 _SHORTER = (3e-5, 2e-2)  # errors of float32 that are those of a shorter type
 
 
@@ -38,6 +39,28 @@ def elsewhere_said(measured: dict[str, Any]) -> str:
 def wrong_said(names: Any) -> str:
     """What has one right answer and got another."""
     return _("Wrong results: {names}.").format(names=_some(names))
+
+
+def copies_said(names: Any) -> str:
+    """Copies that are none."""
+    told = _("A copy or an assignment does nothing, or does something else: {names}.")
+    return told.format(names=_some(names))
+
+
+def operators_said(off: list[tuple[str, float, float]], raised: list[str]) -> str:
+    """Operators of a table that gave something else than Python's own sums, and those that ended with an error."""
+    said = [_off(*one) for one in off[:_OPERATORS]] + raised[: max(_OPERATORS - len(off), 0)]
+    more = len(off) + len(raised) - len(said)
+    return _("Wrong results: {names}.").format(
+        names="; ".join(said) + (_(" and {count} more").format(count=more) if more else "")
+    )
+
+
+def _off(name: str, error: float, allowed: float) -> str:
+    if math.isinf(error):
+        return _("{name} has another shape or type, or holds what is no number").format(name=name) if allowed else name
+    told = _("{name} is off by {error}, and rounding explains {allowed}")
+    return told.format(name=name, error=f"{error:.1e}", allowed=f"{allowed:.0e}")
 
 
 def inexact(part: str, error: float, allowed: float, check: str) -> str:

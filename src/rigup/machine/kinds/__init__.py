@@ -41,7 +41,7 @@ from rigup.machine.kinds.drivers import (
 )
 from rigup.machine.kinds.firmware import Firmware
 from rigup.machine.kinds.programs import JobRequest, Launch, Symptom
-from rigup.machine.kinds.proofs import Proof, StateFolder
+from rigup.machine.kinds.proofs import Proof, ProvenPackage, StateFolder
 from rigup.machine.kinds.software import (
     JupyterKernel,
     LoaderEntry,
@@ -112,6 +112,7 @@ __all__ = [
     "PciDevice",
     "Platform",
     "Proof",
+    "ProvenPackage",
     "PythonEnv",
     "SearchPath",
     "Service",

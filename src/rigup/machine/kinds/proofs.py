@@ -9,8 +9,19 @@ class StateFolder(Fact, keys=("path",)):
     path: str
 
 
+class ProvenPackage(Fact, keys=("env", "name", "version"), title=("env", "name")):
+    """A package that lies in an environment now of which a proof is on record."""
+
+    env: str
+    name: str  # normalised: lower case, dashes
+    version: str
+
+
 class Proof(Fact, keys=("env", "framework", "uuid", "pci_address", "name"), title=("env", "name")):
-    """A device that computed right with a framework of an environment, and what that was found under."""
+    """A device that computed right with a framework of an environment, or failed to, and what that was found under.
+
+    One without a device is of the environment: its framework could not be imported, or failed on the processor.
+    """
 
     env: str
     framework: str
@@ -24,3 +35,6 @@ class Proof(Fact, keys=("env", "framework", "uuid", "pci_address", "name"), titl
     override: str
     recorded_at: str
     checks: int
+    failed: str  # the checks that were not passed, "" where all were
+    prefix: str  # the environment as it was named; `env` is the folder that this really is
+    packages: list[str]  # NAME==VERSION of those that the proof stands on

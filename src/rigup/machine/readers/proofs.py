@@ -1,11 +1,12 @@
 """Records of `rigup verify`: what was proven to work, and under which facts."""
 
 import json
+import re
 from typing import Any
 
-from rigup.machine.kinds import Proof
+from rigup.machine.kinds import Proof, ProvenPackage
 from rigup.machine.proofs import SCHEMA
-from rigup.machine.reader import File, Statements, reads
+from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import Draft
 from rigup.machine.texts import Text
 
@@ -13,7 +14,7 @@ _STATE = "{.local/state,Library/Application Support,AppData/Local/rigup}/"
 _RECORDS = "rigup/proofs/*/*.json"
 _MOST = 200  # devices of one record
 _FIELDS = {**dict.fromkeys(("env", "framework", "build", "name", "isa", "pci_address", "uuid", "driver", "kernel",
-                            "override", "recorded_at"), str), "checks": int}  # fmt: skip
+                            "override", "recorded_at", "failed", "prefix"), str), "checks": int}  # fmt: skip
 
 
 @reads(
@@ -28,6 +29,8 @@ def proof(text: Text) -> Statements:
         for name, kind in _FIELDS.items():
             value = one.get(name)
             draft.add(name, value if isinstance(value, kind) else None)
+        named = one.get("packages")
+        draft.add("packages", [str(part)[:200] for part in named[:_MOST]] if isinstance(named, list) else [])
         yield from draft.facts()
 
 
@@ -41,3 +44,21 @@ def _devices(body: str) -> list[dict[str, Any]]:
         return []
     found = [one for one in kept["devices"][:_MOST] if isinstance(one, dict) and isinstance(one.get("env"), str)]
     return [{**one, "recorded_at": kept.get("recorded_at")} for one in found]
+
+
+@reads(
+    ProvenPackage,
+    inputs=[
+        Listing("{Proof.env}/lib{,64}/python3*/{site,dist}-packages/*-*.dist-info"),
+        Listing("{Proof.env}/Lib/site-packages/*-*.dist-info"),
+    ],
+)
+def packages_of_proofs(text: Text) -> Statements:
+    """`/home/ada/dl/lib/python3.12/site-packages/torch-2.9.1.dist-info`: what lies in a proven environment now."""
+    form = (
+        r"(?P<env>/[^\n]{1,300}?|[A-Za-z]:/[^\n]{1,300}?)/(?:lib(?:64)?/python3[\w.]{0,6}|Lib)/(?:site|dist)-packages/"
+        r"(?P<name>[A-Za-z][\w.]{0,80})-(?P<version>\d[\w.+!]{0,60})\.dist-info$"
+    )
+    for hit in text.each(form):
+        name = re.sub(r"[_.]+", "-", hit["name"]).lower()
+        yield hit.states(ProvenPackage, env=hit["env"][hit["env"].find("/") :], name=name, version=hit["version"])

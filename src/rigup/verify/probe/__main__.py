@@ -24,6 +24,7 @@ MODULES = {
     "jax": "rigup_probe_jax",
     "onnxruntime": "rigup_probe_onnx",
     "llama.cpp": "rigup_probe_llama",
+    "numpy": "rigup_probe_numpy",
 }
 PACKAGES = {
     "torch": ("torch", "torch-directml"),
@@ -37,6 +38,7 @@ PACKAGES = {
         "onnxruntime-openvino",
     ),
     "llama.cpp": ("llama-cpp-python", "xllamacpp"),
+    "numpy": ("numpy",),
 }
 BESIDE = ("numpy", "torchvision", "torchaudio", "triton", "jaxlib", "intel-extension-for-pytorch")
 _MOST = 2000  # characters of an error
@@ -89,16 +91,18 @@ def survey(voice: Voice) -> None:
     named = [(one.metadata["Name"] or "", one.version) for one in metadata.distributions()]
     wanted = {*sum(PACKAGES.values(), ()), *BESIDE}
     plain = [(name.lower().replace("_", "-"), version) for name, version in named]
-    found = {name: version for name, version in plain if name in wanted}
+    found = {name: version for name, version in plain if name in wanted or name.startswith("nvidia-")}
     frameworks = [name for name, ways in PACKAGES.items() if any(way in found for way in ways)]
     told = {"python": sys.version.split()[0], "executable": sys.executable, "prefix": sys.prefix}
-    voice.say("survey", packages=found, frameworks=frameworks, **told)
+    companions = list(importlib.import_module("rigup_probe_companions").named()) if frameworks else []
+    found.update({name: version for name, version in plain if name in companions})
+    voice.say("survey", packages=found, frameworks=frameworks, companions=companions, **told)
 
 
 def measure(voice: Voice, order: dict[str, Any]) -> None:
     """All checks of one framework, on each device in turn."""
     began, heard = time.perf_counter(), Listener()
-    probe = importlib.import_module(MODULES[order["framework"]])
+    probe = _probe_of(order)
     voice.say("ready", seconds=time.perf_counter() - began, **probe.about())
     devices = probe.devices()
     voice.say("devices", devices=devices)
@@ -110,6 +114,13 @@ def measure(voice: Voice, order: dict[str, Any]) -> None:
             if (device["id"], name) not in done and name in order.get("only", [name]):
                 one_check(voice, heard, device, name, check)
     voice.say("done")
+
+
+def _probe_of(order: dict[str, Any]) -> Any:
+    """The module that measures a framework, or what measures a package beside it."""
+    if order.get("companion"):
+        return importlib.import_module("rigup_probe_companions").Companion(order["framework"])
+    return importlib.import_module(MODULES[order["framework"]])
 
 
 def one_check(voice: Voice, heard: Listener, device: dict[str, Any], name: str, check: Any) -> None:

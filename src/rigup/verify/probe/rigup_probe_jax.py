@@ -1,15 +1,21 @@
-"""What is measured of JAX: each device, against NumPy."""
+"""What is measured of JAX: each device, against what Python computes."""
 
 from __future__ import annotations
 
 import math
+import random
 from typing import Any, Callable, Iterator
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import rigup_probe_expected as reference
 from rigup_probe import Skip
-from rigup_probe_numpy import convolved, error, normal, product, rate
+from rigup_probe_compare import LARGE, SHAPES, Found, distributed, misdistributed, product_error, rate
+from rigup_probe_expected import normal, rounded, turned, whole
+from rigup_probe_jax_arrays import indexing, linear_algebra, repeated, sorting, unusual
+from rigup_probe_jax_functions import activations, attention, gradients, normalisation, reductions, softmax, transforms
+from rigup_probe_jax_places import elsewhere, host, moved, there
 
 _SIDE = 1024
 
@@ -33,156 +39,227 @@ def _device(one: Any) -> dict[str, Any]:
             "vendor": vendor, "name": one.device_kind}  # fmt: skip
 
 
-def _there(device: dict[str, Any]) -> Any:
-    return next(one for one in jax.devices(device["type"]) if device["type"] == "cpu" or one.id == device["index"])
-
-
 def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[dict[str, Any]], Any]]]:
-    """What is measured on a device."""
+    """What is measured on a device; what is asked for most, first."""
+    device["full"] = full
     yield "small-tensors", small_tensors
     yield "copy-host", copy_host
-    for name in ("float32", "float16", "bfloat16"):
+    for name in ("float32", "float16", "bfloat16", *(("float64",) if device["type"] in ("cpu", "gpu", "cuda") else ())):
         yield "matmul-" + name, _product(name)
+    yield "matmul-integers", integer_product
     yield "convolution", convolution
-    yield "sorting", sorting
-    yield "random", numbers
-    yield "training-step", training_step
+    for check in (activations, gradients, softmax, attention, normalisation, reductions, sorting, indexing, unusual,
+                  transforms, repeated, linear_algebra, numbers, training_step):  # fmt: skip
+        yield check.__name__.replace("_", "-"), check
     if device["type"] != "cpu":
         yield "evidence", evidence
     if full:
         yield "training", training
 
 
-def _moved(device: dict[str, Any], value: Any) -> Any:
-    return jax.device_put(jnp.asarray(value), _there(device))
-
-
-def _elsewhere(device: dict[str, Any], **results: Any) -> list[Any]:
-    wanted = {_there(device)}
-    return [name + " on " + str(one.devices()) for name, one in results.items() if one.devices() != wanted]
-
-
 def small_tensors(device: dict[str, Any]) -> dict[str, Any]:
-    """Whole numbers, which have one right answer; the function is compiled first."""
-    count = _moved(device, np.arange(1, 11, dtype=np.int32))
-    done = jax.jit(lambda x: (x.sum(), (x * x).sum(), (x > 4).sum(), jnp.concatenate([x, x]).sum()))(count)
-    wrong = [
-        name
-        for name, one, right in zip(("sum", "product", "compared", "joined"), done, (55, 385, 6, 110))
-        if int(one) != right
-    ]
-    return {"wrong": wrong, "elsewhere": _elsewhere(device, sum=done[0])}
+    """Whole numbers, which have one right answer; the function is compiled first, and then not."""
+    found = Found()
+    for kind in ("int32", "float32", "bfloat16"):
+        count = moved(device, list(range(1, 11)), kind)
+        named = {
+            "sum": (lambda x: x.sum(), 55), "product": (lambda x: (x * x).sum(), 385), "compared": (lambda x: (x > 4).sum(), 6),
+            "joined": (lambda x: jnp.concatenate([x, x]), [*range(1, 11)] * 2), "turned": (lambda x: x[::-1].reshape(2, 5).T, [[10, 5], [9, 4], [8, 3], [7, 2], [6, 1]]),
+            "stacked": (lambda x: jnp.stack([x, -x])[1], [-n for n in range(1, 11)]), "padded": (lambda x: jnp.pad(x, (1, 0)), list(range(11))),
+        }  # type: dict[str, tuple[Any, Any]]  # fmt: skip
+        if kind == "bfloat16":
+            del named["product"]  # which has no exact sum there
+        for way, run in (("compiled", jax.jit), ("called", lambda function: function)):
+            done = run(lambda x, named=named: {name: function(x) for name, (function, _right) in named.items()})(count)
+            for name, (_function, right) in named.items():
+                found.exact(name + " " + way + " " + kind, host(done[name]), right)
+        found.elsewhere += elsewhere(device, sum=done["sum"])
+    return dict(found.measured())
 
 
 def copy_host(device: dict[str, Any]) -> dict[str, Any]:
     """There and back."""
-    bits = np.random.RandomState(6).randint(-(2**31), 2**31 - 1, 1_048_583, dtype=np.int64).astype(np.int32)
-    there = _moved(device, bits)
-    return {
-        "wrong": [] if np.array_equal(np.asarray(there), bits) else ["plain"],
-        "elsewhere": _elsewhere(device, bits=there),
-    }
+    draw = random.Random(6)  # noqa: S311
+    bits = draw.getrandbits(32 * 262_147).to_bytes(4 * 262_147, "little")
+    held = jax.device_put(np.frombuffer(bits, np.int32), there(device))
+    copied = jnp.array(held, copy=True)
+    found = {"plain": np.asarray(held).tobytes() == bits, "copied": np.asarray(copied).tobytes() == bits,
+             "got": np.asarray(jax.device_get(held)).tobytes() == bits}  # fmt: skip
+    return {"wrong": [name for name, right in found.items() if not right], "elsewhere": elsewhere(device, bits=held)}
 
 
-def _product(name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    kind = getattr(jnp, name)
-
+def _product(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     def measured(device: dict[str, Any]) -> dict[str, Any]:
-        away = []
-
-        def multiplied(left: Any, right: Any) -> Any:
-            got = jnp.matmul(_moved(device, left.astype(kind)), _moved(device, right.astype(kind)), precision="highest")
-            away.extend(_elsewhere(device, product=got))
-            return got
-
-        return dict(product(lambda one: one.astype(kind).astype(np.float64), multiplied), elsewhere=away)
+        if kind != "float64":
+            return _multiplied(device, kind)
+        with _wide():
+            return _multiplied(device, kind)
 
     return measured
 
 
+def _wide() -> Any:
+    """The context in which JAX has 64 bits."""
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    from jax.experimental import enable_x64  # before JAX 0.8
+
+    return enable_x64()
+
+
+def _multiplied(device: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Small products in each way that one is written, large ones by matmul and dot."""
+    found = Found()
+    left, right = (rounded(kind, normal(seed, *shape)) for seed, shape in ((1, (33, 65)), (2, (65, 17))))
+    one, other, wanted = moved(device, left, kind), moved(device, right, kind), reference.matmul(left, right)
+    exactly = {"precision": "highest"}
+    made = {
+        "matmul": lambda x, y: jnp.matmul(x, y, **exactly), "dot": lambda x, y: jnp.dot(x, y, **exactly),
+        "einsum": lambda x, y: jnp.einsum("ij,jk->ik", x, y, **exactly), "lax.dot": lambda x, y: jax.lax.dot(x, y, precision=jax.lax.Precision.HIGHEST),
+        "tensordot": lambda x, y: jnp.tensordot(x, y, 1, **exactly), "matmul of a transpose": lambda x, y: jnp.matmul(y.T, x.T, **exactly).T,
+        "dot_general": lambda x, y: jax.lax.dot_general(x, y, (((1,), (0,)), ((), ())), precision=jax.lax.Precision.HIGHEST),
+        "vmap": lambda x, y: jax.vmap(lambda row: jnp.matmul(row, y, **exactly))(x), "vdot": lambda x, y: jnp.vdot(x[0], y[:, 0], **exactly)[None],
+        "batch": lambda x, y: jnp.matmul(jnp.stack([x, -x]), y, **exactly)[1] * -1,
+    }  # type: dict[str, Any]  # fmt: skip
+    with jax.default_matmul_precision("highest"):
+        done = jax.jit(lambda x, y: {name: way(x, y) for name, way in {**made, "@": lambda x, y: x @ y}.items()})(one, other)  # fmt: skip
+        called = {name + " called": way(one, other) for name, way in (("matmul", made["matmul"]), ("dot", made["dot"]), ("@", lambda x, y: x @ y))}  # fmt: skip
+    for name, got in {**done, **called}.items():
+        found.near(name + " " + kind, host(got), wanted[0][:1] if name == "vdot" else wanted)
+        found.elsewhere += elsewhere(device, **{name: got})
+    for shape in (*SHAPES, *(LARGE if device.get("full") or kind == "float32" else ())):
+        left, right = (rounded(kind, normal(seed, *shape[seed : seed + 2])) for seed in (0, 1))
+        got = jnp.matmul(moved(device, left, kind), moved(device, right, kind), **exactly)
+        found.errors["matmul " + str(shape) + " " + kind] = product_error(host(got), left, right)
+        found.elsewhere += elsewhere(device, product=got)
+    return dict(found.measured())
+
+
+def integer_product(device: dict[str, Any]) -> dict[str, Any]:
+    """Products of whole numbers have one right answer; of bytes, in 32 bits."""
+    found = Found()
+    left, right = whole(1, -9, 9, 13, 31), whole(2, -9, 9, 31, 7)
+    wanted = reference.matmul(left, right)
+    one, other = moved(device, left, "int32"), moved(device, right, "int32")
+    found.exact("matmul int32", host(jnp.matmul(one, other)), wanted)
+    found.exact("einsum int32", host(jnp.einsum("ij,jk->ik", one, other)), wanted)
+    small, less = moved(device, left, "int8"), moved(device, right, "int8")
+    got = jax.lax.dot(small, less, preferred_element_type=jnp.int32)
+    found.exact("dot int8", host(got), wanted)
+    found.elsewhere += elsewhere(device, dot=got)
+    return dict(found.measured())
+
+
 def convolution(device: dict[str, Any]) -> dict[str, Any]:
-    """Forward, against windows that NumPy sums; and its gradient, against a shift of one kernel number."""
-    pictures, kernels = normal(1, 2, 8, 17, 23), normal(2, 12, 8, 3, 3)
-    left, right = (_moved(device, one.astype(np.float32)) for one in (pictures, kernels))
+    """Forward in several forms and types, and the gradients of pictures and kernels."""
+    found = Found()
+    pictures, kernels, grouped = normal(1, 2, 4, 9, 11), normal(2, 6, 4, 3, 3), normal(3, 8, 2, 3, 3)
+    forms = {"plain": (kernels, {}), "padded": (kernels, {"padding": 1}), "strided": (kernels, {"stride": 2}),
+             "dilated": (kernels, {"dilation": 2}), "grouped": (grouped, {"groups": 2})}  # type: dict[str, Any]  # fmt: skip
+    for kind in ("float32", "float16", "bfloat16"):
+        given, of = rounded(kind, pictures), " " + kind
+        for name, (kernel, how) in forms.items() if kind == "float32" else [("plain", forms["plain"])]:
+            held = rounded(kind, kernel)
+            got = _convolved(moved(device, given, kind), moved(device, held, kind), **how)
+            found.near(name + of, host(got), reference.conv2d(given, held, **how))
+            found.elsewhere += elsewhere(device, result=got)
+    weights = normal(4, 2, 6, 7, 9)
+    there_ = [moved(device, one) for one in (rounded("float32", pictures), rounded("float32", kernels), weights)]
+    slope = jax.jit(jax.grad(lambda x, k, w: (_convolved(x, k) * w).sum(), argnums=(0, 1)))(*there_)
+    found.near(
+        "gradient of kernels float32", host(slope[1]), reference.conv2d_kernel_gradient(pictures, kernels, weights)
+    )
+    flipped = [[[row[::-1] for row in kernels[o][c][::-1]] for o in range(6)] for c in range(4)]
+    found.near("gradient of pictures float32", host(slope[0]), reference.conv2d(weights, flipped, padding=2))
+    for name, start, step, function in (("max pooling", -math.inf, jax.lax.max, max), ("sum pooling", 0.0, jax.lax.add, math.fsum)):  # fmt: skip
+        got = jax.lax.reduce_window(there_[0], start, step, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
+        found.near(name + " float32", host(got), reference.pooled(pictures, function))
+    return dict(found.measured())
 
-    def forward(kernel: Any) -> Any:
-        return jax.lax.conv(left, kernel, (1, 1), "VALID", precision="highest")
 
-    got = forward(right)
-    wanted = convolved(pictures.astype(np.float32).astype(np.float64), kernels.astype(np.float32).astype(np.float64))
-    gradient = jax.grad(lambda kernel: forward(kernel).sum())(right)
-    sums = np.lib.stride_tricks.sliding_window_view(pictures, (15, 21), axis=(2, 3)).sum((0, 4, 5))
-    right_one = np.broadcast_to(sums, kernels.shape)
-    errors = {"result": error(got, wanted), "gradient": error(gradient, right_one)}
-    return {"errors": errors, "elsewhere": _elsewhere(device, result=got, gradient=gradient)}
-
-
-def sorting(device: dict[str, Any]) -> dict[str, Any]:
-    """Sorted values and where they were."""
-    values = normal(1, 50, 1000).astype(np.float32)
-    there = _moved(device, values)
-    up, order = jnp.sort(there, axis=1), jnp.argsort(there, axis=1)
-    found = {"sort": np.array_equal(np.asarray(up), np.sort(values, axis=1)),
-             "order": np.array_equal(np.take_along_axis(values, np.asarray(order), 1), np.sort(values, axis=1))}  # fmt: skip
-    return {"wrong": [name for name, right in found.items() if not right], "elsewhere": _elsewhere(device, up=up)}
+def _convolved(x: Any, k: Any, stride: int = 1, padding: int = 0, dilation: int = 1, groups: int = 1) -> Any:
+    if (stride, padding, dilation, groups) == (1, 0, 1, 1):
+        return jax.lax.conv(x, k, (1, 1), "VALID", precision=jax.lax.Precision.HIGHEST)
+    return jax.lax.conv_general_dilated(
+        x, k, (stride, stride), [(padding, padding)] * 2, rhs_dilation=(dilation, dilation),
+        feature_group_count=groups, precision=jax.lax.Precision.HIGHEST,
+    )  # fmt: skip
 
 
 def numbers(device: dict[str, Any]) -> dict[str, Any]:
-    """Random numbers, the same from one seed."""
-    drawn = []
-    with jax.default_device(_there(device)):
-        for seed in (1, 1, 2):
-            key = jax.random.PRNGKey(seed)
-            drawn.append(
-                [
-                    jax.random.normal(key, (100_000,)),
-                    jax.random.uniform(key, (100_000,)),
-                    jax.random.randint(key, (100_000,), 0, 10),
-                ]
-            )
-    away = _elsewhere(device, normal=drawn[0][0])
-    first, again, other = ([np.asarray(one) for one in made] for made in drawn)
-    normal_, uniform, whole = first
-    told = {"mean": float(normal_.mean()), "deviation": float(normal_.std()), "least": float(uniform.min()),
-            "most": float(uniform.max()), "middle": float(uniform.mean()), "kept": float(whole.mean()) / 4.5}  # fmt: skip
-    same = all(np.array_equal(one, two) for one, two in zip(first, again))
-    differs = not any(np.array_equal(one, two) for one, two in zip(first, other))
-    return {"statistics": told, "repeats": same, "differs": differs, "elsewhere": away}
+    """Random numbers, the same from one seed; keys that were split give others."""
+    with jax.default_device(there(device)):
+        drawn = [_drawn(jax.random.PRNGKey(seed)) for seed in (1, 1, 2)]
+        key = jax.random.PRNGKey(1)
+        streams = [
+            host(jax.random.uniform(one, (9,))) for one in (key, *jax.random.split(key), jax.random.fold_in(key, 5))
+        ]
+        order = host(jax.random.permutation(jax.random.PRNGKey(3), 1000))
+        kept = host(jax.random.bernoulli(jax.random.PRNGKey(4), 0.3, (20_000,)))
+        picked = host(jax.random.categorical(jax.random.PRNGKey(5), jnp.log(jnp.array([0.2, 0.8])), shape=(20_000,)))
+    first, again, other = ([host(one) for one in made] for made in drawn)
+    found = {
+        "split": len(set(map(str, streams))) == 4,
+        "permutation": sorted(order) == list(range(1000)) != order,
+        "bernoulli": abs(sum(kept) / 20_000 - 0.3) < 0.02, "categorical": abs(sum(picked) / 20_000 - 0.8) < 0.02,
+    }  # fmt: skip
+    wrong = misdistributed(*first) + [name for name, right in found.items() if not right]
+    return {"statistics": distributed(*first), "wrong": wrong, "repeats": first == again,
+            "differs": all(one != two for one, two in zip(first, other)),
+            "elsewhere": elsewhere(device, normal=drawn[0][0])}  # fmt: skip
+
+
+numbers.__name__ = "random"
+
+
+def _drawn(key: Any) -> list[Any]:
+    return [jax.random.normal(key, (100_000,)), jax.random.uniform(key, (100_000,)),
+            jax.random.randint(key, (100_000,), 0, 10)]  # fmt: skip
 
 
 def training_step(device: dict[str, Any]) -> dict[str, Any]:
-    """The gradient of a network's loss, against one that NumPy reckons by hand."""
-    inputs, goals, first, second = normal(1, 64, 24), normal(2, 64, 5), normal(3, 24, 48) / 5, normal(4, 48, 5) / 7
+    """The gradient of a network's loss, against one that Python reckons by hand; and the weights after the step."""
+    inputs, goals, first, second = (
+        rounded("float32", one) for one in (normal(1, 16, 12), normal(2, 16, 5), reference.each(lambda x: x / 4, normal(3, 12, 20)), reference.each(lambda x: x / 5, normal(4, 20, 5)))
+    )  # fmt: skip
 
     def loss(weights: Any, given: Any, wanted: Any) -> Any:
         hidden = jnp.tanh(jnp.matmul(given, weights[0], precision="highest"))
         return ((jnp.matmul(hidden, weights[1], precision="highest") - wanted) ** 2).mean()
 
-    there = [_moved(device, one.astype(np.float32)) for one in (first, second, inputs, goals)]
-    got = jax.jit(jax.grad(loss))((there[0], there[1]), there[2], there[3])
-    hidden = np.tanh(inputs @ first)
-    off = 2 * (hidden @ second - goals) / goals.size
-    wanted = (inputs.T @ ((off @ second.T) * (1 - hidden**2)), hidden.T @ off)
-    errors = {"gradient " + str(n): error(one, right) for n, (one, right) in enumerate(zip(got, wanted), 1)}
-    return {"errors": errors, "elsewhere": _elsewhere(device, gradient=got[0])}
+    one, two, given, goal = (moved(device, each) for each in (first, second, inputs, goals))
+    value, got = jax.jit(jax.value_and_grad(loss))((one, two), given, goal)
+    hidden = reference.each(math.tanh, reference.matmul(inputs, first))
+    off = reference.each(lambda x, y: x - y, reference.matmul(hidden, second), goals)
+    slope = reference.each(lambda x: 2 * x / 80, off)
+    inner = reference.each(lambda x, h: x * (1 - h * h), reference.matmul(slope, turned(second)), hidden)
+    wanted = (reference.matmul(turned(inputs), inner), reference.matmul(turned(hidden), slope))
+    found = Found()
+    found.near("loss float32", host(value), math.fsum(one * one for one in reference.flat(off)) / 80)
+    for number, (held, before, right) in enumerate(zip(got, (one, two), wanted), 1):
+        found.near("gradient " + str(number) + " float32", host(held), right)
+        stepped = reference.each(lambda x, y: x - 0.5 * y, host(before), right)
+        found.near("step " + str(number) + " float32", host(before - 0.5 * held), stepped)
+    found.elsewhere += elsewhere(device, gradient=got[0])
+    return dict(found.measured())
 
 
 def evidence(device: dict[str, Any]) -> dict[str, Any]:
     """The device's memory before and after, and its rate beside the CPU's."""
     cpu = jax.devices("cpu")[0]
     values = np.ones((_SIDE, _SIDE), np.float32)
-    here, there = jax.device_put(values, cpu), _moved(device, values)
+    here, away = jax.device_put(values, cpu), jax.device_put(values, there(device))
     times = jax.jit(jnp.matmul)
     told = {"cpu_rate": rate(_SIDE, lambda: times(here, here).block_until_ready()),
-            "rate": rate(_SIDE, lambda: times(there, there).block_until_ready())}  # fmt: skip
+            "rate": rate(_SIDE, lambda: times(away, away).block_until_ready())}  # fmt: skip
     before = _in_use(device)
-    kept = _moved(device, np.ones((64 << 20) // 4, np.float32)).block_until_ready()
+    kept = jax.device_put(np.ones((64 << 20) // 4, np.float32), there(device)).block_until_ready()
     grown = {name: value - before[name] for name, value in _in_use(device).items() if name in before}
     return dict(told, asked=kept.nbytes, taken=grown)
 
 
 def _in_use(device: dict[str, Any]) -> dict[str, Any]:
-    told = _there(device).memory_stats() or {}
+    told = there(device).memory_stats() or {}
     return {name: told[name] for name in ("bytes_in_use",) if name in told}
 
 
@@ -191,9 +268,9 @@ def training(device: dict[str, Any]) -> dict[str, Any]:
     draw = np.random.RandomState(11)
     middles, labels = draw.standard_normal((10, 32)) * 1.2, draw.randint(0, 10, 5000)
     points = (middles[labels] + draw.standard_normal((5000, 32))).astype(np.float32)
-    given, goals = _moved(device, points[:4000]), _moved(device, labels[:4000])
+    given, goals = (jax.device_put(one[:4000], there(device)) for one in (points, labels))
     weights = tuple(
-        _moved(device, (draw.standard_normal(shape) / math.sqrt(shape[0])).astype(np.float32))
+        jax.device_put((draw.standard_normal(shape) / math.sqrt(shape[0])).astype(np.float32), there(device))
         for shape in ((32, 64), (64, 10))
     )
 
@@ -204,9 +281,9 @@ def training(device: dict[str, Any]) -> dict[str, Any]:
     step = jax.jit(lambda held: tuple(one - 0.5 * slope for one, slope in zip(held, jax.grad(loss)(held))))
     for _ in range(150):
         weights = step(weights)
-    there = _moved(device, points[4000:])
-    said = np.asarray((jnp.tanh(there @ weights[0]) @ weights[1]).argmax(1))
-    return {"accuracy": float((said == labels[4000:]).mean()), "elsewhere": _elsewhere(device, weights=weights[0])}
+    last = jax.device_put(points[4000:], there(device))
+    said = np.asarray((jnp.tanh(last @ weights[0]) @ weights[1]).argmax(1))
+    return {"accuracy": float((said == labels[4000:]).mean()), "elsewhere": elsewhere(device, weights=weights[0])}
 
 
 __all__ = ["Skip", "about", "checks", "devices"]

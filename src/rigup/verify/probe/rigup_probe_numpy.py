@@ -1,57 +1,157 @@
-"""What all frameworks but torch are compared with: NumPy in float64, and some entries summed by Python itself."""
+"""What is measured of NumPy itself, against Python: products and linear algebra by its BLAS, functions, orders, numbers."""
 
 from __future__ import annotations
 
-import math
-import time
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import numpy as np
+import rigup_probe_expected as reference
+from rigup_probe_compare import LARGE, SHAPES, Found, distributed, error, listed, misdistributed, product_error
+from rigup_probe_expected import normal, rounded, turned, whole
+from rigup_probe_numpy_arrays import casts, indexing, shapes, small_tensors, sorting, unusual
+from rigup_probe_numpy_functions import elementwise, fourier, linear_algebra, reductions
 
-SHAPES = ((256, 512, 384), (61, 1021, 129))
-
-
-def normal(seed: int, *shape: int) -> Any:
-    """Numbers of a normal distribution, the same each time, in float64."""
-    return np.random.RandomState(seed).standard_normal(shape)
-
-
-def error(got: Any, wanted: Any) -> float:
-    """The largest deviation, in units of the root mean square of what is wanted; `inf` where a number is none."""
-    there = np.asarray(got).astype(np.float64)
-    if there.shape != wanted.shape or not np.isfinite(there).all():
-        return math.inf
-    return float(np.abs(there - wanted).max() / (math.sqrt(float((wanted**2).mean())) or 1.0))
+_FLOATS = ("float64", "float32", "float16")
+_INTEGERS = ("int8", "uint8", "int16", "int32", "int64")
 
 
-def product(rounded: Callable[[Any], Any], multiplied: Callable[[Any, Any], Any]) -> dict[str, Any]:
-    """The error of a product, and of some entries that Python has summed. `rounded`: to the type and back."""
-    errors, samples = {}, 0.0
-    for rows, inner, columns in SHAPES:
-        left, right = rounded(normal(1, rows, inner)), rounded(normal(2, inner, columns))
-        got = np.asarray(multiplied(left, right)).astype(np.float64)
-        errors[str((rows, inner, columns))] = error(got, left @ right)
-        samples = max(samples, _sampled(got, left, right))
-    return {"errors": errors, "samples": samples}
+def about() -> dict[str, Any]:
+    """The build, and the BLAS that it was linked with."""
+    return {"version": np.__version__, "build": {"blas": _blas()}}
 
 
-def _sampled(got: Any, left: Any, right: Any) -> float:
-    spots = [(17 * n % got.shape[0], 29 * n % got.shape[1]) for n in range(24)]
-    told = [abs(got[i, j] - math.fsum(a * b for a, b in zip(left[i].tolist(), right[:, j].tolist()))) for i, j in spots]
-    return max(told) / math.sqrt(left.shape[1]) if all(map(math.isfinite, told)) else math.inf
+def _blas() -> Any:
+    try:
+        told = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+        return str(told.get("name")) + " " + str(told.get("version"))
+    except (TypeError, LookupError, AttributeError):  # before NumPy 1.26 it could only be printed
+        return None
 
 
-def convolved(pictures: Any, kernels: Any) -> Any:
-    """A convolution of pictures (number, channel, row, column) without padding."""
-    windows = np.lib.stride_tricks.sliding_window_view(pictures, kernels.shape[2:], axis=(2, 3))
-    return np.einsum("ncijkl,ockl->noij", windows, kernels)
+def devices() -> list[Any]:
+    """NumPy knows the processor alone."""
+    return [{"id": "cpu", "type": "cpu", "vendor": ""}]
 
 
-def rate(side: int, go: Callable[[], Any]) -> float:
-    """Operations a second of a product of matrices with so many rows; `go` waits for its end."""
-    go()
-    began, rounds = time.perf_counter(), 0
-    while not rounds or time.perf_counter() - began < 0.25:
-        go()
-        rounds += 1
-    return 2.0 * side**3 * rounds / (time.perf_counter() - began)
+def checks(_device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[dict[str, Any]], Any]]]:
+    """What is measured."""
+    yield "small-tensors", small_tensors
+    for name in _FLOATS:
+        yield "matmul-" + name, _product(name, full)
+    yield "matmul-complex128", complex_product
+    yield "matmul-integers", integer_product
+    for check in (shapes, casts, elementwise, unusual, reductions, sorting, indexing, linear_algebra, fourier, numbers):
+        yield check.__name__.replace("_", "-"), check
+
+
+def _product(kind: str, full: bool) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    def measured(_device: dict[str, Any]) -> dict[str, Any]:
+        found = Found()
+        for rows, inner, columns in ((1, 1, 1), (7, 13, 5), (9, 9, 9), (6, 16, 16), (33, 65, 17)):
+            left, right = (rounded(kind, normal(rows, *one)) for one in ((rows, inner), (inner, columns)))
+            _small_products(found, kind, left, right)
+        for shape in (*SHAPES, *(LARGE if full or kind in ("float64", "float32") else ())):
+            left, right = (rounded(kind, normal(seed, *shape[seed : seed + 2])) for seed in (0, 1))
+            got = np.matmul(np.array(left, kind), np.array(right, kind))
+            found.errors["matmul " + str(shape) + " " + kind] = product_error(got, left, right)
+        return dict(found.measured())
+
+    return measured
+
+
+def _small_products(found: Found, kind: str, left: Any, right: Any) -> None:
+    """Each way to a product, from arrays that lie in each order, and the inputs as they were."""
+    one, other, wanted = np.array(left, kind), np.array(right, kind), reference.matmul(left, right)
+    strided = np.array([[one for value in row for one in (value, 9.0)] for row in left], kind)[:, ::2]
+    into = np.empty((len(left), len(right[0])), kind)
+    made = {
+        "matmul": np.matmul(one, other), "dot": np.dot(one, other), "@": one @ other, "method dot": one.dot(other),
+        "einsum": _summed("ij,jk->ik", one, other), "tensordot": np.tensordot(one, other, 1),
+        "inner": np.inner(one, np.array(turned(right), kind)),
+        "matmul of a transpose": np.array(turned(left), kind).T @ other,
+        "matmul by a transpose": one @ np.array(turned(right), kind).T,
+        "matmul of columns": np.asfortranarray(one) @ np.asfortranarray(other),
+        "matmul with steps": strided @ other, "matmul into": np.matmul(one, other, out=into),
+    }  # fmt: skip
+    for name, got in made.items():
+        _worst(found, name + " " + kind, error(got, wanted))
+    for name, got in (("batch", np.matmul(np.stack([one, -one, one + one]), other)),
+                      ("einsum of a batch", _summed("bij,jk->bik", np.stack([one, -one, one + one]), other))):  # fmt: skip
+        _worst(found, name + " " + kind, error(got, [reference.each(lambda x, f=f: f * x, wanted) for f in (1, -1, 2)]))
+    vector = np.array(left[0], kind)
+    for name, got in (("vector", vector @ other), ("vector dot", np.dot(vector, other))):
+        _worst(found, name + " " + kind, error(got, wanted[0]))
+    column = [row[0] for row in right]
+    right_one = reference.dot(left[0], column)
+    scale = max(1.0, len(column) ** 0.5)
+    for name, got in (("vdot", np.vdot(vector, np.array(column, kind))), ("dot of vectors", vector.dot(np.array(column, kind)))):  # fmt: skip
+        _worst(found, name + " " + kind, abs(float(got) - right_one) / scale)
+    _worst(found, "outer " + kind, error(np.outer(vector, other[0]), [[a * b for b in right[0]] for a in left[0]]))
+    if listed(one) != left or listed(other) != right:
+        found.wrong.append("inputs are left alone " + kind)
+
+
+def _summed(how: str, one: Any, other: Any) -> Any:
+    """By einsum; in half precision it adds in half precision, which long sums leave little of."""
+    return np.einsum(how, one, other) if one.dtype != np.float16 or one.shape[-1] < 20 else np.matmul(one, other)
+
+
+def _worst(found: Found, name: str, value: float) -> None:
+    found.errors[name] = max(found.errors.get(name, 0.0), value)
+
+
+def complex_product(_device: dict[str, Any]) -> dict[str, Any]:
+    """Products of complex numbers, and the one that conjugates."""
+    found = Found()
+    real, imaginary, other = normal(1, 9, 21), normal(2, 9, 21), normal(3, 21, 6)
+    left = reference.each(complex, real, imaginary)
+    for kind in ("complex128", "complex64"):
+        one, right = np.array(left, kind), np.array(other, kind)
+        wanted = reference.each(complex, reference.matmul(real, other), reference.matmul(imaginary, other))
+        found.near("matmul " + kind, one @ right, wanted)
+        found.near("einsum " + kind, np.einsum("ij,jk->ik", one, right), wanted)
+        size = reference.dot(real[0], real[0]) + reference.dot(imaginary[0], imaginary[0])
+        found.near("vdot " + kind, np.vdot(one[0], one[0]) / size, 1.0)
+        found.near("conj " + kind, np.conj(one), reference.each(complex.conjugate, left))
+        found.near("abs " + kind, np.abs(one), reference.each(abs, left))
+    return dict(found.measured())
+
+
+def integer_product(_device: dict[str, Any]) -> dict[str, Any]:
+    """Products of whole numbers have one right answer."""
+    found = Found()
+    for kind in _INTEGERS:
+        left, right = (whole(seed, 0 if kind[0] == "u" else -4, 4, *shape) for seed, shape in ((1, (9, 7)), (2, (7, 11))))  # fmt: skip
+        one, other, wanted = np.array(left, kind), np.array(right, kind), reference.matmul(left, right)
+        made = {"matmul": one @ other, "dot": np.dot(one, other), "einsum": np.einsum("ij,jk->ik", one, other),
+                "tensordot": np.tensordot(one, other, 1)}  # fmt: skip
+        for name, got in made.items():
+            found.exact(name + " " + kind, got.astype(object).tolist(), wanted)
+    return dict(found.measured())
+
+
+def numbers(_device: dict[str, Any]) -> dict[str, Any]:
+    """Random numbers of both kinds of generators: the same from one seed, others from another."""
+    drawn = [_drawn(seed) for seed in (1, 1, 2)]
+    wrong = [way + " " + name for way, one in drawn[0].items() for name in misdistributed(*one)]
+    order = np.random.default_rng(3).permutation(1000).tolist()
+    wrong += [] if sorted(order) == list(range(1000)) != order else ["permutation"]
+    picked = np.random.default_rng(4).choice(np.array([3, 5, 7]), 3000).tolist()
+    wrong += [] if all(abs(picked.count(one) - 1000) < 150 for one in (3, 5, 7)) else ["choice"]
+    first, again, other = drawn
+    return {
+        "statistics": distributed(*first["generator"]), "wrong": wrong, "repeats": first == again,
+        "differs": all(one != two for way in first for one, two in zip(first[way], other[way])),
+    }  # fmt: skip
+
+
+numbers.__name__ = "random"
+
+
+def _drawn(seed: int) -> dict[str, Any]:
+    new, old, many = np.random.default_rng(seed), np.random.RandomState(seed), 100_000
+    made = {
+        "generator": (new.standard_normal(many), new.random(many), new.integers(0, 10, many)),
+        "RandomState": (old.standard_normal(many), old.random_sample(many), old.randint(0, 10, many)),
+    }
+    return {name: [one.tolist() for one in drawn] for name, drawn in made.items()}

@@ -1,19 +1,31 @@
-"""What is measured of onnxruntime: each execution provider, against NumPy, and where its nodes really ran.
+"""What is measured of onnxruntime: each execution provider, against Python, and where its nodes really ran.
 
-A provider that cannot be used is replaced by the CPU's without an error, so the profile is asked. The models are
-written here, byte by byte: the package `onnx` need not be there.
+A provider that cannot be used is replaced by the CPU's without an error, so the profile is asked. An operator that a
+provider has no code for may run on the CPU by design; the product and the convolution may not.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
 from typing import Any, Callable, Iterator
 
-import numpy as np
 import onnxruntime
-from rigup_probe_numpy import convolved, error, normal, product
+import rigup_probe_expected as reference
+from rigup_probe_compare import LARGE, SHAPES, Found, product_error
+from rigup_probe_expected import normal, rounded
+from rigup_probe_onnx_cases import (
+    activations,
+    attention,
+    indexing,
+    normalisation,
+    reductions,
+    softmax,
+    sorting,
+    unusual,
+)
+from rigup_probe_onnx_integers import integers, quantized
+from rigup_probe_onnx_model import Node
+from rigup_probe_onnx_run import CPU, array, host, ran, session_of
+from rigup_probe_onnx_session import numbers, repeated, sessions
 
 _KINDS = {  # providers: what they are called here, and whose chips they serve
     "CUDAExecutionProvider": ("cuda", "nvidia"), "TensorrtExecutionProvider": ("tensorrt", "nvidia"),
@@ -22,9 +34,6 @@ _KINDS = {  # providers: what they are called here, and whose chips they serve
     "CoreMLExecutionProvider": ("coreml", "apple"), "OpenVINOExecutionProvider": ("openvino", "intel"),
     "QNNExecutionProvider": ("qnn", "qualcomm"), "WebGpuExecutionProvider": ("webgpu", ""),
 }  # fmt: skip
-_CPU = "CPUExecutionProvider"
-_FLOAT, _HALF = 1, 10  # ONNX's numbers of types
-_ELEMENTS = {_FLOAT: np.float32, _HALF: np.float16}
 
 
 def about() -> dict[str, Any]:
@@ -37,93 +46,92 @@ def devices() -> list[Any]:
     found = [name for name in onnxruntime.get_available_providers() if name in _KINDS]
     told = [{"id": _KINDS[name][0] + ":0", "type": _KINDS[name][0], "index": 0, "vendor": _KINDS[name][1], "provider": name}
             for name in found]  # fmt: skip
-    return [*told, {"id": "cpu", "type": "cpu", "vendor": "", "provider": _CPU}]
+    return [*told, {"id": "cpu", "type": "cpu", "vendor": "", "provider": CPU}]
 
 
-def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[dict[str, Any]], Any]]]:  # noqa: ARG001
+def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[dict[str, Any]], Any]]]:
     """What is measured with a provider."""
-    yield "matmul-float32", _product(_FLOAT)
-    yield "matmul-float16", _product(_HALF)
+    device["full"] = full
+    yield "matmul-float32", _product("float32")
+    yield "matmul-float16", _product("float16")
+    if device["type"] == "cpu":
+        yield "matmul-float64", _product("float64")
     yield "convolution", convolution
+    for check in (activations, softmax, attention, normalisation, reductions, sorting, indexing, unusual, integers,
+                  quantized, repeated, sessions, numbers):  # fmt: skip
+        yield check.__name__.replace("_", "-"), check
 
 
-def _product(kind: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def _product(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     def measured(device: dict[str, Any]) -> dict[str, Any]:
-        away = []  # type: list[str]
-
-        def multiplied(left: Any, right: Any) -> Any:
-            given = {name: one.astype(_ELEMENTS[kind]) for name, one in (("a", left), ("b", right))}
-            got, places = _ran(device, "MatMul", given, kind)
-            away.extend(places)
-            return got
-
-        told = product(lambda one: one.astype(_ELEMENTS[kind]).astype(np.float64), multiplied)
-        return dict(told, elsewhere=list(dict.fromkeys(away)))
+        found, away = Found(), []  # type: Found, list[str]
+        left, right = (rounded(kind, normal(seed, *shape)) for seed, shape in ((1, (9, 33)), (2, (33, 7))))
+        plain = reference.matmul(left, right)
+        given = {"a": array(left, kind), "b": array(right, kind)}
+        bias = rounded(kind, normal(3, 7))
+        gemm = Node("Gemm", ("a", "b", "c"), ("y",), {"alpha": 0.5, "beta": 2.0})
+        (got,), places = ran(device, [Node("MatMul", ("a", "b"))], given, {"y": kind})
+        found.near("MatMul " + kind, got, plain)
+        away += places
+        (got,), _places = ran(device, [gemm], dict(given, c=array(bias, kind)), {"y": kind})
+        found.near("Gemm " + kind, got, [[0.5 * x + 2 * y for x, y in zip(row, bias)] for row in plain])
+        turned = {"a": array(reference.turned(left), kind), "b": array(reference.turned(right), kind)}
+        (got,), _places = ran(
+            device, [Node("Gemm", ("a", "b"), ("y",), {"transA": 1, "transB": 1})], turned, {"y": kind}
+        )
+        found.near("Gemm of transposes " + kind, got, plain)
+        batch = {"a": array([left, [[-x for x in row] for row in left]], kind), "b": array(right, kind)}
+        (got,), _places = ran(device, [Node("MatMul", ("a", "b"))], batch, {"y": kind})
+        found.near("MatMul of a batch " + kind, got, [plain, [[-x for x in row] for row in plain]])
+        (got,), _places = ran(device, [Node("MatMul", ("a", "w"))], {"a": given["a"]}, {"y": kind}, {"w": given["b"]})
+        found.near("MatMul with weights " + kind, got, plain)
+        for shape in (*SHAPES, *(LARGE if device["full"] or kind == "float32" else ())):
+            left, right = (rounded(kind, normal(seed, *shape[seed : seed + 2])) for seed in (0, 1))
+            (got,), places = ran(device, [Node("MatMul", ("a", "b"))], {"a": array(left, kind), "b": array(right, kind)}, {"y": kind})  # fmt: skip
+            found.errors["MatMul " + str(shape) + " " + kind] = product_error(got, left, right)
+            away += places
+        return dict(found.measured(), elsewhere=list(dict.fromkeys(away)))
 
     return measured
 
 
 def convolution(device: dict[str, Any]) -> dict[str, Any]:
-    """Forward: onnxruntime computes no gradients."""
-    pictures, kernels = (normal(*one).astype(np.float32) for one in ((1, 2, 8, 17, 23), (2, 12, 8, 3, 3)))
-    got, places = _ran(device, "Conv", {"a": pictures, "b": kernels}, _FLOAT)
-    return {
-        "errors": {"result": error(got, convolved(pictures.astype(np.float64), kernels.astype(np.float64)))},
-        "elsewhere": places,
-    }
-
-
-def _ran(device: dict[str, Any], operator: str, given: dict[str, Any], kind: int) -> tuple[Any, list[Any]]:
-    """The result of one operator, and nodes that ran with another provider than the one that was asked."""
-    options = onnxruntime.SessionOptions()
-    options.enable_profiling = True
-    options.log_severity_level = 2
-    with tempfile.TemporaryDirectory() as folder:
-        options.profile_file_prefix = os.path.join(folder, "profile")
-        settings = {} if device["type"] in ("cpu", "coreml", "openvino") else {"device_id": "0"}
-        session = onnxruntime.InferenceSession(_model(operator, given, kind), options, [(device["provider"], settings)])
-        got = session.run(None, given)[0]
-        with open(session.end_profiling(), encoding="utf-8") as file:
-            events = json.load(file)
-    used = [
-        (one["args"].get("op_name", "?"), one["args"]["provider"])
-        for one in events
-        if one.get("args", {}).get("provider")
+    """Forward, in several forms: onnxruntime computes no gradients. Transposed and pooled beside."""
+    found, away = Found(), []  # type: Found, list[str]
+    kind = "float32"
+    pictures, kernels, grouped = (
+        rounded(kind, normal(*one)) for one in ((1, 2, 4, 9, 11), (2, 6, 4, 3, 3), (3, 8, 2, 3, 3))
+    )
+    bias = rounded(kind, normal(4, 6))
+    forms = {
+        "Conv": (kernels, {}, {}),
+        "Conv with padding": (kernels, {"padding": 1}, {"pads": [1] * 4}),
+        "Conv with strides": (kernels, {"stride": 2}, {"strides": [2, 2]}),
+        "Conv with dilation": (kernels, {"dilation": 2}, {"dilations": [2, 2]}),
+        "Conv of groups": (grouped, {"groups": 2}, {"group": 2}),
+    }  # type: dict[str, Any]
+    for name, (kernel, how, attributes) in forms.items():
+        given = {"a": array(pictures, kind), "b": array(kernel, kind)}
+        (got,), places = ran(device, [Node("Conv", ("a", "b"), ("y",), attributes)], given, {"y": kind})
+        found.near(name + " " + kind, got, reference.conv2d(pictures, kernel, **how))
+        away += places if name == "Conv" else []
+    plain = reference.conv2d(pictures, kernels)
+    given = {"a": array(pictures, kind)}
+    nodes = [Node("Conv", ("a", "w", "c"), ("t",)), Node("Relu", ("t",))]
+    (got,), _places = ran(device, nodes, given, {"y": kind}, {"w": array(kernels, kind), "c": array(bias, kind)})
+    wanted = [
+        [reference.each(lambda x, b=b: max(x + b, 0.0), one) for one, b in zip(picture, bias)] for picture in plain
     ]
-    away = [name + " with " + where for name, where in used if where != device["provider"]]
-    missing = device["provider"] not in session.get_providers()
-    return got, list(dict.fromkeys([*away, *([operator + " with " + session.get_providers()[0]] if missing else [])]))
+    found.near("Conv with bias and Relu " + kind, got, wanted)
+    flipped = [[[row[::-1] for row in kernels[o][c][::-1]] for o in range(6)] for c in range(4)]
+    (got,), _places = ran(device, [Node("ConvTranspose", ("a", "b"))], {"a": array(plain, kind), "b": array(kernels, kind)}, {"y": kind})  # fmt: skip
+    found.near("ConvTranspose " + kind, got, reference.conv2d(plain, flipped, padding=2))
+    for operator, function in (("MaxPool", max), ("AveragePool", reference.mean)):
+        (got,), _places = ran(device, [Node(operator, ("a",), ("y",), {"kernel_shape": [2, 2], "strides": [2, 2]})], given, {"y": kind})  # fmt: skip
+        found.near(operator + " " + kind, got, reference.pooled(pictures, function))
+    (got,), _places = ran(device, [Node("GlobalAveragePool", ("a",))], given, {"y": kind})
+    found.near("GlobalAveragePool " + kind, got, [[[[reference.mean(reference.flat(one))]] for one in picture] for picture in pictures])  # fmt: skip
+    return dict(found.measured(), elsewhere=list(dict.fromkeys(away)))
 
 
-# -- a model as protobuf writes it: fields of a number and a kind, each with its length
-
-
-def _model(operator: str, given: dict[str, Any], kind: int) -> bytes:
-    """One node with inputs a and b and the output y."""
-    inputs = b"".join(_field(11, _value(name, kind, one.shape)) for name, one in given.items())
-    node = _field(1, b"a") + _field(1, b"b") + _field(2, b"y") + _field(3, b"n") + _field(4, operator.encode())
-    graph = _field(1, node) + _field(2, b"g") + inputs + _field(12, _value("y", kind, ()))
-    return _number(1, 8) + _field(7, graph) + _field(8, _number(2, 13))
-
-
-def _value(name: str, kind: int, shape: tuple[int, ...]) -> bytes:
-    sizes = b"".join(_field(1, _number(1, size)) for size in shape)
-    tensor = _number(1, kind) + (_field(2, sizes) if shape else b"")
-    return _field(1, name.encode()) + _field(2, _field(1, tensor))
-
-
-def _field(number: int, body: bytes) -> bytes:
-    return _varint(number << 3 | 2) + _varint(len(body)) + body
-
-
-def _number(number: int, value: int) -> bytes:
-    return _varint(number << 3) + _varint(value)
-
-
-def _varint(value: int) -> bytes:
-    """Seven bits a byte, the lowest first; the eighth tells that more follow."""
-    made = bytearray()
-    while value > 127:
-        made.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*made, value])
+__all__ = ["about", "checks", "devices", "host", "session_of"]

@@ -1,12 +1,15 @@
-"""What is measured of TensorFlow: each device, against NumPy. Nothing may be placed elsewhere in silence."""
+"""What is measured of TensorFlow: each device, against what Python computes. Nothing may be placed elsewhere in silence."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, Callable, Iterator
 
 import numpy as np
+import rigup_probe_expected as reference
 import tensorflow as tf
-from rigup_probe_numpy import convolved, error, normal, product, rate
+from rigup_probe_compare import SHAPES, Found, distributed, misdistributed, product_error, rate
+from rigup_probe_expected import normal, rounded, whole
 
 _SIDE = 1024
 
@@ -44,10 +47,8 @@ def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[
     yield "copy-host", copy_host
     for name in ("float64", "float32", "float16", "bfloat16"):
         yield "matmul-" + name, _product(name)
-    yield "convolution", convolution
-    yield "sorting", sorting
-    yield "random", numbers
-    yield "training-step", training_step
+    for check in (convolution, activations, functions, sorting, unusual, numbers, training_step):
+        yield check.__name__.replace("_", "-"), check
     if device["type"] != "cpu":
         yield "evidence", evidence
     if full:
@@ -72,58 +73,144 @@ def small_tensors(device: dict[str, Any]) -> dict[str, Any]:
 
 def copy_host(device: dict[str, Any]) -> dict[str, Any]:
     """There and back."""
-    bits = np.random.RandomState(6).randint(0, 2**24, 1_048_583).astype(np.float32)
+    bits = [float(n * 2654435761 % 2**24) for n in range(262_147)]
     with tf.device(_called(device)):
-        there = tf.identity(bits)
-    right = np.array_equal(there.numpy(), bits)
-    return {"wrong": [] if right else ["plain"], "elsewhere": _elsewhere(device, bits=there)}
+        there = tf.identity(np.array(bits, np.float32))
+    return {"wrong": [] if host(there) == bits else ["plain"], "elsewhere": _elsewhere(device, bits=there)}
 
 
-def _product(name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    kind = getattr(tf, name)
+def host(tensor: Any) -> Any:
+    """Numbers of Python again."""
+    return tf.cast(tensor, tf.float32).numpy().tolist() if tensor.dtype == tf.bfloat16 else tensor.numpy().tolist()
 
+
+def _moved(device: dict[str, Any], values: Any, kind: str = "float32") -> Any:
+    with tf.device(_called(device)):
+        return tf.cast(tf.identity(np.array(values, np.float64)), kind)
+
+
+def _product(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     def measured(device: dict[str, Any]) -> dict[str, Any]:
-        away = []
-
-        def multiplied(left: Any, right: Any) -> Any:
+        found = Found()
+        for shape in ((33, 65, 17), *SHAPES):
+            left, right = (rounded(kind, normal(seed, *shape[seed : seed + 2])) for seed in (0, 1))
             with tf.device(_called(device)):
-                got = tf.matmul(tf.cast(left, kind), tf.cast(right, kind))
-            away.extend(_elsewhere(device, product=got))
-            return tf.cast(got, tf.float64)
-
-        return dict(product(lambda one: tf.cast(tf.cast(one, kind), tf.float64).numpy(), multiplied), elsewhere=away)
+                one, other = _moved(device, left, kind), _moved(device, right, kind)
+                got = tf.matmul(one, other)
+                found.errors["matmul " + str(shape) + " " + kind] = product_error(host(got), left, right)
+                found.elsewhere += _elsewhere(device, product=got)
+                if shape not in SHAPES:
+                    found.near(
+                        "einsum " + kind, host(tf.einsum("ij,jk->ik", one, other)), reference.matmul(left, right)
+                    )
+                    found.near("tensordot " + kind, host(tf.tensordot(one, other, 1)), reference.matmul(left, right))
+        return dict(found.measured())
 
     return measured
 
 
 def convolution(device: dict[str, Any]) -> dict[str, Any]:
     """Forward, and the gradient of its kernels."""
-    pictures, kernels = (normal(*one).astype(np.float32) for one in ((1, 2, 8, 17, 23), (2, 12, 8, 3, 3)))
+    found = Found()
+    pictures, kernels, weights = (
+        rounded("float32", normal(*one)) for one in ((1, 2, 4, 9, 11), (2, 6, 4, 3, 3), (3, 2, 6, 7, 9))
+    )
     with tf.device(_called(device)):
-        left, right = tf.constant(pictures.transpose(0, 2, 3, 1)), tf.constant(kernels.transpose(2, 3, 1, 0))
+        left, right = (
+            tf.transpose(_moved(device, pictures), (0, 2, 3, 1)),
+            tf.transpose(_moved(device, kernels), (2, 3, 1, 0)),
+        )
         with tf.GradientTape() as tape:
             tape.watch(right)
             got = tf.nn.conv2d(left, right, 1, "VALID")
-            total = tf.reduce_sum(got)
+            total = tf.reduce_sum(got * tf.transpose(_moved(device, weights), (0, 2, 3, 1)))
         gradient = tape.gradient(total, right)
-    wanted = convolved(pictures.astype(np.float64), kernels.astype(np.float64))
-    sums = np.lib.stride_tricks.sliding_window_view(pictures.astype(np.float64), (15, 21), axis=(2, 3)).sum((0, 4, 5))
-    errors = {"result": error(got.numpy().transpose(0, 3, 1, 2), wanted),
-              "gradient": error(gradient.numpy().transpose(3, 2, 0, 1), np.broadcast_to(sums, kernels.shape))}  # fmt: skip
-    return {"errors": errors, "elsewhere": _elsewhere(device, result=got, gradient=gradient)}
+        pooled = tf.nn.max_pool2d(left, 2, 2, "VALID")
+        found.near("conv2d float32", host(tf.transpose(got, (0, 3, 1, 2))), reference.conv2d(pictures, kernels))
+        slope = reference.conv2d_kernel_gradient(pictures, kernels, weights)
+        found.near("gradient of conv2d float32", host(tf.transpose(gradient, (3, 2, 0, 1))), slope)
+        found.near("max_pool2d float32", host(tf.transpose(pooled, (0, 3, 1, 2))), reference.pooled(pictures, max))
+    found.elsewhere += _elsewhere(device, result=got, gradient=gradient)
+    return dict(found.measured())
+
+
+def activations(device: dict[str, Any]) -> dict[str, Any]:
+    """Activations and their gradients in each type."""
+    found = Found()
+    calls = {"tanh": tf.tanh, "sigmoid": tf.sigmoid, "gelu": tf.nn.gelu,
+             "leaky_relu": lambda x: tf.nn.leaky_relu(x, 0.01)}  # type: dict[str, Any]  # fmt: skip
+    for kind in ("float32", "float16", "bfloat16"):
+        steps = rounded(kind, [n / 8 + 0.0625 for n in range(-20, 20)])
+        weights = rounded(kind, normal(5, len(steps)))
+        for name, (function, slope) in reference.ACTIVATIONS.items():
+            there = _moved(device, steps, kind)
+            with tf.device(_called(device)), tf.GradientTape() as tape:
+                tape.watch(there)
+                got = calls[name](there) if name in calls else getattr(tf.nn, name)(there)
+                total = tf.reduce_sum(got * _moved(device, weights, kind))
+            found.near(name + " " + kind, host(got), [function(x) for x in steps])
+            found.near("gradient of " + name + " " + kind, host(tape.gradient(total, there)), [slope(x) * w for x, w in zip(steps, weights)])  # fmt: skip
+            found.elsewhere += _elsewhere(device, **{name: got})
+    return dict(found.measured())
+
+
+def functions(device: dict[str, Any]) -> dict[str, Any]:
+    """Softmax, norms, attention as networks compose it, sums over each dimension."""
+    found, kind = Found(), "float32"
+    rows = rounded(kind, normal(1, 7, 9))
+    large = rounded(kind, [[one * 90 + 900 for one in row] for row in rows])
+    query, key, value = (rounded(kind, normal(seed, 10, 8)) for seed in (1, 2, 3))
+    seen = [[0.0 if j <= i else -1e9 for j in range(10)] for i in range(10)]
+    with tf.device(_called(device)):
+        there, q, k, v, mask = (_moved(device, one) for one in (rows, query, key, value, seen))
+        made = {
+            "softmax": (tf.nn.softmax(there), list(map(reference.softmax, rows))), "softmax of large": (tf.nn.softmax(_moved(device, large)), list(map(reference.softmax, large))),
+            "log_softmax": (tf.nn.log_softmax(there), list(map(reference.log_softmax, rows))), "reduce_logsumexp": (tf.reduce_logsumexp(there, 1), list(map(reference.logsumexp, rows))),
+            "attention": (tf.matmul(tf.nn.softmax(tf.matmul(q, k, transpose_b=True) / 8**0.5 + mask), v), reference.attention(query, key, value, lambda i, j: j <= i)),
+            "batch norm": (tf.nn.batch_normalization(there, *tf.nn.moments(there, 0), None, None, 1e-5), reference.turned(map(reference.normalised, reference.turned(rows)))),
+            "reduce_sum": (tf.reduce_sum(there, 1), list(map(math.fsum, rows))), "reduce_sum down": (tf.reduce_sum(there, 0), list(map(math.fsum, reference.turned(rows)))),
+            "reduce_mean": (tf.reduce_mean(there, 1), list(map(reference.mean, rows))), "reduce_max": (tf.reduce_max(there, 1), list(map(max, rows))),
+            "reduce_variance": (tf.math.reduce_variance(there, 1), list(map(reference.variance, rows))), "cumsum": (tf.cumsum(there, 1), [[math.fsum(row[: n + 1]) for n in range(9)] for row in rows]),
+        }  # type: dict[str, Any]  # fmt: skip
+    for name, (got, wanted) in made.items():
+        found.near(name + " " + kind, host(got), wanted)
+        found.elsewhere += _elsewhere(device, **{name.replace(" ", "_"): got})
+    return dict(found.measured())
 
 
 def sorting(device: dict[str, Any]) -> dict[str, Any]:
-    """Sorted values and the best of them."""
-    values = normal(1, 50, 1000).astype(np.float32)
+    """Sorted values, the best of them, and where they were; taken, put and added at places."""
+    found = Found()
+    values, rows = whole(1, -60, 60, 9, 101), whole(2, 0, 8, 23)
+    ups = list(map(sorted, values))
     with tf.device(_called(device)):
-        up, best = tf.sort(tf.constant(values), axis=1), tf.math.top_k(tf.constant(values), 9).values
-    right = np.sort(values, axis=1)
-    found = {"sort": np.array_equal(up.numpy(), right), "topk": np.array_equal(best.numpy(), right[:, ::-1][:, :9])}
-    return {
-        "wrong": [name for name, same in found.items() if not same],
-        "elsewhere": _elsewhere(device, up=up, best=best),
-    }
+        there, at = _moved(device, values), tf.identity(np.array(rows, np.int32))
+        best = tf.math.top_k(there, 7)
+        made = {
+            "sort": (tf.sort(there, axis=1), ups), "top_k": (best.values, [row[::-1][:7] for row in ups]), "argmax": (tf.argmax(there, 1), [row.index(max(row)) for row in values]),
+            "argsort": (tf.gather(there, tf.argsort(there, axis=1), batch_dims=1), ups), "gather": (tf.gather(there, at), [values[n] for n in rows]),
+            "segment_sum": (tf.math.unsorted_segment_sum(tf.ones(23), at, 9), [rows.count(n) for n in range(9)]), "where": (tf.where(there > 0, there, -there), [list(map(abs, row)) for row in values]),
+            "scatter_nd": (tf.scatter_nd(at[:, None], tf.ones(23), (9,)), [rows.count(n) for n in range(9)]), "transpose": (tf.transpose(there), reference.turned(values)),
+        }  # type: dict[str, Any]  # fmt: skip
+    for name, (got, wanted) in made.items():
+        found.exact(name, host(got), wanted)
+    found.elsewhere += _elsewhere(device, up=made["sort"][0], best=best.values)
+    return dict(found.measured())
+
+
+def unusual(device: dict[str, Any]) -> dict[str, Any]:
+    """What is no number stays none; what is infinite, infinite."""
+    found, none, much = Found(), math.nan, math.inf
+    with tf.device(_called(device)):
+        odd = _moved(device, [1.0, none, much, -much, 0.0])
+        made = {
+            "reduce_sum": (tf.reduce_sum(odd), none), "add": (odd + 1, [2, none, much, -much, 1]), "multiply": (odd * 0, [0, none, none, none, 0]), "exp": (tf.exp(odd[1:]), [none, much, 0, 1]),
+            "is_nan": (tf.math.is_nan(odd), [False, True, False, False, False]), "sqrt": (tf.sqrt(odd), [1, none, much, none, 0]),
+            "tanh": (tf.tanh(odd[1:]), [none, 1, -1, 0]), "matmul": (tf.matmul(odd[None, :2], odd[:2, None] * 0), [[none]]),
+        }  # type: dict[str, Any]  # fmt: skip
+    for name, (got, wanted) in made.items():
+        found.exact(name, host(got), wanted)
+    return dict(found.measured())
 
 
 def numbers(device: dict[str, Any]) -> dict[str, Any]:
@@ -133,35 +220,39 @@ def numbers(device: dict[str, Any]) -> dict[str, Any]:
         with tf.device(_called(device)):
             first = tf.random.stateless_normal((100_000,), (seed, 0))
             drawn.append([first, tf.random.stateless_uniform((100_000,), (seed, 1))])
-    first, again, other = ([one.numpy() for one in made] for made in drawn)
-    normal_, uniform = first
-    told = {"mean": float(normal_.mean()), "deviation": float(normal_.std()), "least": float(uniform.min()),
-            "most": float(uniform.max()), "middle": float(uniform.mean()),
-            "kept": float(np.floor(uniform * 10).mean()) / 4.5}  # fmt: skip
-    same = all(np.array_equal(one, two) for one, two in zip(first, again))
-    differs = not any(np.array_equal(one, two) for one, two in zip(first, other))
+    first, again, other = ([host(one) for one in made] for made in drawn)
+    integers = [min(int(one * 10), 9) for one in first[1]]
     return {
-        "statistics": told,
-        "repeats": same,
-        "differs": differs,
-        "elsewhere": _elsewhere(device, normal=drawn[0][0]),
-    }
+        "statistics": distributed(*first, integers), "wrong": misdistributed(*first, integers), "repeats": first == again,
+        "differs": all(one != two for one, two in zip(first, other)), "elsewhere": _elsewhere(device, normal=drawn[0][0]),
+    }  # fmt: skip
+
+
+numbers.__name__ = "random"
 
 
 def training_step(device: dict[str, Any]) -> dict[str, Any]:
-    """The gradient of a network's loss, against one that NumPy reckons by hand."""
-    inputs, goals, first, second = normal(1, 64, 24), normal(2, 64, 5), normal(3, 24, 48) / 5, normal(4, 48, 5) / 7
+    """The gradient of a network's loss, against one that Python reckons by hand."""
+    inputs, goals, first, second = (
+        rounded("float32", one) for one in (normal(1, 16, 12), normal(2, 16, 5), reference.each(lambda x: x / 4, normal(3, 12, 20)), reference.each(lambda x: x / 5, normal(4, 20, 5)))
+    )  # fmt: skip
     with tf.device(_called(device)):
-        there = [tf.constant(one, tf.float32) for one in (inputs, goals, first, second)]
+        there = [_moved(device, one) for one in (inputs, goals, first, second)]
         with tf.GradientTape() as tape:
             tape.watch(there[2:])
             loss = tf.reduce_mean((tf.matmul(tf.tanh(tf.matmul(there[0], there[2])), there[3]) - there[1]) ** 2)
         got = tape.gradient(loss, there[2:])
-    hidden = np.tanh(inputs @ first)
-    off = 2 * (hidden @ second - goals) / goals.size
-    wanted = (inputs.T @ ((off @ second.T) * (1 - hidden**2)), hidden.T @ off)
-    errors = {"gradient " + str(n): error(one.numpy(), right) for n, (one, right) in enumerate(zip(got, wanted), 1)}
-    return {"errors": errors, "elsewhere": _elsewhere(device, gradient=got[0])}
+    hidden = reference.each(math.tanh, reference.matmul(inputs, first))
+    off = reference.each(lambda x, y: x - y, reference.matmul(hidden, second), goals)
+    slope = reference.each(lambda x: 2 * x / 80, off)
+    inner = reference.each(lambda x, h: x * (1 - h * h), reference.matmul(slope, reference.turned(second)), hidden)
+    wanted = (reference.matmul(reference.turned(inputs), inner), reference.matmul(reference.turned(hidden), slope))
+    found = Found()
+    found.near("loss float32", float(loss), math.fsum(one * one for one in reference.flat(off)) / 80)
+    for number, (one, right) in enumerate(zip(got, wanted), 1):
+        found.near("gradient " + str(number) + " float32", host(one), right)
+    found.elsewhere += _elsewhere(device, gradient=got[0])
+    return dict(found.measured())
 
 
 def evidence(device: dict[str, Any]) -> dict[str, Any]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, Iterator
 
 import torch
+from rigup_probe_torch_behaviour import compiled, copies, dropout, gradients_held, mixed_precision, optimizers
 from rigup_probe_torch_kernels import compiled_kernel, toolkit_kernel
 from rigup_probe_torch_memory import copy_host, copy_peer, evidence, memory
 from rigup_probe_torch_numbers import product, small_tensors, types_of
-from rigup_probe_torch_operators import attention, convolution, indexing, numbers, reductions, sorting
+from rigup_probe_torch_random import numbers
+from rigup_probe_torch_tables import TABLES, in_one_thread, table
+from rigup_probe_torch_tools import training_tools
 from rigup_probe_torch_training import training, training_step
 
 try:
@@ -21,12 +24,23 @@ Check = Callable[[Device], Any]
 
 
 def about() -> dict[str, Any]:
-    """The build."""
+    """The build. What an environment sets as the default for programs is taken back: it would change what is measured."""
+    _usual()
     version = torch.version
     told = {name: getattr(version, name, None) for name in ("cuda", "hip", "xpu", "git_version")}
     told["cudnn"] = _cudnn()
     told["code"] = torch.cuda.get_arch_list() if torch.cuda.is_available() else []
     return {"version": torch.__version__, "build": told, "threads": torch.get_num_threads()}
+
+
+def _usual() -> None:
+    """As torch starts by itself."""
+    torch.set_default_dtype(torch.float32)
+    torch.set_grad_enabled(True)
+    torch.set_flush_denormal(False)
+    torch.use_deterministic_algorithms(False)
+    if hasattr(torch, "set_default_device"):
+        torch.set_default_device(None)
 
 
 def _cudnn() -> Any:
@@ -99,9 +113,15 @@ def checks(device: Device, full: bool) -> Iterator[tuple[str, Check]]:
     """What is measured on a device, the simplest first: a later one that crashes leaves the others on record."""
     yield "small-tensors", small_tensors
     yield "copy-host", copy_host
+    yield "copies", in_one_thread(copies)
     for name in types_of(device):
         yield "matmul-" + name, product(name, full)
-    for check in (convolution, attention, reductions, sorting, indexing, numbers, training_step, memory(full)):
+    if device["type"] == "cpu":
+        yield "matmul-float8", product("float8", full)
+    yield from ((name, table(name, full)) for name in TABLES)
+    for check in (dropout, optimizers, mixed_precision, training_tools, gradients_held, compiled(full)):
+        yield check.__name__.replace("_", "-"), in_one_thread(check)
+    for check in (numbers, training_step, memory(full)):
         yield check.__name__.replace("_", "-"), check
     if device["type"] != "cpu":
         yield "evidence", evidence

@@ -16,6 +16,18 @@ def error(got: Any, wanted: Any) -> float:
     return float((there - right).abs().max()) / size
 
 
+_LACKS = (
+    "not implemented for", "not implemented on", "not supported", "doesn't support", "does not support", "unsupported",
+    "Could not run 'aten::", "No available kernel", "is not currently implemented", "requires compiling", "not compiled with",
+    "has no attribute", "unexpected keyword", "only supported",
+)  # fmt: skip
+
+
+def unsupported(why: Exception) -> bool:
+    """Whether an error says that this build or device has no such operator, or not in this type."""
+    return isinstance(why, NotImplementedError) or any(words in str(why) for words in _LACKS)
+
+
 def elsewhere(device: dict[str, Any], **results: Any) -> list[Any]:
     """Results that do not lie on the device on which they were computed, with where they lie."""
     wanted = torch.device(device["id"])

@@ -14,6 +14,7 @@ MIB = 2**20
 _ROUNDS, _SMALL = 48, 512  # products in the search for leaks, each of _SMALL² numbers
 _SIDE = 1024  # rows of the matrices that are timed on the CPU
 _LONG_ENOUGH = 0.25  # seconds
+_BUILT_IN = ("cuda", "xpu", "mps")  # devices whose counters torch itself reads from the driver
 
 
 def copy_host(device: dict[str, Any]) -> dict[str, Any]:
@@ -107,43 +108,65 @@ def _resident() -> Any:
 def _leak(device: dict[str, Any]) -> dict[str, Any]:
     """How much more is held after many products than before, and how much all of them took."""
     left, right = (torch.ones(_SMALL, _SMALL, device=device["id"]) for _ in range(2))
+    left.requires_grad_()
     for _ in range(4):
-        left @ right
+        _there_and_back(left, right)
     before = _counters(device)
     for _ in range(_ROUNDS):
-        left @ right
+        _there_and_back(left, right)
     after = _counters(device)
     grown = {name: after[name] - before[name] for name in before}
-    return {"made": _ROUNDS * _SMALL * _SMALL * 4, "grown": grown}
+    return {"made": 2 * _ROUNDS * _SMALL * _SMALL * 4, "grown": grown}
+
+
+def _there_and_back(left: Any, right: Any) -> None:
+    """A product and its gradient, both dropped."""
+    with torch.enable_grad():
+        (left @ right).sum().backward()
+    left.grad = None
 
 
 def evidence(device: dict[str, Any]) -> dict[str, Any]:
-    """What shows that the device did it: its memory, its own clock, and how fast it was beside the CPU."""
-    values = torch.ones(2 * _SIDE, 2 * _SIDE)
-    told: dict[str, Any] = {"cpu_rate": _rate(values[:_SIDE, :_SIDE].contiguous(), {"id": "cpu", "type": "cpu"})}
-    before = _counters(device)
+    """What shows that the device did it: its memory, its own clock, what the CPU was busy with, and the last bits."""
+    values = torch.ones(2 * _SIDE, 2 * _SIDE, dtype=torch.float32)
+    cpu_rate, cpu_time = _rate(values[:_SIDE, :_SIDE].contiguous(), {"id": "cpu", "type": "cpu"})
+    told: dict[str, Any] = {"cpu_rate": cpu_rate, "same_bits": _same_bits(device)}
+    before, resident = _counters(device), _resident()
     there = values.to(device["id"])
-    kept = torch.zeros(16, 2 * _SIDE, 2 * _SIDE, device=device["id"])
-    held = _counters(device)
-    told["rate"] = _rate(there, device)
+    kept = torch.zeros(16, 2 * _SIDE, 2 * _SIDE, device=device["id"], dtype=torch.float32)
+    kept.fill_(1.0)  # main memory is not taken before something is written there
+    held, grown = _counters(device), _resident()
+    told["rate"], time_ = _rate(there, device)
     told["asked"] = (kept.numel() + there.numel()) * 4
     told["taken"] = {name: held[name] - before[name] for name in before}
+    told["by_the_build"] = device["type"] in _BUILT_IN
+    told["host_grown"] = None if resident is None or grown is None else grown - resident
+    told["cpu_share"] = time_ / cpu_time if cpu_time > 0 else None
     if device["type"] in ("cuda", "xpu"):
         told["events"] = _by_its_own_clock(there, device)
     return told
 
 
-def _rate(values: Any, device: dict[str, Any]) -> float:
-    """Operations a second of the product, over a quarter of a second or one product."""
+def _same_bits(device: dict[str, Any]) -> bool:
+    """Whether a product is the CPU's to the last bit: other hardware adds up in another order."""
+    left, right = (
+        torch.randn(shape, generator=torch.Generator().manual_seed(8)) for shape in ((384, 1021), (1021, 257))
+    )
+    return bool(torch.equal((left.to(device["id"]) @ right.to(device["id"])).cpu(), left @ right))
+
+
+def _rate(values: Any, device: dict[str, Any]) -> tuple[float, float]:
+    """Operations a second of the product, over a quarter of a second or one product; and the CPU's seconds for each."""
     (values @ values)[0, 0].item()  # warm
     synchronize(device)
-    began, rounds = time.perf_counter(), 0
+    began, busy, rounds = time.perf_counter(), time.process_time(), 0
     while not rounds or time.perf_counter() - began < _LONG_ENOUGH:
         last = values @ values
         rounds += 1
         synchronize(device)
     last[0, 0].item()
-    return 2.0 * float(values.shape[0]) ** 3 * rounds / (time.perf_counter() - began)
+    done = 2.0 * float(values.shape[0]) ** 3 * rounds
+    return done / (time.perf_counter() - began), (time.process_time() - busy) / done
 
 
 def _by_its_own_clock(values: Any, device: dict[str, Any]) -> Any:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+import operator
 import random
+import struct
 from typing import Any, Callable, Iterator
 
 import torch
 from rigup_probe import Skip
-from rigup_probe_torch_compare import elsewhere, error, pseudo, to
+from rigup_probe_torch_compare import elsewhere, unsupported
 
 _TYPES = {"float64": torch.float64, "float32": torch.float32, "tf32": torch.float32, "float16": torch.float16,
           "bfloat16": torch.bfloat16, "float8": torch.float32}  # fmt: skip
-_SHAPES = ((256, 512, 384), (61, 1021, 129))  # one that suits tiles, one that does not
-_SAMPLES = 48
+_SHAPES = ((256, 512, 384), (61, 1021, 129), (1, 1021, 129))  # one that suits tiles, one that does not, one row
+_EVEN = ((256, 512, 384), (16, 32, 16))  # multiples of 16
+_ROWS, _COLUMNS = 13, 11  # rows and columns that differ; no tile has such a side
+_DRAW = random.Random(5)  # noqa: S311  (numbers to reckon with)
 
 
 def types_of(device: dict[str, Any]) -> Iterator[str]:
@@ -49,54 +53,86 @@ def product(name: str, full: bool) -> Callable[[dict[str, Any]], dict[str, Any]]
 
     def measured(device: dict[str, Any]) -> dict[str, Any]:
         large = full and (device["type"] != "cpu" or name == "float32")  # in half precision a CPU takes minutes
-        shapes = (*_SHAPES, (2048, 2048, 2048)) if large else _SHAPES
-        told = [_product(name, device, shape) for shape in shapes]
+        shapes = [*(_EVEN if name == "float8" else _SHAPES), *([(2048, 2048, 2048)] if large else [])]
+        ways = [(shape, turned) for shape in shapes for turned in (False, True)[: 1 if name == "float8" else 2]]
+        told = [_product(name, device, *way) for way in ways]
         return {
-            "errors": {str(shape): one[0] for shape, one in zip(shapes, told)},
-            "samples": max(one[1] for one in told),
-            "elsewhere": [place for one in told for place in one[2]],
+            "errors": {str(way[0]) + (" transposed" if way[1] else ""): one[0] for way, one in zip(ways, told)},
+            "elsewhere": [place for one in told for place in one[1]],
         }
 
     return measured
 
 
-def _product(name: str, device: dict[str, Any], shape: tuple[int, int, int]) -> tuple[float, float, list[Any]]:
-    """Its error against float64, and that of some entries against sums that Python makes."""
+def _product(name: str, device: dict[str, Any], shape: tuple[int, int, int], turned: bool) -> tuple[float, list[Any]]:
+    """Its error against sums that Python makes.
+
+    Rows of the left and columns of the right are few, over and over, so that few sums are all entries there are.
+    """
     rows, inner, columns = shape
-    left, right = (one.to(_TYPES[name]) for one in (pseudo(1, rows, inner), pseudo(2, inner, columns)))
+    few = [[_number(name) for _ in range(inner)] for _ in range(_ROWS + _COLUMNS)]
+    left, right = few[:_ROWS], few[_ROWS:]
+    wanted = [[math.fsum(map(operator.mul, one, other)) for other in right] for one in left]
     try:
-        got, left, right = _multiplied(name, device, left, right)
-    except (NotImplementedError, TypeError) as why:
-        raise Skip(str(why).splitlines()[0][:200]) from why
-    except RuntimeError as why:
-        if "not implemented for" in str(why) or "not supported" in str(why) or "doesn't support" in str(why):
+        got = _multiplied(name, device, _repeated(left, rows), _repeated(right, columns), turned)
+    except (NotImplementedError, TypeError, RuntimeError) as why:
+        if unsupported(why):
             raise Skip(str(why).splitlines()[0][:200]) from why
         raise
-    wanted = left.double() @ right.double()
-    return error(got, wanted), _sampled(got, left, right), elsewhere(device, product=got)
+    return _error(got, wanted, (rows, columns)), elsewhere(device, product=got)
 
 
-def _multiplied(name: str, device: dict[str, Any], left: Any, right: Any) -> tuple[Any, Any, Any]:
-    """The product on the device, and what was really multiplied."""
-    if name == "float8":
-        return _in_float8(device, left, right)
+def _number(name: str) -> float:
+    """One that the type holds: with all its digits in the long types, so that a shorter one that is taken instead is seen."""
+    if name in ("float64", "float32", "tf32"):
+        value = _DRAW.gauss(0, 1)
+        return value if name == "float64" else float(struct.unpack("f", struct.pack("f", value))[0])
+    return _DRAW.randint(-8, 8) / 4
+
+
+def _repeated(rows: list[list[float]], count: int) -> Any:
+    """So many rows, as a tensor of float64 on the CPU."""
+    flat = [one for at in range(count) for one in rows[at % len(rows)]]
+    return torch.tensor(flat, dtype=torch.float64).view(count, -1)
+
+
+def _multiplied(name: str, device: dict[str, Any], left: Any, right: Any, turned: bool) -> Any:
+    """The product on the device of the left and the transposed right. `turned`: both lie column by column."""
     held = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high" if name == "tf32" else "highest")
     try:
-        return torch.matmul(left.to(device["id"]), right.to(device["id"])), left, right
+        if name == "float8":
+            return _in_float8(device, left, right)
+        one, other = (x.to(_TYPES[name]).to(device["id"]) for x in (left, right))
+        return torch.matmul(
+            one.t().contiguous().t() if turned else one, other.t() if turned else other.t().contiguous()
+        )
     finally:
         torch.set_float32_matmul_precision(held)
 
 
-def _in_float8(device: dict[str, Any], left: Any, right: Any) -> tuple[Any, Any, Any]:
-    """By the one operator that takes it; it wants sizes that are multiples of 16, and columns behind one another."""
+def _in_float8(device: dict[str, Any], left: Any, right: Any) -> Any:
+    """By the one operator that takes it; it wants columns behind one another."""
     kind = _float8(device)
-    left, right = left[: left.shape[0] // 16 * 16, : left.shape[1] // 16 * 16].to(kind), right.to(kind)
-    right = right[: left.shape[1], : right.shape[1] // 16 * 16]
-    one = torch.ones((), device=device["id"])
-    there = right.to(device["id"]).t().contiguous().t()
-    got = torch._scaled_mm(left.to(device["id"]), there, scale_a=one, scale_b=one, out_dtype=torch.bfloat16)
-    return (got[0] if isinstance(got, tuple) else got), left.float(), right.float()
+    half, four = (torch.tensor(number, dtype=torch.float32).to(device["id"]) for number in (0.5, 4.0))
+    there, other = left.to(kind).to(device["id"]), right.to(kind).to(device["id"])
+    got = torch._scaled_mm(there, other.t(), scale_a=half, scale_b=four, out_dtype=torch.bfloat16)
+    return (got[0] if isinstance(got, tuple) else got) * 0.5
+
+
+def _error(got: Any, wanted: list[list[float]], shape: tuple[int, int]) -> float:
+    """The largest deviation of all entries, in units of the root mean square of what is wanted."""
+    if tuple(got.shape) != shape:
+        return math.inf
+    size = math.sqrt(math.fsum(one * one for row in wanted for one in row) / (_ROWS * _COLUMNS))
+    worst = 0.0
+    for at, row in enumerate(got.detach().cpu().tolist()):
+        if not math.isfinite(sum(row)):
+            return math.inf
+        for place, right in enumerate(wanted[at % _ROWS][: len(row)]):
+            mine = row[place::_COLUMNS]
+            worst = max(worst, abs(max(mine) - right), abs(min(mine) - right))
+    return worst / size
 
 
 def _float8(device: dict[str, Any]) -> Any:
@@ -111,14 +147,4 @@ def _float8(device: dict[str, Any]) -> Any:
     return torch.float8_e4m3fn
 
 
-def _sampled(got: Any, left: Any, right: Any) -> float:
-    """Some entries against sums in Python: torch's own float64 could be wrong in the same way."""
-    draw = random.Random(5)  # noqa: S311  (which entries are looked at)
-    there, rows, columns = got.detach().cpu().double(), left.tolist(), right.t().tolist()
-    spots = [(draw.randrange(there.shape[0]), draw.randrange(there.shape[1])) for _ in range(_SAMPLES)]
-    size = math.sqrt(left.shape[1])
-    told = [abs(there[i, j].item() - math.fsum(a * b for a, b in zip(rows[i], columns[j]))) for i, j in spots]
-    return max(told) / size if all(map(math.isfinite, told)) else math.inf
-
-
-__all__ = ["product", "small_tensors", "to", "types_of"]
+__all__ = ["product", "small_tensors", "types_of"]

@@ -1,0 +1,68 @@
+"""What a verification did not cover: a person who reads "verified" is to know what was not tried, and why."""
+
+from typing import Any
+
+from rigup.language import _
+from rigup.verify.observe import Observed, Seen
+
+Answer = dict[str, Any]
+
+
+def left_out(observed: Observed, devices: list[Answer], full: bool) -> list[Answer]:
+    """Each with `what` and `because`; of checks also `device` and `framework`. Empty where nothing was measured."""
+    if not any(seen.listed for seen in observed.frameworks):
+        return []
+    told = [*_checks(devices), *_operators(observed), *_given_up(observed), *_unasked(devices)]
+    told.append({"what": "distributed", "because": _("Communication between processes, cards and machines (NCCL, RCCL, Gloo, MPI) was not tried.")})  # fmt: skip
+    if not full:
+        told.append({"what": "full", "because": _("Training, most of the memory and large products are tried with `--full`.")})  # fmt: skip
+    return told
+
+
+def _checks(devices: list[Answer]) -> list[Answer]:
+    """Checks that were begun and could not be judged, with their reason."""
+    return [
+        {"what": check["name"], "because": check.get("because", ""), "device": check.get("device", ""), "framework": check.get("framework", "")}
+        for device in devices
+        for check in device["checks"]
+        if "passed" not in check
+    ]  # fmt: skip
+
+
+def _operators(observed: Observed) -> list[Answer]:
+    """Operators and parts that a release, a provider or this system has no code for."""
+    found = []
+    for seen in (*observed.frameworks, *observed.companions):
+        for (device, check), record in seen.records.items():
+            names = _names(record)
+            if names:
+                said = _("Not available here: {names}.").format(names=", ".join(names))
+                found.append({"what": check, "because": said, "device": device, "framework": seen.name})
+    return found
+
+
+def _names(record: Any) -> list[str]:
+    """What a check tells as left out, whatever it told."""
+    measured = record.get("measured")
+    left = measured.get("left") if isinstance(measured, dict) else None
+    return [str(one)[:200] for one in left[:20]] if isinstance(left, list) else []
+
+
+def _given_up(observed: Observed) -> list[Answer]:
+    """Frameworks whose time was over before their end."""
+    said = _("Its time was over before all was tried.")
+    return [{"what": seen.name, "because": said, "framework": seen.name} for seen in _all(observed) if seen.over]
+
+
+def _all(observed: Observed) -> list[Seen]:
+    return [*observed.frameworks, *observed.companions]
+
+
+def _unasked(devices: list[Answer]) -> list[Answer]:
+    """Devices of the machine that no framework was asked about."""
+    said = _("No framework here computed on this device.")
+    return [
+        {"what": str(device.get("name") or device.get("pci_id") or "GPU"), "because": device.get("because") or said}
+        for device in devices
+        if "index" in device and not device["checks"]
+    ]

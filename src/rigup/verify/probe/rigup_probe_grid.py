@@ -1,0 +1,105 @@
+"""Arrays in plain Python: a shape and a flat list of numbers, and the ways to walk over them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any, Callable, Iterator, List, Sequence, Tuple
+
+Index = Tuple[int, ...]
+Lane = Callable[[List[Any]], List[Any]]
+
+
+class Grid:
+    """Numbers in rows, the last dimension the fastest."""
+
+    def __init__(self, shape: Sequence[int], flat: Sequence[Any]) -> None:
+        self.shape, self.flat = tuple(shape), list(flat)
+        if len(self.flat) != math.prod(self.shape):
+            raise ValueError("a grid of " + str(self.shape) + " does not have " + str(len(self.flat)) + " numbers")
+        self._steps = [math.prod(self.shape[place + 1 :]) for place in range(len(self.shape))]
+
+    def __getitem__(self, index: Index) -> Any:
+        return self.flat[self.place(index)]
+
+    def place(self, index: Index) -> int:
+        """Where an index lies in the flat list."""
+        return sum(step * at for step, at in zip(self._steps, index))
+
+    def indices(self) -> Iterator[Index]:
+        """Each index, in the order of the flat list."""
+        return itertools.product(*map(range, self.shape))
+
+    def has(self, index: Index) -> bool:
+        """Whether an index lies inside."""
+        return all(0 <= at < size for at, size in zip(index, self.shape))
+
+
+def made(shape: Sequence[int], function: Callable[[Index], Any]) -> Grid:
+    """A grid whose number at each index a function gives."""
+    return Grid(shape, [function(index) for index in itertools.product(*map(range, shape))])
+
+
+def each(function: Callable[..., Any]) -> Callable[..., Grid]:
+    """A function of numbers as a function of grids, which are broadcast against each other."""
+
+    def called(*grids: Grid) -> Grid:
+        shape = _broadcast(grids)
+        if all(one.shape == shape for one in grids):
+            return Grid(shape, list(map(function, *(one.flat for one in grids))))
+        return made(shape, lambda index: function(*(one[_inside(one, index)] for one in grids)))
+
+    return called
+
+
+def _broadcast(grids: Sequence[Grid]) -> Index:
+    rank = max(len(one.shape) for one in grids)
+    padded = [(1,) * (rank - len(one.shape)) + one.shape for one in grids]
+    return tuple(max(sizes) if min(sizes) else 0 for sizes in zip(*padded))
+
+
+def _inside(grid: Grid, index: Index) -> Index:
+    last = index[len(index) - len(grid.shape) :]
+    return tuple(0 if size == 1 else at for at, size in zip(last, grid.shape))
+
+
+def lanes(grid: Grid, key: Callable[[Index], Any], function: Lane) -> Grid:
+    """A function of lists, over all numbers whose indices have the same key."""
+    places: dict[Any, list[int]] = {}
+    for place, index in enumerate(grid.indices()):
+        places.setdefault(key(index), []).append(place)
+    flat: list[Any] = [None] * len(grid.flat)
+    for several in places.values():
+        for place, one in zip(several, function([grid.flat[at] for at in several])):
+            flat[place] = one
+    return Grid(grid.shape, flat)
+
+
+def always(result: Grid) -> Callable[..., Grid]:
+    """The same, whatever the inputs."""
+    return lambda *_grids: result
+
+
+def along(dim: int, function: Lane) -> Callable[[Grid], Grid]:
+    """A function of lists, along one dimension."""
+
+    def called(grid: Grid) -> Grid:
+        at = dim % len(grid.shape)
+        return lanes(grid, lambda index: index[:at] + index[at + 1 :], function)
+
+    return called
+
+
+def reduced(dims: Sequence[int], function: Callable[[list[Any]], Any]) -> Callable[[Grid], Grid]:
+    """A function from a list to a number, over some dimensions, which go; () for all."""
+
+    def called(grid: Grid) -> Grid:
+        rank = len(grid.shape)
+        gone = {dim % rank for dim in dims} if dims else set(range(rank))
+        kept = [place for place in range(rank) if place not in gone]
+        gathered: dict[Index, list[Any]] = {}
+        for index, one in zip(grid.indices(), grid.flat):
+            gathered.setdefault(tuple(index[place] for place in kept), []).append(one)
+        return made([grid.shape[place] for place in kept], lambda index: function(gathered[index]))
+
+    return called

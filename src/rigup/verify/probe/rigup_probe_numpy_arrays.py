@@ -1,0 +1,170 @@
+"""NumPy's handling of arrays: shapes, types, orders, places, and what is no number."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from typing import Any
+
+import numpy as np
+from rigup_probe_compare import Found
+from rigup_probe_expected import flat, normal, rounded, shaped, turned, whole
+
+_TYPES = ("float64", "float32", "float16", "int8", "int16", "int32", "int64", "uint8")
+_NAN, _INF = math.nan, math.inf
+
+
+def small_tensors(_device: dict[str, Any]) -> dict[str, Any]:
+    """Whole numbers in each type; bytes as they were given."""
+    found = Found()
+    for kind in _TYPES:
+        count = np.arange(1, 11).astype(kind)
+        found.exact("arange " + kind, count, list(range(1, 11)))
+        found.exact("sum " + kind, count.sum(), 55)
+        found.exact("compared " + kind, (count > 4).sum(), 6)
+        found.exact("zeros " + kind, np.zeros((2, 3), kind), [[0] * 3] * 2)
+        found.exact("ones " + kind, np.ones((2, 3), kind), [[1] * 3] * 2)
+        found.exact("full " + kind, np.full(3, 7, kind), [7] * 3)
+        found.exact("copy " + kind, count.copy(), list(range(1, 11)))
+        again = np.frombuffer(count.tobytes(), kind)
+        found.exact("bytes " + kind, again, list(range(1, 11)))
+        held = count.copy()
+        held += 1
+        held[::2] *= 2
+        found.exact("in place " + kind, held, [n + 1 if at % 2 else 2 * (n + 1) for at, n in enumerate(range(1, 11))])
+    large = np.arange(1_048_583, dtype=np.int64)
+    found.exact("sum of many", large.sum(), 1_048_583 * 1_048_582 // 2)
+    found.exact("copy of many", (large.copy() != large).sum(), 0)
+    found.near("linspace float64", np.linspace(0, 1, 11), [n / 10 for n in range(11)])
+    found.exact("eye", np.eye(2, 3, 1), [[0, 1, 0], [0, 0, 1]])
+    return dict(found.measured())
+
+
+def shapes(_device: dict[str, Any]) -> dict[str, Any]:
+    """Turning, joining, cutting and repeating: exact, for nothing is reckoned."""
+    found = Found()
+    for kind in ("float64", "float32", "int32", "uint8"):
+        flat_ = whole(1, 0, 99, 24)
+        cube, there = shaped(list(flat_), (2, 3, 4)), np.array(flat_, kind).reshape(2, 3, 4)
+        plain, matrix = shaped(list(flat_), (4, 6)), np.array(flat_, kind).reshape(4, 6)
+        made = {
+            "reshape": (there, cube), "transpose": (matrix.T, turned(plain)), "ravel": (there.ravel(), flat_),
+            "axes": (there.transpose(2, 0, 1), [[[cube[i][j][k] for j in range(3)] for i in range(2)] for k in range(4)]),
+            "concatenate": (np.concatenate([matrix, matrix]), plain + plain), "vstack": (np.vstack([matrix, matrix]), plain + plain),
+            "hstack": (np.hstack([matrix, matrix]), [row + row for row in plain]), "stack": (np.stack([matrix, matrix]), [plain, plain]),
+            "flip": (np.flip(matrix, 1), [row[::-1] for row in plain]), "roll": (np.roll(matrix, 2, 1), [row[-2:] + row[:-2] for row in plain]),
+            "repeat": (np.repeat(matrix[0], 2), [one for one in plain[0] for _ in range(2)]), "tile": (np.tile(matrix[0], 2), plain[0] * 2),
+            "pad": (np.pad(matrix[0], (1, 2)), [0, *plain[0], 0, 0]), "split": (np.split(matrix, 2)[1], plain[2:]),
+            "tril": (np.tril(matrix), [[one if j <= i else 0 for j, one in enumerate(row)] for i, row in enumerate(plain)]),
+            "triu": (np.triu(matrix), [[one if j >= i else 0 for j, one in enumerate(row)] for i, row in enumerate(plain)]),
+            "diag": (np.diag(matrix), [plain[n][n] for n in range(4)]), "swapaxes": (there.swapaxes(0, 1), [[cube[i][j] for i in range(2)] for j in range(3)]),
+            "rot90": (np.rot90(matrix), turned(plain)[::-1]), "kron": (np.kron(np.eye(2, dtype=kind), matrix[:1, :2]), [[*plain[0][:2], 0, 0], [0, 0, *plain[0][:2]]]),
+            "broadcast_to": (np.broadcast_to(matrix[0], (2, 6)), [plain[0]] * 2), "sliced": (matrix[1::2, ::-3], [row[::-3] for row in plain[1::2]]),
+            "contiguous": (np.ascontiguousarray(matrix.T), turned(plain)), "meshgrid": (np.meshgrid(matrix[0], matrix[0])[1], [[one] * 6 for one in plain[0]]),
+        }  # fmt: skip
+        for name, (got, wanted) in made.items():
+            found.exact(name + " " + kind, got, wanted)
+    return dict(found.measured())
+
+
+def casts(_device: dict[str, Any]) -> dict[str, Any]:
+    """From each type to each other, rounding as IEEE 754 has it."""
+    found = Found()
+    values = [n - 6 for n in range(13)]
+    for one in _TYPES:
+        for other in _TYPES:
+            given = [abs(n) for n in values] if "u" in one + other else values
+            found.exact(one + " to " + other, np.array(given, one).astype(other), given)
+    spread = [one * 3.7 for one in normal(1, 101)]
+    for kind in ("float32", "float16"):
+        found.exact("float64 to " + kind, np.array(spread).astype(kind), rounded(kind, spread))
+    found.exact("float64 to int32", np.array(spread).astype("int32"), list(map(int, spread)))
+    found.exact("to bool", np.array([0.0, 2.0, -1.0]).astype(bool), [False, True, True])
+    found.exact("round", np.round(np.array(spread), 2), [round(one, 2) for one in np.array(spread).tolist()])
+    found.exact("byte order", np.array([1, 258], ">i2").astype("<i4"), [1, 258])
+    return dict(found.measured())
+
+
+def unusual(_device: dict[str, Any]) -> dict[str, Any]:
+    """What is no number stays none; what is infinite, infinite."""
+    found = Found()
+    with np.errstate(all="ignore"):
+        for kind in ("float64", "float32", "float16"):
+            odd = np.array([1.0, _NAN, _INF, -_INF, 0.0] * 7, kind)
+            made = {
+                "sum": (odd.sum(), _NAN), "max": (odd.max(), _NAN), "min": (odd.min(), _NAN), "mean": (odd.mean(), _NAN),
+                "isnan": (np.isnan(odd), [False, True, False, False, False] * 7), "isinf": (np.isinf(odd), [False, False, True, True, False] * 7),
+                "isfinite": (np.isfinite(odd), [True, False, False, False, True] * 7), "add": (odd + 1, [2, _NAN, _INF, -_INF, 1] * 7),
+                "multiply": (odd * 0, [0, _NAN, _NAN, _NAN, 0] * 7), "exp": (np.exp(odd[1:5]), [_NAN, _INF, 0, 1]),
+                "maximum": (np.maximum(odd, 0), [1, _NAN, _INF, 0, 0] * 7), "fmax": (np.fmax(odd, 0), [1, 0, _INF, 0, 0] * 7),
+                "nanmax": (np.nanmax(odd), _INF), "log": (np.log(np.array([-1, 0], kind)), [_NAN, -_INF]), "sqrt": (np.sqrt(np.array([-1, _INF], kind)), [_NAN, _INF]),
+                "divide": (np.array([1, -1, 0], kind) / np.array([0, 0, 0], kind), [_INF, -_INF, _NAN]), "clip": (np.clip(odd, -2, 2), [1, _NAN, 2, -2, 0] * 7),
+                "sort": (np.sort(odd[:5]), [-_INF, 0, 1, _INF, _NAN]), "matmul": (np.array([[1, _NAN], [1, 1]], kind) @ np.array([[1], [0]], kind), [[_NAN], [1]]),
+                "nan_to_num": (np.nan_to_num(odd[:2]), [1, 0]), "equal": (odd[:2] == odd[:2], [True, False]), "where": (np.where(np.isnan(odd[:2]), 5, odd[:2]), [1, 5]),
+                "argmax": (odd.argmax(), 1), "dot": (np.dot(odd, odd), _NAN), "tanh": (np.tanh(odd[1:4]), [_NAN, 1, -1]), "cumsum": (odd[:3].cumsum(), [1, _NAN, _NAN]),
+            }  # fmt: skip
+            for name, (got, wanted) in made.items():
+                found.exact(name + " " + kind, got, wanted)
+    return dict(found.measured())
+
+
+def sorting(_device: dict[str, Any]) -> dict[str, Any]:
+    """Sorted values and where they were, in each type and kind of sorting; equal ones stay in order where that is promised."""
+    found = Found()
+    for kind in _TYPES:
+        for size in (5, 17, 300, 5003):
+            values = whole(size, 0, 60, size)
+            there, up = np.array(values, kind), sorted(values)
+            for way in ("quicksort", "mergesort", "heapsort", "stable"):
+                found.exact("sort " + way + " " + kind, np.sort(there, kind=way), up)
+                order = np.argsort(there, kind=way).tolist()
+                found.exact("argsort " + way + " " + kind, [values[n] for n in order], up)
+            found.exact("argsort in order " + kind, np.argsort(there, kind="stable"), sorted(range(size), key=values.__getitem__))  # fmt: skip
+            part = np.partition(there, size // 2).tolist()
+            found.exact("partition " + kind, [sorted(part[: size // 2]), part[size // 2]], [up[: size // 2], up[size // 2]])  # fmt: skip
+            where = np.argpartition(there, size // 2).tolist()
+            found.exact("argpartition " + kind, values[where[size // 2]], up[size // 2])
+            found.exact("unique " + kind, np.unique(there), sorted(set(values)))
+            found.exact("searchsorted " + kind, np.searchsorted(np.array(up, kind), there), [bisect.bisect_left(up, one) for one in values])  # fmt: skip
+            found.exact("argmax " + kind, there.argmax(), values.index(max(values)))
+            found.exact("argmin " + kind, there.argmin(), values.index(min(values)))
+        matrix = whole(3, 0, 99, 7, 9)
+        found.exact("sort rows " + kind, np.sort(np.array(matrix, kind), axis=1), list(map(sorted, matrix)))
+        found.exact(
+            "sort columns " + kind, np.sort(np.array(matrix, kind), axis=0), turned(map(sorted, turned(matrix)))
+        )
+        found.exact("argmax rows " + kind, np.array(matrix, kind).argmax(1), [row.index(max(row)) for row in matrix])
+    found.exact("lexsort", np.lexsort((np.array([1, 0, 1]), np.array([2, 2, 1]))), [2, 1, 0])
+    return dict(found.measured())
+
+
+def indexing(_device: dict[str, Any]) -> dict[str, Any]:
+    """Take, put, mask, count, add at places that occur twice."""
+    found = Found()
+    for kind in _TYPES:
+        table, rows = whole(1, 0, 60, 11, 4), whole(2, 0, 10, 23)
+        there, at = np.array(table, kind), np.array(rows)
+        counts = [rows.count(n) for n in range(11)]
+        added, put = np.zeros(11, kind), np.array(table, kind)
+        np.add.at(added, at, np.ones(23, kind))
+        put[at[:3]] = 7
+        made = {
+            "rows": (there[at], [table[n] for n in rows]), "take": (np.take(there, at, 0), [table[n] for n in rows]),
+            "mask": (there[there > 30], [one for one in flat(table) if one > 30]), "add.at": (added, counts),
+            "where": (np.where(there > 30, there, 0), [[one if one > 30 else 0 for one in row] for row in table]),
+            "nonzero": (np.nonzero(there[:, 0] > 30)[0], [n for n, row in enumerate(table) if row[0] > 30]),
+            "take_along_axis": (np.take_along_axis(there, at[:11, None] % 4, 1), [[row[n % 4]] for row, n in zip(table, rows)]),
+            "put": (put, [[7] * 4 if n in rows[:3] else row for n, row in enumerate(table)]), "pairs": (there[at, at % 4], [table[n][n % 4] for n in rows]),
+            "negative": (there[-2], table[-2]), "select": (np.select([there > 40, there > 20], [there, np.ones_like(there)], np.zeros_like(there)), [[one if one > 40 else int(one > 20) for one in row] for row in table]),
+            "compress": (np.compress(np.array([True, False, True]), there, 0), [table[0], table[2]]), "any": (np.any(there > 58, 1), [any(one > 58 for one in row) for row in table]),
+            "all": (np.all(there > 9, 1), [all(one > 9 for one in row) for row in table]), "clip": (np.clip(there, 10, 40), [[min(max(one, 10), 40) for one in row] for row in table]),
+            "delete": (np.delete(there, 1, 0), [table[0], *table[2:]]), "insert": (np.insert(there[:, 0], 1, 9), [table[0][0], 9, *(row[0] for row in table[1:])]),
+        }  # fmt: skip
+        for name, (got, wanted) in made.items():
+            found.exact(name + " " + kind, got, wanted)
+    rows = whole(2, 0, 10, 23)
+    found.exact("bincount", np.bincount(np.array(rows), minlength=11), [rows.count(n) for n in range(11)])
+    found.exact("histogram", np.histogram(np.array(rows), 11, (0, 11))[0], [rows.count(n) for n in range(11)])
+    found.exact("isin", np.isin(np.array(rows), [1, 5]), [one in (1, 5) for one in rows])
+    found.near("interp float64", np.interp([0.5, 1.25], [0, 1, 2], [0, 10, 30]), [5.0, 15.0])
+    return dict(found.measured())

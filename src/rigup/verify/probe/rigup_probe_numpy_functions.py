@@ -1,0 +1,297 @@
+"""NumPy's functions of numbers: of each element, of rows, of matrices, and transforms; wanted is what Python computes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+import numpy as np
+import rigup_probe_expected as reference
+from rigup_probe_compare import Found, error
+from rigup_probe_expected import each, normal, rounded, turned, whole
+
+_FLOATS = ("float64", "float32", "float16")
+_LENGTHS = (1, 3, 31, 130)  # with and without a rest that fills no vector of the processor
+# Functions of one element, and from where to where they are asked.
+_OF_ONE = {
+    "exp": (math.exp, -4, 4),
+    "exp2": (lambda x: 2.0**x, -4, 4),
+    "expm1": (math.expm1, -2, 2),
+    "log": (math.log, 0.1, 9),
+    "log2": (math.log2, 0.1, 9),
+    "log10": (math.log10, 0.1, 9),
+    "log1p": (math.log1p, -0.5, 9),
+    "sqrt": (math.sqrt, 0, 9),
+    "cbrt": (lambda x: math.copysign(abs(x) ** (1 / 3), x), -9, 9),
+    "square": (lambda x: x * x, -9, 9),
+    "reciprocal": (lambda x: 1 / x, 0.3, 9),
+    "sin": (math.sin, -6, 6),
+    "cos": (math.cos, -6, 6),
+    "tan": (math.tan, -1.4, 1.4),
+    "arcsin": (math.asin, -1, 1),
+    "arccos": (math.acos, -1, 1),
+    "arctan": (math.atan, -5, 5),
+    "sinh": (math.sinh, -3, 3),
+    "cosh": (math.cosh, -3, 3),
+    "tanh": (math.tanh, -3, 3),
+    "arcsinh": (math.asinh, -5, 5),
+    "arccosh": (math.acosh, 1, 9),
+    "arctanh": (math.atanh, -0.9, 0.9),
+    "absolute": (abs, -9, 9),
+    "negative": (lambda x: -x, -9, 9),
+    "positive": (lambda x: x, -9, 9),
+    "sign": (lambda x: float((x > 0) - (x < 0)), -9, 9),
+    "floor": (math.floor, -9, 9),
+    "ceil": (math.ceil, -9, 9),
+    "trunc": (math.trunc, -9, 9),
+    "rint": (round, -9, 9),
+    "deg2rad": (math.radians, -360, 360),
+    "rad2deg": (math.degrees, -6, 6),
+}  # type: dict[str, tuple[Callable[[float], float], float, float]]
+_OF_TWO = {
+    "add": lambda x, y: x + y,
+    "subtract": lambda x, y: x - y,
+    "multiply": lambda x, y: x * y,
+    "divide": lambda x, y: x / y,
+    "power": lambda x, y: abs(x) ** y,
+    "maximum": max,
+    "minimum": min,
+    "fmax": max,
+    "fmin": min,
+    "hypot": math.hypot,
+    "arctan2": math.atan2,
+    "copysign": math.copysign,
+    "fmod": math.fmod,
+    "remainder": lambda x, y: math.fmod(math.fmod(x, y) + y, y),
+    "floor_divide": lambda x, y: math.floor(x / y),
+    "logaddexp": lambda x, y: reference.logsumexp([x, y]),
+    "heaviside": lambda x, y: 0.0 if x < 0 else 1.0 if x else y,
+}  # type: dict[str, Callable[[float, float], float]]
+_COMPARED = {
+    "greater": lambda x, y: x > y,
+    "greater_equal": lambda x, y: x >= y,
+    "less": lambda x, y: x < y,
+    "less_equal": lambda x, y: x <= y,
+    "equal": lambda x, y: x == y,
+    "not_equal": lambda x, y: x != y,
+}  # type: dict[str, Callable[[Any, Any], Any]]
+_OF_WHOLE = {
+    "add": lambda x, y: x + y,
+    "subtract": lambda x, y: x - y,
+    "multiply": lambda x, y: x * y,
+    "floor_divide": lambda x, y: x // y,
+    "remainder": lambda x, y: x % y,
+    "maximum": max,
+    "minimum": min,
+    "bitwise_and": lambda x, y: x & y,
+    "bitwise_or": lambda x, y: x | y,
+    "bitwise_xor": lambda x, y: x ^ y,
+    "gcd": math.gcd,
+    **_COMPARED,
+}  # type: dict[str, Callable[[Any, Any], Any]]
+
+
+def elementwise(_device: dict[str, Any]) -> dict[str, Any]:
+    """Functions of one and of two elements, in each type and in lengths that suit no vector of the processor."""
+    found = Found()
+    for kind in _FLOATS:
+        for name, (function, least, most) in _OF_ONE.items():
+            _one(found, name, kind, function, least, most)
+        for name, double in _OF_TWO.items():
+            _two(found, name, kind, double)
+    for kind in ("int8", "int16", "int32", "int64", "uint8"):
+        left, right = whole(1, 1, 11, 67), whole(2, 1, 9, 67)
+        for name, double in _OF_WHOLE.items():
+            wanted = [double(x, y) for x, y in zip(left, right)]
+            if kind[0] != "u" or name != "subtract":
+                found.exact(name + " " + kind, getattr(np, name)(np.array(left, kind), np.array(right, kind)), wanted)
+    return dict(found.measured())
+
+
+def _one(found: Found, name: str, kind: str, function: Callable[[float], float], least: float, most: float) -> None:
+    worst = 0.0
+    for length in _LENGTHS:
+        steps = [least + (most - least) * (n + 0.5) / length for n in range(length)]
+        given = rounded(kind, steps)
+        there = np.array(given, kind)
+        wanted = [float(function(one)) for one in given]
+        spread = np.array([value for one in given for value in (one, 0.5)], kind)[::2]
+        worst = max(worst, error(getattr(np, name)(there), wanted), error(getattr(np, name)(spread), wanted))
+        worst = max(worst, error(getattr(np, name)(there[::-1]), wanted[::-1]))
+        if there.tolist() != given:
+            found.wrong.append(name + " leaves its input alone " + kind)
+    found.errors[name + " " + kind] = worst
+
+
+def _two(found: Found, name: str, kind: str, function: Callable[[float, float], float]) -> None:
+    left = rounded(kind, normal(1, 67))
+    right = rounded(kind, [abs(one) + 0.5 for one in normal(2, 67)])
+    given = [abs(one) for one in left] if name in ("power", "remainder") else left
+    got = getattr(np, name)(np.array(given, kind), np.array(right, kind))
+    found.near(name + " " + kind, got, [float(function(x, y)) for x, y in zip(given, right)])
+    column = getattr(np, name)(np.array(given[:5], kind)[:, None], np.array(right[:7], kind))
+    found.near(name + " broadcast " + kind, column, [[float(function(x, y)) for y in right[:7]] for x in given[:5]])
+    if name in _COMPARED:
+        found.exact(name + " " + kind, got, [function(x, y) for x, y in zip(given, right)])
+
+
+def reductions(_device: dict[str, Any]) -> dict[str, Any]:
+    """Sums and their like over each dimension; running ones too."""
+    found = Found()
+    named = {
+        "sum": math.fsum,
+        "mean": reference.mean,
+        "var": reference.variance,
+        "min": min,
+        "max": max,
+        "std": lambda row: math.sqrt(reference.variance(row)),
+        "median": _median,
+        "prod": _product,
+        "ptp": lambda row: max(row) - min(row),
+        "cumsum": lambda row: [math.fsum(row[: n + 1]) for n in range(len(row))],
+        "cumprod": lambda row: [_product(row[: n + 1]) for n in range(len(row))],
+        "diff": lambda row: [after - before for before, after in zip(row, row[1:])],
+        "nansum": math.fsum,
+        "nanmean": reference.mean,
+        "nanmax": max,
+    }  # type: dict[str, Callable[[list[float]], Any]]
+    for kind in _FLOATS:
+        values = rounded(kind, [[1 + one / 8 for one in row] for row in normal(1, 9, 19)])
+        there = np.array(values, kind)
+        for name, function in named.items():
+            by_row, by_column = list(map(function, values)), list(map(function, turned(values)))
+            found.near(name + " " + kind, getattr(np, name)(there, axis=1), by_row)
+            down = getattr(np, name)(there, axis=0)
+            found.near(name + " down " + kind, down, turned(by_column) if isinstance(by_column[0], list) else by_column)
+            if not isinstance(by_row[0], list):
+                found.near(name + " of all " + kind, getattr(np, name)(there), function(reference.flat(values)))
+        found.near("average " + kind, np.average(there, axis=1, weights=there[0]), [reference.dot(row, values[0]) / math.fsum(values[0]) for row in values])  # fmt: skip
+        _long(found, kind)
+    return dict(found.measured())
+
+
+def _long(found: Found, kind: str) -> None:
+    """Sums over what does not fit one vector, one block or one cache line."""
+    values = rounded(kind, normal(7, 5003)) if kind != "float16" else [1.0] * 2000
+    found.near("sum of many " + kind, np.array(values, kind).sum() / 1000, math.fsum(values) / 1000)
+    if kind == "float64":
+        _statistics(found)
+    spread = rounded(kind, normal(8, 1001))
+    found.near("mean of steps " + kind, np.array(spread, kind)[::3].mean() * 10, reference.mean(spread[::3]) * 10)
+
+
+def _statistics(found: Found) -> None:
+    """Quantiles, covariance, and sums with steps."""
+    one, other = normal(11, 21), normal(12, 21)
+    up, middles = sorted(one), (reference.mean(one), reference.mean(other))
+    both = math.fsum((x - middles[0]) * (y - middles[1]) for x, y in zip(one, other)) / 20
+    left, right = np.array(one), np.array(other)
+    found.near("quantile float64", np.quantile(left, [0.0, 0.25, 0.5, 1.0]), [up[0], up[5], up[10], up[20]])
+    found.near("percentile float64", np.percentile(left, 75), up[15])
+    found.near("cov float64", np.cov(left, right)[0, 1], both)
+    size = math.sqrt(reference.variance(one) * reference.variance(other)) * 21 / 20
+    found.near("corrcoef float64", np.corrcoef(left, right)[0, 1], both / size)
+    a, b = one[:3], other[:3]
+    found.near(
+        "cross float64", np.cross(left[:3], right[:3]), [a[n - 2] * b[n - 1] - a[n - 1] * b[n - 2] for n in range(3)]
+    )
+    found.near("polyval float64", np.polyval(left[:3], 2.0), 4 * one[0] + 2 * one[1] + one[2])
+    found.near("std of a sample float64", left.std(ddof=1), math.sqrt(reference.variance(one) * 21 / 20))
+    found.near("gradient float64", np.gradient(left)[1:-1], [(b - a) / 2 for a, b in zip(one, one[2:])])
+
+
+def _median(row: list[float]) -> float:
+    up = sorted(row)
+    return (up[(len(up) - 1) // 2] + up[len(up) // 2]) / 2
+
+
+def _product(row: list[float]) -> float:
+    return math.prod(row)
+
+
+def linear_algebra(_device: dict[str, Any]) -> dict[str, Any]:
+    """What LAPACK does, tried by what must hold of its answers; the products that try them are Python's."""
+    found = Found()
+    for kind in ("float64", "float32"):
+        for size in (3, 24):
+            _solved(found, kind, size)
+            _split(found, kind, size)
+    return dict(found.measured())
+
+
+def _solved(found: Found, kind: str, size: int) -> None:
+    matrix = [[one / 4 + (size**0.5 * 1.5 if i == j else 0.0) for j, one in enumerate(row)] for i, row in enumerate(normal(1, size, size))]  # fmt: skip
+    matrix, goals = rounded(kind, matrix), rounded(kind, normal(2, size, 2))
+    there, identity = np.array(matrix, kind), [[float(i == j) for j in range(size)] for i in range(size)]
+
+    def of(name: str) -> str:
+        return name + " " + str(size) + " " + kind
+
+    found.near(of("solve"), reference.matmul(matrix, np.linalg.solve(there, np.array(goals, kind)).tolist()), goals)
+    found.near(of("inv"), reference.matmul(matrix, np.linalg.inv(there).tolist()), identity)
+    found.near(of("det"), np.linalg.det(there) / reference.determinant(matrix), 1.0)
+    sign, logarithm = np.linalg.slogdet(there)
+    wanted = reference.determinant(matrix)
+    found.near(of("slogdet"), [float(sign), float(logarithm)], [math.copysign(1, wanted), math.log(abs(wanted))])
+    found.near(of("norm"), np.linalg.norm(there), math.sqrt(math.fsum(one * one for one in reference.flat(matrix))))
+    tall = [*matrix, *matrix[: size // 2]]
+    told = np.linalg.lstsq(np.array(tall, kind), np.array([*goals, *goals[: size // 2]], kind), rcond=None)[0]
+    found.near(of("lstsq"), reference.matmul(matrix, told.tolist()), goals)
+    found.near(of("matrix_power"), np.linalg.matrix_power(there, 3), reference.matmul(reference.matmul(matrix, matrix), matrix))  # fmt: skip
+    found.near(of("trace"), np.trace(there), math.fsum(matrix[n][n] for n in range(size)))
+    found.near(of("pinv"), reference.matmul(matrix, np.linalg.pinv(there).tolist()), identity)
+
+
+def _split(found: Found, kind: str, size: int) -> None:
+    """Decompositions: what they are made of gives the matrix again."""
+    matrix = rounded(kind, normal(3, size, size))
+    even = rounded(kind, reference.each(lambda x, y: x + y, matrix, turned(matrix)))
+    there, identity = np.array(matrix, kind), [[float(i == j) for j in range(size)] for i in range(size)]
+
+    def of(name: str) -> str:
+        return name + " " + str(size) + " " + kind
+
+    q, r = (one.tolist() for one in np.linalg.qr(there))
+    found.near(of("qr"), reference.matmul(q, r), matrix)
+    found.near(of("qr is orthogonal"), reference.matmul(turned(q), q), identity)
+    found.exact(of("qr is triangular"), [one for i, row in enumerate(r) for one in row[:i]], [0.0] * (size * (size - 1) // 2))  # fmt: skip
+    u, s, v = (one.tolist() for one in np.linalg.svd(there))
+    found.near(of("svd"), reference.matmul([[x * y for x, y in zip(row, s)] for row in u], v), matrix)
+    found.near(of("svd is orthogonal"), reference.matmul(turned(u), u), identity)
+    found.exact(of("svd is sorted"), s, sorted(s, reverse=True))
+    values, vectors = (one.tolist() for one in np.linalg.eigh(np.array(even, kind)))
+    found.near(of("eigh"), reference.matmul(even, vectors), [[x * y for x, y in zip(row, values)] for row in vectors])
+    found.near(of("eigh is orthogonal"), reference.matmul(turned(vectors), vectors), identity)
+    found.near(of("eigvalsh"), np.linalg.eigvalsh(np.array(even, kind)), values)
+    general, sides = np.linalg.eig(there)
+    right = [[x * y for x, y in zip(row, general.tolist())] for row in sides.tolist()]
+    real, imaginary = (reference.matmul(matrix, each(part, sides.tolist())) for part in (lambda z: complex(z).real, lambda z: complex(z).imag))  # fmt: skip
+    found.near(of("eig"), each(complex, real, imaginary), right)
+    definite = reference.matmul(matrix, turned(matrix))
+    definite = rounded(kind, [[one + (float(size) if i == j else 0.0) for j, one in enumerate(row)] for i, row in enumerate(definite)])  # fmt: skip
+    lower = np.linalg.cholesky(np.array(definite, kind)).tolist()
+    found.near(of("cholesky"), reference.matmul(lower, turned(lower)), definite)
+
+
+def fourier(_device: dict[str, Any]) -> dict[str, Any]:
+    """Transforms of lengths that are powers of two, that are not, and primes; convolutions beside."""
+    found = Found()
+    for length in (8, 12, 31):
+        values = normal(length, length)
+        both = list(map(complex, values, normal(9, length)))
+        of, half = " " + str(length), length // 2 + 1
+        found.near("fft" + of + " complex128", np.fft.fft(np.array(both)), reference.fourier(both))
+        found.near("ifft" + of + " complex128", np.fft.ifft(np.array(both)), [one / length for one in reference.fourier(both, 1)])  # fmt: skip
+        found.near("rfft" + of + " complex128", np.fft.rfft(np.array(values)), reference.fourier(values)[:half])
+        found.near("irfft" + of + " float64", np.fft.irfft(np.array(reference.fourier(values)[:half]), length), values)
+    square = normal(4, 6, 5)
+    by_row = [reference.fourier(row) for row in square]
+    found.near("fft2 complex128", np.fft.fft2(np.array(square)), turned([reference.fourier(one) for one in turned(by_row)]))  # fmt: skip
+    left, right = normal(5, 23), normal(6, 5)
+    padded = [0.0] * 4 + left + [0.0] * 4
+    wanted = [reference.dot(padded[n : n + 5], right[::-1]) for n in range(27)]
+    found.near("convolve float64", np.convolve(np.array(left), np.array(right)), wanted)
+    found.near("correlate float64", np.correlate(np.array(left), np.array(right)), [reference.dot(left[n : n + 5], right) for n in range(19)])  # fmt: skip
+    found.exact("fftfreq", np.fft.fftfreq(4), [0.0, 0.25, -0.5, -0.25])
+    found.exact("fftshift", np.fft.fftshift(np.arange(5)), [3, 4, 0, 1, 2])
+    return dict(found.measured())

@@ -1,0 +1,96 @@
+"""Models of ONNX, written byte by byte as protobuf has them: the package `onnx` need not be there.
+
+Source of the numbers of fields and types: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, NamedTuple
+
+import numpy as np
+
+TYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9, "float16": 10, "float64": 11}
+_FLOAT, _INT, _FLOATS, _INTS = 1, 2, 6, 7  # kinds of attributes
+
+
+class Node(NamedTuple):
+    """One operator with the names of its inputs and outputs."""
+
+    operator: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...] = ("y",)
+    attributes: Any = None
+    domain: str = ""
+
+
+def model(
+    nodes: list[Node], inputs: dict[str, Any], outputs: dict[str, str], held: dict[str, Any], opset: int
+) -> bytes:
+    """The bytes of a model.
+
+    Args:
+        nodes: in the order in which they are computed.
+        inputs: arrays, whose types and shapes are declared.
+        outputs: the type of each.
+        held: arrays that are part of the model.
+        opset: the release of the operators' set.
+
+    """
+    graph = b"".join(_field(1, _node(number, node)) for number, node in enumerate(nodes)) + _field(2, b"g")
+    graph += b"".join(_field(5, _tensor(name, value)) for name, value in held.items())
+    graph += b"".join(_field(11, _value(name, str(one.dtype), one.shape)) for name, one in inputs.items())
+    graph += b"".join(_field(12, _value(name, kind, None)) for name, kind in outputs.items())
+    domains = {node.domain for node in nodes} - {""}
+    sets = _field(8, _number(2, opset)) + b"".join(
+        _field(8, _field(1, one.encode()) + _number(2, 1)) for one in domains
+    )
+    return _number(1, 8) + _field(7, graph) + sets
+
+
+def _node(number: int, node: Node) -> bytes:
+    body = b"".join(_field(1, one.encode()) for one in node.inputs) + b"".join(
+        _field(2, one.encode()) for one in node.outputs
+    )
+    body += _field(3, ("n" + str(number)).encode()) + _field(4, node.operator.encode())
+    body += b"".join(_field(5, _attribute(name, value)) for name, value in (node.attributes or {}).items())
+    return body + (_field(7, node.domain.encode()) if node.domain else b"")
+
+
+def _attribute(name: str, value: Any) -> bytes:
+    start = _field(1, name.encode())
+    if isinstance(value, (list, tuple)):
+        return start + b"".join(_number(8, one) for one in value) + _number(20, _INTS)
+    if isinstance(value, float):
+        return start + _varint(2 << 3 | 5) + struct.pack("<f", value) + _number(20, _FLOAT)
+    return start + _number(3, value) + _number(20, _INT)
+
+
+def _tensor(name: str, value: Any) -> bytes:
+    sizes = b"".join(_number(1, size) for size in value.shape)
+    return sizes + _number(2, TYPES[str(value.dtype)]) + _field(8, name.encode()) + _field(9, np.ascontiguousarray(value).tobytes())  # fmt: skip
+
+
+def _value(name: str, kind: str, shape: Any) -> bytes:
+    """What is declared of an input or an output; a shape of None is for the session to find."""
+    sizes = b"".join(_field(1, _number(1, size)) for size in shape or ())
+    tensor = _number(1, TYPES[kind]) + (_field(2, sizes) if shape is not None else b"")
+    return _field(1, name.encode()) + _field(2, _field(1, tensor))
+
+
+def _field(number: int, body: bytes) -> bytes:
+    return _varint(number << 3 | 2) + _varint(len(body)) + body
+
+
+def _number(number: int, value: int) -> bytes:
+    return _varint(number << 3) + _varint(value)
+
+
+def _varint(value: int) -> bytes:
+    """Seven bits a byte, the lowest first; the eighth tells that more follow. Negative ones as 64 bits."""
+    value &= (1 << 64) - 1
+    made = bytearray()
+    while value > 127:
+        made.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*made, value])

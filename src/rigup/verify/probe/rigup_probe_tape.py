@@ -1,0 +1,141 @@
+"""Numbers that remember how they were made: gradients of any function that is written in plain Python, in float64.
+
+A reference function is written once, over numbers. Called with floats it gives the value that is expected; called with
+`Traced` numbers it leaves a tape (reverse-mode automatic differentiation), which gives the gradients that are expected.
+Nothing here knows of any framework.
+"""
+
+from __future__ import annotations
+
+import math
+from operator import mul
+from typing import Any, Callable, Iterable, Sequence
+
+Number = Any  # float or Traced
+_TAPE: list[Traced] = []
+
+
+class Traced:
+    """A number with the numbers that it was made of, and its slope by each of them."""
+
+    __slots__ = ("gradient", "parents", "slopes", "value")
+
+    def __init__(self, value: float, parents: Sequence[Number] = (), slopes: Sequence[float] = ()) -> None:
+        self.value, self.parents, self.slopes, self.gradient = value, parents, slopes, 0.0
+        _TAPE.append(self)
+
+    def __add__(self, other: Number) -> Traced:
+        return Traced(self.value + plain(other), (self, other), (1.0, 1.0))
+
+    def __sub__(self, other: Number) -> Traced:
+        return Traced(self.value - plain(other), (self, other), (1.0, -1.0))
+
+    def __rsub__(self, other: float) -> Traced:
+        return Traced(other - self.value, (self,), (-1.0,))
+
+    def __mul__(self, other: Number) -> Traced:
+        return Traced(self.value * plain(other), (self, other), (plain(other), self.value))
+
+    def __truediv__(self, other: Number) -> Traced:
+        below = plain(other)
+        return Traced(self.value / below, (self, other), (1.0 / below, -self.value / below**2))
+
+    def __rtruediv__(self, other: float) -> Traced:
+        return Traced(other / self.value, (self,), (-other / self.value**2,))
+
+    def __neg__(self) -> Traced:
+        return Traced(-self.value, (self,), (-1.0,))
+
+    def __pow__(self, power: float) -> Traced:
+        return Traced(self.value**power, (self,), (power * self.value ** (power - 1),))
+
+    def __lt__(self, other: Number) -> bool:
+        return self.value < plain(other)
+
+    def __gt__(self, other: Number) -> bool:
+        return self.value > plain(other)
+
+    def __le__(self, other: Number) -> bool:
+        return self.value <= plain(other)
+
+    def __ge__(self, other: Number) -> bool:
+        return self.value >= plain(other)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
+def plain(one: Number) -> float:
+    """The value alone."""
+    return one.value if isinstance(one, Traced) else one
+
+
+def curve(value: Callable[[float], float], slope: Callable[[float], float]) -> Callable[[Number], Number]:
+    """A function of one number, from its value and its slope."""
+
+    def called(one: Number) -> Number:
+        if isinstance(one, Traced):
+            return Traced(value(one.value), (one,), (slope(one.value),))
+        return value(one)
+
+    return called
+
+
+def dot(left: Sequence[Number], right: Sequence[Number]) -> Number:
+    """The sum of products, as one step of the tape."""
+    mine, theirs = [plain(one) for one in left], [plain(one) for one in right]
+    value = math.fsum(map(mul, mine, theirs))
+    if any(isinstance(one, Traced) for one in (*left, *right)):
+        return Traced(value, [*left, *right], [*theirs, *mine])
+    return value
+
+
+def total(several: Iterable[Number]) -> Number:
+    """The sum, as one step of the tape."""
+    listed = list(several)
+    return dot(listed, [1.0] * len(listed))
+
+
+def differentiate(results: Sequence[Number], weights: Sequence[float]) -> None:
+    """Give every number on the tape the gradient of the weighted sum of the results, and clear the tape."""
+    for result, weight in zip(results, weights):
+        if isinstance(result, Traced):
+            result.gradient += weight
+    for one in reversed(_TAPE):
+        if one.gradient:
+            for parent, slope in zip(one.parents, one.slopes):
+                if isinstance(parent, Traced):
+                    parent.gradient += one.gradient * slope
+    forget()
+
+
+def forget() -> None:
+    """Clear the tape."""
+    del _TAPE[:]
+
+
+def _exp(one: float) -> float:
+    return math.exp(one) if one < 709 else math.inf
+
+
+exp = curve(_exp, _exp)
+log = curve(math.log, lambda one: 1 / one)
+sqrt = curve(math.sqrt, lambda one: 0.5 / math.sqrt(one))
+sin, cos = curve(math.sin, math.cos), curve(math.cos, lambda one: -math.sin(one))
+tan = curve(math.tan, lambda one: 1 + math.tan(one) ** 2)
+tanh = curve(math.tanh, lambda one: 1 - math.tanh(one) ** 2)
+sinh, cosh = curve(math.sinh, math.cosh), curve(math.cosh, math.sinh)
+asin = curve(math.asin, lambda one: 1 / math.sqrt(1 - one * one))
+acos = curve(math.acos, lambda one: -1 / math.sqrt(1 - one * one))
+atan = curve(math.atan, lambda one: 1 / (1 + one * one))
+erf = curve(math.erf, lambda one: 2 / math.sqrt(math.pi) * math.exp(-one * one))
+log1p, expm1 = curve(math.log1p, lambda one: 1 / (1 + one)), curve(math.expm1, math.exp)
+absolute = curve(abs, lambda one: (one > 0) - (one < 0))
+
+
+def _sigmoid(one: float) -> float:
+    return 1 / (1 + math.exp(-one)) if one >= 0 else math.exp(one) / (1 + math.exp(one))
+
+
+sigmoid = curve(_sigmoid, lambda one: _sigmoid(one) * _sigmoid(-one))
+softplus = curve(lambda one: max(one, 0.0) + math.log1p(math.exp(-abs(one))), _sigmoid)

@@ -1,0 +1,367 @@
+"""A case: an operator of torch, its inputs, and the reference that says what it ought to give, forward and backward.
+
+The inputs are few, and exact in every type from bfloat16 on, so that one reference in Python serves all types. Each case
+is run in every type that the device has, with its inputs laid out in memory in several ways.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import traceback
+from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
+
+import torch
+from rigup_probe_grid import Grid
+from rigup_probe_tape import Traced, differentiate, forget, plain
+from rigup_probe_torch_compare import elsewhere, unsupported
+
+FLOATS = ("float64", "float32", "float16", "bfloat16")
+_CERTAIN = ("float64", "float32")  # types in which a CPU or a CUDA device lacks no operator
+_LONG = 33_019  # numbers: more than 2^15, and no multiple of any vector's length
+_SIZES = (1, 5, 17)
+_STEPS = 16  # inputs are multiples of 1 / _STEPS
+_MOST_LAID = 64  # inputs that are kept for the next way to call an operator
+_NOISE = 77.0  # what lies between the numbers of a strided tensor
+
+
+class Input(NamedTuple):
+    """An input: its numbers and what they are.
+
+    Attributes:
+        grid: the numbers, exact in every type.
+        kind: "real" (differentiated), "given" (of the case's type, no gradient), "mask" (truths), or the name of a type.
+
+    """
+
+    grid: Grid
+    kind: str = "real"
+
+
+class Case(NamedTuple):
+    """One row of the tables.
+
+    Attributes:
+        name: the operator's, as people call it.
+        calls: ways to ask torch for it, each of which takes the inputs; all must give the same.
+        reference: the same over grids.
+        inputs: what it is given.
+        dtypes: the types of "real" inputs to try.
+        factor: times the room that a type has, where many roundings are added up.
+        backward: whether its gradients are asked for.
+        elementwise: whether it may be given any number of numbers in any shape: it is tried in many.
+        optional: whether a device may lack it in every type.
+        result: the type of what comes out, where it is not the one that went in.
+
+    """
+
+    name: str
+    calls: tuple[Callable[..., Any], ...]
+    reference: Callable[..., Any]
+    inputs: tuple[Input, ...]
+    dtypes: tuple[str, ...] = FLOATS
+    factor: float = 1.0
+    backward: bool = True
+    elementwise: bool = False
+    optional: bool = False
+    result: str = ""
+
+
+class Wanted(NamedTuple):
+    """What is expected: results, the weights of their sum, and its gradient by each real input."""
+
+    results: list[Grid]
+    weights: list[Grid]
+    gradients: list[Grid]
+
+
+def real(*shape: int, low: float = -3.0, high: float = 3.0, seed: int = 1, step: float = 1 / _STEPS) -> Input:
+    """Numbers between two bounds, multiples of `step`."""
+    return Input(numbers(shape, low, high, seed, step))
+
+
+def given(*shape: int, **told: Any) -> Input:
+    """Likewise, without a gradient."""
+    return real(*shape, **told)._replace(kind="given")
+
+
+def literal(values: Sequence[Any], shape: Sequence[int] = (), kind: str = "real") -> Input:
+    """These numbers."""
+    return Input(Grid(shape or (len(values),), values), kind)
+
+
+def distinct(*shape: int, seed: int = 1, step: float = 1 / _STEPS) -> Input:
+    """Numbers no two of which are equal; at most 250 of them."""
+    count = math.prod(shape)
+    values = [(one - count // 2) * step for one in range(count)]
+    random.Random(seed).shuffle(values)  # noqa: S311  (an order to sort)
+    return Input(Grid(shape, values))
+
+
+def numbers(shape: Sequence[int], low: float, high: float, seed: int, step: float) -> Grid:
+    """A grid of multiples of `step`, the same each time, without zero."""
+    draw = random.Random(seed * 1009 + len(shape))  # noqa: S311  (numbers to reckon with)
+    bounds = math.ceil(low / step), math.floor(high / step)
+    return Grid(shape, [(draw.randint(*bounds) or bounds[1]) * step for _ in range(math.prod(shape))])
+
+
+_EXPECTED: dict[str, Wanted] = {}
+
+
+def expected(case: Case) -> Wanted:
+    """What the reference says, reckoned once."""
+    if case.name not in _EXPECTED:
+        _EXPECTED[case.name] = _reckoned(case)
+    return _EXPECTED[case.name]
+
+
+def _reckoned(case: Case) -> Wanted:
+    forget()
+    traced = [_traced(one) if case.backward and one.kind == "real" else one.grid for one in case.inputs]
+    told = case.reference(*traced)
+    results = list(told) if isinstance(told, tuple) else [told]
+    weights = [numbers(one.shape, -2.0, 2.0, 17 + at, 0.125) for at, one in enumerate(results)]
+    differentiate([x for one in results for x in one.flat], [x for one in weights for x in one.flat])
+    slopes = [Grid(one.shape, [x.gradient for x in one.flat]) for one, told in zip(traced, case.inputs)
+              if case.backward and told.kind == "real"]  # fmt: skip
+    return Wanted([Grid(one.shape, [plain(x) for x in one.flat]) for one in results], weights, slopes)
+
+
+def _traced(one: Input) -> Grid:
+    return Grid(one.grid.shape, [Traced(x) for x in one.grid.flat])
+
+
+class Variant(NamedTuple):
+    """How the inputs of a case are laid out: its name, how a tensor is made, and how many numbers of the case are used."""
+
+    name: str
+    lay: Callable[[Grid, Any, str], Any]
+    take: int = 0  # of an elementwise case: the first so many numbers, in a row, over and over; 0 for all as they are
+
+
+def _plain(grid: Grid, dtype: Any, device: str) -> Any:
+    return torch.tensor(grid.flat, dtype=dtype).to(device).view(grid.shape)
+
+
+def _transposed(grid: Grid, dtype: Any, device: str) -> Any:
+    turned = list(range(len(grid.shape)))[::-1]
+    return _permuted(grid, turned, dtype, device)
+
+
+def _channels_last(grid: Grid, dtype: Any, device: str) -> Any:
+    rank = len(grid.shape)
+    return _permuted(grid, [0, *range(2, rank), 1], dtype, device) if rank > 2 else _transposed(grid, dtype, device)
+
+
+def _permuted(grid: Grid, order: list[int], dtype: Any, device: str) -> Any:
+    """The dimensions lie in memory in another order; no kernel moves the numbers."""
+    shape = [grid.shape[place] for place in order]
+    back = [order.index(place) for place in range(len(order))]
+    there = Grid(shape, [0.0] * len(grid.flat))
+    for index, one in zip(grid.indices(), grid.flat):
+        there.flat[there.place(tuple(index[place] for place in order))] = one
+    return torch.tensor(there.flat, dtype=dtype).to(device).view(shape).permute(back)
+
+
+def _offset(grid: Grid, dtype: Any, device: str) -> Any:
+    """It begins at an address that suits no vector."""
+    return torch.tensor([*grid.flat[:1] * 3, *grid.flat], dtype=dtype).to(device)[3:].view(grid.shape)
+
+
+def _strided(grid: Grid, dtype: Any, device: str) -> Any:
+    """Every other number is noise."""
+    noise = bool(_NOISE) if dtype == torch.bool else 1 if not dtype.is_floating_point else _NOISE
+    mixed = [x for one in grid.flat for x in (one, noise)]
+    return torch.tensor(mixed, dtype=dtype).to(device).view(*grid.shape, 2)[..., 0]
+
+
+LAYOUTS = (
+    Variant("contiguous", _plain),
+    Variant("transposed", _transposed),
+    Variant("channels last", _channels_last),
+    Variant("offset", _offset),
+    Variant("strided", _strided),
+)
+_THREADS = torch.get_num_threads()  # as this process was started with
+_LARGE = Variant("1100003 numbers", _plain, 1_100_003)
+_ROWS = tuple(Variant(str(size) + " numbers", _plain, size) for size in (*_SIZES, _LONG))
+
+
+def measured(
+    device: dict[str, Any], cases: Iterable[Case], dtypes: Sequence[str], full: bool = False
+) -> dict[str, Any]:
+    """Each case in each type, forward and backward: the worst error of all its variants, and what was not right."""
+    told = Told(device)
+    for case in cases:
+        wanted = expected(case)
+        for name in [one for one in dtypes if one in case.dtypes] or case.dtypes[:1] * (case.dtypes[0] not in FLOATS):
+            for variant in _variants(case, full and name == "float32"):
+                torch.set_num_threads(_THREADS if variant is _LARGE else 1)
+                _one(told, case, wanted, name, variant)
+    return told.summary()
+
+
+def _variants(case: Case, large: bool) -> Iterator[Variant]:
+    """Those that differ for this case. `large`: also with more numbers than one thread is given."""
+    yield from (one for one in LAYOUTS if one is LAYOUTS[0] or _fits(case, one))
+    if case.elementwise:
+        yield from _ROWS
+        yield from (_LARGE,) if large else ()
+
+
+def _fits(case: Case, variant: Variant) -> bool:
+    """Whether the variant differs from others for these inputs."""
+    rank = max((len(one.grid.shape) for one in case.inputs), default=0)
+    return {"transposed": rank > 1, "channels last": rank > 2}.get(variant.name, rank > 0)
+
+
+class Told:
+    """What was seen of some cases on one device."""
+
+    def __init__(self, device: dict[str, Any]) -> None:
+        self.device = device
+        self.worst: dict[tuple[str, str, str], list[Any]] = {}
+        self.raised: list[list[str]] = []
+        self.without: list[str] = []
+        self.away: list[str] = []
+
+    def add(self, case: Case, dtype: str, way: str, error: float, where: str) -> None:
+        """Keep it if it is the worst of its kind."""
+        key = (case.name, dtype, way)
+        if key not in self.worst or error > self.worst[key][0]:
+            self.worst[key] = [error, where, case.factor]
+
+    def summary(self) -> dict[str, Any]:
+        """For the line that the probe says."""
+        cases = [[*key, *value] for key, value in self.worst.items()]
+        without = list(dict.fromkeys(self.without))
+        return {"cases": cases, "raised": self.raised, "without": without, "elsewhere": list(dict.fromkeys(self.away))}
+
+
+def _one(told: Told, case: Case, wanted: Wanted, dtype: str, variant: Variant) -> None:
+    """One variant in one type: the ways to call it, and the gradients of the first of them."""
+    way = "forward"
+    try:
+        for number, call in enumerate(_calls(case, dtype, variant)):
+            way = "forward"
+            inputs = _laid(told.device, case, dtype, variant)
+            with torch.no_grad():
+                _compare(told, case, (dtype, way, variant), call(*inputs), wanted.results)
+            if case.backward and (number == 0 or variant is LAYOUTS[0]):
+                way = "backward"
+                _back(told, case, wanted, (dtype, way, variant), call)
+    except (RuntimeError, NotImplementedError, TypeError, AttributeError) as why:
+        if unsupported(why) and (case.optional or dtype not in _CERTAIN or told.device["type"] not in ("cpu", "cuda")):
+            told.without.append(case.name + " " + dtype)
+        else:
+            traceback.print_exc() if not told.raised else None
+            text = (str(why).strip().splitlines() or [""])[0]
+            told.raised.append([case.name, dtype, way, type(why).__name__ + ": " + text[:200]])
+
+
+def _calls(case: Case, dtype: str, variant: Variant) -> Sequence[Callable[..., Any]]:
+    """All ways to call it where the inputs lie as usual, and in one type where they lie otherwise; else the first."""
+    return case.calls if variant is LAYOUTS[0] or (variant in LAYOUTS and dtype == "float32") else case.calls[:1]
+
+
+_LAID: dict[tuple[Any, ...], Any] = {}
+
+
+def _laid(device: dict[str, Any], case: Case, dtype: str, variant: Variant) -> list[Any]:
+    """The inputs, made anew where one that was made before does not hold its numbers any more."""
+    return [_input(one, dtype, variant, device["id"]) for one in case.inputs]
+
+
+def _input(one: Input, dtype: str, variant: Variant, device: str) -> Any:
+    key = (id(one.grid), one.kind, dtype, variant.name, device)
+    if key not in _LAID or _LAID[key][0]._version != 0:
+        _LAID.clear() if len(_LAID) > _MOST_LAID else None
+        _LAID[key] = variant.lay(_shaped(one.grid, variant), _type(one.kind, dtype), device), one.grid
+    return _LAID[key][0]
+
+
+def _shaped(grid: Grid, variant: Variant) -> Grid:
+    """As the variant wants it: the numbers over and over, until there are enough."""
+    if not variant.take:
+        return grid
+    times = -(-variant.take // len(grid.flat))
+    return Grid((variant.take,), (grid.flat * times)[: variant.take])
+
+
+def _type(kind: str, dtype: str) -> Any:
+    return getattr(torch, {"real": dtype, "given": dtype, "mask": "bool"}.get(kind, kind))
+
+
+def _back(told: Told, case: Case, wanted: Wanted, at: Any, call: Callable[..., Any]) -> None:
+    """The gradients, and the result that came with them."""
+    dtype, _way, variant = at
+    inputs = _laid(told.device, case, dtype, variant)
+    leaves = [one.detach().requires_grad_() if told_.kind == "real" else one for one, told_ in zip(inputs, case.inputs)]
+    reals = [one for one, told_ in zip(leaves, case.inputs) if told_.kind == "real"]
+    with torch.enable_grad():
+        results = _several(call(*leaves))
+        _compare(told, case, (dtype, "forward", variant), [one.detach() for one in results], wanted.results)
+        weights = [
+            _plain(_shaped(one, variant), result.dtype, told.device["id"])
+            for one, result in zip(wanted.weights, results)
+        ]
+        slopes = torch.autograd.grad(results, reals, weights, allow_unused=True)
+    for number, (slope, right) in enumerate(zip(slopes, wanted.gradients)):
+        part = "gradient " + str(number + 1)
+        _compare(told, case, at, [slope], [right], part)
+
+
+def _several(results: Any) -> list[Any]:
+    return list(results) if isinstance(results, (tuple, list)) else [results]
+
+
+def _compare(told: Told, case: Case, at: Any, got: Any, wanted: list[Grid], part: str = "") -> None:
+    """Keep the error of each result."""
+    dtype, way, variant = at
+    for number, (one, right) in enumerate(zip(_several(got), wanted)):
+        where = ", ".join(
+            filter(None, [part or ("result " + str(number + 1) if len(wanted) > 1 else ""), variant.name])
+        )
+        if one is None:
+            told.add(case, dtype, way, 0.0 if not any(right.flat) else math.inf, where)
+            continue
+        told.away += [case.name + " " + dtype + " " + one for one in elsewhere(told.device, result=one)]
+        told.add(case, dtype, way, _error(one, right, variant, case.result or dtype), where)
+
+
+def _error(got: Any, right: Grid, variant: Variant, dtype: str) -> float:
+    """The largest deviation from the reference; `inf` where shape or type are others."""
+    shape = (variant.take,) if variant.take else right.shape
+    if tuple(got.shape) != tuple(shape) or (got.is_floating_point() and got.dtype != getattr(torch, dtype)):
+        return math.inf
+    there = got.detach().cpu().reshape(-1).tolist()
+    if variant.take > len(right.flat):
+        return _folded(there, right.flat)
+    return deviation(there, right.flat)
+
+
+def _folded(there: list[float], right: list[float]) -> float:
+    """Of many numbers that repeat: the extremes of those that ought to be equal are all that counts."""
+    if math.isnan(sum(there)) and not any(map(math.isnan, right)):
+        return math.inf
+    columns = [there[place :: len(right)] for place in range(len(right))]
+    return max(deviation(list(map(min, columns)), right), deviation(list(map(max, columns)), right))
+
+
+def deviation(there: Sequence[float], right: Sequence[float]) -> float:
+    """The largest deviation, in units of the wanted number or of their root mean square, whichever is larger.
+
+    There may be fewer than are wanted: then they are the first of them.
+    A NaN or an infinity is right only where one is wanted.
+    """
+    finite = [one for one in right if math.isfinite(one)]
+    size = math.sqrt(math.fsum(one * one for one in finite) / len(finite)) if finite else 1.0
+    worst = 0.0
+    for one, wanted in zip(there, right):
+        if not math.isfinite(wanted):
+            worst = max(worst, 0.0 if one == wanted or (one != one and wanted != wanted) else math.inf)
+        elif not math.isfinite(one):
+            return math.inf
+        elif one != wanted:
+            worst = max(worst, abs(one - wanted) / max(abs(wanted), size))
+    return worst

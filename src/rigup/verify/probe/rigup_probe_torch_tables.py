@@ -1,0 +1,89 @@
+"""All tables of operators by the names of their checks."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Iterator
+
+import rigup_probe_torch_table_attention as attention
+import rigup_probe_torch_table_elements as elements
+import rigup_probe_torch_table_matrices as matrices
+import rigup_probe_torch_table_moves as moves
+import rigup_probe_torch_table_networks as networks
+import rigup_probe_torch_table_resizing as resizing
+import rigup_probe_torch_table_rows as rows
+import rigup_probe_torch_table_sizes as sizes
+import rigup_probe_torch_table_types as types
+import torch
+from rigup_probe_torch_cases import FLOATS, Case, measured
+
+Check = Callable[[Dict[str, Any]], Any]
+Table = Callable[[], Iterator[Case]]
+
+
+def _all(*tables: Table) -> Table:
+    """Several as one."""
+
+    def told() -> Iterator[Case]:
+        for one in tables:
+            yield from one()
+
+    return told
+
+
+TABLES: dict[str, Table] = {
+    "elementwise": _all(elements.elementwise, sizes.ranges, sizes.mixed_layouts),
+    "activations": elements.activations,
+    "special-values": elements.special_values,
+    "integers": _all(elements.integers, types.integers),
+    "products": _all(networks.products, sizes.products),
+    "integer-products": _all(networks.in_whole_numbers, types.products),
+    "convolution": networks.convolutions,
+    "pooling": _all(networks.pools, resizing.windows),
+    "attention": _all(attention.attentions, sizes.attentions),
+    "recurrent": attention.recurrents,
+    "embedding": _all(attention.embeddings, sizes.embeddings),
+    "softmax": rows.softmaxes,
+    "losses": _all(rows.losses, resizing.losses),
+    "normalization": rows.normalizations,
+    "reductions": _all(rows.reductions, sizes.reductions),
+    "indexing": _all(moves.indexing, resizing.places),
+    "sorting": _all(moves.sorting, sizes.sorting),
+    "complex": _all(matrices.complex_numbers, sizes.complex_products),
+    "linear-algebra": matrices.matrices,
+    "interpolation": resizing.interpolations,
+    "conversions": types.conversions,
+}
+
+
+def table(name: str, full: bool) -> Check:
+    """The check of one table. `full`: with large tensors too, and those in all threads."""
+
+    def checked(device: dict[str, Any]) -> dict[str, Any]:
+        dtypes = [one for one in FLOATS if not (one == "float64" and device["type"] == "mps")]
+        precision = torch.get_float32_matmul_precision()
+        torch.set_float32_matmul_precision("highest")
+        try:
+            told: dict[str, Any] = measured(device, TABLES[name](), dtypes, full)
+            return told
+        finally:
+            torch.set_float32_matmul_precision(precision)
+
+    return in_one_thread(checked)
+
+
+def in_one_thread(check: Check) -> Check:
+    """A check of small tensors.
+
+    Threads that wait for each other take many times as long where other programs keep the processors busy. The large
+    products and the training use all threads.
+    """
+
+    def checked(device: dict[str, Any]) -> Any:
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            return check(device)
+        finally:
+            torch.set_num_threads(threads)
+
+    return checked

@@ -1,0 +1,47 @@
+"""NumPy, JAX and onnxruntime broken on purpose: each is caught and named; unbroken ones are in test_other_frameworks.py."""
+
+import importlib.util
+import os
+import sys
+
+import broken
+import pytest
+from sabotage_others import SABOTAGED
+
+from rigup.machine.store import Facts
+from rigup.verify.answer import answer
+from rigup.verify.child import Limits
+from rigup.verify.observe import observe
+
+PATIENT = Limits(start=300, check=300)
+MODULES = {"jax": "jax"}
+
+
+@pytest.fixture
+def python(request):
+    """The interpreter that RIGUP_FRAMEWORKS_PYTHON names, or this one where it has NumPy."""
+    named = os.environ.get("RIGUP_FRAMEWORKS_PYTHON")
+    if named is None and importlib.util.find_spec("numpy") is None:
+        pytest.skip("RIGUP_FRAMEWORKS_PYTHON names no interpreter with other frameworks")
+    return named or sys.executable
+
+
+@pytest.mark.parametrize(
+    ("framework", "body", "check", "word"),
+    [(framework, body, check, word) for framework, _name, body, check, word in SABOTAGED],
+    ids=[framework + ": " + name for framework, name, *_told in SABOTAGED],
+)
+def test_what_is_broken_is_caught_and_named(framework, body, check, word, python, tmp_path, monkeypatch):
+    for name, value in {"CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}.items():
+        monkeypatch.setenv(name, value)
+    for name, value in broken.build(tmp_path, "f = torch\n    " + body, framework).items():
+        monkeypatch.setenv(name, value)
+    seen = observe(python, [], False, PATIENT, only=(check, "small-tensors"), frameworks=(framework,))
+    if not seen.frameworks:
+        pytest.skip(framework + " is not in that interpreter")
+    told = answer(seen, {"accelerators": []}, Facts(), False, [])
+    assert told["verdict"] == "failed"
+    (cpu,) = told["devices"]
+    bad = {one["name"]: one for one in cpu["checks"] if not one["passed"]}
+    assert check in bad
+    assert word in bad[check]["because"]

@@ -1,0 +1,140 @@
+"""Operators that are wrong in one type, one direction or one class of shapes: each is named, and its neighbours are not."""
+
+import broken
+import pytest
+
+from rigup.machine.store import Facts
+from rigup.verify.answer import answer
+from rigup.verify.child import Limits
+from rigup.verify.observe import observe
+
+pytestmark = pytest.mark.torch
+PATIENT = Limits(start=300, check=300)
+KERNELS = [
+    ("gelu_backward", "-real", "a[1].dtype == torch.float16"),
+    ("tanh_backward", "-real", "True"),
+    ("_softmax", "real * 1.01", "a[0].shape[-1] > 512 and a[0].dtype == torch.float32"),
+    ("_log_softmax_backward_data", "real * 2", "a[0].dtype == torch.float64"),
+    ("native_layer_norm", "(real[0] + 0.5, real[1], real[2])", "a[0].shape[-1] % 2 and a[0].dtype == torch.bfloat16"),
+    ("max_pool2d_with_indices", "(real[0] * 0.5, real[1])", "a[0].dtype == torch.float32"),
+    ("embedding_dense_backward", "real * 0", "True"),
+    ("sort.stable", "(real[0], torch.flip(real[1], [-1]))", "a[0].dtype == torch.float32"),
+    ("bmm", "torch.flip(real, [0])", "a[0].shape[0] > 1 and a[0].dtype == torch.float64"),
+    ("cumsum", "real + 1", "a[0].shape[0] > 1000"),
+]
+NAMED = [
+    ("activations", "gelu backward in float16"), ("activations", "tanhshrink backward"), ("softmax", "softmax of long rows forward in float32"),
+    ("softmax", "log_softmax over dimension 0 backward in float64"), ("normalization", "layer_norm of rows of 33 forward in bfloat16"),
+    ("pooling", "max_pool2d (2, 2, 0) of 3 channels forward in float32"), ("embedding", "embedding of 6 backward in float32"),
+    ("sorting", "argsort of rows of 17 forward in float32"), ("products", "bmm forward in float64"),
+    ("reductions", "cumsum of a long row forward in float32"),
+]  # fmt: skip
+RIGHT = [("activations", "gelu backward in float32"), ("softmax", "softmax of long rows forward in float64"),
+         ("pooling", "avg_pool2d"), ("products", "mm forward")]  # fmt: skip
+
+
+def seen(torch_python, folder, body, *only, devices=()):
+    """What the probe found under a changed torch."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CUDA_VISIBLE_DEVICES", "")
+        for name, value in broken.build(folder, body).items():
+            patch.setenv(name, value)
+        return answer(
+            observe(torch_python, list(devices), False, PATIENT, only=only), {}, Facts(), False, list(devices)
+        )
+
+
+def checks(told, device="cpu"):
+    """torch's checks of a device by name: NumPy beside it has some of the same names."""
+    every = [one for each in told["devices"] for one in each["checks"] if one["framework"] == "torch"]
+    return {one["name"]: one for one in every if one["device"] == device}
+
+
+@pytest.fixture(scope="module")
+def wrong(torch_python, tmp_path_factory):
+    """A torch with all of these at once: each shows in a check of its own."""
+    body = "\n    ".join(broken.kernel(*one).strip() for one in KERNELS)
+    names = dict.fromkeys(check for check, _name in NAMED)
+    return checks(seen(torch_python, tmp_path_factory.mktemp("wrong"), body, *names))
+
+
+@pytest.mark.parametrize(("check", "name"), NAMED)
+def test_a_wrong_kernel_is_named_with_type_and_direction(wrong, check, name):
+    assert wrong[check]["passed"] is False
+    assert any(one.startswith(name) for one in wrong[check]["measured"]["failed"])
+    assert wrong[check]["because"].startswith("Wrong results: ")
+
+
+@pytest.mark.parametrize(("check", "name"), RIGHT)
+def test_its_neighbours_are_not_accused(wrong, check, name):
+    assert not any(one.startswith(name) for one in wrong[check]["measured"]["failed"])
+
+
+PATCHED = {
+    "a mask that is ignored": (
+        ("real = torch.nn.functional.scaled_dot_product_attention; "
+        "torch.nn.functional.scaled_dot_product_attention = lambda q, k, v, is_causal=False, **more: real(q, k, v, **more)"),
+        "attention", "causal attention forward",
+    ),
+    "a convolution that gives zeros": (
+        "real = torch.nn.functional.conv2d; torch.nn.functional.conv2d = lambda *a, **k: real(*a, **k) * 0",
+        "convolution", "conv2d by",
+    ),
+    "an optimizer without its decay": (
+        ("import torch.optim; real = torch.optim.AdamW; "
+        "torch.optim.AdamW = lambda *a, weight_decay=0, **k: real(*a, weight_decay=0, **k)"),
+        "optimizers", "AdamW forward",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PATCHED)
+def test_a_function_that_was_replaced_is_named(name, torch_python, tmp_path):
+    body, check, said = PATCHED[name]
+    found = checks(seen(torch_python, tmp_path, body, check))[check]
+    assert found["passed"] is False
+    assert said in found["because"]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("torch.Tensor.copy_ = lambda self, *a, **k: self", "copy_ of 1 float64"),
+        ("torch.clone = lambda x, **k: x", "clone, which is the same memory"),
+        ("torch.Tensor.fill_ = lambda self, *a: self", "fill_ of"),
+    ],
+)
+def test_a_copy_that_does_nothing_is_called_a_copy(body, said, torch_python, tmp_path):
+    found = checks(seen(torch_python, tmp_path, body, "copies"))["copies"]
+    assert found["passed"] is False
+    assert said in str(found["measured"]["wrong"])
+    assert "copy" in found["because"]
+
+
+def test_a_dropout_of_another_rate(torch_python, tmp_path):
+    body = (
+        "real = torch.nn.functional.dropout; "
+        "torch.nn.functional.dropout = lambda x, p=0.5, training=True, inplace=False: real(x, p / 2, training)"
+    )
+    found = checks(seen(torch_python, tmp_path, body, "dropout"))["dropout"]
+    assert "the share that is kept" in found["because"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "torch.set_default_dtype(torch.float64); torch.use_deterministic_algorithms(True)",
+        "torch.set_num_threads(1); torch.set_grad_enabled(False); torch.set_flush_denormal(True)",
+    ],
+)
+def test_what_an_environment_sets_for_its_programs_is_no_fault(body, torch_python, tmp_path):
+    told = seen(torch_python, tmp_path, body)
+    assert told["verdict"] == "verified"
+
+
+def test_a_device_that_the_processor_stands_in_for_is_not_verified(torch_python, tmp_path):
+    told = seen(torch_python, tmp_path, broken.ELSEWHERE, "evidence", devices=["elsewhere:0"])
+    assert told["verdict"] != "verified"
+    found = checks(told, "elsewhere:0")["evidence"]
+    assert "same_bits" in found["measured"]["against"]
+    assert found.get("passed") is not True
