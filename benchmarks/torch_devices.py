@@ -32,13 +32,14 @@ def time_it(name, go):
 def load():
     import rigup.torch
 time_it("import rigup.torch", load)
-from rigup.torch import to
+from rigup.torch import same_device, to
 many = [torch.empty(1) for _ in range({MANY})]
 named = {{str(n): one for n, one in enumerate(many)}}
 model = torch.nn.ParameterList(torch.nn.Parameter(one) for one in many)
 assert time_it("to, a list", lambda: to(many, "cpu")) is many
 assert time_it("to, a dict", lambda: to(named, "cpu")) is named
 assert time_it("to, a module", lambda: to(model, "cpu")) is model
+assert time_it("same_device", lambda: same_device(many, model)).type == "cpu"
 print(json.dumps(timed))
 """
 

@@ -10,18 +10,19 @@ Nothing but torch is imported, and nothing of any device is touched, before a fu
 bytes. What torch cannot do is told by `DeviceError`, which is a `RuntimeError`.
 """
 
-from rigup.torch.choice import device, try_all_gpus, try_gpu
-from rigup.torch.facts import DeviceError, DeviceFacts, Memory
-from rigup.torch.listing import devices
-from rigup.torch.moving import to
-from rigup.torch.placing import DifferentDevices, Placement, same_device, where
-from rigup.torch.running import memory, seed_everything, synchronize
+from .choice import device, try_all_gpus, try_gpu
+from .facts import DeviceError, DeviceFacts, Memory, OutOfDeviceMemory
+from .listing import devices
+from .moving import to, to_empty
+from .placing import DifferentDevices, Placement, same_device, where
+from .running import memory, seed_everything, synchronize
 
 __all__ = [
     "DeviceError",
     "DeviceFacts",
     "DifferentDevices",
     "Memory",
+    "OutOfDeviceMemory",
     "Placement",
     "device",
     "devices",
@@ -30,6 +31,7 @@ __all__ = [
     "seed_everything",
     "synchronize",
     "to",
+    "to_empty",
     "try_all_gpus",
     "try_gpu",
     "where",

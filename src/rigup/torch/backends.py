@@ -1,44 +1,53 @@
 """What each of torch's backends tells: one class a backend, asked only when somebody wants to know.
 
-Only what torch has had since 2.4 is taken for granted; what came later is used where it is there.
+Only what torch has had since 2.0 is taken for granted; what came later is used where it is there.
 """
 
-from typing import Any, Protocol
+from __future__ import annotations
+
+from typing import Any
 
 import torch
 
-from rigup.torch import directml
-from rigup.torch.code import runs_on
-from rigup.torch.facts import DeviceFacts, Memory
-from rigup.torch.host import cpu_name, host_memory
+from . import directml
+from .code import runs_on
+from .facts import DeviceFacts, Memory
+from .host import cpu_name, host_memory
 
 _MAKERS = (("nvidia", "nvidia"), ("amd", "amd"), ("radeon", "amd"), ("intel", "intel"))  # words of adapters' names
 
 
-class Backend(Protocol):
+class Backend:
     """One kind of device."""
 
-    @property
-    def type(self) -> str:
-        """As torch calls it."""
+    type = ""
 
     def count(self) -> int:
         """How many there are; 0 also where the build has none of it."""
+        raise NotImplementedError
 
     def facts(self, index: int) -> DeviceFacts:
         """What is known of one, without occupying it."""
+        raise NotImplementedError
 
     def memory(self, index: int) -> Memory:
         """Its memory now, in bytes. This may occupy some of it."""
+        raise NotImplementedError
 
     def synchronize(self, index: int) -> None:
         """Wait until all that was started on it is done."""
+        raise NotImplementedError
 
     def in_use(self) -> bool:
         """Whether this process has touched one."""
+        raise NotImplementedError
+
+    def used(self, count: int) -> list[int]:  # noqa: ARG002
+        """Which of so many this process has touched, as far as it can be told without touching them."""
+        return []
 
 
-class Cuda:
+class Cuda(Backend):
     """NVIDIA's cards, and AMD's in a build for ROCm: torch calls both `cuda`."""
 
     type = "cuda"
@@ -72,15 +81,21 @@ class Cuda:
         """Whether the runtime was started."""
         return bool(torch.cuda.is_initialized())
 
+    def used(self, count: int) -> list[int]:
+        """Those on which a context was made."""
+        touched = getattr(torch._C, "_cuda_hasPrimaryContext", torch.cuda.memory_reserved)
+        return [index for index in range(count) if touched(index)]
 
-class Xpu:
+
+class Xpu(Backend):
     """Intel's GPUs."""
 
     type = "xpu"
 
     def count(self) -> int:
         """How many the runtime lists."""
-        return int(torch.xpu.device_count()) if torch.xpu.is_available() else 0
+        xpu = getattr(torch, "xpu", None)  # torch has it since 2.4
+        return int(xpu.device_count()) if xpu is not None and xpu.is_available() else 0
 
     def facts(self, index: int) -> DeviceFacts:
         """From the properties that the runtime gives."""
@@ -104,10 +119,14 @@ class Xpu:
 
     def in_use(self) -> bool:
         """Whether the runtime was started."""
-        return bool(torch.xpu.is_initialized())
+        return hasattr(torch, "xpu") and bool(torch.xpu.is_initialized())
+
+    def used(self, count: int) -> list[int]:
+        """Those on which memory is held."""
+        return [index for index in range(count) if _called(torch.xpu, "memory_reserved", index)]
 
 
-class Mps:
+class Mps(Backend):
     """The GPU of an Apple chip: one, and it shares the system's memory."""
 
     type = "mps"
@@ -137,11 +156,11 @@ class Mps:
         return self.count() > 0
 
 
-class PrivateUse:
+class PrivateUse(Backend):
     """DirectML, or another backend that is no part of torch, by torch's own door for such."""
 
     @property
-    def type(self) -> str:
+    def type(self) -> str:  # type: ignore[override]
         """As the backend named itself."""
         return str(torch._C._get_privateuse1_backend_name())
 
@@ -185,7 +204,7 @@ class PrivateUse:
         return named if listing else None
 
 
-class Cpu:
+class Cpu(Backend):
     """The processor."""
 
     type = "cpu"

@@ -1,30 +1,93 @@
-"""How the arguments of a call are written in the calling line, for errors that name them."""
+"""How a call of ours is written in the calling program, for errors that name its arguments."""
 
-import ast
-import linecache
+from __future__ import annotations
+
 import sys
-from types import FrameType
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import ast
+    from types import FrameType
+
+_PACKAGE = __name__.rpartition(".")[0]
 
 
-def names_of_arguments(count: int) -> list[str]:
-    """What the caller of our caller wrote for its positional arguments; `argument 1` … where that cannot be seen."""
-    plain = [f"argument {number}" for number in range(1, count + 1)]
+class Written(NamedTuple):
+    """A call as it stands in the source.
+
+    Attributes:
+        frame: the frame that runs it.
+        call: its source; None where that is not at hand.
+
+    """
+
+    frame: FrameType | None
+    call: ast.Call | None
+
+    def positional(self, count: int) -> list[ast.expr | None]:
+        """The expressions of so many positional arguments; Nones where they cannot be told apart."""
+        import ast
+
+        given = self.call.args if self.call else []
+        plain = len(given) == count and not any(isinstance(one, ast.Starred) for one in given)
+        return [*given] if plain else [None] * count
+
+    def keyword(self, name: str) -> ast.expr | None:
+        """The expression of a keyword's value."""
+        return next((one.value for one in (self.call.keywords if self.call else []) if one.arg == name), None)
+
+
+def written(called: str) -> Written:
+    """The call of one of our functions that the program outside of this package makes now.
+
+    Args:
+        called: the function's name, by which the call is found where an interpreter before 3.11 tells its line alone.
+
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _ours(frame):
+        frame = frame.f_back
+    if frame is None:
+        return Written(None, None)
     try:
-        written = _written(sys._getframe(2))
-    except (SyntaxError, ValueError, IndexError):
-        return plain
-    return written if len(written) == count else plain
+        told = at_position(frame) if hasattr(frame.f_code, "co_positions") else at_line(frame, called)
+    except (SyntaxError, ValueError, IndexError, RecursionError):
+        told = None
+    return Written(frame, told)
 
 
-def _written(frame: FrameType) -> list[str]:
-    """The arguments of the call that runs in a frame; [] where its source is not at hand."""
-    position = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+def _ours(frame: FrameType) -> bool:
+    name = str(frame.f_globals.get("__name__", ""))
+    return name == _PACKAGE or name.startswith(_PACKAGE + ".")
+
+
+def at_position(frame: FrameType) -> ast.Call | None:
+    """The call that runs in a frame, by the columns that Python 3.11 and later keep of it."""
+    import ast
+    import linecache
+
+    position = list(frame.f_code.co_positions())[frame.f_lasti // 2]  # type: ignore[attr-defined,unused-ignore]
     first, last, start, end = position
     if first is None or last is None or start is None or end is None:
-        return []
+        return None
     lines = [linecache.getline(frame.f_code.co_filename, number).encode() for number in range(first, last + 1)]
     lines[-1] = lines[-1][:end]  # columns are counted in bytes
     lines[0] = lines[0][start:]
     call = ast.parse(b"".join(lines).decode(), mode="eval").body
-    given = call.args if isinstance(call, ast.Call) else []
-    return [] if any(isinstance(one, ast.Starred) for one in given) else [ast.unparse(one) for one in given]
+    return call if isinstance(call, ast.Call) else None
+
+
+def at_line(frame: FrameType, called: str) -> ast.Call | None:
+    """The only call of that name on the line that runs in a frame."""
+    import ast
+    import linecache
+
+    tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals)))
+    found = [
+        one
+        for one in ast.walk(tree)
+        if isinstance(one, ast.Call)
+        and getattr(one.func, "id", getattr(one.func, "attr", "")) == called
+        and one.lineno <= frame.f_lineno <= (one.end_lineno or one.lineno)
+    ]
+    return found[0] if len(found) == 1 else None

@@ -1,14 +1,20 @@
 """Which device: the best one, or by wish."""
 
-import os
-from typing import TypeAlias
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Union
 
 import torch
 
-from rigup.torch.facts import DeviceError, DeviceFacts
-from rigup.torch.listing import backend_of, gpus, listed
+from .facts import DeviceError, DeviceFacts
+from .listing import backend_of, gpus, listed
 
-Wish: TypeAlias = str | int | torch.device | None
+if TYPE_CHECKING:
+    from .ranks import Rank
+
+Wish = Union[str, int, torch.device, None]
+CHOSEN: set[torch.device] = set()  # what the program was given, for `synchronize`
 
 
 def device(wish: Wish = None) -> torch.device:
@@ -16,12 +22,14 @@ def device(wish: Wish = None) -> torch.device:
 
     Args:
         wish: None: the best device that there is: of the GPUs that this torch has code for the one with most
-            multiprocessors, those that share the system's memory last; the CPU where there is no such GPU. Under
-            torchrun, which sets LOCAL_RANK, each rank gets its own. `"cuda:1"`, `"mps"`, `"cpu"`: as torch names
-            them; without an index the best of them. `1`: the second GPU. `"gpu"`: the best GPU, never the CPU.
-            `"nvidia"`, `"amd"`, `"intel"`, `"apple"`: by the maker, also `"amd:1"`. `"rocm"`, `"directml"`: by the
-            backend. `"most-free"`: the GPU with most free memory, for which each is asked, and so a little of each
-            is occupied.
+            multiprocessors, those that share the system's memory last; the CPU where there is no such GPU.
+            `"cuda:1"`, `"mps"`, `"cpu"`, also as a `torch.device`: as torch names them; without an index the best
+            of them. `1`: the second GPU. `"gpu"`: the best GPU, never the CPU. `"nvidia"`, `"amd"`, `"intel"`,
+            `"apple"`: by the maker, also `"amd:1"`. `"rocm"`, `"directml"`: by the backend. `"most-free"`: the GPU
+            with most free memory, for which each is asked, and so a little of each is occupied.
+
+            Where a choice is left among several, each of a node's processes gets its own: by the local rank that
+            torchrun, Slurm or MPI tells it. One that sees a single device, or was bound to its own, takes that.
 
     Returns:
         A `torch.device` with an index, but for the CPU, which has none.
@@ -30,13 +38,25 @@ def device(wish: Wish = None) -> torch.device:
         DeviceError: there is no such device; the text lists those that there are.
 
     """
+    found = _found(wish)
+    CHOSEN.add(found)
+    return found
+
+
+def _found(wish: Wish) -> torch.device:
     if isinstance(wish, torch.device):
         return _exactly(wish)
     if wish is None or wish == "best":
         return _best()
-    if isinstance(wish, int):
-        return _nth(gpus(), wish, f"GPU {wish}")
-    return _by_word(wish)
+    if isinstance(wish, str):
+        return _by_word(wish)
+    if isinstance(wish, bool):
+        raise DeviceError(f"{wish!r} names no device. {listed()}")
+    try:
+        index = operator.index(wish)
+    except TypeError as error:
+        raise DeviceError(f"{wish!r} names no device. {listed()}") from error
+    return _nth(gpus(), index, f"GPU {index}")
 
 
 def try_gpu(i: int = 0) -> torch.device:
@@ -55,13 +75,30 @@ def _usable(one: DeviceFacts) -> bool:
 
 
 def _best() -> torch.device:
-    """The best of all; under torchrun the one of this rank."""
+    """The best of all."""
     found = [one for one in gpus() if _usable(one)]
     same = [one for one in found if one.kind == found[0].kind]
-    rank = os.environ.get("LOCAL_RANK", "")
-    if rank.isdigit() and len(same) > 1:
-        return _nth(same, int(rank), f"device for LOCAL_RANK={rank}")
-    return _first(same) if same else torch.device("cpu")
+    return _own(same) if same else torch.device("cpu")
+
+
+def _own(found: list[DeviceFacts]) -> torch.device:
+    """The best of some; of a node's several processes, each has its own."""
+    usable = [one for one in found if _usable(one)]
+    if len(usable) < 2:
+        return _first(found)
+    from .ranks import local_rank
+
+    rank = local_rank()
+    if rank is None or rank.bound:
+        return _first(found)
+    if rank.number < len(usable):
+        return usable[rank.number].device
+    raise DeviceError(_too_many(rank, len(usable)))
+
+
+def _too_many(rank: Rank, count: int) -> str:
+    told = "There is no device for {0}={1} here: this process sees {2}. {3} Start at most {2} processes on a node, or name a device."
+    return told.format(rank.variable, rank.number, count, listed())
 
 
 def _first(found: list[DeviceFacts]) -> torch.device:
@@ -82,7 +119,7 @@ def _by_word(wish: str) -> torch.device:
     found = [one for one in gpus() if word == "gpu" or word in (one.device.type, one.kind, one.vendor)]
     if word == "cpu" or not found:
         return _other(word + colon + index)
-    return _nth(found, int(index), wish) if colon else _first(found)
+    return _nth(found, int(index), wish) if colon else _own(found)
 
 
 def _nth(found: list[DeviceFacts], index: int, called: str) -> torch.device:
@@ -104,12 +141,12 @@ def _exactly(wanted: torch.device) -> torch.device:
     found = [one for one in gpus() if one.device.type == wanted.type]
     if not found:
         return _other(str(wanted))
-    return _first(found) if wanted.index is None else _nth(found, wanted.index, str(wanted))
+    return _own(found) if wanted.index is None else _nth(found, wanted.index, str(wanted))
 
 
 def _other(wish: str) -> torch.device:
     """A device that is none of the known backends', such as `meta`, if a tensor can be made on it."""
     try:
         return torch.empty(0, device=wish).device
-    except (RuntimeError, AssertionError, ImportError, NotImplementedError) as error:
+    except (RuntimeError, AssertionError, ImportError, ValueError, OverflowError) as error:
         raise DeviceError(f"There is no device {wish!r} here. {listed()}") from error

@@ -1,5 +1,7 @@
 """Whether compiled code runs on a chip: by the lists that a build of torch gives of itself."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable
 

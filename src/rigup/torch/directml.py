@@ -1,5 +1,7 @@
 """DirectML's package `torch_directml`, where one is installed; it is imported when it is first needed."""
 
+from __future__ import annotations
+
 import functools
 import importlib.util
 import sys

@@ -1,5 +1,7 @@
 """What is told of devices and of their memory, and the error of all functions here."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import torch
@@ -7,6 +9,14 @@ import torch
 
 class DeviceError(RuntimeError):
     """A device is not there, or cannot do what was asked; the text says which there are and what to do."""
+
+
+class OutOfDeviceMemory(DeviceError, getattr(torch, "OutOfMemoryError", torch.cuda.OutOfMemoryError)):  # type: ignore[misc]
+    """There is no room on a device; also what torch raises then, for programs that wait for that."""
+
+
+class SeedError(DeviceError, ValueError):
+    """A number is no seed."""
 
 
 class DeviceFacts(NamedTuple):

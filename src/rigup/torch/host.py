@@ -1,38 +1,50 @@
 """The host's processor and memory, by what the system tells without help."""
 
+from __future__ import annotations
+
 import functools
 import os
 import platform
 import re
 import sys
+from typing import Callable
 
-from rigup.torch.facts import Memory
+from .facts import Memory
 
-_GROUP = "/sys/fs/cgroup/memory."
+Read = Callable[[str], str]
 
 
 @functools.cache
 def cpu_name() -> str:
     """The processor's name; what kind it is where the system tells no more."""
-    found = re.search(r"^model name\s{0,8}: (.{1,200})$", _read("/proc/cpuinfo"), re.MULTILINE)
+    found = re.search(r"^model name\s{0,8}: (.{1,200})$", text_of("/proc/cpuinfo"), re.MULTILINE)
     return found[1].strip() if found else platform.processor() or platform.machine()
 
 
-def host_memory() -> Memory:
-    """Bytes that this process may use: the machine's, or its control group's where that has fewer."""
-    total, free = _machine()
-    limit, used = _number("max"), _number("current")
-    if limit is None or total is None or limit >= total:
-        return Memory(total, free)
-    left = limit - (used or 0)
-    return Memory(limit, left if free is None else max(0, min(free, left)))
+def host_memory(read: Read | None = None) -> Memory:
+    """Bytes that this process may use: the machine's, or those that its control groups leave where that is fewer.
+
+    Args:
+        read: how a file's text is got, "" for one that cannot be read; by default from this machine.
+
+    """
+    from .groups import limits
+
+    read = read or text_of
+    total, free = _machine(read)
+    for limit, used in [one for one in limits(read) if total is None or one[0] < total]:
+        left = max(0, limit - used)
+        total = limit if total is None else min(total, limit)
+        free = left if free is None else min(free, left)
+    return Memory(total, free)
 
 
-def _machine() -> tuple[int | None, int | None]:
+def _machine(read: Read) -> tuple[int | None, int | None]:
     """All and free memory; on a Mac all of it alone is told."""
-    told: dict[str, str] = dict(re.findall(r"^(\w{1,40}): {1,20}(\d{1,15}) kB$", _read("/proc/meminfo"), re.MULTILINE))
-    if told:
-        return int(told["MemTotal"]) * 1024, int(told.get("MemAvailable") or told["MemFree"]) * 1024
+    told: dict[str, str] = dict(re.findall(r"^(\w{1,40}): {1,20}(\d{1,15}) kB$", read("/proc/meminfo"), re.MULTILINE))
+    if "MemTotal" in told:
+        free = told.get("MemAvailable") or told.get("MemFree")
+        return int(told["MemTotal"]) * 1024, None if free is None else int(free) * 1024
     return _of_windows() if sys.platform == "win32" else (_of_posix(), None)
 
 
@@ -53,15 +65,10 @@ def _of_windows() -> tuple[int | None, int | None]:
     return int(told[1]), int(told[2])
 
 
-def _number(name: str) -> int | None:
-    """A number of this process's control group; None where it has no limit or none is told."""
-    told = _read(_GROUP + name).strip()
-    return int(told) if told.isdigit() else None
-
-
-def _read(path: str) -> str:
+def text_of(path: str) -> str:
+    """The text of a file; "" for one that cannot be read."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(200_000)
+            return file.read(1_000_000)
     except OSError:
         return ""

@@ -1,9 +1,11 @@
 """All devices that torch lists."""
 
+from __future__ import annotations
+
 import torch
 
-from rigup.torch.backends import BACKENDS, Backend
-from rigup.torch.facts import DeviceError, DeviceFacts
+from .backends import BACKENDS, Backend
+from .facts import DeviceError, DeviceFacts
 
 
 def devices() -> list[DeviceFacts]:
@@ -13,7 +15,15 @@ def devices() -> list[DeviceFacts]:
 
 def gpus() -> list[DeviceFacts]:
     """All but the CPU: programs ask for a device in their loops, and the CPU's facts take a while to read."""
-    return [backend.facts(index) for backend in BACKENDS[:-1] for index in range(backend.count())]
+    return [_facts(backend, index) for backend in BACKENDS[:-1] for index in range(backend.count())]
+
+
+def _facts(backend: Backend, index: int) -> DeviceFacts:
+    try:
+        return backend.facts(index)
+    except (RuntimeError, AssertionError, OSError) as error:
+        told = f"torch lists {backend.type}:{index} and cannot tell what it is: {error}"
+        raise DeviceError(f"{told}\n`rigup doctor` tells what is wrong with it.") from error
 
 
 def backend_of(device: torch.device) -> Backend:
@@ -25,10 +35,15 @@ def backend_of(device: torch.device) -> Backend:
     """
     found = next((one for one in BACKENDS if one.type == device.type and one.count()), None)
     if found is None:
+        if device.type == "meta":
+            raise DeviceError(
+                "meta is no place: its tensors have shapes and no values, and take no memory. " + listed()
+            )
         raise DeviceError(f"There is no device {device} here. {listed()}")
     return found
 
 
 def listed() -> str:
-    """All devices, as one sentence of an error."""
-    return "torch lists: " + ", ".join(map(str, devices())) + "."
+    """All devices, and what to do, as sentences of an error."""
+    told = "torch lists: " + ", ".join(map(str, devices())) + ". Name one of these, or none for the best."
+    return told + (" `rigup doctor` tells why a GPU is missing." if len(devices()) == 1 else "")

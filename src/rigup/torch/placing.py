@@ -1,14 +1,20 @@
 """Which tensor sits where, and an error that says so before torch's own does."""
 
-import dataclasses
+from __future__ import annotations
+
 import itertools
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from rigup.torch.calls import names_of_arguments
-from rigup.torch.facts import DeviceError
+from .facts import DeviceError
+
+if TYPE_CHECKING:
+    import ast
+    from types import FrameType
+
+    from .advice import Argument
+    from .holding import Held
 
 _MOST = 6  # names that an error tells of each device
 
@@ -46,35 +52,33 @@ class DifferentDevices(DeviceError):
 
     Attributes:
         placements: by the object's name, what of it lies on which device.
-        line: the line to add, where there is one that mends it.
+        line: what to add before the call, as Python; several lines where it needs an import or moves several.
 
     """
 
     def __init__(self, placements: dict[str, dict[torch.device, Placement]], line: str) -> None:
         self.placements, self.line = placements, line
-        told = [f"  {name} is on {_told(held)}" for name, held in placements.items() if held]
-        super().__init__("These are on different devices:\n" + "\n".join(told) + f"\nAdd before it:\n  {line}")
-
-
-class _Held(NamedTuple):
-    name: str
-    kind: str  # parameter, buffer, tensor
-    tensor: torch.Tensor
+        told = [f"  {name} is on {_told(parts)}" for name, parts in placements.items() if parts]
+        added = "".join(f"\n  {one}" for one in line.splitlines())
+        super().__init__("These are on different devices:\n" + "\n".join(told) + "\nAdd before it:" + added)
 
 
 def where(obj: Any) -> dict[torch.device, Placement]:
     """Tell which parameters, buffers and tensors of a module or container lie on which device.
 
     Args:
-        obj: a module, a tensor, or lists, tuples, mappings and dataclasses of such.
+        obj: a module, a tensor, an optimizer, or containers and records of such, as `to` takes them; iterators are
+            not begun.
 
     Returns:
         One `Placement` a device, the one that holds most bytes first; {} where there is no tensor.
 
     """
-    groups: dict[torch.device, list[_Held]] = {}
-    for held in _held(obj):
-        groups.setdefault(held.tensor.device, []).append(held)
+    from .holding import held
+
+    groups: dict[torch.device, list[Held]] = {}
+    for one in held(obj):
+        groups.setdefault(one.tensor.device, []).append(one)
     made = {device: _placement(device, found) for device, found in groups.items()}
     return dict(sorted(made.items(), key=lambda pair: -pair[1].bytes))
 
@@ -91,51 +95,41 @@ def same_device(*objects: Any, **named: Any) -> torch.device:
         DeviceError: there is no tensor in them.
 
     """
-    placed = [where(one) for one in (*objects, *named.values())]
-    found = {device for held in placed for device in held}
+    values = [*objects, *named.values()]
+    placed = [where(one) for one in values]
+    found = {device for parts in placed for device in parts}
     if len(found) == 1:
         return found.pop()
     if not found:
-        raise DeviceError("There is no tensor in what same_device was given.")
-    called = [*names_of_arguments(len(objects)), *named]
-    called = [name if called.count(name) == 1 else f"{name} (argument {n})" for n, name in enumerate(called, 1)]
-    line = _line(called, [*objects, *named.values()], placed)
-    raise DifferentDevices(dict(zip(called, placed, strict=True)), line)
+        raise DeviceError(
+            "There is no tensor in what same_device was given. Give it the module and the tensors that meet in the line below it."
+        )
+    from .advice import Argument
+    from .calls import written
+
+    call = written("same_device")
+    expressions = [*call.positional(len(objects)), *map(call.keyword, named)]
+    called = _called(len(objects), expressions, list(named))
+    arguments = [Argument(*one) for one in zip(called, expressions, values)]
+    raise DifferentDevices(dict(zip(called, placed)), _line(arguments, placed, call.frame))
 
 
-def _held(obj: Any, name: str = "", above: tuple[int, ...] = ()) -> Iterator[_Held]:
-    """All tensors of an object with their names; what contains itself is not entered twice."""
-    if isinstance(obj, torch.Tensor):
-        yield _Held(name, "parameter" if isinstance(obj, torch.nn.Parameter) else "tensor", obj)
-    elif isinstance(obj, torch.nn.Module):
-        dot = name + "." if name else ""
-        yield from (_Held(dot + one, "parameter", tensor) for one, tensor in obj.named_parameters())
-        yield from (_Held(dot + one, "buffer", tensor) for one, tensor in obj.named_buffers())
-    elif id(obj) not in above:
-        for part, inner in _parts(obj):
-            yield from _held(inner, name + part, (*above, id(obj)))
+def _called(positional: int, expressions: list[ast.expr | None], named: list[str]) -> list[str]:
+    """What each argument is called: as it is written, or by its keyword; and its number where two are called alike."""
+    import ast
+
+    written = [
+        f"argument {n}" if one is None else ast.unparse(one) for n, one in enumerate(expressions[:positional], 1)
+    ]
+    told = [*written, *named]
+    return [name if told.count(name) == 1 else f"{name} (argument {n})" for n, name in enumerate(told, 1)]
 
 
-def _parts(obj: Any) -> Iterator[tuple[str, Any]]:
-    """What a container holds, each with how one gets at it."""
-    if isinstance(obj, Mapping):
-        yield from ((f"[{key!r}]", value) for key, value in obj.items())
-    elif isinstance(obj, tuple) and (fields := getattr(obj, "_fields", ())):
-        yield from ((f".{field}", getattr(obj, field)) for field in fields)
-    elif isinstance(obj, list | tuple):
-        yield from ((f"[{number}]", item) for number, item in enumerate(obj))
-    elif isinstance(obj, set | frozenset):
-        yield from (("{…}", item) for item in obj)
-    elif dataclasses.is_dataclass(obj) and not isinstance(obj, type):
-        yield from ((f".{field.name}", getattr(obj, field.name, None)) for field in dataclasses.fields(obj))
-
-
-def _placement(device: torch.device, found: list[_Held]) -> Placement:
+def _placement(device: torch.device, found: list[Held]) -> Placement:
     named = {
-        kind: tuple(held.name or "it" for held in found if held.kind == kind)
-        for kind in ("parameter", "buffer", "tensor")
+        kind: tuple(one.name or "it" for one in found if one.kind == kind) for kind in ("parameter", "buffer", "tensor")
     }
-    sizes = {_memory(held.tensor): held.tensor for held in found}
+    sizes = {_memory(one.tensor): one.tensor for one in found}
     taken = sum(_size(tensor) for tensor in sizes.values())
     return Placement(device, named["parameter"], named["buffer"], named["tensor"], taken)
 
@@ -156,27 +150,20 @@ def _size(tensor: torch.Tensor) -> int:
         return int(tensor.numel() * tensor.element_size())
 
 
-def _told(held: dict[torch.device, Placement]) -> str:
+def _told(parts: dict[torch.device, Placement]) -> str:
     """`cuda:0`; with the names where it is on several devices or has several parts."""
-    if len(held) == 1 and next(iter(held.values())).names == ("it",):
-        return str(next(iter(held)))
-    return "; ".join(f"{one.device} ({str(one).partition(': ')[2]})" for one in held.values())
+    if len(parts) == 1 and next(iter(parts.values())).names == ("it",):
+        return str(next(iter(parts)))
+    return "; ".join(f"{one.device} ({str(one).partition(': ')[2]})" for one in parts.values())
 
 
-def _line(called: list[str], objects: list[Any], placed: list[dict[torch.device, Placement]]) -> str:
-    """What moves all that is elsewhere to where most of it is; to a GPU, if any of it is on one."""
+def _line(arguments: list[Argument], placed: list[dict[torch.device, Placement]], frame: FrameType | None) -> str:
+    """What moves all that is elsewhere to where most of it is; to a GPU, if any of it is on one, and never to `meta`."""
+    from .advice import lines
+
     sizes: dict[torch.device, int] = {}
-    for device, one in itertools.chain.from_iterable(held.items() for held in placed):
+    for device, one in itertools.chain.from_iterable(parts.items() for parts in placed):
         sizes[device] = sizes.get(device, 0) + one.bytes
-    goal = max(sizes, key=lambda device: (device.type not in ("cpu", "meta"), sizes[device]))
-    wrong = [number for number, held in enumerate(placed) if set(held) - {goal}]
-    return "; ".join(_move(called[number], objects[number], str(goal)) for number in wrong)
-
-
-def _move(name: str, obj: Any, goal: str) -> str:
-    name = name.partition(" (argument")[0]
-    if isinstance(obj, torch.nn.Module):
-        return f"{name}.to({goal!r})"
-    plain = name.replace("_", "a").replace(".", "a").isalnum() or name.endswith("]")
-    moved = f"{name}.to({goal!r})" if isinstance(obj, torch.Tensor) else f"rigup.torch.to({name}, {goal!r})"
-    return f"{name} = {moved}" if plain else moved
+    goal = max(sizes, key=lambda device: (device.type != "meta", device.type != "cpu", sizes[device]))
+    wrong = [one for one, parts in zip(arguments, placed) if set(parts) - {goal}]
+    return lines(wrong, goal, frame)

@@ -2,18 +2,31 @@
 
 import os
 import sys
+from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from unittest.mock import patch
 
 import torch
 
-from rigup.torch import DeviceError, device, devices, memory, synchronize, try_all_gpus, try_gpu
+from rigup.torch import DeviceError, choice, device, devices, memory, running, synchronize, to, try_all_gpus, try_gpu
+from rigup.torch.moving import _in_full
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made_up import APU, ARC, BIG, CARD, GIB, OLD, SMALL, cards, raises
 
 CPU = torch.device("cpu")
+
+
+STARTERS = ("LOCAL_", "OMPI_", "MV2_", "MVP_", "MPI_", "PMI_", "PALS_", "JSM_", "FLUX_", "SLURM_")
+
+
+@contextmanager
+def variables(**told):
+    """The variables of whoever started this process, and of nobody else."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(STARTERS)}
+    with patch.dict(os.environ, {**kept, **told}, clear=True):
+        yield
 
 
 def cuda(index):
@@ -102,14 +115,88 @@ def test_the_most_free_card_is_asked_for():
 
 
 def test_each_rank_of_torchrun_gets_its_own_card():
-    with cards(BIG, BIG), patch.dict(os.environ, LOCAL_RANK="1"):
-        assert device() == cuda(1)
-    with cards(BIG), patch.dict(os.environ, LOCAL_RANK="1"):
+    with cards(BIG, BIG), variables(LOCAL_RANK="1"):
+        assert (
+            device() == device("gpu") == device("cuda") == device("nvidia") == device(torch.device("cuda")) == cuda(1)
+        )
+        assert device("cuda:0") == cuda(0)
+    with cards(BIG), variables(LOCAL_RANK="1"):
         assert device() == cuda(0)  # the launcher has hidden the others
-    with cards(BIG, BIG), patch.dict(os.environ, LOCAL_RANK="2"), raises(DeviceError, "LOCAL_RANK=2"):
+    with cards(BIG, BIG), variables(LOCAL_RANK="2"), raises(DeviceError, "LOCAL_RANK=2", "sees 2", "at most 2"):
         device()
-    with patch.dict(os.environ, LOCAL_RANK="1"):
+    with variables(LOCAL_RANK="1"):
         assert device() == CPU
+
+
+def test_each_starter_tells_the_rank_by_its_own_variable():
+    told = (
+        {"LOCAL_RANK": "1", "SLURM_LOCALID": "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK": "1", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"},
+        {"MPI_LOCALRANKID": "1", "MPI_LOCALNRANKS": "2"}, {"PMI_LOCAL_RANK": "1"}, {"MV2_COMM_WORLD_LOCAL_RANK": "1"},
+        {"MVP_COMM_WORLD_LOCAL_RANK": "1"}, {"LOCAL_RANK": "-1", "SLURM_LOCALID": "1", "SLURM_NTASKS": "2"},
+        {"SLURM_LOCALID": "1", "SLURM_STEP_TASKS_PER_NODE": "2(x3)"}, {"PALS_LOCAL_RANKID": "1"},
+    )  # fmt: skip
+    with cards(BIG, BIG):
+        for one in told:
+            with variables(**one):
+                assert device() == cuda(1), one
+
+
+def test_who_is_alone_on_its_node_takes_the_best():
+    told = (
+        {"SLURM_LOCALID": "0", "SLURM_STEP_TASKS_PER_NODE": "1(x4)"}, {"SLURM_LOCALID": "0", "SLURM_NTASKS": "1"},
+        {"OMPI_COMM_WORLD_LOCAL_RANK": "0", "OMPI_COMM_WORLD_LOCAL_SIZE": "1"}, {"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1"}, {},
+    )  # fmt: skip
+    with cards(SMALL, BIG):
+        for one in told:
+            with variables(**one):
+                assert device() == cuda(1), one
+        with variables(LOCAL_RANK="0", LOCAL_WORLD_SIZE="2"):
+            assert device() == cuda(0)
+
+
+def test_a_task_that_slurm_bound_to_its_own_cards_takes_the_best_of_them():
+    own = ({"SLURM_GPUS_PER_TASK": "2"}, {"SLURM_TRES_PER_TASK": "cpu=4,gres/gpu=2"}, {"SLURM_GPU_BIND": "per_task:2"})
+    for one in own:
+        with cards(SMALL, BIG), variables(SLURM_LOCALID="3", SLURM_STEP_TASKS_PER_NODE="4", **one):
+            assert device() == cuda(1), one
+    with cards(BIG), variables(SLURM_LOCALID="3", SLURM_STEP_TASKS_PER_NODE="4"):
+        assert device() == cuda(0)
+    with cards(SMALL, BIG), variables(LOCAL_RANK="0", LOCAL_WORLD_SIZE="2", SLURM_GPUS_PER_TASK="2", SLURM_LOCALID="0"):
+        assert device() == cuda(0)  # torchrun's processes share what the task was given
+
+
+def test_what_is_no_name_of_a_device_is_told():
+    for wish in (3.5, [], True, b"cuda", "cuda:99999999999999999999", object(), 10**30, -1, "no such:0", "cpu:1:2"):
+        with raises(DeviceError, "torch lists: cpu", "Name one of these"):
+            device(wish)
+        with raises(DeviceError, "torch lists: cpu"):
+            to(torch.ones(1), wish)
+
+
+def test_a_device_of_torch_means_the_same_as_its_name():
+    wishes = ("cuda", torch.device("cuda"), "gpu", "cuda:1", torch.device("cuda:1"))
+    with cards(SMALL, BIG), patch.object(torch, "empty", lambda *_size, device: SimpleNamespace(device=device)):
+        assert [_in_full(wish) for wish in wishes] == [cuda(1)] * 5
+
+
+def test_a_driver_that_does_not_answer_is_told():
+    def fails(_index):
+        raise RuntimeError("the driver is gone")
+
+    with (
+        cards(BIG),
+        patch.object(torch.cuda, "get_device_properties", fails),
+        raises(DeviceError, "cuda:0", "gone", "doctor"),
+    ):
+        device()
+    with cards(BIG), patch.object(torch.cuda, "mem_get_info", fails), raises(DeviceError, "cuda:0", "gone", "doctor"):
+        memory("cuda:0")
+    with (
+        cards(BIG),
+        patch.object(torch.cuda, "synchronize", fails),
+        raises(DeviceError, "cuda:0", "gone", "CUDA_LAUNCH_BLOCKING"),
+    ):
+        synchronize("cuda:0")
 
 
 def test_intels_are_xpu():
@@ -161,6 +248,26 @@ def test_a_card_is_waited_for():
         synchronize("gpu")
         synchronize()  # no card is in use
     assert waited == [0, 1]
+
+
+def test_the_device_that_was_chosen_is_waited_for_and_so_is_every_other_that_is_used():
+    waited, current = [], SimpleNamespace(device=cuda(0))
+    with (
+        cards(SMALL, BIG, SMALL, SMALL, touched=(3,)),
+        patch.object(torch.cuda, "is_initialized", lambda: True),
+        patch.object(torch.cuda, "synchronize", waited.append),
+        patch.object(
+            torch, "empty", lambda *_size, device: current if device == "cuda" else SimpleNamespace(device=CPU)
+        ),
+        patch.object(running, "CHOSEN", set()) as chosen,
+        patch.object(choice, "CHOSEN", chosen),
+    ):
+        synchronize()
+        assert waited == [0, 3]  # the current one, and one that was touched
+        assert device() == cuda(1)
+        waited.clear()
+        synchronize()
+    assert waited == [0, 1, 3]
 
 
 def test_meta_is_a_device_without_memory():

@@ -18,7 +18,7 @@ ARC = {"name": "Intel(R) Arc(TM) B580 Graphics", "total_memory": 12 * GIB, "gpu_
 
 
 @contextmanager
-def cards(*told, code=("sm_75", "sm_80", "sm_86", "sm_90"), free=(), hip=None, backend=None):
+def cards(*told, code=("sm_75", "sm_80", "sm_86", "sm_90"), free=(), hip=None, backend=None, touched=()):
     """A CUDA or ROCm runtime that lists these cards; with Intel's, XPU's."""
     backend = backend or torch.cuda
     with ExitStack() as stack:
@@ -30,6 +30,9 @@ def cards(*told, code=("sm_75", "sm_80", "sm_86", "sm_90"), free=(), hip=None, b
             "max_memory_allocated": lambda _index: 6,
         }.items():  # fmt: skip
             stack.enter_context(patch.object(backend, name, answer, create=True))
+        stack.enter_context(
+            patch.object(torch._C, "_cuda_hasPrimaryContext", lambda index: index in touched, create=True)
+        )
         stack.enter_context(patch.object(torch.version, "hip", hip))
         yield
 

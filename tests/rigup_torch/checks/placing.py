@@ -68,15 +68,16 @@ def test_the_error_names_things_as_the_line_does():
 
 def test_the_line_to_add_moves_what_is_elsewhere():
     model, batch = torch.nn.Linear(2, 2), {"x": torch.ones(1, device="meta"), "y": torch.ones(3, device="meta")}
-    assert caught(lambda: same_device(model, batch)).line == "batch = rigup.torch.to(batch, 'cpu')"
-    x = torch.ones(1, device="meta")
-    assert caught(lambda: same_device(model, x)).line == "x = x.to('cpu')"
-    big = torch.ones(1000, device="meta")
-    assert caught(lambda: same_device(model, big)).line == "model.to('meta')"
+    line = "from rigup.torch import to_empty\nbatch = to_empty(batch, 'cpu')  # then give it values"
+    assert caught(lambda: same_device(model, batch)).line == line
+    big = torch.ones(1000, device="meta")  # nothing is moved to where it would lose its values
+    assert "big = to_empty(big, 'cpu')" in caught(lambda: same_device(model, big)).line
 
 
 def test_keywords_name_what_they_are_given():
-    assert caught(lambda: same_device(a=torch.ones(9), b=torch.ones(1, device="meta"))).line == "b = b.to('cpu')"
+    error = caught(lambda: same_device(a=torch.ones(9), b=torch.ones(1, device="meta")))
+    assert list(error.placements) == ["a", "b"]
+    assert "moved = to_empty(torch.ones(1, device='meta'), 'cpu')" in error.line
 
 
 def test_arguments_whose_names_cannot_be_seen_are_counted():

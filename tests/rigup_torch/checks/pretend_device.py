@@ -12,6 +12,8 @@ except ImportError:
     opened = None
 
 LIBRARIES = []  # what is registered lasts as long as these
+REFUSED = []  # dtypes that the device does not have
+LARGEST = [None]  # numbers that it has room for; None: as many as there are
 _NAME = ["privateuseone"]
 
 
@@ -20,6 +22,10 @@ class Pretended(torch.Tensor):
 
     @staticmethod
     def __new__(cls, values):
+        if values.dtype in REFUSED:
+            raise TypeError(f"This device has no {str(values.dtype).partition('.')[2]}")
+        if LARGEST[0] is not None and values.numel() > LARGEST[0]:
+            raise torch.OutOfMemoryError("The device is out of memory")
         made = torch.Tensor._make_wrapper_subclass(
             cls, values.shape, strides=values.stride(), dtype=values.dtype, device=torch.device(_NAME[0], 0)
         )
