@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from rigup.bench.telling import figure
 from rigup.cli import main
-from rigup.cli.bench_report import figure, text
+from rigup.cli.bench_report import text
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from rigup.bench.steadiness import doubt, judged, unsteady
 from rigup.knowledge.speeds import Sheet, data_sheet, results
 from rigup.verify.answer import last_line
 from rigup.verify.matching import matched
@@ -11,7 +12,13 @@ from rigup.verify.observe import Observed, Seen
 Answer = dict[str, Any]
 SCHEMA = "rigup.bench/1"
 _UNDER = ("platforms", "distributions", "worlds", "cpus", "memories", "drivers", "toolkits")
-_MEMORY = ("memory-copy", "memory-triad", "memory-read")
+PRODUCTS, MEMORY = ("matmul", "matmul-by-hand"), ("memory-copy", "memory-triad", "memory-read")
+"""Figures that a data sheet tells the peak of."""
+
+_CANNOT_BE, _SHORT_SUMS = (
+    1.5,
+    2,
+)  # times a peak; of float8 sheets reckon with sums in float32, and shorter ones are faster
 BUSY = 0.5
 """Cores that others keep busy, beyond which figures of the processor tell of their work."""
 
@@ -102,14 +109,18 @@ def _cut(seen: Seen, one: Answer) -> Iterator[str]:
 
 
 def _beside(device: Answer) -> None:
-    """The share of the sheet's peak, and what others measured."""
+    """Whether each figure is steady, its share of the sheet's peak, and what others measured; all by its median."""
     name = str(device.get("name") or "")
     sheet = data_sheet(name, (device.get("memory") or {}).get("vram"))
     others = results(name, "cpu" if device.get("vendor") == "cpu" else "gpu")
     for one in device["results"]:
-        peak = _peak(sheet, one)
+        if judged(one):
+            one |= {"steady": not unsteady(one), "unsteady": unsteady(one)}
+        peak = peak_of(sheet, one)
         if sheet is not None and peak:
-            one |= {"peak": peak, "share_of_peak": round(one["best"] / peak, 4), "peak_source": sheet.source}
+            share = round(one["median"] / peak, 4)
+            beyond = {"implausible": True} if implausible(one, share) else {}
+            one |= {"peak": peak, "share_of_peak": share, "peak_source": sheet.source, **beyond}
         same = [other for other in others if (other.name, other.type) == (one["name"], one.get("type", ""))]
         if same:
             one["others"] = [
@@ -117,12 +128,19 @@ def _beside(device: Answer) -> None:
             ]
 
 
-def _peak(sheet: Sheet | None, one: Answer) -> float | None:
+def peak_of(sheet: Sheet | None, one: Answer) -> float | None:
+    """What the sheet tells of a figure, in the figure's unit; None where it tells nothing."""
     if sheet is None:
         return None
-    if one["name"] in _MEMORY:
+    if one["name"] in MEMORY:
         return sheet.bandwidth
-    return sheet.rates.get(str(one.get("type"))) if one["name"].startswith("matmul") else None
+    return sheet.rates.get(str(one.get("type"))) if one["name"] in PRODUCTS else None
+
+
+def implausible(one: Answer, share: float) -> bool:
+    """Whether a figure is beyond what any clock explains: it was not waited for, or the sheet is another device's."""
+    most = _CANNOT_BE * (_SHORT_SUMS if one.get("type") == "float8" else 1)
+    return share > most
 
 
 def drops(now: Answer, before: list[Answer]) -> list[Answer]:
@@ -137,7 +155,8 @@ def drops(now: Answer, before: list[Answer]) -> list[Answer]:
             if best is None:
                 continue
             lost = 1 - good(one) / good(best)
-            if lost > max(_LEAST_DROP, _OF_SPREAD * max(one["spread"], best.get("spread", 0.0))):
+            chance = max(_OF_SPREAD * max(one["spread"], best.get("spread", 0.0)), doubt(one), doubt(best))
+            if lost > max(_LEAST_DROP, chance):
                 found.append({"device": device.get("name"), "name": one["name"], "type": one.get("type"), "was": best["median"],
                               "is": one["median"], "unit": one["unit"], "lost": round(lost, 3)})  # fmt: skip
     return found

@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
-from rigup.bench.answer import SCHEMA, good, same_figure
+from rigup.bench.answer import MEMORY, PRODUCTS, SCHEMA, good, same_figure
 from rigup.bench.records import earlier, nodes, of_node
+from rigup.knowledge.names import key_of
 from rigup.knowledge.speeds import data_sheet, kinds_of, measured_names, named, results
 from rigup.language import _
 
@@ -102,7 +103,8 @@ def _of_capture(path: str) -> Answer:
 def _of_card(word: str) -> Answer:
     found = named(word)
     if len(found) == 1:
-        return {"schema": SCHEMA, "devices": [as_device(found[0], kind) for kind in kinds_of(found[0]) or ["gpu"]]}
+        devices = [as_device(found[0], kind) | {"card": found[0]} for kind in kinds_of(found[0]) or ["gpu"]]
+        return {"schema": SCHEMA, "devices": devices}
     if found:
         told = _("{name} may be {names}. Give more of its name.")
         raise CompareError(told.format(name=word, names=_some(found)))
@@ -127,33 +129,47 @@ def as_device(name: str, kind: str = "gpu", memory: int | None = None) -> Answer
 
 
 def _measured(name: str, kind: str) -> Iterator[Answer]:
-    for one in results(name, kind):
+    """Of what several people measured the best, which is the one that the report shows beside a figure."""
+    found = results(name, kind)
+    for figure in dict.fromkeys((one.name, one.type, one.unit) for one in found):
+        one = max((one for one in found if (one.name, one.type, one.unit) == figure), key=lambda one: one.rate)
         told = {"conditions": one.conditions, "source": one.source, "of": "measured"}
         yield {"name": one.name, "type": one.type, "unit": one.unit, "median": one.rate, "best": one.rate, **told}
 
 
 def _on_paper(name: str, memory: int | None) -> Iterator[Answer]:
+    """All figures of which the sheet tells the peak."""
     sheet = data_sheet(name, memory)
-    told = {"source": sheet.source, "of": "data-sheet"} if sheet else {}
-    for kind, rate in (sheet.rates if sheet else {}).items():
-        yield {"name": "matmul", "type": kind, "unit": "FLOP/s", "median": rate, "best": rate, **told}
-    if sheet and sheet.bandwidth:
-        yield {"name": "memory-copy", "unit": "B/s", "median": sheet.bandwidth, "best": sheet.bandwidth, **told}
+    if sheet is None:
+        return
+    told = {"source": sheet.source, "of": "data-sheet"}
+    for kind, rate in sheet.rates.items():
+        for figure in PRODUCTS:
+            yield {"name": figure, "type": kind, "unit": "FLOP/s", "median": rate, "best": rate, **told}
+    for figure in MEMORY if sheet.bandwidth else ():
+        yield {"name": figure, "unit": "B/s", "median": sheet.bandwidth, "best": sheet.bandwidth, **told}
 
 
 # -- figure by figure ----------------------------------------------------------------------------------
 
 
 def compared(now: Answer, there: Answer) -> list[Answer]:
-    """Each figure that both have, with how many times as much it is here."""
+    """Each figure that both have, by its median, with how many times as good it is here."""
     theirs = [one for one in there["devices"] if isinstance(one, dict)]
     return [
         _beside(device, another, one, told)
         for device, another in [*_pairs(now["devices"], theirs)] or zip(now["devices"], theirs, strict=False)
         for one in device["results"]
-        for told in another.get("results") or ()
+        for told in _of_its_size(device, another).get("results") or ()
         if same_figure(one, told) and told.get("median")
     ]
+
+
+def _of_its_size(device: Answer, another: Answer) -> Answer:
+    """A card that was given by name is sold with less and more memory: the sheet is that of the one that is here."""
+    memory = (device.get("memory") or {}).get("vram")
+    same = another.get("card") and key_of(str(another["card"])) == key_of(str(device.get("name") or ""))
+    return as_device(another["card"], "cpu" if _is_cpu(another) else "gpu", memory) if same and memory else another
 
 
 def _pairs(mine: list[Answer], theirs: list[Answer]) -> Iterator[tuple[Answer, Answer]]:
@@ -172,12 +188,12 @@ def _is_cpu(device: Answer) -> bool:
 
 
 def _beside(device: Answer, another: Answer, one: Answer, told: Answer) -> Answer:
-    """A table's rate is the best that was reached: so is the one that is set beside it."""
-    mine = one | {"median": one["best"]} if told.get("of") else one
+    """Both figures as the report shows them: the medians."""
     return {
         "device": device.get("name"), "other": another.get("name"), "name": one["name"], "type": one.get("type"),
-        "unit": one["unit"], "here": mine["median"], "there": told["median"], "times": float(f"{good(mine) / good(told):.3g}"),
-        **{name: told[name] for name in ("of", "source") if told.get(name)},
+        "unit": one["unit"], "here": one["median"], "there": told["median"], "times": round(good(one) / good(told), 4),
+        **{name: told[name] for name in ("of", "conditions", "source") if told.get(name)},
+        **{name: one[name] for name in ("steady", "size") if name in one},
     }  # fmt: skip
 
 

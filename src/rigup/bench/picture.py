@@ -1,11 +1,23 @@
-"""A picture of a run: the products by type and size, and what the rest reached. Needs matplotlib, which is an extra."""
+"""A picture of a run: every figure of every device with its spread, versions and day. Needs matplotlib, an extra."""
 
+import contextlib
+import logging
+import textwrap
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rigup.language import N_, _, current
+from rigup.bench import picture_panels as panels
+from rigup.bench.picture_fonts import families, without
+from rigup.language import _, choose, current
 
 Answer = dict[str, Any]
+_WIDE = 11.0  # inches
+_LINE, _BARE = 0.17, 1.0  # inches of a line of text, and of what stands around the panels of a device
+_DOTS = 160  # an inch, of a form that is made of dots
+_LETTERS = 185  # of the small text in one line
+_INK, _FAINT = "#1a1a1a", "#555555"
 
 
 class PictureError(Exception):
@@ -21,44 +33,104 @@ def drawn(told: Answer, path: Path) -> None:
 
     """
     try:
+        from matplotlib import rc_context
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
         raise PictureError(_("A picture needs matplotlib: install rigup with its extra `plot`.")) from error
-    devices = [device for device in told["devices"] if device["results"]]
-    figure = Figure(figsize=(9, 4 * max(1, len(devices))), layout="constrained")
-    FigureCanvasAgg(figure)
-    for number, device in enumerate(devices):
-        _device(figure.add_subplot(len(devices), 1, number + 1), device)
+    fonts, missing = families(_said(told))
+    with (
+        _readable(missing),
+        rc_context({"font.family": fonts, "font.size": 9, "svg.fonttype": "none", "pdf.fonttype": 42}),
+    ):
+        figure = Figure(figsize=(_WIDE, 4), layout="constrained")
+        FigureCanvasAgg(figure)
+        _page(figure, told, missing)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Glyph .* missing from")  # the rarest: told above as a mark
+            try:
+                figure.savefig(path, dpi=_DOTS)
+            except ValueError as error:
+                raise PictureError(
+                    _("{path} has no form that can be drawn: end it in .png, .svg or .pdf.").format(path=path)
+                ) from error
+
+
+@contextlib.contextmanager
+def _readable(missing: set[str]) -> Iterator[None]:
+    """Where no font has the letters of the person's language, the labels are English."""
+    before, told = current(), logging.getLogger("matplotlib.font_manager")
+    level = told.level
+    told.setLevel(logging.ERROR)  # it tells of fonts that have no bold letters
+    if set(panels.words()) & missing:
+        choose("en")
     try:
-        figure.savefig(path, dpi=150)
-    except ValueError as error:
-        raise PictureError(
-            _("{path} has no form that can be drawn: end it in .png, .svg or .pdf.").format(path=path)
-        ) from error
+        yield
+    finally:
+        choose(before)
+        told.setLevel(level)
 
 
-def _device(axes: Any, device: Answer) -> None:
-    """Rate over size for each type, with the sheet's peak as a line."""
-    swept = [one for one in device["results"] if one["name"] == "matmul" and one.get("sweep")]
-    most = max((point["rate"] for one in swept for point in one["sweep"]), default=1e12)
-    scale, prefix = (1e12, "T") if most >= 1e12 else (1e9, "G")
-    for one in swept:
-        sizes = [point["size"] for point in one["sweep"]]
-        (line,) = axes.plot(sizes, [point["rate"] / scale for point in one["sweep"]], marker="o", label=one["type"])
-        if one.get("peak"):
-            axes.axhline(one["peak"] / scale, color=line.get_color(), linestyle=":", linewidth=1)
-    ticks = sorted({point["size"] for one in swept for point in one["sweep"] if point["size"].bit_count() == 1})
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(ticks, [str(tick) for tick in ticks])
-    axes.set_ylim(bottom=0)
-    axes.set_title(str(device.get("name") or ""))
-    axes.set_xlabel(_told(N_("side of the matrices")))
-    axes.set_ylabel(prefix + "FLOP/s")
-    axes.grid(alpha=0.3)
-    axes.legend()
+def _said(told: Answer) -> list[str]:
+    """All that the picture may say."""
+    return [panels.words(), _head(told), *_foot(told), *(str(one.get("name") or "") for one in told["devices"]),
+            *(str(figure) for one in told["devices"] for figure in one.get("results") or ()),
+            *(line for one in told["devices"] for line in _left_out(one))]  # fmt: skip
 
 
-def _told(text: str) -> str:
-    """A label in the person's language, where the picture's font has its letters."""
-    return text if current().startswith("zh") else _(text)
+def _page(figure: Any, told: Answer, missing: set[str]) -> None:
+    """Device under device, each as high as what it has; the run's own facts above and below."""
+    devices = told["devices"] or [{}]
+    foot = [without(line, missing) for line in _foot(told)]
+    high = [panels.height(one) + _BARE + _LINE * len(_left_out(one)) for one in devices]
+    head_high, foot_high = 0.45, _LINE * len(foot) + 0.1
+    figure.set_size_inches(_WIDE, sum(high) + head_high + foot_high)
+    rows = figure.subfigures(len(devices) + 2, 1, height_ratios=[head_high, *high, foot_high])
+    rows[0].text(0.01, 0.5, without(_head(told), missing), fontsize=13, fontweight="bold", color=_INK, va="center")
+    for row, device in zip(rows[1:-1], devices, strict=True):
+        _device(row, device, missing)
+    rows[-1].text(0.01, 0.95, "\n".join(foot), fontsize=7.5, color=_FAINT, va="top", linespacing=1.4)
+
+
+def _device(row: Any, device: Answer, missing: set[str]) -> None:
+    name = without(str(device.get("name") or device.get("vendor") or ""), missing)
+    row.suptitle(
+        textwrap.shorten(name, 100, placeholder=" …"), x=0.01, ha="left", fontsize=11, fontweight="bold", color=_INK
+    )
+    panels.device(row, device, missing)
+    lines = [without(line, missing) for line in _left_out(device)]
+    if lines:
+        row.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color=_FAINT)
+
+
+def _left_out(device: Answer) -> list[str]:
+    """What was not measured of a device, and why."""
+    told = [_("{check} could not be measured: {because}").format(**one) for one in device.get("failed") or ()]
+    if device.get("cut"):
+        told.append(_("No time was left for: {names}.").format(names=", ".join(device["cut"])))
+    return [line for one in told for line in textwrap.wrap(one, _LETTERS)[:3]]
+
+
+def _head(told: Answer) -> str:
+    """What this is, of which day."""
+    day = str(told.get("recorded_at") or "").replace("T", " ")[: len("2026-01-01 00:00")]
+    return _("Speed of each device, measured {day} UTC").format(day=day) if day else _("Speed of each device")
+
+
+def _foot(told: Answer) -> list[str]:
+    """Versions, and how the marks are to be read."""
+    facts = told.get("machine") or {}
+    versions = {
+        "rigup": told.get("rigup"),
+        "Python": (told.get("environment") or {}).get("python"),
+        **told.get("packages", {}),
+    }
+    parts = [f"{name} {version}" for name, version in versions.items() if version]
+    parts += [f"{one.get('name')} {one['version']}" for one in facts.get("drivers") or () if one.get("version")]
+    parts += [str(one["name"]) for one in facts.get("distributions") or () if one.get("name")]
+    parts.append("--full" if told.get("mode") == "full" else "--quick")
+    failed = [_("{check} could not be measured: {because}").format(**one) for one in told.get("failed") or ()]
+    legend = _(
+        "Dots are medians; bars reach over the middle half of the samples, of what is unsteady (hollow) over all of them. Lines join the quickest product of each size."
+    )
+    return [line for one in (*failed, ", ".join(parts), legend) for line in textwrap.wrap(one, _LETTERS)]

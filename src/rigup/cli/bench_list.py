@@ -1,15 +1,17 @@
 """What `rigup bench --list` shows: earlier runs, machines whose results are kept, and devices that others measured."""
 
+import re
 from typing import Any
 
 import click
 
-from rigup.cli.bench_report import figure, name_of
+from rigup.bench.telling import figure, name_of
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
 
 Answer = dict[str, Any]
 _MOST_RUNS = 20
+_NO_BREAK = "\ue000"  # stands for a blank at which no line ends; nobody's letter
 
 
 def text(told: Answer, color: bool = False) -> str:
@@ -59,8 +61,28 @@ def _machines(names: list[str]) -> list[str]:
 
 
 def _measured(names: list[str]) -> list[str]:
+    """A line for each family: what all its names begin with, and what tells one from another."""
     head = _("Devices that others measured (`rigup knowledge NAME` tells the sources)")
-    return [_head(head), *wrapped(", ".join(names), "  ", "  ")]
+    lines = [_head(head)]
+    for family, members in _families(names).items():
+        told = ", ".join(one.replace(" ", _NO_BREAK) for one in members)
+        lines += wrapped(told, f"  {family} ", "    ")
+    return [line.replace(_NO_BREAK, " ") for line in lines]
+
+
+def _families(names: list[str]) -> dict[str, list[str]]:
+    """Names by the words before the first that has a digit, each family in the order of its numbers."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        words = name.split(" ")
+        place = next((place for place, word in enumerate(words) if re.search(r"\d", word)), len(words) - 1)
+        found.setdefault(" ".join(words[:place]), []).append(" ".join(words[place:]))
+    return {family: sorted(members, key=_by_number) for family, members in sorted(found.items())}
+
+
+def _by_number(name: str) -> list[tuple[int, str]]:
+    """So that 780M stands before 7900."""
+    return [(int(digits or 0), rest) for digits, rest in re.findall(r"(\d*)(\D*)", name)]
 
 
 def _next() -> str:

@@ -4,13 +4,14 @@ from typing import Any
 
 import click
 
+from rigup.bench.steadiness import judged, unsteady
+from rigup.bench.telling import FINE, figure, name_of, percent
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.language import _
 
 Answer = dict[str, Any]
 _BAR, _LEAST_BAR = 20, 6  # columns
-_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
-_FEW = 3  # samples
+_SURE = 10  # times, above which figures are told less finely
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -54,29 +55,6 @@ def _room(wide: list[int], rows: list[tuple[str, str, Answer]]) -> int:
     return min(_BAR, left) if left >= _LEAST_BAR else 0
 
 
-def name_of(one: Answer) -> str:
-    """What was measured; the ids of `--json` in words."""
-    words = {
-        "launch": _("launch of one operation"), "matmul": _("matrix product"), "matmul-by-hand": _("matrix product, large"),
-        "memory-copy": _("memory: copy"), "memory-triad": _("memory: a + s·b"), "memory-read": _("memory: sum"),
-        "convolution-step": _("training step, convolutions"), "transformer-step": _("training step, transformer"),
-        "copy-to-device-pinned": _("to the device, pinned"), "copy-to-device-pageable": _("to the device, pageable"),
-        "prefill": _("tokens read, {model}"), "decode": _("tokens written, {model}"), "copy-to-host-pinned": _("to the host, pinned"), "copy-to-host-pageable": _("to the host, pageable"),
-    }  # fmt: skip
-    named, kind = words.get(one["name"]) or str(one["name"]), str(one.get("type") or "")
-    return named.format(model=kind) if "{model}" in named else " ".join(filter(None, (named, kind)))
-
-
-def figure(value: float, unit: str) -> str:
-    """A value with a prefix: 12.3 TFLOP/s."""
-    if not unit.isascii() or ("/" not in unit and unit != "s"):
-        return f"{value:.3g} {unit}"
-    if unit in ("image/s", "token/s"):
-        return f"{value:,.0f} {unit}" if value >= 10 else f"{value:.2f} {unit}"
-    scale, prefix = next(((scale, prefix) for scale, prefix in _PREFIXES if value >= scale), _PREFIXES[-1])
-    return f"{value / scale:.3g} {prefix}{unit}"
-
-
 def _bar(one: Answer, most: dict[str, float], room: int) -> str:
     """How much of the peak, where it is known; else of the best figure of its kind here."""
     share = min(1.0, one.get("share_of_peak") or (one["median"] / most[one["unit"]] if most[one["unit"]] else 0.0))
@@ -91,7 +69,7 @@ def _aside(one: Answer) -> str:
     if one.get("size") and one["name"].startswith("matmul"):
         told.append(f"{one['size']}²")
     if one.get("share_of_peak"):
-        told.append(_("{share} of the data sheet").format(share=f"{one['share_of_peak']:.0%}"))
+        told.append(_share(one["share_of_peak"], bool(one.get("implausible"))))
     if one.get("others"):
         told.append(
             _("others measured {rate}").format(rate=figure(max(other["rate"] for other in one["others"]), one["unit"]))
@@ -99,11 +77,30 @@ def _aside(one: Answer) -> str:
     return ", ".join(told)
 
 
+def _share(share: float, implausible: bool = False) -> str:
+    """A part of the data sheet's peak."""
+    told = _("{share} of the data sheet, which cannot be") if implausible else _("{share} of the data sheet")
+    return told.format(share=percent(share))
+
+
 def spread_told(one: Answer) -> str:
-    """How far half of the samples lie from the median; no number where they lie all over the place, or are too few."""
-    if one.get("samples", _FEW) < _FEW:
+    """How far half of the samples lie from the median; of what is unsteady all that was seen, of too few how many."""
+    if not judged(one):
         return _("samples: {count}").format(count=one["samples"])
-    return f"±{one['spread'] / 2:.0%}" if one["spread"] < 1 else _("unsteady")
+    reasons = unsteady(one)
+    if not reasons:
+        return "±" + percent(one["spread"] / 2)
+    if reasons == ["drift"]:
+        told = (
+            _("unsteady: slower by {share} in the end")
+            if one["drift"] < 0
+            else _("unsteady: faster by {share} in the end")
+        )
+        return told.format(share=percent(abs(one["drift"])))
+    ends = sorted((one.get("worst", one["median"]), one["best"]))
+    return _("unsteady: {least} to {most}").format(
+        least=figure(ends[0], one["unit"]), most=figure(ends[1], one["unit"])
+    )
 
 
 def _failed(one: Answer) -> str:
@@ -154,24 +151,35 @@ def _busy(told: Answer) -> str:
 def _compared(told: Answer) -> list[str]:
     if "compared" not in told:
         return []
-    lines = [click.style(_("Compared with {other}").format(other=told["compared"]["with"]), bold=True)]
+    lines = [click.style(_("Compared with {other}").format(other=_named(told["compared"])), bold=True)]
     if not told["compared"]["figures"]:
         return [*lines, *wrapped(_("They have no figure in common."), "  ", "  ")]
     several = len({(one["device"], one["other"]) for one in told["compared"]["figures"]}) > 1
     return lines + [line for one in told["compared"]["figures"] for line in _pair(one, several)]
 
 
+def _named(compared: Answer) -> str:
+    """The card in full where a part of its name was given, else what was given."""
+    names = {one["other"] if one.get("of") else compared["with"] for one in compared["figures"]}
+    return str(names.pop() if len(names) == 1 else compared["with"])
+
+
 def _pair(one: Answer, several: bool) -> list[str]:
-    """A figure beside another, with where that is from."""
+    """A figure beside another, with where that is from; of a sheet the share, as the device's own row tells it."""
     words = {
-        "measured": _("{times} times what others measured ({here} here, {there})"),
-        "data-sheet": _("{times} times the data sheet ({here} here, {there})"),
-    }.get(one.get("of", ""), _("{times} times ({here} here, {there} there)"))
+        "measured": _("{times} times as fast as others measured ({here} here, {there} there)"),
+        "data-sheet": _("{share} ({here} here, {there} there)"),
+    }.get(one.get("of", ""), _("{times} times as fast ({here} here, {there} there)"))
     named = name_of(one) + (f", {one['device']} / {one['other']}" if several else "")
-    value = words.format(
-        times=f"{one['times']:.2g}", here=figure(one["here"], one["unit"]), there=figure(one["there"], one["unit"])
-    )
+    here, there = figure(one["here"], one["unit"]), figure(one["there"], one["unit"])
+    value = words.format(times=times_told(one["times"]), share=_share(one["times"]), here=here, there=there)
+    value += ", " + _("unsteady") if one.get("steady") is False else ""
     return wrapped(_("{name}: {value}").format(name=named, value=value), "  ", "    ")
+
+
+def times_told(times: float) -> str:
+    """As finely as a share in percent: 0.0012, 0.47, 1.04, 12."""
+    return f"{times:.2f}" if FINE <= times < _SURE else f"{times:.2g}" if times < FINE else f"{times:,.0f}"
 
 
 def seconds_told(seconds: float) -> str:
@@ -180,7 +188,12 @@ def seconds_told(seconds: float) -> str:
 
 
 def _end(told: Answer) -> str:
-    """How long it took, and whether it is kept."""
+    """What ± means, how long it took, and whether it is kept."""
     took = _("It took {seconds} s.").format(seconds=seconds_told(told["seconds"])) if "seconds" in told else ""
     kept = _("It is kept, and later runs are compared with it.") if told.get("record") else ""
-    return _("{first} {second}").format(first=took, second=kept).strip()
+    spread = _("± is how far half of the samples lie from the median.") if "±" in _spreads(told) else ""
+    return " ".join(filter(None, (spread, took, kept)))
+
+
+def _spreads(told: Answer) -> str:
+    return "".join(spread_told(one) for device in told["devices"] for one in device["results"])

@@ -14,6 +14,7 @@ import time
 from typing import Any, Callable, Dict, Iterator
 
 from rigup_bench_llama_tool import OutOfTime, Tool
+from rigup_bench_spread import of_rates
 from rigup_bench_time import cut, given, left, names, planned
 from rigup_probe import Skip
 from rigup_probe_gguf import F32, Q4_0, Part, Shape, matrices, write
@@ -150,12 +151,8 @@ def _sizes(rates: tuple[float, float], seconds: float) -> tuple[int, int]:
 
 
 def _figure(kind: str, name: str, rates: list[float], size: int) -> Any:
-    """Median, best and spread of some rates; half of them lie within the spread, as a share of the median."""
-    rates = sorted(rates)
-    middle = (rates[(len(rates) - 1) // 2] + rates[len(rates) // 2]) / 2
-    spread = (rates[(len(rates) * 3) // 4] - rates[len(rates) // 4]) / middle
-    return {"name": kind, "type": name, "unit": "token/s", "median": middle, "best": rates[-1], "spread": spread,
-            "samples": len(rates), "size": size}  # fmt: skip
+    """What some rates come to, under a name."""
+    return dict(of_rates(rates), name=kind, type=name, unit="token/s", size=size)
 
 
 class _Go:

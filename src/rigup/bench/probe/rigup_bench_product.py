@@ -6,7 +6,7 @@ import time
 from typing import Any, Callable, Dict
 
 import torch
-from rigup_bench_clock import once, rate, timed
+from rigup_bench_clock import quickest, rate, timed
 from rigup_bench_time import left
 from rigup_probe import Skip
 
@@ -73,16 +73,8 @@ def _sweep(name: str, device: Device, seconds: float, sizes: tuple[int, ...] = _
         expected = 2.0 * size**3 / found[-1][1] if found else 0.0
         if size > most or (found and time.perf_counter() + 3 * expected > min(end, time.perf_counter() + left())):
             break
-        found.append((size, 2.0 * size**3 / _quickest(device, _prepared(name, device, size), end)))
+        found.append((size, 2.0 * size**3 / quickest(device, _prepared(name, device, size), end)))
     return found
-
-
-def _quickest(device: Device, act: Act, end: float) -> float:
-    """The shortest of some calls after the first: eight, fewer where they are long or the time is over."""
-    tries: list[float] = [once(device, act)]
-    while len(tries) < (4 if tries[-1] > 0.2 else 9) and (len(tries) == 1 or time.perf_counter() < end):
-        tries.append(once(device, act))
-    return min(tries[1:])
 
 
 def _largest(name: str, device: Device) -> int:

@@ -78,8 +78,8 @@ def memory(seconds: float) -> Callable[..., Any]:
     return measured
 
 
-def _moved(device: Device, name: str, act: Callable[[], Any], size: int, seconds: float) -> Any:
-    return dict(rate(timed(device, act, seconds), size), name=name, unit="B/s", size=size)
+def _moved(device: Device, name: str, act: Callable[[], Any], size: int, seconds: float, *others: Device) -> Any:
+    return dict(rate(timed(device, act, seconds, *others), size), name=name, unit="B/s", size=size)
 
 
 def copy_host(seconds: float) -> Callable[..., Any]:
@@ -118,8 +118,7 @@ def copy_peer(other: Device, seconds: float) -> Callable[..., Any]:
         here, there = torch.ones(count, device=device["id"]), torch.empty(count, device=other["id"])
         if there.device == here.device:
             raise Skip("both are one device")
-        return {
-            "results": [_moved(other, "copy-to-" + other["id"], lambda: there.copy_(here), count * 4, seconds * part)]
-        }
+        named, act = "copy-to-" + other["id"], (lambda: there.copy_(here))
+        return {"results": [_moved(device, named, act, count * 4, seconds * part, other)]}
 
     return measured

@@ -1,0 +1,79 @@
+"""Waiting until a device has done all that it was given: the one that is measured, and not the one that is current."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any, Callable, Dict
+
+import torch
+
+Device = Dict[str, Any]
+_BUILT_IN = ("cuda", "xpu")  # their `synchronize` takes a device, and waits for all its streams
+
+
+def wait(device: Device) -> None:
+    """Until the device has done all that it was given.
+
+    Args:
+        device: with its `id` as torch names it (`cuda:1`), and its `type`.
+
+    """
+    _waiting(device["type"], device["id"])()
+
+
+def wait_all(*devices: Device) -> None:
+    """Until each of them has: a copy between two is done when both say so."""
+    for device in devices:
+        wait(device)
+
+
+@functools.lru_cache(maxsize=None)
+def _waiting(kind: str, there: str) -> Callable[[], Any]:
+    """What waits for one device, found once: looking for it would be a part of what is timed."""
+    if kind == "cpu":
+        return lambda: None
+    if kind in _BUILT_IN:
+        return functools.partial(getattr(torch, kind).synchronize, there)
+    if kind == "mps":
+        return torch.mps.synchronize  # type: ignore[no-any-return]  # there is one device of this kind
+    return _of_further(kind, there)
+
+
+def _of_further(kind: str, there: str) -> Callable[[], Any]:
+    """A backend that is no part of torch may wait for the current device only, or have nothing that waits (DirectML).
+
+    So a value that the device itself makes is read after it: what is read stands behind all else in the device's queue.
+    """
+    told, made = _told(getattr(torch, kind, None), there), torch.ones(1, device=there)
+
+    def waiting() -> None:
+        told()
+        made.mul_(1).cpu()
+
+    return waiting
+
+
+def _told(module: Any, there: str) -> Callable[[], Any]:
+    """The backend's own way to wait, as far as it has one that takes a device or a block in which one is current."""
+    own = getattr(module, "synchronize", None)
+    if own is None:
+        return lambda: None
+    if _takes_a_device(own):
+        return functools.partial(own, torch.device(there))
+    block = getattr(module, "device", None)
+    if block is None:
+        return own  # type: ignore[no-any-return]
+
+    def within() -> None:
+        with block(torch.device(there)):
+            own()
+
+    return within
+
+
+def _takes_a_device(own: Any) -> bool:
+    try:
+        return bool(inspect.signature(own).parameters)
+    except (TypeError, ValueError):
+        return False  # one that is compiled: the block serves
