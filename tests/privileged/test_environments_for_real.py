@@ -27,7 +27,6 @@ def offered(box, cause):
         (wheels.torch if name == "torch" else wheels.wheel)(box.wheels, *(() if name == "torch" else (name,)), version, **kind)  # fmt: skip
 
 
-@pytest.mark.skip(reason="fails since plans are resolved as one set: open")
 def test_cpu_only_torch(machine):
     box = machine("nvidia-workstation", "ubuntu", "linux-headers-generic", "nvidia-driver-550")
     wheels.torch(box.wheels, "2.6.0+cpu")
@@ -36,7 +35,6 @@ def test_cpu_only_torch(machine):
     around(box, "cpu-only-torch")
 
 
-@pytest.mark.skip(reason="fails since plans are resolved as one set: open")
 def test_cuda_torch_on_amd(machine):
     box = machine("amd-workstation")
     wheels.torch(box.wheels, "2.6.0+cu124", cuda="12.4")
@@ -45,7 +43,6 @@ def test_cuda_torch_on_amd(machine):
     around(box, "cuda-torch-on-amd")
 
 
-@pytest.mark.skip(reason="fails since plans are resolved as one set: open")
 def test_two_packages_that_overwrite_each_other(machine):
     box = machine("nvidia-workstation", "ubuntu", "linux-headers-generic", "nvidia-driver-550")
     wheels.torch(box.wheels, "2.6.0+cu124", cuda="12.4")
@@ -88,7 +85,6 @@ exit 0
 """
 
 
-@pytest.mark.skip(reason="fails since plans are resolved as one set: open")
 def test_torch_torchvision_mismatch(machine):
     box = machine("nvidia-workstation", "ubuntu", "linux-headers-generic", "nvidia-driver-550")
     wheels.torch(box.wheels, "2.6.0+cu124", cuda="12.4")
