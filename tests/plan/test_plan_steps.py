@@ -98,6 +98,7 @@ def test_an_open_module_is_never_given_to_a_card_that_it_does_not_drive():
     site = read_profile("GTX 1080 Ti + RTX 4070, driver none, ubuntu 24.04")
     assert drivers.module_for(site, "580") == "closed"
     assert drivers.module_for(read_profile("RTX 5090, driver none, ubuntu 24.04"), "580") == "open"
+    assert drivers.module_for(read_profile("Tesla K80 + RTX 5090, driver none, ubuntu 24.04"), "470") == "closed"
     assert drivers.module_for(read_profile("RTX 4070, driver 580.95, proprietary module"), "580") == "closed"
 
 

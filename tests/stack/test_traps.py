@@ -30,6 +30,23 @@ def test_a_card_that_only_the_open_module_drives_leaves_out_those_that_it_does_n
     assert [device["served"] for device in found["devices"]] == [False, True]
 
 
+@pytest.mark.parametrize(
+    ("profile", "served"),
+    [
+        # what is loaded drives one of the cards, and no step takes that away
+        ("GTX 970 + NVIDIA B200, driver 580, ubuntu 22.04, open module", [False, True]),
+        ("GTX 970 + NVIDIA B200, driver 580, ubuntu 22.04, proprietary module", [True, False]),
+        ("Tesla K80 + NVIDIA B200, driver 470, ubuntu 22.04", [True, False]),
+        ("Tesla K80 + NVIDIA B200, driver none, ubuntu 22.04", [False, True]),
+    ],
+)
+def test_the_kernel_module_that_drives_a_card_stays(profile, served):
+    found = plan(profile + ", python 3.12")
+    assert [device["served"] for device in found["devices"]] == served
+    kinds = {step["kind"] for step in found["steps"]}
+    assert ("install-driver-packages" in kinds) is ("none" in profile)
+
+
 def test_cards_of_one_module_are_served_together():
     found = plan("GTX 1080 Ti + RTX 3090, driver 580.95.05, ubuntu 24.04, python 3.12")
     assert all(device["served"] for device in found["devices"])

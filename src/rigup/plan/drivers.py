@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from rigup.knowledge import driver_recipes as recipes
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.driver_choice import first_branch
 from rigup.knowledge.driver_recipes import Commands, Provider, Recipe, System
-from rigup.knowledge.gpus import open_module
+from rigup.knowledge.gpus import driver_branch_for, open_module
 from rigup.knowledge.holes import Filled, filled
 from rigup.language import _, sentences
 from rigup.plan.place import owns_kernel, seen
@@ -192,15 +193,22 @@ def branch_of(version: str) -> str:
 
 
 def module_for(site: Site, branch: str) -> str:
-    """The kernel module for the machine's cards: "open" or "closed"."""
-    told = {open_module(device.isa) for device in site.gpus if device.vendor == "nvidia" and device.isa}
-    if "impossible" in told and "only" not in told:
+    """The kernel module for those of the machine's cards that the branch drives: "open" or "closed"."""
+    cards = [device.isa for device in site.gpus if device.vendor == "nvidia" and device.isa]
+    told = {open_module(isa) for isa in cards if _drives(branch, isa)} or {open_module(isa) for isa in cards}
+    if "impossible" in told and ("only" not in told or site.open_module is False):
         return "closed"
     if "only" in told:
         return "open"
     if site.open_module is not None and version_key(site.nvidia_driver or "")[:1] == version_key(branch)[:1]:
         return "open" if site.open_module else "closed"
     return recipes.default_module(branch)
+
+
+def _drives(branch: str, isa: str) -> bool:
+    """Whether a branch knows a chip, and knows it still."""
+    first, last = first_branch(isa) or "", driver_branch_for(isa)
+    return version_key(branch) >= version_key(first) and not (last and version_key(branch) > version_key(last))
 
 
 def use_of(site: Site) -> str:

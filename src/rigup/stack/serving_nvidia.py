@@ -134,8 +134,8 @@ def undriven(device: Device, site: Site) -> str:
     last = branch_left_for(device.isa or "") or ""
     if told := _driven_by_another(device, site) or _without_a_branch(device, last, site):
         apart = _("It works in a machine of its own, or when {newest} is taken out.")
-        newest = newest_of_two_modules(site) or _beyond_branch(last, site)
-        return sentences(told, apart.format(newest=newest.label if newest else ""))
+        other = _of_other_module(device, site) or _beyond_branch(last, site)
+        return sentences(told, apart.format(newest=other.label if other else ""))
     if older := _held_by_older(device, site):
         told = _(
             "{device} needs a driver of branch {first} or newer; {have} is loaded, and {older} is driven up to {last} only."
@@ -154,18 +154,44 @@ def _held_by_older(device: Device, site: Site) -> Device | None:
     first, have = first_branch(device.isa or "") or "", site.nvidia_driver
     if not have or not first or version_key(have)[:1] >= version_key(first)[:1]:
         return None
-    cards = (one for one in site.gpus if one.vendor == "nvidia" and one.isa and not _beyond(one.isa, have))
+    cards = (one for one in site.gpus if one.vendor == "nvidia" and one.isa and _works(one.isa, have, site))
     lasting = ((one, driver_branch_for(one.isa or "")) for one in cards)
     return next((one for one, last in lasting if last and version_key(last) < version_key(first)), None)
 
 
+def _works(isa: str, driver: str, site: Site) -> bool:
+    """With the driver and, where somebody told of it, the kernel module that are loaded."""
+    wrong = site.open_module is not None and _wrong_module(isa, site.open_module)
+    return not wrong and not _beyond(isa, driver)
+
+
 def _driven_by_another(device: Device, site: Site) -> str:
     """One kernel module is loaded at a time: where the newest cards allow the open one alone, old ones are not driven."""
-    newest = newest_of_two_modules(site) if site.open_module is None else None
-    if newest is None or open_module(device.isa or "") != "impossible":
+    other = _of_other_module(device, site)
+    if other is None:
         return ""
+    if open_module(device.isa or "") == "only":
+        told = _("{oldest} runs with the proprietary kernel module alone, which is loaded and does not drive {device}.")
+        return told.format(oldest=other.label, device=device.label)
     told = _("{newest} runs with the open kernel module alone, which does not drive {device}.")
-    return told.format(newest=newest.label, device=device.label)
+    return told.format(newest=other.label, device=device.label)
+
+
+def _of_other_module(device: Device, site: Site) -> Device | None:
+    """The card beside this one that keeps the machine on a kernel module which does not drive this one.
+
+    The module that is loaded stays, for a card works with it; where nobody told of one, it is that of the newest cards,
+    unless the driver does not know these yet.
+    """
+    newest = newest_of_two_modules(site)
+    if newest is None:
+        return None
+    told = site.open_module
+    opened = told if told is not None else _held_by_older(newest, site) is None
+    if not _wrong_module(device.isa or "", opened):
+        return None
+    cards = (one for one in site.gpus if one.vendor == "nvidia" and one.isa)
+    return next((one for one in cards if _wrong_module(one.isa or "", not opened)), None)
 
 
 def _without_a_branch(device: Device, last: str, site: Site) -> str:
@@ -254,6 +280,8 @@ def _module_change(site: Site, isas: list[str]) -> Change | None:
     """The open kernel module does not drive old cards, and nothing else drives the newest."""
     if site.open_module is None or not isas or not all(_wrong_module(isa, site.open_module) for isa in isas):
         return None
+    if newest_of_two_modules(site) is not None:
+        return None  # a card beside these works with the module that is loaded, and with no other
     if site.open_module:
         told = _("The open kernel module does not drive these cards; the proprietary one does.")
     else:
