@@ -23,6 +23,7 @@ from rigup.plan.resolution import resolve, sizes
 from rigup.plan.resolution.by_uv import project
 from rigup.plan.resolution.question import Question, platform, question
 from rigup.plan.resolution.stand_ins import stand_in
+from rigup.stack.frameworks.addons import build_of
 from rigup.stack.profile import read_profile
 from rigup.stack.site import Sources
 from rigup.version import __version__
@@ -36,7 +37,8 @@ DEFAULT = (
     ("torchvision", "99.0", ("torch==99.0",)), ("pictures", "1.0", ("torch", "torchvision")), ("plain", "1.0", ("needed",)),
     ("needed", "3.0", ()), ("needed", "2.0", ()), ("aged", "1.0", ("torch<2.9",)), ("torch", "2.8.0", ()),
     ("builder", "0.3.1.dev5", ()), ("early", "0.1", ()), ("deepspeed", "0.2", ()), ("transformers", "4.40", ()), ("transformers", "5.2", ()),
-    ("carrier", "1.0", ("transformers",)), ("torch", "2.3.1", ()),
+    ("carrier", "1.0", ("transformers",)), ("torch", "2.3.1", ()), ("setuptools", "80.0", ()), ("wheel", "0.45", ()),
+    ("packaging", "26.0", ()), ("ninja", "1.13", ()),
 )  # fmt: skip
 OF_TORCH = (
     ("torch", "2.9.1+cu126", ("needed<3",)), ("torchvision", "0.24.1+cu126", ("torch==2.9.1",)), ("torch", "2.8.0+cu126", ()),
@@ -44,7 +46,13 @@ OF_TORCH = (
 )  # fmt: skip
 
 
-SOURCES = (("builder", "1.0"), ("early", "2.0"), ("deepspeed", "0.19"))  # releases without a wheel
+SOURCES = (
+    ("builder", "1.0"),
+    ("early", "2.0"),
+    ("deepspeed", "0.19"),
+    ("causal-conv1d", "1.5"),
+    ("causal-conv1d", "1.6"),
+)  # releases without a wheel
 BACKEND = """
 import pathlib
 def prepare_metadata_for_build_wheel(folder, config_settings=None):
@@ -86,6 +94,7 @@ def served(tmp_path_factory):
         for name, version, needs in rows:
             make_wheel(root / index / name, name, version, requires=needs)
     for name, version in SOURCES:
+        (root / "simple" / name).mkdir(exist_ok=True)
         make_source(root / "simple" / name, name, version)
     for page in root.glob("*/*"):
         links = (
@@ -182,6 +191,38 @@ def test_a_wheel_that_is_named_by_its_address_is_asked_for_by_its_name_too(chose
     wanted = question(chosen("Jetson Nano, jetpack 4.6, arch aarch64, ubuntu 18.04, python 3.6")).wanted
     assert wanted[0].startswith("torch @ https://developer.download.nvidia.com/")
     assert all("@" not in word for word in question(chosen(MACHINE)).wanted)
+
+
+@pytest.mark.usefixtures("resolver")
+def test_what_is_built_there_is_of_the_newest_release_that_the_index_has(asked):
+    choice = asked("torch==2.9.1+cu126", "causal-conv1d")
+    assert versions(choice)["causal-conv1d"] == "1.6"
+    assert groups(choice)[-1].wanted == ("causal-conv1d==1.6",)
+    assert all("causal-conv1d" not in word for group in groups(choice)[:-1] for word in group.wanted)
+    assert versions(asked("torch==2.9.1+cu126", "causal-conv1d<1.6"))["causal-conv1d"] == "1.5"
+
+
+@pytest.mark.usefixtures("resolver")
+def test_a_release_of_what_is_built_there_that_no_index_has_is_refused(asked):
+    choice = asked("torch==2.9.1+cu126", "causal-conv1d>=7")
+    assert "causal-conv1d" in choice.resolution.refused
+    assert not choice.possible
+
+
+def test_what_lies_compiled_in_a_folder_is_of_the_release_there(asked):
+    choice = asked("torch==2.8.0+cu126", "torch-scatter")
+    told = build_of("torch-scatter")
+    assert told is not None
+    assert versions(choice)["torch-scatter"] == told.folder_release
+    assert "torch-scatter" not in versions(asked("torch==2.8.0+cu126", "torch-scatter<2"))
+
+
+def test_what_a_build_needs_is_of_the_cuda_of_its_torch(chosen):
+    def needed(*wishes):
+        return [word for group in groups(chosen(MACHINE, *wishes)) for word in group.wanted]
+
+    assert "transformer-engine-cu12" in needed("torch==2.9.1+cu126", "transformer-engine")
+    assert "transformer-engine-cu13" in needed("torch==2.9.1+cu130", "transformer-engine")
 
 
 def test_the_folder_of_what_is_built_there_is_not_asked_of_the_rest(chosen):

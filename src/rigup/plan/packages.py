@@ -92,7 +92,8 @@ def _of_builds(choice: Choice) -> Iterator[Group]:
 def _beside(choice: Choice) -> Iterator[Group]:
     """What was asked for beside; what is built here comes last, after what its build needs."""
     built = {told: row for told in choice.requirements if (row := build_of(name_of(told))) and row.options}
-    before = (one for row in built.values() for one in row.before)
+    cuda = next((one.build.cuda for one in choice.chosen if one.build.cuda), "").partition(".")[0]
+    before = (one.format(cuda=cuda) for row in built.values() for one in row.before)
     plain = (*(told for told in choice.requirements if told not in built), *before)
     if plain:
         yield _placed(choice, tuple(dict.fromkeys(plain)), "", (), (), None)
@@ -128,17 +129,25 @@ def _exact(choice: Choice, found: list[Group], told: Resolution) -> Iterator[Gro
     it needs, and every version that is known is told them, so that none of them changes.
     """
     asked = {name_of(word): None for group in found for word in group.wanted}
+    apart = {name_of(word) for group in found if group.flags for word in group.wanted}
     places = dict.fromkeys(one.index for one in told.packages if one.index)
     for url in places:
         like = next(group for group in found if group.only == url)
         yield _named(like, [one for one in told.packages if one.index == url], asked, told)
-    if default := [one for one in told.packages if not one.index]:
+    if default := [one for one in told.packages if not one.index and one.name not in apart]:
         like = next((group for group in found if _is_default(group)), None) or _placed(choice, (), "", (), (), None)
         fixed = () if told.whole else tuple(one.pin for one in told.packages if one.index)
         rest = _named(like, default, asked, told)
         yield _reached(rest._replace(wanted=(*rest.wanted, *fixed)), told)
     yield from (group for group in found if group.conda)
-    yield from (group._replace(flags=tuple(dict.fromkeys((*group.flags, ALONE)))) for group in found if group.flags)
+    yield from (_built_here(group, told) for group in found if group.flags)
+
+
+def _built_here(group: Group, told: Resolution) -> Group:
+    """With the release that is the index's newest for it, where that is known; all that it needs has come before."""
+    versions = {one.name: one.pin for one in told.packages}
+    wanted = tuple(word if "://" in word else versions.get(name_of(word), word) for word in group.wanted)
+    return group._replace(wanted=wanted, flags=tuple(dict.fromkeys((*group.flags, ALONE))))
 
 
 def _reached(group: Group, told: Resolution) -> Group:

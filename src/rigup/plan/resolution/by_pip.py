@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
+from packaging.requirements import Requirement
 
 from rigup.language import _
 from rigup.plan.environments.resolver import Resolver, Tries, surroundings
@@ -20,6 +21,7 @@ from rigup.plan.resolution.by_uv import Answered, size_of_file
 from rigup.plan.resolution.question import Question
 from rigup.stack.resolution import Resolved
 
+_LISTED = re.compile(r"^Available versions: (.{1,100000})$", re.MULTILINE)
 _MOST_REPORT = 200_000_000  # bytes
 _SILENT = re.compile(
     r"NewConnectionError|ConnectTimeoutError|ReadTimeout|NameResolutionError|ProxyError|Max retries exceeded|Connection (?:refused|reset)"
@@ -39,6 +41,8 @@ def ask(pip: Resolver, asked: Question, *, build: bool = False, seconds: float) 
         OSError: pip cannot be started.
 
     """
+    if asked.opaque:
+        return _newest(pip, asked, seconds)
     with tempfile.TemporaryDirectory(prefix="rigup-") as folder:
         report, bounds = Path(folder, "report.json"), Path(folder, "bounds.txt")
         bounds.write_text("\n".join(asked.bounds), encoding="utf-8")
@@ -68,14 +72,42 @@ def ask(pip: Resolver, asked: Question, *, build: bool = False, seconds: float) 
     return Answered(refused=_strayed(strayed[0])) if strayed else Answered(packages)
 
 
+def _newest(pip: Resolver, asked: Question, seconds: float) -> Answered:
+    """The newest release of each package that the places have for this Python."""
+    told, found = {**surroundings(), **Tries().variables()}, []
+    for word in asked.wanted:
+        want = Requirement(word)
+        argv = (*pip.argv, "index", "versions", want.name, *_places(asked))
+        try:
+            done = subprocess.run(argv, env=told, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return Answered(silent=f"pip: {round(seconds)} s")
+        listed = _LISTED.search(done.stdout)
+        versions = list(want.specifier.filter(listed[1].split(", ") if listed and not done.returncode else ()))
+        if not versions:
+            return (
+                Answered(silent=done.stderr[-500:]) if _SILENT.search(done.stderr) else Answered(refused=_lacks(word))
+            )
+        found.append(Resolved(name=name_of(word), version=versions[0]))
+    return Answered(tuple(found))
+
+
+def _lacks(word: str) -> str:
+    return _("No index that was asked has a release of {package} for this Python.").format(package=word)
+
+
 def _options(asked: Question, build: bool) -> list[str]:
     told = [] if asked.kept else ["--ignore-installed"]
     told += [] if build else ["--only-binary", ":all:"]
     told += ["--no-binary", ",".join(asked.sources)] if asked.sources and not build else []
+    return [*told, *_places(asked)]
+
+
+def _places(asked: Question) -> list[str]:
     places = [word for place in asked.find_links for word in ("--find-links", place)]
     if asked.offline:
-        return [*told, "--no-index", *places]
-    told += ["--index-url", asked.index] if asked.index else []
+        return ["--no-index", *places]
+    told = ["--index-url", asked.index] if asked.index else []
     further = dict.fromkeys((*asked.bound.values(), *asked.further, *asked.extra_indexes))
     return [*told, *(word for url in further for word in ("--extra-index-url", url)), *places]
 

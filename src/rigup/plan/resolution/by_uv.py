@@ -64,6 +64,8 @@ def project(asked: Question, python: str) -> str:
         lines += ['format = "flat"'] if os.path.isabs(url) else []
     for number, url in enumerate(one for one in (*asked.further, *asked.extra_indexes) if one not in names):
         lines += ["", "[[tool.uv.index]]", f'name = "further-{number}"', f"url = {_text(url)}"]
+    for name in asked.opaque:
+        lines += ["", "[[tool.uv.dependency-metadata]]", f"name = {_text(name)}", "requires-dist = []"]
     if asked.index:
         lines += ["", "[[tool.uv.index]]", 'name = "own"', f"url = {_text(asked.index)}", "default = true"]
     return "\n".join([*lines, ""])

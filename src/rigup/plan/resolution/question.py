@@ -23,7 +23,9 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         bound: the index of each package that must come from one, by canonical name.
         further: indexes that are asked beside for what those packages need.
         bounds: what may not be taken of packages that may come along ("transformers<5").
-        built: packages that are built where they are installed, so that nobody can be asked what they need.
+        built: requirements of packages that are built where they are installed, so that nobody can be asked what they
+            need.
+        opaque: packages of `wanted` that are asked for their releases alone, and not for what they need.
         sources: packages whose releases have come without wheels, so that a release with one would be an old one.
         index: in place of the default one; "" for that.
         extra_indexes, find_links: the person's own further places.
@@ -39,6 +41,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     further: tuple[str, ...] = ()
     bounds: tuple[str, ...] = ()
     built: tuple[str, ...] = ()
+    opaque: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     index: str = ""
     extra_indexes: tuple[str, ...] = ()
@@ -60,14 +63,15 @@ def question(choice: Choice) -> Question:
     """The question that a choice comes to. Raises KnowledgeError for a malformed table."""
     every = groups(msgspec.structs.replace(choice, resolution=None))
     told = [group for group in every if not group.conda and ALONE not in group.flags]
-    built = [name_of(word) for group in told if group.flags for word in group.wanted[: group.named or None]]
+    built = [word for group in told if group.flags for word in group.wanted[: group.named or None]]
+    apart = {name_of(word) for word in built}
     site = choice.site
     asked = choice.wish.asked()
     return Question(
-        wanted=tuple(dict.fromkeys(_named(word) for group in told for word in group.wanted if name_of(word) not in built)),
+        wanted=tuple(dict.fromkeys(_named(word) for group in told for word in group.wanted if name_of(word) not in apart)),
         bound={name_of(word): group.only for group in told if _is_bound(group) for word in group.wanted},
         further=tuple(dict.fromkeys(url for group in told for url in _further(group, site))),
-        bounds=bounds(asked, choice.packages), sources=tuple(sorted(without_wheels() - set(built))),
+        bounds=bounds(asked, choice.packages), sources=tuple(sorted(without_wheels() - apart)),
         built=tuple(built), index=mirror(choice) or site.sources.index,
         extra_indexes=site.sources.extra_indexes,
         find_links=tuple(dict.fromkeys(place for group in told if not group.flags for place in group.find_links)),

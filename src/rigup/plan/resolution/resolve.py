@@ -19,7 +19,7 @@ from rigup.plan.environments.lock_fields import LockError
 from rigup.plan.environments.places import silent
 from rigup.plan.environments.resolver import Resolver, found_uv, resolver_for, version_of
 from rigup.plan.packages import name_of
-from rigup.plan.resolution import by_pip, by_uv
+from rigup.plan.resolution import built, by_pip, by_uv
 from rigup.plan.resolution.by_uv import Answered
 from rigup.plan.resolution.previews import unasked_previews
 from rigup.plan.resolution.question import Question, question
@@ -71,11 +71,20 @@ def resolved(choice: Choice, *, here: bool, variables: Mapping[str, str] | None 
     if asker is None:
         return _with(choice, Resolution(because=(_nobody(),)))
     found = _settled(choice, asker, told)
-    return (
-        _with(found, msgspec.structs.replace(found.resolution, packages=weighed(found.resolution.packages)))
-        if found.resolution
-        else found
-    )
+    if found.resolution is None or not found.resolution.packages:
+        return found
+    apart = _built(found, asker, told)
+    if apart.refused:
+        return _with(found, _told(apart, asker))
+    every = (*found.resolution.packages, *apart.packages)
+    return _with(found, msgspec.structs.replace(found.resolution, packages=weighed(every)))
+
+
+def _built(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Answered:
+    """Releases of what is built where it is installed, of the places that answer."""
+    asked = question(choice)
+    left = _without(asked, set(silent(asked.indexes, variables)))
+    return built.releases(choice, left, lambda one: _once(asker, one, build=False))
 
 
 def _with(choice: Choice, resolution: Resolution) -> Choice:

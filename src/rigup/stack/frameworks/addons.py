@@ -25,9 +25,11 @@ class Addon(msgspec.Struct, frozen=True, kw_only=True):
         known: releases of torch of which the table holds every release of it, as a version specifier; "" where it
             holds none for certain.
         toolkit: it is compiled where it is installed, unless a release has a wheel for the torch.
-        options: what pip is told beside. before: packages that its build and the package itself need, installed first.
+        options: what pip is told beside. before: packages that its build and the package itself need, installed first,
+            with a hole for the major release of the build's CUDA ("core-cu{cuda}").
         requirement: what pip is told in place of its name, where PyPI does not have it by that.
         folder: where its makers keep wheels, with holes for the minor release of torch and the variant.
+        folder_release: the one release of which all those folders hold wheels; "" where they differ.
         says: the id of a sentence.
 
     """
@@ -44,6 +46,7 @@ class Addon(msgspec.Struct, frozen=True, kw_only=True):
     before: list[str] = []
     requirement: str = ""
     folder: str = ""
+    folder_release: str = ""
     says: str = ""
     source: str = ""
 
@@ -106,8 +109,12 @@ def addons(asked: Mapping[str, Requirement]) -> list[Addon]:
 
 
 def build_of(package: str) -> Addon | None:
-    """How a package that stands on a torch is installed; None where the tables say nothing. Raises KnowledgeError."""
-    return next((row for row in tables.rows("torch_addons", "addon", Addon) if row.package == package), None)
+    """How a package that stands on a torch is installed, by its name or by what pip is told in place of that.
+
+    None where the tables say nothing. Raises KnowledgeError.
+    """
+    rows = tables.rows("torch_addons", "addon", Addon)
+    return next((row for row in rows if package in (row.package, row.requirement)), None)
 
 
 def with_addons(
