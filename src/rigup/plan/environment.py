@@ -212,7 +212,7 @@ def _titled(step: Step, group: Group, choice: Choice) -> Step:
         return step
     if not named:
         return step._replace(title=_("install what is needed beside ({count} packages)").format(count=len(coming)))
-    told = _("install {packages} and what is needed for it ({count} packages in all)")
+    told = _("install {packages} with dependencies ({count} packages in all)")
     return step._replace(title=told.format(packages=", ".join(named), count=len(coming)))
 
 

@@ -21,9 +21,7 @@ def candidates(asked: Mapping[str, Requirement], _site: Site) -> Iterator[Candid
         return
     unheard = [name for name in unheard if name not in known]
     names = ", ".join(unheard[:_MOST]) + (" …" if len(unheard) > _MOST else "")
-    told = _(
-        "The tables do not know {names}: whether it uses a GPU, and which, nobody can say. It is left to the installer."
-    )
+    told = _("The tables do not know {names}: whether it uses a GPU, and which, nobody can say.")
     yield Candidate(
         package=names or next(iter(asked), ""),
         version="",
