@@ -26,7 +26,7 @@ WISHES = [
     [TORCH], [f"{TORCH} einops", "transformers"], [f"{TORCH} accelerate"], [f"{TORCH} lightning", "pandas"], [f"{TORCH} timm"],
     [f"{TORCH} peft", "datasets"], [f"{TORCH} diffusers"], [f"{TORCH} sentence-transformers"], [f"{TORCH} torchmetrics", "einops", "numpy<2"],
     [f"{TORCH} gpytorch"], [f"{TORCH} --with-rigup", "safetensors"], [f"{TORCH} captum", "ipykernel"], ["no-such-package-of-anybody"],
-    [f"{TORCH} tokenizers sentencepiece"],
+    [f"{TORCH} tokenizers sentencepiece"], [f"{TORCH} torch-scatter"], ["xgboost", "scikit-learn"], ["keras jax"], ["statsmodels", "numpy<2"],
 ]  # fmt: skip
 
 

@@ -111,7 +111,7 @@ def test_the_whole_way_from_the_list_of_devices_to_the_figures_waits(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     devices, only = ["queued:0", "queued:1"], ("matmul-float32",)
     seen = observe(open_door, devices, False, Limits(start=300, check=300), only=only, probe=_PROBE,
-                   frameworks=("torch",), more={"seconds": 16.0})  # fmt: skip
+                   frameworks=("torch",), more={"seconds": 90.0})  # fmt: skip
     records = seen.frameworks[0].records
     assert set(records) == {(there, check) for there in devices for check in only}
     for place, there in enumerate(devices):

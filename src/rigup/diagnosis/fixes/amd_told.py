@@ -9,7 +9,7 @@ from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
 
 _WINDOWS = ("windows-of-today-in-words", "windows-drive-shown")
 _NAMED = (
-    "lm-studio-named", "kobold-named", "lemonade-named", "comfyui-named", "webui-named", "torch-named", "ollama-named",
+    "lm-studio-named", "kobold-named", "lemonade-named", "comfyui-named", "webui-script-named", "torch-named", "ollama-named",
     "xla-supports-no-device-of-rocms", "tf-speaks-of-cuda",
 )  # fmt: skip
 _OF_CHIPS = ("gfx-not-in-rocblas", "gfx-not-in-torch-wheel", "rocm-dropped-arch")

@@ -18,7 +18,7 @@ _OTHERS = {"amd": "ROCm", "intel": "XPU", "nvidia": "CUDA"}
 
 
 @mends("directml-module-missing")
-def release_with_its_torch(knew: Params, env: PythonEnv | None = None, python: Symptom | None = seen("python-of-windows", "python-version-in-words")) -> Params:  # fmt: skip
+def release_with_its_torch(knew: Params, env: PythonEnv | None = None, python: Symptom | None = seen("python-of-windows", "python-version-printed")) -> Params:  # fmt: skip
     """torch's module with the torch that it stands on, in a Python that has it; the other runtime's own package where that is asked."""
     ids = ids_in(knew)
     if str(knew.get("package")) == _ONNX or any(one in _OF_ONNX for one in ids):
@@ -28,7 +28,7 @@ def release_with_its_torch(knew: Params, env: PythonEnv | None = None, python: S
     pinned = newest_directml()
     if pinned is None:
         return {}
-    have = str((env.get("version") if env else None) or (python.get("version") if python else None) or "")
+    have = str((env.get("version") if env else None) or (python.get("minor") if python else None) or "")
     other = bool(have) and not has_directml(have)
     return {"package": None if other else pinned.packages, "python": pinned.python if other else None, "pinned": pinned.packages if other else None}  # fmt: skip
 

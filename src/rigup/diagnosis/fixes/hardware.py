@@ -64,7 +64,7 @@ def what_is_left_to_do(
 
 @mends("gpu-memory-held-by-others", "compute-mode-exclusive")
 def node_that_is_held(
-    knew: Params, card: Gpu | None = one(vendor="amd"), platform: Platform | None = one(system=("windows", "macos")), said: Symptom | None = seen("hip-out-of-memory"),
+    knew: Params, card: Gpu | None = one(vendor="amd"), platform: Platform | None = one(system=("windows", "macos")), said: Symptom | None = seen("hip-out-of-memory-plain", "rocm-allocation-failed"),
     wsl: Platform | None = one(wsl=(1, 2)),
 ) -> Params:  # fmt: skip
     """Who has opened it: AMD's cards share one node, NVIDIA's have one each; Windows has none, and WSL none of theirs."""
@@ -117,7 +117,7 @@ def whether_its_firmware_can_be_left_out(
 
 @mends("oom-fragmentation")
 def setting_where_the_message_has_no_figures(
-    knew: Params, tensorflow: Symptom | None = seen("tf-out-of-memory", "tensorflow-allocator-figures"), platform: Platform | None = one(system="windows"),
+    knew: Params, tensorflow: Symptom | None = seen("tf-out-of-memory", "tf-allocator-figures"), platform: Platform | None = one(system="windows"),
 ) -> Params:  # fmt: skip
     """TensorFlow has an allocator of another kind; segments that grow are not there on Windows."""
     if tensorflow is not None:

@@ -19,9 +19,9 @@ _THERE = (
     "oneapi-is-not-activated",
     "compiler-knows-no-sycl",
     "oneapi-package-there",
-    "oneapi-toolkit-detected",
+    "oneapi-folder-shown",
 )
-_GONE = ("oneapi-script-not-there", "oneapi-script-missing")
+_GONE = "oneapi-script-not-there"
 _RUNTIME = ("intel-sycl-rt", "intel-cmplr-lib-rt", "dpcpp-cpp-rt")
 _FOLDER = re.compile(r"[\\/]oneapi[\\/][\w-]+[\\/](\d{4}\.\d)[\\/]", re.IGNORECASE)
 _WINDOWS = ("windows-of-today-in-words", "windows-drive-shown")
@@ -88,7 +88,7 @@ def runtime_that_torch_pins(
 
 @mends(*_ONEAPI)
 def shell_that_has_its_variables(
-    knew: Params, kit: Toolkit | None = one(name=_KITS), there: Symptom | None = seen(*_THERE), gone: Symptom | None = seen(*_GONE)
+    knew: Params, kit: Toolkit | None = one(name=_KITS), there: Symptom | None = seen(*_THERE), gone: Symptom | None = seen(_GONE)
 ) -> Params:  # fmt: skip
     """Where the kit is there its variables are what is missed; else they are loaded after it has been installed."""
     if knew.get("pinned") or knew.get("again") or knew.get("brought") or knew.get("owner"):

@@ -9,7 +9,7 @@ from rigup.machine.kinds import Driver, DriverLibrary, KernelModule, PathLibrary
 
 _803 = (
     "cuda-803", "cuda-803-number", "cuda-803-constant", "cuda-803-driver-api", "cuda-803-by-number", "wsl-libcuda-of-a-linux-driver",
-    "tensorflow-driver-versions-differ", "torch-cuda-init-failed", "ollama-driver-init-failed",
+    "tensorflow-driver-versions-differ", "ollama-driver-init-failed",
 )  # fmt: skip
 
 

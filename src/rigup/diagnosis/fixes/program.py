@@ -14,7 +14,7 @@ _AT_HOME = (
     "rendezvous-on-an-inner-address", "ray-head-at-dockers-bridge",
 )  # fmt: skip
 _CONTAINER = (
-    "in-a-container-told", "docker-in-words", "container-in-words", "docker-run-shown", "ray-head-at-dockers-bridge", "unprivileged-container-told",
+    "in-a-container-told", "docker-in-words", "container-in-words", "container-commands-shown", "ray-head-at-dockers-bridge", "unprivileged-container-told",
 )  # fmt: skip
 
 
@@ -64,7 +64,9 @@ def whose_variable_it_is(
 
 @mends(_NET)
 def container_of_the_ranks(
-    knew: Params, said: Symptom | None = seen(*_CONTAINER), running: Symptom | None = seen("docker-run-gpus-shown")
+    knew: Params,
+    said: Symptom | None = seen(*_CONTAINER),
+    running: Symptom | None = seen("table-from-a-container-with-gpus"),
 ) -> Params:
     """Who is behind a bridge of docker's own is reached by nobody outside."""
     address = str(knew.get("address") or "").strip("[]").removeprefix("::ffff:")

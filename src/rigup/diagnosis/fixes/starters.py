@@ -21,8 +21,6 @@ _LXD = (
 )
 _LXC = (
     "lxc-configured",
-    "lxc-configured-without-rights",
-    "lxc-configured-with-nodes",
     "lxc-in-words",
     "lxc-in-capitals",
 )

@@ -32,7 +32,7 @@ _MUSL = ("musl-loads-a-glibc-wheel", "musl-does-not-relocate", "musl-misses-a-sy
 _PLUS = ("systems-own-libstdc-too-old", "wheel-newer-than-the-systems-libstdc")
 _RELEASES = 5  # that have to have a Python before it is named unasked
 _EMULATED = ("QEMU", "KVM")
-_GUESTS = ("guest-processor-made-up", "guest-processor-of-kvm")
+_GUESTS = "guest-processor-made-up"
 _OF_TORCH = ("torch", "torchvision", "torchaudio")
 
 
@@ -166,7 +166,7 @@ def _that_old(have: str, python: PythonEnv | None) -> TorchBuild | None:
 # -- the processor
 @mends("cpu-instruction-set-missing")
 def where_the_instructions_are_hidden(
-    knew: Params, platform: Platform | None = None, cpu: Cpu | None = None, guests: Symptom | None = seen(*_GUESTS)
+    knew: Params, platform: Platform | None = None, cpu: Cpu | None = None, guests: Symptom | None = seen(_GUESTS)
 ) -> Params:
     """A guest is shown less than its processor has; on a machine of one's own there is nothing to be shown."""
     emulated = cpu is not None and any(mark in str(cpu.get("model") or "") for mark in _EMULATED)

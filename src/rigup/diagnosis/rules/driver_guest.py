@@ -38,6 +38,10 @@ _EXPECTED = (
 )
 _NOT_INITIALISED = ("cuda-not-initialized", "cuinit-returns-3", "cuinit-not-initialised", "cuda-start-fails-with-3")
 _UVM = "/dev/nvidia-uvm"
+_FORKED = (
+    "torch-forked-after-cuda", "forked-after-cuda-cut", "forked-process-named", "numba-forked", "fork-told",
+    "cuda-is-set-up-before-the-fork", "accelerate-forked-after-cuda", "lightning-forked-after-cuda",
+)  # fmt: skip
 
 
 # -- no card
@@ -311,7 +315,7 @@ def driver_of_a_faulty_branch(
 def initialisation_fails_on_a_faulty_branch(
     _error: Symptom = seen("cuda-initialization-error"), driver: Driver = one(vendor="nvidia"),
     off: ModuleParameter | None = one(module="nvidia_uvm", name="uvm_disable_hmm", running=("Y", "1")),
-    forked: Symptom | None = seen("cuda-fork", "cuda-initialised-before-fork", "cannot-reinitialize-cuda"),
+    forked: Symptom | None = seen(*_FORKED),
 ) -> Verdict:  # fmt: skip
     """The same number in words; a forked process says so too."""
     return off is None and forked is None and branch_has("uvm-hmm", driver.version)
@@ -320,7 +324,7 @@ def initialisation_fails_on_a_faulty_branch(
 @rule("uvm-hmm-init-failure", "possible")
 def start_itself_is_refused(
     _error: Symptom = seen("cuinit-returns-3", "cuinit-not-initialised"), driver: Driver | None = one(vendor="nvidia"), parts: Gpu | None = one(mig=True),
-    forked: Symptom | None = seen("cuda-fork", "cuda-initialised-before-fork", "cannot-reinitialize-cuda"),
+    forked: Symptom | None = seen(*_FORKED),
 ) -> Verdict:  # fmt: skip
     """What starts CUDA says that CUDA was not started; nobody has shown the driver's version."""
     return not (driver and driver.knows("version")) and parts is None and forked is None

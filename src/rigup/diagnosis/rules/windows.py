@@ -49,7 +49,7 @@ def runtime_of_visual_c_is_not_installed(
 @rule("cpu-only-torch", "possible")
 def pip_brought_the_plain_wheel(
     torch: Torch = one(available=False), _platform: Platform = one(system="windows"), gpu: Gpu = one(vendor="nvidia"),
-    why: Symptom | None = seen("torch-driver-too-old", "torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device", "torch-cuda-init-failed"),
+    why: Symptom | None = seen("torch-driver-too-old", "torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device"),
 ) -> Verdict:  # fmt: skip
     """torch sees no GPU where there is one, and says no more; what pip brings by itself on Windows is a build for the processor."""
     told = torch.get("cuda") or torch.get("hip") or "+" in str(torch.get("version"))

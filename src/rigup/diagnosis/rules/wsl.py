@@ -300,7 +300,7 @@ def installed_for_plain_linux(
 @rule("wsl-rocm-release-not-supported", strength="likely")
 def linux_module_is_missed_in_wsl(
     said: Symptom = seen("amdgpu-module-missed"), platform: Platform | None = one(wsl=_WSL), spoken: Symptom | None = seen(*_SPOKEN),
-    works: Symptom | None = seen("rocminfo-names-chip"), card: Gpu | None = one(vendor="amd"),
+    works: Symptom | None = seen("rocminfo-lists-one-chip"), card: Gpu | None = one(vendor="amd"),
 ) -> Verdict:  # fmt: skip
     """No WSL has that module: a ROCm that looks for it was not made for WSL."""
     listed = works is not None or (card is not None and (card.knows("shown_isa") or card.get("seen_by") == "rocminfo"))
@@ -341,7 +341,7 @@ def wheel_brings_its_own(_platform: Platform = one(wsl=2), torch: Torch = one(ow
 
 @rule("wsl-wheel-bundled-hsa-runtime")
 def rocminfo_sees_what_torch_does_not(_platform: Platform = one(wsl=2), torch: Torch = one(available=False),
-                                      listed: Symptom | None = seen("rocminfo-names-chip"), card: Gpu | None = one(vendor="amd")) -> Verdict:  # fmt: skip
+                                      listed: Symptom | None = seen("rocminfo-lists-one-chip"), card: Gpu | None = one(vendor="amd")) -> Verdict:  # fmt: skip
     """The system's runtime lists the card."""
     works = listed is not None or (card is not None and (card.knows("shown_isa") or card.get("seen_by") == "rocminfo"))
     return works and bool(torch.hip) and not wsl.runtime_knows_wsl(torch.hip or "")

@@ -25,7 +25,7 @@ _REFUSED = ("cuda-not-permitted-plain", "cuda-runtime-not-permitted", "nvml-unkn
 _COMMANDS = ("container-commands-shown", "podman-commands-shown")
 _STARTED = (".sh", "nvcc", "ptxas", "gcc", "ffmpeg")  # what is refused here is to be run
 _SYSTEM = ("/dev/", "/sys/", "/proc/", "/run/", "/var/run/", "/etc/", "/tmp/", "/root/", "/usr/bin/", "/lib/")
-_CONTAINER = ("container-commands-shown", "podman-commands-shown", "container-files-in-words")
+_CONTAINER = _COMMANDS
 
 
 def _line(said: Symptom) -> int:

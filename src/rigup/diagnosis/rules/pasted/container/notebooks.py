@@ -6,7 +6,7 @@ from rigup.machine.kinds import JupyterKernel, PythonEnv, Symptom, Torch
 _CELL = ("cell-prints-its-python", "notebooks-own-python", "path-of-the-modules-printed", "kernel-selected-in-an-editor", "ipykernel-runs-from")  # fmt: skip
 _SHELL = ("shell-prints-its-python", "cell-asks-the-shell-which", "python-of-an-environment-called", "package-lies-in", "shells-own-environment", "pips-own-environment")  # fmt: skip
 _NOTEBOOK = ("notebook-cell-shown", "jupyter-named", "notebook-named", "kernel-selected-in-an-editor")
-_FAILS = ("module-not-found", "notebook-module-missing")
+_FAILS = "module-not-found"
 _OWN = ("/envs/", "/venv", "/.venv", "/virtualenvs/", "/.conda/")
 
 
@@ -56,7 +56,7 @@ def cell_and_shell_name_two_pythons(
 
 @rule("jupyter-kernel-other-env", "likely")
 def cell_misses_what_the_shells_python_has(
-    own: Symptom = seen(*_CELL), shell: Symptom = seen(*_SHELL), _error: Symptom = seen(*_FAILS)
+    own: Symptom = seen(*_CELL), shell: Symptom = seen(*_SHELL), _error: Symptom = seen(_FAILS)
 ) -> Verdict:
     """The same where a module is missing and nobody says that it is a notebook."""
     return _apart(_plain(own.python), _plain(shell.prefix)) and {"python": own.python}
@@ -64,7 +64,7 @@ def cell_misses_what_the_shells_python_has(
 
 @rule("jupyter-kernel-other-env", "likely")
 def cell_runs_beside_the_active_environment(
-    own: Symptom = seen(*_CELL), env: PythonEnv = one(active=True), _error: Symptom = seen(*_FAILS, *_NOTEBOOK)
+    own: Symptom = seen(*_CELL), env: PythonEnv = one(active=True), _error: Symptom = seen(_FAILS, *_NOTEBOOK)
 ) -> Verdict:
     """`which python` told of the environment, and the cell of another Python."""
     return _apart(_plain(own.python), _plain(env.prefix)) and {"python": own.python}
@@ -72,7 +72,7 @@ def cell_runs_beside_the_active_environment(
 
 @rule("jupyter-kernel-other-env", "likely")
 def cell_misses_what_a_named_environment_has(
-    own: Symptom = seen(*_CELL), shell: Symptom = seen("prompt-of-an-environment-asks-torch"), _error: Symptom = seen(*_FAILS)
+    own: Symptom = seen(*_CELL), shell: Symptom = seen("prompt-of-an-environment-asks-torch"), _error: Symptom = seen(_FAILS)
 ) -> Verdict:  # fmt: skip
     """The shell's prompt names an environment in which the framework answers; the notebook's Python is not of that name."""
     return f"/{shell.env}/" not in _plain(own.python) and {"python": own.python}
@@ -80,7 +80,7 @@ def cell_misses_what_a_named_environment_has(
 
 @rule("jupyter-kernel-other-env", "likely")
 def pip_and_cell_are_of_two_versions(
-    pip: Symptom = seen("pip-has-it-for-a-python"), own: Symptom = seen("python-version-printed"), _error: Symptom = seen(*_FAILS)
+    pip: Symptom = seen("pip-has-it-for-a-python"), own: Symptom = seen("python-version-printed"), _error: Symptom = seen(_FAILS)
 ) -> Verdict:  # fmt: skip
     """pip has the module for one Python, and the one that misses it is another."""
     return str(pip.minor).replace(".", "") != str(own.minor).replace(".", "")
@@ -88,7 +88,7 @@ def pip_and_cell_are_of_two_versions(
 
 @rule("jupyter-kernel-other-env", "likely")
 def kernel_of_a_folder_starts_another_python(
-    kernel: JupyterKernel, listed: JupyterKernel, _error: Symptom = seen(*_FAILS)
+    kernel: JupyterKernel, listed: JupyterKernel, _error: Symptom = seen(_FAILS)
 ) -> Verdict:
     """A kernel that lies in an environment's own folder starts a Python elsewhere, and a module is missing."""
     home = str(listed.get("path") or "").partition("/share/jupyter/")[0]
@@ -98,7 +98,7 @@ def kernel_of_a_folder_starts_another_python(
 
 @rule("jupyter-kernel-other-env", "likely")
 def cell_has_another_prefix_than_the_shell(
-    own: Symptom = seen("cell-prints-its-prefix"), shell: Symptom = seen("cell-asks-the-shell-which"), _error: Symptom = seen("module-not-found", "notebook-module-missing"),
+    own: Symptom = seen("cell-prints-its-prefix"), shell: Symptom = seen("cell-asks-the-shell-which"), _error: Symptom = seen(_FAILS),
 ) -> Verdict:  # fmt: skip
     """A cell's own prefix is another than that of the Python which its shell finds, and the cell misses a module."""
     return str(own.prefix).rstrip("/") != str(shell.prefix).rstrip("/") and {"python": f"{own.prefix}/bin/python"}
@@ -115,7 +115,7 @@ def search_paths_of_two_environments(
 
 @rule("jupyter-kernel-other-env", "likely")
 def cell_misses_what_pip_has_in_an_environment(
-    pip: Symptom = seen("requirement-lies-in-an-environment"), error: Symptom = seen(*_FAILS), _cell: Symptom = seen("notebook-cell-shown")
+    pip: Symptom = seen("requirement-lies-in-an-environment"), error: Symptom = seen(_FAILS), _cell: Symptom = seen("notebook-cell-shown")
 ) -> Verdict:  # fmt: skip
     """A shell's pip finds the module in its environment, and a cell does not find it."""
     return error.get("module") == pip.module and {"environment": pip.prefix}
@@ -123,7 +123,7 @@ def cell_misses_what_pip_has_in_an_environment(
 
 @rule("jupyter-kernel-other-env", "likely")
 def cell_misses_what_answers_in_a_named_environment(
-    shell: Symptom = seen("prompt-of-an-environment-asks-torch"), error: Symptom = seen(*_FAILS), _cell: Symptom = seen("notebook-cell-shown")
+    shell: Symptom = seen("prompt-of-an-environment-asks-torch"), error: Symptom = seen(_FAILS), _cell: Symptom = seen("notebook-cell-shown")
 ) -> Verdict:  # fmt: skip
     """The framework answers at the prompt of an environment, and a cell does not find that framework."""
     return error.get("module") in ("torch", "tensorflow") and {"environment": shell.env}

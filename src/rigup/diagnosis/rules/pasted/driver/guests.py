@@ -89,7 +89,7 @@ def guest_was_promised_a_card_and_shows_none(
 
 @rule("vm-without-gpu-passthrough", "likely")
 def made_up_display_and_a_driver_that_finds_nothing(
-    _shown: Symptom = seen(*MADE_UP_DISPLAYS), _wish: Symptom = seen("module-finds-no-device", "container-cli-cuda-error", "device-plugin-no-nvml", "nvidia-installer-load-failed", "hashcat-finds-no-platform", "torch-found-no-driver", "rock-module-not-loaded", "rocm-smi-not-loaded", *SILENT),
+    _shown: Symptom = seen(*MADE_UP_DISPLAYS), _wish: Symptom = seen("module-finds-no-device", "container-cli-cuda-error", "device-plugin-no-nvml", "nvidia-installer-load-failed", "hashcat-finds-no-platform", "torch-found-no-driver", "rock-module-not-loaded", "rocm-smi-amdgpu-not-found", "amd-smi-drivers-not-loaded", *SILENT),
     gpu: Gpu | None = one(vendor=("nvidia", "amd")), card: PciDevice | None = one(vendor_id=("10de", "1002")),
 ) -> Verdict:  # fmt: skip
     """The display is one that a hypervisor makes up, and a GPU's driver finds nothing."""

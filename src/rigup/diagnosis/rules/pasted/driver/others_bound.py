@@ -189,7 +189,7 @@ def nova_is_loaded_and_the_driver_is_silent(
 @rule("nova-core-bound", "likely")
 def nova_is_loaded_and_nvidia_is_not(
     _nova: KernelModule = one(name="nova_core", loaded=True), loaded: KernelModule | None = one(name="nvidia", loaded=True),
-    _wish: Symptom = seen("module-finds-no-device", "nvidia-installer-load-failed", "nvidia-node-0-missing", _CPU, *NO_CUDA),
+    _wish: Symptom = seen("module-finds-no-device", "nvidia-installer-load-failed", _CPU, *NO_CUDA),
 ) -> Verdict:  # fmt: skip
     """The kernel's new driver is there, and the one that computes is not."""
     return loaded is None

@@ -28,7 +28,7 @@ _GUESTS = (
     "passthrough-in-words", "passed-through-in-words", "guest-in-words", "virtual-machine-in-words", "hypervisor-in-words",
     "virsh-in-words", "guest-named-in-words",
 )  # fmt: skip
-_LOST_IN_WORDS = ("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost", "nova-core-bound")
+_LOST_IN_WORDS = ("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost", "nova-core-in-use", "nvrm-bound-to-nova")
 _GIVEN = ("guest-started-with-a-passed-card", "guest-of-proxmox-with-a-card", "guest-of-libvirt-with-a-card")
 _NOT_STARTED = (
     "nvrm-init-adapter-failed",

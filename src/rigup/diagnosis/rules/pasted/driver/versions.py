@@ -211,7 +211,7 @@ def error_803_alone(_error: Symptom = seen("cuda-803-by-number")) -> Verdict:
 @rule("libcuda-differs-from-kernel-driver", "likely")
 def inside_lies_a_libcuda_of_another_driver(
     driver: Driver = one(vendor="nvidia"), libraries: Every[DriverLibrary] = every(DriverLibrary, soname="libcuda.so.1"),
-    said: Symptom = seen(*NO_CUDA, "torch-cuda-init-failed", "cuda-init-failed-no-gpu", "cuda-999", "cuda-not-initialized"),
+    said: Symptom = seen(*NO_CUDA, "cuda-init-failed-no-gpu", "cuda-999", "cuda-not-initialized"),
     guest: Symptom | None = seen(*_WSL),
 ) -> Verdict:  # fmt: skip
     """nvidia-smi tells the driver, a listing the libraries: none is of that release, and CUDA does not start."""

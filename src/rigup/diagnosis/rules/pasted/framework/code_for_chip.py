@@ -84,7 +84,7 @@ def list_of_chips_lacks_the_card(
 
 @rule("binary-arch-missing", "likely")
 def compiler_is_older_than_the_chip(
-    said: Symptom = seen("clang-knows-no-such-chip"), torch: Torch | None = None, named: Symptom | None = seen("torch-named", "miopen-named", "miopen-build-failed"),
+    said: Symptom = seen("clang-knows-no-such-chip"), torch: Torch | None = None, named: Symptom | None = seen("torch-named", "miopen-build-failed"),
 ) -> Verdict:  # fmt: skip
     """A program is to be built for a chip that ROCm's compiler has not heard of."""
     return named is None and torch is None and {"said": said.id, "gfx": said.get("gfx") or said.get("gfx2")}

@@ -227,8 +227,7 @@ def runtime_has_less_than_is_carved_out(
 @rule("apu-memory-miscount", "likely")
 def more_is_free_than_the_total(said: Symptom = seen("hip-free-and-total", "hip-total-and-free")) -> Verdict:
     """A total below what is free counts another pool than the free one."""
-    unit = " GiB" if said.get("unit") == "30" else ""
-    free, total = (size(str(said.get(name)) + unit) or 0.0 for name in ("free", "total"))
+    free, total = (size(str(said.get(name))) or 0.0 for name in ("free", "total"))
     return total > 0 and free > 1.05 * total
 
 

@@ -44,7 +44,7 @@ def _old_wheels(torch: Torch, isa: str) -> bool:
 @rule("gfx-not-in-torch-wheel", "likely")
 def torchs_compiler_is_older_than_the_chip(
     said: Symptom = seen("clang-knows-no-such-chip"),
-    named: Symptom = seen("torch-named", "miopen-named", "miopen-build-failed"),
+    named: Symptom = seen("torch-named", "miopen-build-failed"),
 ) -> Verdict:
     """torch's own MIOpen compiles at run time, by a compiler that has not heard of the chip."""
     gfx = str(said.get("gfx") or said.get("gfx2"))
