@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from packs import cases, machine, machine_names
+from packs import cases, machine_folder, machine_names
 from rigup.diagnosis.answer import diagnose
 
 CASES = cases()
@@ -93,7 +93,7 @@ def form(subject: str) -> str:
 @pytest.mark.parametrize("name", machine_names())
 def test_a_healthy_machine_has_no_finding(name):
     """Without the patch the doctor is silent: what the breaks of this machine show is the patch's doing."""
-    answer = diagnose(str(machine(name)))
+    answer = diagnose(str(machine_folder(name)))
     assert not answer["troubles"], answer["troubles"]
     assert not loud(answer), [(finding["cause"], finding["evidence"]) for finding in answer["findings"]]
     assert answer["verdict"] in ("healthy", "unknown")
