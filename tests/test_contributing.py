@@ -1,6 +1,7 @@
 """CONTRIBUTING's worked examples are true: each is laid over the package and tried."""
 
 import ast
+import json
 import os
 import re
 import subprocess
@@ -10,12 +11,18 @@ from pathlib import Path
 
 import pytest
 
+from packs import cases_of
+
 ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(r"<!-- (file|case|label|rule|reader): ([^\n]+) -->\n```\w+\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"<!-- (file|cases|rule|reader): ([^\n]+) -->\n```\w+\n(.*?)```", re.DOTALL)
 BLOCKS = {(kind, name): body for kind, name, body in BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text())}
 RULE = BLOCKS["rule", "launch-blocking-left-on"]
 READER = BLOCKS["reader", "transparent_huge_pages"]
-CASES = [name for kind, name in BLOCKS if kind == "case"]
+CASES = {
+    case.name: case
+    for (kind, cause), body in BLOCKS.items() if kind == "cases"
+    for case in cases_of(cause, tomllib.loads(body))
+}  # fmt: skip
 
 DIAGNOSE = """
 import json, sys
@@ -40,34 +47,36 @@ def laid_over(tmp_path):
     return {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "config"), "PYTHONPATH": str(ROOT / "src")}
 
 
-def diagnosed(code, text, environment, scratch):
-    import json
-
-    (scratch / "report.txt").write_text(text)
-    argv = [sys.executable, "-c", DIAGNOSE, code, str(scratch / "report.txt")]
+def diagnosed(code, machine, environment):
+    argv = [sys.executable, "-c", DIAGNOSE, code, machine]
     done = subprocess.run(argv, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
+def pasted(text, scratch):
+    (scratch / "report.txt").write_text(text)
+    return str(scratch / "report.txt")
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_each_case_is_judged_as_its_label_says(name, laid_over, tmp_path):
-    answer = diagnosed(RULE, BLOCKS["case", name], laid_over, tmp_path)
-    label = tomllib.loads(BLOCKS["label", name])
-    named = [finding["cause"] for finding in answer["findings"]]
+    label = CASES[name].label
+    named = [finding["cause"] for finding in diagnosed(RULE, CASES[name].unpack(tmp_path), laid_over)["findings"]]
     assert named[:1] == ([] if label["expect"] == "healthy" else [label["expect"]])
     assert not set(label.get("silent", ())) & set(named)
 
 
 def test_the_cause_by_message_says_what_the_message_told(laid_over, tmp_path):
-    answer = diagnosed("", BLOCKS["case", "by-message"], laid_over, tmp_path)
+    case = CASES["disk-full-during-install/pip-unpacks-on-a-full-disk"]
+    answer = diagnosed("", case.unpack(tmp_path), laid_over)
     assert answer["findings"][0]["title"] == "There was no room for /tmp/pip-unpack-x1 while packages were installed"
 
 
 def test_the_near_miss_is_missed(laid_over, tmp_path):
     row = tomllib.loads(BLOCKS["file", "knowledge/data/signatures/example.toml"])["signature"][0]
     assert re.search(row["regex"], row["example"])
-    named = [finding["cause"] for finding in diagnosed("", row["near_miss"], laid_over, tmp_path)["findings"]]
+    named = [finding["cause"] for finding in diagnosed("", pasted(row["near_miss"], tmp_path), laid_over)["findings"]]
     assert row["means"] not in named
 
 
@@ -78,7 +87,7 @@ def test_the_rule_is_as_short_as_promised():
 
 
 def test_the_reader_reads(laid_over, tmp_path):
-    answer = diagnosed(READER, "always [madvise] never\n", laid_over, tmp_path)
+    answer = diagnosed(READER, pasted("always [madvise] never\n", tmp_path), laid_over)
     assert [row["running"] for row in answer["machine"]["module_parameters"]] == ["madvise"]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from packs import machine_folder
 from rigup import language
 from rigup.cli.layout import columns
 from rigup.cli.report import text
@@ -15,20 +16,20 @@ from rigup.diagnosis.answer import diagnose
 
 HERE = Path(__file__).parent
 MACHINES = {
-    "nvidia-healthy": "machines/nvidia-workstation",
+    "nvidia-healthy": "nvidia-workstation",
     "nvidia-broken": "../docs/examples/cpu-build.txt",
-    "nvidia-server": "machines/rhel-h100-hgx",
-    "amd-healthy": "machines/amd-workstation",
+    "nvidia-server": "rhel-h100-hgx",
+    "amd-healthy": "amd-workstation",
     "amd-apu-broken": "goldens/machines/ollama-apu.txt",
-    "apple": "machines/macbook",
-    "intel": "machines/arc-b580",
-    "two-makers": "machines/hybrid-laptop",
-    "wsl": "machines/wsl-radeon",
-    "container": "machines/inside-container",
+    "apple": "macbook",
+    "intel": "arc-b580",
+    "two-makers": "hybrid-laptop",
+    "wsl": "wsl-radeon",
+    "container": "inside-container",
     "colab": "goldens/machines/colab.txt",
     "cluster-log": "goldens/machines/cluster-log.txt",
-    "windows": "machines/windows-radeon",
-    "no-gpu": "machines/cpu-server",
+    "windows": "windows-radeon",
+    "no-gpu": "cpu-server",
 }
 
 
@@ -37,7 +38,8 @@ MACHINES = {
 def test_a_report_reads_as_it_was_read_aloud(name, code, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     language.choose(code)
-    told = text(diagnose(str(HERE / MACHINES[name])), here=False) + "\n"
+    folder = HERE / MACHINES[name] if "/" in MACHINES[name] else machine_folder(MACHINES[name])
+    told = text(diagnose(str(folder)), here=False) + "\n"
     golden = HERE / "goldens" / code / (name + ".txt")
     if os.environ.get("RIGUP_WRITE_GOLDENS"):
         golden.parent.mkdir(exist_ok=True)

@@ -7,12 +7,14 @@ import subprocess
 import sys
 import threading
 import zipfile
+from collections.abc import Callable
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from filelock import FileLock
 
 from rigup.plan.environments import beside
 
@@ -95,17 +97,30 @@ def wheels(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def bare(tmp_path_factory) -> Path:
     """A venv with pip alone; nobody may change it: who needs one of their own clones it, which is quicker."""
-    path = tmp_path_factory.mktemp("bare") / "env"
-    make_venv(path)
-    return path
+    return made_once(tmp_path_factory, "bare", make_venv)
 
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory, bare, wheels) -> Path:
     """A venv with pip and `bridge`; nobody may change it."""
-    path = tmp_path_factory.mktemp("made") / "env"
-    beside.clone(bare, path)
-    install(path, wheels, "bridge", "stone==1.0")
+
+    def make(path):
+        beside.clone(bare, path)
+        install(path, wheels, "bridge", "stone==1.0")
+
+    return made_once(tmp_path_factory, "made", make)
+
+
+def made_once(tmp_path_factory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that all workers of a run share: the first that needs it makes it, the others wait."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    path, whole = shared / name / "env", shared / name / "whole"
+    path.parent.mkdir(exist_ok=True)
+    with FileLock(shared / f"{name}.lock"):
+        if not whole.exists():
+            make(path)
+            whole.touch()
     return path
 
 

@@ -5,14 +5,13 @@ import os
 import re
 import stat
 import tarfile
-from pathlib import Path
 
 import pytest
 
+from packs import machine_folder, machine_names
 from rigup.cli import capture, run
 from rigup.cli.issue import code, fence, markdown, plain
 
-MACHINES = Path(__file__).parents[1] / "machines"
 TOKEN = "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"
 ODD = "Zk3jQ9vT2mLp8RbXy4WcN7dF1gHs6A"
 
@@ -166,9 +165,9 @@ def test_an_issue_names_cause_evidence_devices_and_versions_and_nobody(machine, 
     assert not any(thing in told for thing in (TOKEN, ODD, "lentils", "zeno"))
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in MACHINES.iterdir()))
+@pytest.mark.parametrize("name", machine_names())
 def test_an_issue_is_short_whatever_the_machine(name, capsys):
-    run(["doctor", "--from", str(MACHINES / name), "--issue"])
+    run(["doctor", "--from", str(machine_folder(name)), "--issue"])
     told = capsys.readouterr().out
     assert len(told.splitlines()) <= 60
     assert "/home/ada" not in told

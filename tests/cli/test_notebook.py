@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 import rigup
+from packs import machine_folder
 
-COLAB = Path(__file__).parents[1] / "machines" / "colab-t4"
+COLAB = machine_folder("colab-t4")
 NEEDED = [name for name in ("nbclient", "nbformat", "ipykernel") if importlib.util.find_spec(name) is None]
 JUPYTER = pytest.mark.skipif(bool(NEEDED), reason="needs " + ", ".join(NEEDED))
 # Runs in a process of its own, as Jupyter does: each word of the command line is a cell.

@@ -3,13 +3,12 @@
 import json
 import shutil
 import subprocess
-import tomllib
 
 import pytest
 
+from packs import cases, machine_folder
 from rigup.cli import run
 from rigup.machine import sources
-from test_cases import CASES, MACHINES, machine_of
 
 KERNEL = "kernel-module-not-built/break-nvidia-workstation"
 TORCH = "cpu-only-torch/break-nvidia-workstation"
@@ -34,7 +33,7 @@ def live(monkeypatch):
 
 
 def broken(name, tmp_path):
-    return machine_of(CASES / name, tomllib.loads((CASES / name / "case.toml").read_text()), tmp_path)
+    return cases()[name].unpack(tmp_path)
 
 
 def asked(capsys, *argv):
@@ -43,7 +42,7 @@ def asked(capsys, *argv):
 
 
 def test_the_kernel_that_came_is_the_first_suspect(live, tmp_path, capsys):
-    live(MACHINES / "nvidia-workstation")
+    live(machine_folder("nvidia-workstation"))
     assert run(["doctor"]) == 0
     live(broken(KERNEL, tmp_path))
     status, told = asked(capsys, "doctor", "--since-ok")
@@ -54,7 +53,7 @@ def test_the_kernel_that_came_is_the_first_suspect(live, tmp_path, capsys):
 
 
 def test_it_is_data_too(live, tmp_path, capsys):
-    live(MACHINES / "nvidia-workstation")
+    live(machine_folder("nvidia-workstation"))
     run(["doctor"])
     live(broken(TORCH, tmp_path))
     capsys.readouterr()
@@ -68,7 +67,7 @@ def test_it_is_data_too(live, tmp_path, capsys):
 
 
 def test_without_a_record_it_says_how_one_comes_about(live, capsys):
-    live(MACHINES / "nvidia-workstation")
+    live(machine_folder("nvidia-workstation"))
     status, told = asked(capsys, "doctor", "--since-ok")
     assert status == 0
     assert "no record of a healthy state" in told.out
@@ -77,10 +76,10 @@ def test_without_a_record_it_says_how_one_comes_about(live, capsys):
 
 
 def test_comparing_leaves_the_record_as_it_is(live, state, capsys):
-    live(MACHINES / "nvidia-workstation")
+    live(machine_folder("nvidia-workstation"))
     run(["doctor"])
     before = {path: path.read_bytes() for path in state.rglob("*.json")}
-    live(MACHINES / "hybrid-laptop")
+    live(machine_folder("hybrid-laptop"))
     assert asked(capsys, "doctor", "--since-ok")[0] == 0
     assert {path: path.read_bytes() for path in state.rglob("*.json")} == before
 
@@ -94,11 +93,11 @@ def test_a_broken_machine_leaves_no_record(live, state, tmp_path):
 def test_a_record_of_today_does_not_hide_what_was_before(live, tmp_path, capsys):
     """Somebody runs the plain doctor first, which finds all well because it cannot see the fault."""
     later = tmp_path / "later"
-    shutil.copytree(MACHINES / "nvidia-workstation", later, symlinks=True)
+    shutil.copytree(machine_folder("nvidia-workstation"), later, symlinks=True)
     who = json.loads((later / "who.json").read_text())
     (later / "who.json").write_text(json.dumps(who | {"environment": who["environment"] | {"NCCL_DEBUG": "INFO"}}))
-    for machine in (MACHINES / "nvidia-workstation", later):
-        live(machine)
+    for seen in (machine_folder("nvidia-workstation"), later):
+        live(seen)
         assert run(["doctor"]) == 0
     capsys.readouterr()
     told = " ".join(asked(capsys, "doctor", "--since-ok")[1].out.split())
@@ -110,7 +109,7 @@ def test_a_record_of_today_does_not_hide_what_was_before(live, tmp_path, capsys)
 
 
 def test_nothing_changed_is_said_calmly(live, capsys):
-    live(MACHINES / "nvidia-workstation")
+    live(machine_folder("nvidia-workstation"))
     run(["doctor"])
     capsys.readouterr()
     told = asked(capsys, "doctor", "--since-ok")[1].out
@@ -126,7 +125,7 @@ def test_it_is_about_this_machine(more, capsys):
 
 def test_a_state_folder_that_cannot_be_written_does_not_fail_the_doctor(live, state):
     state.write_text("in the way")
-    live(MACHINES / "nvidia-workstation")
+    live(machine_folder("nvidia-workstation"))
     assert run(["doctor"]) == 0
 
 
@@ -134,7 +133,7 @@ def test_a_state_folder_that_cannot_be_written_does_not_fail_the_doctor(live, st
 
 
 def test_two_machines_are_compared(tmp_path, capsys):
-    healthy, changed = str(MACHINES / "nvidia-workstation"), broken(TORCH, tmp_path)
+    healthy, changed = str(machine_folder("nvidia-workstation")), broken(TORCH, tmp_path)
     status, told = asked(capsys, "diff", healthy, changed)
     assert status == 1
     assert "torch in ~/venv: 2.5.1+cu124 → 2.5.1+cpu" in told.out
@@ -145,7 +144,7 @@ def test_two_machines_are_compared(tmp_path, capsys):
 
 
 def test_equal_machines_leave_status_zero(capsys):
-    healthy = str(MACHINES / "nvidia-workstation")
+    healthy = str(machine_folder("nvidia-workstation"))
     status, told = asked(capsys, "diff", healthy, healthy)
     assert (status, "equal" in told.out) == (0, True)
     assert json.loads(asked(capsys, "diff", healthy, healthy, "--json")[1].out)["differences"] == []

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from each import each
 from rigup.diagnosis.rule import STRENGTHS
 from rigup.knowledge.doctor_tables import causes, signatures, speakers
 from rigup.machine.facts import MACHINE, PROCESS, WORLD, kinds
@@ -14,6 +15,8 @@ ROWS = signatures()
 WORLDS = {"host", "container", "windows"}
 PROCESSES = {"shell", "service", "unit", "kernel", "rank", "program", "job", "notebook", "login"}
 HOLE = re.compile(r"\{(\w+)\}")
+MEANT = {row.id for row in ROWS if not row.says}  # a wording is one of a row that is none itself
+PARTS = 8  # of the rows, so that cores share what takes long
 LENGTH = 20_000
 MOST_SECONDS = 1.0  # of processor time; what is linear takes a thousandth of it
 
@@ -30,8 +33,11 @@ def test_ids_tell_rows_apart():
     assert not set(ids) & set(causes()), "a symptom and a cause of one name cannot be told apart in explains"
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
-def test_the_example_is_found_and_the_near_miss_is_not(row):
+def test_the_examples_are_found_and_the_near_misses_are_not():
+    each(ROWS, finds_its_example_alone)
+
+
+def finds_its_example_alone(row):
     assert row.literal in row.example
     assert not row.beside or any(word in row.example for word in row.beside)
     assert found(row, row.example), "the example does not match"
@@ -40,8 +46,11 @@ def test_the_example_is_found_and_the_near_miss_is_not(row):
     assert not pattern(row.regex).search(row.near_miss), "the near miss matches where the literal is not asked for"
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
-def test_a_row_refers_to_what_exists(row):
+def test_rows_refer_to_what_exists():
+    each(ROWS, refers_to_what_exists)
+
+
+def refers_to_what_exists(row):
     assert row.program
     assert row.source.startswith(("http", "rigup", "Linux", "kernel")) or " " in row.source, row.source
     assert row.means == "" or row.means in causes(), row.means
@@ -52,16 +61,18 @@ def test_a_row_refers_to_what_exists(row):
     assert {row.usually, row.rules_out} <= {"", *causes()}
     assert not (row.usually and (row.means or row.says)), "what decides alone needs no usual cause"
     assert not (row.harmless and row.means), "what means a cause is not harmless"
-    meant = [other for other in ROWS if other.id == row.says and not other.says]
-    assert bool(meant) == bool(row.says), "a wording is one of a row that is none itself"
+    assert not row.says or row.says in MEANT, "a wording is one of a row that is none itself"
     assert not row.says or not (row.means or row.harmless), "what a wording means its row says"
     groups = set(pattern(row.regex).groupindex)
     assert "id" not in groups
     assert not groups & set(row.params)
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row.states], ids=lambda row: row.id)
-def test_stated_facts_exist_with_their_fields(row):
+def test_stated_facts_exist_with_their_fields():
+    each([row for row in ROWS if row.states], states_what_exists)
+
+
+def states_what_exists(row):
     groups = set(pattern(row.regex).groupindex)
     for said in row.states:
         kind = kinds()[said["fact"]]
@@ -81,8 +92,12 @@ def hostile(row):
         yield filling + row.literal
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
-def test_no_pattern_is_slow_on_hostile_lines(row):
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_pattern_is_slow_on_hostile_lines(part):
+    each(ROWS[part::PARTS], is_quick_on_hostile_lines)
+
+
+def is_quick_on_hostile_lines(row):
     form = pattern(row.regex)
     for body in hostile(row):
         started = time.process_time()
@@ -90,8 +105,11 @@ def test_no_pattern_is_slow_on_hostile_lines(row):
         assert time.process_time() - started < MOST_SECONDS, body[:80]
 
 
-@pytest.mark.parametrize("row", speakers(), ids=lambda row: row.literal)
-def test_speakers_are_found_in_their_examples(row):
+def test_speakers_are_found_in_their_examples():
+    each(speakers(), is_found_in_its_example, name=lambda row: row.literal)
+
+
+def is_found_in_its_example(row):
     assert row.literal in row.example
     assert pattern(row.regex).search(row.example)
     assert row.kind in {*WORLDS, *PROCESSES, "node", "before", "after", ""}

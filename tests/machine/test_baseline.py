@@ -6,11 +6,11 @@ import stat
 
 import pytest
 
+from packs import machine_folder
 from rigup.machine import baseline
 from rigup.machine.facts import Place, Reading, Where
 from rigup.machine.kinds import PackageSource, Platform, Variable
 from rigup.machine.store import Facts
-from test_cases import MACHINES
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="modes and owners are POSIX's")
 
@@ -144,7 +144,7 @@ def test_a_whole_machine_is_small(state):
     from rigup.diagnosis.answer import examined
     from rigup.machine.sources import open_source
 
-    seen = examined(open_source(str(MACHINES / "hpc-node")))
+    seen = examined(open_source(str(machine_folder("hpc-node"))))
     assert baseline.record(seen.facts)
     assert sum(path.stat().st_size for path in files(state)) < 60_000
     assert json.loads(files(state)[0].read_text())["environment"]

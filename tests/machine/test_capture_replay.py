@@ -5,10 +5,10 @@ import json
 import os
 import stat
 import tarfile
-from pathlib import Path
 
 import pytest
 
+from packs import machine_folder, machine_names
 from rigup.diagnosis.answer import Diagnosis, answer
 from rigup.diagnosis.judge import judged
 from rigup.machine.archive import unpacked
@@ -18,7 +18,6 @@ from rigup.machine.redaction import Redactor
 from rigup.machine.sources import close_sources, open_source
 from rigup.machine.tree import Tree
 
-MACHINES = Path(__file__).parents[1] / "machines"
 _EXCERPT = 150  # characters from which on a quoted line may be cut, and elsewhere than before
 
 
@@ -67,9 +66,9 @@ def test_this_machine_plays_again(tmp_path):
     assert_plays_again(None, tmp_path / "a.tar.gz")
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in MACHINES.iterdir()))
+@pytest.mark.parametrize("name", machine_names())
 def test_each_of_our_machines_plays_again(name, tmp_path):
-    assert_plays_again(str(MACHINES / name), tmp_path / "a.tar.gz")
+    assert_plays_again(str(machine_folder(name)), tmp_path / "a.tar.gz")
 
 
 TREES = ["hwloc/*", "ghw-snapshots/*", "drm-sysfs/procfs-card0", "kfd/mi210-8x-xgmi-pcie", "kfd/mi308-32.tar.xz",
@@ -216,7 +215,7 @@ def test_an_archive_names_nobody_and_is_its_owners_alone(archive):
 
 
 def test_nothing_is_replaced_unless_it_is_asked_for(archive, tmp_path):
-    _facts, kept = recorded(str(MACHINES / "macbook"))
+    _facts, kept = recorded(str(machine_folder("macbook")))
     before = archive.read_bytes()
     with pytest.raises(FileExistsError):
         write(str(archive), kept, {})

@@ -4,11 +4,11 @@ import filecmp
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from collecting import APPLETS, CARD, SHELLS, lifelike, need, program, programs_of, ran, shell, small_machine, write
 
+from packs import machine_folder, machine_names
 from rigup.diagnosis.answer import diagnose
 from rigup.knowledge.secrets import tokens
 from rigup.machine.collect import posix, private, script
@@ -362,8 +362,6 @@ def test_a_stream_is_known_by_its_first_line(machine):
 
 # -- captured machines -------------------------------------------------------------------------------
 
-HERE = Path(__file__).parents[1] / "machines"
-
 
 def played(root, tmp_path, by):
     """What the script makes of a captured tree, and what reading the tree directly does.
@@ -393,9 +391,9 @@ def accelerators(told):
     ]
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in HERE.iterdir() if path.is_dir()))
+@pytest.mark.parametrize("name", machine_names())
 def test_a_captured_machine_played_through_the_script_has_the_same_devices(name, tmp_path):
-    told, direct = played(HERE / name, tmp_path, shell("dash"))
+    told, direct = played(machine_folder(name), tmp_path, shell("dash"))
     assert accelerators(told) == accelerators(direct)
 
 

@@ -1,13 +1,13 @@
 """What differs between two machines: nothing from itself, the same seen from the other side, the broken thing first."""
 
 import functools
-import tomllib
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from packs import cases, machine_folder
 from rigup.diagnosis.answer import answer, examined
 from rigup.diagnosis.suspects import causes_of, ranked
 from rigup.machine.difference import CHANGED, GONE, NEW, differences, leaders
@@ -15,7 +15,6 @@ from rigup.machine.facts import kinds
 from rigup.machine.look import look
 from rigup.machine.portrait import Portrait, portrait
 from rigup.machine.sources import open_source
-from test_cases import CASES, MACHINES, machine_of
 
 SHELL, HERE = ("", "", "shell", ""), ("", "", "", "")
 KINDS = ("Variable", "Gpu", "Package", "Account", "KernelModule", "DkmsBuild", "Memory", "Platform", "LoaderEntry")
@@ -147,20 +146,20 @@ BROKEN = {  # a break of a healthy machine: kind, subject and, where it tells mo
 }
 
 
-def facts_of(machine):
-    return look(open_source(str(machine)))
+def facts_of(folder):
+    return look(open_source(str(folder)))
 
 
 @functools.cache
 def healthy(base):
-    return portrait(facts_of(MACHINES / base))
+    return portrait(facts_of(machine_folder(base)))
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_the_broken_thing_is_among_the_first_three(name, tmp_path):
-    case = tomllib.loads((CASES / name / "case.toml").read_text())
-    broken = examined(open_source(machine_of(CASES / name, case, tmp_path)))
-    found = differences(healthy(case["base"]), portrait(broken.facts))
+    case = cases()[name]
+    broken = examined(open_source(case.unpack(tmp_path)))
+    found = differences(healthy(case.label["base"]), portrait(broken.facts))
     first = leaders(ranked(found, answer(broken)["findings"]))[:3]
     kind, subject, part = BROKEN[name]
     fitting = [one for one in first if one.kind == kind and subject in one.subject]
@@ -169,14 +168,14 @@ def test_the_broken_thing_is_among_the_first_three(name, tmp_path):
 
 @pytest.mark.parametrize("base", ["nvidia-workstation", "amd-strix-halo", "macbook", "wsl-nvidia"])
 def test_a_machine_read_twice_is_the_same(base):
-    assert differences(healthy(base), portrait(facts_of(MACHINES / base))) == []
+    assert differences(healthy(base), portrait(facts_of(machine_folder(base)))) == []
 
 
 def test_a_new_kernel_tells_which_modules_lack(tmp_path):
     name = "kernel-module-not-built/break-nvidia-workstation"
-    case = tomllib.loads((CASES / name / "case.toml").read_text())
-    broken = portrait(facts_of(machine_of(CASES / name, case, tmp_path)))
-    first = differences(healthy(case["base"]), broken)[0]
+    case = cases()[name]
+    broken = portrait(facts_of(case.unpack(tmp_path)))
+    first = differences(healthy(case.label["base"]), broken)[0]
     assert (first.kind, first.field) == ("Platform", "release")
     assert first.unbuilt == ("nvidia",)
     assert "kernel-module-not-built" in causes_of(first, ["kernel-module-not-built"])
@@ -187,13 +186,13 @@ def test_volatile_things_do_not_count(tmp_path):
     import shutil
 
     copy = tmp_path / "machine"
-    shutil.copytree(MACHINES / "nvidia-workstation", copy, symlinks=True)
+    shutil.copytree(machine_folder("nvidia-workstation"), copy, symlinks=True)
     meminfo = copy / "proc" / "meminfo"
     meminfo.write_text(meminfo.read_text().replace("MemAvailable:", "MemAvailable:   1 kB\nWas:"))
     who = json.loads((copy / "who.json").read_text())
     who["environment"] |= {"PWD": "/tmp", "TERM": "dumb", "SHLVL": "9", "SLURM_JOB_ID": "7", "SSH_TTY": "/dev/pts/9"}
     (copy / "who.json").write_text(json.dumps(who))
-    assert differences(portrait(facts_of(MACHINES / "nvidia-workstation")), portrait(facts_of(copy))) == []
+    assert differences(portrait(facts_of(machine_folder("nvidia-workstation"))), portrait(facts_of(copy))) == []
 
 
 @pytest.mark.parametrize(("one", "other"), [("gfx1100", "gfx1101"), (None, "gfx1100")])

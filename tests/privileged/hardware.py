@@ -8,12 +8,12 @@ import json
 import shutil
 from pathlib import Path
 
-MACHINES = Path(__file__).parents[1] / "machines"
+from packs import machine_folder
 
 
 def hardware(name: str, folder: Path) -> Path:
     """A folder for `/hw` of a container: the machine's sys and proc, its nodes, and the kernel's part."""
-    tree = MACHINES / name
+    tree = machine_folder(name)
     (folder / "wheels").mkdir(parents=True)
     shutil.copytree(tree / "sys", folder / "sys", symlinks=True)
     (folder / "sys/fs/cgroup").mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from packs import machine_folder
 from rigup.stack.seen import look_at
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -14,7 +15,7 @@ def test_a_report_tells_devices_driver_and_the_python_that_it_ran_in():
 
 
 def test_a_captured_machine_is_known_by_its_files():
-    site = look_at(str(Path(__file__).parents[1] / "machines" / "nvidia-workstation"))
+    site = look_at(str(machine_folder("nvidia-workstation")))
     assert site.system == "linux"
     assert site.nvidia_driver
     assert all(device.vendor == "nvidia" for device in site.gpus)

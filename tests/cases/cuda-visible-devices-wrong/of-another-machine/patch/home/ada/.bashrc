@@ -1,2 +1,0 @@
-# .bashrc
-export CUDA_VISIBLE_DEVICES=3

@@ -1,4 +1,0 @@
-# .bashrc
-if [ -f /etc/bashrc ]; then
-    . /etc/bashrc
-fi

@@ -1,4 +1,0 @@
-case $- in
-    *i*) ;;
-      *) return;;
-esac

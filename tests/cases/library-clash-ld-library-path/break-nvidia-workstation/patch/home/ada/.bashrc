@@ -1,8 +1,0 @@
-# ~/.bashrc: executed by bash(1) for non-login shells.
-case $- in
-    *i*) ;;
-      *) return;;
-esac
-HISTCONTROL=ignoreboth
-alias ll='ls -alF'
-export LD_LIBRARY_PATH=/usr/local/cuda/lib64:$LD_LIBRARY_PATH

@@ -1,2 +1,0 @@
-device = torch.device("mps")
-model.to(device)

@@ -1,1 +1,0 @@
-trainer = Trainer(devices=4, num_nodes=2, accelerator='gpu', strategy='ddp')

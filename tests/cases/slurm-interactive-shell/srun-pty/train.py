@@ -1,1 +1,0 @@
-trainer = pl.Trainer(gpus=4, accelerator='ddp')

@@ -1,4 +1,0 @@
-#!/bin/bash
-#SBATCH --partition=cpu
-#SBATCH --ntasks=1
-python prepare.py

@@ -1,5 +1,0 @@
-#!/bin/bash
-#SBATCH -C gpu
-#SBATCH --exclusive
-#SBATCH --nodes=2
-srun python train.py

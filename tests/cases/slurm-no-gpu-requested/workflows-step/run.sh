@@ -1,1 +1,0 @@
-toil-run --batchSystem slurm flow.cwl

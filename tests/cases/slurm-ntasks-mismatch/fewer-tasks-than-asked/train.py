@@ -1,1 +1,0 @@
-trainer = pl.Trainer(accelerator='gpu', devices=2, strategy='ddp')

@@ -1,2 +1,0 @@
-from transformers import Trainer
-trainer = Trainer(model=model, args=args)

@@ -1,2 +1,0 @@
-from lightning import Trainer
-trainer = Trainer(max_epochs=3)

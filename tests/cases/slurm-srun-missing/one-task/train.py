@@ -1,1 +1,0 @@
-trainer = Trainer(devices=1, accelerator='gpu')

@@ -1,3 +1,0 @@
-#SBATCH -N 3
-#SBATCH -G 8
-srun python t.py

@@ -1,5 +1,0 @@
-#!/bin/bash
-#SBATCH --nodes=2
-#SBATCH --gpus=8
-#SBATCH --ntasks=8
-srun python train.py

@@ -1,9 +1,0 @@
-# ~/.bashrc: executed by bash(1) for non-login shells.
-case $- in
-    *i*) ;;
-      *) return;;
-esac
-HISTCONTROL=ignoreboth
-alias ll='ls -alF'
-# for the old card
-export HSA_OVERRIDE_GFX_VERSION=10.3.0

@@ -1,0 +1,21 @@
+"""One check for each row of a long table, in one test: thousands of tests take longer to name than to run."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+SHOWN = 20
+
+
+def each(rows: Iterable[Any], check: Callable[[Any], None], name: Callable[[Any], str] = lambda row: row.id) -> None:
+    """Call `check` for every row; fail once, with the name of each row for which it failed and with what it said."""
+    faults = []
+    for row in rows:
+        try:
+            check(row)
+        except Exception as error:
+            faults.append(f"{name(row)}: {type(error).__name__}: {error}")
+    if faults:
+        more = f"\nand {len(faults) - SHOWN} more" * (len(faults) > SHOWN)
+        pytest.fail(f"{len(faults)} rows failed:\n" + "\n".join(faults[:SHOWN]) + more, pytrace=False)

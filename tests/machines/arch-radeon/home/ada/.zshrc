@@ -1,2 +1,0 @@
-autoload -Uz compinit && compinit
-export ROCR_VISIBLE_DEVICES=0

@@ -1,6 +1,0 @@
-# ~/.profile: executed by the command interpreter for login shells.
-if [ -n "$BASH_VERSION" ]; then
-    if [ -f "$HOME/.bashrc" ]; then
-	. "$HOME/.bashrc"
-    fi
-fi

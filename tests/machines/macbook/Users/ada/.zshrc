@@ -1,1 +1,0 @@
-eval "$(/opt/homebrew/bin/brew shellenv)"

@@ -1,5 +1,0 @@
-case $- in
-    *i*) ;;
-      *) return;;
-esac
-export HSA_OVERRIDE_GFX_VERSION=10.3.0
