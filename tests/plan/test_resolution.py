@@ -18,8 +18,8 @@ from rigup.plan.answer import answer
 from rigup.plan.environments.resolver import found_uv
 from rigup.plan.packages import ALONE, groups
 from rigup.plan.render import rendered
+from rigup.plan.resolution import other_python, resolve, sizes
 from rigup.plan.resolution import question as question_module
-from rigup.plan.resolution import resolve, sizes
 from rigup.plan.resolution.by_uv import project
 from rigup.plan.resolution.question import Question, platform, question
 from rigup.plan.resolution.stand_ins import stand_in
@@ -30,6 +30,8 @@ from rigup.version import __version__
 from tiny_environments import Parts, make_wheel
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+BEFORE = f"3.{sys.version_info.minor - 1}"
+OLDER = f"cp{BEFORE}-none-any".replace(".", "")
 MACHINE = f"RTX 3060, driver 560.35, ubuntu 24.04, python {PYTHON}"
 # name, version, what it needs; torch's own index has the builds with a local part
 DEFAULT = (
@@ -52,6 +54,8 @@ SOURCES = (
     ("deepspeed", "0.19"),
     ("causal-conv1d", "1.5"),
     ("causal-conv1d", "1.6"),
+    ("elder", "1.0"),
+    ("bare", "1.0"),
 )  # releases without a wheel
 BACKEND = """
 import pathlib
@@ -93,6 +97,7 @@ def served(tmp_path_factory):
     for index, rows in (("simple", DEFAULT), ("cu126", OF_TORCH)):
         for name, version, needs in rows:
             make_wheel(root / index / name, name, version, requires=needs)
+    make_wheel(root / "simple" / "elder", "elder", "1.0", tag=OLDER)
     for name, version in SOURCES:
         (root / "simple" / name).mkdir(exist_ok=True)
         make_source(root / "simple" / name, name, version)
@@ -117,14 +122,15 @@ def asked(chosen, served, monkeypatch):
     site = read_profile(MACHINE).but(sources=Sources(index=served + "/simple"))
     bound = served + "/cu126"
 
-    def made(*wishes, index=bound, here=True):
-        choice = chosen("", *wishes, site=site)
+    def made(*wishes, index=bound, here=True, python=""):
+        choice = chosen("", *wishes, site=site, python=python)
         return resolve.resolved(_at(choice, index), here=here)
 
     def _again(wish, one_site):
-        return _at(chosen("", *wish.packages, site=one_site), bound)
+        return _at(chosen("", *wish.packages, site=one_site, python=wish.python), bound)
 
-    monkeypatch.setattr(resolve, "choose", _again)
+    for module in (resolve, other_python):
+        monkeypatch.setattr(module, "choose", _again)
     return made
 
 
@@ -191,6 +197,21 @@ def test_a_wheel_that_is_named_by_its_address_is_asked_for_by_its_name_too(chose
     wanted = question(chosen("Jetson Nano, jetpack 4.6, arch aarch64, ubuntu 18.04, python 3.6")).wanted
     assert wanted[0].startswith("torch @ https://developer.download.nvidia.com/")
     assert all("@" not in word for word in question(chosen(MACHINE)).wanted)
+
+
+@pytest.mark.skipif(not found_uv(), reason="uv is not installed")
+def test_the_nearest_python_is_taken_for_which_everything_has_a_wheel(asked):
+    choice = asked("torch==2.9.1+cu126", "elder")
+    assert choice.python == BEFORE
+    assert not any(one.built for one in choice.resolution.packages)
+    (change,) = (one for one in choice.changes if one.change == "python")
+    assert "elder 1.0" in change.why
+    assert asked("torch==2.9.1+cu126", "bare").python == PYTHON  # no Python has a wheel of it
+
+
+@pytest.mark.skipif(not found_uv(), reason="uv is not installed")
+def test_a_python_that_the_wish_names_stays_though_something_is_built_for_it(asked):
+    assert asked("torch==2.9.1+cu126", "elder", python=PYTHON).python == PYTHON
 
 
 @pytest.mark.usefixtures("resolver")

@@ -54,6 +54,10 @@ def _of_packages() -> dict[str, str]:
         "jax-metal": _(
             "jax-metal is experimental, and each release of it loads with one jaxlib alone: Apple's own page has the table."
         ),
+        "ipex": _(
+            "Intel has ended its extension for PyTorch: torch's own build for Intel's GPUs (xpu) needs none. What PyPI has of it is "
+            "for the processor, each release for one release of torch."
+        ),
         "itex": _("Intel's extension for TensorFlow is no longer developed: no release of it is chosen here."),
         "tf-directml": _("Microsoft's plug-in for TensorFlow is no longer developed; it stands on tensorflow-cpu 2.10."),
         "vllm-xpu-image": _(

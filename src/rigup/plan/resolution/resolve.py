@@ -21,6 +21,7 @@ from rigup.plan.environments.resolver import Resolver, found_uv, resolver_for, v
 from rigup.plan.packages import name_of
 from rigup.plan.resolution import built, by_pip, by_uv
 from rigup.plan.resolution.by_uv import Answered
+from rigup.plan.resolution.other_python import with_wheels
 from rigup.plan.resolution.previews import unasked_previews
 from rigup.plan.resolution.question import Question, question
 from rigup.plan.resolution.sizes import weighed
@@ -41,13 +42,17 @@ _LAST_PATCH = (
 
 
 class Asker(NamedTuple):
-    """Who is asked. `python` is the exact version of the interpreter, "" where none is at hand."""
+    """Who is asked.
+
+    `python` is the exact version of the interpreter, "" where none is at hand; `builds`: what has no wheel may be built.
+    """
 
     kind: Literal["uv", "pip"]
     program: str
     by: str
     python: str = ""
     pip: Resolver | None = None
+    builds: bool = True
 
 
 def resolved(choice: Choice, *, here: bool, variables: Mapping[str, str] | None = None) -> Choice:
@@ -70,7 +75,7 @@ def resolved(choice: Choice, *, here: bool, variables: Mapping[str, str] | None 
     asker = _asker(choice, here)
     if asker is None:
         return _with(choice, Resolution(because=(_nobody(),)))
-    found = _settled(choice, asker, told)
+    found = _with_wheels(_settled(choice, asker, told), asker, told)
     if found.resolution is None or not found.resolution.packages:
         return found
     apart = _built(found, asker, told)
@@ -78,6 +83,14 @@ def resolved(choice: Choice, *, here: bool, variables: Mapping[str, str] | None 
         return _with(found, _told(apart, asker))
     every = (*found.resolution.packages, *apart.packages)
     return _with(found, msgspec.structs.replace(found.resolution, packages=weighed(every)))
+
+
+def _with_wheels(found: Choice, asker: Asker, variables: Mapping[str, str]) -> Choice:
+    """With another Python, where that spares building what may not build; pip reads markers for its own Python alone."""
+    if asker.kind != "uv" or found.resolution is None:
+        return found
+    plain = asker._replace(python="", builds=False)
+    return with_wheels(found, found.resolution, lambda one: _asked(one, plain, variables)) or found
 
 
 def _built(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Answered:
@@ -197,7 +210,7 @@ def _put(asker: Asker, asked: Question) -> Answered:
     if early := unasked_previews(asked, answer.packages):
         later = _once(asker, msgspec.structs.replace(asked, sources=(*asked.sources, *early)), build=False)
         answer = later if later.packages else answer
-    if answer.refused and any(words in answer.refused for words in _NO_WHEEL):
+    if asker.builds and answer.refused and any(words in answer.refused for words in _NO_WHEEL):
         built = _once(asker, asked, build=True)
         return answer if built.refused else built
     return answer

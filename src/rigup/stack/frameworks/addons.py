@@ -265,6 +265,7 @@ def _with(
         extra_isas={isa: extra for isa, extra in build.extra_isas.items() if not amd or isa in amd},
         python=python,
         narrowed_by=fewer,
+        mind=sentences(build.mind, note(addon.says)) if row and addon.says else build.mind,
         packages=build.packages | (version if same else {}),
         beside=build.beside | ({} if same else version),
         changes=(*build.changes, *changes),
