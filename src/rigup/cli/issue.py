@@ -7,6 +7,7 @@ from typing import Any
 from rigup import __version__
 from rigup.cli.report import memory
 from rigup.language import _
+from rigup.visible import visible
 
 Answer = dict[str, Any]
 _MOST_FINDINGS = 3  # that are told in full
@@ -109,7 +110,7 @@ def _read(line: Answer) -> str:
 
 
 def _short(text: str) -> str:
-    line = " ".join(str(text).split())
+    line = visible(" ".join(str(text).split()))
     return line if len(line) <= _WIDEST else line[: _WIDEST - 1] + "…"
 
 

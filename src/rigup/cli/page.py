@@ -7,6 +7,7 @@ from typing import Any
 from rigup.cli.devices import with_limits
 from rigup.cli.report import aside, commands, grouped, head_sentence, loud, memory, places, state_names
 from rigup.language import _, current
+from rigup.visible import visible
 
 Answer = dict[str, Any]
 
@@ -220,7 +221,7 @@ def _list(told: Iterable[str]) -> str:
 
 def _said(text: str) -> str:
     """Text, and never markup: what machines and logs say is not to be trusted."""
-    return escape(str(text), quote=True)
+    return escape(visible(str(text)), quote=True)
 
 
 def _prose(text: str) -> str:
