@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from rigup.cli.devices import with_limits
-from rigup.cli.report import aside, commands, grouped, head_sentence, loud, memory, places, state_names
+from rigup.cli.report import aside, commands, grouped, head_sentence, loud, memory, places, state_names, troubles
 from rigup.language import _, current
 from rigup.visible import visible
 
@@ -59,6 +59,7 @@ def fragment(answer: Answer, here: bool = True, styled: bool = True) -> str:
         *_devices(answer),
         *_notes(answer),
         *_skipped(answer),
+        *_troubles(answer),
         *_facts(answer),
     ]
     style = f"<style>{_STYLE}</style>\n" if styled else ""
@@ -198,6 +199,11 @@ def _skipped(answer: Answer) -> Iterator[str]:
         for one in answer["skipped"]
     ]  # fmt: skip
     yield f"<details><summary>{_said(_('Not judged'))}</summary>\n{_list(told)}</details>"
+
+
+def _troubles(answer: Answer) -> Iterator[str]:
+    if told := troubles(answer):
+        yield f"<h2>{_said(_('What could not be read'))}</h2>\n<ul>{''.join(f'<li>{_prose(one)}</li>' for one in told)}</ul>"
 
 
 def _facts(answer: Answer) -> Iterator[str]:

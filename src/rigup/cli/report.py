@@ -306,10 +306,14 @@ def _facts(answer: Answer) -> list[str]:
 
 
 def _troubles(answer: Answer) -> list[str]:
-    if not answer.get("troubles"):
-        return []
-    lines = [style(_("What could not be read"), bold=True)]
-    return lines + [line for told in answer["troubles"] for line in wrapped(_trouble(told), "  - ", "    ")]
+    told = troubles(answer)
+    lines = [style(_("What could not be read"), bold=True)] if told else []
+    return lines + [line for one in told for line in wrapped(one, "  - ", "    ")]
+
+
+def troubles(answer: Answer) -> list[str]:
+    """Programs that did not answer, and readers that could not read."""
+    return [one["because"] for one in answer.get("unanswered", ())] + list(map(_trouble, answer.get("troubles", ())))
 
 
 def _trouble(told: str) -> str:
