@@ -86,3 +86,21 @@ def test_a_link_in_a_pasted_log_hides_nothing_behind_it(end, tmp_path):
     with_links, without = diagnose(str(tmp_path / "log")), diagnose(str(tmp_path / "plain"))
     assert with_links["findings"]
     assert [one["cause"] for one in with_links["findings"]] == [one["cause"] for one in without["findings"]]
+
+
+def test_what_a_tool_colours_even_for_programs_is_read(tmp_path):
+    from rigup.machine.facts import Place
+    from rigup.machine.host import Answer
+    from rigup.machine.kinds import KernelModule
+    from rigup.machine.local import Local
+    from rigup.machine.look import look
+    from rigup.machine.sources import Source
+
+    class Colourful(Local):
+        def run(self, argv, seconds=5.0):
+            said = "\x1b[37mROCk module version 6.10.5 is loaded\x1b[0m\n"
+            return Answer(said) if argv == ("rocminfo",) else Answer(None, "absent", exit=127)
+
+    facts = look([Source(Place(), Colourful(str(tmp_path)))])
+    assert any(module.get("name") == "amdgpu" and module.get("loaded") for module in facts.of(KernelModule))
+    assert facts.unanswered == []

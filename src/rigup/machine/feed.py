@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from rigup.machine.escapes import without_escapes
 from rigup.machine.facts import Fact, Look, Place, Unanswered
 from rigup.machine.globbing import is_pattern
 from rigup.machine.host import Answer, Host
@@ -60,7 +61,8 @@ def _answered(
                 yield told
             continue
         seen = place._replace(process=_owner(given, path)) if isinstance(given, File) and given.process else place
-        text = Text(path, answer.body, seen, whole=True, rank=reader.rank, exit_status=answer.exit)
+        body = without_escapes(answer.body) if isinstance(given, Run) else answer.body  # rocminfo colours its head
+        text = Text(path, body, seen, whole=True, rank=reader.rank, exit_status=answer.exit)
         text.fresh, text.asked = True, shown(given)
         yield text
 
