@@ -59,7 +59,7 @@ def seen_on_terminals(monkeypatch, argv, typed=""):
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", err)
-    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+    monkeypatch.setattr(sys, "stdin", Screen(typed) if typed else io.StringIO())
     try:
         status = run(argv)
     except SystemExit as end:

@@ -142,6 +142,22 @@ def test_no_command_lets_foreign_text_command_the_terminal(argv, world, monkeypa
     assert commands_in(err) == []
 
 
+QUESTIONS = [
+    ["undo"], ["undo", "1"], ["apply", "--resume"], ["fix", "--from", "tree"], ["fix", "--all-safe"], ["env", "remove", "env"],
+    ["capture", "--from", "log", "-o", "x.tar.gz"], ["apply", "torch", "--env", NAME],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("argv", QUESTIONS, ids=lambda argv: " ".join(argv[:2]))
+def test_no_question_does_either(argv, world, monkeypatch, tmp_path):
+    journal(tmp_path / "state")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    _status, out, err = seen_on_terminals(monkeypatch, argv, "n\n" * 9)
+    assert out + err
+    assert commands_in(out) == []
+    assert commands_in(err) == []
+
+
 @pytest.mark.parametrize(
     "argv",
     [
