@@ -9,6 +9,7 @@ import click
 from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.language import N_, _
+from rigup.visible import visible
 
 Answer = dict[str, Any]
 _COLORS = {"error": "red", "warning": "yellow", "note": "cyan", "healthy": "green", "unknown": "yellow",
@@ -41,7 +42,7 @@ def text(answer: Answer, verbose: int = 0, color: bool = False, here: bool = Tru
         _troubles(answer),
     ]
     told = "\n\n".join("\n".join(part) for part in parts if part)
-    return told if color else click.unstyle(told)
+    return told if color else visible(click.unstyle(told))  # who imports rigup prints it himself
 
 
 def loud(shown: Answer) -> bool:
