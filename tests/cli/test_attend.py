@@ -234,3 +234,13 @@ def test_kills_are_counted_in_our_own_control_group(groups, path, text, tmp_path
 
 def test_without_control_groups_there_are_none(tmp_path):
     assert oom_kills(str(tmp_path)) == 0
+
+
+@POSIX
+@pytest.mark.parametrize("name", ["SIGINT", "SIGQUIT", "SIGWINCH"])
+def test_what_run_would_hand_on_is_handed_on_without_a_terminal_too(name):
+    heard = f"import os, signal, sys; signal.signal(signal.{name}, lambda *_: (os.write(1, b'heard\\n'), sys.exit(0)))"
+    with started(heard + "; print('ready', flush=True); signal.pause()") as process:
+        process.send_signal(getattr(signal, name))
+        assert process.stdout.read() == "heard\n"
+        assert process.wait(LIMIT) == 0

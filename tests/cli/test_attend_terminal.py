@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import sys
 
 import pytest
@@ -186,3 +187,41 @@ def test_what_was_typed_ahead_is_the_programs(terminal):
     told.type(b"ahead\n")
     told.until(rb"read 'ahead'")
     assert told.finish() == 0
+
+
+COUNTS = (
+    "import os, signal, sys, time\n"
+    "said = []\n"
+    "for name in ('SIGINT', 'SIGQUIT', 'SIGWINCH', 'SIGTERM'): signal.signal(getattr(signal, name), lambda n, _: said.append(n))\n"
+    "os.write(2, b'ready\\n')\n"
+    "while len(said) < 1: signal.pause()\n"
+    "time.sleep(0.5)\n"  # a second one would come now
+    "os.write(2, b'heard ' + b' '.join(b'%d' % n for n in sorted(said)) + b'.\\n')\n"
+)
+REDIRECTED = {
+    "on the terminal": "",
+    "piped": "| cat >/dev/null",
+    "in a file": ">/dev/null",
+    "without keys": "</dev/null",
+}
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGQUIT", "SIGWINCH", "SIGTERM"])
+@pytest.mark.parametrize("where", sorted(REDIRECTED))
+def test_what_another_program_sends_reaches_it_as_it_would_reach_what_run_becomes(terminal, tmp_path, name, where):
+    """A scheduler or a supervisor knows our process alone; a terminal's keys reach the program by themselves."""
+    command = f'sh -c \'echo $$ >{tmp_path}/pid; exec "$@"\' sh "$@" {REDIRECTED[where]}'
+    told = terminal("sh", "-c", command, "sh", *doctor(*python(COUNTS)))
+    told.until(rb"ready")
+    os.kill(int((tmp_path / "pid").read_text()), getattr(signal, name))
+    told.until(rb"heard %d\." % getattr(signal, name))
+    assert told.finish() == 0
+
+
+@pytest.mark.parametrize(("key", "name"), [(b"\x03", "SIGINT"), (b"\x1c", "SIGQUIT")])
+@pytest.mark.parametrize("where", ["on the terminal", "piped", "in a file"])
+def test_a_key_reaches_it_once(terminal, key, name, where):
+    told = terminal("sh", "-c", f'trap : INT QUIT; "$@" {REDIRECTED[where]}', "sh", *doctor(*python(COUNTS)))
+    told.until(rb"ready")
+    told.type(key)
+    told.until(rb"heard %d\." % getattr(signal, name))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from rigup.cli import layout
 from rigup.cli.layout import columns, padded, wrapped
+from rigup.visible import ours, visible
 
 OPENING, CLOSING = "（「『《“", "。，、；：？！）」』》”"
 SHORT = [
@@ -28,7 +29,14 @@ SHORT = [
     "CUDA，",
     "（GPU）",
 ]
-SHORT += ["\x1b[1m模", "组\x1b[0m", "/dev/kfd、", "torch ", "`nvidia-smi` ", "“failed to start”。"]
+SHORT += [
+    ours("\x1b[1m") + "模",
+    "组" + ours("\x1b[0m"),
+    "/dev/kfd、",
+    "torch ",
+    "`nvidia-smi` ",
+    "“failed to start”。",
+]
 CHINESE = st.lists(st.sampled_from(SHORT), max_size=60).map("".join)
 
 
@@ -75,15 +83,15 @@ def test_marks_cling_to_latin_words():
 
 
 def test_colours_do_not_part_a_mark_from_its_character():
-    (first, second) = wrapped("驱动\x1b[1m模块\x1b[0m。", most=8)
-    assert (first, second) == ("驱动\x1b[1m模", "块\x1b[0m。")
+    (first, second) = wrapped(ours("驱动\x1b[1m模块\x1b[0m。"), most=8)
+    assert (first, second) == (ours("驱动\x1b[1m模"), ours("块\x1b[0m。"))
 
 
 @given(CHINESE, st.integers(16, 80))
 def test_chinese_stays_within_the_line_and_keeps_its_marks(text, most):
     lines = wrapped(text, most=most)
     assert "".join("".join(lines).split()) == "".join(text.split())
-    shown = [re.sub(r"\x1b\[\d*m", "", line) for line in lines]
+    shown = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in lines]
     assert all(columns(line) <= most for line in shown)
     assert all(line[0] not in CLOSING for line in shown[1:])
     assert all(line[-1] not in OPENING for line in shown if line)
@@ -91,7 +99,7 @@ def test_chinese_stays_within_the_line_and_keeps_its_marks(text, most):
 
 @given(st.text(max_size=200))
 def test_any_text_can_be_wrapped(text):
-    assert "".join("".join(wrapped(text, most=20)).split()) == "".join(text.split())
+    assert "".join("".join(wrapped(text, most=20)).split()) == "".join(visible(text).split())
 
 
 def test_layout_brings_no_heavy_module():

@@ -307,7 +307,7 @@ def test_words_of_the_far_side_cannot_command_the_terminal(server):
     server.entry("printf '\\033]0;title\\007\\033[2Jno such shell\\r\\n' >&2; exit 3")
     told = failure("node7")
     assert told.said == "no such shell"
-    assert cleaned("\x1b[31mred\x1b[0m\x9b2J\x00\nnext") == "red2J\nnext"
+    assert cleaned("\x1b[31mred\x1b[0m\x9b2J\x00\nnext") == "red\nnext"
 
 
 def test_an_answer_that_speaks_of_other_places_stays_inside(server, tmp_path):

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from rigup import __version__
+from rigup.cli.guard import guarded
 from rigup.cli.help import spoken, translated
 from rigup.language import N_, SUPPORTED, _, choose, sentences, speaks
 
@@ -92,6 +93,11 @@ def main() -> None:
 
 def run(argv: list[str]) -> int:
     """Run one command line. 0: all well; 1: a problem was found; 2: wrong usage or our own failure."""
+    with guarded():
+        return _run(argv)
+
+
+def _run(argv: list[str]) -> int:
     choose()  # before click says anything: help and a wrong option are met before --lang is
     translated(main)
     try:

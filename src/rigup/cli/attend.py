@@ -11,6 +11,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -24,8 +25,9 @@ _HEAD, _TAIL = 256_000, 2_000_000  # bytes that are remembered
 _PIECE = 65_536
 _QUIET, _LONGEST = 0.1, 2.0  # seconds that are given to output behind the end of a program
 _EAGER, _LAZY = 0.05, 0.5  # seconds between looks: in its first second, and then
-_MEANT_FOR_IT = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
+_MEANT_FOR_IT = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH")
 _OF_KEYS = ("SIGINT", "SIGQUIT")  # Ctrl-C reaches the program by itself, with all of its group
+_BY_A_PROGRAM = 0  # SI_USER and below: kill and its like; a terminal's signals come from the kernel
 _GAP = b"\n[rigup did not keep what stood here]\n"
 
 
@@ -114,7 +116,7 @@ class _Attendance:
             for end in ends.values():
                 os.close(end)
         self.pid = process.pid
-        with self._resizing(terminals):
+        with self._resizing(terminals), _sent_by_others(process.pid):
             while (ended := process.poll()) is None:
                 self._pass(self._pause() if self.sources else _LAZY / 5)
             self._drain()
@@ -163,7 +165,7 @@ class _Attendance:
             self._listen(mine, self.targets[number])
         keys = Keys()
         try:
-            with following_size(0, [ours], lambda: None):
+            with following_size(0, [ours], lambda: _send(self.pid, signal.SIGWINCH)):
                 return self._ferry(_Ferry(ours, led.news, keys))
         finally:
             keys.give()
@@ -310,6 +312,34 @@ def _handing_on(pid: Callable[[], int], keys_are_ours: bool) -> Iterator[None]:
     finally:
         for number, handler in held.items():
             signal.signal(number, handler or signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def _sent_by_others(pid: int) -> Iterator[None]:
+    """Of Ctrl-C and its like hand on what another program sends: what the terminal sends has reached all of its group.
+
+    Only who waits for a signal is told who sent it; macOS does not tell at all.
+    """
+    held = [number for number in _numbers(_OF_KEYS) if signal.getsignal(number) is not signal.SIG_IGN]
+    if not held or not hasattr(signal, "sigwaitinfo") or not _has_terminal():
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, held)
+    listener = threading.Thread(target=_listen_for, args=(held, pid), daemon=True, name="rigup signals")
+    listener.start()
+    try:
+        yield
+    finally:
+        signal.pthread_kill(listener.ident or 0, held[0])
+        listener.join()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _listen_for(held: list[int], pid: int) -> None:
+    """Until we send ourselves one."""
+    while (told := signal.sigwaitinfo(held)).si_pid != os.getpid() or told.si_code > _BY_A_PROGRAM:
+        if told.si_code <= _BY_A_PROGRAM:
+            _send(pid, told.si_signo)
 
 
 def _numbers(names: tuple[str, ...]) -> list[int]:

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from rigup.bench.telling import figure, name_of
+from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
 
@@ -22,7 +23,7 @@ def text(told: Answer, color: bool = False) -> str:
 
 
 def _head(said: str) -> str:
-    return click.style(said, bold=True)
+    return style(said, bold=True)
 
 
 def _runs(runs: list[Answer]) -> list[str]:

@@ -6,6 +6,7 @@ import click
 
 from rigup.bench.steadiness import judged, unsteady
 from rigup.bench.telling import FINE, figure, name_of, percent
+from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.language import _
 
@@ -25,7 +26,7 @@ def text(told: Answer, color: bool = False) -> str:
 
 
 def _device(device: Answer) -> list[str]:
-    lines = [click.style(str(device.get("name") or device.get("vendor") or ""), bold=True)]
+    lines = [style(str(device.get("name") or device.get("vendor") or ""), bold=True)]
     rows = [(name_of(one), figure(one["median"], one["unit"]), one) for one in device["results"]]
     wide = [max((columns(row[place]) for row in rows), default=0) for place in (0, 1)]
     most = {
@@ -129,7 +130,7 @@ def _watched(told: Answer) -> str:
 
 
 def _drops(told: Answer) -> list[str]:
-    lines = [click.style(_("Slower than before"), fg="yellow", bold=True)] if told.get("drops") else []
+    lines = [style(_("Slower than before"), fg="yellow", bold=True)] if told.get("drops") else []
     return lines + [line for one in told.get("drops", ()) for line in wrapped(_drop(one), "  - ", "    ")]
 
 
@@ -151,7 +152,7 @@ def _busy(told: Answer) -> str:
 def _compared(told: Answer) -> list[str]:
     if "compared" not in told:
         return []
-    lines = [click.style(_("Compared with {other}").format(other=_named(told["compared"])), bold=True)]
+    lines = [style(_("Compared with {other}").format(other=_named(told["compared"])), bold=True)]
     if not told["compared"]["figures"]:
         return [*lines, *wrapped(_("They have no figure in common."), "  ", "  ")]
     several = len({(one["device"], one["other"]) for one in told["compared"]["figures"]}) > 1

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
 from rigup.cli.report import device_line
 from rigup.language import _
@@ -38,16 +39,14 @@ def _device(device: Answer) -> list[str]:
     limits = device["limits"]
     lines = device_line(device)
     for lack in limits["lacks"]:
-        lines += wrapped(
-            _(lack["text"]) + click.style("  (" + _named(lack["source"]) + ")", dim=True), "     - ", "       "
-        )
+        lines += wrapped(_(lack["text"]) + style("  (" + _named(lack["source"]) + ")", dim=True), "     - ", "       ")
     if not limits["lacks"]:
         lines += wrapped(
             _("nothing that is asked of it today is missing, as far as the tables know"), "     - ", "       "
         )
     if newest := limits.get("newest_torch"):
         told = _("newest torch that has code for it: {version}").format(version=newest["version"])
-        lines += wrapped(told + click.style("  (knowledge/torch_builds)", dim=True), "     - ", "       ")
+        lines += wrapped(told + style("  (knowledge/torch_builds)", dim=True), "     - ", "       ")
     return lines
 
 

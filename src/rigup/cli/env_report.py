@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import click
-
+from rigup.cli.guard import style
 from rigup.cli.history_report import local_time, spoken_states
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
@@ -43,7 +42,7 @@ def _cells(row: Answer) -> list[str]:
 
 def shown(answer: Answer) -> list[str]:
     """Everything of one."""
-    lines = [click.style(answer["path"], bold=True)]
+    lines = [style(answer["path"], bold=True)]
     lines += wrapped(_("{kind} with Python {python}, {size} on the disk.").format(**_named(answer)))
     if answer["shared_bytes"]:
         shared = _("{size} of it are shared with other environments, and stay if this one goes.")
@@ -74,9 +73,7 @@ def _more(packages: dict[str, str]) -> list[str]:
 
 
 def _table(title: str, told: dict[str, str], sign: str) -> list[str]:
-    return (
-        ["", click.style(title, bold=True), *(f"  {name}{sign}{value}" for name, value in told.items())] if told else []
-    )
+    return ["", style(title, bold=True), *(f"  {name}{sign}{value}" for name, value in told.items())] if told else []
 
 
 def happened(rows: list[Answer]) -> list[str]:

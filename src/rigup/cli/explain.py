@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from rigup.cli.guard import style
 from rigup.cli.layout import padded, wrapped
 from rigup.language import _, choose, current
 
@@ -98,14 +99,14 @@ def _entry(cause: str) -> dict[str, Any]:
 
 
 def _told(entry: dict[str, Any]) -> str:
-    lines = [*wrapped(click.style(entry["cause"], bold=True) + ": " + entry.get("title", "")), ""]
+    lines = [*wrapped(style(entry["cause"], bold=True) + ": " + entry.get("title", "")), ""]
     labels = (("meaning", _("What it means")), ("recognise", _("How to recognise it")), ("mends", _("What mends it")),
               ("in_vain", _("Tried in vain")))  # fmt: skip
     for key, label in labels:
         if entry.get(key):
-            lines += [click.style(label, bold=True), *wrapped(entry[key], "  ", "  "), ""]
+            lines += [style(label, bold=True), *wrapped(entry[key], "  ", "  "), ""]
     if entry.get("sources"):
-        lines += [click.style(_("Sources"), bold=True), *("  " + source for source in entry["sources"])]
+        lines += [style(_("Sources"), bold=True), *("  " + source for source in entry["sources"])]
     return "\n".join(lines).rstrip()
 
 
@@ -135,6 +136,6 @@ def _several(entries: list[dict[str, Any]]) -> str:
 def _listing(entries: list[dict[str, Any]]) -> str:
     lines: list[str] = []
     for family in dict.fromkeys(entry["family"] for entry in entries):
-        lines += ["", click.style(family, bold=True)] if lines else [click.style(family, bold=True)]
+        lines += ["", style(family, bold=True)] if lines else [style(family, bold=True)]
         lines += _titles([entry for entry in entries if entry["family"] == family])
     return "\n".join(lines)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
 from rigup.language import _, choose, sentences
 
@@ -166,7 +167,7 @@ def _text(told: Answer, explained: bool) -> str:
 
     parts: list[str] = []
     for finding in told["findings"]:
-        parts.append("\n".join(wrapped(click.style(finding["title"], bold=True))))
+        parts.append("\n".join(wrapped(style(finding["title"], bold=True))))
         if told["plan"] is None:
             ways = ["\n".join(steps_text(fix["steps"], explained)) for fix in finding["fixes"][:2]]
             parts += [_("or:") + "\n" + way if number else way for number, way in enumerate(ways)]

@@ -3,8 +3,7 @@
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
 from rigup.language import _
 
@@ -90,7 +89,7 @@ def run_lines(told: Answer) -> list[str]:
     how = _("{state}, {moment}").format(
         state=spoken_states()[told["state"]], moment=local_time(told.get("made_at", ""))
     )
-    lines = [*wrapped(click.style(head, bold=True)), *wrapped(how)]
+    lines = [*wrapped(style(head, bold=True)), *wrapped(how)]
     if told.get("environment"):
         lines += wrapped(_("Environment: {path}").format(path=told["environment"]))
     for step in told["steps"]:

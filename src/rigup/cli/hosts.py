@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.language import _
 from rigup.machine.collect.ssh import Connection, Failure
@@ -162,7 +163,7 @@ def _error(name: str, answer: Answer) -> list[str]:
 
 
 def _heading(name: str) -> str:
-    return click.style("── " + name + " " + "─" * max(0, width() - columns(name) - 4), bold=True)
+    return style("── " + name + " " + "─" * max(0, width() - columns(name) - 4), bold=True)
 
 
 def _table(told: dict[str, Answer]) -> list[str]:

@@ -5,14 +5,16 @@ import re
 from typing import Any
 
 from rigup import __version__
-from rigup.cli.report import memory
+from rigup.cli.report import memory, troubles
 from rigup.language import _
+from rigup.visible import visible
 
 Answer = dict[str, Any]
 _MOST_FINDINGS = 3  # that are told in full
 _MOST_EVIDENCE = 4  # lines of each
 _MOST_LINES = 14  # in the folded part
 _MOST_DEVICES = 8
+_MOST_TROUBLES = 8
 _WIDEST = 200  # characters of a line that was read
 # What whoever helps asks for first: kinds of facts, and which of their fields tell the version.
 _VERSIONS = (
@@ -109,7 +111,7 @@ def _read(line: Answer) -> str:
 
 
 def _short(text: str) -> str:
-    line = " ".join(str(text).split())
+    line = visible(" ".join(str(text).split()))
     return line if len(line) <= _WIDEST else line[: _WIDEST - 1] + "…"
 
 
@@ -166,7 +168,7 @@ def _folded(answer: Answer, loud: list[Answer]) -> list[str]:
         _("not known: {unknown}; would decide {causes}").format(unknown=row["unknown"], causes=", ".join(row["would_decide"][:3]))
         for row in answer["skipped"]
     ]  # fmt: skip
-    lines = [*lines[:_MOST_LINES], *skipped[: max(4, _MOST_LINES - len(lines))]]
+    lines = [*troubles(answer)[:_MOST_TROUBLES], *lines[:_MOST_LINES], *skipped[: max(4, _MOST_LINES - len(lines))]]
     lines += (
         [_("messages without a cause: {names}").format(names=", ".join(answer["unexplained"][:8]))]
         if answer["unexplained"]

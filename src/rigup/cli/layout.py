@@ -5,6 +5,7 @@ import sys
 import unicodedata
 
 from rigup.knowledge.patterns import late
+from rigup.visible import visible
 
 _NARROWEST, _WIDEST = 40, 100
 _STYLE = late(r"\x1b\[[0-9;]*m")
@@ -74,7 +75,7 @@ def wrapped(text: str, first: str = "", rest: str | None = None, most: int | Non
     room = most or width()
     indent = " " * columns(first) if rest is None else rest
     lines, line, used, empty = [], first, columns(first), True
-    for piece in _pieces(text):
+    for piece in _pieces(visible(text)):
         if piece.isspace():
             line, used = (line, used) if empty else (line + " ", used + 1)
             continue

@@ -5,8 +5,9 @@ from html import escape
 from typing import Any
 
 from rigup.cli.devices import with_limits
-from rigup.cli.report import aside, commands, grouped, head_sentence, loud, memory, places, state_names
+from rigup.cli.report import aside, commands, grouped, head_sentence, loud, memory, places, state_names, troubles
 from rigup.language import _, current
+from rigup.visible import visible
 
 Answer = dict[str, Any]
 
@@ -58,6 +59,7 @@ def fragment(answer: Answer, here: bool = True, styled: bool = True) -> str:
         *_devices(answer),
         *_notes(answer),
         *_skipped(answer),
+        *_troubles(answer),
         *_facts(answer),
     ]
     style = f"<style>{_STYLE}</style>\n" if styled else ""
@@ -199,6 +201,11 @@ def _skipped(answer: Answer) -> Iterator[str]:
     yield f"<details><summary>{_said(_('Not judged'))}</summary>\n{_list(told)}</details>"
 
 
+def _troubles(answer: Answer) -> Iterator[str]:
+    if told := troubles(answer):
+        yield f"<h2>{_said(_('What could not be read'))}</h2>\n<ul>{''.join(f'<li>{_prose(one)}</li>' for one in told)}</ul>"
+
+
 def _facts(answer: Answer) -> Iterator[str]:
     rows = [
         f"<tr><td>{_said(kind)}</td><td>{_said(_fact(fact))}</td></tr>"
@@ -220,7 +227,7 @@ def _list(told: Iterable[str]) -> str:
 
 def _said(text: str) -> str:
     """Text, and never markup: what machines and logs say is not to be trusted."""
-    return escape(str(text), quote=True)
+    return escape(visible(str(text)), quote=True)
 
 
 def _prose(text: str) -> str:

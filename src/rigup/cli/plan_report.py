@@ -4,8 +4,7 @@ import re
 import subprocess
 from typing import Any
 
-import click
-
+from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
 from rigup.cli.loading import duration, size_text
 from rigup.cli.report import aside, commands, places
@@ -136,7 +135,7 @@ def _needs(cost: Answer) -> str:
 def _devices(plan: Answer) -> list[str]:
     if not plan["devices"]:
         return []
-    lines, told = [click.style(_("Devices"), bold=True)], _("{name}: {state}. {because}")
+    lines, told = [style(_("Devices"), bold=True)], _("{name}: {state}. {because}")
     for device in plan["devices"]:
         name = device.get("name") or device.get("pci_id") or device["vendor"]
         state = {"expected": _("served"), "on-trial": _("served, on trial"), "no": _("left out")}[device["state"]]
@@ -147,7 +146,7 @@ def _devices(plan: Answer) -> list[str]:
 
 
 def _system(plan: Answer) -> list[str]:
-    lines = [click.style(_("What must change outside the environment"), bold=True)] if plan["system"] else []
+    lines = [style(_("What must change outside the environment"), bold=True)] if plan["system"] else []
     for change in plan["system"]:
         name = change_name(change["change"])
         lines += wrapped(
@@ -173,7 +172,7 @@ def _steps(plan: Answer, explained: bool) -> list[str]:
 
 def steps_text(steps: list[Answer], explained: bool = False, windows: bool = False) -> list[str]:
     """Each step with where it is done, what it needs, and its commands as a person types them on the system."""
-    lines = [click.style(_("Steps"), bold=True)] if steps else []
+    lines = [style(_("Steps"), bold=True)] if steps else []
     for number, step in enumerate(steps, 1):
         told = step["title"] + aside(mark for mark in _marks(step) if mark)
         lines += wrapped(told, f"{number:>3}. ", "     ")
@@ -246,7 +245,7 @@ def _others(plan: Answer) -> list[str]:
 
 def _turned_down(plan: Answer, explained: bool) -> list[str]:
     told = plan["turned_down"] if explained else plan["turned_down"][:_MOST]
-    lines = [click.style(_("Turned down"), bold=True)] if told else []
+    lines = [style(_("Turned down"), bold=True)] if told else []
     for one in told:
         lines += wrapped(_("{candidate}: {because} ({source})").format(**one), "  - ", "    ")
     if len(told) < len(plan["turned_down"]):
@@ -255,5 +254,5 @@ def _turned_down(plan: Answer, explained: bool) -> list[str]:
 
 
 def _listed(title: str, told: list[str]) -> list[str]:
-    lines = [click.style(title, bold=True)] if told else []
+    lines = [style(title, bold=True)] if told else []
     return lines + [line for one in told for line in wrapped(one, "  - ", "    ")]

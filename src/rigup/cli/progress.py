@@ -4,6 +4,8 @@ import sys
 import threading
 from types import TracebackType
 
+from rigup.cli.guard import unguarded
+
 _PATIENCE = 1.0  # seconds
 _CLEAR = "\r\x1b[2K"
 
@@ -29,7 +31,7 @@ class Waiting:
     ) -> None:
         self._timer.cancel()
         if self._shown:
-            sys.stderr.write(_CLEAR)
+            unguarded(sys.stderr).write(_CLEAR)
             sys.stderr.flush()
 
     def _show(self) -> None:

@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
+from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.language import N_, _
+from rigup.visible import visible
 
 Answer = dict[str, Any]
 _COLORS = {"error": "red", "warning": "yellow", "note": "cyan", "healthy": "green", "unknown": "yellow",
@@ -40,7 +42,7 @@ def text(answer: Answer, verbose: int = 0, color: bool = False, here: bool = Tru
         _troubles(answer),
     ]
     told = "\n\n".join("\n".join(part) for part in parts if part)
-    return told if color else click.unstyle(told)
+    return told if color else visible(click.unstyle(told))  # who imports rigup prints it himself
 
 
 def loud(shown: Answer) -> bool:
@@ -51,7 +53,7 @@ def loud(shown: Answer) -> bool:
 def _head(answer: Answer, here: bool) -> list[str]:
     verdict, said = answer["verdict"], head_sentence(answer, here)
     heard = [shown for shown in answer["findings"] if loud(shown)]
-    marked = click.style(_(verdict).capitalize(), fg=_COLORS[verdict], bold=True)
+    marked = style(_(verdict).capitalize(), fg=_COLORS[verdict], bold=True)
     lines = wrapped(_("{verdict}. {meaning}").format(verdict=marked, meaning=said))
     if len(heard) < 2:
         return lines
@@ -118,12 +120,10 @@ def grouped(findings: list[Answer]) -> list[Answer]:
 
 def finding(shown: Answer, verbose: int = 0, first: bool = True) -> list[str]:
     """One cause: what, why, how to mend it."""
-    mark = click.style(_(shown["severity"]), fg=_COLORS[shown["severity"]], bold=first)
-    lines = wrapped(click.style(shown["title"], bold=first), mark + "  ")
+    mark = style(_(shown["severity"]), fg=_COLORS[shown["severity"]], bold=first)
+    lines = wrapped(style(shown["title"], bold=first), mark + "  ")
     about = [shown["cause"], _(shown["confidence"])] + [s for s in shown["subjects"] if s != "machine"]
-    lines += wrapped(
-        click.style(" · ".join(about + ([shown["place"]] if shown["place"] else [])), dim=True), "  ", "  "
-    )
+    lines += wrapped(style(" · ".join(about + ([shown["place"]] if shown["place"] else [])), dim=True), "  ", "  ")
     if shown["because"]:
         lines += wrapped(shown["because"], "  ", "  ")
     lines += _evidence(shown["evidence"], verbose)
@@ -149,7 +149,7 @@ def _evidence(evidence: list[Answer], verbose: int) -> list[str]:
         told = value or _("nothing such was found")
         where = source + (":" + str(line) if line and not source.startswith("knowledge/") else "")
         lines += wrapped(
-            told + "  " + click.style("(" + where + ")", dim=True),
+            told + "  " + style("(" + where + ")", dim=True),
             "  " + padded(_("Why:") if number == 0 else "", _LABEL),
         )
     if len(seen) > len(shown):
@@ -206,7 +206,7 @@ def devices(answer: Answer, verbose: int = 0) -> list[str]:
     """Each device on a line: what it is, how much memory, whether it will work."""
     found = answer["machine"].get("accelerators") or []
     room = min(max((columns(_name(device)) for device in found), default=0), width() // 2)
-    lines = [click.style(_("Devices"), bold=True)] if found else []
+    lines = [style(_("Devices"), bold=True)] if found else []
     for device in found:
         lines += device_line(device, room)
         if verbose and device.get("next"):
@@ -222,13 +222,13 @@ def _failed_verifications(answer: Answer) -> list[str]:
     for one in answer.get("failed_verifications", []):
         again = _("When it was mended: {command}").format(command=one["next"])
         lines += wrapped(_("{first} {second}").format(first=failure_said(one) + ".", second=again), "  - ", "    ")
-    return [click.style(_("Failed verifications"), bold=True), *lines] if lines else []
+    return [style(_("Failed verifications"), bold=True), *lines] if lines else []
 
 
 def device_line(device: Answer, room: int = 0) -> list[str]:
     """What one device is, and its state with the reason."""
     facts = [padded(_name(device), room), padded(device.get("isa", ""), 8), padded(memory(device), 8)]
-    state = click.style(state_names()[device["state"]], fg=_STATES[device["state"]])
+    state = style(state_names()[device["state"]], fg=_STATES[device["state"]])
     line = "  " + str(device["index"]) + "  " + "  ".join(facts).rstrip()
     return [line, *wrapped(_("{state}: {because}").format(state=state, because=device["because"]), "     ", "     ")]
 
@@ -275,7 +275,7 @@ def _notes(answer: Answer) -> list[str]:
     if answer["near"]:
         told = _("By its words alone the text is nearest to {causes}; `rigup explain CAUSE` tells of each.")
         lines += wrapped(told.format(causes=", ".join(answer["near"])), "  - ", "    ")
-    return [click.style(_("Notes"), bold=True), *lines] if lines else []
+    return [style(_("Notes"), bold=True), *lines] if lines else []
 
 
 def _skipped(answer: Answer, verbose: int) -> list[str]:
@@ -283,7 +283,7 @@ def _skipped(answer: Answer, verbose: int) -> list[str]:
     skipped = answer["skipped"] if verbose else answer["skipped"][:3] if answer["verdict"] == "unknown" else []
     if not skipped:
         return []
-    lines = [click.style(_("Not judged"), bold=True)]
+    lines = [style(_("Not judged"), bold=True)]
     for told in skipped:
         tell = " | ".join(told["would_tell"][:3]) or _("a report that shows it")
         sentence = _("{unknown} is not known; it would decide {causes}. To tell: {tell}")
@@ -296,7 +296,7 @@ def _skipped(answer: Answer, verbose: int) -> list[str]:
 
 
 def _facts(answer: Answer) -> list[str]:
-    lines = [click.style(_("Facts"), bold=True)]
+    lines = [style(_("Facts"), bold=True)]
     for kind, facts in sorted(answer["machine"].items()):
         for fact in facts if isinstance(facts, list) else []:
             told = ", ".join(
@@ -307,10 +307,14 @@ def _facts(answer: Answer) -> list[str]:
 
 
 def _troubles(answer: Answer) -> list[str]:
-    if not answer.get("troubles"):
-        return []
-    lines = [click.style(_("What could not be read"), bold=True)]
-    return lines + [line for told in answer["troubles"] for line in wrapped(_trouble(told), "  - ", "    ")]
+    told = troubles(answer)
+    lines = [style(_("What could not be read"), bold=True)] if told else []
+    return lines + [line for one in told for line in wrapped(one, "  - ", "    ")]
+
+
+def troubles(answer: Answer) -> list[str]:
+    """Programs that did not answer, and readers that could not read."""
+    return [one["because"] for one in answer.get("unanswered", ())] + list(map(_trouble, answer.get("troubles", ())))
 
 
 def _trouble(told: str) -> str:

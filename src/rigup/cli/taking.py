@@ -10,6 +10,7 @@ import click
 
 from rigup.cli.ended import failure, restarts, well, what_now
 from rigup.cli.failing import CannotBeDone
+from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
 from rigup.language import _, sentences
 
@@ -258,7 +259,7 @@ def _dry(intent: "Intent", manner: Manner) -> int:
     if manner.as_json:
         say_data(manner, {"verdict": "possible", "steps": found})
         return 0
-    click.echo("\n" + click.style(_("It would run"), bold=True))
+    click.echo("\n" + style(_("It would run"), bold=True))
     for one in found:
         click.echo("\n".join(wrapped(one["title"], f"{one['number']:>3}. ", "     ")))
         for argv in one["commands"]:

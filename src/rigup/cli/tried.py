@@ -91,12 +91,13 @@ def _told(answer: dict[str, Any], verbose: int, color: bool) -> str:
 
         return text(answer, verbose, color)
     from rigup.cli.layout import wrapped
+    from rigup.cli.report import troubles
 
     said = _(
         "Nothing that rigup knows explains it: neither what the program printed, nor the kernel's log, nor this "
         "machine, which is in order as far as it was seen. `rigup doctor -v` tells how far that is."
     )
-    return "\n".join(wrapped(said))
+    return "\n".join([*wrapped(said), *(line for one in troubles(answer) for line in wrapped(one, "  - ", "    "))])
 
 
 def _heading(name: str, status: int) -> str:

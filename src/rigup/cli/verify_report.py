@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from rigup.cli.bench_report import seconds_told
+from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
 
@@ -43,7 +44,7 @@ def _head(told: Answer) -> list[str]:
     if _untold(told):
         name = _("Not verified")
         meaning = _("What was asked computes right, but not of every device can it be told whether it did the work.")
-    marked = click.style(name, fg=_COLORS[told["verdict"]], bold=True)
+    marked = style(name, fg=_COLORS[told["verdict"]], bold=True)
     return wrapped(_("{verdict}. {meaning}").format(verdict=marked, meaning=meaning))
 
 
@@ -76,7 +77,7 @@ def _device(device: Answer, verbose: bool) -> list[str]:
 
     name = str(device.get("name") or device.get("pci_id") or device.get("vendor") or "GPU")
     names = ", ".join(dict.fromkeys(check["device"] for check in device["checks"] if "device" in check))
-    lines = [click.style(name, bold=True) + (f"  {names}" if names else "")]
+    lines = [style(name, bold=True) + (f"  {names}" if names else "")]
     if device.get("state"):
         said = _("{state}: {because}").format(state=state_names()[device["state"]], because=device["because"])
         lines += wrapped(said, "  ", "  ")
@@ -98,7 +99,7 @@ def _check(check: Answer, name: str) -> Iterator[str]:
     passed = check.get("passed")
     mark = {True: _("passed"), False: _("failed"), None: _("not judged")}[passed]
     said = check.get("because") or _measured(check)
-    start = "  " + name + "  " + click.style(mark, fg=_MARKS[passed])
+    start = "  " + name + "  " + style(mark, fg=_MARKS[passed])
     yield from wrapped(said, start + "  ", "      ") if said else [start]
 
 

@@ -13,9 +13,11 @@ from typing import Any
 
 import click
 
+from rigup.cli.guard import unguarded
 from rigup.cli.layout import columns, width, wrapped
 from rigup.cli.loading import Emptying, Loading, size_text, unpacked_now
 from rigup.language import _
+from rigup.machine.escapes import without_escapes
 
 Answer = dict[str, Any]
 _CLEAR = "\r\x1b[2K"
@@ -61,7 +63,8 @@ class Watching:
     def says(self, line: str) -> None:
         """A line of its command."""
         self._loading.says(line)
-        self._line = "".join(letter if letter.isprintable() else " " for letter in line).strip() or self._line
+        plain = without_escapes(line)
+        self._line = "".join(letter if letter.isprintable() else " " for letter in plain).strip() or self._line
 
     def watches(self, folder: str) -> None:
         """Where downloads lie while they come."""
@@ -97,7 +100,8 @@ class Watching:
             if heading:
                 seconds = round(time.monotonic() - self._began)
                 # What has come stands first: titles are long, and a line holds only so much.
-                sys.stderr.write(_CLEAR + _fitting(f"{place}{seconds} s  {self._loaded()}{title}  {line}"))
+                unguarded(sys.stderr).write(_CLEAR)
+                sys.stderr.write(_fitting(f"{place}{seconds} s  {self._loaded()}{title}  {line}"))
                 sys.stderr.flush()
 
     def _loaded(self) -> str:
@@ -111,7 +115,7 @@ class Watching:
 
     def _clear(self) -> None:
         if self._alive:
-            sys.stderr.write(_CLEAR)
+            unguarded(sys.stderr).write(_CLEAR)
             sys.stderr.flush()
 
 

@@ -18,6 +18,7 @@ from rigup.diagnosis.rules.told import (
     SHARED_ON_PURPOSE,
     WORKS_INSIDE,
 )  # fmt: skip
+from rigup.diagnosis.silence import unanswered
 from rigup.diagnosis.states import device_states
 from rigup.diagnosis.users import used_by
 from rigup.diagnosis.verifications import failures
@@ -33,6 +34,7 @@ from rigup.machine.reader import inputs_about
 from rigup.machine.sources import Source, close_sources, open_source
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
+from rigup.machine.unanswered import unheard
 from rigup.steps import KINDS, Step, StepError, make, parse
 
 Answer = dict[str, Any]
@@ -124,17 +126,21 @@ def answer(diagnosis: Diagnosis) -> Answer:
         "unexplained": left,
         "near": near(complained, findings, facts),
         "troubles": facts.troubles,
+        "unanswered": unanswered(facts.unanswered),
     }
 
 
 def verdict(findings: list[Finding], facts: Facts, machine: Answer, left: bool) -> str:
-    """Healthy needs something seen that works, and no error or complaint left that nobody accounts for; else it is unknown."""
+    """Healthy needs something seen that works, and no error or complaint left that nobody accounts for; else it is unknown.
+
+    So it is where a card's own tool did not answer.
+    """
     loud = {finding.severity for finding in findings}
     if "error" in loud:
         return "broken"
     if "warning" in loud:
         return "degraded"
-    if left:
+    if left or unheard(facts):
         return "unknown"
     devices = machine.get("accelerators") or []
     works = any(torch.get("available") for torch in facts.of(Torch))

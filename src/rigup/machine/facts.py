@@ -69,6 +69,25 @@ class Reading(NamedTuple):
     rank: int = 0
 
 
+class Unanswered(NamedTuple):
+    """A program that did not answer.
+
+    Attributes:
+        command: as a person would type it.
+        how: hung, crashed, failed, silent, garbage or not-started.
+        number: seconds that it had, the signal that ended it, or its exit status.
+        said: what it printed, or why it could not be started; its first words.
+        vendor: id of the maker whose cards it asks; "" for a program that is no maker's.
+
+    """
+
+    command: str
+    how: str
+    number: float = 0
+    said: str = ""
+    vendor: str = ""
+
+
 class Look(NamedTuple):
     """Somebody looked for facts of a kind. Only a whole look can show that one is absent."""
 

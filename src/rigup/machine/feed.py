@@ -6,20 +6,22 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from rigup.machine.facts import Fact, Look, Place
+from rigup.machine.escapes import without_escapes
+from rigup.machine.facts import Fact, Look, Place, Unanswered
 from rigup.machine.globbing import is_pattern
 from rigup.machine.host import Answer, Host
 from rigup.machine.kinds import DrmCard, PciDevice
 from rigup.machine.reader import Ask, File, Input, Listing, Reader, Run, shown
 from rigup.machine.sources import Source
 from rigup.machine.texts import Text
+from rigup.machine.unanswered import refused
 
 _MOST_FILES = 4000  # of one glob
 _SUSPENDED = ("suspended", "suspending")
 _SLEEPS = Answer(None, "refused", "the device sleeps")
 
 
-def inputs(reader: Reader, source: Source, known: list[Fact], wake: bool) -> Iterator[Text | Look]:
+def inputs(reader: Reader, source: Source, known: list[Fact], wake: bool) -> Iterator[Text | Look | Unanswered]:
     """Texts for one reader from one source, and looks that found nothing or were refused."""
     if source.host is not None:
         for given in reader.inputs:
@@ -50,14 +52,17 @@ def _asleep(given: Input, known: list[Fact]) -> frozenset[str]:
 
 def _answered(
     reader: Reader, host: Host, base: Place, given: Input, known: list[Fact], asleep: frozenset[str]
-) -> Iterator[Text | Look]:
+) -> Iterator[Text | Look | Unanswered]:
     place = base._replace(process=base.process or reader.place.process)
     for path, answer in _answers(host, given, known, asleep):
         if answer.body is None:
             yield from _looks(reader, place, path, answer)
+            if isinstance(given, Run) and (told := refused(given, answer)):
+                yield told
             continue
         seen = place._replace(process=_owner(given, path)) if isinstance(given, File) and given.process else place
-        text = Text(path, answer.body, seen, whole=True, rank=reader.rank, exit_status=answer.exit)
+        body = without_escapes(answer.body) if isinstance(given, Run) else answer.body  # rocminfo colours its head
+        text = Text(path, body, seen, whole=True, rank=reader.rank, exit_status=answer.exit)
         text.fresh, text.asked = True, shown(given)
         yield text
 

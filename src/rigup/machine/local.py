@@ -126,7 +126,7 @@ def _program(name: str, search: str) -> str | None:
 
 def _finish(process: "subprocess.Popen[bytes]", seconds: float) -> Answer:
     """What it printed, as far as the limits let it: neither a hanging nor a chattering program holds us up."""
-    late = threading.Event()
+    late, cut = threading.Event(), 0
 
     def end_late() -> None:
         late.set()
@@ -138,9 +138,11 @@ def _finish(process: "subprocess.Popen[bytes]", seconds: float) -> Answer:
     try:
         said = process.stdout.read(LIMIT) if process.stdout else b""
         if len(said) >= LIMIT:
+            cut = 141  # as where nobody reads on
             _end(process)
         process.wait(timeout=1)
     except subprocess.TimeoutExpired:  # it closed its output and runs on
+        cut = 124
         _end(process)
         process.wait()
     finally:
@@ -149,7 +151,7 @@ def _finish(process: "subprocess.Popen[bytes]", seconds: float) -> Answer:
             process.stdout.close()
     if late.is_set():
         return Answer(None, "refused", "no answer in " + str(seconds) + " s", exit=124)
-    return Answer(said.decode("utf-8", "replace"), exit=process.returncode or 0)
+    return Answer(said.decode("utf-8", "replace"), exit=cut or process.returncode or 0)
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

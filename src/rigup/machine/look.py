@@ -9,14 +9,15 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from rigup.machine import feed
-from rigup.machine.crew import Crew, Done
-from rigup.machine.facts import Fact, Look, Place
+from rigup.machine.crew import NO_ANSWER, Crew, Done
+from rigup.machine.facts import Fact, Look, Place, Unanswered
 from rigup.machine.kinds import CardCount, Gpu, Symptom
 from rigup.machine.matcher import match
-from rigup.machine.reader import DERIVED, READERS, File, Listing, Reader, Run
+from rigup.machine.reader import DERIVED, READERS, File, Listing, Reader, Run, shown
 from rigup.machine.sources import Source
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
+from rigup.machine.unanswered import hung, spoilt
 
 _MOST_STATEMENTS = 20_000  # of one reader
 _MOST_MARKS = 20  # of one literal, that tell where a text stands
@@ -30,6 +31,7 @@ class Result(NamedTuple):
     statements: list[Fact]
     symptoms: list[tuple[Symptom, list[Fact]]]
     looks: list[Look]
+    unanswered: list[Unanswered]
 
 
 def look(sources: list[Source], wake: bool = False) -> Facts:
@@ -136,7 +138,9 @@ class _Runner:
         self.crew.give(name, lambda: self.read(reader, known), seconds + _SLACK, alone=seconds > 0)
 
     def take(self, done: Done[Result]) -> None:
-        if done.trouble:
+        if done.trouble == NO_ANSWER and (asked := [one for one in READERS[done.name].inputs if isinstance(one, Run)]):
+            self.facts.unanswered += map(hung, asked)
+        elif done.trouble:
             self.facts.troubles.append(done.name + ": " + done.trouble)
         if (result := done.value) is None:
             return
@@ -147,6 +151,7 @@ class _Runner:
             symptom.about = stated[0] if stated else None
             self.facts.state(symptom)
         self.facts.looks += result.looks
+        self.facts.unanswered += result.unanswered
 
     def derive(self, name: str) -> None:
         made = DERIVED[name]
@@ -158,11 +163,13 @@ class _Runner:
                 self.facts.troubles.append(name + ": " + type(error).__name__ + ": " + str(error)[:200])
 
     def read(self, reader: Reader, known: list[Fact]) -> Result:
-        result = Result([], [], [])
+        result = Result([], [], [], [])
         for source in self.sources:
             for told in feed.inputs(reader, source, known, self.wake):
                 if isinstance(told, Look):
                     result.looks.append(told)
+                elif isinstance(told, Unanswered):
+                    result.unanswered.append(told)
                 else:
                     _read_text(reader, told, result)
         result.looks[:] = dict.fromkeys(result.looks)
@@ -170,7 +177,7 @@ class _Runner:
 
     def heard(self) -> Result:
         """The messages in all pasted and recorded texts."""
-        result = Result([], [], [])
+        result = Result([], [], [], [])
         for source in self.sources:
             for text in source.texts:
                 result.symptoms.extend(match(text, "anybody" if source.host is None else "program"))
@@ -179,6 +186,7 @@ class _Runner:
 
 def _read_text(reader: Reader, text: Text, result: Result) -> None:
     """State what one text says, and that somebody looked."""
+    heard = len(result.symptoms)
     if reader.matched and text.fresh:
         result.symptoms.extend(match(text, reader.matched))
     stated = []
@@ -187,6 +195,9 @@ def _read_text(reader: Reader, text: Text, result: Result) -> None:
         if len(stated) >= _MOST_STATEMENTS:
             break
     result.statements.extend(stated)
+    if given := next((one for one in reader.inputs if isinstance(one, Run) and shown(one) == text.asked), None):
+        told = spoilt(given, text, bool(stated) or len(result.symptoms) > heard)
+        result.unanswered.extend([told] if told else [])
     covered = "whole" if text.whole and not text.exit_status else "excerpt" if stated or not text.fresh else "refused"
     source = text.asked or text.source
     for kind in reader.about:

@@ -4,12 +4,12 @@ import re
 from collections import Counter, defaultdict
 
 from rigup.knowledge.patterns import late
+from rigup.machine.escapes import without_escapes
 from rigup.machine.facts import Place
 from rigup.machine.texts import Text
 from rigup.machine.thinning import Numbered, thinned
 from rigup.machine.unwrapping import unwrapped
 
-_ANSI = late(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r(?=\n)")
 _LABEL = late(r"^(?P<node>[A-Za-z][\w-]*(?:\.[\w.-]+)?|\d{1,4}): ?(?P<rest>.*)$")
 _LEAST_LINES = 6  # of a label, before it counts as one
 _LEAST_SHARE = 0.8  # of the lines that carry a label
@@ -17,7 +17,7 @@ _LEAST_SHARE = 0.8  # of the lines that carry a label
 
 def texts_of(source: str, body: str, place: Place = Place()) -> list[Text]:
     """The texts in one file: one, or one a node where each line begins with a node's name (pdsh, srun -l)."""
-    whole = _ANSI.sub("", body).replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
+    whole = without_escapes(body.replace("\r\r\n", "\n").replace("\r\n", "\n")).replace("\r", "\n").replace("\x00", "")
     told = thinned(whole)
     labels = _labels(whole)
     if len(labels) >= 2:

@@ -25,7 +25,8 @@ class File(NamedTuple):
 class Run(NamedTuple):
     """A program; it is ended after `seconds`.
 
-    `given` is a path without which it is not worth running, `unless` one with which it is not.
+    `given` is a path without which it is not worth running, `unless` one with which it is not. `says` is a pattern by
+    which its answer is known where nothing can be stated of it: what is neither understood nor known is no answer.
     """
 
     argv: tuple[str, ...]
@@ -33,6 +34,7 @@ class Run(NamedTuple):
     wakes: str = ""
     given: str = ""
     unless: str = ""
+    says: str = ""
 
 
 class Listing(NamedTuple):

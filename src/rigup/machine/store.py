@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from rigup.machine.facts import Fact, Look, Place
+from rigup.machine.facts import Fact, Look, Place, Unanswered
 from rigup.machine.kinds import Gpu, Symptom
 
 T = TypeVar("T", bound=Fact)
@@ -19,6 +19,7 @@ class Facts:
         self._by_id: dict[str, list[Symptom]] = defaultdict(list)
         self.looks: list[Look] = []
         self.troubles: list[str] = []
+        self.unanswered: list[Unanswered] = []  # programs that were asked in vain
         self.pasted = True  # whether people, or the programs that they ran, may speak in what was read
 
     def of(self, kind: type[T]) -> list[T]:

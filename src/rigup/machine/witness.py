@@ -10,6 +10,7 @@ import signal
 from typing import NamedTuple
 
 from rigup.knowledge.patterns import late
+from rigup.machine.escapes import without_escapes
 from rigup.machine.facts import Place
 from rigup.machine.host import Answer
 from rigup.machine.local import Local
@@ -19,7 +20,7 @@ from rigup.machine.texts import Text
 
 _START = 600.0  # seconds after the kernel's start in which drivers report
 _SLACK = 2.0  # seconds between the two clocks
-_UNSPOKEN = late(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]+")  # all control characters but blanks and those of colours
+_UNSPOKEN = late(r"[\x00-\x08\x0e-\x1f\ufffd]+")  # all control characters but blanks
 _STAMP = late(r"^(?:<\d{1,3}>)?\[ {0,8}(\d{1,10}\.\d{1,9})\]")
 _SAID = {  # what a shell prints of a program that a signal ended
     signal.SIGABRT: "Aborted", signal.SIGFPE: "Floating point exception", signal.SIGILL: "Illegal instruction",
@@ -106,7 +107,7 @@ def _texts(ended: Ended, place: Place, host: Witness) -> list[Text]:
 
 def words_of(output: bytes) -> str:
     """What a program said, also between bytes that are no text."""
-    return _UNSPOKEN.sub("", output.decode("utf-8", "replace"))
+    return _UNSPOKEN.sub("", without_escapes(output.decode("utf-8", "replace")))
 
 
 def _killed(ended: Ended, host: Witness) -> int:

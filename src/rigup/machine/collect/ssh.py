@@ -17,6 +17,8 @@ from contextlib import nullcontext, suppress
 from typing import NamedTuple
 
 from rigup.machine.collect.posix import SECONDS
+from rigup.machine.escapes import without_escapes
+from rigup.visible import UNFIT
 
 _MOST_BYTES = 100_000_000  # of one trip
 _MOST_SAID = 8000  # characters of what ssh said, the last ones
@@ -26,7 +28,7 @@ _START_ASKED = 180  # the same where somebody may have to type one
 _SSH_FAILED = 255  # ssh's own exit status where it was not the far side that failed
 _DONE = re.compile(rb"(?m)^@done [^\n]{0,40}\n")
 _HOST = re.compile(r"(?!-)[\w.@%+:/\[\]\\-]{1,255}")
-_UNFIT = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_UNFIT = re.compile(rf"[{UNFIT}]")
 _OPTIONS = (
     "-T", "-a", "-x", "-o", "ClearAllForwardings=yes", "-o", "RemoteCommand=none", "-o", "PermitLocalCommand=no",
     "-o", f"ConnectTimeout={_CONNECT}",
@@ -191,5 +193,5 @@ def _waited(process: "subprocess.Popen[bytes]") -> bool:
 
 def cleaned(said: str) -> str:
     """Without what a terminal would obey; the last lines, at most."""
-    plain = _UNFIT.sub("", said.replace("\r\n", "\n"))
+    plain = _UNFIT.sub("", without_escapes(said.replace("\r\n", "\n")))
     return "\n".join(line for line in plain.splitlines()[-20:] if line.strip())[-2000:]

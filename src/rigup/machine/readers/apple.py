@@ -26,7 +26,7 @@ def gpu_of_chip(cpu: Cpu) -> Iterator[Gpu]:
         yield Gpu(cpu.place, {name: reading._replace(value=value) for name, value in said.items()})
 
 
-@reads(adds=(Gpu,), inputs=[Run(("system_profiler", "-json", "SPDisplaysDataType", "SPHardwareDataType"), seconds=15)],
+@reads(adds=(Gpu,), inputs=[Run(("system_profiler", "-json", "SPDisplaysDataType", "SPHardwareDataType"), seconds=15, says="SPDisplaysDataType")],
        marks=("SPDisplaysDataType", "sppci_model", "chip_type"))  # fmt: skip
 def profiler_json(text: Text) -> Statements:
     """`system_profiler -json`: the GPUs, and the machine's chip and memory."""

@@ -38,9 +38,12 @@ def container_started(text: Text) -> Statements:
 _MACHINES = r"^(?:colima|rancher-desktop|lima-[\w-]{1,40})(?:[ \t]{0,20}\*[^\n]{0,200}|[ \t]*)$"  # of an engine's own, as Docker Desktop's
 
 
+_INFO = r"^ *(?:Client|Server|host|Containers)\b.*:|[Dd]ocker daemon|docker\.sock|permission denied"
+
+
 @reads(
     ContainerEngine,
-    inputs=[Run(("docker", "info"), seconds=4, given="/{var/run,run}/docker.sock")],
+    inputs=[Run(("docker", "info"), seconds=4, given="/{var/run,run}/docker.sock", says=_INFO)],
     marks=(
         "Docker Desktop",
         "desktop-linux",

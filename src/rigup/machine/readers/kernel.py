@@ -14,13 +14,20 @@ def nvidia_module(text: Text) -> Statements:
         yield hit.states(Driver, vendor="nvidia", version=hit["version"], flavour=flavour)
 
 
-@reads(Symptom, inputs=[Run(("dmesg",))], matched="kernel")
+# A log that was cleared is empty; one without stamps has names of drivers.
+_LINES = r"\A\s*\Z|^(?:<\d+>)?\[ *\d+\.\d|^\[\w{3} \w{3} |^dmesg: |^Linux version |^[a-zA-Z][\w .:/@-]{1,60}: \S"
+_ENTRIES = r"\A\s*\Z|kernel: |^-- |[Jj]ournal|systemd"
+
+
+@reads(Symptom, inputs=[Run(("dmesg",), says=_LINES)], matched="kernel")
 def kernel_log(_: Text) -> Statements:
     """Read for its symptoms alone."""
     yield from ()
 
 
-@reads(Symptom, inputs=[Run(("journalctl", "-k", "-b", "--no-pager", "-n", "20000"), 8)], matched="kernel")
+@reads(
+    Symptom, inputs=[Run(("journalctl", "-k", "-b", "--no-pager", "-n", "20000"), 8, says=_ENTRIES)], matched="kernel"
+)
 def kernel_journal(_: Text) -> Statements:
     """The same log as the journal keeps it, for those who may not read the kernel's; asked side by side."""
     yield from ()

@@ -259,7 +259,7 @@ _AFTER = late(
 
 
 @reads(
-    inputs=[Run((sys.executable, str(Path(nvml.__file__))), seconds=10, wakes="10de", given="/dev/nvidiactl")],
+    inputs=[Run((sys.executable, str(Path(nvml.__file__))), seconds=10, wakes="10de", given="/dev/nvidiactl", says=r"^index, |NVML|nvidia-ml-py")],
     adds=(Driver, Gpu), marks=("--query-gpu", "remapped_rows.", "driver_version", "memory.total", "compute_cap", "pci.bus_id", "name, ", "index, ", "compute_mode", "mig.mode.current"),
 )  # fmt: skip
 def nvidia_csv(text: Text) -> Statements:

@@ -34,11 +34,13 @@ _MIG_ROW = (
 )
 _LISTED = r"^[> \t]{0,40}GPU (?P<nvml_index>\d{1,3}): (?P<name>[^\n(]{2,80}?) *\(UUID: (?P<uuid>[^)\n]{1,80})\)"
 _MIG_LISTED = late(r"^[> \t]{0,40}MIG (\S{2,30}) +Device +(\d{1,3}): \(UUID: ([^)\n]{1,80})\)", re.MULTILINE)
+# What it says where there is no card to tell of.
+_ANSWERS = r"NVIDIA-SMI|NVML|No devices (?:were )?found|Unable to determine|error while loading shared libraries"
 _MODES = {"E. Process": "Exclusive_Process", "E. Thread": "Exclusive_Thread"}
 
 
 @reads(
-    adds=(Driver, Gpu), inputs=[Run(("nvidia-smi",), seconds=10, wakes="10de")],
+    adds=(Driver, Gpu), inputs=[Run(("nvidia-smi",), seconds=10, wakes="10de", says=_ANSWERS)],
     marks=("NVIDIA-SMI", "CUDA Version:", "Persistence-M", "MiB /", "KMD Version", "| 00000000:", "| 0000:", "|   00000000:"), matched="program",
 )  # fmt: skip
 def nvidia_smi(text: Text) -> Statements:
@@ -118,7 +120,12 @@ def driver_of_windows(text: Text) -> Statements:
             yield hit.states(Platform, system="linux", wsl=2)
 
 
-@reads(adds=(Gpu,), inputs=[Run(("nvidia-smi", "-L"), seconds=10, wakes="10de")], marks=("(UUID: ",), matched="program")
+@reads(
+    adds=(Gpu,),
+    inputs=[Run(("nvidia-smi", "-L"), seconds=10, wakes="10de", says=_ANSWERS)],
+    marks=("(UUID: ",),
+    matched="program",
+)
 def nvidia_list(text: Text) -> Statements:
     """`nvidia-smi -L`, and the head lines of nvlink's and other listings."""
     cards = list(text.each(_LISTED))[:_MOST]

@@ -18,10 +18,11 @@ from rigup.machine.readers.values import Draft, Line, address, keyed, number, pc
 from rigup.machine.texts import Text
 
 _MOST = 1024  # devices of one report
+_ANSWERS = r"ROCk module|HSA |\bhsa_|/dev/kfd|error while loading shared libraries"
 _AGENT = r"^[> \t]{0,40}Agent (?P<number>\d{1,4})[ \t]*$"
 
 
-@reads(adds=(Gpu, KernelModule, Driver), inputs=[Run(("rocminfo",), seconds=8, wakes="1002")],
+@reads(adds=(Gpu, KernelModule, Driver), inputs=[Run(("rocminfo",), seconds=8, wakes="1002", says=_ANSWERS)],
        marks=("HSA Agents", "Marketing Name:", "ROCk module", "hycu module", "amdgcn-amd-amdhsa--", " gfx"), matched="program")  # fmt: skip
 def rocminfo(text: Text) -> Statements:
     """Agents in KFD order; CPUs are agents too."""

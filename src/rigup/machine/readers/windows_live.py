@@ -40,7 +40,14 @@ _MOST, _DEEP = 200, 6
 
 @reads(
     adds=(Gpu, Driver, Platform, Distribution, Cpu, Memory, SystemPackage),
-    inputs=[Run(("powershell", "-NoProfile", "-NonInteractive", "-Command", _QUESTION), seconds=20, given=_POWERSHELL)],
+    inputs=[
+        Run(
+            ("powershell", "-NoProfile", "-NonInteractive", "-Command", _QUESTION),
+            seconds=20,
+            given=_POWERSHELL,
+            says="Win32_",
+        )
+    ],
     marks=('"PNPDeviceID"', '"TotalVisibleMemorySize"', '"TotalVirtualMemorySize"'),
 )
 def cim_objects(text: Text) -> Statements:

@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO
 
+from rigup.machine.escapes import without_escapes
+from rigup.visible import visible
+
 Argv = tuple[str, ...]
 NOT_STARTED = 127  # as a shell says it of a program that is not there
 _PATIENCE = 10.0  # seconds that a command may take to end when it is asked to
@@ -21,7 +24,7 @@ class Child:
 
     def __init__(self, argv: Argv, log: Path, variables: Mapping[str, str], folder: str = "") -> None:
         self._log = open(log, "ab")  # noqa: SIM115  (closed when the command has ended)
-        self._log.write(b"$ " + " ".join(argv).encode("utf-8", "surrogateescape") + b"\n")
+        self._log.write(b"$ " + _readable(" ".join(argv)) + b"\n")
         self._log.flush()
         self.process: subprocess.Popen[bytes] | None = None
         self.why = ""
@@ -33,7 +36,7 @@ class Child:
             )  # fmt: skip
         except OSError as error:
             self.why = error.strerror or type(error).__name__
-            self._log.write(f"{argv[0]}: {self.why}\n".encode())
+            self._log.write(_readable(f"{argv[0]}: {self.why}") + b"\n")
 
     def wait(self, say: Callable[[str], None], gentle: bool = False) -> int:
         """Its exit status; what it says goes to `say` line by line. A `gentle` one is never ended by us: Ctrl-C waits for it."""
@@ -101,8 +104,13 @@ class Child:
 def _kept(log: IO[bytes], line: bytes) -> None:
     with contextlib.suppress(OSError):  # a full disk ends the step by itself; its log is not what matters then
         if log.tell() < _MOST_LOG:
-            log.write(line + b"\n")
+            log.write(_readable(line.decode("utf-8", "replace")) + b"\n")
             log.flush()
+
+
+def _readable(line: str) -> bytes:
+    """A line as logs hold it: whoever shows the file on a terminal is safe."""
+    return visible(without_escapes(line)).encode()
 
 
 def started_at(pid: int) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import msgspec
 
 from rigup.language import _, sentences
+from rigup.machine.escapes import without_escapes
 from rigup.machine.host import Host
 from rigup.plan.applying import kept, traces
 from rigup.plan.applying.as_planned import differences
@@ -321,5 +322,5 @@ def tail(record: Record, step: int, lines: int = 15) -> list[str]:
     with contextlib.suppress(OSError), open(record.log(step), "rb") as file:
         file.seek(0, os.SEEK_END)
         file.seek(max(0, file.tell() - 20_000))
-        return file.read().decode("utf-8", "replace").splitlines()[-lines:]
+        return without_escapes(file.read().decode("utf-8", "replace")).splitlines()[-lines:]
     return []
