@@ -142,7 +142,7 @@ class Stage:
         return environment_record.Record(
             wish=tuple(told.get("wish", ())) or before.wish, packages={**before.packages, **told.get("packages", {})},
             indexes=tuple(told.get("indexes", ())) or before.indexes,
-            variables={**before.variables, **told.get("variables", {})}, python=told.get("python", "") or before.python,
+            variables=environment_record.allowed_variables({**before.variables, **told.get("variables", {})}), python=told.get("python", "") or before.python,
             plan=self._record.ident, facts=told.get("facts", {}),
         )  # fmt: skip
 

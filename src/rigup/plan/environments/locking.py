@@ -37,7 +37,7 @@ def of_choice(choice: Choice, environment: Path | None = None) -> Lock:
     """
     told = groups(choice)
     found = resolved(resolver_for(choice.python, environment), told)
-    variables = {name: value for name, (value, _why) in network.variables(choice).items()}
+    variables = record.allowed_variables({name: value for name, (value, _why) in network.variables(choice).items()})
     return Lock(
         packages=tuple(found), requires_python=_range(choice.python), wish=choice.wish.packages, python=choice.python,
         environments=_markers(choice.python), manager=choice.wish.manager if choice.wish.manager == "conda" else "venv",
