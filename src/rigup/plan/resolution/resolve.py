@@ -25,6 +25,7 @@ from rigup.plan.resolution.previews import unasked_previews
 from rigup.plan.resolution.question import Question, question
 from rigup.plan.resolution.sizes import weighed
 from rigup.plan.resolution.stand_ins import stand_in
+from rigup.plan.term_files import not_by_hash
 from rigup.stack.choice import Choice
 from rigup.stack.choose import choose
 from rigup.stack.frameworks.torch import FAMILY
@@ -71,6 +72,8 @@ def resolved(choice: Choice, *, here: bool, variables: Mapping[str, str] | None 
     if asker is None:
         return _with(choice, Resolution(because=(_nobody(),)))
     found = _settled(choice, asker, told)
+    if found.resolution and (because := not_by_hash(choice.wish.terms, found.resolution)):
+        return _with(found, msgspec.structs.replace(found.resolution, refused=because))
     return (
         _with(found, msgspec.structs.replace(found.resolution, packages=weighed(found.resolution.packages)))
         if found.resolution
@@ -152,6 +155,8 @@ def _asked(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Resolu
     """One question, without the indexes at which nobody answers."""
     asked = question(choice)
     dead = set(silent(asked.indexes, variables))
+    if named := sorted(dead & choice.wish.terms.places):
+        return Resolution(by=asker.by, refused=_not_without(named, choice))
     lost = {name: url for name, url in asked.bound.items() if url in dead}
     left = _without(asked, dead)
     answer = Answered(silent=", ".join(sorted(dead))) if asked.index in dead else _put(asker, left)
@@ -160,6 +165,12 @@ def _asked(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Resolu
     if lost and answer.refused:
         return _around(asker, left, lost, choice)
     return _told(answer, asker)
+
+
+def _not_without(named: list[str], choice: Choice) -> str:
+    """Elsewhere a package of the same name may be anybody's."""
+    told = _("Nobody answers at {places}, which {files} name, and without them packages would come from elsewhere.")
+    return told.format(places=", ".join(named), files=", ".join(choice.wish.terms.files))
 
 
 def _elsewhere(asker: Asker, asked: Question) -> Answered:
