@@ -5,6 +5,7 @@ out without a word: an option that cannot be kept is named, with its file and li
 """
 
 import codecs
+import errno
 import os
 import re
 import shlex
@@ -84,6 +85,10 @@ class _Reading:
 
     def file(self, path: str, bounds: bool, above: tuple[str, ...]) -> None:
         """Read a file; one that names itself, by whichever way, is refused."""
+        if "\0" in path:
+            raise WishError(
+                _("{path} cannot be read: {error}.").format(path=repr(path), error=os.strerror(errno.EINVAL))
+            )
         real = os.path.realpath(path)
         self.files += 1
         if real in above:

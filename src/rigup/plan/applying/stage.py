@@ -59,7 +59,7 @@ class Stage:
         """An empty place, or a copy of the environment that is to be changed. What an earlier try left is removed."""
         if self.path is None:
             return
-        if self.folder.exists():
+        if os.path.lexists(self.folder):
             beside.discard(self.folder)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._record.write("stage", folder=str(self.folder), path=str(self.path))
@@ -99,7 +99,7 @@ class Stage:
 
     def drop(self) -> None:
         """Nothing of it is left; the environment that was there was never touched."""
-        if self.path is not None and self.folder.exists():
+        if self.path is not None and os.path.lexists(self.folder):
             beside.discard(self.folder)
 
     def _for_all_to_read(self) -> None:
