@@ -242,7 +242,7 @@ def _hashes(line: Line, options: str) -> Iterator[str]:
             raise WishError(_not_kept(line, name))
         value = value if equals else (words.pop(0) if words else "")
         if not _HASH.fullmatch(value.lower()):
-            said = _("{where}: {value} is no hash that pip believes: write sha256: and 64 signs.")
+            said = _("{where}: {value} is no hash that pip believes: write `sha256:` and 64 signs.")
             raise WishError(said.format(where=line.where, value=repr(value)[:120]))
         yield value.lower()
 
