@@ -8,7 +8,11 @@ def main() -> int:
     if sys.argv[1:] == ["--version"]:
         from rigup import __version__
 
-        sys.stdout.write("rigup " + __version__ + "\n")
+        try:
+            sys.stdout.write("rigup " + __version__ + "\n")
+            sys.stdout.flush()
+        except OSError:
+            return 2
         return 0
     from rigup.cli import run
 
@@ -24,18 +28,27 @@ def _be_open() -> None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, way), "r" if name == "stdin" else "w"))
 
 
+def _take_every_sign() -> None:
+    """A name of bytes that are no text, and a sign that the terminal's encoding lacks, are written as escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
 def entry() -> None:
     """Run as a process of its own. It ends at once: a reader that hangs in the kernel must not hold it."""
     import gc
     import os
 
     _be_open()
+    _take_every_sign()
     gc.disable()  # the process is short; collecting would cost more than it frees
     status = main()
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except OSError:
+    except OSError:  # a reader that went needs no word; a full disk was told where it was met
         status = status or 1
     os._exit(status)
 

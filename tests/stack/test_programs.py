@@ -3,9 +3,10 @@
 import pytest
 
 from rigup.plan.answer import answer
+from rigup.stack.asked import of_file
 from rigup.stack.choose import choose
 from rigup.stack.profile import read_profile
-from rigup.stack.wish import Wish, read_wishes, wishes_in
+from rigup.stack.wish import Wish, read_wishes
 
 PROFILE = "RTX 4070, driver 580.95.05, ubuntu 24.04, python 3.12"
 
@@ -39,7 +40,7 @@ def test_a_program_whose_library_has_its_name_is_told_apart_from_it(word):
 def test_a_file_of_requirements_means_the_library(tmp_path):
     path = tmp_path / "requirements.txt"
     path.write_text("ollama\nhttpx\n")
-    assert wishes_in(str(path)) == ["ollama>=0", "httpx"]
+    assert of_file(str(path)).words == ("ollama>=0", "httpx")
 
 
 def test_a_program_brings_the_python_that_it_runs_on():

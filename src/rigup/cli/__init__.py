@@ -113,6 +113,10 @@ def _run(argv: list[str]) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except Exception as error:
+        from rigup.cli.own_fault import told_of
+
+        return told_of(error)
     return returned if isinstance(returned, int) else 0
 
 

@@ -97,7 +97,8 @@ def _meant(
     where = environment or beside()
     choice = chosen_for(wishes, files, None, where, options, resolve=True)
     intent = intent_of(choice, plan := answer(choice))
-    again = {"wishes": list(choice.wish.packages), "environment": where, "options": options}
+    terms = msgspec.to_builtins(choice.wish.terms)
+    again = {"wishes": list(choice.wish.packages), "environment": where, "options": options, "terms": terms}
     return msgspec.structs.replace(intent, asked={**intent.asked, **again}), plan
 
 

@@ -107,7 +107,7 @@ def _cloned(there: "Environment", path: Path, copy: bool) -> None:
 
     path.parent.mkdir(parents=True, exist_ok=True)
     built = beside.staging(path)
-    if built.exists():
+    if os.path.lexists(built):
         beside.discard(built)
     try:
         beside.clone(there.path, built, copy)
@@ -116,7 +116,7 @@ def _cloned(there: "Environment", path: Path, copy: bool) -> None:
         beside.discard(built)
         raise click.ClickException(str(error)) from error
     except BaseException:
-        if built.exists():
+        if os.path.lexists(built):
             beside.discard(built)
         raise
     _tell_what_it_is(there, built)

@@ -97,15 +97,18 @@ def _environment(word: str) -> Any:
 def _of_wish(words: tuple[str, ...], files: tuple[str, ...], name: str, python: str, mirror: str) -> "Lock":
     from rigup.plan.environments import locking
     from rigup.plan.resolution.resolve import resolved
+    from rigup.plan.term_files import write_files
+    from rigup.stack.asked import asked_in, fits_python, wished
     from rigup.stack.choose import choose as chosen
-    from rigup.stack.wish import Wish, WishError, read_wishes, wishes_in
+    from rigup.stack.wish import WishError
 
     there = environment_if_any(name)
-    site = here(there.path if there else None)
     try:
-        asked = (*words, *(word for path in files for word in wishes_in(path)))
-        wish = Wish(packages=read_wishes(asked, site), python=python, mirror=mirror or defaults().mirror)
+        asked, site = asked_in(words, files), here(there.path if there else None)
+        wish, site = wished(asked, site, mirror=mirror, usual_mirror=defaults().mirror, python=python)
         choice = resolved(chosen(wish, site), here=True)
+        fits_python(wish, choice.python)
+        write_files(choice)
     except WishError as error:
         raise click.ClickException(str(error)) from error
     if not choice.possible:

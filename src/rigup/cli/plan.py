@@ -13,6 +13,7 @@ from rigup.language import _, choose
 if TYPE_CHECKING:
     from rigup.stack.choice import Choice
     from rigup.stack.site import Site
+    from rigup.stack.terms import Terms
 
 _MADE_FOR = {"dockerfile": "docker", "apptainer": "apptainer", "conda": "conda"}
 _OF_PIP = ("dockerfile", "apptainer", "pyproject", "poetry")
@@ -85,33 +86,40 @@ def command(
 
 def chosen_for(
     wishes: tuple[str, ...], files: tuple[str, ...], profile: str | None, environment: str, options: dict[str, Any], *,
-    resolve: bool = False,
+    resolve: bool = False, terms: "Terms | None" = None,
 ) -> "Choice":  # fmt: skip
-    """The stack for wishes and files of wishes, resolved if that is asked for.
+    """The stack for wishes and files of wishes, resolved if that is asked for; `terms` go with wishes that files made before.
 
     Raises:
         ClickException: they cannot be understood.
 
     """
+    import msgspec
+
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError
     from rigup.plan.environments.rigup_torch import wheel_folder
+    from rigup.plan.term_files import elsewhere, write_files
+    from rigup.stack.asked import asked_in, fits_python, wished
     from rigup.stack.choose import choose as chosen
     from rigup.stack.doubts import sorted_out
     from rigup.stack.profile import ProfileError
-    from rigup.stack.wish import Wish, WishError, read_wishes, wishes_in
+    from rigup.stack.wish import WishError
 
     _is_python(options["python"])
     try:
         typed, named = sorted_out(wishes)
-        told = (*typed, *(word for path in (*files, *named) for word in wishes_in(path)))
-        machine = site(profile, environment)
-        if profile is None and not options["mirror"]:
-            options = {**options, "mirror": defaults().mirror}
+        asked = asked_in(typed, (*files, *named))
+        asked = asked._replace(terms=terms) if terms is not None else asked
+        usual = defaults().mirror if profile is None else ""
         if options.get("with_rigup"):
             wheel_folder()  # the file that the plan names is there for who types its commands
-        found = chosen(Wish(packages=read_wishes(told, machine), **options), machine)
-        return _resolved(found, profile) if resolve else found
+        wish, machine = wished(asked, site(profile, environment), usual_mirror=usual, **options)
+        found = chosen(wish, machine)
+        fits_python(wish, found.python)
+        found = _resolved(found, profile) if resolve else found
+        write_files(found)
+        return msgspec.structs.replace(found, warnings=(*found.warnings, *elsewhere(found)))
     except ProfileError as error:
         raise NotUnderstood(str(error)) from error
     except (WishError, SourceError, KnowledgeError, OSError) as error:
@@ -183,7 +191,13 @@ def _shown(choice: "Choice", form: str, explained: bool, link: int = 0) -> str:
 
         return text(answer(choice, link), explained) + "\n"
     from rigup.plan.render import rendered
+    from rigup.plan.term_files import unkept
 
+    if left := unkept(choice, form):
+        told = _("A file for {form} cannot keep {options}, which {files} say. The script and `rigup lock` do.")
+        raise click.UsageError(
+            told.format(form=form, options=", ".join(left), files=", ".join(choice.wish.terms.files))
+        )
     if form in _OF_PIP and any(one.build.conda for one in choice.chosen):
         told = _("A file for {form} names packages of pip, and these are conda-forge's: write --as conda.")
         raise click.UsageError(told.format(form=form))

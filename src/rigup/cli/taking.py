@@ -103,9 +103,11 @@ def _not_as_foreseen(record: "Record", intent: "Intent") -> str:
         return ""
     from rigup.cli.plan import chosen_for
     from rigup.plan.answer import answer
+    from rigup.stack.asked import kept_terms
 
-    asked = intent.asked
-    plan = answer(chosen_for(tuple(asked["wishes"]), (), None, str(asked["environment"]), dict(asked["options"])))
+    asked, terms = intent.asked, kept_terms(intent.asked.get("terms", {}))
+    again = tuple(asked["wishes"]), (), None, str(asked["environment"]), dict(asked["options"])
+    plan = answer(chosen_for(*again, terms=terms))
     if plan["packages"] == intent.told.get("packages") and not plan["system"]:
         return ""
     told = _("After the restart the machine is not what the plan counted on, so nothing more was done. `rigup doctor` tells what is wrong, `rigup apply` plans anew.")  # fmt: skip
@@ -173,8 +175,9 @@ def _reached(intent: "Intent", manner: Manner) -> "Intent":
     import msgspec
 
     from rigup.plan.applying.reach import without_dead_places
+    from rigup.stack.asked import kept_terms
 
-    steps, dead, only = without_dead_places(intent.steps, os.environ)
+    steps, dead, only = without_dead_places(intent.steps, os.environ, kept_terms(intent.asked.get("terms", {})).places)
     if dead and not manner.silent:
         told = _("Not reached from here, so only the other places are asked: {places}.")
         click.echo("\n" + "\n".join(wrapped(told.format(places=", ".join(dead)))))

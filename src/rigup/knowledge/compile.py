@@ -30,6 +30,7 @@ FORMAT = 6
 MAX_BYTES = 4 * 1024 * 1024
 MAX_FILES = 2000
 MAX_DEPTH = 4
+_DEEPEST_TABLE = 30  # tables within tables
 
 PROVENANCE = ("source", "checked", "how")
 
@@ -144,6 +145,8 @@ def parse(path: Path, content: bytes) -> Table:
         raise KnowledgeError(path, str(error), _line_of(error)) from error
     except RecursionError as error:
         raise KnowledgeError(path, "nested too deeply") from error
+    if _too_deep(found):
+        raise KnowledgeError(path, "nested too deeply")
     meta = found.setdefault("meta", {})
     if not isinstance(meta, dict):
         raise KnowledgeError(path, "meta must be a table: [meta]")
@@ -154,6 +157,17 @@ def parse(path: Path, content: bytes) -> Table:
         elif isinstance(rows, dict) and rows is not meta:
             _inherit(meta, array, [rows])
     return found
+
+
+def _too_deep(found: Table) -> bool:
+    """Deeper than any table is; dotted keys nest without brackets."""
+    level: list[Any] = [found]
+    for _depth in range(_DEEPEST_TABLE):
+        inner = [value.values() if isinstance(value, dict) else value for value in level]
+        level = [value for values in inner for value in values if isinstance(value, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def _line_of(error: "tomllib.TOMLDecodeError") -> int | None:

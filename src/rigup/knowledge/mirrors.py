@@ -48,3 +48,15 @@ def mirrored(name: str, kind: str, variant: str = "") -> str:
     if not found or (found[0].variants and not variant.startswith(tuple(found[0].variants))):
         return ""
     return found[0].template.replace("{variant}", variant)
+
+
+def places_of(kind: str) -> frozenset[str]:
+    """The addresses of all mirrors of a kind.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return frozenset(
+        row.template for row in tables.rows("mirrors", "mirror", _Mirror) if row.kind == kind and row.group
+    )

@@ -6,7 +6,7 @@ import re
 import msgspec
 
 from rigup.knowledge.patterns import late
-from rigup.knowledge.tables import remembered, rows
+from rigup.knowledge.tables import KnowledgeError, remembered, rows
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,6 +24,7 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
     example: str
     near_miss: str
     source: str = ""
+    overlay: str = ""
 
 
 class _Words(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,7 +35,13 @@ class _Words(msgspec.Struct, frozen=True, kw_only=True):
 @remembered
 def tokens() -> tuple[Token, ...]:
     """All kinds of tokens. Raises KnowledgeError where the table is malformed."""
-    return rows("secrets", "token", Token)
+    found = rows("secrets", "token", Token)
+    for row in found:
+        if not row.literals or not all(row.literals):
+            raise KnowledgeError(
+                row.overlay or "secrets.toml", f"{row.kind}: literals must be texts of a letter at least"
+            )
+    return found
 
 
 @remembered

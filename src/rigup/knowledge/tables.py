@@ -201,7 +201,20 @@ def _read_overlay(path: Path) -> Table:
         for row in rows if isinstance(rows, list) else ():
             if isinstance(row, dict):
                 row[OVERLAY] = str(path)
+                _check_pattern(path, row.get("regex"))
     return found
+
+
+def _check_pattern(path: Path, told: object) -> None:
+    """A malformed pattern is told with its file, and not where it is first tried."""
+    import re
+
+    if not isinstance(told, str):
+        return
+    try:
+        re.compile(told)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise KnowledgeError(path, f"{told[:100]!r} is no pattern: {error}") from error
 
 
 def _lay_over(below: Table, above: Table, path: Path) -> Table:

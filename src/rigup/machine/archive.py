@@ -7,13 +7,10 @@ or links cannot be as they were (Windows), they are kept beside the files.
 """
 
 import json
-import lzma
 import os
 import shutil
-import tarfile
 import tempfile
 import zipfile
-import zlib
 from contextlib import suppress
 from typing import IO
 
@@ -23,8 +20,6 @@ from rigup.machine.unpacking import Member, TooMuch, is_tar, members
 
 _DEEPEST = 40  # folders
 _KEPT: list[tempfile.TemporaryDirectory[str]] = []  # until somebody calls discard
-_DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError,
-            NotImplementedError, RuntimeError)  # fmt: skip
 
 
 class ArchiveError(Exception):
@@ -52,7 +47,7 @@ def unpacked(path: str, simple_names: bool = os.name == "nt") -> str:
             place.take(member)
     except TooMuch as error:
         raise ArchiveError(_("{path} holds more than a capture of a machine does.").format(path=path)) from error
-    except _DAMAGED as error:
+    except unpacking.DAMAGED as error:
         raise ArchiveError(_("{path} is damaged: {error}").format(path=path, error=str(error)[:200])) from error
     inner = _descended(folder)
     place.finish(inner)

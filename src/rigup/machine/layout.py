@@ -9,6 +9,7 @@ import posixpath
 from typing import Any
 
 from rigup.machine import file_names
+from rigup.machine.readable import OddNames
 
 _HOPS = 40
 
@@ -22,6 +23,7 @@ class Layout:
         told = links if isinstance(links, dict) else {}
         self._links = {path: target for path, target in told.items() if isinstance(target, str)}
         self._linked: dict[str, list[str]] = {}
+        self._odd = OddNames()
         for path in self._links:
             self._linked.setdefault(posixpath.dirname(path).rstrip("/"), []).append(posixpath.basename(path))
 
@@ -47,14 +49,19 @@ class Layout:
 
     def on_disk(self, inner: str) -> str:
         """The file of ours that holds a path without links."""
-        return self.root + ("/".join(map(file_names.escaped, inner.split("/"))) if self._escaped else inner)
+        return self.root + (
+            "/".join(map(file_names.escaped, inner.split("/"))) if self._escaped else self._odd.real(inner)
+        )
 
     def target(self, inner: str) -> str | None:
         """What a link says, None where there is none."""
         if inner in self._links:
             return self._links[inner]
         here = self.on_disk(inner)
-        return os.readlink(here) if os.path.islink(here) else None
+        try:
+            return self._odd.told(os.readlink(here)) if os.path.islink(here) else None
+        except (OSError, ValueError):  # it went meanwhile; a name with a zero in it is no name
+            return None
 
     def entry(self, path: str) -> str | None:
         """Where the entry itself lies: the folders above it are followed, it is not. None outside of the tree."""
@@ -75,4 +82,5 @@ class Layout:
             found = os.listdir(self.on_disk(inner))
         except OSError:
             found = []
-        return [*(map(file_names.plain, found) if self._escaped else found), *self._linked.get(inner, ())]
+        names = [*map(file_names.plain, found)] if self._escaped else self._odd.shown(inner, found)
+        return [*names, *self._linked.get(inner, ())]

@@ -10,6 +10,7 @@ from typing import IO
 
 from rigup.machine.globbing import paths_like
 from rigup.machine.host import LIMIT, Answer, Recorded
+from rigup.machine.readable import OddNames, readable
 
 _PIECE = 1 << 20
 SETTLED = {"LC_ALL": "C", "LANG": "C", "LANGUAGE": "C"}
@@ -25,16 +26,20 @@ class Local:
         self.root = root or (os.environ.get("SYSTEMDRIVE", "") if os.name == "nt" else "")
         self._names: dict[str, list[str]] = {}
         self._hidden: dict[str, bool] = {}
+        self._odd = OddNames()
 
     def find(self, pattern: str) -> list[str]:
         """Paths that a glob pattern names, sorted."""
-        return paths_like(pattern, self._names_in, lambda path: os.path.lexists(self.root + path))
+        return paths_like(pattern, self._names_in, lambda path: os.path.lexists(self._at(path)))
+
+    def _at(self, path: str) -> str:
+        return self.root + self._odd.real(path)
 
     def _names_in(self, folder: str) -> list[str]:
         """What a folder holds; listed once in a look, for patterns share their first parts."""
         if folder not in self._names:
             try:
-                self._names[folder] = os.listdir(self.root + (folder or "/"))
+                self._names[folder] = self._odd.shown(folder, os.listdir(self._at(folder) or "/"))
             except OSError:
                 self._names[folder] = []
         return self._names[folder]
@@ -43,30 +48,32 @@ class Local:
         """A file's text; a pipe or a device is refused, for reading one could wait for ever."""
         try:
             flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-            handle = os.open(self.root + path, flags)
+            handle = os.open(self._at(path), flags)
             with os.fdopen(handle, "rb") as file:
                 if not stat.S_ISREG(os.fstat(handle).st_mode):
                     return Answer(None, "refused", "not a regular file")
                 return Answer(_head(file, limit).decode("utf-8", "replace"))
         except (FileNotFoundError, NotADirectoryError):
             return self._nothing_at(path)
-        except OSError as error:
-            return Answer(None, "refused", error.strerror or type(error).__name__)
+        except (OSError, ValueError) as error:  # a name with a zero in it is no name
+            return Answer(None, "refused", getattr(error, "strerror", None) or type(error).__name__)
 
     def _nothing_at(self, path: str) -> Answer:
         """Absent, unless its folder would not let us see."""
-        folder = self.root + os.path.dirname(path)
+        folder = self._at(os.path.dirname(path))
         if folder not in self._hidden:  # asked once: of most folders several files are wanted
             self._hidden[folder] = os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK)
         return Answer(None, "refused", "the folder may not be read") if self._hidden[folder] else _ABSENT
 
     def link(self, path: str) -> Answer:
         """Where a link leads in the end."""
-        real = os.path.realpath(self.root + path)
-        return Answer(real.removeprefix(self.root)) if os.path.lexists(self.root + path) else Answer(None, "absent")
+        here = self._at(path)
+        real = os.path.realpath(here)
+        return Answer(self._odd.told(real.removeprefix(self.root))) if os.path.lexists(here) else Answer(None, "absent")
 
     def run(self, argv: tuple[str, ...], seconds: float = 5.0) -> Answer:
         """What a program prints under LC_ALL=C. It is ended, with its children, when the time is up."""
+        argv = tuple(self._odd.real(word) if word.startswith("/") else word for word in argv)
         search = os.pathsep.join((os.environ.get("PATH", os.defpath), *TOOL_PATHS))
         if not (program := _program(argv[0], search)):  # cheaper than a process that fails to start
             return Answer(None, "absent", exit=127)
@@ -77,8 +84,8 @@ class Local:
             )  # fmt: skip
         except FileNotFoundError:
             return Answer(None, "absent", exit=127)
-        except OSError as error:
-            return Answer(None, "refused", error.strerror or type(error).__name__, exit=126)
+        except (OSError, ValueError) as error:
+            return Answer(None, "refused", getattr(error, "strerror", None) or type(error).__name__, exit=126)
         return _finish(process, seconds)
 
     def listing(self, pattern: str) -> Answer:
@@ -88,14 +95,14 @@ class Local:
 
     def _line(self, path: str) -> str:
         with contextlib.suppress(OSError):
-            found = os.lstat(self.root + path)
-            arrow = " -> " + os.readlink(self.root + path) if stat.S_ISLNK(found.st_mode) else ""
+            found = os.lstat(self._at(path))
+            arrow = " -> " + self._odd.told(os.readlink(self._at(path))) if stat.S_ISLNK(found.st_mode) else ""
             return ls_line(found.st_mode, _user(found.st_uid), _group(found.st_gid), path + arrow)
         return ""
 
     def variables(self) -> Answer:
         """The variables of the process that asks."""
-        return Answer("\n".join(name + "=" + value for name, value in os.environ.items()))
+        return Answer("\n".join(readable(name) + "=" + self._odd.told(value) for name, value in os.environ.items()))
 
     def account(self) -> Answer:
         """The user of the process that asks, as `id` prints it."""

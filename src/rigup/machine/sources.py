@@ -12,6 +12,7 @@ from rigup.machine.facts import Place
 from rigup.machine.host import Host
 from rigup.machine.local import Local
 from rigup.machine.paste import hinted, texts_of
+from rigup.machine.readable import readable
 from rigup.machine.texts import Text
 from rigup.machine.tree import Tree, is_tree, mount_of
 
@@ -170,12 +171,12 @@ def _declared() -> set[tuple[str, ...]]:
 def _files(path: str) -> dict[str, bytes]:
     """The texts at a path. A folder's are named by their path inside it."""
     if not os.path.isdir(path):
-        return {os.path.basename(path): _read(path)}
+        return {readable(os.path.basename(path)): _read(path)}
     found = sorted(file for file in Path(path).rglob("*") if file.is_file() and not file.is_symlink())
     found = [file for file in found if file.name != COVER]
     if not found and not os.access(path, os.R_OK | os.X_OK):
         raise PermissionError(13, "", path)
-    return {str(file.relative_to(path)): _read(str(file)) for file in found[:_MOST_FILES]}
+    return {readable(str(file.relative_to(path))): _read(str(file)) for file in found[:_MOST_FILES]}
 
 
 def _read(path: str) -> bytes:

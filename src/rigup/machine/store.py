@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from rigup.machine.facts import Fact, Look, Place, Unanswered
 from rigup.machine.kinds import Gpu, Symptom
+from rigup.machine.readable import all_readable
 
 T = TypeVar("T", bound=Fact)
 
@@ -36,6 +37,7 @@ class Facts:
 
     def state(self, new: Fact) -> Fact:
         """Merge a statement into the fact that it speaks of; returns that fact."""
+        _write_readably(new)
         if isinstance(new, Symptom):
             return self._hear(new)
         there = [fact for fact in self._by_kind[type(new)] if _meet(fact, new)]
@@ -125,3 +127,13 @@ def _may_be(one: Gpu, other: Gpu) -> bool:
 def _order(gpu: Gpu) -> tuple[str, int, int]:
     numbers = (gpu.get("nvml_index", 99), gpu.get("runtime_index", 99))
     return (str(gpu.get("pci_address", "~")), *numbers)
+
+
+def _write_readably(new: Fact) -> None:
+    """A value that an escape in somebody's JSON made unwritable is made one that can be shown."""
+    for name, told in new.fields.items():
+        if (
+            not (isinstance(told.value, str) and told.value.isascii())
+            and (value := all_readable(told.value)) != told.value
+        ):
+            new.fields[name] = told._replace(value=value)

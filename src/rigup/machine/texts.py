@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from rigup.knowledge.doctor_tables import Speaker, speakers
 from rigup.machine.facts import Fact, Place, Reading, Where
 from rigup.machine.literals import literals_in
+from rigup.machine.readable import readable
 
 T = TypeVar("T", bound=Fact)
 _EXCERPT = 300  # characters of a line that evidence keeps
@@ -44,7 +45,8 @@ class Text:
         self, source: str, body: str, place: Place = Place(), whole: bool = False, rank: int = 0,
         lines: list[int] | None = None, exit_status: int = 0,
     ) -> None:  # fmt: skip
-        self.source, self.body, self.given, self.whole = source, body, place, whole
+        self.source, self.given, self.whole = source, place, whole
+        self.body = body if body.isascii() else readable(body)
         self.rank, self.lines, self.exit_status = rank, lines, exit_status
         self.fresh = False  # read for one reader alone; a pasted text is seen by several
         self.asked = ""  # the input that asked for it

@@ -20,6 +20,7 @@ from rigup.machine.globbing import paths_like
 from rigup.machine.host import LIMIT, Answer, Recorded
 from rigup.machine.layout import Layout
 from rigup.machine.local import ls_line
+from rigup.machine.readable import all_readable
 
 MARKS = (
     "commands.json",
@@ -190,7 +191,7 @@ def _load(root: str, name: str) -> Any:
         if os.path.islink(os.path.join(root, name)):
             return None
         text = Path(root, name).read_bytes()[: 10 * LIMIT].decode("utf-8", "replace")
-        return json.loads(text)
+        return all_readable(json.loads(text))
     except (OSError, ValueError, RecursionError):
         return None
 

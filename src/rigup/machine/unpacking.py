@@ -12,7 +12,9 @@ import stat
 import struct
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator
+from tarfile import ReadError
 from typing import IO, Any, NamedTuple, NoReturn
 
 MOST_MEMBERS = 100_000
@@ -25,6 +27,12 @@ _MOST_DIRECTORY = 16_000_000  # bytes of a zip's directory
 _CHUNK = 1 << 18
 _MOST_READ = 2 * MOST_BYTES  # of a tar without its packing: what is passed by costs time too
 _END = b"PK\x05\x06"
+_NOT_A_HEADER: Any = (vars(tarfile)["InvalidHeaderError"], vars(tarfile)["TruncatedHeaderError"])
+DAMAGED = (
+    tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, ValueError, LookupError,
+    NotImplementedError, RuntimeError, OverflowError, TypeError, AttributeError, MemoryError,
+)  # fmt: skip
+"""What the readers of archives raise for one that is damaged, or that was made to be (a chain of headers)."""
 
 
 class TooMuch(Exception):
@@ -58,7 +66,9 @@ def is_tar(path: str) -> bool:
             return True
     except TooMuch:  # whoever unpacks it will say so
         return True
-    except (tarfile.TarError, OSError, EOFError, ValueError, lzma.LZMAError):
+    except RecursionError:  # a chain of headers: whoever unpacks it will say so
+        return True
+    except DAMAGED:
         return False
 
 
@@ -70,6 +80,13 @@ def _of_tar(path: str, most_read: int) -> Iterator[Member]:
                 yield Member(entry.name, None, archive.extractfile(entry))
             elif entry.isdir() or entry.issym():
                 yield Member(entry.name, entry.linkname[:_LONGEST_TARGET] if entry.issym() else None, None)
+        _to_the_end(archive)
+
+
+def _to_the_end(archive: tarfile.TarFile) -> None:
+    """What a packing says of its content stands at its end; raises what it raises for one that is damaged."""
+    while archive.fileobj is not None and archive.fileobj.read(_CHUNK):
+        pass
 
 
 def _metered(file: Any, most_read: int = _MOST_READ) -> tarfile.TarFile:
@@ -78,7 +95,15 @@ def _metered(file: Any, most_read: int = _MOST_READ) -> tarfile.TarFile:
 
 
 class _Info(tarfile.TarInfo):
-    """A header that is not long and describes no holes."""
+    """A header that is not long and describes no holes; one that cannot be read is no end, but damage."""
+
+    @classmethod
+    def fromtarfile(cls, tarfile: Any) -> Any:
+        """The next header."""
+        try:
+            return super().fromtarfile(tarfile)
+        except _NOT_A_HEADER as error:
+            raise ReadError(str(error)) from error
 
     def _proc_pax(self, archive: tarfile.TarFile) -> Any:
         return self._bounded()._then("_proc_pax", archive)

@@ -7,7 +7,9 @@ from rigup.knowledge.surroundings import loader
 from rigup.knowledge.system_pythons import Installer, bringing, making_environments, takes_uv, uv_installer
 from rigup.language import _
 from rigup.plan import network, place, programs, toolkit
+from rigup.plan.environments.resolver import as_uv
 from rigup.plan.packages import ALONE, Group, groups, name_of
+from rigup.plan.term_files import hashed_path, is_hashed
 from rigup.stack.choice import Choice
 from rigup.stack.pythons import is_there, repository_pythons
 from rigup.stack.site import Site
@@ -192,13 +194,17 @@ def _remover(site: Site, where: str) -> tuple[str, ...]:
 def _install(choice: Choice, group: Group) -> Step:
     python, uv = interpreter(choice), _uv(choice.site)
     params = {"python": python, "packages": " ".join(group.wanted)}
+    wanted = group.wanted
+    if is_hashed(group, choice.wish.terms):
+        wanted = ("--require-hashes", "-r", str(hashed_path(group.wanted, choice.wish.terms)))
     if not uv or choice.wish.manager == "conda":
-        argv = (python, "-m", "pip", "install", *group.wanted, *group.options)
+        argv = (python, "-m", "pip", "install", *wanted, *group.options)
         step = make_as("install-into-environment", params, KINDS, (argv,), because=_because(group))
         return _titled(step, group, choice)
     strategy = ("--index-strategy", "unsafe-best-match") if group.extra_indexes and not group.offline else ()
     plain = ("env", "-u", _BACKEND) if _BACKEND in choice.site.variables and choice.site.system != "windows" else ()
-    argv = (*plain, uv, "pip", "install", "--python", python, *group.wanted, *group.options, *strategy)
+    options = (*group._replace(terms=()).options, *as_uv(group.terms), *strategy)
+    argv = (*plain, uv, "pip", "install", "--python", python, *wanted, *options)
     step = make_as("install-with-uv", {**params, "uv": uv}, KINDS, (argv,), because=_because(group))
     return _titled(step, group, choice)
 

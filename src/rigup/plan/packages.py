@@ -1,19 +1,23 @@
 """What a plan installs, by where it lies: what steps and all forms share."""
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from packaging.utils import canonicalize_name
 
 from rigup.knowledge.mirrors import mirrored
+from rigup.plan.applying.journal import state
 from rigup.plan.environments import rigup_torch
 from rigup.stack.choice import Choice
 from rigup.stack.choose import pins
 from rigup.stack.frameworks.addons import build_of
 from rigup.stack.resolution import Resolution, Resolved
+from rigup.stack.terms import Terms
 from rigup.stack.weigh import Judged
 
 
@@ -29,6 +33,8 @@ class Group(NamedTuple):
         flags: what the installer is told beside the places.
         build: what was chosen; None for what was asked for beside.
         named: how many of `wanted`, at its beginning, were asked for or chosen; the others are what these need.
+        terms: options with their values that files of requirements say, "" for no value.
+        bound: its packages come from its index alone, by the word of such a file.
 
     """
 
@@ -41,6 +47,8 @@ class Group(NamedTuple):
     conda: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     named: int = 0
+    terms: tuple[tuple[str, str], ...] = ()
+    bound: bool = False
 
     @property
     def places(self) -> list[tuple[str, str]]:
@@ -54,7 +62,8 @@ class Group(NamedTuple):
     def options(self) -> list[str]:
         """What pip and uv are told of the places."""
         offline = ["--no-index"] if self.offline else []
-        return [*self.flags, *offline, *(word for pair in self.places for word in pair)]
+        terms = [word for pair in self.terms for word in pair if word]
+        return [*self.flags, *offline, *terms, *(word for pair in self.places for word in pair)]
 
 
 def groups(choice: Choice) -> list[Group]:
@@ -66,8 +75,40 @@ def groups(choice: Choice) -> list[Group]:
     found = [
         group for group in (*_of_builds(choice), *_beside(choice), *_of_rigup(choice)) if group.wanted or group.conda
     ]
+    found = [*_bound(choice, found), *found]
     told = choice.resolution
-    return [*(_exact(choice, found, told) if told and told.packages else _carried(found))]
+    made = _exact(choice, found, told) if told and told.packages else _carried(found)
+    terms = _terms(choice)
+    own = (rigup_torch.pinned(),)
+    return [group if group.conda or group.wanted == own else group._replace(terms=terms) for group in made]
+
+
+def _terms(choice: Choice) -> tuple[tuple[str, str], ...]:
+    """What files of requirements say, as options; bounds go along where nobody has resolved the whole within them."""
+    terms, told = choice.wish.terms, choice.resolution
+    bounds = terms.constraints and not (told and told.whole)
+    return (*terms.options, *((("--constraint", str(constraints_path(terms))),) if bounds else ()))
+
+
+def constraints_path(terms: Terms) -> Path:
+    """Where the file with the bounds of these terms lies: under a name made of them."""
+    digest = hashlib.sha256("\n".join(terms.constraints).encode()).hexdigest()[:20]
+    return state() / "terms" / f"bounds-{digest}.txt"
+
+
+def _bound(choice: Choice, found: list[Group]) -> Iterator[Group]:
+    """What a file takes from one index alone comes first, by itself, so that what comes later finds it there.
+
+    A build that has an index of its own comes from that.
+    """
+    places = choice.wish.terms.bound
+    open_groups = [
+        group for group in found if not (group.conda or group.flags or (group.build and group.build.build.index))
+    ]
+    words = [word for group in open_groups for word in group.wanted if name_of(word) in places]
+    for url in dict.fromkeys(places[name_of(word)] for word in words):
+        mine = tuple(word for word in words if places[name_of(word)] == url)
+        yield Group(mine, only=url, flags=(ALONE,), bound=True)
 
 
 def _carried(found: list[Group]) -> Iterator[Group]:
@@ -129,7 +170,7 @@ def _exact(choice: Choice, found: list[Group], told: Resolution) -> Iterator[Gro
     it needs, and every version that is known is told them, so that none of them changes.
     """
     asked = {name_of(word): None for group in found for word in group.wanted}
-    apart = {name_of(word) for group in found if group.flags for word in group.wanted}
+    apart = {name_of(word) for group in found if group.flags and not group.bound for word in group.wanted}
     places = dict.fromkeys(one.index for one in told.packages if one.index)
     for url in places:
         like = next(group for group in found if group.only == url)
@@ -140,7 +181,7 @@ def _exact(choice: Choice, found: list[Group], told: Resolution) -> Iterator[Gro
         rest = _named(like, default, asked, told)
         yield _reached(rest._replace(wanted=(*rest.wanted, *fixed)), told)
     yield from (group for group in found if group.conda)
-    yield from (_built_here(group, told) for group in found if group.flags)
+    yield from (_built_here(group, told) for group in found if group.flags and not group.bound)
 
 
 def _built_here(group: Group, told: Resolution) -> Group:

@@ -43,9 +43,10 @@ def read_profile_table(text: str) -> Site:
 
     try:
         told = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        parts = [part for key, value in told.items() for part in _parts(key.replace("_", " "), value)]
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ProfileError(_("The profile is no TOML table: {error}.").format(error=str(error))) from error
-    return read_profile(", ".join(part for key, value in told.items() for part in _parts(key.replace("_", " "), value)))
+    return read_profile(", ".join(parts))
 
 
 def _parts(key: str, value: Any) -> Iterator[str]:

@@ -7,20 +7,18 @@ import msgspec
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from rigup.knowledge.meant import other_names, programs
+from rigup.knowledge.meant import other_names
 from rigup.language import _
 from rigup.stack.site import Site
+from rigup.stack.terms import Terms, WishError
+
+__all__ = ["DEFAULT", "FILES", "Wish", "WishError", "marker_environment", "read_wishes"]
 
 DEFAULT = "torch"
 FILES = (".txt", ".toml", ".in")
 """How files end that hold wishes."""
 
 _MOST = 300  # requirements of one wish
-_MOST_TEXT = 1_000_000
-
-
-class WishError(Exception):
-    """A wish that cannot be understood, with what to write instead."""
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +32,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
         no_root: nothing that needs root may be planned.
         mirror: name of a mirror of the tables, "" none.
         with_rigup: `rigup.torch` is put into the environment, for programs that use it.
+        terms: what files of requirements say beside packages.
 
     """
 
@@ -44,6 +43,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     no_root: bool = False
     mirror: str = ""
     with_rigup: bool = False
+    terms: Terms = Terms()
 
     def asked(self) -> dict[str, Requirement]:
         """Requirements by canonical name."""
@@ -112,37 +112,3 @@ def _requirement(word: str) -> Requirement:
     if told.url:
         raise WishError(_("{word} names an address: rigup chooses by name and version.").format(word=word[:200]))
     return told
-
-
-def wishes_in(path: str) -> list[str]:
-    """The requirements that a requirements.txt or a pyproject.toml names. Raises WishError."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read(_MOST_TEXT)
-    except OSError as error:
-        raise WishError(_("{path} cannot be read: {error}.").format(path=path, error=error.strerror)) from error
-    found = _of_project(text, path) if path.endswith(".toml") else _of_requirements(text)
-    return [_as_package(one) for one in found]
-
-
-def _as_package(word: str) -> str:
-    """A file of requirements names packages, also where a program has the same name: any release says so."""
-    row = programs().get(canonicalize_name(word))
-    return word + ">=0" if row and row.library else word
-
-
-def _of_requirements(text: str) -> list[str]:
-    """Lines that name packages; options are for the installer, which reads the same file."""
-    plain = re.sub(r"\\\n", " ", text)
-    lines = (re.split(r"(?:^|\s)#", line)[0].strip() for line in plain.splitlines())
-    return [line.split(" --hash")[0].strip() for line in lines if line and not line.startswith("-")]
-
-
-def _of_project(text: str, path: str) -> list[str]:
-    import tomllib
-
-    try:
-        told = tomllib.loads(text).get("project", {}).get("dependencies", [])
-    except tomllib.TOMLDecodeError as error:
-        raise WishError(_("{path} is no TOML file: {error}.").format(path=path, error=str(error))) from error
-    return [one for one in told if isinstance(one, str)] if isinstance(told, list) else []

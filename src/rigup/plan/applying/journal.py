@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from rigup.language import _
+from rigup.machine.readable import readable
 from rigup.version import __version__
 
 Answer = dict[str, Any]
@@ -150,11 +151,23 @@ def begun(intent: Intent) -> Record:
     """A new record, whose intent is on the disk. Raises JournalError."""
     made = msgspec.structs.replace(intent, made_at=_now())
     try:
+        body = msgspec.json.format(msgspec.json.encode(made), indent=1)
+    except UnicodeEncodeError as error:  # a name that cannot be written down could not be taken back
+        told = _(
+            "The plan names {path}, which is no UTF-8: give the folder another name, or name another one with --env."
+        )
+        odd = next((one for one in (made.environment, *map(str, made.asked.values())) if not _writable(one)), "")
+        raise JournalError(told.format(path=readable(odd)[:300])) from error
+    try:
         record = Record(_new_folder())
-        put(record.folder / "plan.json", msgspec.json.format(msgspec.json.encode(made), indent=1))
+        put(record.folder / "plan.json", body)
     except OSError as error:
         raise _unwritable(folder(), error) from error
     return record
+
+
+def _writable(text: str) -> bool:
+    return readable(text) == text
 
 
 def _new_folder() -> Path:

@@ -4,7 +4,7 @@ An installer asks a dead address again and again for every package. So each addr
 the steps are taken; one that is the only place stays, and the installer says what is wrong with it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,11 +14,16 @@ Answer = dict[str, Any]
 _OPTIONS = ("--index-url", "--extra-index-url", "--find-links")
 
 
-def without_dead_places(steps: list[Answer], variables: Mapping[str, str]) -> tuple[list[Answer], list[str], list[str]]:
-    """The steps without addresses that nobody answers at; those addresses; and those that stay, for there are no others."""
+def without_dead_places(
+    steps: list[Answer], variables: Mapping[str, str], kept: Collection[str] = ()
+) -> tuple[list[Answer], list[str], list[str]]:
+    """The steps without addresses that nobody answers at; those addresses; and those that stay, for there are no others.
+
+    Those of `kept` stay too: somebody's file says that packages come from there, and elsewhere theirs may be anybody's.
+    """
     urls = {value for step in steps if step.get("state") == "needed" for value in _places(step)}
     dead = set(silent(urls, variables))
-    left = [_without(step, dead) for step in steps] if dead else steps
+    left = [_without(step, dead.difference(kept)) for step in steps] if dead else steps
     gone = dead - {value for step in left for value in _places(step)}
     return left, sorted(gone), sorted(dead - gone)
 

@@ -59,7 +59,7 @@ class Stage:
         """An empty place, or a copy of the environment that is to be changed. What an earlier try left is removed."""
         if self.path is None:
             return
-        if self.folder.exists():
+        if os.path.lexists(self.folder):
             beside.discard(self.folder)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._record.write("stage", folder=str(self.folder), path=str(self.path))
@@ -99,7 +99,7 @@ class Stage:
 
     def drop(self) -> None:
         """Nothing of it is left; the environment that was there was never touched."""
-        if self.path is not None and self.folder.exists():
+        if self.path is not None and os.path.lexists(self.folder):
             beside.discard(self.folder)
 
     def _for_all_to_read(self) -> None:
@@ -142,7 +142,7 @@ class Stage:
         return environment_record.Record(
             wish=tuple(told.get("wish", ())) or before.wish, packages={**before.packages, **told.get("packages", {})},
             indexes=tuple(told.get("indexes", ())) or before.indexes,
-            variables={**before.variables, **told.get("variables", {})}, python=told.get("python", "") or before.python,
+            variables=environment_record.allowed_variables({**before.variables, **told.get("variables", {})}), python=told.get("python", "") or before.python,
             plan=self._record.ident, facts=told.get("facts", {}),
         )  # fmt: skip
 

@@ -269,7 +269,9 @@ def _unmark(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    if os.path.lexists(folder):
+    if folder.is_symlink() or folder.is_file():  # somebody's link: what it leads to is not ours
+        folder.unlink()
+    elif os.path.lexists(folder):
         _make_writable(folder)
         shutil.rmtree(folder)
 

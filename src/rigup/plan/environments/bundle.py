@@ -36,7 +36,7 @@ WHEELS = "wheels"
 _MOST_LOCK = 20_000_000
 _MOST_FILE = 20_000_000_000
 _PIECE = 1 << 20
-_DAMAGED = (tarfile.TarError, EOFError, OSError, ValueError, unpacking.TooMuch)
+_DAMAGED = (*unpacking.DAMAGED, unpacking.TooMuch)
 
 
 class Opened(NamedTuple):
@@ -124,7 +124,7 @@ def is_bundle(path: str) -> bool:
         with tarfile.open(path, mode="r:") as archive:
             first = archive.next()
         return first is not None and first.isreg() and first.name == lockfile.NAME
-    except (tarfile.TarError, OSError, ValueError, EOFError):
+    except _DAMAGED:
         return False
 
 
@@ -159,7 +159,7 @@ def opened(path: str, into: str | None = None) -> Opened:
 def _unpacked(path: str, folder: Path) -> Opened:
     """The lock comes first, so that every file behind it is known before it is written."""
     entries = unpacking.members(path, most_read=os.path.getsize(path) + _PIECE)
-    lock = _lock(next(entries))
+    lock = _lock(next(entries, unpacking.Member("", None, None)))
     wanted = {one.path: one for one in lock.wheels()}
     for entry in entries:
         if entry.name in ("requirements.txt", "install.sh"):

@@ -190,7 +190,7 @@ def _of_tool(told: dict[str, Any]) -> dict[str, Any]:
         raise LockError(_("Its table {name} is of another form.").format(name="tool.rigup"))
     variables = _table(tool, "variables")
     if refused := refused_variables(variables):
-        named = _("It sets the variable {name}, which a lock may not set.")
+        named = _("It sets the variable {name}, which a lock may not set, or not to this value.")
         raise LockError(named.format(name=refused[0][:60]))
     facts = tool.get("facts", {})
     return {

@@ -19,6 +19,7 @@ from rigup.plan.environments.resolver import resolved, resolver_for
 from rigup.plan.packages import Group, groups, plain_address
 from rigup.stack.choice import Choice
 from rigup.stack.site import Site
+from rigup.stack.terms import Terms
 from rigup.version import __version__
 
 _OF_THE_MAKER = ("pip", "setuptools", "wheel", "uv")  # they come with the environment itself
@@ -36,14 +37,27 @@ def of_choice(choice: Choice, environment: Path | None = None) -> Lock:
 
     """
     told = groups(choice)
+    if built := choice.wish.terms.no_binary:
+        said = _("A lock holds wheels alone, and {files} want these built from their sources: {packages}.")
+        raise LockError(said.format(files=", ".join(choice.wish.terms.files), packages=", ".join(built)))
     found = resolved(resolver_for(choice.python, environment), told)
-    variables = {name: value for name, (value, _why) in network.variables(choice).items()}
+    _all_by_hash(found, choice.wish.terms)
+    variables = record.allowed_variables({name: value for name, (value, _why) in network.variables(choice).items()})
     return Lock(
         packages=tuple(found), requires_python=_range(choice.python), wish=choice.wish.packages, python=choice.python,
         environments=_markers(choice.python), manager=choice.wish.manager if choice.wish.manager == "conda" else "venv",
         indexes=_indexes(told), find_links=_links(told), variables=variables, facts=made_for(choice.site),
         reasons=_reasons_of_choice(choice, found), made_at=_now(),
     )  # fmt: skip
+
+
+def _all_by_hash(found: Iterable[Locked], terms: Terms) -> None:
+    """Raise LockError where a file of requirements gives hashes, and a file of the lock has none of them."""
+    for one in found if terms.hashed else ():
+        if not any("sha256:" + wheel.sha256 in terms.hashes.get(one.name, ()) for wheel in one.wheels):
+            said = _("{package} is {url}, and that file has none of the hashes that {files} give for it.")
+            pin, files = f"{one.name}=={one.version}", ", ".join(terms.files)
+            raise LockError(said.format(package=pin, url=one.wheels[0].url or one.wheels[0].name, files=files))
 
 
 def of_environment(environment: Environment, site: Site) -> Lock:

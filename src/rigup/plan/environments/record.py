@@ -1,7 +1,7 @@
 """What rigup writes into an environment that it makes: `rigup.json`, so that the environment tells what it is.
 
 A record is data of unknown origin when it is read: somebody may have sent the environment. It is bounded, every field
-is checked, and a variable that would make programs load foreign code is not taken from it.
+is checked, and of variables those are taken from it that the table of them allows (`lock_variables`).
 """
 
 import datetime as dt
@@ -9,12 +9,14 @@ import os
 import re
 import stat
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from rigup.knowledge.lock_variables import allowed
 from rigup.language import _
 from rigup.plan.environments.exchange import settle_names
 from rigup.version import __version__
@@ -26,7 +28,7 @@ _MOST_ENTRIES = 5_000
 _LONGEST = 4_096  # letters of a text; a variable's value may be eight times as long
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 # Each makes a program run or load what somebody else chose, or find other programs.
-_REFUSED = re.compile(
+_POWERFUL = re.compile(
     r"(?:LD|DYLD)_(?!LIBRARY_PATH\Z)\w{1,60}|PYTHON(?!UNBUFFERED|HASHSEED)\w{1,40}|PERL\w{1,20}|RUBY\w{1,20}|NODE_(?:OPTIONS|PATH)|"
     r"PATH|BASH_ENV|ENV|IFS|SHELL|HOME|PROMPT_COMMAND|PS[0-9]|GIT_\w{1,40}|SSH_\w{1,40}|SUDO_\w{1,40}|GCONV_PATH|EDITOR|PAGER|VISUAL"
 )
@@ -155,10 +157,23 @@ def _bounded(told: Record) -> bool:
 
 
 def refused_variables(variables: dict[str, str]) -> list[str]:
-    """Names of variables that a record, a lock or a bundle may not set, sorted: no names, or of more power than needed."""
-    return sorted(name for name, value in variables.items() if not _fit(name, value))
+    """Names of variables that a record, a lock or a bundle may not set, sorted: the table does not allow name or value."""
+    return sorted(name for name, value in variables.items() if not _plain(name, value) or allowed(name, value) != value)
 
 
-def _fit(name: str, value: str) -> bool:
+def allowed_variables(variables: Mapping[str, str]) -> dict[str, str]:
+    """What of a person's own variables goes into a record or a lock; of a list of folders those of the system."""
+    told = {name: allowed(name, value) for name, value in variables.items() if _plain(name, value)}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def too_powerful(variables: Mapping[str, str]) -> list[str]:
+    """Names of variables that even conda's own file of an environment may not set here, sorted."""
+    return sorted(
+        name for name, value in variables.items() if not _plain(name, value) or _POWERFUL.fullmatch(name.upper())
+    )
+
+
+def _plain(name: str, value: str) -> bool:
     plain = all(letter.isprintable() or letter == "\t" for letter in value) and len(value) <= 8 * _LONGEST
-    return bool(_VARIABLE.fullmatch(name)) and not _REFUSED.fullmatch(name.upper()) and plain
+    return bool(_VARIABLE.fullmatch(name)) and plain

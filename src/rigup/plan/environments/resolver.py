@@ -144,6 +144,14 @@ def surroundings() -> dict[str, str]:
     }
 
 
+_OF_UV = {"--pre": ("--prerelease", "allow"), "--trusted-host": ("--allow-insecure-host",)}
+
+
+def as_uv(options: Iterable[tuple[str, str]]) -> list[str]:
+    """Options of pip with their values, "" for none, in uv's words."""
+    return [word for name, value in options for word in (*_OF_UV.get(name, (name,)), value) if word]
+
+
 # -- resolving ---------------------------------------------------------------------------------------
 
 
@@ -165,7 +173,9 @@ def resolved(resolver: Resolver, groups: Sequence[Group], *, whole: bool = False
     places: list[tuple[str, str]] = []
     for group in groups:
         further = [pair for pair in places if pair[1] not in {place for _option, place in group.places}]
-        options = [*group.options, *(word for pair in further for word in pair)]
+        plain = group._replace(terms=())
+        terms = as_uv(group.terms) if resolver.kind == "uv" else [word for pair in group.terms for word in pair if word]
+        options = [*plain.options, *terms, *(word for pair in further for word in pair)]
         pins = [f"{one.name}=={one.version}" for one in found.values()]
         ask = _by_pip if resolver.kind == "pip" else _by_uv
         for one in ask(resolver, [*group.wanted, *pins], options, whole, tries):

@@ -15,7 +15,7 @@ import msgspec
 from rigup.language import _
 from rigup.plan.environments import record
 from rigup.plan.environments.folder import Environment
-from rigup.plan.environments.record import refused_variables
+from rigup.plan.environments.record import too_powerful
 from rigup.stack.variables import OVERRIDE
 
 LIBRARIES = "LD_LIBRARY_PATH"
@@ -107,7 +107,7 @@ def _of_conda(path: Path) -> dict[str, str]:
     ):
         told = msgspec.json.decode(file.read(_MOST_STATE)).get("env_vars", {})
         plain = {str(name): value for name, value in told.items() if isinstance(value, str)}
-        return {name: value for name, value in plain.items() if name not in refused_variables(plain)}
+        return {name: value for name, value in plain.items() if name not in too_powerful(plain)}
     return {}
 
 

@@ -104,8 +104,8 @@ def _understood(body: bytes, path: Path) -> Settings:
         told = tomllib.loads(body.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SettingsError(_("{path} is no TOML file: {error}.").format(path=path, error=str(error)[:200])) from error
-    _all_known(told, path)
     try:
+        _all_known(told, path)
         found = msgspec.convert(told, Settings)
     except (msgspec.ValidationError, RecursionError) as error:
         raise SettingsError(

@@ -22,7 +22,7 @@ from typing import Any
 from rigup.language import _
 from rigup.plan.environments import beside
 from rigup.plan.environments.folder import environment_at, size_of
-from rigup.plan.environments.record import refused_variables
+from rigup.plan.environments.record import too_powerful
 
 DEFAULT_CHANNEL = "conda-forge"
 _MOST_STATE = 1_000_000
@@ -217,7 +217,7 @@ def _variables(what: str, words: list[str], prefix: Path) -> int:
         return 0
     if what == "set":
         pairs = [word.partition("=")[::2] for word in words]
-        if refused := refused_variables(dict(pairs)):
+        if refused := too_powerful(dict(pairs)):
             raise CondaError(_("A record may not set the variable {name}.").format(name=refused[0][:60]))
         kept.update(pairs)
     else:

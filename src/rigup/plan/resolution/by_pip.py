@@ -43,6 +43,8 @@ def ask(pip: Resolver, asked: Question, *, build: bool = False, seconds: float) 
     """
     if asked.opaque:
         return _newest(pip, asked, seconds)
+    if named := [name for name in map(name_of, asked.wanted) if name in asked.terms.bound and name in asked.bound]:
+        return Answered(refused=_unbound(named[0], asked.terms.bound[named[0]]))
     with tempfile.TemporaryDirectory(prefix="rigup-") as folder:
         report, bounds = Path(folder, "report.json"), Path(folder, "bounds.txt")
         bounds.write_text("\n".join(asked.bounds), encoding="utf-8")
@@ -100,6 +102,7 @@ def _options(asked: Question, build: bool) -> list[str]:
     told = [] if asked.kept else ["--ignore-installed"]
     told += [] if build else ["--only-binary", ":all:"]
     told += ["--no-binary", ",".join(asked.sources)] if asked.sources and not build else []
+    told += [word for pair in asked.terms.options for word in pair if word]
     return [*told, *_places(asked)]
 
 
@@ -132,6 +135,11 @@ def _comes_from(url: str, index: str) -> bool:
 def _strayed(one: Resolved) -> str:
     told = _("{package} would come from {url}, and its build lies at {index}. With uv it can be bound to that.")
     return told.format(package=one.pin, url=one.url, index=one.index)
+
+
+def _unbound(name: str, index: str) -> str:
+    told = _("{package} is to come from {index} alone, and pip asks every index for every package. `pip install uv` brings a resolver that binds it.")  # fmt: skip
+    return told.format(package=name, index=index)
 
 
 def _no(said: str) -> Answered:

@@ -12,12 +12,14 @@ from urllib.parse import unquote, urlsplit
 from packaging.version import InvalidVersion, Version
 
 from rigup.plan.environments.lockfile import as_toml
-from rigup.plan.environments.resolver import Tries, surroundings
+from rigup.plan.environments.resolver import Tries, as_uv, surroundings
 from rigup.plan.packages import name_of
 from rigup.plan.resolution.question import Question
 from rigup.stack.resolution import Resolved
 
 _BACKEND = "UV_TORCH_BACKEND"  # it would overrule the index that was chosen
+_NO_CONFIG = "UV_NO_CONFIG"  # the question itself stands in such a file
+_DEFAULTS = ("UV_DEFAULT_INDEX", "UV_INDEX_URL")  # they would go before the index that the question names
 _PROJECT = "rigup-plan"
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,198}[A-Za-z0-9])?")
 _ASKED_FOR = re.compile(rf"{_PROJECT} depends on ((?:(?! and |, we can conclude).)+)")
@@ -115,7 +117,8 @@ def ask(uv: str, asked: Question, folder: Path, *, python: str = "", build: bool
         **Tries().variables(),
         **({"MACOSX_DEPLOYMENT_TARGET": asked.macos} if asked.macos else {}),
     }
-    told.pop(_BACKEND, None)
+    for name in (_BACKEND, _NO_CONFIG, *(_DEFAULTS if asked.index else ())):
+        told.pop(name, None)
     try:
         done = subprocess.run(argv, cwd=folder, env=told, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)  # fmt: skip
     except subprocess.TimeoutExpired:
@@ -163,6 +166,7 @@ def _options(asked: Question, python: str, build: bool) -> list[str]:
     told += ["--constraints", _BOUNDS] if asked.bounds else []
     told += ["--index-strategy", "unsafe-best-match"] if asked.further or asked.extra_indexes else []
     told += ["--no-index"] if asked.offline else []
+    told += as_uv(asked.terms.options)
     return told + [word for place in asked.find_links for word in ("--find-links", place)]
 
 

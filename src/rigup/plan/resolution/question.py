@@ -8,6 +8,7 @@ from rigup.plan.packages import ALONE, Group, groups, mirror, name_of
 from rigup.stack.choice import Choice
 from rigup.stack.site import NONE, Site
 from rigup.stack.soft_bounds import bounds
+from rigup.stack.terms import Terms
 
 _BOUND_ALONE = ("cuda", "cpu", "mps")  # what these builds need beside themselves lies in the default index
 # The C libraries that uv has a platform for; a system counts as the newest of them that is not newer than its own.
@@ -33,6 +34,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         python: "3.12"; platform: as uv names it, "" for this machine's own.
         macos: the lowest macOS, "" where that is no matter.
         kept: what stands in the environment already, and is renewed only where it must be.
+        terms: what files of requirements say beside packages.
 
     """
 
@@ -51,6 +53,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     platform: str = ""
     macos: str = ""
     kept: dict[str, str] = {}
+    terms: Terms = Terms()
 
     @property
     def indexes(self) -> tuple[str, ...]:
@@ -69,9 +72,10 @@ def question(choice: Choice) -> Question:
     asked = choice.wish.asked()
     return Question(
         wanted=tuple(dict.fromkeys(_named(word) for group in told for word in group.wanted if name_of(word) not in apart)),
-        bound={name_of(word): group.only for group in told if _is_bound(group) for word in group.wanted},
+        bound={name_of(word): group.only for group in every if _is_bound(group) for word in group.wanted},
         further=tuple(dict.fromkeys(url for group in told for url in _further(group, site))),
-        bounds=bounds(asked, choice.packages), sources=tuple(sorted(without_wheels() - apart)),
+        bounds=(*bounds(asked, choice.packages), *choice.wish.terms.constraints), terms=choice.wish.terms,
+        sources=tuple(sorted(without_wheels() - apart)),
         built=tuple(built), index=mirror(choice) or site.sources.index,
         extra_indexes=site.sources.extra_indexes,
         find_links=tuple(dict.fromkeys(place for group in told if not group.flags for place in group.find_links)),
@@ -88,8 +92,8 @@ def _named(word: str) -> str:
 
 
 def _is_bound(group: Group) -> bool:
-    """The packages of a build that has an index of its own."""
-    return group.build is not None and bool(group.build.build.index)
+    """The packages of a build that has an index of its own, and those that a file binds to one."""
+    return group.bound or (group.build is not None and bool(group.build.build.index))
 
 
 def _further(group: Group, site: Site) -> tuple[str, ...]:

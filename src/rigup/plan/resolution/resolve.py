@@ -26,6 +26,7 @@ from rigup.plan.resolution.previews import unasked_previews
 from rigup.plan.resolution.question import Question, question
 from rigup.plan.resolution.sizes import weighed
 from rigup.plan.resolution.stand_ins import stand_in
+from rigup.plan.term_files import not_by_hash
 from rigup.stack.choice import Choice
 from rigup.stack.choose import choose
 from rigup.stack.frameworks.torch import FAMILY
@@ -75,14 +76,20 @@ def resolved(choice: Choice, *, here: bool, variables: Mapping[str, str] | None 
     asker = _asker(choice, here)
     if asker is None:
         return _with(choice, Resolution(because=(_nobody(),)))
-    found = _with_wheels(_settled(choice, asker, told), asker, told)
+    return _with_the_rest(_with_wheels(_settled(choice, asker, told), asker, told), asker, told)
+
+
+def _with_the_rest(found: Choice, asker: Asker, variables: Mapping[str, str]) -> Choice:
+    """With what is built where it is installed, held against the hashes that a file gives, and with sizes."""
     if found.resolution is None or not found.resolution.packages:
         return found
-    apart = _built(found, asker, told)
+    apart = _built(found, asker, variables)
     if apart.refused:
         return _with(found, _told(apart, asker))
-    every = (*found.resolution.packages, *apart.packages)
-    return _with(found, msgspec.structs.replace(found.resolution, packages=weighed(every)))
+    every = msgspec.structs.replace(found.resolution, packages=(*found.resolution.packages, *apart.packages))
+    if because := not_by_hash(found.wish.terms, every):
+        return _with(found, msgspec.structs.replace(every, refused=because))
+    return _with(found, msgspec.structs.replace(every, packages=weighed(every.packages)))
 
 
 def _with_wheels(found: Choice, asker: Asker, variables: Mapping[str, str]) -> Choice:
@@ -174,6 +181,8 @@ def _asked(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Resolu
     """One question, without the indexes at which nobody answers."""
     asked = question(choice)
     dead = set(silent(asked.indexes, variables))
+    if named := sorted(dead & choice.wish.terms.places):
+        return Resolution(by=asker.by, refused=_not_without(named, choice))
     lost = {name: url for name, url in asked.bound.items() if url in dead}
     left = _without(asked, dead)
     answer = Answered(silent=", ".join(sorted(dead))) if asked.index in dead else _put(asker, left)
@@ -182,6 +191,12 @@ def _asked(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Resolu
     if lost and answer.refused:
         return _around(asker, left, lost, choice)
     return _told(answer, asker)
+
+
+def _not_without(named: list[str], choice: Choice) -> str:
+    """Elsewhere a package of the same name may be anybody's."""
+    told = _("Nobody answers at {places}, which {files} name, and without them packages would come from elsewhere.")
+    return told.format(places=", ".join(named), files=", ".join(choice.wish.terms.files))
 
 
 def _elsewhere(asker: Asker, asked: Question) -> Answered:

@@ -1,0 +1,179 @@
+"""A pyproject.toml: what the project needs, and from where by uv's and Poetry's own tables."""
+
+import os
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import canonicalize_name
+
+from rigup.language import _
+from rigup.stack import poetry, uv_tables
+from rigup.stack.terms import Asked, Terms, WishError, together
+
+_MOST_BYTES = 2_000_000
+_LONGEST_NAME = 100
+_OTHER_TOOLS = {
+    "pdm": ("source", "dev-dependencies"),
+    "pixi": ("dependencies", "pypi-dependencies", "feature", "target"),
+}
+"""Tables of other tools that say where packages come from, or which: nobody would keep them here."""
+
+Table = dict[str, Any]
+
+
+def of_project(path: str, parts: tuple[str, ...] = ()) -> Asked:
+    """What a project asks for.
+
+    Args:
+        path: its pyproject.toml.
+        parts: extras and groups that are asked for too.
+
+    Raises:
+        WishError: it cannot be read, or holds what cannot be kept.
+
+    """
+    told = read(path)
+    project, tools = _table(told, "project", path), _table(told, "tool", path)
+    for name, fields in _OTHER_TOOLS.items():
+        _none_of(_table(tools, name, path), fields, f"{path} [tool.{name}]")
+    groups = _table(told, "dependency-groups", path)
+    asked = [_of_project(project, groups, parts, path), uv_tables.of_uv(_table(tools, "uv", path), path)]
+    of_poetry = _table(tools, "poetry", path)
+    alone = "dependencies" not in project and "dependencies" in of_poetry
+    asked.append(poetry.of_poetry(of_poetry, path, alone))
+    found = together(asked)
+    names: set[str] = {canonicalize_name(word.name) for word in _requirements(found.words, path)}
+    uv_tables.all_by_name(_table(tools, "uv", path), names, path)
+    poetry.all_by_name(of_poetry, names, path)
+    if not found.words:
+        raise WishError(_("{path} names no packages that the project needs.").format(path=path))
+    return found
+
+
+def read(path: str) -> Table:
+    """The file as plain values. Raises WishError."""
+    try:
+        with open(path, "rb") as file:
+            body = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise WishError(_("{path} cannot be read: {error}.").format(path=path, error=why)) from error
+    if len(body) > _MOST_BYTES:
+        raise WishError(_("{path} is larger than a file of requirements is.").format(path=path))
+    try:
+        return tomllib.loads(body.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise WishError(_("{path} is no TOML file: {error}.").format(path=path, error=str(error)[:200])) from error
+
+
+def _table(told: Table, name: str, path: str) -> Table:
+    found = told.get(name, {})
+    if not isinstance(found, dict):
+        raise WishError(_("{path}: {field} is of another form.").format(path=path, field=name))
+    return found
+
+
+def _none_of(table: Table, fields: tuple[str, ...], where: str) -> None:
+    if found := [name for name in fields if table.get(name)]:
+        said = _("{where}: {field} cannot be kept by rigup. Name the packages in a requirements.txt.")
+        raise WishError(said.format(where=where, field=found[0]))
+
+
+# -- [project] and [dependency-groups] ---------------------------------------------------------------
+
+
+def _of_project(project: Table, groups: Table, parts: tuple[str, ...], path: str) -> Asked:
+    dynamic = project.get("dynamic", [])
+    if isinstance(dynamic, list) and "dependencies" in dynamic:
+        said = _(
+            "{path}: its dependencies are dynamic, so they stand elsewhere. Name the file in which they do, with -r."
+        )
+        raise WishError(said.format(path=path))
+    extras = _table(project, "optional-dependencies", path)
+    offered = {
+        **{canonicalize_name(name): name for name in groups},
+        **{canonicalize_name(name): name for name in extras},
+    }
+    words = [*_words(project.get("dependencies", []), path, "dependencies")]
+    for part in parts:
+        name = offered.get(canonicalize_name(part))
+        if name is None:
+            said = _("{path} has no part {part}. It has: {parts}.")
+            raise WishError(said.format(path=path, part=part[:_LONGEST_NAME], parts=", ".join(offered.values()) or "–"))
+        words += _words(extras[name], path, name) if name in extras else _group(groups, name, path, ())
+    words = [*_own(words, project, extras, path)]
+    left = [name for key, name in offered.items() if key not in set(map(canonicalize_name, parts))]
+    return Asked(tuple(words), Terms(python=_python(project, path), told=_left(path, left), files=(path,)))
+
+
+def _own(words: list[str], project: Table, extras: Table, path: str, depth: int = 0) -> Iterator[str]:
+    """A project that asks for itself with an extra means what that names."""
+    own = canonicalize_name(str(project.get("name", "")))
+    names = {canonicalize_name(name): name for name in extras}
+    for word, told in zip(words, _requirements(words, path), strict=True):
+        if not own or canonicalize_name(told.name) != own or depth > len(extras) + 1:
+            yield word
+            continue
+        for extra in sorted(told.extras):
+            name = names.get(canonicalize_name(extra), "")
+            yield from _own(_words(extras.get(name, []), path, name), project, extras, path, depth + 1)
+
+
+def _left(path: str, names: list[str]) -> tuple[str, ...]:
+    if not names:
+        return ()
+    told = _("{path} has further parts that were not asked for: {parts}. -r '{path}[{first}]' asks for one of them.")
+    return (told.format(path=path, parts=", ".join(names)[:300], first=names[0][:_LONGEST_NAME]),)
+
+
+def _python(project: Table, path: str) -> str:
+    told = project.get("requires-python", "")
+    try:
+        return str(SpecifierSet(told)) if told else ""
+    except (InvalidSpecifier, TypeError, AttributeError) as error:
+        raise WishError(_("{path}: {field} is of another form.").format(path=path, field="requires-python")) from error
+
+
+def _words(told: Any, path: str, field: str) -> list[str]:
+    if not isinstance(told, list) or not all(isinstance(one, str) for one in told):
+        raise WishError(_("{path}: {field} is of another form.").format(path=path, field=field[:_LONGEST_NAME]))
+    return list(map(str, _requirements(told, path)))
+
+
+def _requirements(words: Any, path: str) -> Iterator[Requirement]:
+    for word in words:
+        try:
+            told = Requirement(word)
+        except (InvalidRequirement, RecursionError) as error:
+            said = _("{where}: {word} is no package: write a name with a version, such as torch==2.6.")
+            raise WishError(said.format(where=path, word=repr(word)[:200])) from error
+        if told.url:
+            raise WishError(uv_tables.direct(path, told.name))
+        yield told
+
+
+def _group(groups: Table, name: str, path: str, above: tuple[str, ...]) -> list[str]:
+    """A dependency group, with the groups that it includes (PEP 735)."""
+    told = groups.get(name)
+    if name in above or not isinstance(told, list) or len(above) > len(groups):
+        raise WishError(_("{path}: {field} is of another form.").format(path=path, field=name[:_LONGEST_NAME]))
+    found: list[str] = []
+    names = {canonicalize_name(one): one for one in groups}
+    for one in told:
+        inner = one.get("include-group") if isinstance(one, dict) and len(one) == 1 else None
+        if isinstance(inner, str):
+            found += _group(groups, names.get(canonicalize_name(inner), inner), path, (*above, name))
+        else:
+            found += _words([one], path, name)
+    return found
+
+
+def split(word: str) -> tuple[str, tuple[str, ...]]:
+    """`pyproject.toml[gpu,dev]` as the file and its parts; what is a file as it stands is one."""
+    path, bracket, rest = word.rpartition("[")
+    if not bracket or not rest.endswith("]") or os.path.exists(word):
+        return word, ()
+    return path, tuple(name.strip() for name in rest[:-1].split(",") if name.strip())

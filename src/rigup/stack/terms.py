@@ -1,0 +1,176 @@
+"""What files of requirements say beside packages: places, bounds, hashes. Each is kept, or it is refused by its name."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import msgspec
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from rigup.language import _
+from rigup.stack.site import Site
+
+_SECRET = re.compile(r"(?<=://)[^/@\s]{1,2000}@")
+_PLACE = re.compile(r"(?:https?|file)://[^\s\x00-\x1f\x7f\"'`\\]{1,2000}", re.IGNORECASE)
+
+
+class WishError(Exception):
+    """A wish that cannot be understood or kept, with what to write instead."""
+
+
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
+    """What goes with packages.
+
+    Attributes:
+        index: asked in place of the default one, "" for that.
+        extra_indexes, find_links: asked beside.
+        no_index: the folders alone are asked.
+        previews: early releases may be taken.
+        no_binary, only_binary: packages that are built from their sources, or never are; `:all:` for every one.
+        trusted_hosts: asked without a look at their certificates.
+        constraints: bounds on what may come along; PEP 508 requirements, with their markers.
+        hashes: by canonical name the hashes ("sha256:…") of files that may be installed.
+        hashed: nothing is installed that has none of them.
+        bound: the index of each package that comes from that one alone, by canonical name.
+        python: Pythons that the project is for (">=3.10").
+        told: what is left out on purpose, as sentences.
+        files: names of the files that say it.
+
+    """
+
+    index: str = ""
+    extra_indexes: tuple[str, ...] = ()
+    find_links: tuple[str, ...] = ()
+    no_index: bool = False
+    previews: bool = False
+    no_binary: tuple[str, ...] = ()
+    only_binary: tuple[str, ...] = ()
+    trusted_hosts: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    hashes: dict[str, tuple[str, ...]] = {}
+    hashed: bool = False
+    bound: dict[str, str] = {}
+    python: str = ""
+    told: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    @property
+    def places(self) -> frozenset[str]:
+        """Addresses and folders that the files name: none of them is left out where nobody answers there."""
+        told = (self.index, *self.extra_indexes, *self.find_links, *self.bound.values())
+        return frozenset(place for place in told if place)
+
+    @property
+    def options(self) -> tuple[tuple[str, str], ...]:
+        """Options of pip with their values, "" for none; without places, bounds and hashes."""
+        found = [("--pre", "")] if self.previews else []
+        found += [("--no-binary", name) for name in self.no_binary]
+        found += [("--only-binary", name) for name in self.only_binary]
+        return (*found, *(("--trusted-host", host) for host in self.trusted_hosts))
+
+    def on(self, site: Site) -> Site:
+        """The machine with the files' places in place of, or beside, the person's own."""
+        own = site.sources
+        sources = msgspec.structs.replace(
+            own, index=self.index or own.index, extra_indexes=_once(*self.extra_indexes, *own.extra_indexes),
+            find_links=_once(*self.find_links, *own.find_links), no_index=self.no_index or own.no_index,
+        )  # fmt: skip
+        return site.but(sources=sources, assumed=_once(*site.assumed, *self.told))
+
+
+class Asked(NamedTuple):
+    """Packages as they were written, with their markers, and what goes with them."""
+
+    words: tuple[str, ...] = ()
+    terms: Terms = Terms()
+
+
+def together(every: Iterable[Asked]) -> Asked:
+    """Several files as one.
+
+    Raises:
+        WishError: they contradict each other.
+
+    """
+    every = tuple(every)
+    terms = [one.terms for one in every]
+    hashes: dict[str, tuple[str, ...]] = {}
+    for name, told in ((name, told) for one in terms for name, told in one.hashes.items()):
+        hashes[name] = _once(*hashes.get(name, ()), *told)
+    lists = {name: _once(*(value for one in terms for value in getattr(one, name))) for name in _LISTS}
+    return Asked(
+        tuple(word for one in every for word in one.words),
+        Terms(
+            index=_index(one.index for one in terms), no_index=any(one.no_index for one in terms),
+            previews=any(one.previews for one in terms), hashed=any(one.hashed for one in terms), hashes=hashes,
+            bound=_bound(terms), python=",".join(_once(*(one.python for one in terms if one.python))), **lists,
+        ),
+    )  # fmt: skip
+
+
+_LISTS = ("extra_indexes", "find_links", "no_binary", "only_binary", "trusted_hosts", "constraints", "told", "files")
+
+
+def _once(*values: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _index(every: Iterable[str]) -> str:
+    told = _once(*(one for one in every if one))
+    if len(told) > 1:
+        said = _("Two indexes are named in place of the default one: {first} and {second}. Keep one of them.")
+        raise WishError(said.format(first=told[0], second=told[1]))
+    return told[0] if told else ""
+
+
+def _bound(terms: Iterable[Terms]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, url in ((name, url) for one in terms for name, url in one.bound.items()):
+        if found.setdefault(name, url) != url:
+            said = _("{package} is to come from {first} and from {second}. Keep one of them.")
+            raise WishError(said.format(package=name, first=found[name], second=url))
+    return found
+
+
+# -- one at a time -----------------------------------------------------------------------------------
+
+
+def place(where: str, told: str) -> str:
+    """An address as it may stand in a plan.
+
+    Args:
+        where: the file and the line or field, for whoever has to mend it.
+        told: the address.
+
+    Raises:
+        WishError: it is none, or it holds a password.
+
+    """
+    if _SECRET.search(told):
+        said = _(
+            "{where}: the address {url} holds a name or a password. Plans are shown and kept, so rigup takes none: "
+            "put those into ~/.netrc or into pip's own configuration, and the address without them here."
+        )
+        raise WishError(said.format(where=where, url=masked(told)))
+    if not _PLACE.fullmatch(told):
+        raise WishError(_("{where}: {url} is no address of packages.").format(where=where, url=masked(told)[:200]))
+    return told
+
+
+def masked(text: str) -> str:
+    """A text without the names and passwords that stand in its addresses."""
+    return _SECRET.sub("…@", text)
+
+
+def bounded(words: Iterable[str], terms: Terms, marked: dict[str, str]) -> Iterator[str]:
+    """What was asked for, within the constraints that hold on a machine of these markers."""
+    limits: dict[str, list[Requirement]] = {}
+    for told in map(Requirement, terms.constraints):
+        if told.marker is None or told.marker.evaluate(marked):
+            limits.setdefault(canonicalize_name(told.name), []).append(told)
+    for word in words:
+        asked = Requirement(word)
+        for limit in limits.get(canonicalize_name(asked.name), ()):
+            asked.specifier &= limit.specifier
+        yield str(asked)

@@ -1,0 +1,333 @@
+"""No byte and no input ends in a traceback: every command, in-process, with machines, files and words made to hurt.
+
+`hurt` has whatever goes through a command raised, which otherwise its last resort would tell in a sentence.
+"""
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rigup.cli import COMMANDS, run
+
+ODD = "caf\udce9"  # a name of bytes that are no UTF-8, as Python has it
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="names are text there")
+
+
+class _Screen(io.TextIOWrapper):
+    """What a terminal would get, through the encoding that `rigup` gives its output."""
+
+    def __init__(self):
+        super().__init__(io.BytesIO(), "utf-8", errors="backslashreplace", write_through=True)
+
+    def text(self) -> str:
+        return self.buffer.getvalue().decode()
+
+
+@pytest.fixture
+def hurt(monkeypatch):
+    """A command line in this process: its exit status and what it said; any exception is raised."""
+    monkeypatch.setenv("RIGUP_TRACEBACK", "1")
+
+    def command(*words):
+        screen = _Screen()
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", screen)
+            patch.setattr(sys, "stderr", screen)
+            try:
+                status = run(list(words))
+            except SystemExit as ended:
+                status = ended.code
+        said = screen.text()
+        assert isinstance(status, int)
+        assert "Traceback (most recent call last)" not in said
+        assert "rigup itself has a fault" not in said
+        return status, said
+
+    return command
+
+
+def chain(kind: bytes, count: int = 5000) -> bytes:
+    """A tar whose every header announces another header."""
+    entry = tarfile.TarInfo("p")
+    entry.type, entry.size = kind, 12
+    return (entry.tobuf(tarfile.USTAR_FORMAT) + b"12 path=abc\n".ljust(512, b"\0")) * count
+
+
+def packed(count: int = 40) -> bytes:
+    """A capture as a tar."""
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w") as tar:
+        for number in range(count):
+            entry = tarfile.TarInfo(f"proc/{number}")
+            entry.size = 3000
+            tar.addfile(entry, io.BytesIO(os.urandom(3000)))
+    return held.getvalue()
+
+
+def spoilt(body: bytes, at: int = 0) -> bytes:
+    """One byte of it is another; by default in its middle."""
+    at = at or len(body) // 2
+    return body[:at] + bytes([body[at] ^ 0xFF]) + body[at + 1 :]
+
+
+FILES = {
+    "chain of attributes": chain(b"x"), "chain of names": chain(b"L"), "chain of links": gzip.compress(chain(b"K")), "chain of globals": chain(b"g"),
+    "deep TOML": b"x = " + b"[" * 20_000 + b"]" * 20_000, "deep keys": b"a." * 3_000 + b"b = 1", "deep JSON": b"[" * 100_000,
+    "surrogates in JSON": b'{"gpus": [{"name": "\\udc80\\ud800"}], "card0": {"Card series": "\\ud83d"}}', "bytes": b"RuntimeError: CUDA error: no kernel image \xff\xfe\n",
+    "zeros": b"\0" * 1000, "half of UTF-16": b"\xff\xfe\x00\xd8\x01", "a long line": b"x " * 1_000_000, "spoilt gzip": spoilt(gzip.compress(packed())),
+    "cut gzip": gzip.compress(packed())[:-9], "spoilt tar": spoilt(packed(), 20 * 3584 + 10), "gzip of nothing": gzip.compress(b""), "empty": b"",
+    "spoilt zip": b"PK\x03\x04" + b"\xff" * 100 + b"PK\x05\x06" + b"\xff" * 18, "xz": b"\xfd7zXZ\x00" + b"\xff" * 50, "bz2": b"BZh9" + b"\xff" * 50,
+    "stream": b"@rigup-stream/1 x\n@file \xff\n@end", "escapes": "\x1b]8;;x\x1b\\\x9b31m\u202e".encode(),
+}  # fmt: skip
+READERS = [
+    ("doctor", "--from"), ("doctor", "--json", "--from"), ("doctor", "--issue", "--from"), ("doctor", "-vv", "--from"), ("plan", "-r"), ("plan", "torch", "--for"),
+    ("lock", "-o", "-", "-r"), ("apply", "-y", "--locked"), ("bundle", "-r"), ("diff", "tree"), ("verify",), ("plan", "torch", "--env"), ("env", "show"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", FILES.values(), ids=FILES)
+def test_a_file_made_to_hurt_is_told_of_by_every_command_that_reads_one(hurt, body, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tree" / "proc").mkdir(parents=True)
+    for name in ("hurting.toml", f"{ODD}.txt"):
+        (tmp_path / name).write_bytes(body)
+    for command in READERS:
+        hurt(*command, "hurting.toml")
+    hurt("doctor", "--json", "--from", f"{ODD}.txt")
+
+
+@pytest.mark.parametrize("damaged", ["spoilt gzip", "cut gzip", "spoilt tar", "chain of attributes", "chain of links"])
+def test_a_damaged_archive_is_not_judged_as_whole(hurt, damaged, tmp_path):
+    (tmp_path / "sent.tar.gz").write_bytes(FILES[damaged])
+    status, said = hurt("doctor", "--from", str(tmp_path / "sent.tar.gz"))
+    assert status == 2
+    assert "sent.tar.gz" in said.replace("\n", "")
+
+
+def test_a_sound_archive_is_judged(hurt, tmp_path):
+    for name, body in (
+        ("plain.tar", packed()),
+        ("packed.tar.gz", gzip.compress(packed())),
+        ("padded.tar.gz", gzip.compress(packed()) + b"\0" * 500),
+    ):
+        (tmp_path / name).write_bytes(body)
+        assert hurt("doctor", "--from", str(tmp_path / name))[0] == 0
+
+
+@pytest.fixture
+def odd_machine(tmp_path, monkeypatch):
+    """A folder, a variable, an environment and a captured tree full of bytes that are no text; one stands in the folder."""
+    here = tmp_path / ODD
+    site = here / "env" / "lib" / "python3.11" / "site-packages"
+    for folder in (
+        here / "tree" / "proc",
+        here / "tree" / "etc",
+        here / "env" / "bin",
+        site / f"{ODD}-1.0.dist-info",
+        site / "torch-2.4.0.dist-info",
+    ):
+        folder.mkdir(parents=True)
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("ODD", f"x{ODD}")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(here))
+    monkeypatch.setenv("VIRTUAL_ENV", str(here / "env"))
+    (here / "env" / "pyvenv.cfg").write_bytes(b"home = /usr/\xff\nversion = 3.11.\xff\n")
+    (here / "env" / "bin" / "python").symlink_to(sys.executable)
+    (site / "torch-2.4.0.dist-info" / "METADATA").write_bytes(b"Name: torch\nVersion: 2.4.0\nAuthor: \xff\n\n")
+    (site / "torch-2.4.0.dist-info" / "direct_url.json").write_text('{"url": "\\udc80"}')
+    (here / "env" / "rigup.json").write_text('{"schema": "rigup.environment/1", "wish": ["\\ud800"]}')
+    tree = here / "tree"
+    (tree / "etc" / "os-release").write_bytes(b'NAME="\xff"\nID=ubuntu\n')
+    (tree / "proc" / ODD).write_bytes(b"\xff")
+    (tree / "etc" / f"l{ODD}").symlink_to(f"/nowhere/{ODD}")
+    (tree / "commands.json").write_text(
+        '[{"argv": ["nvidia-smi", "-L"], "stdout": "GPU 0: \\ud800 (UUID: \\udcff)"}, {"argv": ["env"], "stdout": "A=\\udc80"}]'
+    )
+    (tree / "who.json").write_text(
+        '{"environment": {"\\ud800": "\\udc80", "LD_LIBRARY_PATH": "/x\\udc80"}, "user": "\\ud800", "groups": ["\\ud801"], "id": 3}'
+    )
+    (tree / "links.json").write_text('{"/proc/\\ud800": "/etc/\\udc80\\u0000", "/dev": 3}')
+    (tree / "nodes.json").write_text('{"/dev/\\ud800": {"mode": "\\ud800", "owner": "\\udc80"}}')
+    return here
+
+
+ODD_COMMANDS = [
+    ("doctor",), ("doctor", "--json"), ("doctor", "--html", "o.html"), ("doctor", "--issue"), ("doctor", "--from", "tree"), ("doctor", "--from", "tree", "-vv"),
+    ("doctor", "--from", "tree", "--json"), ("doctor", "--from", "tree", "--html", "t.html"), ("doctor", "--from", "tree", "--issue"), ("capture", "--yes", "-o", "c.tar.gz"),
+    ("diff", "tree", "tree", "--json"), ("plan",), ("plan", "torch", "--env", "env"), ("plan", "torch", "--env", "env", "--json"), ("plan", "torch", "--env", f"n{ODD}", "--json"),
+    ("plan", "torch", "--as", "script"), ("plan", "torch", "--env", f"n{ODD}", "--as", "dockerfile"), ("apply", "stone", "--dry-run"), ("apply", "stone", "-y"),
+    ("apply", "stone", "-y", "--env", f"n{ODD}"), ("apply", "stone", "-y", "--json"), ("undo", "-y"), ("history",), ("history", "--json"), ("env", "list"), ("env", "list", "--json"),
+    ("env", "show", "env", "--json"), ("env", "export", "env"), ("env", "clone", "env", f"c{ODD}"), ("env", "remove", f"c{ODD}", "-y"), ("env", "clean"), ("env", "--shell", "bash"),
+    ("run", "--env", "env", "--", f"t{ODD}"), ("run", "--env", "env", "--", "a\0b"), ("lock", "env", "-o", "-"), ("bench", f"b{ODD}"), ("verify", f"v{ODD}"), ("explain", ODD),
+    ("explain", "\ud800"), ("knowledge", ODD), ("completion", ODD), ("plan", ODD), ("plan", "torch", "--for", ODD), ("plan", "torch", "--python", ODD), ("fix", ODD), ("--lang", ODD, "doctor"),
+    ("doctor", "--from", ODD), ("doctor", "--from", "a\0b"), ("doctor", "--", "sh", "-c", "printf '\\377'; exit 3"), ("plan", "-r", "a\0b"), ("lock", "torch", "-o", f"{ODD}/x"), (ODD,),
+]  # fmt: skip
+
+
+def test_bytes_that_are_no_text_hurt_no_command(hurt, odd_machine):
+    for words in ODD_COMMANDS:
+        _status, said = hurt(*words)
+        said.encode()
+    json.loads(hurt("doctor", "--json")[1])
+
+
+def test_an_environment_in_a_folder_that_is_no_text_is_refused_before_anything_is_done(hurt, odd_machine):
+    status, said = hurt("apply", "stone", "-y", "--env", "new")
+    assert status == 2
+    assert "UTF-8" in said
+    assert not (odd_machine / "new").exists()
+
+
+def test_every_command_was_tried():
+    tried = {words[0] for words in (*READERS, *ODD_COMMANDS)}
+    assert tried >= set(COMMANDS)
+
+
+# -- words and texts by chance -----------------------------------------------------------------------
+
+# What the system can hand a program: bytes without a zero, as Python reads them.
+_WORDS = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12),
+    st.binary(max_size=6).map(lambda body: os.fsdecode(body.replace(b"\0", b""))),
+    st.sampled_from(
+        ["torch", "--json", "--from", "-r", "--env", "--for", "-o", "-", "--", "-vv", "--as", "script", "--lang", "ru", "tree", "text.txt", "/dev/null", "/", ".", "..", "~", "", "list", "show",
+         "export", "--shell", "bash", "--python", "3.12", "--in", "conda", "--dry-run", "--help", "-h", "-q", "--html", "torch==99", "torch>=", "stone @ file:///x", "[", "*", ODD]
+    ),
+)  # fmt: skip
+_HARMLESS = sorted(set(COMMANDS) - {"run", "apply", "fix", "bench", "verify", "lock", "bundle", "capture", "undo"})
+_DRY = {"apply": ["--dry-run"], "fix": ["--dry-run"]}
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(st.sampled_from([*_HARMLESS, *_DRY]), st.lists(_WORDS, max_size=4))
+def test_no_words_end_in_a_traceback(hurt, tmp_path, monkeypatch, command, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tree" / "proc").mkdir(parents=True, exist_ok=True)
+    (tmp_path / "text.txt").write_bytes(b"\xff\0torch==2\n[a]\n")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe{[")))
+    plain = [word for word in words if word not in ("--", "--host", "clone", "remove", "clean", "kernel")]
+    if command == "doctor":  # a word that is no option would be a program to run
+        plain = ["--from", "text.txt", *(word for word in plain if word.startswith("-") and word != "-o")]
+    hurt(command, *_DRY.get(command, []), *plain)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(
+    st.binary(max_size=400),
+    st.sampled_from(READERS[:-3]),
+    st.sampled_from(["x.toml", "x.txt", "x.tar.gz", "x.json", f"{ODD}.log"]),
+)
+def test_no_file_ends_in_a_traceback(hurt, tmp_path, monkeypatch, body, command, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tree" / "proc").mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_bytes(body)
+    hurt(*command, name)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(st.binary(max_size=200), st.integers(0, 200_000), st.booleans())
+def test_no_spoilt_archive_ends_in_a_traceback(hurt, tmp_path, spoiling, at, zipped):
+    body = bytearray(gzip.compress(_TAR) if zipped else _TAR)
+    at %= len(body)
+    body[at : at + len(spoiling)] = spoiling
+    (tmp_path / "sent.tar").write_bytes(body)
+    hurt("doctor", "--from", str(tmp_path / "sent.tar"))
+
+
+_TAR = packed(4)
+
+# -- tables, disks, links ----------------------------------------------------------------------------
+
+TABLES = {
+    "pattern": '[[token]]\nkind = "x"\nliterals = ["a"]\nregex = "(["\nexample = "a"\nnear_miss = "b"\n', "no literals": '[[token]]\nkind = "x"\nliterals = []\nregex = "a"\nexample = "a"\nnear_miss = "b"\n',
+    "no letters": '[[token]]\nkind = "x"\nliterals = [""]\nregex = "a"\nexample = "a"\nnear_miss = "b"\n', "no rows": "token = 3\n", "no field": '[[token]]\nkind = "x"\n',
+    "no TOML": "[[[", "deep": "x = " + "[" * 9_000, "deep keys": "a." * 3_000 + "b = 1", "bytes": b"\xff", "words": '[[words]]\nabout = "kept variable"\nwords = 3\n',
+}  # fmt: skip
+
+
+@pytest.fixture
+def own_table():
+    """Where a person lays a table of secrets over the shipped one."""
+    from rigup.knowledge import tables
+
+    folder = Path(os.environ["XDG_CONFIG_HOME"], "rigup", "knowledge")
+    folder.mkdir(parents=True)
+    yield folder / "secrets.toml"
+    (folder / "secrets.toml").unlink()
+    tables.forget()
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_a_persons_malformed_table_of_secrets_is_told_with_its_file(own_table, table):
+    from rigup.knowledge import secrets, tables
+
+    own_table.write_bytes(table if isinstance(table, bytes) else table.encode())
+    tables.forget()
+    with pytest.raises(tables.KnowledgeError, match=r"secrets\.toml"):
+        (secrets.tokens(), secrets.words("kept variable"))
+
+
+def test_nothing_is_captured_by_a_malformed_table_of_secrets(own_table, tmp_path):
+    own_table.write_text(TABLES["pattern"])
+    argv = [sys.executable, "-m", "rigup", "capture", "--yes", "-o", str(tmp_path / "c.tar.gz")]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert "secrets.toml" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "c.tar.gz").exists()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.parametrize(
+    "words", [("--version",), ("--help",), ("explain", "no-gpu-present"), ("history", "--json"), ("plan", "torch")]
+)
+def test_a_full_disk_under_the_output_is_told_in_a_sentence(words):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rigup", *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["link", "link to nothing", "file"])
+def test_what_somebody_put_under_the_staged_name_is_removed_and_what_it_leads_to_is_not(kind, tmp_path):
+    from rigup.plan.environments import beside
+
+    theirs = tmp_path / "theirs"
+    (theirs / "inside").mkdir(parents=True)
+    (theirs / "inside").chmod(0o500)
+    staged = beside.staging(tmp_path / "env")
+    if kind == "file":
+        staged.write_text("x")
+    else:
+        staged.symlink_to(theirs if kind == "link" else tmp_path / "nothing")
+    beside.discard(staged)
+    assert not os.path.lexists(staged)
+    assert (theirs / "inside").stat().st_mode & 0o777 == 0o500
+
+
+def test_a_fault_of_rigups_own_is_told_in_a_sentence_and_kept_for_its_authors(monkeypatch, capsys):
+    from rigup.cli import own_fault
+
+    assert own_fault.told_of(LookupError("x")) == 2
+    said = capsys.readouterr().err
+    assert "LookupError" in said
+    kept = list(Path(os.environ["XDG_STATE_HOME"], "rigup", "faults").iterdir())
+    assert len(kept) == 1
+    assert kept[0].stat().st_mode & 0o777 == 0o600
+    assert "Traceback" not in said
