@@ -8,6 +8,7 @@ import io
 import json
 import os
 import shutil
+import subprocess
 import tarfile
 from pathlib import Path
 
@@ -147,6 +148,34 @@ def test_nothing_private_is_in_an_archive(machine, tmp_path):
 def test_who_owns_the_machine_may_see_its_values(machine):
     thing = next(one for one in DOORS if one.kind == "value of a variable").thing
     assert thing in said("doctor", "--json", "--with-values", "--from", machine)
+
+
+@pytest.mark.parametrize("argv", [("doctor", "-vv"), ("doctor", "--json")], ids=" ".join)
+def test_nothing_planted_in_variables_of_this_machine_is_printed(monkeypatch, argv):
+    for number, one in enumerate(ALL):
+        monkeypatch.setenv(f"PLANTED_{number}", one.thing)
+        monkeypatch.setenv(f"PLANTED_{number}_LINE", one.line)
+    assert left(said(*argv), ALL) == []
+
+
+NOT_BY_FORM = ("value of a variable", "variable of a kernelspec", "string drawn by lot", "private key")
+
+
+@pytest.mark.skipif(shutil.which("sed") is None, reason="needs sed")
+def test_the_raw_stream_blanks_what_it_says_it_blanks():
+    from rigup.machine.collect import posix
+
+    things = [one for one in DOORS if one.kind not in NOT_BY_FORM]
+    program = posix._sed().replace("'\\''", "'")
+    body = "\n".join(one.line for one in things) + "\n"
+    done = subprocess.run(["sed", "-E", program], input=body, capture_output=True, text=True, check=True)
+    assert left(done.stdout, things) == []
+
+
+def test_the_script_says_what_stays_in_what_it_prints():
+    for kind in ("posix", "powershell"):
+        told = " ".join(said("capture", "--script", kind)[:2000].replace("#", " ").split())
+        assert "Still in it: names of people, machines and networks, paths, addresses, serial numbers" in told
 
 
 # -- the page ----------------------------------------------------------------------------------------

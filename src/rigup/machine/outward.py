@@ -6,7 +6,7 @@ mend something hold them. What is made to be shown to others goes without names,
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rigup.knowledge.secrets import is_secret
@@ -18,6 +18,21 @@ from rigup.machine.redaction_secrets import without_secrets
 _COMMANDS = ("argv", "commands", "command", "words")
 _FACTS = "machine"  # what was read; its variables are kept by the allow list
 _VARIABLES = ("variables", "file_variables")
+_FIELDS = {"node": "host", "host": "host", "hostname": "host", "user": "user", "owner": "user"}
+_PLACES = (
+    "here",
+    "host",
+    "windows",
+    "container",
+    "shell",
+    "service",
+    "unit",
+    "kernel",
+    "rank",
+    "program",
+    "before",
+    "after",
+)
 _SERIALS = ("serial", "serial_number")
 
 
@@ -39,6 +54,8 @@ def for_others(answer: Any) -> Any:
     redactor.learn(json.dumps(_accounts(answer), ensure_ascii=False, default=str))
     for line in _lines(answer):
         redactor.learn(line)
+    for kind, name in _names(answer):
+        redactor.names.add(kind, name)
     return redactor.data(outward(answer))
 
 
@@ -96,11 +113,22 @@ def _leaves_out(_doubt: Doubt) -> bool:
     return False
 
 
+def _names(value: Any) -> Iterator[tuple[str, str]]:
+    """Fields that hold nothing but a machine's or a person's name."""
+    if isinstance(value, Mapping):
+        yield from ((_FIELDS[name], held) for name, held in value.items() if name in _FIELDS and isinstance(held, str))
+        node = str(value.get("place") or "").partition("/")[0]
+        if node and node.partition(":")[0] not in _PLACES:
+            yield "host", node
+    for inner in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():
+        yield from _names(inner)
+
+
 def _accounts(answer: Any) -> Any:
     return answer.get(_FACTS, {}) if isinstance(answer, Mapping) else answer
 
 
-def _lines(value: Any) -> "list[str]":
+def _lines(value: Any) -> list[str]:
     """Every text of an answer, and each variable as a line of its own."""
     if isinstance(value, str):
         return [value]

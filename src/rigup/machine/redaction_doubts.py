@@ -112,11 +112,11 @@ def variable(name: str, value: str, made: Pseudonyms, keeps: Keeps, source: str 
 
 def without_variables(body: str, path: str, made: Pseudonyms, keeps: Keeps) -> str:
     """The text without the values of variables that it hands on and nobody asks for."""
-    if _OWN_FILES.search(path):
-        return "\n".join(_pairs(line, path, made, keeps) for line in body.split("\n"))
     if '"env' in body or '"Env' in body:
         body = _AS_OBJECT.sub(lambda found: _fields(found[0], path, made, keeps), body)
         body = _AS_LIST.sub(lambda found: _items(found[0], path, made, keeps), body)
+    if _OWN_FILES.search(path):
+        return "\n".join(_pairs(line, path, made, keeps) for line in body.split("\n"))
     if not any(word in body for word in ("export", "Environment=", "set", "declare", "ENV")):
         return body
     told = _HANDED_ON.sub(lambda found: found["head"] + _pairs(found["pairs"], path, made, keeps), body)

@@ -15,7 +15,8 @@ _SHORT = 5  # letters; a shorter word must stand alone in a name: PAT is one, PA
 _MOST_REPEATS = 100  # what a POSIX expression may count to, by far
 _NAME = "[A-Za-z0-9_.-]*"
 _VALUE = r"('[^']*'|\"[^\"]*\"|[^ '\"]+)"
-_BETWEEN = r"['\"]?[ ]*[:=][ ]*"
+_BETWEEN = r"['\"]?[ ]*[:=>][ ]*"
+_JOINED = "[A-Za-z0-9_.-]*[A-Za-z0-9](PASS|[Pp]ass|PWD|[Pp]wd)"
 
 
 def wanted() -> list[str]:
@@ -41,12 +42,19 @@ def blankings() -> list[tuple[str, str]]:
     return [
         (r"([A-Za-z][A-Za-z0-9+.-]*://)[^/@ '\"<>]+@", blank + "@"),
         *map(_form, tokens()),
-        ("((" + _makers() + r")[A-Za-z0-9_.-]*['\"]?[ ]*[:=]>?[ '\"]*)[A-Za-z0-9_=-]*[0-9][A-Za-z0-9_=-]{14,}", blank),
+        (
+            "(("
+            + _makers()
+            + r")[A-Za-z0-9_.-]*['\"]?( [Kk]ey| [Tt]oken)?[ ]*[:=]>?[ '\"]*)[A-Za-z0-9_=-]*[0-9][A-Za-z0-9_=-]{14,}",
+            blank,
+        ),
         ("(" + _any_case("authorization") + r"['\"]?[:=] *['\"]?([A-Za-z]+ )?)[^ '\"]+", blank),
         *(("(" + name + _BETWEEN + ")" + _VALUE, blank) for name in named),
         ("((^|[^A-Za-z0-9])(" + _NAME + "[_.-])?" + short + "[0-9]*" + _BETWEEN + ")" + _VALUE, blank),
         *((r"(set [a-zA-Z -]*" + name + r" +)[^ ].*", blank) for name in named),
-        (r"(--[a-z-]*(token|password|secret|api-key)[ =])[^ ]+", blank),
+        (r"(--?[a-z-]*(token|password|passwd|passphrase|secret|[a-z-]key|pass)[ =])[^ ]+", blank),
+        ("(" + _JOINED + _BETWEEN + ")" + _VALUE, blank),
+        (r"((machine|login|default) .* (password|account) )[^ ]+", blank),
     ]
 
 
