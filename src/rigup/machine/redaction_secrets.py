@@ -39,6 +39,7 @@ _HARMLESS = late(
 )  # fmt: skip
 _STRONG = ("password", "passwd", "passphrase", "passcode", "psk", "secret", "sshpass", "passwort", "kennwort", "senha",
            "contrase", "motdepasse", "wachtwoord", "密码", "密碼", "口令", "пароль")  # fmt: skip
+_LOOKED = 200  # characters of a value that tell whether it may be one
 _LOUD = ("PASS", "PWD", "PW")  # ends of variables' names
 
 
@@ -69,6 +70,7 @@ def _is_secret(name: str, value: str) -> bool:
         return False
     if any(word in name.lower() for word in _STRONG) or is_joined(name) or (name.isupper() and name.endswith(_LOUD)):
         return True
+    value = value[:_LOOKED]
     mixed = any(letter.isdigit() for letter in value) or not (value.islower() or value.istitle() or value.isupper())
     return len(value) >= 8 and mixed and value[0] not in "/~$<"
 
@@ -103,7 +105,7 @@ def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
         found = _BEARER.match(body, end)
         return found if found and not found["value"].islower() and not found["value"].istitle() else None
     line = body[max(body.rfind("\n", 0, start) + 1, start - 400) : start]
-    before = _NAME.search(line)
+    before = _NAME.search(line[-80:])
     name = (before[0] if before else "") + body[start:end]
     if (found := _ASSIGNED.match(body, end)) and _is_secret(name + (found["tail"] or ""), found["value"].strip("\"'")):
         return found
