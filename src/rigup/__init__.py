@@ -10,15 +10,18 @@ if TYPE_CHECKING:
 __all__ = ["__version__", "doctor"]
 
 
-def doctor(source: str | None = None) -> "Report":
+def doctor(source: str | None = None, *, with_values: bool = False) -> "Report":
     """Diagnose this machine, or the capture, report or tree at `source`.
 
     Returns the answer as data (schema rigup.doctor/1), which a notebook shows as a page and a terminal as text.
+    Secrets, and values of variables that GPUs do not need, are left out; `with_values` leaves them in.
     Raises `rigup.machine.sources.SourceError` when `source` cannot be read.
     """
     from rigup.cli.notebook import Report
     from rigup.diagnosis.answer import diagnose
+    from rigup.machine.outward import outward
 
-    report = Report(diagnose(source))
-    report.here = source is None
+    answer = diagnose(source)
+    report = Report(answer if with_values else outward(answer))
+    report.here, report.with_values = source is None, with_values
     return report

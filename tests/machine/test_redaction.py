@@ -353,6 +353,22 @@ def test_bytes_read_as_text_do_no_harm(raw):
     redacted(raw.decode("latin-1"))
 
 
+def test_a_longer_name_that_does_not_stand_there_hides_no_shorter_one():
+    redactor = Redactor()
+    redactor.learn("zeno@eleatic-box:~$ ls /home/zeno-ele")
+    assert redactor.text("zeno-elements") == "user1-elements"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["COMPASS=north12345", "bypass: enabled2025", "/scratch/models/llama", "wandb: Run data is saved locally in wandb",
+     "from torch.distributed.elastic import agent", "host setup.py and libcuda.so.1", "kernel 6.8.0-45.generic.de",
+     "login: prompt", "curl -u x", "/t/linux-64/repodata.json", "mysql -u root -p mydb"],
+)  # fmt: skip
+def test_neighbours_of_the_newer_forms_stay(line):
+    assert redacted(line) == line
+
+
 def test_names_learnt_later_do_not_disturb_earlier_ones():
     redactor = Redactor()
     first = redacted("zeno@eleatic-box:~$ x", redactor=redactor)

@@ -125,10 +125,11 @@ def _tell(error: click.ClickException) -> None:
     from io import StringIO
 
     from rigup.cli.layout import columns, width, wrapped
+    from rigup.machine.outward import outward_text
 
     told = StringIO()
     error.show(file=told)
-    for line in told.getvalue().splitlines():
+    for line in outward_text(told.getvalue()).splitlines():
         click.echo("\n".join(wrapped(line) if columns(line) > width() else [line]), err=True)
 
 

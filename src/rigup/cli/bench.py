@@ -1,6 +1,5 @@
 """`rigup bench`: how fast each device is, beside its data sheet, others, and its own past."""
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 import click
 
+from rigup.cli.data import data_text
 from rigup.language import _, choose
 
 Answer = dict[str, Any]
@@ -56,11 +56,12 @@ def command(environment: str, other: str, listing: bool, picture: str, as_json: 
     if picture:
         _draw(told, Path(picture))
     if as_json:
-        click.echo(json.dumps(told, ensure_ascii=False, indent=1, default=str))
+        click.echo(data_text(told))
     else:
         from rigup.cli.bench_report import text
+        from rigup.machine.outward import outward
 
-        click.echo(text(told, _wants_color()), color=_wants_color())
+        click.echo(text(outward(told), _wants_color()), color=_wants_color())
     return int(bool(told["drops"]))
 
 
@@ -113,7 +114,7 @@ def _list(as_json: bool) -> int:
     except KnowledgeError as error:
         raise click.ClickException(str(error)) from error
     if as_json:
-        click.echo(json.dumps(told, ensure_ascii=False, indent=1, default=str))
+        click.echo(data_text(told))
     else:
         from rigup.cli.bench_list import text
 

@@ -1,12 +1,12 @@
 """`rigup bundle`: a lock with all its files and a script, in one archive, for machines without a network."""
 
-import json
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.data import data_text
 from rigup.cli.env_files import free
 from rigup.cli.lock import lock_of, options, summary, told_of
 from rigup.cli.meant import here, told
@@ -36,7 +36,7 @@ def command(words: tuple[str, ...], output: str, force: bool, quiet: bool, as_js
         size = _written(lock, path)
     if as_json:
         answer = {"schema": SCHEMA, "path": str(path), "bytes": size, **summary(lock)}
-        click.echo(json.dumps(answer, ensure_ascii=False, indent=1))
+        click.echo(data_text(answer))
     elif not quiet:
         from rigup.cli.env_report import size as shown
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rigup.machine.redaction_doubts import Doubt
 
 _MOST_ASKED = 20  # strings that a person is asked about one by one; the rest is left out
+_HINT = 4  # letters of a doubtful string that a list shows
 _MOST_SHOWN = 12  # names of variables that are shown
 # Kinds of private things, which are translated where they are counted. Tokens are called as their makers call them.
 _KINDS = (
@@ -29,9 +30,7 @@ _KINDS = (
 @click.option(
     "--list", "only_list", is_flag=True, help="Show what would be inside and what is taken out; write nothing."
 )
-@click.option(
-    "-y", "--yes", is_flag=True, help="Keep what is doubtful without asking. Known secrets are taken out all the same."
-)
+@click.option("-y", "--yes", is_flag=True, help="Ask nothing: what is doubtful is left out.")
 @click.option("--wake", is_flag=True, help="Ask also cards that are asleep; this wakes them.")
 @click.option(
     "--from", "source", metavar="PATH", help="Take a captured tree, an archive or a report instead of this machine."
@@ -80,7 +79,7 @@ def _made(source: str | None, wake: bool, yes: bool, ask: bool) -> "tuple[Captur
         raise click.ClickException(str(error)) from error
     finally:
         close_sources()
-    redactor = Redactor(lambda _doubt: yes)
+    redactor = Redactor()
     told = redacted(kept, redactor)
     if not yes and ask and (wanted := _asked(list(redactor.doubtful.values()))):
         redactor = Redactor(lambda doubt: (doubt.what, doubt.value) in wanted)
@@ -184,8 +183,13 @@ def _listed(redactor: "Redactor") -> list[str]:
     doubtful = list(redactor.doubtful.values())
     if doubtful:
         lines += ["", _("Doubtful, and left out unless you say otherwise:")]
-        lines += ["  " + doubt.source + ": " + doubt.shown for doubt in doubtful]
+        lines += ["  " + redactor.text(doubt.source) + ": " + _hinted(doubt) for doubt in doubtful]
     return lines
+
+
+def _hinted(doubt: "Doubt") -> str:
+    """A variable's name; of a string as much as finds it again."""
+    return doubt.value if doubt.what == "variable" else doubt.value[:_HINT] + "…"
 
 
 def _as_json(redactor: "Redactor", path: str | None, size: int) -> str:

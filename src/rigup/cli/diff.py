@@ -1,12 +1,12 @@
 """`rigup diff`: what two machines, or two states of one, do not have in common."""
 
-import json
 import os
 import sys
 from typing import Any
 
 import click
 
+from rigup.cli.data import data_text
 from rigup.language import _, choose
 from rigup.machine.store import Facts
 
@@ -30,7 +30,9 @@ def command(before: str, after: str, as_json: bool, verbose: int, wake: bool) ->
     if as_json:
         choose("en")  # data is the same in every language
     told = compared(before, after, wake)
-    click.echo(json.dumps(told, ensure_ascii=False, indent=1, default=str) if as_json else _text(told, verbose))
+    from rigup.machine.outward import outward
+
+    click.echo(data_text(told) if as_json else _text(outward(told), verbose))
     return int(not told["equal"])
 
 

@@ -8,6 +8,8 @@ import click
 
 from rigup.language import _, choose
 
+_ALL = 2  # so often -v shows every fact
+
 
 @click.command("doctor")
 @click.option(
@@ -26,6 +28,11 @@ from rigup.language import _, choose
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.doctor/1).")
 @click.option("-v", "--verbose", count=True, help="-v: all evidence with its sources; -vv: every fact.")
 @click.option("--html", "page", metavar="FILE", help="Write the report as one HTML file, too.")
+@click.option(
+    "--with-values",
+    is_flag=True,
+    help="Leave in what is left out by default: values of variables that GPUs do not need, and what looks like a secret.",
+)
 @click.option("--issue", is_flag=True, help="Print a short Markdown report for a forum, without what is private.")
 @click.option("--devices", "of_devices", is_flag=True, help="Tell of each device what it cannot do, and who says so.")
 @click.option("--since-ok", is_flag=True, help="Tell what has changed since the last run that found all well.")
@@ -47,18 +54,27 @@ def command(source: str | None, hosts: tuple[str, ...], program: tuple[str, ...]
     if program:
         from rigup.cli.tried import tried
 
-        return tried(program, form["as_json"], form["verbose"], wake, _wants_color(), form["since_ok"])
+        return tried(
+            program, form["as_json"], form["verbose"], wake, _wants_color(), form["since_ok"], form["with_values"]
+        )
     if form["since_ok"] and (hosts or source is not None):
         raise click.UsageError(_("--since-ok is about this machine; two others are compared with `rigup diff A B`."))
     if hosts:
-        return _others(source, hosts, form["as_json"], form["verbose"], wake)
+        return _others(source, hosts, form, wake)
     if form["issue"]:
         return _issue(source, wake)
     answer = _answer(source, wake, form["since_ok"])
     if form["page"]:
-        _write_page(form["page"], answer, source is None)
-    click.echo(_shown(answer, form, source is None), color=_wants_color())
+        _write_page(form["page"], answer, source is None, form["with_values"])
+    click.echo(_shown(_told(answer, form), form, source is None), color=_wants_color())
     return int(answer["verdict"] in ("broken", "degraded"))
+
+
+def _told(answer: dict[str, Any], form: dict[str, Any]) -> dict[str, Any]:
+    """The answer without what is private, unless its owner wants all of it."""
+    from rigup.machine.outward import outward
+
+    return answer if form["with_values"] else outward(answer)
 
 
 def _shown(answer: dict[str, Any], form: dict[str, Any], here: bool) -> str:
@@ -72,20 +88,39 @@ def _shown(answer: dict[str, Any], form: dict[str, Any], here: bool) -> str:
             return of_devices(answer, _wants_color())
     if form["as_json"]:
         return json.dumps(answer, ensure_ascii=False, indent=1, default=str)
+    from rigup.cli.layout import wrapped
     from rigup.cli.report import text
 
-    return text(answer, form["verbose"], color=_wants_color(), here=here)
+    told = text(answer, form["verbose"], color=_wants_color(), here=here)
+    if form["verbose"] < _ALL or form["with_values"]:
+        return told
+    left = _("Secrets, and values of variables that GPUs do not need, are left out. `--with-values` shows them.")
+    return told + "\n\n" + "\n".join(wrapped(left))
 
 
-def _write_page(path: str, answer: dict[str, Any], here: bool) -> None:
+def _write_page(path: str, answer: dict[str, Any], here: bool, with_values: bool) -> None:
+    """The page is for its owner alone to read, follows no link and replaces nothing unless somebody says so."""
     from rigup.cli.page import page
+    from rigup.machine.outward import for_others
+    from rigup.machine.private_file import write
 
+    body = page(answer if with_values else for_others(answer), here).encode("utf-8", "replace")
     try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(page(answer, here))
+        write(path, lambda file: file.write(body), _may_replace(path))
+    except FileExistsError as error:
+        told = _("{path} exists and is left as it is. Give another name.")
+        raise click.ClickException(told.format(path=path)) from error
     except OSError as error:
         told = _("The report could not be written to {path}: {error}.")
         raise click.ClickException(told.format(path=path, error=error.strerror)) from error
+
+
+def _may_replace(path: str) -> bool:
+    """Whether something stands there, and a person says that it may go."""
+    import os
+
+    asks = os.path.lexists(path) and sys.stdin.isatty() and sys.stderr.isatty()
+    return asks and click.confirm(_("{path} exists. Replace it?").format(path=path), default=False, err=True)
 
 
 def _issue(source: str | None, wake: bool) -> int:
@@ -96,15 +131,16 @@ def _issue(source: str | None, wake: bool) -> int:
     return status
 
 
-def _others(source: str | None, hosts: tuple[str, ...], as_json: bool, verbose: int, wake: bool) -> int:
+def _others(source: str | None, hosts: tuple[str, ...], form: dict[str, Any], wake: bool) -> int:
     """Other machines. One that answers is printed as this one would be, several as a table and then each."""
     from rigup.cli.hosts import SCHEMA, diagnosed, status, text
 
     if source is not None:
         raise click.UsageError(_("Give --from or --host: a report of a machine, or a machine to ask."))
-    told = diagnosed(hosts, wake)
-    if not as_json:
-        click.echo(text(told, verbose, _wants_color()), color=_wants_color())
+    found = diagnosed(hosts, wake)
+    told = {name: _told(answer, form) for name, answer in found.items()}
+    if not form["as_json"]:
+        click.echo(text(told, form["verbose"], _wants_color()), color=_wants_color())
         return status(told)
     alone = next(iter(told.values())) if len(told) == 1 else {"error": "several"}
     shown = {"schema": SCHEMA, "hosts": told} if "error" in alone else alone

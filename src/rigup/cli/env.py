@@ -1,12 +1,12 @@
 """`rigup env`: which environments there are, and what becomes of them."""
 
-import json
 import os
 from typing import Any
 
 import click
 
 from rigup.cli import env_changes as changes
+from rigup.cli.data import data_text
 from rigup.cli.env_group import Environments
 from rigup.cli.meant import defaults, environment, here, told
 from rigup.cli.run import surroundings_of
@@ -58,7 +58,7 @@ def list_(no_size: bool, as_json: bool) -> int:
     with told(), Waiting(_("Counting bytes …")):
         rows = [_row(one, no_size) for one in found(defaults(), os.environ, Path.cwd())]
     if as_json:
-        click.echo(json.dumps({"schema": SCHEMA, "environments": rows}, ensure_ascii=False, indent=1))
+        click.echo(data_text({"schema": SCHEMA, "environments": rows}))
     else:
         from rigup.cli.env_report import listed
 
@@ -91,7 +91,9 @@ def show(name: str, as_json: bool) -> int:
         choose("en")
     with told():
         answer = _shown(name)
-    click.echo(json.dumps(answer, ensure_ascii=False, indent=1) if as_json else "\n".join(shown(answer)))
+    from rigup.machine.outward import outward
+
+    click.echo(data_text(answer) if as_json else "\n".join(shown(outward(answer))))
     return 0
 
 
@@ -155,9 +157,7 @@ def history(name: str, as_json: bool) -> int:
         there = environment(name)
         rows = [msgspec.to_builtins(one) for one in kept.history(there)]
     if as_json:
-        click.echo(
-            json.dumps({"schema": SCHEMA, "path": str(there.path), "history": rows}, ensure_ascii=False, indent=1)
-        )
+        click.echo(data_text({"schema": SCHEMA, "path": str(there.path), "history": rows}))
     else:
         click.echo("\n".join(happened(rows)))
     return 0

@@ -1,6 +1,5 @@
 """`rigup env remove|clone|clean|kernel`: what changes something; each asks before."""
 
-import json
 import os
 import shlex
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.data import data_text
 from rigup.cli.env_files import asked
 from rigup.cli.meant import defaults, environment, told
 from rigup.language import _, choose
@@ -200,7 +200,7 @@ def _say(there: list["Leftover"], gone: bool, as_json: bool) -> None:
     if as_json:
         rows = [{"path": str(one.path), "bytes": one.bytes, "kept_for_undo": one.kept_for_undo} for one in there]
         answer: dict[str, Any] = {"schema": SCHEMA, "leftovers": rows, "bytes": every, "removed": gone}
-        click.echo(json.dumps(answer, ensure_ascii=False, indent=1))
+        click.echo(data_text(answer))
     elif there:
         text = _("{size} are free now.") if gone else _("{size} would be free.")
         click.echo(text.format(size=size(every)))

@@ -1,11 +1,11 @@
 """`rigup fix`: the steps that mend a finding, shown, and taken when you agree; then the doctor looks again."""
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.data import data_text
 from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
 from rigup.language import _, choose, sentences
@@ -76,7 +76,7 @@ def _one_of(cause: str | None, all_safe: bool, source: str | None) -> None:
 
 def _shown(cause: str | None, told: Answer, explained: bool, as_json: bool) -> int:
     if as_json:
-        click.echo(json.dumps(told, ensure_ascii=False, indent=1, default=str))
+        click.echo(data_text(told))
     elif not told["findings"] and cause is None:
         click.echo(_("The doctor finds nothing that safe steps could mend."))
         return 0
@@ -164,7 +164,9 @@ def _plan(site: "Site", here: bool) -> Answer | None:
 
 def _text(told: Answer, explained: bool) -> str:
     from rigup.cli.plan_report import steps_text, text
+    from rigup.machine.outward import outward
 
+    told = outward(told)
     parts: list[str] = []
     for finding in told["findings"]:
         parts.append("\n".join(wrapped(style(finding["title"], bold=True))))

@@ -1,10 +1,10 @@
 """`rigup history`: what rigup has done on this machine, for this person."""
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.data import data_text
 from rigup.cli.history_report import local_time, run_lines, spoken_states
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _, choose
@@ -32,7 +32,7 @@ def command(number: int | None, as_json: bool) -> int:
         return _in_full(number, as_json)
     told = [_one(record) for record in reversed(records())]
     if as_json:
-        click.echo(json.dumps({"schema": SCHEMA, "runs": told}, ensure_ascii=False, indent=1))
+        click.echo(data_text({"schema": SCHEMA, "runs": told}))
     elif not told:
         click.echo(_("rigup has changed nothing here yet."))
     else:
@@ -55,11 +55,13 @@ def _in_full(number: int, as_json: bool) -> int:
     from rigup.cli.history_report import run_of_record
 
     record = run_of(number)
+    from rigup.machine.outward import outward
+
     told = {**_one(record), **run_of_record(record)}
     if as_json:
-        click.echo(json.dumps({"schema": SCHEMA, "run": told}, ensure_ascii=False, indent=1))
+        click.echo(data_text({"schema": SCHEMA, "run": told}))
     else:
-        click.echo("\n".join(run_lines(told)))
+        click.echo("\n".join(run_lines(outward(told))))
     return 0
 
 

@@ -1,11 +1,11 @@
 """`rigup lock`: what a wish comes to, or what an environment holds, with the hash of every file and the reasons."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.data import data_text
 from rigup.cli.env_files import free, put
 from rigup.cli.failing import CannotBeDone
 from rigup.cli.meant import defaults, environment, environment_if_any, here, told
@@ -56,7 +56,7 @@ def command(words: tuple[str, ...], output: str, force: bool, quiet: bool, as_js
         if output != "-" or not as_json:
             put(lockfile.text(lock), output, force, quiet)
     if as_json:
-        click.echo(json.dumps(_written(lock, output), ensure_ascii=False, indent=1))
+        click.echo(data_text(_written(lock, output)))
     elif output != "-" and not quiet:
         click.echo(told_of(lock))
     return 0

@@ -4,18 +4,28 @@ from typing import Any
 
 
 class Report(dict[str, Any]):
-    """The doctor's answer (schema rigup.doctor/1); rich in a notebook, text elsewhere."""
+    """The doctor's answer (schema rigup.doctor/1); rich in a notebook, text elsewhere.
+
+    What a notebook shows is kept in its file and given to others: it goes without secrets and names unless
+    `with_values` is set.
+    """
 
     here = True
+    with_values = False
+
+    def _shown(self) -> dict[str, Any]:
+        from rigup.machine.outward import for_others
+
+        return self if self.with_values else for_others(dict(self))
 
     def __repr__(self) -> str:
         """The report as a terminal shows it."""
         from rigup.cli.report import text
 
-        return text(self, here=self.here)
+        return text(self._shown(), here=self.here)
 
     def _repr_html_(self) -> str:
         """The report as a notebook shows it."""
         from rigup.cli.page import fragment
 
-        return fragment(self, self.here)
+        return fragment(self._shown(), self.here)

@@ -1,12 +1,12 @@
 """`rigup plan`: choose what should be there; nothing is changed."""
 
-import json
 import os
 import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.data import data_text
 from rigup.cli.meant import beside, defaults
 from rigup.language import _, choose
 
@@ -78,7 +78,7 @@ def command(
         choice = chosen_for(wishes, files, profile, environment, options, resolve=resolve)
     except NotUnderstood as error:
         if as_json or form == "json":  # whoever reads data gets one object, with what has to be told
-            click.echo(json.dumps(_asked_back(wishes, str(error)), ensure_ascii=False, indent=1))
+            click.echo(data_text(_asked_back(wishes, str(error))))
         raise
     click.echo(_shown(choice, "json" if as_json else form, explained, bits), nl=False)
     return int(not choice.possible)
@@ -185,11 +185,12 @@ def _shown(choice: "Choice", form: str, explained: bool, link: int = 0) -> str:
     from rigup.plan.answer import answer
 
     if form == "json":
-        return json.dumps(answer(choice, link), ensure_ascii=False, indent=1) + "\n"
+        return data_text(answer(choice, link)) + "\n"
     if form == "text" or not choice.possible:  # of nothing no file can be made: the report says why
         from rigup.cli.plan_report import text
+        from rigup.machine.outward import outward
 
-        return text(answer(choice, link), explained) + "\n"
+        return text(outward(answer(choice, link)), explained) + "\n"
     from rigup.plan.render import rendered
     from rigup.plan.term_files import unkept
 

@@ -1,12 +1,12 @@
 """`rigup run`: a program in an environment, with the variables that this machine's devices need."""
 
-import json
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.data import data_text
 from rigup.cli.failing import CannotBeDone
 from rigup.cli.meant import defaults, environment_if_any, of_devices, pairs, told
 from rigup.language import _, choose
@@ -93,7 +93,9 @@ def _shown(there: "Environment | None", surroundings: "Surroundings", over: Mapp
         "unset": list(surroundings.unset), "variables": variables,
         "libraries": [one._asdict() for one in surroundings.libraries],
     }  # fmt: skip
-    return json.dumps(answer, ensure_ascii=False, indent=1) if as_json else "\n".join(_lines(answer))
+    from rigup.machine.outward import outward
+
+    return data_text(answer) if as_json else "\n".join(_lines(outward(answer)))
 
 
 def _lines(answer: dict[str, Any]) -> list[str]:

@@ -1,6 +1,5 @@
 """What apply and fix share: show, ask, take the steps, tell how they ended."""
 
-import json
 import os
 import shlex
 import sys
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from rigup.cli.data import data_text
 from rigup.cli.ended import failure, restarts, well, what_now
 from rigup.cli.failing import CannotBeDone
 from rigup.cli.guard import style
@@ -256,6 +256,7 @@ def _root(intent: "Intent", manner: Manner) -> "Elevation":
 
 def _dry(intent: "Intent", manner: Manner) -> int:
     """What would be run, word by word, where it stands now."""
+    from rigup.machine.outward import outward
     from rigup.plan.applying.foreseen import foreseen
 
     found = foreseen(intent, os.environ)
@@ -266,7 +267,7 @@ def _dry(intent: "Intent", manner: Manner) -> int:
     for one in found:
         click.echo("\n".join(wrapped(one["title"], f"{one['number']:>3}. ", "     ")))
         for argv in one["commands"]:
-            click.echo("     " + shlex.join(argv))
+            click.echo("     " + shlex.join(outward({"argv": argv})["argv"]))
         for path in one["writes"]:
             click.echo("     " + _("writes {path}").format(path=path))
     click.echo(_("Nothing was changed."))
@@ -309,4 +310,4 @@ def _ended(record: "Record", outcome: "Outcome", manner: Manner) -> int:
 
 def say_data(manner: Manner, told: Answer) -> None:
     """Print an answer as data."""
-    click.echo(json.dumps({"schema": manner.schema, **told}, ensure_ascii=False, indent=1, default=str))
+    click.echo(data_text({"schema": manner.schema, **told}))

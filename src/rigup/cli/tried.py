@@ -1,11 +1,11 @@
 """`rigup doctor -- PROGRAM`: the program runs as ever, and what it died of is told after it."""
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.data import data_text
 from rigup.language import _
 
 if TYPE_CHECKING:
@@ -15,10 +15,12 @@ _BY_HAND = (1, 2, 3, 13, 15)  # SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM: someb
 
 
 def tried(
-    program: tuple[str, ...], as_json: bool, verbose: int, wake: bool, color: bool, since_ok: bool = False
-) -> int:
+    program: tuple[str, ...], as_json: bool, verbose: int, wake: bool, color: bool, since_ok: bool = False,
+    with_values: bool = False,
+) -> int:  # fmt: skip
     """Run a program; its exit status. The report of its death goes to standard error, as data to standard output."""
     from rigup.cli.attend import attend, leave
+    from rigup.machine.outward import outward
 
     try:
         ended = attend(program, aside=as_json)
@@ -26,8 +28,9 @@ def tried(
         raise click.ClickException(_not_started(program[0], error)) from error
     if ended.status != 0 and not _by_hand(ended.status):
         answer = _answer(ended, wake, since_ok)
+        answer = answer if with_values else outward(answer)
         if as_json:
-            click.echo(json.dumps(answer, ensure_ascii=False, indent=1, default=str))
+            click.echo(data_text(answer, with_values))
         else:
             told = [_heading(program[0], ended.status), *_circumstances(answer["program"])]
             click.echo("\n" + "\n".join(told) + "\n\n" + _told(answer, verbose, color), err=True, color=color)

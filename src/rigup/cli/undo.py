@@ -1,6 +1,5 @@
 """`rigup undo`: take the last run back, as exactly as can be, and say what cannot be."""
 
-import json
 import os
 import shlex
 import sys
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.data import data_text
 from rigup.cli.failing import CannotBeDone, spoken
 from rigup.cli.layout import wrapped
 from rigup.language import _, choose
@@ -110,7 +110,7 @@ def _back_title(back: "Back") -> str:
 def _dry(backs: "list[Back]", as_json: bool) -> int:
     if as_json:
         told = [{"title": back.title, "commands": back.commands, "because": back.because or None} for back in backs]
-        click.echo(json.dumps({"schema": SCHEMA, "verdict": "possible", "steps": told}, ensure_ascii=False, indent=1))
+        click.echo(data_text({"schema": SCHEMA, "verdict": "possible", "steps": told}))
     else:
         click.echo(_("Nothing was changed."))
     return 0
@@ -155,13 +155,7 @@ def _told(record: "Record", left: "list[Back]", quiet: bool, as_json: bool) -> i
     if as_json:
         told = [{"title": back.title, "because": back.because or None} for back in left]
         verdict = "failed" if failed else "taken-back"
-        click.echo(
-            json.dumps(
-                {"schema": SCHEMA, "verdict": verdict, "number": record.number, "left": told},
-                ensure_ascii=False,
-                indent=1,
-            )
-        )
+        click.echo(data_text({"schema": SCHEMA, "verdict": verdict, "number": record.number, "left": told}))
         return int(bool(failed))
     for back in failed:
         sentence = _(

@@ -1,12 +1,12 @@
 """`rigup verify`: prove on every device that an environment computes right, and that the GPU really did it."""
 
-import json
 import os
 import sys
 from typing import Any
 
 import click
 
+from rigup.cli.data import data_text
 from rigup.language import _, choose
 
 Answer = dict[str, Any]
@@ -30,11 +30,12 @@ def command(environment: str, quick: bool, devices: str, limit: float | None, ve
         choose("en")  # data is the same in every language
     told = _verified(environment, not quick, tuple(filter(None, devices.split(","))), limit)
     if as_json:
-        click.echo(json.dumps(told, ensure_ascii=False, indent=1, default=str))
+        click.echo(data_text(told))
     else:
         from rigup.cli.verify_report import text
+        from rigup.machine.outward import outward
 
-        click.echo(text(told, verbose, _wants_color()), color=_wants_color())
+        click.echo(text(outward(told), verbose, _wants_color()), color=_wants_color())
     return int(told["verdict"] != "verified")
 
 

@@ -13,8 +13,9 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
     """A kind of token that is known by its form.
 
     Attributes:
-        literals: one of them begins the token.
-        regex: the whole token, tried where a literal stands.
+        literals: one of them begins the token, or stands `back` characters or fewer behind its beginning.
+        regex: the whole token, tried where a literal stands; of one with a group `x` only that is the secret.
+        inside: the literal may stand inside a word.
 
     """
 
@@ -25,6 +26,8 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
     near_miss: str
     source: str = ""
     overlay: str = ""
+    back: int = 0
+    inside: bool = False
 
 
 class _Words(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +38,7 @@ class _Words(msgspec.Struct, frozen=True, kw_only=True):
 @remembered
 def tokens() -> tuple[Token, ...]:
     """All kinds of tokens. Raises KnowledgeError where the table is malformed."""
-    found = rows("secrets", "token", Token)
+    found = (*rows("secrets", "token", Token), *rows("secret_forms", "token", Token))
     for row in found:
         if not row.literals or not all(row.literals):
             raise KnowledgeError(
@@ -46,7 +49,8 @@ def tokens() -> tuple[Token, ...]:
 
 @remembered
 def _lists() -> dict[str, frozenset[str]]:
-    return {row.about: frozenset(row.words) for row in rows("secrets", "words", _Words)}
+    known = (*rows("secrets", "words", _Words), *rows("secret_forms", "words", _Words))
+    return {row.about: frozenset(row.words) for row in known}
 
 
 def words(about: str) -> frozenset[str]:
@@ -64,7 +68,7 @@ def is_kept(variable: str) -> bool:
     return _kept().match(variable) is not None and not is_secret(variable)
 
 
-_PARTS = late(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_PARTS = late(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 
 
 def is_secret(name: str) -> bool:
@@ -88,4 +92,15 @@ def _told(parts: list[str]) -> bool:
 
 def _secret_word(parts: list[str]) -> bool:
     known = words("secret")
-    return parts[-1] in known or "".join(parts[-2:]) in known
+    return parts[-1] in known or "".join(parts[-2:]) in known or is_joined(parts[-1])
+
+
+def is_joined(name: str) -> bool:
+    """Whether a name's last word ends in one that says secret, without a sign between: PGPASSWORD; not compass."""
+    last = (_PARTS.findall(name) or [""])[-1].lower()
+    return last.endswith(_endings()) and last not in words("secret") and last not in words("harmless word")
+
+
+@remembered
+def _endings() -> tuple[str, ...]:
+    return tuple(sorted(words("secret ending")))

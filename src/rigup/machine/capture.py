@@ -9,12 +9,11 @@ import io
 import json
 import os
 import tarfile
-import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import IO, Any
 
+from rigup.machine import private_file
 from rigup.machine.facts import Place
 from rigup.machine.local import Local
 from rigup.machine.recorder import Recorder
@@ -113,31 +112,13 @@ def write(path: str, kept: Capture, taken_out: dict[str, int], replace: bool = F
 
     Raises FileExistsError where something stands at the path and must not be replaced, and OSError.
     """
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, draft = tempfile.mkstemp(dir=folder, prefix=".rigup-")  # 0600, as the archive will be
-    try:
-        with os.fdopen(handle, "wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+
+    def fill(file: IO[bytes]) -> None:
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
             _pack(packed, kept, taken_out)
-        if replace:
-            os.replace(draft, path)
-        else:
-            _settle(draft, path)
-        return os.path.getsize(path)
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(draft)
 
-
-def _settle(draft: str, path: str) -> None:
-    """Give the draft its name, unless something bears it already."""
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        if os.path.lexists(path):
-            raise FileExistsError(path) from None
-        os.rename(draft, path)
+    private_file.write(path, fill, replace)
+    return os.path.getsize(path)
 
 
 def _pack(packed: Any, kept: Capture, taken_out: dict[str, int]) -> None:

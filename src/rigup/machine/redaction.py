@@ -233,7 +233,7 @@ def vocabulary() -> frozenset[str]:
     from rigup.knowledge import tables
     from rigup.machine.facts import kinds
 
-    told = [repr(tables.table(name)) for name in tables.names()]
+    told = [repr(tables.table(name)) for name in tables.names() if name != "secret_forms"]
     fields = [name for kind in kinds().values() for name in (kind.__name__, *kind.__annotations__)]
     return frozenset(_WORD.findall(" ".join((*told, *fields, *_asked())).lower()))
 

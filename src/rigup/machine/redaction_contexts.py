@@ -8,6 +8,11 @@ from typing import Any, NamedTuple
 from rigup.knowledge.patterns import late
 
 _FQDN = r"[A-Za-z0-9](?:[\w-]{0,62})(?:\.[A-Za-z0-9-]{1,63}){0,6}"
+_DOTTED = r"[A-Za-z0-9](?:[\w-]{0,62})(?:\.[A-Za-z0-9-]{1,63}){0,5}\.(?!(?i:{files})\b)[A-Za-z][A-Za-z-]{1,23}"
+# Ends of names of files and units, which are no top-level domains where they stand without an address.
+_FILES = "py|so|txt|log|json|ya?ml|conf|cfg|sh|h|hpp|cpp|cc|cu|ko|service|socket|target|slice|scope|mount|timer|whl|gz|xz|zip|tar|md|rst|toml|exe|dll|bin|run|rpm|deb|onnx|pt|pth|rs|js|ts|pl|lock|list|sources|d|import"
+_STORES = "scratch\\d?|data\\d{0,2}|work\\d?|projects?|gpfs|lustre|beegfs|nfs|ceph|fsx|efs|export|storage|netscratch|nobackup|raid|run/media|media|var/mail|var/spool/mail|u|ptmp|hdd\\d?|ssd\\d?|users?|homes?"
+_CCTLDS = "de|fr|uk|ch|nl|es|se|fi|dk|cz|ie|gr|ru|ua|cn|jp|kr|br|au|ca|mx|ar|eu|hk|tw|sg|il|za|nz|lu|hu|ro|ee|lv|lt|si|hr|ai|io|cloud|tech|science|systems|online|xyz|hpc|cluster|biz|arpa"
 
 
 class Context(NamedTuple):
@@ -19,31 +24,34 @@ class Context(NamedTuple):
 
 
 def _context(kind: str, form: str, *hints: str) -> Context:
-    return Context(kind, late(form.replace("{fqdn}", _FQDN), re.MULTILINE), hints)
+    holes = {"fqdn": _FQDN, "dotted": _DOTTED, "files": _FILES, "stores": _STORES, "tlds": _CCTLDS}
+    for name, told in holes.items():
+        form = form.replace("{" + name + "}", told)
+    return Context(kind, late(form, re.MULTILINE), hints)
 
 
 CONTEXTS = (
-    _context("user", r"(?:/home\d?|/Users|/users|/mnt/[a-z]/Users)/(?P<x>[A-Za-z0-9_](?:[\w.-]{0,40}[\w-])?)", "/home", "/users"),
+    _context("user", r"(?:/home\d?|/Users|/users|/mnt/[a-z]/Users)/(?P<x>\w(?:[\w.-]{0,40}[\w-])?)", "/home", "/users"),
     _context("user", r"\\{1,4}Users\\{1,4}(?P<x>[^\\/:*?\"<>|\r\n]{1,40})\\", "\\users"),
     _context("user", r"\\{1,4}Users\\{1,4}(?P<x>[\w.-]{1,40})", "\\users"),
     _context("user", r"\b(?:e?uid)=\d{1,10}\((?P<x>[^)\s]{1,64})\)", "uid="),
     _context("known user", r"(?<=[=,])\d{1,10}\((?P<x>[^)\s]{1,64})\)", "gid=", "groups="),
     _context("user", r"(?<=[=,])[1-9]\d{3,9}\((?P<x>[^)\s]{1,64})\)", "gid=", "groups="),
-    _context("user", r"^(?P<x>[A-Za-z_][\w.-]{0,31}\$?):[x*!]{0,2}:[1-9]\d{3,9}:", ":x:", ":*:", ":!:"),
+    _context("user", r"^(?P<x>[^\W\d][\w.-]{0,31}\$?):[x*!]{0,2}:[1-9]\d{3,9}:", ":x:", ":*:", ":!:"),
     _context("users", r"^[A-Za-z_][\w.-]{0,31}:[x*!]{0,2}:\d{1,10}:(?P<x>[\w.,$-]{1,2000})$", ":x:", ":*:", ":!:"),
-    _context("user", r"^[-dlcbps][-rwxsStT]{9}[.+@]?[ \t]+\d+[ \t]+(?P<x>[A-Za-z_][\w.-]{0,31})[ \t]", "rwx", "rw-", "r--", "r-x"),
-    _context("user", r"^[-dlcbps][-rwxsStT]{9}[.+@]?[ \t]+\d+[ \t]+\S{1,32}[ \t]+(?P<x>[A-Za-z_][\w.-]{0,31})[ \t]", "rwx", "rw-", "r--", "r-x"),
-    _context("user", r"^[ \t(>]{0,4}(?:\([\w. -]{1,40}\)[ \t]?)?\[?(?P<x>[A-Za-z_][\w.-]{0,31})@[A-Za-z0-9][\w.-]{0,62}[: ][^\n$#%>@]{0,120}[$#%>]", "@"),
+    _context("user", r"^[-dlcbps][-rwxsStT]{9}[.+@]?[ \t]+\d+[ \t]+(?P<x>[^\W\d][\w.-]{0,31})[ \t]", "rwx", "rw-", "r--", "r-x"),
+    _context("user", r"^[-dlcbps][-rwxsStT]{9}[.+@]?[ \t]+\d+[ \t]+\S{1,32}[ \t]+(?P<x>[^\W\d][\w.-]{0,31})[ \t]", "rwx", "rw-", "r--", "r-x"),
+    _context("user", r"^[ \t(>]{0,4}(?:\([\w. -]{1,40}\)[ \t]?)?\[?(?P<x>[^\W\d][\w.-]{0,31})@[A-Za-z0-9][\w.-]{0,62}[: ][^\n$#%>@]{0,120}[$#%>]", "@"),
     _context("host", r"^[ \t(>]{0,4}(?:\([\w. -]{1,40}\)[ \t]?)?\[?[A-Za-z_][\w.-]{0,31}@(?P<x>[A-Za-z0-9][\w.-]{0,62}?)[: ][^\n$#%>@]{0,120}[$#%>]", "@"),
-    _context("user", r"(?:\b(?:ssh|scp|sftp|rsync|sshfs|mosh)[ \t][^\n@]{0,120}?|ssh://)(?<![\w.-])(?P<x>[A-Za-z_][\w.-]{0,31})@", "ssh ", "ssh://", "scp ", "sftp ", "rsync ", "mosh ", "sshfs "),
+    _context("user", r"(?:\b(?:ssh|scp|sftp|rsync|sshfs|mosh)[ \t][^\n@]{0,120}?|ssh://)(?<![\w.-])(?P<x>[^\W\d][\w.-]{0,31})@", "ssh ", "ssh://", "scp ", "sftp ", "rsync ", "mosh ", "sshfs "),
     _context("host", r"(?:\b(?:ssh|scp|sftp|rsync|sshfs|mosh)[ \t][^\n@]{0,120}?|ssh://)[A-Za-z_][\w.-]{0,31}@(?P<x>{fqdn})", "ssh ", "ssh://", "scp ", "sftp ", "rsync ", "mosh ", "sshfs "),
     _context("host", r"://[^\s/@'\"<>]{1,300}@(?P<x>{fqdn})", "@"),
     _context("unique id", r"\b(?P<x>[0-9a-f]{16}): UUID\b", ": uuid"),
     _context("unique id", r"(?i)\buuid[\"' \t]{0,30}[:=][\"' \t]{0,20}(?:0x)?(?P<x>[0-9a-f]{16})\b", "uuid"),
-    _context("user", r"(?:^|[\s;\"'])(?:USER|LOGNAME|USERNAME|SUDO_USER|SLURM_JOB_USER|NB_USER|LOGIN|User|Group|SYSTEMD_USER)=\"?(?P<x>[A-Za-z_][\w.-]{0,40})", "user=", "username=", "group=", "login=", "logname="),
-    _context("user", r"\b(?:session opened for|session closed for|for user|as user|Accepted \w{1,20} for|New session \d{1,8} of user)[ \t](?:user[ \t])?(?P<x>[A-Za-z_][\w.-]{0,31})", "session opened for", "session closed for", "for user", "as user", "accepted ", "of user"),
-    _context("user", r"(?i)^[ \t]{0,12}(?:user ?name|registered owner|registered organization|owner|full name)[ \t]{0,20}:[ \t]{1,20}(?P<x>[A-Za-z][^\r\n:]{0,60}?)[ \t]{0,8}$", "user name", "username", "owner", "full name", "registered o"),
-    _context("user", r"\((?P<x>[a-z_][\w.-]{1,31})\)[ \t]{0,8}$", "user name:"),
+    _context("user", r"(?:^|[\s;\"'])(?:USER|LOGNAME|USERNAME|SUDO_USER|SLURM_JOB_USER|NB_USER|LOGIN|User|Group|SYSTEMD_USER)=\"?(?P<x>[^\W\d][\w.-]{0,40})", "user=", "username=", "group=", "login=", "logname="),
+    _context("user", r"\b(?:session opened for|session closed for|for user|as user|Accepted \w{1,20} for|New session \d{1,8} of user)[ \t](?:user[ \t])?(?P<x>[^\W\d][\w.-]{0,31})", "session opened for", "session closed for", "for user", "as user", "accepted ", "of user"),
+    _context("user", r"(?i)^[ \t]{0,12}(?:user ?name|registered owner|registered organization|owner|full name)[ \t]{0,20}:[ \t]{1,20}(?P<x>[^\W\d_][^\r\n:]{0,60}?)[ \t]{0,8}$", "user name", "username", "owner", "full name", "registered o"),
+    _context("user", r"\((?P<x>[^\W\d][\w.-]{1,31})\)[ \t]{0,8}$", "user name:"),
     _context("host", r"(?:^|[\s;\"'])(?:HOSTNAME|HOST|COMPUTERNAME|USERDOMAIN|USERDNSDOMAIN|SLURMD_NODENAME|SLURM_SUBMIT_HOST|SLURM_TOPOLOGY_ADDR|SLURM_JOB_NODELIST|SLURM_NODELIST|SLURM_STEP_NODELIST|MASTER_ADDR|NAME_OF_HOST)=\"?\\{0,4}(?P<x>[A-Za-z][\w.-]{0,80})", "host=", "hostname=", "computername=", "domain=", "nodename=", "nodelist=", "master_addr=", "topology_addr=", "name_of_host="),
     _context("host", r"^(?:[A-Z][a-z]{2} [ \d]\d [\d:]{8}|\d{4}-\d\d-\d\dT[\d:.,+Z-]{8,30})[ \t](?P<x>{fqdn})[ \t](?:[\w@./-]{1,60}\[\d{1,8}\]|kernel|systemd|[\w-]{1,30}):", "kernel:", "]:"),
     _context("host", r"\bLinux[ \t](?P<x>{fqdn})[ \t]\d{1,2}\.\d{1,3}[\w.+-]{0,60}[ \t]#", "linux "),
@@ -61,6 +69,20 @@ CONTEXTS = (
     _context("serial number", r"/by-id/(?:wwn-0x|nvme-eui\.|nvme-nvme\.|dm-uuid-)(?P<x>[\w-]{8,200})", "/by-id/"),
     _context("serial number", r"(?i)\b(?:machine|boot|invocation|system|hardware)[ _]?id[\"' \t]{0,30}[:=][\"' \t]{0,20}(?P<x>[0-9a-f]{32})\b", "machine id", "machine_id", "machineid", "boot id", "boot_id", "bootid", "invocation id", "invocation_id", "system id", "hardware id"),
     _context("serial number", r"\bsystemd\.machine_id=(?P<x>[0-9a-f]{32})", "systemd.machine_id="),
+    _context("folder", r"(?:^|[\s=:\"'(,\[>])(?:/(?:{stores})){1,4}/(?P<x>[^\W\d_][\w.-]{1,40})", "/scratch", "/data", "/work", "/project", "/gpfs", "/lustre", "/beegfs", "/nfs", "/ceph", "/fsx", "/efs", "/export", "/storage", "/netscratch", "/nobackup", "/raid", "/media", "/mail", "/u/", "/ptmp", "/hdd", "/ssd", "/user", "/home"),
+    _context("group", r"\b(?:Account|AccountName|AcctName|Def(?:ault)?Account|AllowAccounts|DenyAccounts|Accounts|WCKey|Wckey|(?:SLURM|SBATCH|SALLOC|PBS|SLURM_JOB)_ACCOUNT|LSB_PROJECT_NAME)=(?P<x>[A-Za-z][\w.-]{1,60})", "account=", "accountname=", "acctname=", "accounts=", "wckey=", "_account=", "project_name="),
+    _context("group", r"(?:--account[= ]|^[ \t]{0,4}#(?:SBATCH|PBS|BSUB|\$)[ \t]{1,4}-[AP][ \t]{0,3}|\b(?:sbatch|srun|salloc|qsub|bsub)[ \t](?:[^\n]{0,200}?[ \t])?-[AP][ \t]{0,2})(?P<x>[A-Za-z][\w.-]{1,60})", "--account", "#sbatch", "#pbs", "#bsub", "sbatch ", "srun ", "salloc ", "qsub ", "bsub "),
+    _context("user", r"\b(?:UserId|GroupId|UserName|JobOwner|Job_Owner|euser|egroup)[ ]?=[ ]?(?P<x>[^\W\d][\w.-]{0,40})", "userid=", "groupid=", "username=", "job_owner", "jobowner", "euser", "egroup"),
+    _context("user", r"(?i)\b(?:currently )?logged in as:?[ \t]{1,4}(?P<x>[^\W\d][\w.-]{1,60})", "logged in as"),
+    _context("user", r"^[ \t]{0,8}(?:Author|Committer|Signed-off-by|Co-authored-by|Maintainer|Packager|Reported-by):[ \t]{1,8}(?P<x>[^\W\d_][^<\n@]{1,60}?)[ \t]{0,4}<[^>\n]{1,80}@", "author:", "committer:", "-by:", "maintainer:", "packager:"),
+    _context("host", r"(?i)\b(?:hostname (?:was )?(?:set|changed) to|set hostname to|hostname changed[^\n]{0,60}?(?:→|->|to)|static hostname changed to|assigned hostname)[ \t:]{1,3}[<\"']?(?P<x>{fqdn})", "hostname"),
+    _context("host", r"^(?P<x>{fqdn}):\d{2,8}:\d{2,8}[ \t]\[", "nccl"),
+    _context("host", r"[a-z0-9]://(?:[^\s/@'\"<>]{1,300}@)?(?P<x>{fqdn})(?=[:/\s\"'<>)?,;]|$)", "://"),
+    _context("host", r"(?i)\b(?:ssh|ping6?|traceroute|host|hosts|server|servers|connect(?:ed|ing)? to|connection to|resolve|resolving|resolved|lookup|reach|nameserver|peer|mounted from|proxy|relay|endpoint|dial tcp|unknown host|node|ntp|scheduler|controller|broker|master|rdzv_endpoint|address|listening on|bound to)[\"']?[ \t:=]{1,4}[\"'<]?(?P<x>{dotted})(?![\w(])", "ssh", "ping", "traceroute", "host", "server", "connect", "resolv", "lookup", "reach", "peer", "mounted from", "proxy", "relay", "endpoint", "dial tcp", "node", "ntp", "scheduler", "controller", "broker", "master", "rdzv", "address", "listening on", "bound to"),
+    _context("host", r"(?<![\w./@\\-])(?P<x>(?!\d{1,9}[.-])[a-z0-9][a-z0-9-]{0,62}(?:\.[a-z0-9-]{1,63}){1,5}\.(?:{tlds}))(?![\w./(-]|\.\w)", ".de", ".fr", ".uk", ".ch", ".nl", ".es", ".se", ".fi", ".dk", ".cz", ".ie", ".gr", ".ru", ".ua", ".cn", ".jp", ".kr", ".br", ".au", ".ca", ".mx", ".ar", ".eu", ".hk", ".tw", ".sg", ".il", ".za", ".nz", ".lu", ".hu", ".ro", ".ee", ".lv", ".lt", ".si", ".hr", ".ai", ".io", ".cloud", ".tech", ".science", ".systems", ".online", ".xyz", ".hpc", ".cluster", ".biz", ".arpa"),
+    _context("serial number", r"\bnqn\.\d{4}[.-]\d\d\.[\w.-]{1,80}:(?:uuid:)?(?P<x>[\w.-]{6,200})", "nqn."),
+    _context("serial number", r"\b(?:eui|naa|t10|nvme)\.(?:[0-9a-f]{4}-)?(?P<x>[0-9a-fA-F]{12,200})", "eui.", "naa.", "t10.", "nvme."),
+    _context("serial number", r"\bwwn-0x(?P<x>[0-9a-f]{16,32})", "wwn-"),
 )  # fmt: skip
 
 # A table of hosts: only where a text is known to be one, for many lines begin with an address.

@@ -27,6 +27,12 @@ _PAIR = late(
     r"(?P<name>(?<![\w$\"'])[A-Za-z_]\w{0,100})(?P<between>=)(?P<value>\"[^\"\n]*\"?|'[^'\n]*'?|(?:\$\([^)\n]*\)|[^\s;\"'])+)"
 )
 _SPACED = late(r"(?P<name>(?<=[ \t])[A-Za-z_]\w{0,100})(?P<between>[ \t])(?P<value>[^\n]+)")
+# Variables in JSON, as a kernelspec hands them on and as a container engine tells them.
+_AS_OBJECT = late(r"\"[Ee]nv(?:ironment)?\"[ \t\r\n]{0,8}:[ \t\r\n]{0,8}\{[^{}]{0,20000}\}")
+_AS_LIST = late(r"\"[Ee]nv(?:ironment)?\"[ \t\r\n]{0,8}:[ \t\r\n]{0,8}\[[^\[\]]{0,20000}\]")
+_FIELD = late(
+    r"(?P<head>\"(?P<name>[A-Za-z_]\w{0,100})\"[ \t\r\n]{0,8}:[ \t\r\n]{0,8}\")(?P<value>(?:[^\"\\\n]|\\[^\n]){1,4000})(?=\")"
+)
 _OF_OTHERS = late(r"\$(?:\{[A-Za-z_]\w{0,60}\}|[A-Za-z_]\w{0,60})(?:[/:][\w./$:{}+-]{0,500})?")
 _PLAIN = late(r"(?i)[\d.]{0,5}|true|false|yes|no|on|off")
 _OWN_FILES = late(r"/(?:etc/environment|environment\.d/[^/]+\.conf|[^/]*\.env|env)\Z")
@@ -106,6 +112,9 @@ def variable(name: str, value: str, made: Pseudonyms, keeps: Keeps, source: str 
 
 def without_variables(body: str, path: str, made: Pseudonyms, keeps: Keeps) -> str:
     """The text without the values of variables that it hands on and nobody asks for."""
+    if '"env' in body or '"Env' in body:
+        body = _AS_OBJECT.sub(lambda found: _fields(found[0], path, made, keeps), body)
+        body = _AS_LIST.sub(lambda found: _items(found[0], path, made, keeps), body)
     if _OWN_FILES.search(path):
         return "\n".join(_pairs(line, path, made, keeps) for line in body.split("\n"))
     if not any(word in body for word in ("export", "Environment=", "set", "declare", "ENV")):
@@ -115,6 +124,18 @@ def without_variables(body: str, path: str, made: Pseudonyms, keeps: Keeps) -> s
         lambda found: found["head"]
         + _SPACED.sub(lambda pair: _pair(pair, path, made, keeps), found["pairs"], count=1), told
     )  # fmt: skip
+
+
+def _fields(body: str, path: str, made: Pseudonyms, keeps: Keeps) -> str:
+    """`{"NAME": "value"}`."""
+    return _FIELD.sub(
+        lambda found: found["head"] + _judged(found["name"], found["value"], path, made, keeps), body
+    )  # fmt: skip
+
+
+def _items(body: str, path: str, made: Pseudonyms, keeps: Keeps) -> str:
+    """`["NAME=value"]`."""
+    return _QUOTED.sub(lambda found: _in_quotes(found, path, made, keeps), body)
 
 
 def _pairs(pairs: str, path: str, made: Pseudonyms, keeps: Keeps) -> str:

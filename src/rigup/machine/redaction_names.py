@@ -14,6 +14,13 @@ from rigup.machine.pseudonyms import Pseudonyms, is_made
 from rigup.machine.redaction_contexts import HOSTS, WHOLE_FILES, Context, lowered, tried
 
 _SHORTEST = 3  # letters of a name that is taken out wherever it stands
+_FILE = late(r"\.\w{1,5}\Z")
+_ALIKE = (("user", "folder"), ("folder", "user"))
+_COLUMNS = {"user": "user", "username": "user", "owner": "user", "account": "group", "sn": "serial number",
+            "serial": "serial number", "nodelist": "host", "hostnames": "host"}  # fmt: skip
+_HEADS = late(r"^[ \t]{0,8}(?:JOBID|Job ID|PID|USER|Node|NAME|ACCOUNT|Account)\b[^\n]{0,200}\b(?:USER|OWNER|User|Account|ACCOUNT|SN|SERIAL|PID)\b[^\n]{0,200}$", re.MULTILINE)  # fmt: skip
+_CELL = late(r"[^\W_][\w.-]{1,60}")
+_MOST_ROWS = 200  # of a table
 _STEM = late(r"(?P<stem>[A-Za-z][\w-]{0,60}?[A-Za-z_-])(?P<number>\d{1,6})\Z")
 
 
@@ -38,6 +45,21 @@ class Names:
             for found in HOSTS.form.finditer(body):
                 self.add(HOSTS.kind, found["x"])
         self._learn_table(body)
+        self._learn_columns(body)
+
+    def _learn_columns(self, body: str) -> None:
+        """Accounts, nodes and serial numbers in tables of blanks: `JOBID PARTITION NAME USER`, `Node Generic SN Model`."""
+        for found in _HEADS.finditer(body):
+            heads = found[0].lower().split()
+            known = [(at, _COLUMNS[head]) for at, head in enumerate(heads) if head in _COLUMNS]
+            rows = body[found.end() : found.end() + 40_000].split("\n")[1 : _MOST_ROWS + 1] if len(heads) > 2 else []
+            for row in rows:
+                cells = row.split()
+                if len(cells) < len(heads):
+                    break
+                for at, kind in known:
+                    if _CELL.fullmatch(cells[at]):
+                        self.add(kind, cells[at])
 
     def _learn_table(self, body: str) -> None:
         """A column of serial numbers in a table of commas."""
@@ -67,6 +89,9 @@ class Names:
             self._add_host(name.rstrip(".,;:'’"))
         elif kind in ("serial number", "unique id"):
             self._add_serial(kind, name)
+        elif kind == "folder":
+            if name.lower() not in self.common and not shared(kind, name):
+                self._put(kind, name, "user{n}")
         elif kind != "known user" and not shared(kind, name):
             self._put(kind, name, "domain{n}.example" if kind == "domain" else kind + "{n}")
 
@@ -96,8 +121,10 @@ class Names:
             self._finder = None
 
     def _put(self, kind: str, name: str, form: str) -> None:
-        if name.lower() not in self.everywhere:
-            self.everywhere[name.lower()] = (kind, self.made.named(kind, name.lower(), form))
+        held = self.everywhere.get(name.lower())
+        if held is None or (held[0] == "folder" and kind != "folder"):  # a folder's name proves to be a person's
+            named = self.made.named("user" if kind == "folder" else kind, name.lower(), form)
+            self.everywhere[name.lower()] = (kind, named)
             self._finder = None
 
     def _add_serial(self, kind: str, value: str) -> None:
@@ -128,16 +155,18 @@ class Names:
     def _free(self, name: str) -> bool:
         """Whether a name may be taken out wherever it stands."""
         kind = self.everywhere[name][0]
-        return kind in ("serial number", "domain") or (len(name) >= _SHORTEST and name not in self.common)
+        long = len(name) >= _SHORTEST or (len(name) > 1 and _is_wide(name))
+        return kind in ("serial number", "domain") or (kind != "folder" and long and name not in self.common)
 
     def _everywhere(self, body: str) -> str:
         known, finder = self._built()
         lower = lowered(body)
         parts, done = [], 0
-        for number, start, end in finder.find_matches_as_indexes(lower) if known else ():
+        found = finder.find_matches_as_indexes(lower, overlapping=True) if known else ()
+        for number, start, end in sorted(found, key=lambda one: (one[1], -one[2])):
             kind, told = known[number]
             if start < done or not _stands_alone(body, start, end, kind):
-                continue
+                continue  # a shorter one may stand here
             self.made.counts["host" if kind == "node" else kind] += 1
             parts += [body[done:start], told]
             done = end
@@ -149,8 +178,7 @@ class Names:
 
             free = {name: told for name, told in self.everywhere.items() if self._free(name)}
             free |= {stem: ("node", told) for stem, told in self.stems.items()}
-            kind = ahocorasick_rs.MatchKind.LeftmostLongest
-            self._finder = (list(free.values()), ahocorasick_rs.AhoCorasick(list(free), matchkind=kind))
+            self._finder = (list(free.values()), ahocorasick_rs.AhoCorasick(list(free)))
         known, finder = self._finder
         return known, finder
 
@@ -181,9 +209,9 @@ class Names:
 
     def _known(self, name: str, kind: str) -> str:
         held = self.everywhere.get(name.lower())
-        if held is None or held[0] != kind:
+        if held is None or (held[0] != kind and (held[0], kind) not in _ALIKE):
             return name
-        self.made.counts[kind] += 1
+        self.made.counts["user" if kind == "folder" else kind] += 1
         return held[1]
 
     def account(self, name: str) -> str:
@@ -202,11 +230,18 @@ class Names:
 def _stands_alone(body: str, start: int, end: int, kind: str) -> bool:
     """A word of its own; a node's stem is followed by its number."""
     before, after = body[start - 1 : start], body[end : end + 1]
+    if _is_wide(body[start:end]):  # in scripts that part no words a name stands among others
+        return True
     if after == "_" and body[start:end].isupper():  # CLOUDSDK_HOME is a variable's name
         return False
     if before.isalnum() and not (kind == "serial number" and body[start - 2 : start] in ("0x", "0X")):
         return False
     return after.isdigit() or after == "[" if kind == "node" else not after.isalnum()
+
+
+def _is_wide(name: str) -> bool:
+    """Whether a name is of a script that writes no blanks between words."""
+    return any("\u2e80" <= letter <= "\u9fff" or "\uac00" <= letter <= "\ud7ff" for letter in name)
 
 
 def _is_number(plain: str) -> bool:
@@ -220,7 +255,9 @@ def shared(kind: str, name: str) -> bool:
         return is_made(lower) or not lower
     if kind == "domain":
         return is_made(lower) or _public(lower) or "." not in lower or lower.replace(".", "").isdigit()
-    if kind == "user":
+    if kind in ("folder", "group") and (lower in words("shared folder") or _FILE.search(lower)):
+        return True
+    if kind in ("user", "folder", "group"):
         system = lower.startswith(("systemd-", "_", "snap_", "nm-")) or lower.isdigit()
         return system or lower in words("shared account")
     return lower in words("shared host") or lower.startswith("ip-") or "*" in lower

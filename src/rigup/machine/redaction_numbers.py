@@ -12,6 +12,7 @@ from rigup.knowledge.patterns import late
 from rigup.machine.pseudonyms import Pseudonyms, is_made
 
 _UUID = late(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z])")
+_UUID_BEHIND = late(r"(?<=[.:])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z])")  # uuid:…, uuid.…
 _PART_OF_UUID = late(
     r"(?<![A-Za-z0-9-])(?P<kind>GPU-|MIG-)(?P<start>[0-9a-f]{8}(?:-[0-9a-f]{0,4}){0,3}|[0-9a-f]{4,7})(?![0-9A-Za-z-])"
 )
@@ -125,6 +126,7 @@ _BETWEEN = " \t\"'=:([<>~!,"
 def without_numbers(body: str, made: Pseudonyms, spared: frozenset[str] = frozenset()) -> str:
     """The text without what tells this machine from others. `spared` UUIDs are the same everywhere."""
     body = _HEXADECIMAL.sub(lambda found: _without_hexadecimal(found[0], made, spared), body)
+    body = _UUID_BEHIND.sub(lambda found: _uuid(found[0], made, spared), body)
     if "-" in body:
         if "GPU-" in body or "MIG-" in body:
             body = _HIP_UUID.sub(lambda found: "GPU-" + hexadecimal(found["id"], made), body)
@@ -133,6 +135,13 @@ def without_numbers(body: str, made: Pseudonyms, spared: frozenset[str] = frozen
             body = _DISK.sub(lambda found: found["name"] + _disk(found["value"], made), body)
     if "." in body:
         body = _without_ipv4(body, made)
+    return _without_mail(body, made) if "@" in body else body
+
+
+def without_contacts(body: str, made: Pseudonyms) -> str:
+    """The text without e-mail and hardware addresses: they tell who and which, and no command needs them."""
+    if ":" in body or "-" in body:
+        body = _MAC.sub(lambda found: _mac(found, made), body)
     return _without_mail(body, made) if "@" in body else body
 
 

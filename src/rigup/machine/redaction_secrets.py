@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from rigup.knowledge.patterns import late
-from rigup.knowledge.secrets import is_secret, tokens, words
+from rigup.knowledge.secrets import is_joined, is_secret, words
 from rigup.machine.pseudonyms import Pseudonyms, is_made
 from rigup.machine.redaction_contexts import lowered
+from rigup.machine.redaction_forms import without_forms
 
 _BLOCK = late(
     r"-----BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY|CERTIFICATE)(?: BLOCK)?-----"
@@ -36,14 +37,17 @@ _HARMLESS = late(
     r"(?i)true|false|yes|no|none|null|nil|on|off|auto|unset|default|required|optional|enabled|disabled|present|absent|"
     r"\$\{?\w{1,80}\}?|%\w{1,80}%|<[^>\n]{0,60}>|[\d.]{1,6}|str|string|bytes|int|bool|bearer|basic|token|digest|negotiate|os\.environ.*|self\.\w{1,60}|\.{2,}"
 )  # fmt: skip
-_STRONG = ("password", "passwd", "passphrase", "passcode", "psk", "secret", "sshpass")
+_STRONG = ("password", "passwd", "passphrase", "passcode", "psk", "secret", "sshpass", "passwort", "kennwort", "senha",
+           "contrase", "motdepasse", "wachtwoord", "密码", "密碼", "口令", "пароль")  # fmt: skip
+_LOOKED = 200  # characters of a value that tell whether it may be one
+_LOUD = ("PASS", "PWD", "PW")  # ends of variables' names
 
 
 def without_secrets(body: str, made: Pseudonyms) -> str:
     """The text without what would open a door. Lines stay lines."""
     if "-----BEGIN " in body:
         body = _BLOCK.sub(lambda found: _block(found[0], made), body)
-    body = _without_tokens(body, made)
+    body = without_forms(body, made)
     if "://" in body and "@" in body:
         body = _LOGIN.sub(lambda found: "://" + _login(found["login"], made) + "@", body)
     return _without_named(body, made)
@@ -56,27 +60,6 @@ def _block(block: str, made: Pseudonyms) -> str:
     return made.of("private key", block) + "\n" * block.count("\n") + tail
 
 
-@functools.cache
-def _automaton() -> tuple[list[re.Pattern[str]], list[str], Any]:
-    import ahocorasick_rs
-
-    pairs = [(literal, row) for row in tokens() for literal in row.literals]
-    forms = [re.compile(row.regex) for _literal, row in pairs]
-    return forms, [row.kind for _literal, row in pairs], ahocorasick_rs.AhoCorasick([pair[0] for pair in pairs])
-
-
-def _without_tokens(body: str, made: Pseudonyms) -> str:
-    forms, kinds, automaton = _automaton()
-    parts, done = [], 0
-    for number, start, _end in automaton.find_matches_as_indexes(body, overlapping=True):
-        if start < done or (start and body[start - 1].isalnum() and kinds[number] != "chat-token"):
-            continue
-        if found := forms[number].match(body, start):
-            parts += [body[done:start], made.of(kinds[number], found[0])]
-            done = found.end()
-    return "".join(parts) + body[done:] if parts else body
-
-
 def _login(login: str, made: Pseudonyms) -> str:
     return login if is_made(login) or login in ("git", "anonymous") else made.of("login", login)
 
@@ -85,8 +68,9 @@ def _is_secret(name: str, value: str) -> bool:
     """Whether the name calls it a secret, and the value may be one."""
     if not is_secret(name.lstrip("-")):
         return False
-    if any(word in name.lower() for word in _STRONG):
+    if any(word in name.lower() for word in _STRONG) or is_joined(name) or (name.isupper() and name.endswith(_LOUD)):
         return True
+    value = value[:_LOOKED]
     mixed = any(letter.isdigit() for letter in value) or not (value.islower() or value.istitle() or value.isupper())
     return len(value) >= 8 and mixed and value[0] not in "/~$<"
 
@@ -121,7 +105,7 @@ def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
         found = _BEARER.match(body, end)
         return found if found and not found["value"].islower() and not found["value"].istitle() else None
     line = body[max(body.rfind("\n", 0, start) + 1, start - 400) : start]
-    before = _NAME.search(line)
+    before = _NAME.search(line[-80:])
     name = (before[0] if before else "") + body[start:end]
     if (found := _ASSIGNED.match(body, end)) and _is_secret(name + (found["tail"] or ""), found["value"].strip("\"'")):
         return found
@@ -133,7 +117,7 @@ def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
 def _hints(body: str) -> Iterator[tuple[int, int]]:
     """Where a word ends a name: TOKEN in HF_TOKEN=, not in tokens; Key in apiKey."""
     automaton = _hinting()
-    for _number, start, end in automaton.find_matches_as_indexes(lowered(body)):
+    for _number, start, end in automaton.find_matches_as_indexes(lowered(body), overlapping=True):
         after = body[end : end + 1]
         if not after.isalpha() or (after.isupper() and body[end - 1].islower()):
             yield start, end
@@ -143,5 +127,5 @@ def _hints(body: str) -> Iterator[tuple[int, int]]:
 def _hinting() -> Any:
     import ahocorasick_rs
 
-    known = sorted({*words("secret"), "key", "keys", "basic", *_RESTS})
-    return ahocorasick_rs.AhoCorasick(known, matchkind=ahocorasick_rs.MatchKind.LeftmostLongest)
+    known = sorted({*words("secret"), *words("secret ending"), "key", "keys", "basic", *_RESTS})
+    return ahocorasick_rs.AhoCorasick(known)

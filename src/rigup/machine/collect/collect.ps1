@@ -12,7 +12,8 @@
 #
 # It takes about ten seconds, and ends by itself after @SECONDS@ seconds. Variables are named only where they
 # matter for GPUs; passwords, tokens and keys that are known by their form or by their name are blanked.
-# Still in it: your user name, the machine's name, serial numbers. Works from PowerShell 5.1 on.
+# Still in it: names of people, machines and networks, paths, addresses, serial numbers, what files set for other
+# programs, and any secret that neither form nor name tells. Works from PowerShell 5.1 on.
 
 $ErrorActionPreference = 'SilentlyContinue'
 $ProgressPreference = 'SilentlyContinue'

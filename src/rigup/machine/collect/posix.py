@@ -48,7 +48,7 @@ def _filled(resolved: str, questions: str) -> str:
 
 def _sed() -> str:
     """Blankings as sed's commands; they stand between single quotes."""
-    commands = ["s~" + form + "~" + to + "~g" for form, to in private.blankings()]
+    commands = ["s!" + form + "!" + to + "!g" for form, to in private.blankings()]
     return "\n".join(commands).replace("'", "'\\''")
 
 

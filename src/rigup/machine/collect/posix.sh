@@ -13,7 +13,8 @@
 #
 # It takes a few seconds, and ends by itself after @SECONDS@ seconds at the latest. A graphics card that is
 # asleep is left asleep. Variables are named only where they matter for GPUs; passwords, tokens and keys that
-# are known by their form or by their name are blanked. Still in it: your user name, the machine's name, serial numbers.
+# are known by their form or by their name are blanked. Still in it: names of people, machines and networks, paths,
+# addresses, serial numbers, what files set for other programs, and any secret that neither form nor name tells.
 #
 # RIGUP_ROOT=/mnt/other   reads the system that is mounted there (its programs are not run)
 # RIGUP_PATH=/a:/b        where programs are looked for

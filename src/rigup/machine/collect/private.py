@@ -8,14 +8,15 @@ serial numbers stay in what it prints; `rigup capture --from` takes them out.
 import fnmatch
 import re
 
-from rigup.knowledge.secrets import tokens, words
+from rigup.knowledge.secrets import Token, tokens, words
 
 BLANK = "****"
 _SHORT = 5  # letters; a shorter word must stand alone in a name: PAT is one, PATH is none
 _MOST_REPEATS = 100  # what a POSIX expression may count to, by far
 _NAME = "[A-Za-z0-9_.-]*"
 _VALUE = r"('[^']*'|\"[^\"]*\"|[^ '\"]+)"
-_BETWEEN = r"['\"]?[ ]*[:=][ ]*"
+_BETWEEN = r"['\"]?[ ]*[:=>][ ]*"
+_JOINED = "[A-Za-z0-9_.-]*[A-Za-z0-9](PASS|[Pp]ass|PWD|[Pp]wd)"
 
 
 def wanted() -> list[str]:
@@ -40,12 +41,20 @@ def blankings() -> list[tuple[str, str]]:
     blank = r"\1" + BLANK
     return [
         (r"([A-Za-z][A-Za-z0-9+.-]*://)[^/@ '\"<>]+@", blank + "@"),
-        *((_plain(row.regex), BLANK) for row in tokens()),
+        *map(_form, tokens()),
+        (
+            "(("
+            + _makers()
+            + r")[A-Za-z0-9_.-]*['\"]?( [Kk]ey| [Tt]oken)?[ ]*[:=]>?[ '\"]*)[A-Za-z0-9_=-]*[0-9][A-Za-z0-9_=-]{14,}",
+            blank,
+        ),
         ("(" + _any_case("authorization") + r"['\"]?[:=] *['\"]?([A-Za-z]+ )?)[^ '\"]+", blank),
         *(("(" + name + _BETWEEN + ")" + _VALUE, blank) for name in named),
         ("((^|[^A-Za-z0-9])(" + _NAME + "[_.-])?" + short + "[0-9]*" + _BETWEEN + ")" + _VALUE, blank),
         *((r"(set [a-zA-Z -]*" + name + r" +)[^ ].*", blank) for name in named),
-        (r"(--[a-z-]*(token|password|secret|api-key)[ =])[^ ]+", blank),
+        (r"(--?[a-z-]*(token|password|passwd|passphrase|secret|[a-z-]key|pass)[ =])[^ ]+", blank),
+        ("(" + _JOINED + _BETWEEN + ")" + _VALUE, blank),
+        (r"((machine|login|default) .* (password|account) )[^ ]+", blank),
     ]
 
 
@@ -61,9 +70,22 @@ def _any_case(word: str) -> str:
     return "".join("[" + letter.upper() + letter + "]" if letter.isalpha() else letter for letter in word)
 
 
+def _makers() -> str:
+    return "|".join(word for maker in sorted(words("maker")) for word in (maker, maker.upper(), maker.capitalize()))
+
+
+def _form(row: Token) -> tuple[str, str]:
+    """A row's blanking: all of the token, or what its group `x` names; a word of its own unless it may stand inside one."""
+    before, named, rest = row.regex.partition("(?P<x>")
+    alone = "" if row.inside else "(^|[^A-Za-z0-9])"
+    if not named:
+        return alone + _plain(row.regex), (r"\1" if alone else "") + BLANK
+    return "(" + alone + _plain(before) + ")(" + _plain(rest), r"\1" + BLANK
+
+
 def _plain(regex: str) -> str:
     """An expression of the table without what only Python's have: it may match more, never less."""
-    plain = re.sub(r"\(\?[!=][^)]*\)", "", regex).replace("(?:", "(")
+    plain = re.sub(r"\(\?[!=][^)]*\)", "", regex).replace("(?:", "(").replace("}?", "}")
     plain = re.sub(r"\[([^\]]*)\]", lambda found: "[" + _class(found[1]) + "]", plain)
     plain = re.sub(r"\\w", "[A-Za-z0-9_]", plain)
     plain = re.sub(r"\\d", "[0-9]", plain)
@@ -72,7 +94,7 @@ def _plain(regex: str) -> str:
 
 def _class(inner: str) -> str:
     """A bracket expression; in POSIX's a backslash stands for itself."""
-    plain = inner.replace(r"\w", "A-Za-z0-9_").replace(r"\d", "0-9")
+    plain = inner.replace(r"\w", "A-Za-z0-9_").replace(r"\d", "0-9").replace(r"\s", " ")
     return re.sub(r"\\(.)", r"\1", plain)
 
 

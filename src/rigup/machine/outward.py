@@ -1,0 +1,139 @@
+"""Answers without what is private, where they become output: for every command, in every form.
+
+Two measures. By default what opens a door goes out (tokens, passwords, logins), and so do the values of variables
+that nobody needs to judge a machine, e-mail and hardware addresses; paths and names stay, since the commands that
+mend something hold them. What is made to be shown to others goes without names, numbers and addresses too.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rigup.knowledge.secrets import is_secret
+from rigup.machine.pseudonyms import Pseudonyms
+from rigup.machine.redaction_doubts import Doubt, variable
+from rigup.machine.redaction_numbers import without_contacts
+from rigup.machine.redaction_secrets import without_secrets
+
+_COMMANDS = ("argv", "commands", "command", "words")
+_FACTS = "machine"  # what was read; its variables are kept by the allow list
+_VARIABLES = ("variables", "file_variables")
+_FIELDS = {"node": "host", "host": "host", "hostname": "host", "user": "user", "owner": "user"}
+_PLACES = (
+    "here",
+    "host",
+    "windows",
+    "container",
+    "shell",
+    "service",
+    "unit",
+    "kernel",
+    "rank",
+    "program",
+    "before",
+    "after",
+)
+_SERIALS = ("serial", "serial_number")
+
+
+def outward(answer: Any) -> Any:
+    """An answer that its owner may print: without secrets, and without values that nobody needs."""
+    return _Outward().value(answer)
+
+
+def outward_text(text: str) -> str:
+    """The same for a text."""
+    return _Outward().text(text)
+
+
+def for_others(answer: Any) -> Any:
+    """An answer that is made to be shown to others: also without the names, numbers and addresses in it."""
+    from rigup.machine.redaction import Redactor
+
+    redactor = Redactor()
+    redactor.learn(json.dumps(_accounts(answer), ensure_ascii=False, default=str))
+    for line in _lines(answer):
+        redactor.learn(line)
+    for kind, name in _names(answer):
+        redactor.names.add(kind, name)
+    return redactor.data(outward(answer))
+
+
+class _Outward:
+    """One answer's redaction: a thing has the same pseudonym in all of it."""
+
+    def __init__(self) -> None:
+        self.made = Pseudonyms()
+        self._told: dict[str, str] = {}
+
+    def text(self, text: str) -> str:
+        """A text; of the same many only the first is looked at."""
+        if text not in self._told:
+            self._told[text] = without_contacts(without_secrets(text, self.made), self.made)
+        return self._told[text]
+
+    def value(self, value: Any, key: str = "", of_machine: bool = False) -> Any:
+        """Any part of an answer, by the name of its field."""
+        if isinstance(value, str):
+            return self.made.of("serial number", value) if key in _SERIALS and value else self.text(value)
+        if isinstance(value, Mapping):
+            if key in _VARIABLES and of_machine and isinstance(value.get("name"), str):
+                return {**value, "value": self._kept(value)}
+            return {name: self._field(value, name, key, of_machine) for name in value}
+        if isinstance(value, list | tuple):
+            words = key in _COMMANDS and value and all(isinstance(word, str) for word in value)
+            return self._words(list(value)) if words else [self.value(one, key, of_machine) for one in value]
+        return value
+
+    def _field(self, value: Mapping[str, Any], name: str, key: str, of_machine: bool) -> Any:
+        """A field; of a variable as a pair, or as a name with its value, the name tells whether it is a secret."""
+        inner = value[name]
+        called = name if key in _VARIABLES else value.get("name") if name == "value" else ""
+        if isinstance(inner, str) and inner and isinstance(called, str) and called and is_secret(called):
+            return self.made.of("secret", inner)
+        return self.value(inner, name, of_machine or name == _FACTS)
+
+    def _kept(self, fact: Mapping[str, Any]) -> Any:
+        value = fact.get("value")
+        if not isinstance(value, str):
+            return value
+        name = str(fact["name"])
+        told = variable(name, value, self.made, _leaves_out)
+        return self.text(name + "=" + told).partition("=")[2]
+
+    def _words(self, words: list[str]) -> list[str]:
+        """A command line: what an option is given is read with the option."""
+        told = self.text(" ".join(words)).split(" ")
+        if len(told) == len(words) and not any(" " in word for word in words):
+            return told
+        return [self.text(word) for word in words]
+
+
+def _leaves_out(_doubt: Doubt) -> bool:
+    return False
+
+
+def _names(value: Any) -> Iterator[tuple[str, str]]:
+    """Fields that hold nothing but a machine's or a person's name."""
+    if isinstance(value, Mapping):
+        yield from ((_FIELDS[name], held) for name, held in value.items() if name in _FIELDS and isinstance(held, str))
+        node = str(value.get("place") or "").partition("/")[0]
+        if node and node.partition(":")[0] not in _PLACES:
+            yield "host", node
+    for inner in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():
+        yield from _names(inner)
+
+
+def _accounts(answer: Any) -> Any:
+    return answer.get(_FACTS, {}) if isinstance(answer, Mapping) else answer
+
+
+def _lines(value: Any) -> list[str]:
+    """Every text of an answer, and each variable as a line of its own."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping):
+        name, held = value.get("name"), value.get("value")
+        pair = [f"{name}={held}"] if isinstance(name, str) and isinstance(held, str) else []
+        return pair + [line for inner in value.values() for line in _lines(inner)]
+    return [line for inner in value for line in _lines(inner)] if isinstance(value, list | tuple) else []

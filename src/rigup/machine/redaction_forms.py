@@ -1,0 +1,88 @@
+"""Secrets that are known by their form: tokens of makers, what programs are given, keys behind a maker's word."""
+
+import functools
+import re
+from typing import Any
+
+from rigup.knowledge.patterns import late
+from rigup.knowledge.secrets import Token, tokens, words
+from rigup.machine.pseudonyms import Pseudonyms, is_made
+from rigup.machine.redaction_contexts import lowered
+
+# What stands between a maker's word and its key: `WANDB_API_KEY: `, `"datadog": "`, `okta key `.
+_OF_MAKER = late(
+    r"[\w.-]{0,40}[\"'`]?[ \t]{0,3}(?:=>|:=|\|\||[=:>,]|(?i:[ \t](?:api[ _-]?)?(?:key|token|secret|login|is))){1,2}"
+    r"[\"'`\s=]{0,5}(?P<x>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[A-Za-z0-9_=-]{15,200})(?![\w.=/-])"
+)
+_DIGITS, _LETTERS = 3, 3  # least of each in a key; a word, a version and a name have fewer of the one
+
+
+def without_forms(body: str, made: Pseudonyms) -> str:
+    """The text without secrets that are known by their form."""
+    return _without_keys_of_makers(_without_tokens(body, made), made)
+
+
+@functools.cache
+def _automaton() -> tuple[list[tuple[Token, re.Pattern[str]]], Any]:
+    import ahocorasick_rs
+
+    pairs = [(literal, row) for row in tokens() for literal in row.literals]
+    forms = {row.kind: late(row.regex) for row in tokens()}
+    return [(row, forms[row.kind]) for _literal, row in pairs], ahocorasick_rs.AhoCorasick([pair[0] for pair in pairs])
+
+
+def _without_tokens(body: str, made: Pseudonyms) -> str:
+    rows, automaton = _automaton()
+    spans = []
+    for number, start, _end in automaton.find_matches_as_indexes(body, overlapping=True):
+        row, form = rows[number]
+        if not row.back and not row.inside and start and body[start - 1].isalnum():
+            continue
+        if found := _found(body, start, row, form):
+            spans.append((*found, row.kind))
+    return _without(body, spans, made)
+
+
+def _found(body: str, start: int, row: Token, form: re.Pattern[str]) -> tuple[int, int] | None:
+    """Where the secret stands, if one does."""
+    if not row.back:
+        found = form.match(body, start)
+        return found.span("x" if "x" in found.groupdict() else 0) if found else None
+    for at in range(max(0, start - row.back), start):
+        if (not at or not body[at - 1].isalnum()) and (found := form.match(body, at)) and found.end() > start:
+            return found.span()
+    return None
+
+
+def _without(body: str, spans: list[tuple[int, int, str]], made: Pseudonyms) -> str:
+    """The text with pseudonyms in the place of spans; of two that overlap the earlier and longer one counts."""
+    parts, done = [], 0
+    for start, end, kind in sorted(set(spans), key=lambda span: (span[0], -span[1])):
+        value = body[start:end]
+        if start >= done and not is_made(value) and "redacted-" not in value:
+            parts += [body[done:start], made.of(kind, value)]
+            done = end
+    return "".join(parts) + body[done:] if parts else body
+
+
+def _without_keys_of_makers(body: str, made: Pseudonyms) -> str:
+    spans = []
+    for _number, start, end in _makers().find_matches_as_indexes(lowered(body)):
+        if start and body[start - 1].isalnum():
+            continue
+        found = _OF_MAKER.match(body, end)
+        if found and _is_key(found["x"]):
+            spans.append((*found.span("x"), "secret"))
+    return _without(body, spans, made)
+
+
+def _is_key(value: str) -> bool:
+    digits = sum(letter.isdigit() for letter in value)
+    return digits >= _DIGITS and sum(letter.isalpha() for letter in value) >= _LETTERS
+
+
+@functools.cache
+def _makers() -> Any:
+    import ahocorasick_rs
+
+    return ahocorasick_rs.AhoCorasick(sorted(words("maker")))

@@ -1,0 +1,191 @@
+"""Two hundred and fifty planted secrets and private things: none is in any output, but for the raw stream, which says so.
+
+Every thing is planted in four places: a text, a file of a machine, a variable of it, and what a script printed.
+"""
+
+import contextlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+from planted import planted
+
+import rigup
+from rigup.cli import run
+from rigup.machine.outward import for_others, outward, outward_text
+from rigup.machine.redaction import Redactor
+
+MACHINE = Path(__file__).parents[1] / "machines" / "nvidia-workstation"
+ALL = planted()
+KINDS = sorted({one.kind for one in ALL})
+DOORS = [one for one in ALL if one.opens]
+
+
+def left(told, things):
+    """Which of the things a text still holds."""
+    lower = told.lower()
+    return [(one.kind, one.thing) for one in things if one.thing.lower() in lower]
+
+
+def test_there_are_enough_of_enough_kinds():
+    assert len(ALL) >= 250
+    assert len(KINDS) >= 30
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_goes_out_of_a_line_of_its_own(kind):
+    for one in ALL:
+        if one.kind == kind:
+            redactor = Redactor()
+            redactor.learn(one.line)
+            assert not left(redactor.text(one.line), [one]), one.line
+
+
+def test_all_go_out_of_one_text():
+    body = "\n".join(one.line for one in ALL)
+    redactor = Redactor()
+    redactor.learn(body)
+    assert left(redactor.text(body), ALL) == []
+
+
+def test_what_opens_a_door_goes_out_of_every_answer():
+    body = {"machine": {"notes": [{"said": one.line} for one in DOORS]}, "evidence": [one.line for one in DOORS]}
+    quiet = ("value of a variable", "variable of a kernelspec", "string drawn by lot")  # not secret by their forms
+    things = [one for one in DOORS if one.kind not in quiet]
+    assert left(json.dumps(outward(body), ensure_ascii=False), things) == []
+    assert left("\n".join(outward_text(one.line) for one in DOORS), things) == []
+
+
+def test_all_go_out_of_an_answer_for_others():
+    body = {"machine": {"notes": [{"said": one.line} for one in ALL]}}
+    assert left(json.dumps(for_others(body), ensure_ascii=False), ALL) == []
+
+
+# -- through the commands ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory):
+    """A workstation whose files, variables, kernel's log and programs hold all that is planted."""
+    tree = tmp_path_factory.mktemp("planted") / "machine"
+    shutil.copytree(MACHINE, tree, symlinks=True)
+    lines = "\n".join(one.line for one in ALL)
+    who = json.loads((tree / "who.json").read_text()) if (tree / "who.json").exists() else {}
+    variables = dict(who.get("environment") or {})
+    variables |= {f"PLANTED_{number}": one.thing for number, one in enumerate(ALL)}
+    variables |= {f"PLANTED_{number}_TOKEN": one.thing for number, one in enumerate(DOORS)}
+    (tree / "who.json").write_text(json.dumps({**who, "environment": variables}))
+    for name in ("etc/environment", "etc/modprobe.d/planted.conf", "etc/os-release", "root/.bashrc", "etc/profile"):
+        path = tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        body = path.read_text() if path.exists() else ""
+        path.unlink(missing_ok=True)
+        path.write_text(body + "\n" + lines + "\n")
+    commands = json.loads((tree / "commands.json").read_text())
+    for told in commands if isinstance(commands, list) else commands.values():
+        if isinstance(told, dict) and "dmesg" in json.dumps(told):
+            told.update(
+                {key: value + "\n" + lines for key, value in told.items() if key in ("output", "stdout", "body")}
+            )
+    (tree / "commands.json").write_text(json.dumps(commands))
+    return tree
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    path = tmp_path_factory.mktemp("planted") / "report.txt"
+    path.write_text("\n".join([one.line for one in ALL] + ["RuntimeError: CUDA error: out of memory"]))
+    return path
+
+
+def said(*argv):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        run([str(word) for word in argv])
+    return out.getvalue() + err.getvalue()
+
+
+OWN = (("doctor",), ("doctor", "-v"), ("doctor", "-vv"), ("doctor", "--json"), ("doctor", "--devices"))
+SHOWN = (("doctor", "--issue"), ("capture", "--list"), ("capture", "--list", "--json"))
+
+
+@pytest.mark.parametrize("argv", OWN, ids=" ".join)
+@pytest.mark.parametrize("what", ["machine", "text"])
+def test_nothing_that_opens_a_door_is_in_what_is_printed(request, argv, what):
+    assert left(said(*argv, "--from", request.getfixturevalue(what)), DOORS) == []
+
+
+@pytest.mark.parametrize("argv", SHOWN, ids=" ".join)
+@pytest.mark.parametrize("what", ["machine", "text"])
+def test_nothing_private_is_in_what_is_made_to_be_shown(request, argv, what):
+    assert left(said(*argv, "--from", request.getfixturevalue(what)), ALL) == []
+
+
+@pytest.mark.parametrize("what", ["machine", "text"])
+def test_nothing_private_is_in_a_page_or_in_a_notebook(request, tmp_path, what):
+    source = request.getfixturevalue(what)
+    page = tmp_path / "page.html"
+    said("doctor", "--html", page, "--from", source)
+    assert page.stat().st_mode & 0o777 == 0o600
+    report = rigup.doctor(str(source))
+    assert left(page.read_text("utf-8") + report._repr_html_() + repr(report), ALL) == []
+    assert left(json.dumps(dict(report), ensure_ascii=False, default=str), DOORS) == []
+
+
+def test_nothing_private_is_in_an_archive(machine, tmp_path):
+    said("capture", "--yes", "--from", machine, "-o", tmp_path / "a.tar.gz")
+    with tarfile.open(tmp_path / "a.tar.gz") as archive:
+        bodies = [archive.extractfile(one).read() for one in archive if one.isfile()]
+        names = [one.name + " " + one.linkname for one in archive]
+    assert left("\n".join([*names, *(body.decode("utf-8", "replace") for body in bodies)]), ALL) == []
+
+
+def test_who_owns_the_machine_may_see_its_values(machine):
+    thing = next(one for one in DOORS if one.kind == "value of a variable").thing
+    assert thing in said("doctor", "--json", "--with-values", "--from", machine)
+
+
+@pytest.mark.parametrize("argv", [("doctor", "-vv"), ("doctor", "--json")], ids=" ".join)
+def test_nothing_planted_in_variables_of_this_machine_is_printed(monkeypatch, argv):
+    for number, one in enumerate(ALL):
+        monkeypatch.setenv(f"PLANTED_{number}", one.thing)
+        monkeypatch.setenv(f"PLANTED_{number}_LINE", one.line)
+    assert left(said(*argv), ALL) == []
+
+
+NOT_BY_FORM = ("value of a variable", "variable of a kernelspec", "string drawn by lot", "private key")
+
+
+@pytest.mark.skipif(shutil.which("sed") is None, reason="needs sed")
+def test_the_raw_stream_blanks_what_it_says_it_blanks():
+    from rigup.machine.collect import posix
+
+    things = [one for one in DOORS if one.kind not in NOT_BY_FORM]
+    program = posix._sed().replace("'\\''", "'")
+    body = "\n".join(one.line for one in things) + "\n"
+    done = subprocess.run(["sed", "-E", program], input=body, capture_output=True, text=True, check=True)
+    assert left(done.stdout, things) == []
+
+
+def test_the_script_says_what_stays_in_what_it_prints():
+    for kind in ("posix", "powershell"):
+        told = " ".join(said("capture", "--script", kind)[:2000].replace("#", " ").split())
+        assert "Still in it: names of people, machines and networks, paths, addresses, serial numbers" in told
+
+
+# -- the page ----------------------------------------------------------------------------------------
+
+
+def test_a_page_replaces_nothing_and_follows_no_link(tmp_path, text):
+    kept, link = tmp_path / "kept", tmp_path / "link.html"
+    kept.write_text("mine")
+    link.symlink_to(kept)
+    for path in (kept, link):
+        assert "left as it is" in " ".join(said("doctor", "--html", path, "--from", text).split())
+        assert kept.read_text() == "mine"
+    assert os.path.islink(link)
