@@ -1,5 +1,6 @@
 """Undo keeps what a person changed or made since, and says where; what nobody touched goes as it came."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -15,8 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_world import World, needed
 
-from rigup.plan.applying import holdings
+from rigup.machine.host import Answer
+from rigup.machine.local import Local
+from rigup.plan.applying import edited, holdings
 from rigup.steps import KINDS, make, make_as
+from tiny_environments import make_venv, make_wheel
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="files of POSIX")
 
@@ -223,6 +227,76 @@ def killed_undo(folder: Path, line: int) -> None:
     assert status == 0 or "is taken back already" in said, said
     assert {"edited", "since"} <= set(aside(world).values())
     assert world.picture() == before
+
+
+def test_what_a_person_does_while_a_run_is_under_way_is_in_what_it_makes(world: World) -> None:
+    """The environment is changed beside; a note that is written meanwhile lies in the old one."""
+    with_environment(world)
+    (world.environment / "both").write_text("at first")
+    text = f"echo meanwhile > {world.environment}/note; echo person > {world.environment}/both; sleep 0.02"
+    params = {"python": f"{world.environment}/bin/python", "packages": "beta"}
+    person = ("sh", "-c", text)
+    step = needed(make_as("install-into-environment", params, KINDS, (("env", "sh", "-c", 'echo run > "$1/both"', "sh", str(world.environment)),)))  # fmt: skip
+    other = world.files / "go.sh"
+    other.write_text(" ".join(person[2:]))
+    step["commands"].append(["sh", str(other)])
+    satisfied = {**new_environment(world.environment), "state": "satisfied"}
+    status, said = world.run([satisfied, step], environment=True)
+    assert status == 0, said
+    assert (world.environment / "note").read_text() == "meanwhile\n"
+    assert (world.environment / "both").read_text() == "run\n"
+    assert aside(world) == {str(world.environment / "both"): "person\n"}
+
+
+@pytest.fixture(scope="module")
+def own_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python of its own with a package in it."""
+    folder = tmp_path_factory.mktemp("python")
+    wheel = make_wheel(folder, "stone", "1.0")
+    make_venv(folder / "env")
+    subprocess.run(
+        [folder / "env/bin/python", "-m", "pip", "install", "-q", "--no-index", wheel], check=True, timeout=100
+    )
+    return folder / "env"
+
+
+def test_a_package_that_was_patched_by_hand_is_known_by_its_own_record(own_python: Path) -> None:
+    python = str(own_python / "bin/python")
+    assert edited.of_python(python, ["stone", "pip", "nothing"], Local()) == []
+    module = next(own_python.glob("lib/python*/site-packages/stone.py"))
+    before = module.read_text()
+    module.write_text(before + "# patched\n")
+    assert edited.of_python(python, ["stone", "pip"], Local()) == [str(module)]
+    module.write_text(before)
+
+
+class Told:
+    """A package manager's answer."""
+
+    def __init__(self, program: str, body: str) -> None:
+        self.program, self.body = program, body
+
+    def run(self, argv: tuple[str, ...], seconds: float = 5.0) -> Answer:
+        """To its own program alone."""
+        return Answer(self.body) if argv[0] == self.program else Answer(None, "absent", exit=127)
+
+
+def test_settings_of_packages_that_were_edited_are_known(tmp_path: Path) -> None:
+    same, other, gone = tmp_path / "same", tmp_path / "other", tmp_path / "gone"
+    same.write_text("x")
+    other.write_text("edited")
+    sums = hashlib.md5(b"x").hexdigest()
+    dpkg = f"\n {same} {sums}\n {other} {sums}\n {gone} {sums} obsolete\n"
+    assert edited.of_system(["a"], Told("dpkg-query", dpkg)) == [str(other)]
+    pacman = f"Name : a\nBackup Files : {same}\n               {other} [modified]\n"
+    assert edited.of_system(["a"], Told("pacman", pacman)) == [str(other)]
+    assert edited.of_system([], Told("dpkg-query", dpkg)) == []
+
+
+@given(st.text(max_size=200))
+def test_any_answer_of_a_manager_is_read(body: str) -> None:
+    for program in ("dpkg-query", "pacman"):
+        assert isinstance(edited.of_system(["a"], Told(program, body)), list)
 
 
 # -- the last run ---------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ _CHUNK = 1 << 20
 
 
 class Held(msgspec.Struct, frozen=True, array_like=True):
-    """One file or link: bytes, times in ns, and the digest of its content."""
+    """One file or link: bytes, times in ns (of its entry 0, where it does not count), and the digest of its content or ""."""
 
     size: int
     modified: int
@@ -32,26 +32,43 @@ class Held(msgspec.Struct, frozen=True, array_like=True):
     digest: str
 
 
-def keep(folder: Path, where: Path) -> None:
-    """Write down what a folder holds now. Raises OSError."""
-    told = _recorded(folder)
+def keep(folder: Path, where: Path, digests: bool = True) -> None:
+    """Write down what a folder holds now; without digests size and time of a file have to do. Raises OSError."""
+    told = _recorded(folder) if digests else {}
     found = {}
     for key, path, seen in _files(folder):
         digest = told.get(key, "") if stat.S_ISREG(seen.st_mode) else ""
-        found[key] = Held(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, digest or _digest(path, seen))
+        digest = digest or (_digest(path, seen) if digests else "")
+        found[key] = Held(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns if digests else 0, digest)
     put(where, zlib.compress(msgspec.msgpack.encode(found), 1))
 
 
 def theirs(folder: Path, where: Path) -> list[str] | None:
     """Files and links of a folder that are not as they were left, named from it, sorted; None if nobody wrote that down."""
-    try:
-        with open(where, "rb") as file:
-            body = zlib.decompressobj().decompress(file.read(_MOST_BYTES), _MOST_BYTES)
-        left = msgspec.msgpack.decode(body, type=dict[str, Held])
-    except (OSError, zlib.error, msgspec.DecodeError):
+    left = _read(where)
+    if left is None:
         return None
     there = _files(folder)
     return sorted(os.path.relpath(path, folder) for key, path, seen in there if not _is_so(path, seen, left.get(key)))
+
+
+def is_as_left(folder: Path, where: Path, names: list[str]) -> dict[str, bool]:
+    """Whether each of these names stands in a folder as it was left; of one that is not there, False."""
+    left = _read(where) or {}
+    found = {}
+    for name in names:
+        with contextlib.suppress(FileNotFoundError):
+            found[name] = _is_so(folder / name, (folder / name).lstat(), left.get(_plain(name)))
+    return {name: found.get(name, False) for name in names}
+
+
+def _read(where: Path) -> dict[str, Held] | None:
+    try:
+        with open(where, "rb") as file:
+            body = zlib.decompressobj().decompress(file.read(_MOST_BYTES), _MOST_BYTES)
+        return msgspec.msgpack.decode(body, type=dict[str, Held])
+    except (OSError, zlib.error, msgspec.DecodeError):
+        return None
 
 
 def digest_of(path: str) -> str:
@@ -91,7 +108,7 @@ def _compiled(above: str, name: str) -> bool:
 def _is_so(path: Path, seen: os.stat_result, left: Held | None) -> bool:
     if left is None or seen.st_size != left.size:
         return False
-    if (seen.st_mtime_ns, seen.st_ctime_ns) == (left.modified, left.changed):
+    if seen.st_mtime_ns == left.modified and left.changed in (seen.st_ctime_ns, 0):
         return True
     return bool(left.digest) and _digest(path, seen) == left.digest
 

@@ -49,7 +49,7 @@ def of_files(record: Record, paths: Iterable[str], left: dict[str, str], before:
         now = digest_of(path)
         if now in ("absent", left.get(path, "")) or kept.is_as_before(path, before):
             continue
-        found.append(Aside(path, str(_free(record, path))))
+        found.append(Aside(path, str(place_of(record, path))))
     return tuple(found)
 
 
@@ -57,7 +57,7 @@ def of_folder(record: Record, folder: Path, names: Iterable[str], known_as: Path
     """Move files of a folder, which people knew by another name, out of it; returns where they lie now. Raises OSError."""
     found = []
     for name in names:
-        old, new = folder / name, _free(record, str(known_as / name))
+        old, new = folder / name, place_of(record, str(known_as / name))
         new.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not os.access(old.parent, os.W_OK | os.X_OK):
             os.chmod(old.parent, 0o700)
@@ -66,7 +66,7 @@ def of_folder(record: Record, folder: Path, names: Iterable[str], known_as: Path
     return found
 
 
-def _free(record: Record, path: str) -> Path:
+def place_of(record: Record, path: str) -> Path:
     """A place where nothing else lies; what a killed undo has put there already is written once more."""
     whole = folder_of(record) / os.path.abspath(path).replace(":", "").lstrip("/\\")
     for number in range(1000):

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from rigup.plan.applying import holdings
+from rigup.plan.applying import holdings, put_aside
 from rigup.plan.applying.journal import Intent, Record
 from rigup.plan.applying.state import swapped
 from rigup.plan.environments import beside, registry, settings
@@ -64,6 +64,7 @@ class Stage:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._record.write("stage", folder=str(self.folder), path=str(self.path))
         if self.path.is_dir() and not self._made_anew():
+            holdings.keep(self.path, self._at_first(), digests=False)  # what changes from now on is noticed
             beside.clone(self.path, self.folder)
 
     def loads(self) -> str:
@@ -85,6 +86,7 @@ class Stage:
         shutil.rmtree(self.folder / _LOADS, ignore_errors=True)
         environment_record.write(self.folder, self._what_it_is(self.folder))
         relocate(self.folder, self.folder, beside.real(self.path))
+        self._carry_over()
         self._for_all_to_read()
         if self.path.is_dir():  # it is kept, and an installer may have linked both to one cache
             unshare(self.folder)
@@ -109,6 +111,28 @@ class Stage:
         """Under a prefix that all share only its owner changes an environment. Raises OSError."""
         if self.path is not None and settings.is_shared(self.path, settings.settings()):
             settings.read_only_for_others(self.folder)
+
+    def _carry_over(self) -> None:
+        """What a person put into the environment while the run was under way is in the new one too. Raises OSError.
+
+        A file that the run changed as well is put aside.
+        """
+        if self.path is None or not self.path.is_dir():
+            return
+        names = holdings.theirs(self.path, self._at_first()) or []
+        untouched = holdings.is_as_left(self.folder, self._at_first(), names)
+        for name in names:
+            old, new = self.path / name, self.folder / name
+            if os.path.lexists(new) and not untouched[name]:
+                new = put_aside.place_of(self._record, str(old))
+                self._record.write("put-aside", path=str(old), to=str(new))
+            new.parent.mkdir(parents=True, exist_ok=True)
+            new.unlink(missing_ok=True)
+            shutil.copy2(old, new, follow_symlinks=False)
+
+    def _at_first(self) -> Path:
+        """Where it is written down what the environment held that is changed."""
+        return self._record.folder / "environment.before"
 
     def settle(self) -> None:
         """After a run that was killed: end or forget its swap, so that the journal says what the disk does."""

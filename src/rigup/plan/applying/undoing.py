@@ -15,7 +15,8 @@ import msgspec
 
 from rigup.language import _
 from rigup.machine.host import Host
-from rigup.plan.applying import holdings, kept, put_aside, traces
+from rigup.machine.local import Local
+from rigup.plan.applying import edited, holdings, kept, put_aside, traces
 from rigup.plan.applying.child import Child
 from rigup.plan.applying.journal import Event, Record
 from rigup.plan.applying.put_aside import Aside
@@ -132,8 +133,16 @@ def _of_step(record: Record, number: int, step: Answer, distribution: str) -> Ba
     aside = (
         *put_aside.of_files(record, (one.path for one in kept.kept(folder)), _wrote(record, number), folder),
         *put_aside.of_files(record, told.left, told.left, folder / traces.FILES),
+        *put_aside.of_files(record, _edited(told), {}, folder),
     )
     return Back(number, step["title"], bool(step["root"]), commands, because, aside, tuple(gone_whole(step)))
+
+
+def _edited(told: Traces) -> list[str]:
+    """Files of packages that a person edited, and that go or are written over with these."""
+    host = Local()
+    theirs = edited.of_python(told.python, {**told.theirs.came, **told.theirs.changed}, host) if told.python else []
+    return [*theirs, *edited.of_system(told.packages.came, host)]
 
 
 def _wrote(record: Record, number: int) -> dict[str, str]:
