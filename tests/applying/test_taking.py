@@ -57,17 +57,6 @@ def test_an_environment_that_was_there_is_changed_as_a_copy_and_comes_back(world
     assert world.picture() == before
 
 
-def test_undo_keeps_an_environment_that_somebody_has_installed_into_since(world: World) -> None:
-    env = str(world.environment)
-    world.run([beginning(env), adding(env, "alpha")], environment=True)
-    (world.environment / "lib/python3/site-packages/own-1.dist-info").mkdir()
-    _status, said = world.rigup("undo", "--yes")
-    assert not world.environment.exists()
-    kept = next(world.files.glob(".env.rigup-old-*"))
-    assert str(kept) in said.replace("\n", "")
-    assert (kept / "lib/python3/site-packages/own-1.dist-info").is_dir()
-
-
 def test_a_step_that_fails_stops_the_run_and_leaves_the_environment_as_it_was(world: World) -> None:
     env = str(world.environment)
     world.run([beginning(env), adding(env, "alpha")], environment=True)

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rigup.plan.environments import beside, exchange, record
+from rigup.plan.environments.cloning import unshare
 from rigup.plan.environments.conda_prefix import in_library
 from rigup.plan.environments.relocating import relocate
 from rigup.plan.environments.shebang import head, scripted
@@ -89,15 +90,53 @@ def test_a_clone_names_the_old_path_nowhere_that_programs_look(made, tmp_path):
             assert os.fsencode(made) + b"/" not in path.read_bytes(), path
 
 
-def test_a_clone_takes_no_room_for_large_files_and_leaves_the_first_alone(made, tmp_path):
+def test_a_clone_takes_no_room_for_large_libraries_and_leaves_the_first_alone(made, tmp_path):
+    library = made / "lib" / "big.so"
+    library.write_bytes(b"\x7fELF" + bytes(2_000_000))
     target = tmp_path / "other"
     before = {path: path.read_bytes() for path in made.rglob("*") if path.is_file() and not path.is_symlink()}
     beside.clone(made, target)
-    module = next(target.glob("lib/python*/site-packages/pip/__init__.py"))
-    origin = made / module.relative_to(target)
-    assert os.path.samefile(module, origin) or not exchange_shares(tmp_path)
-    (target / "bin" / "activate").write_text("changed")
-    assert {path: path.read_bytes() for path in before} == before
+    assert os.path.samefile(target / "lib/big.so", library) or not exchange_shares(tmp_path)
+    library.unlink()
+    for path in target.rglob("*"):  # every file is written in place, as editors and `patch` do
+        if path.is_file() and not path.is_symlink() and path.suffix not in (".pyc", ".so"):
+            path.chmod(0o644)
+            with open(path, "ab") as file:
+                file.write(b"edited")
+    assert all(path.read_bytes() == body for path, body in before.items() if path != library)
+
+
+def test_two_environments_of_one_installers_cache_share_nothing_that_people_edit(tmp_path):
+    cache, env = tmp_path / "cache", tmp_path / "env"
+    cache.mkdir()
+    env.mkdir()
+    for name, body in {
+        "a.py": b"x = 1\n",
+        "big.so": b"\x7fELF" + bytes(1_500_000),
+        "big.txt": bytes(1_500_000),
+    }.items():
+        (cache / name).write_bytes(body)
+        os.link(cache / name, env / name)
+    (env / "link").symlink_to("a.py")
+    unshare(env)
+    assert {name: os.path.samefile(cache / name, env / name) for name in os.listdir(cache)} == {
+        "a.py": False, "big.so": True, "big.txt": False,
+    }  # fmt: skip
+    assert (env / "a.py").read_bytes() == b"x = 1\n"
+    assert sorted(os.listdir(env)) == ["a.py", "big.so", "big.txt", "link"]
+
+
+def test_a_sweep_removes_what_was_half_made_and_keeps_what_undo_needs(tmp_path):
+    names = [
+        ".env.rigup-new",
+        ".env.rigup-old-gone-20260101T000000-abc",
+        ".env.rigup-old-000002-ab",
+        ".other.rigup-new",
+    ]
+    for name in [*names, "..env.rigup-old-000002-ab.rigup-new", "env"]:
+        (tmp_path / name).mkdir()
+    beside.sweep(tmp_path / "env")
+    assert sorted(os.listdir(tmp_path)) == [".env.rigup-old-000002-ab", ".other.rigup-new", "env"]
 
 
 def exchange_shares(folder: Path) -> bool:

@@ -51,7 +51,7 @@ def command(
     The plan is shown, and nothing is done before you agree. What a run has done is taken back by `rigup undo`; one
     that was broken off, or that waits for a restart, goes on with --resume.
     """
-    from rigup.cli.taking import Manner, resumed, taken
+    from rigup.cli.taking import Manner, on_record, resumed, taken
     from rigup.plan.applying.journal import JournalError
     from rigup.plan.applying.taking import Failed
 
@@ -61,10 +61,11 @@ def command(
     try:
         if resume:
             return resumed(manner)
-        if locked or (len(wishes) == 1 and os.path.isfile(wishes[0])):
-            return _from_lock(locked or wishes[0], environment, manner)
-        intent, plan = _meant(wishes, files, environment, options)
-        status = taken(intent, plan, manner)
+        with on_record(manner, (*wishes, *files, locked)) as manner:
+            if locked or (len(wishes) == 1 and os.path.isfile(wishes[0])):
+                return _from_lock(locked or wishes[0], environment, manner)
+            intent, plan = _meant(wishes, files, environment, options)
+            status = taken(intent, plan, manner)
         done = status == 0 and plan["verdict"] == "possible" and intent.environment and not dry_run
         return _proven(intent.environment, manner, proven) if done else status
     except (JournalError, Failed) as error:

@@ -28,6 +28,7 @@ def well(record: "Record", outcome: "Outcome") -> list[str]:
     if outcome.end == "restart":
         return _before_restart() or wrapped(outcome.because)
     from rigup.plan.applying.state import left_to_others
+    from rigup.plan.applying.undoing import set_aside
 
     intent = record.intent()
     lines = wrapped(_("Done. `rigup undo` takes it back."))
@@ -37,6 +38,12 @@ def well(record: "Record", outcome: "Outcome") -> list[str]:
         shown = os.path.relpath(intent.environment)
         shown = intent.environment if shown.startswith("..") else shown
         lines += _ways_in(shown, intent.environment)
+    if aside := set_aside(record):
+        lines += [
+            "",
+            *wrapped(_("You changed what the run changed too. Yours is kept here:")),
+            *("  " + one for one in aside),
+        ]
     for step in left_to_others(record):
         lines += wrapped(_("Left to you: {title}.").format(title=step["title"]))
     return lines

@@ -48,17 +48,18 @@ def command(
     """
     from rigup.cli.meant import folder_of
     from rigup.cli.mending import mend
-    from rigup.cli.taking import Manner
+    from rigup.cli.taking import Manner, on_record
 
     if as_json:
         choose("en")  # data is the same in every language
     _one_of(cause, all_safe, source)
     if program and source is not None:
         raise click.UsageError(_("Give --from or a program: a report of a machine, or what to run on this one."))
-    told = _fixed(cause, source, environment if source is not None else folder_of(environment), program)
-    if source is None and told["findings"] and (yes or dry_run or (sys.stdin.isatty() and not as_json)):
-        manner = Manner(yes=yes, dry_run=dry_run, quiet=quiet, as_json=as_json, schema=SCHEMA)
-        return mend(told, all_safe, manner, _text(told, explained), program)
+    manner = Manner(yes=yes and source is None, dry_run=dry_run, quiet=quiet, as_json=as_json, schema=SCHEMA)
+    with on_record(manner, (cause or "--all-safe",)) as manner:
+        told = _fixed(cause, source, environment if source is not None else folder_of(environment), program)
+        if source is None and told["findings"] and (yes or dry_run or (sys.stdin.isatty() and not as_json)):
+            return mend(told, all_safe, manner, _text(told, explained), program)
     return _shown(cause, told, explained, as_json)
 
 

@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -15,13 +16,14 @@ from rigup.cli.layout import wrapped
 from rigup.language import _, sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from rigup.plan.applying.elevation import Elevation
     from rigup.plan.applying.journal import Intent, Record
     from rigup.plan.applying.taking import Outcome
 
 Answer = dict[str, Any]
+_LONGEST = 200  # letters of what was asked for, until a plan has a title of its own
 
 
 class Manner(NamedTuple):
@@ -32,6 +34,7 @@ class Manner(NamedTuple):
     quiet: bool
     as_json: bool
     schema: str
+    record: "Record | None" = None  # of a run that was announced
 
     @property
     def silent(self) -> bool:
@@ -58,7 +61,7 @@ def go(intent: "Intent", manner: Manner) -> int:
     """Ask, and take the steps of an intent that was shown."""
     import msgspec
 
-    from rigup.plan.applying.journal import begun
+    from rigup.plan.applying.journal import begun, withdrawn
     from rigup.plan.applying.one import alone
 
     _free(intent.environment)
@@ -69,21 +72,39 @@ def go(intent: "Intent", manner: Manner) -> int:
         return _dry(reached, manner)
     _agreed(manner)
     with alone():
-        _in_order(manner)
-        root = _root(intent, manner)
-        record = begun(msgspec.structs.replace(intent, asked=reached.asked))  # with all places: they may answer later
+        record = begun(
+            msgspec.structs.replace(intent, asked=reached.asked), manner.record
+        )  # all places may answer later
+        try:
+            in_order(record, manner.silent)
+            root = _root(intent, manner)
+        except BaseException:
+            withdrawn(record)
+            raise
         return _ended(record, _run(record, reached, root, manner), manner)
+
+
+@contextmanager
+def on_record(manner: Manner, wishes: "Iterable[str]") -> "Iterator[Manner]":
+    """Where nobody is going to be asked, a run is on record from now on."""
+    if not manner.yes or manner.dry_run:
+        yield manner
+        return
+    from rigup.plan.applying import one
+    from rigup.plan.applying.journal import JournalError
+
+    with ExitStack() as stack:
+        record = None
+        with suppress(JournalError):  # who has something to do is told then
+            record = stack.enter_context(one.announced(" ".join(wishes)[:_LONGEST], os.getcwd()))
+        yield manner._replace(record=record)
 
 
 def resumed(manner: Manner) -> int:
     """Go on with the last run that did not come to its end."""
-    from rigup.plan.applying.journal import records
     from rigup.plan.applying.one import alone
-    from rigup.plan.applying.state import unfinished
 
-    last = next(iter(reversed(records())), None)
-    if last is None or not unfinished(last):
-        raise CannotBeDone(_("There is no run to go on with. `rigup history` shows those that there were."))
+    last = _to_go_on_with()
     intent = last.intent()
     if not manner.silent:
         click.echo(_("This goes on with run {number}: {title}.").format(number=last.number, title=intent.title))
@@ -94,7 +115,27 @@ def resumed(manner: Manner) -> int:
         raise CannotBeDone(changed)
     _agreed(manner)
     with alone():
-        return _ended(last, _run(last, reached, _root(intent, manner), manner), manner)
+        root = _root(intent, manner)
+        in_order(last, manner.silent)
+        return _ended(last, _run(last, reached, root, manner), manner)
+
+
+def _to_go_on_with() -> "Record":
+    """The last run, if it did not come to its end. Raises CannotBeDone, JournalError."""
+    from rigup.plan.applying.journal import BusyError, records
+    from rigup.plan.applying.one import is_being_planned
+    from rigup.plan.applying.state import unfinished
+
+    there = (one for one in reversed(records()) if not (one.intent().announced and not unfinished(one)))
+    last = next(there, None)
+    if last is None or not unfinished(last):
+        raise CannotBeDone(_("There is no run to go on with. `rigup history` shows those that there were."))
+    if last.intent().announced:
+        if is_being_planned(last):
+            raise BusyError(_("Another rigup of yours is changing this machine. Wait until it has ended."))
+        told = _("Run {number} was broken off before it had a plan: there is nothing to go on with. Give its command again.")  # fmt: skip
+        raise CannotBeDone(told.format(number=last.number))
+    return last
 
 
 def _not_as_foreseen(record: "Record", intent: "Intent") -> str:
@@ -218,25 +259,32 @@ def confirmed(question: str) -> None:
     raise click.Abort
 
 
-def _in_order(manner: Manner) -> None:
-    """A run that was killed leaves an environment half made beside; before a new one begins that is gone."""
+def in_order(but: "Record", silent: bool) -> None:
+    """Runs that were killed leave an environment half made beside, or half taken back: before another begins that is ended.
+
+    Args:
+        but: the run that begins, which orders its own things.
+        silent: nothing is said of it.
+
+    Raises:
+        Failed: a command of one of them still runs.
+        JournalError: the journal cannot be read or written.
+
+    """
     from rigup.machine.local import Local
     from rigup.plan.applying.journal import records
-    from rigup.plan.applying.stage import Stage
-    from rigup.plan.applying.state import state_of
-    from rigup.plan.applying.taking import settle
+    from rigup.plan.applying.state import unsettled
+    from rigup.plan.applying.undoing import left_in_order
 
-    last = next(iter(reversed(records())), None)
-    if last is None or state_of(last) != "broken-off":
-        return
-    stage = Stage(last, last.intent())
-    settle(last, stage, Local())
-    stage.drop()
-    if not manner.silent:
-        told = _(
-            "Run {number} was broken off. What it had half made is gone; `rigup undo` takes back what it had done."
-        )
-        click.echo("\n".join(wrapped(told.format(number=last.number))))
+    for one in records():
+        if one.number == but.number or not unsettled(one):
+            continue
+        left_in_order(one, Local())
+        if not silent:
+            told = _(
+                "Run {number} was broken off. What it had half made is gone; `rigup undo {number}` takes back what it had done."
+            )
+            click.echo("\n".join(wrapped(told.format(number=one.number))))
 
 
 def _root(intent: "Intent", manner: Manner) -> "Elevation":

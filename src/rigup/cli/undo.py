@@ -40,6 +40,10 @@ def command(number: int | None, yes: bool, dry_run: bool, quiet: bool, as_json: 
         choose("en")  # data is the same in every language
     try:
         record = _found(number)
+        if not dry_run:
+            with alone():
+                _settled(record)
+        _stands(record)
         backs = _backs(record)
         if not as_json and (dry_run or not quiet):
             click.echo("\n".join(_shown(record, backs)))
@@ -54,16 +58,47 @@ def command(number: int | None, yes: bool, dry_run: bool, quiet: bool, as_json: 
 
 
 def _found(number: int | None) -> "Record":
+    """The run that is meant: without a number the last one, also if it was killed before it had changed anything."""
     from rigup.plan.applying.journal import records
-    from rigup.plan.applying.state import state_of, touched
+    from rigup.plan.applying.state import state_of
 
     if number is not None:
         return _numbered(number)
     there = [one for one in records() if state_of(one) != "taken-back"]
-    found = next((one for one in reversed(there) if touched(one) and not _changed_nothing(one)), None)
+    found = next((one for one in reversed(there) if not _changed_nothing(one)), None)
     if found is None:
         raise CannotBeDone(_("There is nothing to take back. `rigup history` shows what was done."))
-    return found
+    return _not_under_way(found)
+
+
+def _not_under_way(record: "Record") -> "Record":
+    from rigup.plan.applying.journal import BusyError
+    from rigup.plan.applying.one import is_being_planned
+
+    if is_being_planned(record):
+        raise BusyError(_("Another rigup of yours is changing this machine. Wait until it has ended."))
+    return record
+
+
+def _settled(record: "Record") -> None:
+    """What runs that were killed left half is ended, so that it can be said what this one has done."""
+    from rigup.cli.taking import in_order
+    from rigup.machine.local import Local
+    from rigup.plan.applying.stage import Stage
+    from rigup.plan.applying.taking import settle
+
+    in_order(record, silent=True)
+    settle(record, Stage(record, record.intent()), Local())
+
+
+def _stands(record: "Record") -> None:
+    """Raise CannotBeDone where a later run changed the same environment: they go back in the order in which they came."""
+    from rigup.plan.applying.journal import records
+    from rigup.plan.applying.undoing import changed_after
+
+    if later := changed_after(record, records()):
+        told = _("Run {later} changed the same environment after run {number}. Take that back first: `rigup undo {later}`.")  # fmt: skip
+        raise CannotBeDone(told.format(later=later.number, number=record.number))
 
 
 def _numbered(number: int) -> "Record":
@@ -73,14 +108,18 @@ def _numbered(number: int) -> "Record":
     found = run_of(number)
     if state_of(found) == "taken-back":
         raise CannotBeDone(_("Run {number} is taken back already.").format(number=number))
-    return found
+    return _not_under_way(found)
 
 
 def _changed_nothing(record: "Record") -> bool:
-    """A run that failed before anything took its place; who asks for the last run back does not mean it."""
-    from rigup.plan.applying.state import state_of
+    """A run that came to an end without a change; who asks for the last run back does not mean it.
 
-    return state_of(record) == "failed" and not _backs(record)
+    One that was broken off is meant: nobody saw how it ended, and the run before it is not what was asked for.
+    """
+    from rigup.plan.applying.state import state_of, touched
+
+    state = state_of(record)
+    return (state == "failed" and not _backs(record)) or (state in ("failed", "finished") and not touched(record))
 
 
 def _backs(record: "Record") -> "list[Back]":
@@ -92,12 +131,20 @@ def _backs(record: "Record") -> "list[Back]":
 
 
 def _shown(record: "Record", backs: "list[Back]") -> list[str]:
-    told = _("This takes back run {number}: {title}.")
-    lines = wrapped(told.format(number=record.number, title=record.intent().title))
+    from rigup.cli.history_report import local_time, spoken_states
+    from rigup.plan.applying.state import state_of
+
+    told, intent = _("This takes back run {number} ({moment}, {state}): {title}."), record.intent()
+    moment, state = local_time(intent.made_at), spoken_states()[state_of(record)]
+    lines = wrapped(told.format(number=record.number, moment=moment, state=state, title=intent.title))
     for place, back in enumerate(backs, 1):
         lines += wrapped(_back_title(back), f"{place:>3}. ", "     ")
         lines += ["     " + shlex.join(argv) for argv in back.commands]
         lines += wrapped(back.because, "     ", "     ") if back.because else []
+        kept = _("{path} was changed since. What it holds now is kept in {to}.")
+        lines += [
+            line for one in back.aside for line in wrapped(kept.format(path=one.path, to=one.to), "     ", "     ")
+        ]
     return lines if backs else [*lines, *wrapped(_("It has changed nothing."))]
 
 
@@ -155,7 +202,14 @@ def _told(record: "Record", left: "list[Back]", quiet: bool, as_json: bool) -> i
     if as_json:
         told = [{"title": back.title, "because": back.because or None} for back in left]
         verdict = "failed" if failed else "taken-back"
-        click.echo(data_text({"schema": SCHEMA, "verdict": verdict, "number": record.number, "left": told}))
+        answer = {
+            "schema": SCHEMA,
+            "verdict": verdict,
+            "number": record.number,
+            "left": told,
+            "put_aside": set_aside(record),
+        }
+        click.echo(data_text(answer))
         return int(bool(failed))
     for back in failed:
         sentence = _(
@@ -165,6 +219,6 @@ def _told(record: "Record", left: "list[Back]", quiet: bool, as_json: bool) -> i
     if not (failed or quiet):
         click.echo(_("Taken back.") if not left else _("Taken back, but for what is named above."))
     if aside := set_aside(record):
-        sentence = _("Somebody had installed into the environment since, so it was not removed: it is kept in {path}.")
-        click.echo("\n".join(wrapped(sentence.format(path=aside))))
+        sentence = _("What was changed or made since is not lost. It is kept here:")
+        click.echo("\n".join([*wrapped(sentence), *("  " + one for one in aside)]))
     return int(bool(failed))

@@ -17,6 +17,7 @@ NOT_STARTED = 127  # as a shell says it of a program that is not there
 _PATIENCE = 10.0  # seconds that a command may take to end when it is asked to
 _MOST_LOG = 200_000_000  # bytes of one log; what a command says beyond is not kept
 _CHUNK = 65_536
+_TAG = "RIGUP_RUN"
 
 
 class Child:
@@ -130,3 +131,20 @@ def wait_for_other(pid: int, began: str, seconds: float) -> bool:
             return False
         time.sleep(0.2)
     return True
+
+
+def tagged(variables: Mapping[str, str], ident: str) -> dict[str, str]:
+    """Variables by which commands, and all that these start, are known where a run was killed before it noted them."""
+    return {**variables, _TAG: ident}
+
+
+def of_run(ident: str) -> list[tuple[int, str]]:
+    """This person's processes that a run has started and that still work: number and start of each. Never raises."""
+    found = []
+    sign = f"\0{_TAG}={ident}\0".encode()
+    with contextlib.suppress(OSError):
+        for pid in (int(name) for name in os.listdir("/proc") if name.isdecimal()):
+            with contextlib.suppress(OSError):
+                if sign in b"\0" + Path(f"/proc/{pid}/environ").read_bytes() and pid != os.getpid():
+                    found.append((pid, started_at(pid)))
+    return found

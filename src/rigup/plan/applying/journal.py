@@ -7,6 +7,8 @@ and what came of it, each line on the disk before the next act. Numbers, not tim
 import contextlib
 import datetime as dt
 import os
+import secrets
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ Answer = dict[str, Any]
 SCHEMA = "rigup.journal/1"
 _MOST_BYTES = 8_000_000  # of a record's files, when they are read again
 _MOST_RECORDS = 100_000
+_GONE = ".gone-"
 
 
 class JournalError(Exception):
@@ -41,6 +44,8 @@ class Intent(msgspec.Struct, kw_only=True):
         steps: as CONTRACTS.md shapes them.
         told: packages, variables, indexes and devices of the plan, for the environment's own record.
         made_at: by this machine's clock, in UTC.
+        token: tells this run from one with the same number in another journal, or in this one before it was emptied.
+        announced: it was asked for, and nothing is planned yet.
 
     """
 
@@ -50,6 +55,8 @@ class Intent(msgspec.Struct, kw_only=True):
     steps: list[Answer] = []
     told: Answer = {}
     made_at: str = ""
+    token: str = ""
+    announced: bool = False
     schema: str = SCHEMA
     rigup: str = __version__
 
@@ -58,8 +65,9 @@ class Event(msgspec.Struct, omit_defaults=True, kw_only=True):
     """One line.
 
     Attributes:
-        what: begin, traces, done, failed, skipped, left, child, stage, swap, swapped, barrier, broken-off, finished;
-            and undo-begin, undone, cannot-undo, undo-failed, swapped-back, taken-back.
+        what: begin, traces, wrote, done, failed, skipped, left, child, stage, swap, swapped, barrier, broken-off, finished;
+            settled, where a later run ended what this one had left half; and undo-begin, undone, put-aside, cannot-undo,
+            undo-failed, swapped-back, taken-back.
         step: its number in the plan from 0; -1 for the whole record.
         status: how a command ended.
         told: what the reader of the record needs: a path, a process, a boot.
@@ -86,11 +94,16 @@ class Record:
 
     @property
     def ident(self) -> str:
-        """Its number as its folder and the environments that it replaced carry it."""
+        """What an environment that it made, or replaced, carries: its number, and what no other run has."""
+        with contextlib.suppress(JournalError):
+            if (token := self.intent().token).isalnum():
+                return f"{self.folder.name}-{token[:20]}"
         return self.folder.name
 
     def intent(self) -> Intent:
         """What it meant to do. Raises JournalError for a file that cannot be understood."""
+        if not (self.folder / "plan.json").exists():  # it was killed before it could say
+            return Intent(title=_("it had no plan yet"), announced=True)
         return _decoded(self.folder / "plan.json")
 
     def events(self) -> list[Event]:
@@ -117,6 +130,10 @@ class Record:
         """Where what a step overwrites is kept."""
         return self.folder / "kept" / str(step + 1)
 
+    def held(self, step: int) -> Path:
+        """Where it is written down what the folders held that a step has made."""
+        return self.folder / f"step-{step + 1}.held"
+
     def of(self, what: str, step: int | None = None) -> list[Event]:
         """The events of one kind."""
         return [event for event in self.events() if event.what == what and step in (None, event.step)]
@@ -141,15 +158,13 @@ def records() -> list[Record]:
     """All records, oldest first."""
     with contextlib.suppress(OSError):
         names = sorted(int(name) for name in os.listdir(folder()) if name.isdecimal())[-_MOST_RECORDS:]
-        return [
-            Record(folder() / f"{number:06d}") for number in names if (folder() / f"{number:06d}/plan.json").exists()
-        ]
+        return [Record(folder() / f"{number:06d}") for number in names if (folder() / f"{number:06d}").is_dir()]
     return []
 
 
-def begun(intent: Intent) -> Record:
-    """A new record, whose intent is on the disk. Raises JournalError."""
-    made = msgspec.structs.replace(intent, made_at=_now())
+def begun(intent: Intent, record: Record | None = None) -> Record:
+    """A record whose intent is on the disk: a new one, or that of a run that was announced. Raises JournalError."""
+    made = msgspec.structs.replace(intent, made_at=_now(), token=secrets.token_hex(4))
     try:
         body = msgspec.json.format(msgspec.json.encode(made), indent=1)
     except UnicodeEncodeError as error:  # a name that cannot be written down could not be taken back
@@ -159,11 +174,19 @@ def begun(intent: Intent) -> Record:
         odd = next((one for one in (made.environment, *map(str, made.asked.values())) if not _writable(one)), "")
         raise JournalError(told.format(path=readable(odd)[:300])) from error
     try:
-        record = Record(_new_folder())
-        put(record.folder / "plan.json", body)
+        found = record or Record(_new_folder())
+        put(found.folder / "plan.json", body)
     except OSError as error:
         raise _unwritable(folder(), error) from error
-    return record
+    return found
+
+
+def withdrawn(record: Record) -> None:
+    """Forget a run that has not begun; it is no record any more from one moment to the next."""
+    gone = folder() / f"{_GONE}{record.folder.name}-{secrets.token_hex(4)}"
+    with contextlib.suppress(OSError):
+        os.rename(record.folder, gone)
+        shutil.rmtree(gone)
 
 
 def _writable(text: str) -> bool:
@@ -171,7 +194,7 @@ def _writable(text: str) -> bool:
 
 
 def _new_folder() -> Path:
-    """The next number that nobody else takes at the same moment."""
+    """The next number that nobody else takes at the same moment. With it a run is on record, if it is killed at once too."""
     folder().mkdir(parents=True, exist_ok=True, mode=0o700)
     last = max((int(name) for name in os.listdir(folder()) if name.isdecimal()), default=0)
     for number in range(last + 1, last + 100):

@@ -70,6 +70,11 @@ def same(folder: Path) -> bool:
     return all(_same(one, folder) for one in kept(folder))
 
 
+def is_as_before(path: str, folder: Path) -> bool:
+    """Whether what was kept stands at this path; False where nothing was kept of it."""
+    return any(one.path == path and one.kind != "other" and _same(one, folder) for one in kept(folder))
+
+
 def _before(path: str, folder: Path, number: int) -> Before:
     try:
         told = os.lstat(path)

@@ -7,17 +7,18 @@ conda know their own place and cannot be moved: they are made and changed in pla
 import contextlib
 import os
 import shutil
-import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from rigup.plan.applying import holdings, put_aside
 from rigup.plan.applying.journal import Intent, Record
 from rigup.plan.applying.state import swapped
 from rigup.plan.environments import beside, registry, settings
 from rigup.plan.environments import record as environment_record
+from rigup.plan.environments.cloning import unshare
 from rigup.plan.environments.relocating import relocate
 
 Answer = dict[str, Any]
@@ -59,11 +60,11 @@ class Stage:
         """An empty place, or a copy of the environment that is to be changed. What an earlier try left is removed."""
         if self.path is None:
             return
-        if os.path.lexists(self.folder):
-            beside.discard(self.folder)
+        beside.sweep(self.path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._record.write("stage", folder=str(self.folder), path=str(self.path))
         if self.path.is_dir() and not self._made_anew():
+            holdings.keep(self.path, self._at_first(), digests=False)  # what changes from now on is noticed
             beside.clone(self.path, self.folder)
 
     def loads(self) -> str:
@@ -85,8 +86,12 @@ class Stage:
         shutil.rmtree(self.folder / _LOADS, ignore_errors=True)
         environment_record.write(self.folder, self._what_it_is(self.folder))
         relocate(self.folder, self.folder, beside.real(self.path))
-        self._record.write("swap", ident=self._record.ident, path=str(self.path))
+        self._carry_over()
         self._for_all_to_read()
+        if self.path.is_dir():  # it is kept, and an installer may have linked both to one cache
+            unshare(self.folder)
+        holdings.keep(self.folder, what_it_held(self._record))
+        self._record.write("swap", ident=self._record.ident, path=str(self.path))
         old = beside.swap(self.folder, self.path, self._record.ident)
         self._swapped(old)
         with contextlib.suppress(OSError):  # the journal names it too
@@ -98,29 +103,52 @@ class Stage:
             environment_record.write(self.path, msgspec.structs.replace(self._what_it_is(self.path), manager="conda"))
 
     def drop(self) -> None:
-        """Nothing of it is left; the environment that was there was never touched."""
-        if self.path is not None and os.path.lexists(self.folder):
-            beside.discard(self.folder)
+        """Nothing that was half made is left; the environment that was there was never touched."""
+        if self.path is not None:
+            beside.sweep(self.path)
 
     def _for_all_to_read(self) -> None:
         """Under a prefix that all share only its owner changes an environment. Raises OSError."""
         if self.path is not None and settings.is_shared(self.path, settings.settings()):
             settings.read_only_for_others(self.folder)
 
+    def _carry_over(self) -> None:
+        """What a person put into the environment while the run was under way is in the new one too. Raises OSError.
+
+        A file that the run changed as well is put aside.
+        """
+        if self.path is None or not self.path.is_dir():
+            return
+        names = holdings.theirs(self.path, self._at_first()) or []
+        untouched = holdings.is_as_left(self.folder, self._at_first(), names)
+        for name in names:
+            old, new = self.path / name, self.folder / name
+            if os.path.lexists(new) and not untouched[name]:
+                new = put_aside.place_of(self._record, str(old))
+                self._record.write("put-aside", path=str(old), to=str(new))
+            new.parent.mkdir(parents=True, exist_ok=True)
+            new.unlink(missing_ok=True)
+            shutil.copy2(old, new, follow_symlinks=False)
+
+    def _at_first(self) -> Path:
+        """Where it is written down what the environment held that is changed."""
+        return self._record.folder / "environment.before"
+
     def settle(self) -> None:
         """After a run that was killed: end or forget its swap, so that the journal says what the disk does."""
-        if self.path is None or not self._record.of("swap") or self.is_in_place():
+        if self.path is None or not self._record.of("swap"):
             return
         last = self._record.of("swap")[-1].told
         old = beside.recover(self.path)
+        if self.is_in_place():
+            return
         if made_by(self.path, self._record):
             held = old or beside.aside(self.path, last["ident"])
             self._swapped(held if held.is_dir() else None)
 
     def _swapped(self, old: Path | None) -> None:
-        """It lies where it should; what is in it now is what undo may remove without a question."""
         if self.path is not None:
-            self._record.write("swapped", path=str(self.path), old=str(old or ""), holds=contents(self.path))
+            self._record.write("swapped", path=str(self.path), old=str(old or ""))
 
     def _made_anew(self) -> bool:
         """A step that makes it stands in the plan and is not satisfied: an old one is replaced, not copied."""
@@ -153,12 +181,9 @@ def made_by(environment: Path, record: Record) -> bool:
     return told is not None and told.plan == record.ident
 
 
-def contents(environment: Path) -> str:
-    """A digest of which packages an environment holds: it changes when somebody installs into it."""
-    found = sorted(
-        path.name for path in environment.glob("[Ll]ib*/**/*.dist-info") if path.parent.name == "site-packages"
-    )
-    return f"{zlib.crc32(chr(10).join(found).encode('utf-8', 'surrogateescape')):08x}"
+def what_it_held(record: Record) -> Path:
+    """Where it is written down what the environment held when it took its place."""
+    return record.folder / "environment.held"
 
 
 def of_environment(step: Answer) -> bool:

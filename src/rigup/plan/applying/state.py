@@ -1,8 +1,9 @@
 """How far a record has come, told from its events: what was done, what was left half, what was taken back."""
 
+import contextlib
 from typing import Any, Literal
 
-from rigup.plan.applying.journal import Event, Record
+from rigup.plan.applying.journal import Event, JournalError, Record
 
 State = Literal["finished", "failed", "waiting", "broken-off", "taken-back", "being-taken-back"]
 _LAST = ("finished", "failed", "barrier", "taken-back", "broken-off")
@@ -25,6 +26,16 @@ def unfinished(record: Record) -> bool:
     return state_of(record) in ("failed", "waiting", "broken-off")
 
 
+def unsettled(record: Record) -> bool:
+    """Whether it was killed and nobody has looked since how far it had come; False for one that cannot be understood."""
+    if state_of(record) not in ("broken-off", "being-taken-back"):
+        return False
+    events = record.events()
+    with contextlib.suppress(JournalError):
+        return not record.intent().announced and (not events or events[-1].what != "settled")
+    return False
+
+
 def done(record: Record) -> set[int]:
     """Steps that were done and not taken back since."""
     found: set[int] = set()
@@ -37,12 +48,15 @@ def done(record: Record) -> set[int]:
 
 
 def touched(record: Record) -> set[int]:
-    """Steps that may have changed something and were not taken back: done, failed in the middle, or cut off."""
+    """Steps that may have changed something and were not taken back: done, failed in the middle, or cut off.
+
+    One that was cut off and found satisfied later is among them: it was this run that had satisfied it.
+    """
     found: set[int] = set()
     for event in record.events():
         if event.what in ("begin", "done"):
             found.add(event.step)
-        elif event.what in ("undone", "skipped"):
+        elif event.what == "undone":
             found.discard(event.step)
     return {step for step in found if step >= 0}
 

@@ -14,9 +14,9 @@ import msgspec
 from rigup.language import _, sentences
 from rigup.machine.escapes import without_escapes
 from rigup.machine.host import Host
-from rigup.plan.applying import kept, traces
+from rigup.plan.applying import holdings, kept, traces
 from rigup.plan.applying.as_planned import differences
-from rigup.plan.applying.child import Child, started_at, wait_for_other
+from rigup.plan.applying.child import Child, of_run, started_at, tagged, wait_for_other
 from rigup.plan.applying.elevation import Elevation
 from rigup.plan.applying.journal import Intent, Record
 from rigup.plan.applying.probe import is_so
@@ -111,8 +111,9 @@ def settle(record: Record, stage: Stage, host: Host) -> None:
 
     """
     child = next(iter(reversed(record.of("child"))), None)
-    if child is not None:
-        pid, began = int(child.told.get("pid", "0")), child.told.get("began", "")
+    known = [(int(child.told.get("pid", "0")), child.told.get("began", ""))] if child is not None else []
+    beside = of_run(record.ident) if stage.numbers and not stage.is_in_place() else []
+    for pid, began in [*known, *beside]:
         if not wait_for_other(pid, began, _LEFT_BEHIND):
             told = _("A command of the run that was broken off still runs (process {pid}). End it, or wait for it.")
             raise Failed(told.format(pid=pid))
@@ -172,8 +173,10 @@ def _taken(run: Run, number: int, step: Answer, folder: str) -> None:
         _failed(run, number, step, error.strerror or type(error).__name__)
     except Failed as error:
         _left(run.record, number, step, before, run.host)
+        _wrote(run.record, number, step)
         _failed(run, number, step, str(error))
     _left(run.record, number, step, before, run.host)
+    _wrote(run.record, number, step)
     if is_so(step["kind"], step["params"], run.host) is False:
         _failed(run, number, step, _("Its commands ended well, and yet the machine does not show it."))
     run.record.write("done", number)
@@ -186,6 +189,25 @@ def _left(record: Record, number: int, step: Answer, before: Sight | None, host:
         told = traces.between(before, traces.sight(step, host))
         record.write("traces", number, left=msgspec.json.encode(told).decode())
         traces.forget(record.kept(number))
+
+
+def _wrote(record: Record, number: int, step: Answer) -> None:
+    """What it left in files and folders is on record, so that what a person changes later can be told from it."""
+    with contextlib.suppress(OSError):
+        for folder in filter(os.path.isdir, gone_whole(step)):
+            holdings.keep(Path(folder), record.held(number))
+    if paths := step.get("writes", ()):
+        told = {path: holdings.digest_of(path) for path in paths}
+        record.write("wrote", number, files=msgspec.json.encode(told).decode())
+
+
+def gone_whole(step: Answer) -> list[str]:
+    """Folders that the step's own way back removes with all that is in them."""
+    found = []
+    for argv in map(list, step["undo"] or ()):
+        if argv[:2] == ["rm", "-rf"] or argv[:3] == ["conda", "env", "remove"]:
+            found += [word for word in argv[2:] if os.path.isabs(word)]
+    return found
 
 
 def _failed(run: Run, number: int, step: Answer, because: str) -> None:
@@ -261,7 +283,7 @@ def _in_stage(run: Run, stage: Stage, number: int, step: Answer, last: int) -> N
         run.record.write("begin", number, staging="yes")
         loads = stage.loads()
         run.told.watches(loads)
-        more = {**run.variables, "TMPDIR": loads} if loads else run.variables
+        more = tagged(run.variables, run.record.ident) | ({"TMPDIR": loads} if loads else {})
         for argv in step["commands"]:
             _command(
                 run._replace(variables=more),

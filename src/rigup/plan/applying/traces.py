@@ -16,15 +16,16 @@ import msgspec
 from rigup.knowledge.package_managers import package_manager
 from rigup.machine.host import Host
 from rigup.plan.applying import kept
+from rigup.plan.applying.holdings import digest_of
 from rigup.plan.applying.journal import put
 from rigup.plan.applying.system_packages import Argv, Moved, Versions, distribution, held, moved, packages, taking_back
 from rigup.plan.applying.system_packages import uses_manager as speaks_to_manager
 
 Answer = dict[str, Any]
 _BEFORE = "before-all.json"
-_FILES = "settings"
+FILES = "settings"
 _DKMS = Path("/var/lib/dkms")
-_MOST_FILES = 2000  # of a manager's own
+_MOSTFILES = 2000  # of a manager's own
 _MOST_BYTES = 8_000_000  # of one of them
 _PATIENCE = 60.0  # seconds until a Python has told its packages
 # Of this Python alone: neither the folder where it is started nor the person's own packages count.
@@ -64,6 +65,7 @@ class Traces(msgspec.Struct, omit_defaults=True, kw_only=True):
         counted: packages were counted, so that nobody else's way to take them back is needed.
         holds: holds were counted too.
         new, old: the manager's files that came; those that changed or went.
+        left: what the step left in these, by `holdings.digest_of`.
 
     """
 
@@ -74,6 +76,7 @@ class Traces(msgspec.Struct, omit_defaults=True, kw_only=True):
     freed: list[str] = []
     new: list[str] = []
     old: list[str] = []
+    left: dict[str, str] = {}
     built: list[list[str]] = []
     python: str = ""
     theirs: Moved = msgspec.field(default_factory=Moved)
@@ -90,7 +93,7 @@ class Traces(msgspec.Struct, omit_defaults=True, kw_only=True):
         return Traces(
             packages=self.packages.then(later.packages), counted=self.counted or later.counted,
             holds=self.holds or later.holds, held=_both(self.held, later.held), freed=_both(self.freed, later.freed),
-            new=_both(self.new, later.new), old=_both(self.old, later.old), built=_both(self.built, later.built),
+            new=_both(self.new, later.new), old=_both(self.old, later.old), left=self.left | later.left, built=_both(self.built, later.built),
             python=self.python or later.python, theirs=self.theirs.then(later.theirs),
         )  # fmt: skip
 
@@ -145,7 +148,7 @@ def _files(host: Host) -> list[str]:
     for place in manager.settings if manager else ():
         below = sorted(Path(place).rglob("*")) if os.path.isdir(place) else [Path(place)]
         found += [str(path) for path in below if path.is_file() and os.access(path, os.R_OK)]
-    return found[:_MOST_FILES]
+    return found[:_MOSTFILES]
 
 
 def _digest(path: str) -> str:
@@ -167,7 +170,7 @@ def _sources() -> list[str]:
 
 def counted(folder: Path, before: Sight) -> None:
     """Keep what was there before a step, also for one that is killed in the middle. Raises OSError."""
-    kept.keep(before.files, folder / _FILES)
+    kept.keep(before.files, folder / FILES)
     put(folder / _BEFORE, msgspec.json.encode(before))
 
 
@@ -187,12 +190,13 @@ def between(before: Sight, after: Sight) -> Traces:
     """What a step left."""
     both = before.packages is not None and after.packages is not None
     holds = before.held is not None and after.held is not None
+    new = [path for path in after.files if path not in before.files]
+    old = [path for path, digest in before.files.items() if after.files.get(path, "") != digest]
     return Traces(
         packages=moved(before.packages or {}, after.packages or {}) if both else Moved(), counted=both, holds=holds,
         held=sorted(set(after.held or ()) - set(before.held or ())) if holds else [],
         freed=sorted(set(before.held or ()) - set(after.held or ())) if holds else [],
-        new=[path for path in after.files if path not in before.files],
-        old=[path for path, digest in before.files.items() if after.files.get(path, "") != digest],
+        new=new, old=old, left={path: digest_of(path) for path in (*new, *old)},
         built=[one for one in after.built if one not in before.built and "/".join(one[:2]) in before.source],
         python=before.python, theirs=moved(before.theirs, after.theirs) if before.python else Moved(),
     )  # fmt: skip
@@ -208,7 +212,7 @@ def ways_back(told: Traces, folder: Path, system: str) -> Iterator[Argv]:
         KnowledgeError: the table is malformed.
 
     """
-    yield from kept.putting_back(folder / _FILES, told.old)
+    yield from kept.putting_back(folder / FILES, told.old)
     yield from (("rm", "-f", "--", path) for path in told.new)
     manager = package_manager(system)
     if manager is not None:

@@ -2,7 +2,8 @@
 
 What a step wrote is put back as it was, and so is what it left beside (`traces`): packages that came are removed, those
 that went or changed are asked for at their versions. An environment that took another's place gives it back. For the
-rest the step's own way back is gone.
+rest the step's own way back is gone. What a person changed or made since, in files and in environments, is put aside
+before anything is written over or removed.
 """
 
 import contextlib
@@ -13,13 +14,16 @@ from typing import Any, NamedTuple
 import msgspec
 
 from rigup.language import _
-from rigup.plan.applying import kept, traces
+from rigup.machine.host import Host
+from rigup.machine.local import Local
+from rigup.plan.applying import edited, holdings, kept, put_aside, traces
 from rigup.plan.applying.child import Child
-from rigup.plan.applying.journal import Record
-from rigup.plan.applying.stage import Stage, contents, made_by
+from rigup.plan.applying.journal import Event, Record
+from rigup.plan.applying.put_aside import Aside
+from rigup.plan.applying.stage import Stage, made_by, what_it_held
 from rigup.plan.applying.state import staged, swapped, touched
 from rigup.plan.applying.system_packages import unattended, uses_manager
-from rigup.plan.applying.taking import Failed, Run, in_own_words, settle
+from rigup.plan.applying.taking import Failed, Run, gone_whole, in_own_words, settle
 from rigup.plan.applying.traces import Traces
 from rigup.plan.environments import beside
 
@@ -34,6 +38,8 @@ class Back(NamedTuple):
         step: its number; -1 for the environment as a whole.
         commands: what is run for it.
         because: why it cannot be taken back, "" where it can.
+        aside: what a person changed since, and where it goes before.
+        whole: folders that go as a whole, of which the same is found out when it is done.
 
     """
 
@@ -42,6 +48,8 @@ class Back(NamedTuple):
     root: bool
     commands: tuple[Argv, ...]
     because: str = ""
+    aside: tuple[Aside, ...] = ()
+    whole: tuple[str, ...] = ()
 
 
 def ways_back(record: Record, distribution: str) -> list[Back]:
@@ -53,7 +61,7 @@ def ways_back(record: Record, distribution: str) -> list[Back]:
         for number in sorted(touched(record) - beside_made, reverse=True)
         if number < len(intent.steps)
     ]
-    swap = swapped(record)
+    swap = _to_put_back(record)
     if swap is None:
         return found
     one = Back(-1, _environment(swap.told), False, ())
@@ -68,13 +76,46 @@ def take_back(run: Run, distribution: str) -> list[Back]:
     run.record.write("undo-begin")
     if not stage.is_in_place():
         stage.drop()  # what a run that was killed had half made
-    _cleared(run.record)
     left = [
         back for number, back in enumerate(ways_back(run.record, distribution)) if not _shown_back(run, number, back)
     ]
     if all(back.because for back in left):
+        stage.drop()
         run.record.write("taken-back")
     return left
+
+
+def left_in_order(record: Record, host: Host) -> None:
+    """End what a run or an undo that was killed had half done with an environment; the rest stays as it was left.
+
+    Raises:
+        Failed: one of its commands still runs.
+        JournalError: the journal cannot be written.
+
+    """
+    stage = Stage(record, record.intent())
+    settle(record, stage, host)
+    if not stage.is_in_place():
+        stage.drop()
+    record.write("settled")
+
+
+def _to_put_back(record: Record) -> Event | None:
+    """The swap that is to be taken back: also one of which only the newer environment is still to be removed."""
+    if (swap := swapped(record)) is not None:
+        return swap
+    half = any(os.path.isdir(event.told.get("newer") or "\0") for event in record.of("swapped-back"))
+    return next(iter(reversed(record.of("swapped"))), None) if half else None
+
+
+def changed_after(record: Record, others: list[Record]) -> Record | None:
+    """The last run that changed the same environment later and stands: what it replaced is not this run's any more."""
+    swap = swapped(record)
+    if swap is None:
+        return None
+    here = os.path.realpath(swap.told["path"])
+    later = (one for one in reversed(others) if one.number > record.number)
+    return next((one for one in later if (at := swapped(one)) and os.path.realpath(at.told["path"]) == here), None)
 
 
 # -- one step ----------------------------------------------------------------------------------------
@@ -89,7 +130,27 @@ def _of_step(record: Record, number: int, step: Answer, distribution: str) -> Ba
     commands = (*files, *traces.ways_back(told, folder, distribution), *own)
     known = told.counted or bool(told) or bool(files)
     because = step.get("undo_because", "") if step["undo"] is None and not known else ""
-    return Back(number, step["title"], bool(step["root"]), commands, because)
+    aside = (
+        *put_aside.of_files(record, (one.path for one in kept.kept(folder)), _wrote(record, number), folder),
+        *put_aside.of_files(record, told.left, told.left, folder / traces.FILES),
+        *put_aside.of_files(record, _edited(told), {}, folder),
+    )
+    return Back(number, step["title"], bool(step["root"]), commands, because, aside, tuple(gone_whole(step)))
+
+
+def _edited(told: Traces) -> list[str]:
+    """Files of packages that a person edited, and that go or are written over with these."""
+    host = Local()
+    theirs = edited.of_python(told.python, {**told.theirs.came, **told.theirs.changed}, host) if told.python else []
+    return [*theirs, *edited.of_system(told.packages.came, host)]
+
+
+def _wrote(record: Record, number: int) -> dict[str, str]:
+    """What the step left in the files that it names: nothing is known where it was cut off."""
+    last = next(iter(reversed(record.of("wrote", number))), None)
+    with contextlib.suppress(msgspec.DecodeError):
+        return msgspec.json.decode(last.told.get("files", ""), type=dict[str, str]) if last is not None else {}
+    return {}
 
 
 def _goes_as_a_whole(record: Record, python: str) -> bool:
@@ -138,6 +199,7 @@ def _taken_back(run: Run, back: Back) -> bool:
         run.record.write("cannot-undo", back.step)
         return False
     try:
+        _put_aside(run, back)
         if back.step < 0:
             _swap_back(run)
         for argv in back.commands:
@@ -149,31 +211,64 @@ def _taken_back(run: Run, back: Back) -> bool:
     return True
 
 
+def _put_aside(run: Run, back: Back) -> None:
+    """What a person changed since is out of the way before anything of the step is taken back. Raises OSError, Failed."""
+    for one in back.aside:
+        Path(one.to).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        run.record.write("put-aside", back.step, path=one.path, to=one.to)
+        _command(run, back, one.argv())
+    for folder in filter(os.path.isdir, back.whole):
+        names = holdings.theirs(Path(folder), run.record.held(back.step))
+        if names is None:  # cut off, so that nobody knows whose it is; what conda has begun only conda takes away
+            names = [] if os.path.isdir(os.path.join(folder, "conda-meta")) else os.listdir(folder)
+        _moved_out(run, back.step, Path(folder), names, folder)
+
+
+def _moved_out(run: Run, step: int, folder: Path, names: list[str], known_as: str) -> None:
+    if names:
+        to = str(put_aside.folder_of(run.record)) + os.path.abspath(known_as)
+        run.record.write("put-aside", step, path=known_as, to=to, count=str(len(names)))
+        put_aside.of_folder(run.record, folder, names, Path(known_as))
+
+
 def _swap_back(run: Run) -> None:
-    """The environment that was there lies in its place again; the newer one goes, unless somebody has used it since."""
+    """The environment that was there lies in its place again; of the newer one stays what a person put into it."""
     record = run.record
     swap = swapped(record)
-    if swap is None:
-        return
-    path, old = Path(swap.told["path"]), swap.told.get("old", "")
-    beside.recover(path)
-    if made_by(path, record):
-        newer = beside.swap_back(path, Path(old) if old else None)
-    else:  # an undo that was killed had come so far
-        newer = next((one for one in beside.leftovers(path.parent) if made_by(one, record)), None)
-    ours = newer is None or contents(newer) == swap.told.get("holds", "")
-    record.write("swapped-back", newer=str(newer or ""), kept="" if ours else "yes")
-    run.told.empties(str(newer or ""))
-    _cleared(record)
+    if swap is not None:
+        path, old = Path(swap.told["path"]), swap.told.get("old", "")
+        beside.recover(path)
+        if made_by(path, record):
+            newer = beside.swap_back(path, Path(old) if old else None)
+        else:  # an undo that was killed had come so far
+            newer = next((one for one in beside.leftovers(path.parent) if made_by(one, record)), None)
+            if newer is None and old:
+                _though_replaced(path, Path(old))
+        record.write("swapped-back", path=str(path), newer=str(newer or ""))
+    _cleared(run)
     for number in sorted(staged(record)):
         record.write("undone", number)
 
 
-def _cleared(record: Record) -> None:
-    """What was taken out of its place goes, unless somebody has installed into it; also where that was cut off before."""
-    for event in record.of("swapped-back"):
+def _though_replaced(path: Path, old: Path) -> None:
+    """The environment was removed by somebody, or another was put there: that one is not ours to take away. Raises Failed."""
+    if not os.path.lexists(path):
+        os.rename(old, path)
+    elif old.is_dir():
+        told = _("{path} is not the environment that this run made, so it was left alone. What was there before lies in {old}.")  # fmt: skip
+        raise Failed(told.format(path=path, old=old))
+
+
+def _cleared(run: Run) -> None:
+    """What was taken out of its place goes, but for what is a person's; also where that was cut off before."""
+    for event in run.record.of("swapped-back"):
         newer = event.told.get("newer", "")
-        if newer and not event.told.get("kept") and Path(newer).is_dir():
+        if not newer or not Path(newer).is_dir():
+            continue
+        run.told.empties(newer)
+        names = holdings.theirs(Path(newer), what_it_held(run.record))
+        if names is not None:  # else it is of an older rigup, which did not write down what it left: it stays
+            _moved_out(run, -1, Path(newer), names, event.told.get("path", newer))
             beside.discard(Path(newer))
 
 
@@ -188,7 +283,10 @@ def _command(run: Run, back: Back, argv: Argv) -> None:
         raise Failed(said.format(command=" ".join(argv), status=status))
 
 
-def set_aside(record: Record) -> str:
-    """Where an environment lies that undo did not remove, for somebody had installed into it since; "" for none."""
-    last = next(iter(reversed(record.of("swapped-back"))), None)
-    return last.told["newer"] if last is not None and last.told.get("kept") else ""
+def set_aside(record: Record) -> list[str]:
+    """Where lies what a person changed or made since, and undo did not write over; the environment itself, of an older rigup."""
+    found = [event.told["to"] for event in record.of("put-aside") if os.path.lexists(event.told.get("to", ""))]
+    found += [
+        event.told["newer"] for event in record.of("swapped-back") if os.path.isdir(event.told.get("newer") or "\0")
+    ]
+    return list(dict.fromkeys(found))

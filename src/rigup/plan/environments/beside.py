@@ -31,6 +31,7 @@ from rigup.plan.environments.relocating import relocate
 NEW = ".rigup-new"
 OLD = ".rigup-old-"
 _WAS = ".was"
+_GONE = "gone-"
 _MARK = ".rigup-swapping"
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
 _LEFT = re.compile(r"\..{1,240}\.rigup-(?:new|old-[A-Za-z0-9_.-]{1,84})", re.DOTALL)
@@ -166,7 +167,7 @@ def discard(folder: Path) -> None:
     """Remove an environment. It is gone from its place at one moment, however long the rest takes."""
     where = Path(os.path.abspath(folder))
     if not _LEFT.fullmatch(where.name):
-        held = aside(where, "gone-" + new_id())
+        held = aside(where, _GONE + new_id())
         with _though_in_a_layer():
             os.rename(where, held)
             where = held
@@ -191,6 +192,15 @@ def leftovers(folder: Path) -> list[Path]:
     except OSError:
         return []
     return [folder / name for name in sorted(names)]
+
+
+def sweep(path: Path) -> None:
+    """Remove what nobody needs beside `path`: what was being made, what was being removed. Nobody may be at work there."""
+    name = real(path).name
+    for one in leftovers(real(path).parent):
+        ours = one.name.startswith((f".{name}{NEW}", f".{name}{OLD}", f"..{name}{OLD}"))
+        if ours and (one.name.endswith(NEW) or one.name.startswith(f".{name}{OLD}{_GONE}")):
+            _remove(one)
 
 
 # -- how it is done ----------------------------------------------------------------------------------

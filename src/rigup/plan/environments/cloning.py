@@ -1,16 +1,22 @@
-"""A tree of files made again so that both share their room on the disk, as far as the file system lets them."""
+"""A tree of files made again so that both share their room on the disk, and no edit in the one is seen in the other.
+
+The file system's own copies do both. Where it has none, large libraries and what Python compiled are held by two names
+(hard links): installers and Python put a new file in their place, nobody edits them, and they are most of an
+environment's bytes. All else is copied, for editors, `patch` and scripts write in place.
+"""
 
 import errno
 import os
 import shutil
+import stat
 from collections.abc import Container
 from pathlib import Path
 
 from rigup.plan.environments.exchange import share
 
-# Programs write these in place: a hard link would change the other environment too.
-_WRITTEN_IN_PLACE = ("bin", "Scripts", "etc", "conda-meta", "share")
-_SMALL = 1_000_000  # bytes
+_LARGE = 1_000_000  # bytes; below them a link saves nothing that counts
+_PROGRAMS = (b"\x7fELF", b"!<arch>\n", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\x50\xed\x55\xba")
+_DRAFT = ".rigup-own"
 _NO_LINK = (errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EACCES)
 
 
@@ -58,25 +64,60 @@ class _Tree:
             os.mkdir(new, 0o700)
             folders.append(inner)
         elif entry.is_file(follow_symlinks=False):
-            self.file(Path(entry.path), new, entry.stat(follow_symlinks=False).st_size, inner)
+            self.file(Path(entry.path), new, entry.stat(follow_symlinks=False).st_size)
 
-    def file(self, old: Path, new: Path, size: int, inner: str) -> None:
-        """Shared by the file system; else linked, if nobody writes it in place; else copied."""
+    def file(self, old: Path, new: Path, size: int) -> None:
+        """Shared by the file system; else linked, if no edit is to be feared; else copied."""
         if self.shares and size:
             self.shares = share(old, new)
             if self.shares:
                 shutil.copystat(old, new)
                 return
-        if self.links and not _written_in_place(inner, size):
+        if self.links and _is_replaced_whole(old, size):
             self.links = _linked(old, new)
             if self.links:
                 return
         shutil.copy2(old, new, follow_symlinks=False)
 
 
-def _written_in_place(inner: str, size: int) -> bool:
-    parts = Path(inner).parts
-    return size <= _SMALL and (len(parts) == 1 or parts[0] in _WRITTEN_IN_PLACE)
+def _is_replaced_whole(path: Path, size: int) -> bool:
+    """Whether a new file takes its place where it changes; what may not be read is no such thing."""
+    if path.suffix == ".pyc" and path.parent.name == "__pycache__":
+        return True
+    if size < _LARGE:
+        return False
+    try:
+        with open(path, "rb") as file:
+            return file.read(8).startswith(_PROGRAMS)
+    except PermissionError:
+        return False
+
+
+def unshare(folder: Path) -> None:
+    """Give a tree its own copy of each file that another name holds too, but for those that are replaced whole.
+
+    An installer that links from its cache (uv) would else let two environments share what people edit.
+
+    Raises:
+        OSError: one cannot be read or written. What is killed half-way leaves files whole.
+
+    """
+    for above, _folders, files in os.walk(folder):
+        for name in files:
+            path = Path(above, name)
+            told = path.lstat()
+            if stat.S_ISREG(told.st_mode) and told.st_nlink > 1 and not _is_replaced_whole(path, told.st_size):
+                _made_its_own(path)
+
+
+def _made_its_own(path: Path) -> None:
+    beside = path.with_name(path.name + _DRAFT)
+    beside.unlink(missing_ok=True)
+    if not share(path, beside):
+        shutil.copy2(path, beside, follow_symlinks=False)
+    else:
+        shutil.copystat(path, beside)
+    os.replace(beside, path)
 
 
 def _linked(old: Path, new: Path) -> bool:

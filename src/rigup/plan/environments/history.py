@@ -53,7 +53,11 @@ def _of_rigup(path: Path) -> Iterator[Happened]:
             told = one.intent()
             if told.environment and os.path.realpath(told.environment) == real:
                 yield Happened(
-                    at=_plain(told.made_at), by="rigup", ident=one.ident, what=_plain(told.title), state=state_of(one)
+                    at=_plain(told.made_at),
+                    by="rigup",
+                    ident=one.folder.name,
+                    what=_plain(told.title),
+                    state=state_of(one),
                 )
 
 

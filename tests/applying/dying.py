@@ -1,0 +1,274 @@
+"""Runs of rigup that die by SIGKILL at a chosen moment, with a person at work before and after: forks of one process.
+
+A moment is a line of the journal (just before or just after it is written) or a change of the file system.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from small_world import World, needed, picture
+
+from rigup.steps import KINDS, make, make_as
+
+Steps = list[dict[str, Any]]
+_CHANGES = ("os.rename", "os.link", "os.mkdir", "os.remove", "os.rmdir", "os.symlink", "os.chmod", "shutil.move")
+BEFORE = {"notes.txt": "from before", "lib/python3/alpha": "alpha, patched by hand"}
+SINCE = {"since.txt": "from after", "bin/mine": "#!/bin/sh", "lib/python3/mine.pth": "/home/me"}
+
+
+def quick(path: Path, text: str) -> dict[str, Any]:
+    """A step that writes a file, at once."""
+    command = ("sh", "-c", 'mkdir -p "$(dirname "$1")" && printf "%s\n" "$2" > "$1"', "sh", str(path), text)
+    params = {"program": str(path), "proxy": text}
+    return needed(make_as("tell-proxy", params, KINDS, (command,), (), writes=(str(path),)))
+
+
+def package(environment: Path, name: str) -> dict[str, Any]:
+    """A step that puts a package into an environment, at once."""
+    script = 'mkdir -p "$1/lib/python3/site-packages/$2-1.dist-info" && printf "%s\n" "$2" > "$1/lib/python3/$2"'
+    params = {"python": f"{environment}/bin/python", "packages": name}
+    return needed(
+        make_as("install-into-environment", params, KINDS, (("sh", "-c", script, "sh", str(environment), name),))
+    )
+
+
+def new_environment(environment: Path) -> dict[str, Any]:
+    """A step that makes an environment."""
+    script = 'mkdir -p "$1/bin" && printf "home = /usr\n" > "$1/pyvenv.cfg" && printf "#!%s/bin/python\n" "$1" > "$1/bin/tool"'
+    params = {"environment": str(environment), "python": "3", "starter": "python3"}
+    return needed(make_as("make-environment", params, KINDS, (("sh", "-c", script, "sh", str(environment)),)))
+
+
+def first_run(world: World) -> Steps:
+    """The good environment of the run before."""
+    return [new_environment(world.environment), package(world.environment, "alpha")]
+
+
+def second_run(world: World) -> Steps:
+    """The run that dies: files before and after an environment that is changed."""
+    env, files = world.environment, world.files
+    satisfied = {**new_environment(env), "state": "satisfied"}
+    link = needed(make("link-folder", {"path": str(files / "old-link"), "target": str(files / "target")}, KINDS))
+    written = [quick(files / "new/a.conf", "one"), quick(files / "kept.conf", "two"), link]
+    return [*written, satisfied, package(env, "beta"), package(env, "gamma"), quick(files / "new/b.conf", "three")]
+
+
+# -- processes -----------------------------------------------------------------------------------------
+
+
+def forked(world: World, call: Callable[[], int]) -> tuple[int, str]:
+    """What a call comes to in a process of its own: exit status (-9 for one that was killed) and what it said."""
+    said = world.state.parent / "said"
+    pid = os.fork()
+    if pid == 0:
+        status = 70
+        try:
+            with open(said, "wb") as file:
+                os.dup2(file.fileno(), 1)
+                os.dup2(file.fileno(), 2)
+            os.environ["XDG_STATE_HOME"] = str(world.state)
+            os.chdir(world.files)
+            status = call()
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            with contextlib.suppress(Exception):
+                sys.stdout.flush()
+            os._exit(status)
+    _pid, how = os.waitpid(pid, 0)
+    return os.waitstatus_to_exitcode(how), said.read_text("utf-8", "replace")
+
+
+def taking(world: World, steps: Steps, dies: Callable[[], None] | None = None) -> tuple[int, str]:
+    """Take steps."""
+    from rigup.cli.taking import Manner, go
+    from rigup.plan.applying.journal import Intent
+
+    manner = Manner(yes=True, dry_run=False, quiet=True, as_json=False, schema="test/1")
+    intent = Intent(title="a wish", steps=steps, asked={"folder": str(world.files)}, environment=str(world.environment))
+
+    def call() -> int:
+        if dies:
+            dies()
+        return go(intent, manner)
+
+    return forked(world, call)
+
+
+def rigup(world: World, *words: str, dies: Callable[[], None] | None = None) -> tuple[int, str]:
+    """A command line of rigup."""
+    from rigup.cli import main
+
+    def call() -> int:
+        if dies:
+            dies()
+        sys.argv = ["rigup", *words]
+        try:
+            told = main()
+        except SystemExit as error:
+            told = error.code
+        return int(told) if isinstance(told, int) else 0 if told is None else 1
+
+    return forked(world, call)
+
+
+def at_line(number: int, after: bool) -> Callable[[], None]:
+    """To die at that line of the journal."""
+
+    def prepare() -> None:
+        from rigup.plan.applying.journal import Record
+
+        write, count = Record.write, [0]
+
+        def counted(self: Record, what: str, step: int = -1, status: int | None = None, **told: str) -> None:
+            count[0] += 1
+            if count[0] == number and not after:
+                os.kill(os.getpid(), signal.SIGKILL)
+            write(self, what, step, status, **told)
+            if count[0] == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        Record.write = counted  # type: ignore[method-assign]
+
+    return prepare
+
+
+def at_change(number: int) -> Callable[[], None]:
+    """To die before that change of the file system, from the moment on when the run is on record."""
+    count = [0]
+
+    def change() -> None:
+        count[0] += 1
+        if count[0] == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return lambda: at_each_change(change)
+
+
+def at_each_change(change: Callable[[], object]) -> None:
+    """Call it before each change of the file system that follows the one by which the run is on record."""
+    begun: list[bool] = []
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in _CHANGES and begun:
+            change()
+        elif event == "os.mkdir" and os.fsdecode(arguments[0]).endswith("journal/000002"):
+            begun.append(True)
+
+    sys.addaudithook(hook)
+
+
+# -- the person, and what has to hold ------------------------------------------------------------------
+
+
+def prepared(folder: Path) -> World:
+    """A good environment, and a person at work in it."""
+    folder.mkdir()
+    world = World(folder)
+    world.state.mkdir()
+    assert taking(world, first_run(world))[0] == 0
+    for name, text in BEFORE.items():
+        (world.environment / name).write_text(text)
+    return world
+
+
+def goes_on_working(world: World) -> None:
+    """After the kill, before anybody calls rigup again."""
+    for name, text in SINCE.items():
+        (world.environment / name).write_text(text)
+
+
+def put_aside(world: World) -> set[str]:
+    """What undo has kept of the person's, by content."""
+    return {path.read_text() for path in world.state.glob("rigup/put-aside/**/*") if path.is_file()}
+
+
+def lost(world: World, before: set[str]) -> list[str]:
+    """The person's texts that are neither where they were nor put aside."""
+    there = (
+        {path.read_text() for path in world.environment.rglob("*") if path.is_file()}
+        if world.environment.is_dir()
+        else set()
+    )
+    return sorted({*BEFORE.values(), *SINCE.values()} - there - put_aside(world) - before)
+
+
+def beside(world: World) -> list[str]:
+    """What lies beside the environment."""
+    return sorted(name for name in os.listdir(world.files) if "rigup" in name)
+
+
+def is_whole(world: World) -> bool:
+    """The environment is the one before or the one after."""
+    names = {path.name for path in (world.environment / "lib/python3").iterdir() if path.is_file()} - {"mine.pth"}
+    return (world.environment / "bin/tool").is_file() and names in ({"alpha"}, {"alpha", "beta", "gamma"})
+
+
+def wrong(world: World, how: str, before: dict[str, str]) -> list[str]:
+    """Go on in one of the ways; what does not hold then."""
+    goes_on_working(world)
+    found = []
+    if how == "resume":
+        status, said = rigup(world, "apply", "--resume", "--yes", "--quiet")
+        if status and "no run to go on with" not in said:
+            found.append(f"resume: {status} {said}")
+        if not is_whole(world) or not (world.environment / "lib/python3/gamma").is_file():
+            found.append(f"not whole: {picture(world.environment)}")
+        found += [f"beside: {one}" for one in beside(world) if "rigup-old-000002" not in one]
+        found += lost(world, set())
+        how = "undo"
+    if how == "undo 1":
+        status, said = rigup(world, "undo", "1", "--yes")
+        if status and "changed the same environment after" not in said:
+            found.append(f"undo 1: {status} {said}")
+        kept = [one for one in beside(world) if not (status and "rigup-old-000002" in one)]
+        return [*found, *(f"beside: {one}" for one in kept), *lost(world, set())]
+    status, said = rigup(world, *how.split(), "--yes")
+    if status or "run 2" not in said:
+        found.append(f"{how}: {status} {said}")
+    now = {name: told for name, told in world.picture().items() if name.removeprefix("env/") not in SINCE}
+    if now != before:
+        found.append(f"not as before: {sorted(set(now.items()) ^ set(before.items()))}")
+    return [*found, *(f"beside: {one}" for one in beside(world)), *lost(world, set())]
+
+
+def counted(folder: Path) -> tuple[int, int]:
+    """How many lines of the journal, and how many changes of the file system, a whole run makes."""
+    world = prepared(folder)
+    lines = len(world.events())
+    seen = world.state.parent / "changes"
+
+    handle = os.open(seen, os.O_WRONLY | os.O_CREAT)
+    assert taking(world, second_run(world), lambda: at_each_change(lambda: os.write(handle, b".")))[0] == 0
+    os.close(handle)
+    return len(world.events()) - lines, seen.stat().st_size
+
+
+def main(folder: str, how: str, kind: str, first: int, stride: int) -> None:
+    """Every `stride`-th moment of a kind, gone on with in one way; prints how many were tried, and what was wrong."""
+    top, began = Path(folder), time.monotonic()
+    lines, changes = counted(top / "whole")
+    moments = [(n, after) for n in range(1, lines + 1) for after in (False, True)] if kind == "line" else [(n, False) for n in range(1, changes + 1)]  # fmt: skip
+    found = {}
+    for number, after in moments[first::stride]:
+        world = prepared(top / f"{number}{after}")
+        before = world.picture()
+        dies = at_line(number, after) if kind == "line" else at_change(number)
+        status, said = taking(world, second_run(world), dies)
+        assert status == -signal.SIGKILL, (number, after, status, said)
+        told = [] if is_whole(world) else ["torn"]
+        if problems := told + wrong(world, how, before):
+            found[f"{kind} {number} {'after' if after else 'before'}"] = problems
+    print(json.dumps({"tried": len(moments[first::stride]), "seconds": time.monotonic() - began, "wrong": found}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
