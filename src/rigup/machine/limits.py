@@ -12,8 +12,8 @@ MOST_SUBJECTS = 1000  # of one kind: a hundred machines of eight cards and more
 MOST_TEXT = 12_000_000  # bytes of all texts together
 MOST_SECONDS = 5.0  # of our own work until all is read; a program that is waited for costs none
 MOST_ROW_SECONDS = 0.5  # in which one message is looked for in one text, if it is not found
-MOST_PLACED = 10_000  # files, folders and links of a stream; a large machine answers with two thousand
-MOST_PLACED_BYTES = 100_000_000
+MOST_PLACED = 5000  # files, folders and links of a stream; a machine without a GPU answers with 230
+MOST_STREAM = 40_000_000  # bytes of a stream; such a machine prints a few
 
 TOO_MANY = N_("too many of a kind, so these were left out")
 TOO_LONG = N_("too long, so only the beginning and the end were read")

@@ -10,14 +10,13 @@ from typing import NamedTuple
 from rigup.language import _
 from rigup.machine.facts import Place
 from rigup.machine.host import Host
-from rigup.machine.limits import MOST_TEXT, TOO_LONG, TOO_MUCH, named, shares
+from rigup.machine.limits import MOST_STREAM, MOST_TEXT, TOO_LONG, TOO_MUCH, named, shares
 from rigup.machine.local import Local
 from rigup.machine.paste import hinted, texts_of
 from rigup.machine.texts import Text
 from rigup.machine.tree import Tree, is_tree, mount_of
 
 _MOST_FILES = 500
-_MOST_PIPED = 100_000_000  # bytes of standard input: a script's output is longer than a log
 _STREAMS = (b"@rigup-stream/", "@rigup-stream/".encode("utf-16-le"))  # what a collecting script prints first
 _STREAM_HEAD = 200_000  # bytes in which that stands, if anywhere
 COVER = "capture.json"  # what an archive of ours says about itself
@@ -44,7 +43,7 @@ def open_source(path: str | None) -> list[Source]:
         host = Local()
         return [Source(Place(world=world_of(host)), host)]
     if path == "-":
-        return _piped(sys.stdin.buffer.read(_MOST_PIPED))
+        return _piped(sys.stdin.buffer.read(MOST_STREAM))
     if not os.path.lexists(path):
         told = _("{path} does not exist. Give a report, a log, a folder of them or a capture; - reads standard input.")
         raise SourceError(told.format(path=path))
@@ -60,7 +59,9 @@ def open_source(path: str | None) -> list[Source]:
 def _opened(path: str) -> list[Source]:
     """A captured machine, a part of one, an archive of either, or texts."""
     if os.path.isfile(path):
-        path = _collected(path) or _unpacked(path)
+        if streamed := _collected(path):
+            return streamed
+        path = _unpacked(path)
     if os.path.isdir(path) and is_tree(path):
         return _tree(path)
     if os.path.isdir(path) and (mount := mount_of(path)):
@@ -72,16 +73,14 @@ def _opened(path: str) -> list[Source]:
 def _of_pipe(path: str) -> bytes:
     """What a pipe gives that somebody named, as a shell's `<(command)` does."""
     with open(path, "rb") as pipe:
-        return pipe.read(_MOST_PIPED)
+        return pipe.read(MOST_STREAM)
 
 
 def _piped(body: bytes, name: str = "standard input") -> list[Source]:
     """A pipe: what a collecting script printed, or a text."""
     if not _is_stream(body):
         return [_pasted({name: body[:MOST_TEXT]}, named([name] if len(body) > MOST_TEXT else [], TOO_MUCH))]
-    from rigup.machine.collect import stream, tree
-
-    return _tree(tree.kept(stream.parse(body)))
+    return _streamed(body)
 
 
 def _is_stream(head: bytes) -> bool:
@@ -93,14 +92,19 @@ def _is_stream(head: bytes) -> bool:
     return stream.is_stream(head)
 
 
-def _collected(path: str) -> str | None:
-    """The folder of what a collecting script printed; None for any other file."""
+def _collected(path: str) -> list[Source] | None:
+    """What a collecting script printed into a file; None for any other file."""
     with open(path, "rb") as file:
-        if not _is_stream(file.read(_STREAM_HEAD)):
-            return None
-    from rigup.machine.collect import tree
+        head = file.read(_STREAM_HEAD)
+        return _streamed(head + file.read(MOST_STREAM)) if _is_stream(head) else None
 
-    return tree.unfolded(path)
+
+def _streamed(body: bytes) -> list[Source]:
+    from rigup.machine.collect import stream, tree
+
+    made = stream.parse(body)
+    first, *inside = _tree(tree.kept(made))
+    return [first._replace(left_out=made.left_out()), *inside]
 
 
 def _unpacked(path: str) -> str:
