@@ -41,7 +41,7 @@ def shares(sizes: Iterable[int], room: int = MOST_TEXT) -> int:
         if size > even:
             return even
         room -= size
-    return room
+    return max(left, default=room)
 
 
 def named(names: Iterable[str], why: str) -> list[str]:
