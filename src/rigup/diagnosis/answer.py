@@ -113,7 +113,7 @@ def answer(diagnosis: Diagnosis) -> Answer:
     machine = inventory(facts)
     device_states(machine.get("accelerators", []), findings, [one["title"] for one in shown], facts)
     failed = failures(machine.get("accelerators", []), facts)
-    judgement = verdict(findings, facts, machine, bool(left or complained))
+    judgement = verdict(findings, facts, machine, bool(left or complained or facts.omitted))
     if judgement in ("healthy", "unknown") and any(one["asked"] for one in failed):
         judgement = "degraded"  # what was computed here was wrong, whatever else was seen
     return {

@@ -109,6 +109,16 @@ class Subject(NamedTuple):
         return self.kind != other.kind or not self.name or not other.name or self.name == other.name
 
 
+class _Nobody(list[tuple[str, Reading]]):
+    """The log of a fact that nobody watches: to keep what is read of it would fill the memory."""
+
+    def append(self, _read: tuple[str, Reading], /) -> None:
+        """Forget it."""
+
+
+_NOBODY = _Nobody()
+
+
 class Unknown(Exception):
     """A rule asked for what nobody has seen; the text is Kind.field."""
 
@@ -130,7 +140,7 @@ class Fact:
     def __init__(self, place: Place, fields: dict[str, Reading]) -> None:
         self.place, self.fields = place.at(self.scope), fields
         self.others: dict[str, list[Reading]] = {}
-        self._log: list[tuple[str, Reading]] = []
+        self._log: list[tuple[str, Reading]] = _NOBODY
 
     if not TYPE_CHECKING:
 

@@ -41,14 +41,16 @@ def accelerators(facts: Facts) -> list[Device] | None:
 
 def _phantom(gpu: Gpu, facts: Facts) -> bool:
     """A statement about some card that nobody could name, where cards are known."""
-    others = [other for other in facts.of(Gpu) if other is not gpu and (other.keyed() or other.knows("name"))]
-    return not gpu.keyed() and not gpu.knows("name") and bool(others)
+    if gpu.keyed() or gpu.knows("name"):
+        return False
+    return any(other is not gpu and (other.keyed() or other.knows("name")) for other in facts.of(Gpu))
 
 
 def _stands_in(gpu: Gpu, facts: Facts) -> bool:
     """What WSL shows on its bus is a stand-in for a card that the maker's tool may name."""
-    makers = {other.get("vendor") for other in facts.of(Gpu)} - {None, "microsoft"}
-    return gpu.get("vendor") == "microsoft" and bool(makers)
+    if gpu.get("vendor") != "microsoft":
+        return False
+    return bool({other.get("vendor") for other in facts.of(Gpu)} - {None, "microsoft"})
 
 
 def _ids(gpu: Gpu) -> tuple[str, str]:

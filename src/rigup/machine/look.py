@@ -6,12 +6,14 @@ Programs run side by side, and a reader that fails, hangs or meets nonsense cost
 import graphlib
 import re
 from collections import defaultdict
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, TypeVar
 
 from rigup.machine import feed
 from rigup.machine.crew import NO_ANSWER, Crew, Done
 from rigup.machine.facts import Fact, Look, Place, Unanswered
 from rigup.machine.kinds import CardCount, Gpu, Symptom
+from rigup.machine.limits import TOO_LATE, Clock, named
 from rigup.machine.matcher import match
 from rigup.machine.reader import DERIVED, READERS, File, Listing, Reader, Run, shown
 from rigup.machine.sources import Source
@@ -23,6 +25,8 @@ _MOST_STATEMENTS = 20_000  # of one reader
 _MOST_MARKS = 20  # of one literal, that tell where a text stands
 _SLACK = 5.0  # seconds that a reader may take beyond its programs' limits
 _HEARD = "what programs said"
+_OFTEN = 16  # statements after which the clock is looked at
+T = TypeVar("T")
 
 
 class Result(NamedTuple):
@@ -41,6 +45,9 @@ def look(sources: list[Source], wake: bool = False) -> Facts:
     _Runner(facts, sources, wake).run()
     facts.unite_gpus()  # last, when the catalogue has named those that are known by their ids alone
     _count_again(facts)
+    facts.omitted += [told for source in sources for told in source.left_out]
+    facts.count_left_out()
+    facts.troubles += facts.omitted
     return facts
 
 
@@ -104,6 +111,7 @@ class _Runner:
     def __init__(self, facts: Facts, sources: list[Source], wake: bool) -> None:
         self.facts, self.sources, self.wake = facts, sources, wake
         self.crew: Crew[Result] = Crew()
+        self.clock, self.late = Clock(), set[str]()  # who could not read all before the time was up
         self.rank = {name: number for number, name in enumerate((_HEARD, *READERS, *DERIVED))}
 
     def run(self) -> None:
@@ -122,6 +130,7 @@ class _Runner:
                 self.derive(name) if name in DERIVED else self.take(told[name])
             order.done(*ready)
         self.crew.dismiss()
+        self.facts.omitted += named((name.replace("_", " ") for name in self.late), TOO_LATE)
 
     def _idle(self) -> frozenset[str]:
         """Readers of pasted texts alone, where nobody has pasted any: half of all."""
@@ -144,18 +153,26 @@ class _Runner:
             self.facts.troubles.append(done.name + ": " + done.trouble)
         if (result := done.value) is None:
             return
-        for fact in result.statements:
+        for fact in self.in_time(result.statements, done.name):
             self.facts.state(fact)
-        for symptom, told in result.symptoms:
+        for symptom, told in self.in_time(result.symptoms, done.name):
             stated = [self.facts.state(fact) for fact in told]
             symptom.about = stated[0] if stated else None
             self.facts.state(symptom)
         self.facts.looks += result.looks
         self.facts.unanswered += result.unanswered
 
+    def in_time(self, found: Iterable[T], name: str, every: int = _OFTEN) -> Iterator[T]:
+        """Each of what was found, until the time is up; the clock is looked at after so many."""
+        for number, one in enumerate(found):
+            if number % every == 0 and self.clock.is_up():
+                self.late.add(name)
+                return
+            yield one
+
     def derive(self, name: str) -> None:
         made = DERIVED[name]
-        for fact in list(self.facts.of(made.source)):
+        for fact in self.in_time(list(self.facts.of(made.source)), name):
             try:
                 for new in made.derive(fact, self.facts) if made.beside else made.derive(fact):
                     self.facts.state(new) if new is not fact else None
@@ -165,13 +182,13 @@ class _Runner:
     def read(self, reader: Reader, known: list[Fact]) -> Result:
         result = Result([], [], [], [])
         for source in self.sources:
-            for told in feed.inputs(reader, source, known, self.wake):
+            for told in self.in_time(feed.inputs(reader, source, known, self.wake), reader.name, 1):
                 if isinstance(told, Look):
                     result.looks.append(told)
                 elif isinstance(told, Unanswered):
                     result.unanswered.append(told)
                 else:
-                    _read_text(reader, told, result)
+                    _read_text(reader, told, result, self.clock)
         result.looks[:] = dict.fromkeys(result.looks)
         return result
 
@@ -179,16 +196,18 @@ class _Runner:
         """The messages in all pasted and recorded texts."""
         result = Result([], [], [], [])
         for source in self.sources:
-            for text in source.texts:
-                result.symptoms.extend(match(text, "anybody" if source.host is None else "program"))
+            for text in self.in_time(source.texts, _HEARD, 1):
+                who = "anybody" if source.host is None else "program"
+                result.symptoms.extend(match(text, who, self.clock))
+                self.late |= {"message " + regex for regex in text.given_up}
         return result
 
 
-def _read_text(reader: Reader, text: Text, result: Result) -> None:
+def _read_text(reader: Reader, text: Text, result: Result, clock: Clock) -> None:
     """State what one text says, and that somebody looked."""
     heard = len(result.symptoms)
     if reader.matched and text.fresh:
-        result.symptoms.extend(match(text, reader.matched))
+        result.symptoms.extend(match(text, reader.matched, clock))
     stated = []
     for fact in reader.read(text):
         stated.append(fact)

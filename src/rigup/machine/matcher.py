@@ -6,6 +6,7 @@ from rigup.knowledge.doctor_tables import Signature, signatures
 from rigup.knowledge.patterns import late
 from rigup.machine.facts import Fact, Place, Reading, kinds
 from rigup.machine.kinds import Symptom
+from rigup.machine.limits import Clock
 from rigup.machine.texts import Hit, Text
 
 _MISSED = r"\b(?:no|nor|neither|never|without|not any|nothing like|(?:do|did|could|can)(?:n.t|not| not) (?:see|get|find|have))(?: (?:any|an?|the|such|single|more))?"
@@ -19,18 +20,24 @@ _GONE = late(  # `the "version mismatch" is gone now`
 PEOPLE = ("people", "people who ask", "a person", "user")  # and no program beside them
 
 
-def match(text: Text, who: str = "anybody") -> Iterator[tuple[Symptom, list[Fact]]]:
+def match(text: Text, who: str = "anybody", clock: Clock | None = None) -> Iterator[tuple[Symptom, list[Fact]]]:
     """Each message that a signature row knows: the symptom, and the facts that the message states.
 
     `who` may speak in the text: "anybody", a "program" alone, or the "kernel" alone. A machine's own log is never
-    read as what somebody tells of it, nor the kernel's as what a process says of itself.
+    read as what somebody tells of it, nor the kernel's as what a process says of itself. What the `clock` leaves no time
+    for, and messages whose search takes too long, the text notes in `given_up`.
     """
     for row in signatures():
         if not _may_speak(row, who):
             continue
         if (spots := text.spots(row.literal)) and text.may_hold(row.needs):
+            if clock and clock.is_up():
+                text.given_up.add("all that were left")
+                return
             for hit in (
-                one for one in text.near(row.regex, spots, row.lines, beside=row.beside) if not _denied(row, one)
+                one
+                for one in text.near(row.regex, spots, row.lines, beside=row.beside, name=row.id)
+                if not _denied(row, one)
             ):
                 yield _symptom(row, hit), [fact for said in row.states if _tells(said, fact := _stated(said, row, hit))]
 

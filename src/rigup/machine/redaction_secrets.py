@@ -16,7 +16,7 @@ _BLOCK = late(
     r"(?:[\s\S]{0,20000}?-----END [A-Z0-9 ]{0,40}-----|(?:[\sA-Za-z0-9+/=\\:,>|-]{0,20000}))"
 )
 _LOGIN = late(r"://(?P<login>[^\s/@'\"<>]{1,300})@(?=[\w\[])")
-_NAME = late(r"[\w.-]{1,80}\Z")
+_NAME = late(r"[\w.-]{0,80}")  # letters of a name, from its end on
 _TAIL = r"(?P<tail>[_-]?\d{1,3}|[_-]?(?i:id|value|string|data))?"
 _BETWEEN = r"(?P<between>(?:\\?[\"'])?[ \t]{0,40}(?:=>|:=|=|:(?!//)|>)[ \t]{0,8})"
 _ASSIGNED = late(
@@ -105,8 +105,8 @@ def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
         found = _BEARER.match(body, end)
         return found if found and not found["value"].islower() and not found["value"].istitle() else None
     line = body[max(body.rfind("\n", 0, start) + 1, start - 400) : start]
-    before = _NAME.search(line[-80:])
-    name = (before[0] if before else "") + body[start:end]
+    before = _NAME.match(line[:-81:-1])  # backwards: in a line of one long word every other way is slow
+    name = (before[0][::-1] if before else "") + body[start:end]
     if (found := _ASSIGNED.match(body, end)) and _is_secret(name + (found["tail"] or ""), found["value"].strip("\"'")):
         return found
     if name.startswith("-") and (found := _OPTION.match(body, end)) and _is_secret(name, found["value"]):

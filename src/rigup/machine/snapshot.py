@@ -64,9 +64,10 @@ class Snapshot:
     def write(self, folder: str) -> None:
         """Write the tree. Raises OSError where the folder cannot be written."""
         os.makedirs(folder, exist_ok=True)
+        made = {folder}
         for entry in self.entries():
             with suppress(OSError):  # what cannot stand here costs itself only
-                _place(folder + entry.path, entry)
+                _place(folder + entry.path, entry, made)
         for name, content in self.companions().items():
             Path(folder, name).write_bytes(content)
 
@@ -127,12 +128,13 @@ def _above(path: str) -> Iterator[str]:
         yield path
 
 
-def _place(target: str, entry: Entry) -> None:
-    """Something new; where something stands already it stays."""
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    if entry.body is None and entry.target is None:
-        os.makedirs(target, exist_ok=True)
-    elif not os.path.lexists(target):
+def _place(target: str, entry: Entry, made: set[str]) -> None:
+    """Something new; where something stands already it stays. `made` are folders that need not be asked for again."""
+    above = target if entry.body is None and entry.target is None else os.path.dirname(target)
+    if above not in made:
+        os.makedirs(above, exist_ok=True)
+        made.add(above)
+    if above != target and not os.path.lexists(target):
         if entry.target is not None:
             os.symlink(entry.target, target)
         else:

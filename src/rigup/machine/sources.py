@@ -10,15 +10,14 @@ from typing import NamedTuple
 from rigup.language import _
 from rigup.machine.facts import Place
 from rigup.machine.host import Host
+from rigup.machine.limits import MOST_STREAM, MOST_TEXT, TOO_LONG, TOO_MUCH, named, shares
 from rigup.machine.local import Local
 from rigup.machine.paste import hinted, texts_of
 from rigup.machine.readable import readable
 from rigup.machine.texts import Text
 from rigup.machine.tree import Tree, is_tree, mount_of
 
-_MOST_BYTES = 8_000_000  # of one file's head; as much again of its end
 _MOST_FILES = 500
-_MOST_PIPED = 100_000_000  # bytes of standard input: a script's output is longer than a log
 _STREAMS = (b"@rigup-stream/", "@rigup-stream/".encode("utf-16-le"))  # what a collecting script prints first
 _STREAM_HEAD = 200_000  # bytes in which that stands, if anywhere
 COVER = "capture.json"  # what an archive of ours says about itself
@@ -31,11 +30,12 @@ class SourceError(Exception):
 
 
 class Source(NamedTuple):
-    """A host that can be asked, texts that can be read, or both."""
+    """A host that can be asked, texts that can be read, or both; and what was too much of either."""
 
     place: Place
     host: Host | None = None
     texts: tuple[Text, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def open_source(path: str | None) -> list[Source]:
@@ -44,7 +44,7 @@ def open_source(path: str | None) -> list[Source]:
         host = Local()
         return [Source(Place(world=world_of(host)), host)]
     if path == "-":
-        return _piped(sys.stdin.buffer.read(_MOST_PIPED))
+        return _piped(sys.stdin.buffer.read(MOST_STREAM))
     if not os.path.lexists(path):
         told = _("{path} does not exist. Give a report, a log, a folder of them or a capture; - reads standard input.")
         raise SourceError(told.format(path=path))
@@ -60,27 +60,28 @@ def open_source(path: str | None) -> list[Source]:
 def _opened(path: str) -> list[Source]:
     """A captured machine, a part of one, an archive of either, or texts."""
     if os.path.isfile(path):
-        path = _collected(path) or _unpacked(path)
+        if streamed := _collected(path):
+            return streamed
+        path = _unpacked(path)
     if os.path.isdir(path) and is_tree(path):
         return _tree(path)
     if os.path.isdir(path) and (mount := mount_of(path)):
         return [Source(Place(world="host"), Tree(path, mount))]
-    return [_pasted(_files(path))]
+    files, cut = _files(path)
+    return [_pasted(files, cut)]
 
 
 def _of_pipe(path: str) -> bytes:
     """What a pipe gives that somebody named, as a shell's `<(command)` does."""
     with open(path, "rb") as pipe:
-        return pipe.read(_MOST_PIPED)
+        return pipe.read(MOST_STREAM)
 
 
 def _piped(body: bytes, name: str = "standard input") -> list[Source]:
     """A pipe: what a collecting script printed, or a text."""
     if not _is_stream(body):
-        return [_pasted({name: body[: 2 * _MOST_BYTES]})]
-    from rigup.machine.collect import stream, tree
-
-    return _tree(tree.kept(stream.parse(body)))
+        return [_pasted({name: body[:MOST_TEXT]}, named([name] if len(body) > MOST_TEXT else [], TOO_MUCH))]
+    return _streamed(body)
 
 
 def _is_stream(head: bytes) -> bool:
@@ -92,14 +93,19 @@ def _is_stream(head: bytes) -> bool:
     return stream.is_stream(head)
 
 
-def _collected(path: str) -> str | None:
-    """The folder of what a collecting script printed; None for any other file."""
+def _collected(path: str) -> list[Source] | None:
+    """What a collecting script printed into a file; None for any other file."""
     with open(path, "rb") as file:
-        if not _is_stream(file.read(_STREAM_HEAD)):
-            return None
-    from rigup.machine.collect import tree
+        head = file.read(_STREAM_HEAD)
+        return _streamed(head + file.read(MOST_STREAM)) if _is_stream(head) else None
 
-    return tree.unfolded(path)
+
+def _streamed(body: bytes) -> list[Source]:
+    from rigup.machine.collect import stream, tree
+
+    made = stream.parse(body)
+    first, *inside = _tree(tree.kept(made))
+    return [first._replace(left_out=made.left_out()), *inside]
 
 
 def _unpacked(path: str) -> str:
@@ -168,42 +174,51 @@ def _declared() -> set[tuple[str, ...]]:
     return {given.argv for reader in READERS.values() for given in reader.inputs if isinstance(given, Run)}
 
 
-def _files(path: str) -> dict[str, bytes]:
-    """The texts at a path. A folder's are named by their path inside it."""
+def _files(path: str) -> tuple[dict[str, bytes], list[str]]:
+    """The texts at a path, a folder's named by their path inside it; and what was left out of them."""
     if not os.path.isdir(path):
-        return {readable(os.path.basename(path)): _read(path)}
+        return {readable(os.path.basename(path)): _read(path, MOST_TEXT)}, _cut(
+            {path: os.path.basename(path)}, MOST_TEXT
+        )
     found = sorted(file for file in Path(path).rglob("*") if file.is_file() and not file.is_symlink())
     found = [file for file in found if file.name != COVER]
     if not found and not os.access(path, os.R_OK | os.X_OK):
         raise PermissionError(13, "", path)
-    return {readable(str(file.relative_to(path))): _read(str(file)) for file in found[:_MOST_FILES]}
+    names = {str(file): str(file.relative_to(path)) for file in found[:_MOST_FILES]}
+    most = shares(map(os.path.getsize, names))
+    more = named((str(file.relative_to(path)) for file in found[_MOST_FILES:]), TOO_MUCH)
+    return {readable(name): _read(file, most) for file, name in names.items()}, [*_cut(names, most), *more]
 
 
-def _read(path: str) -> bytes:
+def _cut(names: dict[str, str], most: int) -> list[str]:
+    return named((name for file, name in names.items() if os.path.getsize(file) > most), TOO_LONG)
+
+
+def _read(path: str, most: int) -> bytes:
     """A file's head, and its end where it is long: a log's last lines are what it died of."""
     if not os.path.isfile(path):
         raise SourceError(_("{path} is not a file that can be read.").format(path=path))
     with open(path, "rb") as file:
-        head = file.read(_MOST_BYTES)
         size = os.fstat(file.fileno()).st_size
-        if size <= _MOST_BYTES:
-            return head
-        file.seek(max(size - _MOST_BYTES, _MOST_BYTES))
-        return head + b"\n" + file.read(_MOST_BYTES)
+        if size <= most:
+            return file.read(most)
+        head = file.read(most // 2)
+        file.seek(size - most // 2)
+        return head + b"\n" + file.read(most // 2)
 
 
-def _pasted(files: dict[str, bytes]) -> Source:
+def _pasted(files: dict[str, bytes], left_out: list[str]) -> Source:
     told = {name: decoded(body) for name, body in files.items()}
     readable = {name: body for name, body in told.items() if body and body.strip()}
     if not readable:
         raise SourceError(_why_nothing(told))
     texts = [text for name, body in readable.items() for text in texts_of(name, body, _place_of(name))]
-    return Source(Place(), None, tuple(texts))
+    return Source(Place(), None, tuple(texts), tuple(left_out))
 
 
 def texts_at(path: str) -> dict[str, str]:
     """The readable texts at a path, or in the archive there, as `open_source` takes them. Raises SourceError."""
-    told = {name: decoded(body) for name, body in _files(_unpacked(path) if os.path.isfile(path) else path).items()}
+    told = {name: decoded(body) for name, body in _files(_unpacked(path) if os.path.isfile(path) else path)[0].items()}
     return {name: body for name, body in told.items() if body and body.strip()}
 
 

@@ -1,11 +1,14 @@
 """All facts of a look: statements come in, subjects come out."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any, TypeVar
 
 from rigup.machine.facts import Fact, Look, Place, Unanswered
+from rigup.machine.index import Index
 from rigup.machine.kinds import Gpu, Symptom
+from rigup.machine.limits import MOST_SUBJECTS, TOO_MANY
 from rigup.machine.readable import all_readable
 
 T = TypeVar("T", bound=Fact)
@@ -16,11 +19,14 @@ class Facts:
 
     def __init__(self) -> None:
         self._by_kind: dict[type[Fact], list[Fact]] = defaultdict(list)
+        self._index: dict[type[Fact], Index] = defaultdict(Index)
+        self._left_out: Counter[type[Fact]] = Counter()
         self._heard: dict[tuple[Any, ...], Symptom] = {}
         self._by_id: dict[str, list[Symptom]] = defaultdict(list)
         self.looks: list[Look] = []
         self.troubles: list[str] = []
         self.unanswered: list[Unanswered] = []  # programs that were asked in vain
+        self.omitted: list[str] = []  # what was too much to be looked at
         self.pasted = True  # whether people, or the programs that they ran, may speak in what was read
 
     def of(self, kind: type[T]) -> list[T]:
@@ -40,29 +46,47 @@ class Facts:
         _write_readably(new)
         if isinstance(new, Symptom):
             return self._hear(new)
-        there = [fact for fact in self._by_kind[type(new)] if _meet(fact, new)]
-        same = [fact for fact in there if new.same_as(fact)] or self._only_candidate(new, there)
-        exact = [fact for fact in same if fact.place == new.place]
-        same = exact or (same if len(same) == 1 else [])
+        index = self._index[type(new)]
+        same = [fact for fact in index.here(new) if new.same_as(fact)]
+        if not same:
+            near = [fact for fact in index.near(new) if _meet(fact, new) and new.same_as(fact)]
+            same = (near if len(near) == 1 else []) or ([] if near else self._only_candidate(new, index))
         return self._joined(same, new) if same else self._add(new)
 
     def _hear(self, new: Symptom) -> Symptom:
         """The same message in the same place is one symptom, however often it was said."""
         spoken = (new.place, tuple(new.values().items()))
         if spoken not in self._heard:
-            self._heard[spoken] = self._add(new)
+            if self._add(new) not in self._by_kind[Symptom][-1:]:
+                return new
+            self._heard[spoken] = new
             self._by_id[new.fields["id"].value].append(new)
         return self._heard[spoken]
 
     def _add(self, new: T) -> T:
-        self._by_kind[type(new)].append(new)
+        """A subject of its own; of too many of a kind the first ones count, for rules look at them side by side."""
+        there = self._by_kind[type(new)]
+        if len(there) < MOST_SUBJECTS:
+            there.append(new)
+            self._index[type(new)].put(new)
+        else:
+            self._left_out[type(new)] += 1
         return new
 
-    def _only_candidate(self, new: Fact, there: list[Fact]) -> list[Fact]:
+    def count_left_out(self) -> None:
+        """Tell of the statements about subjects beyond the most of a kind."""
+        self.omitted += [f"{kind.__name__}, {count} statements: {TOO_MANY}" for kind, count in self._left_out.items()]
+
+    def _only_candidate(self, new: Fact, index: Index) -> list[Fact]:
         """A statement without a key is about "the GPU", where there is one."""
-        fitting = [fact for fact in there if not new.contradicts(fact)]
-        nameless = not new.keyed() or (len(there) == 1 and not there[0].keyed())
-        return fitting if len(fitting) == 1 and new.keys and nameless else []
+        if not new.keys:
+            return []
+        there = (fact for fact in index.on_node(new) if _meet(fact, new))
+        if new.keyed():
+            alone = list(islice(there, 2))
+            return [fact for fact in alone if len(alone) == 1 and not fact.keyed() and not new.contradicts(fact)]
+        fitting = list(islice((fact for fact in there if not new.contradicts(fact)), 2))
+        return fitting if len(fitting) == 1 else []
 
     def _joined(self, same: list[Fact], new: Fact) -> Fact:
         """One statement may show that two facts are one card: they become one."""
@@ -72,7 +96,9 @@ class Facts:
             if not kept.contradicts(twin):
                 kept.absorb(twin.fields)
                 self._by_kind[type(kept)].remove(twin)
+                self._index[type(kept)].drop(twin)
         kept.place = kept.place.meet(new.place) or kept.place
+        self._index[type(kept)].put(kept)
         return kept
 
     def unite_gpus(self) -> None:

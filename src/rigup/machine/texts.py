@@ -5,10 +5,12 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
+from time import thread_time
 from typing import Any, TypeVar
 
 from rigup.knowledge.doctor_tables import Speaker, speakers
 from rigup.machine.facts import Fact, Place, Reading, Where
+from rigup.machine.limits import MOST_ROW_SECONDS
 from rigup.machine.literals import literals_in
 from rigup.machine.readable import readable
 
@@ -17,6 +19,7 @@ _EXCERPT = 300  # characters of a line that evidence keeps
 _NEAR = 1500  # characters on either side of a literal in which a message of one line may stand
 _NEAR_LINES = 4000  # the same for a message of several lines
 _FAR = 8  # times as far where stretches overlap
+_SHOWN = 60  # letters of a pattern without a name
 _SHORT = 30_000  # characters of a text in which a few hundred words are looked for at once
 _MOST_SPOTS = 5000  # of one literal in one text
 _MOST_RETURNS = 500  # of one prompt in one text
@@ -50,6 +53,7 @@ class Text:
         self.rank, self.lines, self.exit_status = rank, lines, exit_status
         self.fresh = False  # read for one reader alone; a pasted text is seen by several
         self.asked = ""  # the input that asked for it
+        self.given_up: set[str] = set()  # messages whose search took too long
 
     def seen_as(self, place: Place, whole: bool, rank: int) -> "Text":
         """The same text for one reader, sharing what was found out about it."""
@@ -66,15 +70,22 @@ class Text:
         return next(self.each(regex), None)
 
     def near(
-        self, regex: str, spots: list[int], lines: int = 1, most: int = 200, beside: list[str] | None = None
+        self,
+        regex: str,
+        spots: list[int],
+        lines: int = 1,
+        most: int = 200,
+        beside: list[str] | None = None,
+        name: str = "",
     ) -> Iterator["Hit"]:
         """Matches on the lines around each spot only, so that a long log costs what its finds cost.
 
         Of a line without end only what is near counts, and a stretch that was searched in vain is not
         searched again for the next spot on it. `beside` are words of which one must stand there too: looking for
-        them costs little, where a number alone stands on every line of a long log.
+        them costs little, where a number alone stands on every line of a long log. Where the searches of one pattern
+        together take too long, no more are made; `name` is then among what was given up.
         """
-        form, done, count, vain = pattern(regex), 0, 0, (0, -1)
+        form, done, count, vain, spent = pattern(regex), 0, 0, (0, -1), 0.0
         reach = _NEAR if lines == 1 else _NEAR_LINES
         there = [word for word in beside or () if self.spots(word)]
         if beside and not there:
@@ -91,7 +102,14 @@ class Text:
                 end = self._edge(here + (lines * _FAR if lines > 1 else 1), at + reach * _FAR)
             if there and not self._one_of(there, start, end):
                 vain = (start, end)
-            elif match := form.search(self.body, start, end):
+                continue
+            if spent > MOST_ROW_SECONDS:
+                self.given_up.add(name or regex[:_SHOWN])
+                return
+            began = thread_time()
+            match = form.search(self.body, start, end)
+            spent += thread_time() - began
+            if match:
                 done, count = max(match.end(), done + 1), count + 1
                 yield Hit(self, match)
             else:

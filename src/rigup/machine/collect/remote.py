@@ -35,7 +35,7 @@ def collected(trip: Trip, wake: bool = False) -> Collected:
 def seen(made: Collected, node: str, wake: bool = False) -> Facts:
     """The facts of what was collected, at the place of a node. Raises OSError."""
     host = Tree(tree.kept(made))
-    facts = _looked(Source(Place(node=node, world=world_of(host)), host), wake)
+    facts = _looked(Source(Place(node=node, world=world_of(host)), host, left_out=made.left_out()), wake)
     if not made.whole:
         facts.troubles.append(_("The machine did not answer to the end; what is missing counts as not looked at."))
     return facts
@@ -49,8 +49,11 @@ def _looked(source: Source, wake: bool) -> Facts:
 def _missed(made: Collected, wake: bool) -> list[Path_]:
     """Paths that the readers would ask for and the first script did not: facts have named them."""
     folder = tree.kept(made)
-    host = _Listener(folder)
-    _looked(Source(Place(world=world_of(host)), host), wake)
+    try:
+        host = _Listener(folder)
+        _looked(Source(Place(world=world_of(host)), host), wake)
+    finally:
+        tree.drop(folder)
     known = made.snapshot.absent | made.snapshot.refused.keys() | made.asleep
     asked = [path for path in host.asked.values() if safe(path.before) and path.before not in known]
     return [path._replace(wakes=_wakes(path.before)) for path in asked[:_MOST_ASKED]]

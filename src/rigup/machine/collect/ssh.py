@@ -18,9 +18,10 @@ from typing import NamedTuple
 
 from rigup.machine.collect.posix import SECONDS
 from rigup.machine.escapes import without_escapes
+from rigup.machine.limits import MOST_STREAM
 from rigup.visible import UNFIT
 
-_MOST_BYTES = 100_000_000  # of one trip
+_MOST_BYTES = MOST_STREAM  # of one trip
 _MOST_SAID = 8000  # characters of what ssh said, the last ones
 _CONNECT = 30  # seconds for the network
 _START = 45  # seconds until the far side speaks, where nobody can be asked for a password

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rigup.machine.host import LIMIT, Answer
+from rigup.machine.limits import MOST_PLACED, TOO_MUCH
 from rigup.machine.snapshot import Snapshot
 
 MARK = b"@rigup-stream/"
@@ -40,6 +41,8 @@ class Collected:
         whole: the script ran to its end.
         asleep: what was not asked, for it would have woken a card.
         unasked: patterns that the script did not know how to fill.
+        placed: files, folders and links that were told of.
+        refused: those beyond the most that are taken.
 
     """
 
@@ -48,6 +51,18 @@ class Collected:
     whole: bool = False
     asleep: set[str] = field(default_factory=set)
     unasked: set[str] = field(default_factory=set)
+    placed: int = 0
+    refused: int = 0
+
+    def fits(self) -> bool:
+        """Whether one more thing is taken that stands in a file system: the tree is written to a disk."""
+        fits = self.placed < MOST_PLACED
+        self.placed, self.refused = self.placed + fits, self.refused + (not fits)
+        return fits
+
+    def left_out(self) -> tuple[str, ...]:
+        """What was told of in vain, as a trouble."""
+        return (f"{self.refused} files and folders that were answered: {TOO_MUCH}",) if self.refused else ()
 
 
 def is_stream(head: bytes) -> bool:
@@ -150,7 +165,7 @@ class _Reader:
         if path := safe(self.about):
             if status and not text:
                 _refused(self.made, path)
-            else:
+            elif self.made.fits():
                 self.made.snapshot.files[path] = text
                 self.made.snapshot.looked.add(path)
 
@@ -159,7 +174,7 @@ class _Reader:
         if pattern := safe(self.about):
             self.made.snapshot.looked.add(pattern)
         for line in text.splitlines()[:20_000]:
-            if found := _LISTED.match(line):
+            if (found := _LISTED.match(line)) and self.made.fits():
                 _listed(self.made.snapshot, found, self.root)
 
     def run(self, text: str, _status: int) -> None:
@@ -184,13 +199,13 @@ _OPEN: dict[str, Callable[[_Reader, str, int], None]] = {
 
 
 def _there(made: Collected, about: str) -> None:
-    if path := safe(about):
+    if (path := safe(about)) and made.fits():
         made.snapshot.there.add(path)
         made.snapshot.looked.add(path)
 
 
 def _folder(made: Collected, about: str) -> None:
-    if path := safe(about):
+    if (path := safe(about)) and made.fits():
         made.snapshot.folders.add(path)
         made.snapshot.looked.add(path)
 

@@ -5,17 +5,10 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from rigup.machine.collect.stream import Collected, parse
+from rigup.machine.collect.stream import Collected
 from rigup.machine.snapshot import Snapshot
 
 _KEPT: list[tempfile.TemporaryDirectory[str]] = []  # until somebody calls discard
-MOST_BYTES = 100_000_000  # of a stream
-
-
-def unfolded(path: str) -> str:
-    """The folder of a stream in a file; `discard` removes it. Raises OSError."""
-    with open(path, "rb") as file:
-        return kept(parse(file.read(MOST_BYTES)))
 
 
 def kept(collected: Collected) -> str:
@@ -30,6 +23,13 @@ def discard() -> None:
     """Remove all that was kept; it has been read."""
     while _KEPT:
         _KEPT.pop().cleanup()
+
+
+def drop(folder: str) -> None:
+    """Remove one tree that was kept, when nobody reads in it any more."""
+    for one in [one for one in _KEPT if Path(one.name) == Path(folder).parent]:
+        _KEPT.remove(one)
+        one.cleanup()
 
 
 def write(collected: Collected, folder: str) -> None:

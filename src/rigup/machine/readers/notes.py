@@ -5,6 +5,7 @@ Short lines of a known form only; what a tool says of the same counts more.
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from rigup.knowledge.gpus import one_gpu
 from rigup.knowledge.patterns import late
@@ -14,6 +15,7 @@ from rigup.machine.readers.systems import os_of
 from rigup.machine.readers.values import Draft, vendor_of, wsl
 from rigup.machine.texts import Hit, Text
 
+_MOST_NAMES = 50  # of cards in one text: of so many nobody owns the one
 _START = r"^[ \t>*•-]{0,8}"
 _KEY = r"(?:\*{1,2})?(?P<key>%s)(?:\*{1,2})?[ \t]{0,4}[:=][ \t]{0,8}(?:\*{1,2} ?)?"
 _CARD = (
@@ -68,9 +70,8 @@ def server_card_in_a_sentence(text: Text) -> Statements:
     """`I am using a Tesla K40m`, `two NVIDIA Tesla M60 GPUs`: as above."""
     if re.search(r"\bRadeon\b|\bRX ?\d{3,4}\b|\bInstinct\b|\bArc [AB]\d{3}\b|[RG]TX", text.body):
         return
-    named = {
-        row.name: row for hit in text.each(_SERVER_NAMED) if (row := one_gpu(hit["name"])) and row.vendor == "nvidia"
-    }
+    told = islice(dict.fromkeys(hit["name"] for hit in text.each(_SERVER_NAMED)), _MOST_NAMES)
+    named = {row.name: row for name in told if (row := one_gpu(name)) and row.vendor == "nvidia"}
     for hit in text.each(_HOLDS + _SERVER) if len(named) == 1 else ():
         if (row := one_gpu(hit["name"])) and row.name in named:
             yield from _card(hit)

@@ -79,6 +79,9 @@ _BY_TOOLS = ("nvml_index", "uuid", "seen_by")
 def cards_of_a_maker(gpu: Gpu, facts: Facts) -> Iterator[CardCount]:
     """How many cards of a card's maker there are; statements about some card that nobody could tell apart do not count."""
     maker = gpu.get("vendor")
+    alike = (one for one in facts.of(Gpu) if one.get("vendor") == maker and one.place == gpu.place)
+    if next(alike, gpu) is not gpu:
+        return  # the first of a place counts for all, or many cards would count each other
     mine = [one for one in facts.of(Gpu) if one.get("vendor") == maker and one.place.meet(gpu.place) is not None]
     told = [one for one in mine if one.keyed()]
     if not told:
