@@ -183,12 +183,12 @@ def test_a_shell_uses_what_is_printed(copy, tmp_path):
 
 @pytest.mark.parametrize("form", ["requirements", "conda", "dotenv"])
 def test_an_export_is_printed_or_written_and_never_over_a_file(copy, form, capsys):
-    record.write(copy, record.Record(variables={"NOTE": "a b"}))
+    record.write(copy, record.Record(variables={"HF_HOME": "a b"}))
     assert run(["env", "export", "--as", form]) == 0
     printed = capsys.readouterr().out
     assert run(["env", "export", "--as", form, "-o", "file"]) == 0
     assert Path("file").read_text() == printed
-    assert {"requirements": "stone==1.0", "conda": "stone==1.0", "dotenv": "NOTE='a b'"}[form] in printed
+    assert {"requirements": "stone==1.0", "conda": "stone==1.0", "dotenv": "HF_HOME='a b'"}[form] in printed
     assert run(["env", "export", "--as", form, "-o", "file"]) == 2
 
 
