@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from small_world import World, adding, beginning, linking, picture, writing
 
+from rigup.plan.applying.child import of_run, started_at, tagged
+
 Steps = list[dict[str, Any]]
 
 
@@ -190,3 +192,19 @@ def test_a_clock_that_jumps_back_does_not_change_the_order(world: World) -> None
     world.rigup("undo", "--yes")
     assert (world.files / "a.conf").exists()
     assert not (world.files / "b.conf").exists()
+
+
+def test_commands_of_a_killed_run_are_known_by_what_they_carry() -> None:
+    """Also those that it had no time to note, and what these have started; they would go on writing where it was made."""
+    process = subprocess.Popen(["sh", "-c", "sleep 30; true"], env=tagged(os.environ, "000009-abcd"), process_group=0)
+    try:
+        deadline = time.monotonic() + 20
+        while len(found := of_run("000009-abcd")) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert len(found) == 2
+        assert (process.pid, started_at(process.pid)) in found
+        assert of_run("000009-abc") == []
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert (process.pid, "") not in of_run("000009-abcd")

@@ -192,3 +192,12 @@ def test_a_name_before_the_word_that_says_secret_still_counts(name):
 
     assert "Zx81kQw9Lm" not in Redactor().text(f"--{name}=Zx81kQw9Lm")
     assert said(Variable, name=name).get("name") == name
+
+
+def test_the_lines_worth_trying_are_found_once_each_however_many_words_are_in_them():
+    from rigup.machine.redaction_contexts import tried
+
+    body = "login=" * 50 + "\n" + "nothing\n" + "login=ada user=bob"
+    spans = {body[start:end] for _context, start, end in tried(body)}
+    assert spans == {"login=" * 50, "login=ada user=bob"}
+    assert len(list(tried(body))) == len({(context.form, start) for context, start, _end in tried(body)})

@@ -107,13 +107,15 @@ def tried(body: str) -> Iterator[tuple[Context, int, int]]:
     """Contexts with the lines that they are worth trying on, in the order of the text."""
     contexts, finder = _finder()
     done: dict[int, int] = {}
+    start = end = -1
     for number, at, _end in finder.find_matches_as_indexes(lowered(body), overlapping=True):
-        start = body.rfind("\n", 0, at) + 1
+        if not start <= at <= end:  # else a line without end would be gone through for each word in it
+            start, end = body.rfind("\n", 0, at) + 1, body.find("\n", at)
+            end = len(body) if end < 0 else end
         for index in contexts[number]:
             if done.get(index, -1) != start:
                 done[index] = start
-                end = body.find("\n", at)
-                yield CONTEXTS[index], start, len(body) if end < 0 else end
+                yield CONTEXTS[index], start, end
 
 
 @functools.cache

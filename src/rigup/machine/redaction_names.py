@@ -69,7 +69,7 @@ class Names:
             columns = [column.strip().lower() for column in body[start : end if end > 0 else at].split(",")]
             if 1 < len(columns) < 100 and "serial" in columns:
                 self._learn_column(body[end : end + 20_000].splitlines()[1:65], columns)
-            at = body.find("serial", at + 1000 if end < 0 else end)
+            at = body.find("serial", end) if end > 0 else -1  # the last line has no column below it
 
     def _learn_column(self, lines: list[str], columns: list[str]) -> None:
         for line in lines:
