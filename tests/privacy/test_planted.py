@@ -120,6 +120,14 @@ def test_nothing_that_opens_a_door_is_in_what_is_printed(request, argv, what):
     assert left(said(*argv, "--from", request.getfixturevalue(what)), DOORS) == []
 
 
+@pytest.mark.parametrize("argv", OWN, ids=" ".join)
+@pytest.mark.parametrize("what", ["machine", "text"])
+def test_of_a_person_s_things_only_the_node_and_the_card_that_commands_name_are_printed(request, argv, what):
+    personal = [one for one in ALL if not one.opens]
+    needed = {next(one.thing for one in ALL if "GPU-" in one.line), "eleaworker"}
+    assert {thing for _kind, thing in left(said(*argv, "--from", request.getfixturevalue(what)), personal)} <= needed
+
+
 @pytest.mark.parametrize("argv", SHOWN, ids=" ".join)
 @pytest.mark.parametrize("what", ["machine", "text"])
 def test_nothing_private_is_in_what_is_made_to_be_shown(request, argv, what):

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rigup.knowledge.secrets import is_secret
-from rigup.machine.pseudonyms import Pseudonyms
+from rigup.knowledge.secrets import is_secret, words
+from rigup.machine.pseudonyms import LEFT_OUT, Pseudonyms
 from rigup.machine.redaction_doubts import Doubt, variable
 from rigup.machine.redaction_numbers import without_contacts
 from rigup.machine.redaction_secrets import without_secrets
@@ -98,6 +98,8 @@ class _Outward:
         if not isinstance(value, str):
             return value
         name = str(fact["name"])
+        if name in words("naming variable") and _names_somebody(value):
+            return LEFT_OUT
         told = variable(name, value, self.made, _leaves_out)
         return self.text(name + "=" + told).partition("=")[2]
 
@@ -107,6 +109,12 @@ class _Outward:
         if len(told) == len(words) and not any(" " in word for word in words):
             return told
         return [self.text(word) for word in words]
+
+
+def _names_somebody(value: str) -> bool:
+    """Not root, localhost or an address inside."""
+    shared = value.lower() in words("shared account") | words("shared host")
+    return bool(value) and not shared and not value.replace(".", "").isdigit()
 
 
 def _leaves_out(_doubt: Doubt) -> bool:
