@@ -201,3 +201,12 @@ def test_the_lines_worth_trying_are_found_once_each_however_many_words_are_in_th
     spans = {body[start:end] for _context, start, end in tried(body)}
     assert spans == {"login=" * 50, "login=ada user=bob"}
     assert len(list(tried(body))) == len({(context.form, start) for context, start, _end in tried(body)})
+
+
+def test_words_are_found_once_where_a_long_text_is_read_in_parts(monkeypatch):
+    from rigup.machine import literals
+
+    body = "NVRM: Xid (PCI:0000:01:00): 31, CUDA error: out of memory\n" * 30
+    whole = literals.literals_in(body)
+    monkeypatch.setattr(literals, "_PART", 7)
+    assert literals.literals_in(body) == whole

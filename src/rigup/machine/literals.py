@@ -5,6 +5,7 @@ from typing import Any
 
 from rigup.knowledge.doctor_tables import signatures, speakers
 
+_PART = 500_000  # characters whose finds are held at once: a short literal repeated fills the memory
 _SPOTS = 10_000  # of one literal in one text
 _MARKS: set[str] = set()
 
@@ -29,8 +30,11 @@ def literals_in(body: str) -> dict[str, list[int]]:
     """Where each literal occurs, in order."""
     literals, automaton = _automaton()
     found: dict[str, list[int]] = {}
-    for number, start, _end in automaton.find_matches_as_indexes(body, overlapping=True):
-        spots = found.setdefault(literals[number], [])
-        if len(spots) < _SPOTS:
-            spots.append(start)
-    return found
+    longest = max(map(len, literals))
+    for at in range(0, len(body), _PART):
+        part = body[at : at + _PART + longest - 1]
+        for number, start, _end in automaton.find_matches_as_indexes(part, overlapping=True):
+            spots = found.setdefault(literals[number], [])
+            if start < _PART and len(spots) < _SPOTS:  # else the next part has it
+                spots.append(at + start)
+    return {word: spots for word, spots in found.items() if spots}
