@@ -51,10 +51,17 @@ def test_those_that_can_be_found_are_listed_with_their_sizes(copy, capsys):
 def test_one_is_shown_with_packages_variables_and_its_faults(copy, capsys):
     record.write(
         copy,
-        record.Record(wish=("stone",), variables={"NOTE": "a b"}, facts={"nvidia_driver": "1.2.3", "system": "beos"}),
+        record.Record(
+            wish=("stone",),
+            variables={"ONEAPI_DEVICE_SELECTOR": "level_zero:*;opencl:gpu"},
+            facts={"nvidia_driver": "1.2.3", "system": "beos"},
+        ),
     )
     told = answer(capsys, "env", "show", str(copy))
-    assert (told["packages"]["stone"], told["variables"]) == ("1.0", {"NOTE": "a b"})
+    assert (told["packages"]["stone"], told["variables"]) == (
+        "1.0",
+        {"ONEAPI_DEVICE_SELECTOR": "level_zero:*;opencl:gpu"},
+    )
     assert any("beos there" in one for one in told["differences"])
     (copy / "rigup.json").write_text("{")
     assert "is no record" in answer(capsys, "env", "show")["fault"]
@@ -173,22 +180,28 @@ def test_cleaning_forgets_environments_that_are_gone(copy, tmp_path, capsys):
 
 
 def test_a_shell_uses_what_is_printed(copy, tmp_path):
-    record.write(copy, record.Record(variables={"NOTE": "it's $HOME"}))
-    script = f'eval "$({sys.executable} -m rigup env --shell bash)"; command -v stone; printf "%s" "$NOTE"'
+    record.write(copy, record.Record(variables={"ONEAPI_DEVICE_SELECTOR": "level_zero:*;opencl:gpu"}))
+    script = (
+        f'eval "$({sys.executable} -m rigup env --shell bash)"; command -v stone; printf "%s" "$ONEAPI_DEVICE_SELECTOR"'
+    )
     done = subprocess.run(
         ["bash", "-c", script], capture_output=True, text=True, timeout=60, check=True, env=with_sources()
     )
-    assert done.stdout == f"{copy}/bin/stone\nit's $HOME"
+    assert done.stdout == f"{copy}/bin/stone\nlevel_zero:*;opencl:gpu"
 
 
 @pytest.mark.parametrize("form", ["requirements", "conda", "dotenv"])
 def test_an_export_is_printed_or_written_and_never_over_a_file(copy, form, capsys):
-    record.write(copy, record.Record(variables={"HF_HOME": "a b"}))
+    record.write(copy, record.Record(variables={"ONEAPI_DEVICE_SELECTOR": "level_zero:*;opencl:gpu"}))
     assert run(["env", "export", "--as", form]) == 0
     printed = capsys.readouterr().out
     assert run(["env", "export", "--as", form, "-o", "file"]) == 0
     assert Path("file").read_text() == printed
-    assert {"requirements": "stone==1.0", "conda": "stone==1.0", "dotenv": "HF_HOME='a b'"}[form] in printed
+    assert {
+        "requirements": "stone==1.0",
+        "conda": "stone==1.0",
+        "dotenv": "ONEAPI_DEVICE_SELECTOR='level_zero:*;opencl:gpu'",
+    }[form] in printed
     assert run(["env", "export", "--as", form, "-o", "file"]) == 2
 
 
@@ -219,10 +232,10 @@ def test_a_kernel_is_registered_for_the_person(copy, tmp_path, capsys):
     info = next(copy.glob("lib/python*/site-packages")) / "ipykernel-7.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Name: ipykernel\nVersion: 7.0\n\n")
-    record.write(copy, record.Record(variables={"NOTE": "a"}))
+    record.write(copy, record.Record(variables={"OMP_NUM_THREADS": "4"}))
     assert run(["env", "kernel", "--title", "Mine"]) == 0
     told = json.loads((tmp_path / "XDG_DATA_HOME" / "jupyter" / "kernels" / "work" / "kernel.json").read_text())
-    assert (told["display_name"], told["env"]["NOTE"]) == ("Mine", "a")
+    assert (told["display_name"], told["env"]["OMP_NUM_THREADS"]) == ("Mine", "4")
     assert told["env"]["PATH"].startswith(f"{copy}/bin:")
 
 
