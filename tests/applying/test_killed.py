@@ -12,6 +12,7 @@ import pytest
 from small_world import World, adding, beginning, linking, picture, writing
 
 Steps = list[dict[str, Any]]
+pytestmark = pytest.mark.slow
 
 
 def long_plan(world: World) -> Steps:
