@@ -10,7 +10,7 @@ from hypothesis import settings
 
 import packs
 
-HEAVY = frozenset({"browser", "packages", "podman", "slow", "ssh", "torch"})  # `--quick` leaves them out
+HEAVY = frozenset({"browser", "frameworks", "packages", "podman", "slow", "ssh", "torch"})  # `--quick` leaves them out
 IMPLIED = {"bare": "packages", "daemon": "ssh", "torch_python": "torch"}  # by the fixture that a test asks for
 ONE_IN = 10  # of the cases, with `--quick`
 EXAMPLES = 10  # of a property, with `--quick`

@@ -29,6 +29,8 @@ from rigup.stack.site import Sources
 from rigup.version import __version__
 from tiny_environments import Parts, make_wheel
 
+pytestmark = pytest.mark.packages
+
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 MACHINE = f"RTX 3060, driver 560.35, ubuntu 24.04, python {PYTHON}"
 # name, version, what it needs; torch's own index has the builds with a local part
