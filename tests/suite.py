@@ -3,6 +3,7 @@
 import functools
 import os
 import zlib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,12 @@ import packs
 
 HEAVY = frozenset({"browser", "frameworks", "packages", "podman", "slow", "ssh", "torch"})  # `--quick` leaves them out
 IMPLIED = {"bare": "packages", "daemon": "ssh", "torch_python": "torch"}  # by the fixture that a test asks for
-ONE_IN = 10  # of the cases, with `--quick`
+MANY, ONE_IN = 100, 10  # of a test with more cases than that, one in so many with `--quick`
 EXAMPLES = 10  # of a property, with `--quick`
 
 
 def pytest_addoption(parser):
-    words = f"leave out what takes long ({', '.join(sorted(HEAVY))}), and try a fixed tenth of the cases"
+    words = f"leave out what takes long ({', '.join(sorted(HEAVY))}), and try a fixed tenth of many cases"
     parser.addoption("--quick", action="store_true", help=words)
 
 
@@ -43,17 +44,20 @@ def pytest_collection_modifyitems(config, items):
         for mark in {IMPLIED[name] for name in item.fixturenames if name in IMPLIED}:
             item.add_marker(mark)
     if config.getoption("quick"):
-        kept = [item for item in items if is_quick(item)]
-        config.hook.pytest_deselected(items=[item for item in items if not is_quick(item)])
-        items[:] = kept
+        keep_quick(config, items)
     items.sort(key=turn)  # stable: within a turn they stay as pytest-randomly shuffled them
 
 
-def is_quick(item) -> bool:
-    """Whether `--quick` runs a test: none that takes long, and of the cases those whose names' sum says so."""
-    if HEAVY & {mark.name for mark in item.iter_markers()}:
-        return False
-    return item.path.name != "test_cases.py" or "[" not in item.name or zlib.crc32(item.name.encode()) % ONE_IN == 0
+def keep_quick(config, items) -> None:
+    """Leave out what takes long, and of a test with many cases all but a tenth: the same each time, chosen by their names."""
+    count = Counter((item.path, item.originalname) for item in items)
+    kept, left_out = [], []
+    for item in items:
+        heavy = HEAVY & {mark.name for mark in item.iter_markers()}
+        thinned = count[item.path, item.originalname] > MANY and zlib.crc32(item.name.encode()) % ONE_IN
+        (left_out if heavy or thinned else kept).append(item)
+    items[:] = kept
+    config.hook.pytest_deselected(items=left_out)
 
 
 def turn(item) -> int:
