@@ -9,11 +9,19 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from suite import pytest_addoption, pytest_collection_modifyitems, pytest_configure, pytest_xdist_auto_num_workers
+from suite import (
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_configure,
+    pytest_unconfigure,
+    pytest_xdist_auto_num_workers,
+    pytest_xdist_make_scheduler,
+)
 from tiny_environments import bare, made, wheels
 
-__all__ = ["bare", "made", "pytest_addoption", "pytest_collection_modifyitems", "pytest_configure"]
-__all__ += ["pytest_xdist_auto_num_workers", "wheels"]
+__all__ = ["bare", "made", "wheels"]
+__all__ += ["pytest_addoption", "pytest_collection_modifyitems", "pytest_configure", "pytest_unconfigure"]
+__all__ += ["pytest_xdist_auto_num_workers", "pytest_xdist_make_scheduler"]
 
 # A busy machine is no fault: no test asserts on wall time, those of properties neither.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -109,6 +109,14 @@ def machine_folder(name: str) -> Path:
     return folder
 
 
+def clean_up() -> None:
+    """Take the machines' folders away: a worker of pytest-xdist ends without telling them that it does."""
+    if _unpacked.cache_info().currsize:
+        _unpacked().cleanup()
+    for kept in (_unpacked, machine_folder):
+        kept.cache_clear()
+
+
 def unpack(files: Files, folder: Path) -> None:
     """Write every entry below the folder; what lies there under the same path is replaced."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,26 +1,35 @@
 """What of the tests is run, and what stays together: marks that fixtures imply, `--quick`, and groups for pytest-xdist."""
 
+import functools
 import os
 import zlib
+from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-HEAVY = frozenset({"browser", "packages", "podman", "slow", "ssh", "torch"})  # `--quick` leaves them out
+import packs
+
+HEAVY = frozenset({"browser", "frameworks", "packages", "podman", "slow", "ssh", "torch"})  # `--quick` leaves them out
 IMPLIED = {"bare": "packages", "daemon": "ssh", "torch_python": "torch"}  # by the fixture that a test asks for
-ONE_IN = 10  # of the cases, with `--quick`
+MANY, ONE_IN = 100, 10  # of a test with more cases than that, one in so many with `--quick`
 EXAMPLES = 10  # of a property, with `--quick`
 
 
 def pytest_addoption(parser):
-    words = f"leave out what takes long ({', '.join(sorted(HEAVY))}), and try a fixed tenth of the cases"
+    words = f"leave out what takes long ({', '.join(sorted(HEAVY))}), and try a fixed tenth of many cases"
     parser.addoption("--quick", action="store_true", help=words)
 
 
 def pytest_configure(config):
     if config.getoption("quick"):
-        settings.register_profile("quick", settings.get_profile("patient"), max_examples=EXAMPLES)
+        settings.register_profile("quick", settings(), max_examples=EXAMPLES)
         settings.load_profile("quick")
+
+
+def pytest_unconfigure(config):
+    packs.clean_up()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -34,37 +43,55 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         for mark in {IMPLIED[name] for name in item.fixturenames if name in IMPLIED}:
             item.add_marker(mark)
-        if group := group_of(item):
-            item.add_marker(pytest.mark.xdist_group(group))
     if config.getoption("quick"):
-        kept = [item for item in items if is_quick(item)]
-        config.hook.pytest_deselected(items=[item for item in items if not is_quick(item)])
-        items[:] = kept
+        keep_quick(config, items)
     items.sort(key=turn)  # stable: within a turn they stay as pytest-randomly shuffled them
 
 
-def is_quick(item) -> bool:
-    """Whether `--quick` runs a test: none that takes long, and of the cases those whose names' sum says so."""
-    if HEAVY & {mark.name for mark in item.iter_markers()}:
-        return False
-    return item.path.name != "test_cases.py" or "[" not in item.name or zlib.crc32(item.name.encode()) % ONE_IN == 0
-
-
-def group_of(item) -> str:
-    """Tests of one group run in one worker, so that what they share is made once; "" for a test that shares nothing."""
-    if item.get_closest_marker("podman"):
-        return "podman"  # machines of one name and one store
-    file = item.nodeid.partition("::")[0]
-    shared = [
-        made
-        for name in item.fixturenames
-        for made in item._fixtureinfo.name2fixturedefs.get(name, ())
-        if made.scope == "module" and made.baseid == file
-    ]
-    return file if shared else ""
+def keep_quick(config, items) -> None:
+    """Leave out what takes long, and of a test with many cases all but a tenth: the same each time, chosen by their names."""
+    count = Counter((item.path, item.originalname) for item in items)
+    kept, left_out = [], []
+    for item in items:
+        heavy = HEAVY & {mark.name for mark in item.iter_markers()}
+        thinned = count[item.path, item.originalname] > MANY and zlib.crc32(item.name.encode()) % ONE_IN
+        (left_out if heavy or thinned else kept).append(item)
+    items[:] = kept
+    config.hook.pytest_deselected(items=left_out)
 
 
 def turn(item) -> int:
     """What takes longest begins first, so that no worker is left alone with it at the end."""
-    marks = {mark.name for mark in item.iter_markers()}
-    return 0 if "podman" in marks else 1 if marks & HEAVY or "xdist_group" in marks else 2
+    group = group_of(item.path)
+    heavy = HEAVY & {mark.name for mark in item.iter_markers()}
+    return 0 if group == "podman" else 1 if group or heavy else 2
+
+
+# -- pytest-xdist ----------------------------------------------------------------------------------------
+
+
+@functools.cache
+def group_of(file: Path) -> str:
+    """Tests of one group run in one worker, so that what they share is made once; "" for a file that shares nothing.
+
+    The process that shares tests out knows their names alone, so a group is known by the file.
+    """
+    text = file.read_text(encoding="utf-8")
+    if "pytest.mark.podman" in text:
+        return "podman"  # machines of one store
+    return str(file) if 'scope="module"' in text else ""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Share out by load, but files of a group as one; xdist's own marks of groups are lost with pytest 9.2."""
+    if config.getoption("dist") != "load":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Groups(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(config.rootpath / nodeid.partition("::")[0]) or nodeid
+
+    config.option.loadscopereorder = False  # they come in the order of their turns
+    return Groups(config, log)

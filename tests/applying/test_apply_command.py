@@ -23,6 +23,8 @@ from small_world import World, adding
 
 from tiny_environments import Parts
 
+pytestmark = pytest.mark.packages
+
 TORCH = "2.6.0+cpu"
 
 

@@ -18,6 +18,7 @@ from small_world import World, adding, beginning, linking, picture, writing
 from rigup.plan.applying.child import of_run, started_at, tagged
 
 Steps = list[dict[str, Any]]
+pytestmark = pytest.mark.slow
 
 
 def long_plan(world: World) -> Steps:

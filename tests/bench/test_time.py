@@ -158,6 +158,7 @@ def test_the_report_says_what_was_left_out_and_how_long_it_took() -> None:
 
 
 @pytest.mark.torch
+@pytest.mark.slow
 def test_each_measurement_of_a_short_run_is_made_or_told_as_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -175,6 +175,7 @@ LLAMA = os.environ.get("RIGUP_LLAMA_PYTHON") or os.environ.get("RIGUP_FRAMEWORKS
 
 
 @pytest.mark.skipif(not LLAMA, reason="no variable names a Python with llama.cpp: RIGUP_LLAMA_PYTHON")
+@pytest.mark.slow
 def test_a_pythons_own_llama_cpp_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     words = ["bench", str(LLAMA), "--devices", "cpu", "--only", "tokens", "--json"]

@@ -92,6 +92,7 @@ def hostile(row):
         yield filling + row.literal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_pattern_is_slow_on_hostile_lines(part):
     each(ROWS[part::PARTS], is_quick_on_hostile_lines)

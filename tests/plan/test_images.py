@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import pytest
 from bases import python_root, wheels_of
@@ -24,7 +25,8 @@ class Podman:
     """podman with a store of its own; a chroot is isolation enough, and works inside a container too."""
 
     def __init__(self, folder):
-        self.store = ["--root", str(folder / "root"), "--runroot", str(folder / "run"), "--storage-driver", "vfs"]
+        self.run = tempfile.mkdtemp(prefix="rigup-")  # podman takes no longer path than one of 50 characters
+        self.store = ["--root", str(folder / "root"), "--runroot", self.run, "--storage-driver", "vfs"]
 
     def __call__(self, *argv, **options):
         return subprocess.run(
@@ -66,6 +68,7 @@ def podman(tmp_path_factory):
         pytest.skip("podman cannot make an image here: " + done.stderr[-200:])
     yield made
     made("system", "reset", "--force")
+    shutil.rmtree(made.run, ignore_errors=True)
 
 
 @pytest.fixture

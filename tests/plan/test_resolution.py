@@ -29,6 +29,8 @@ from rigup.stack.site import Sources
 from rigup.version import __version__
 from tiny_environments import Parts, make_wheel
 
+pytestmark = pytest.mark.packages
+
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 BEFORE = f"3.{sys.version_info.minor - 1}"
 OLDER = f"cp{BEFORE}-none-any".replace(".", "")

@@ -37,6 +37,7 @@ def made(tmp_path_factory):
     _image(podman, base, folder)
     yield podman, volumes
     podman("rm", "--all", "--force", "--time", "0")
+    podman.close()
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -3,7 +3,9 @@
 import json
 import os
 import shlex
+import shutil
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -32,11 +34,12 @@ class Podman:
     """podman with a store of its own."""
 
     def __init__(self, folder: Path) -> None:
+        self.run = tempfile.mkdtemp(prefix="rigup-")  # podman takes no longer path than one of 50 characters
         store = [
             "--root",
             str(folder / "store"),
             "--runroot",
-            str(folder / "run"),
+            self.run,
             "--storage-driver",
             _driver(),
             "--cgroup-manager",
@@ -52,6 +55,10 @@ class Podman:
         return subprocess.run(
             [*self.argv, *map(str, argv)], capture_output=True, text=True, timeout=seconds, check=False, **options
         )
+
+    def close(self) -> None:
+        """Take away what it keeps beside its store."""
+        shutil.rmtree(self.run, ignore_errors=True)
 
     def must(self, *argv: object, **options: Any) -> str:
         """The same; one that fails ends the test."""

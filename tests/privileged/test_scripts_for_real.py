@@ -64,7 +64,9 @@ def _base(suite: str, folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def podman(tmp_path_factory):
     folder = tmp_path_factory.mktemp("scripts")
-    yield Podman(folder), folder
+    podman = Podman(folder)
+    yield podman, folder
+    podman.close()
     shutil.rmtree(folder, ignore_errors=True)
 
 

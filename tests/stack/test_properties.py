@@ -18,6 +18,8 @@ from rigup.stack.there import There
 from rigup.stack.weigh import serves_all, wanted
 from rigup.stack.wish import Wish, WishError, read_wishes
 
+pytestmark = pytest.mark.slow
+
 CARDS = (
     "Tesla K80", "GTX 970", "GTX 1080 Ti", "Tesla P100-PCIE-16GB", "V100-PCIE-32GB", "Tesla T4", "RTX 2060", "A100-SXM4-80GB",
     "RTX 3090", "RTX 4090", "H100 PCIe", "NVIDIA B200", "RTX 5090", "GTX 780", "MI50", "MI210", "MI300X", "RX 580",

@@ -10,6 +10,8 @@ from rigup.verify.answer import answer
 from rigup.verify.child import Limits
 from rigup.verify.observe import observe
 
+pytestmark = pytest.mark.frameworks
+
 PATIENT = Limits(start=300, check=300)
 EXPECTED = {
     "tensorflow": {"matmul-float32", "convolution", "training-step", "random", "sorting"},
