@@ -13,6 +13,7 @@ from rigup_probe_expected import ACTIVATIONS, each, normal, rounded, turned
 from rigup_probe_jax_places import compared, elsewhere, host, moved, types_of
 
 _STEPS = [n / 8 for n in range(-40, 41)] + [-12.0, 12.0]
+_LARGE = [-80.0, -33.0, 12.0, 31.0, 47.0, 64.0, 80.0]
 _OF_ONE = {
     "exp": (math.exp, math.exp), "log": (lambda x: math.log(abs(x) + 1), None), "sqrt": (lambda x: math.sqrt(abs(x)), None),
     "sin": (math.sin, math.cos), "cos": (math.cos, lambda x: -math.sin(x)), "erf": (math.erf, lambda x: 2 / math.sqrt(math.pi) * math.exp(-x * x)),
@@ -59,6 +60,8 @@ def activations(device: dict[str, Any]) -> dict[str, Any]:
         )
         tanhs = [0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) for x in steps]
         cases["gelu by tanh"] = (lambda x: jax.nn.gelu(x, approximate=True), [steps], tanhs)
+        if kind != "float16":  # it ends before
+            cases["exp of large numbers"] = (jnp.exp, [_LARGE], list(map(math.exp, _LARGE)))
         compared(device, found, kind, cases)
     return dict(found.measured())
 

@@ -16,6 +16,7 @@ from torch.nn import functional
 
 _KINDS = (*FLOATS, "int8", "int16", "int32", "int64", "uint8", "bool")
 _COUNTS = (1, 7, 1031, 40_009)
+_MANY = 600_002  # numbers
 _NAMES = {"copy_": "copy_ did nothing", "clone": "clone", "to": "to another type"}
 
 
@@ -28,6 +29,7 @@ def copies(device: dict[str, Any]) -> dict[str, Any]:
                 name + " of " + str(count) + " " + kind for name, right in _copied(device, kind, count) if not right
             ]
         wrong += [name + " of a " + way + " " + kind for name, way, right in _copied_layouts(device, kind) if not right]
+    wrong += [name + " of 2 MB and more" for name, right in _copied_whole(device) if not right]
     return {"wrong": list(dict.fromkeys(wrong)), "copies": True}
 
 
@@ -69,6 +71,18 @@ def _forced(source: Any, one: list[Any]) -> Iterator[tuple[str, bool]]:
         yield "add_", source.cpu().tolist() == [x + 1 for x in one]
         source.mul_(2)
         yield "mul_", source.cpu().tolist() == [x * 2 + 2 for x in one]
+
+
+def _copied_whole(device: dict[str, Any]) -> Iterator[tuple[str, bool]]:
+    """To the last number of a tensor that several threads copy."""
+    wanted = [float(at) for at in range(_MANY)]
+    source = torch.arange(_MANY, dtype=torch.float32).to(device["id"])
+    target = torch.full_like(source, -1.0)
+    target.copy_(source)
+    yield "copy_", target.cpu().tolist() == wanted
+    yield "clone", torch.clone(source).cpu().tolist() == wanted
+    yield "contiguous", source.view(2, -1).t().contiguous().cpu().t().reshape(-1).tolist() == wanted
+    yield "to another type", source.double().cpu().tolist() == wanted if device["type"] != "mps" else True
 
 
 def _copied_layouts(device: dict[str, Any], kind: str) -> Iterator[tuple[str, str, bool]]:

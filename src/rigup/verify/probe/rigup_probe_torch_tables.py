@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, Iterator
 
+import rigup_probe_torch_table_arguments as arguments
 import rigup_probe_torch_table_attention as attention
 import rigup_probe_torch_table_elements as elements
 import rigup_probe_torch_table_matrices as matrices
@@ -31,27 +32,27 @@ def _all(*tables: Table) -> Table:
 
 
 TABLES: dict[str, Table] = {
-    "elementwise": _all(elements.elementwise, sizes.ranges, sizes.mixed_layouts),
-    "activations": elements.activations,
+    "elementwise": _all(elements.elementwise, sizes.ranges, sizes.mixed_layouts, arguments.elementwise),
+    "activations": _all(elements.activations, arguments.activations),
     "special-values": elements.special_values,
     "integers": _all(elements.integers, types.integers),
-    "products": _all(networks.products, sizes.products),
+    "products": _all(networks.products, sizes.products, arguments.products),
     "integer-products": _all(networks.in_whole_numbers, types.products),
     "convolution": networks.convolutions,
     "pooling": _all(networks.pools, resizing.windows),
-    "attention": _all(attention.attentions, sizes.attentions),
+    "attention": _all(attention.attentions, sizes.attentions, arguments.attentions),
     "recurrent": attention.recurrents,
     "embedding": _all(attention.embeddings, sizes.embeddings),
     "softmax": rows.softmaxes,
-    "losses": _all(rows.losses, resizing.losses),
+    "losses": _all(rows.losses, resizing.losses, arguments.losses),
     "normalization": rows.normalizations,
-    "reductions": _all(rows.reductions, sizes.reductions),
+    "reductions": _all(rows.reductions, sizes.reductions, arguments.reductions),
     "indexing": _all(moves.indexing, resizing.places),
-    "sorting": _all(moves.sorting, sizes.sorting),
+    "sorting": _all(moves.sorting, sizes.sorting, arguments.sorting),
     "complex": _all(matrices.complex_numbers, sizes.complex_products),
     "linear-algebra": matrices.matrices,
     "interpolation": resizing.interpolations,
-    "conversions": types.conversions,
+    "conversions": _all(types.conversions, arguments.conversions),
 }
 
 
