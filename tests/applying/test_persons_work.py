@@ -208,7 +208,8 @@ def test_runs_that_changed_one_environment_go_back_in_their_order(world: World) 
 def test_an_undo_that_is_killed_loses_nothing_of_a_person(tmp_path: Path, line: int) -> None:
     """By a process that this test starts: a fork of a test with threads is warned of."""
     done = subprocess.run(
-        [sys.executable, __file__, str(tmp_path / "w"), str(line)], capture_output=True, text=True, timeout=200, check=False
+        [sys.executable, __file__, str(tmp_path / "w"), str(line)], capture_output=True, text=True, timeout=200, check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 

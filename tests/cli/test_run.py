@@ -20,7 +20,10 @@ def env(made, tmp_path):
     """An environment of a test's own, with a record."""
     path = tmp_path / "my env"
     beside.clone(made, path)
-    record.write(path, record.Record(variables={"NOTE": "it's $HOME", "ROCR_VISIBLE_DEVICES": "0"}))
+    record.write(
+        path,
+        record.Record(variables={"ONEAPI_DEVICE_SELECTOR": "level_zero:*;opencl:gpu", "ROCR_VISIBLE_DEVICES": "0"}),
+    )
     return path
 
 
@@ -35,9 +38,9 @@ def rigup(*words, cwd=None, **variables):
 
 
 def test_a_program_of_the_environment_runs_with_its_variables(env):
-    show = "import os, sys; print(sys.prefix, os.environ['NOTE'], os.environ['VIRTUAL_ENV'], sep='|')"
+    show = "import os, sys; print(sys.prefix, os.environ['ONEAPI_DEVICE_SELECTOR'], os.environ['VIRTUAL_ENV'], sep='|')"
     done = rigup("--env", str(env), "python", "-c", show)
-    assert done.stdout == f"{env}|it's $HOME|{env}\n"
+    assert done.stdout == f"{env}|level_zero:*;opencl:gpu|{env}\n"
     assert rigup("--env", str(env), "--", "stone").stdout == "stone 1.0\n"
 
 
@@ -69,8 +72,10 @@ def test_a_signal_reaches_the_program_itself(env):
 
 
 def test_a_schedulers_devices_and_the_persons_own_setting_stay(env):
-    show = "import os; print(os.environ['ROCR_VISIBLE_DEVICES'], os.environ['NOTE'])"
-    done = rigup("--env", str(env), "--set", "NOTE=mine", "--", "python", "-c", show, ROCR_VISIBLE_DEVICES="3")
+    show = "import os; print(os.environ['ROCR_VISIBLE_DEVICES'], os.environ['ONEAPI_DEVICE_SELECTOR'])"
+    done = rigup(
+        "--env", str(env), "--set", "ONEAPI_DEVICE_SELECTOR=mine", "--", "python", "-c", show, ROCR_VISIBLE_DEVICES="3"
+    )
     assert done.stdout == "3 mine\n"
 
 
@@ -83,9 +88,11 @@ def test_options_behind_the_program_are_its_own(env):
 
 def test_what_would_be_set_is_shown_with_reasons(env):
     told = json.loads(rigup("--env", str(env), "--json").stdout)
-    assert {one["name"]: one["value"] for one in told["variables"]}["NOTE"] == "it's $HOME"
+    assert {one["name"]: one["value"] for one in told["variables"]}[
+        "ONEAPI_DEVICE_SELECTOR"
+    ] == "level_zero:*;opencl:gpu"
     assert told["path"] == [str(env / "bin")]
-    assert "NOTE=it's $HOME" in rigup("--env", str(env), "--show").stdout
+    assert "ONEAPI_DEVICE_SELECTOR=level_zero:*;opencl:gpu" in rigup("--env", str(env), "--show").stdout
 
 
 def test_without_an_environment_a_program_runs_all_the_same(tmp_path):
@@ -108,7 +115,7 @@ def test_what_cannot_be_run_is_said(words, status, said, tmp_path):
 def test_a_unit_runs_the_environments_program(env, tmp_path):
     text = rigup("--env", str(env), "--unit", "trial", "--", "stone", "50%", "$HOME", cwd=tmp_path).stdout
     assert f'ExecStart="{env}/bin/stone" "50%%" "$$HOME"' in text
-    assert 'Environment="NOTE=it\'s $HOME"' in text
+    assert 'Environment="ONEAPI_DEVICE_SELECTOR=level_zero:*;opencl:gpu"' in text
     assert f'Environment="PATH={env}/bin:' in text
     drop_in = rigup("--env", str(env), "--unit", "trial").stdout
     assert drop_in.startswith("[Service]\nEnvironment=")
@@ -117,7 +124,12 @@ def test_a_unit_runs_the_environments_program(env, tmp_path):
 
 def test_a_hostile_record_sets_nothing_that_loads_code(env, tmp_path):
     (env / "rigup.json").write_text(
-        json.dumps({"schema": "rigup.environment/1", "variables": {"LD_PRELOAD": "/x.so", "PATH": "/x", "FINE": "y"}})
+        json.dumps(
+            {
+                "schema": "rigup.environment/1",
+                "variables": {"LD_PRELOAD": "/x.so", "PATH": "/x", "OMP_NUM_THREADS": "3"},
+            }
+        )
     )
     os.chmod(env / "rigup.json", 0o644)
     done = rigup(
@@ -126,13 +138,18 @@ def test_a_hostile_record_sets_nothing_that_loads_code(env, tmp_path):
         "--",
         "python",
         "-c",
-        "import os; print(os.environ.get('LD_PRELOAD'), os.environ['FINE'], os.environ['PATH'][:2])",
+        "import os; print(os.environ.get('LD_PRELOAD'), os.environ['OMP_NUM_THREADS'], os.environ['PATH'][:2])",
     )
-    assert done.stdout == f"None y {str(env)[:2]}\n"
+    assert done.stdout == f"None 3 {str(env)[:2]}\n"
 
 
 def test_a_variable_of_the_command_line_is_shown_over_the_environments(env):
-    told = json.loads(rigup("--env", str(env), "--set", "NOTE=mine", "--set", "NEW=1", "--json").stdout)
-    kept = [one for one in told["variables"] if one["name"] in ("NOTE", "NEW")]
-    assert [(one["name"], one["value"]) for one in kept] == [("NOTE", "mine"), ("NEW", "1")]
-    assert "NOTE=mine" in rigup("--env", str(env), "--set", "NOTE=mine", "--show").stdout
+    told = json.loads(
+        rigup("--env", str(env), "--set", "ONEAPI_DEVICE_SELECTOR=mine", "--set", "NEW=1", "--json").stdout
+    )
+    kept = [one for one in told["variables"] if one["name"] in ("ONEAPI_DEVICE_SELECTOR", "NEW")]
+    assert [(one["name"], one["value"]) for one in kept] == [("ONEAPI_DEVICE_SELECTOR", "mine"), ("NEW", "1")]
+    assert (
+        "ONEAPI_DEVICE_SELECTOR=mine"
+        in rigup("--env", str(env), "--set", "ONEAPI_DEVICE_SELECTOR=mine", "--show").stdout
+    )

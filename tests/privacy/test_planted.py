@@ -10,17 +10,16 @@ import os
 import shutil
 import subprocess
 import tarfile
-from pathlib import Path
 
 import pytest
 from planted import planted
 
 import rigup
+from packs import machine_folder
 from rigup.cli import run
 from rigup.machine.outward import for_others, outward, outward_text
 from rigup.machine.redaction import Redactor
 
-MACHINE = Path(__file__).parents[1] / "machines" / "nvidia-workstation"
 ALL = planted()
 KINDS = sorted({one.kind for one in ALL})
 DOORS = [one for one in ALL if one.opens]
@@ -73,7 +72,7 @@ def test_all_go_out_of_an_answer_for_others():
 def machine(tmp_path_factory):
     """A workstation whose files, variables, kernel's log and programs hold all that is planted."""
     tree = tmp_path_factory.mktemp("planted") / "machine"
-    shutil.copytree(MACHINE, tree, symlinks=True)
+    shutil.copytree(machine_folder("nvidia-workstation"), tree, symlinks=True)
     lines = "\n".join(one.line for one in ALL)
     who = json.loads((tree / "who.json").read_text()) if (tree / "who.json").exists() else {}
     variables = dict(who.get("environment") or {})

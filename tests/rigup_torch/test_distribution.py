@@ -17,11 +17,10 @@ from rigup.version import __version__
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
+pytestmark = pytest.mark.slow
 USE = """
 import torch, rigup.torch, rigup.torch.facts
 from rigup.torch import device, same_device, to, DeviceError
-
-pytestmark = pytest.mark.slow
 batch = to({"x": [torch.ones(2)]}, "meta")
 assert batch["x"][0].device.type == "meta" and same_device(torch.ones(1), batch={}) == device("cpu")
 assert DeviceError is rigup.torch.facts.DeviceError and DeviceError.__module__ == "rigup.torch.facts"
