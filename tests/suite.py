@@ -67,6 +67,21 @@ def turn(item) -> int:
     return 0 if group == "podman" else 1 if group or heavy else 2
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable():
+    """What a worker tells is sent as UTF-8: names that are none, as tests of such make them, are written out."""
+    return written_out((yield))
+
+
+def written_out(told):
+    """The same data, whose texts every encoding can hold."""
+    if isinstance(told, str):
+        return told.encode("utf-8", "backslashreplace").decode()
+    if isinstance(told, dict):
+        return {written_out(name): written_out(value) for name, value in told.items()}
+    return [written_out(one) for one in told] if isinstance(told, (list, tuple)) else told
+
+
 # -- pytest-xdist ----------------------------------------------------------------------------------------
 
 
