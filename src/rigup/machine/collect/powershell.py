@@ -26,7 +26,7 @@ def script() -> str:
     found = [path for path in paths(makers("PythonEnv")) if path.at("").endswith(_ENDS)]
     spots = {
         "LIMIT": str(LIMIT), "FILES": str(MOST_FILES), "SECONDS": str(SECONDS),
-        "SECRET": _listed(private.secret_globs()), "WANTED": _listed(private.wanted()), "BLANKINGS": _blankings(),
+        "SECRET": _listed(filter(str.isascii, private.secret_globs())), "WANTED": _listed(private.wanted()), "BLANKINGS": _blankings(),
         "BELOW": _listed(path.after for path in found if path.hole == "HomeFolder.path"),
         "ANYWHERE": _listed(path.before for path in found if not path.hole),
         "QUESTIONS": "\n".join([*_questions(asked), *map(_program, _programs())]),
@@ -47,9 +47,13 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def _blankings() -> str:
-    """Expressions as .NET writes them: groups are $1."""
-    pairs = ((form, to.replace("\\1", "${1}")) for form, to in private.blankings())
+    r"""Expressions as .NET writes them: groups are $1, and letters beyond ASCII, which Windows PowerShell reads wrongly, \u0431."""
+    pairs = ((_escaped(form), to.replace("\\1", "${1}")) for form, to in private.blankings())
     return ",\n".join("    @(" + quoted(form) + ", " + quoted(to) + ")" for form, to in pairs)
+
+
+def _escaped(form: str) -> str:
+    return "".join(letter if letter.isascii() else f"\\u{ord(letter):04x}" for letter in form)
 
 
 def _questions(asked: list[Path_]) -> list[str]:
