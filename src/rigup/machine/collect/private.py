@@ -52,7 +52,7 @@ def blankings() -> list[tuple[str, str]]:
         *(("(" + name + _BETWEEN + ")" + _VALUE, blank) for name in named),
         ("((^|[^A-Za-z0-9])(" + _NAME + "[_.-])?" + short + "[0-9]*" + _BETWEEN + ")" + _VALUE, blank),
         *((r"(set [a-zA-Z -]*" + name + r" +)[^ ].*", blank) for name in named),
-        (r"(--?[a-z-]*(token|password|passwd|passphrase|secret|[a-z-]key|pass)[ =])[^ ]+", blank),
+        (r"((^|[^A-Za-z0-9])--?[a-z-]*(token|password|passwd|passphrase|secret|[a-z-]key|pass)[ =])[^ ]+", blank),
         ("(" + _JOINED + _BETWEEN + ")" + _VALUE, blank),
         (r"((machine|login|default) .* (password|account) )[^ ]+", blank),
     ]
