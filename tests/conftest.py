@@ -13,6 +13,7 @@ from suite import (
     pytest_addoption,
     pytest_collection_modifyitems,
     pytest_configure,
+    pytest_report_to_serializable,
     pytest_unconfigure,
     pytest_xdist_auto_num_workers,
     pytest_xdist_make_scheduler,
@@ -21,7 +22,7 @@ from tiny_environments import bare, made, wheels
 
 __all__ = ["bare", "made", "wheels"]
 __all__ += ["pytest_addoption", "pytest_collection_modifyitems", "pytest_configure", "pytest_unconfigure"]
-__all__ += ["pytest_xdist_auto_num_workers", "pytest_xdist_make_scheduler"]
+__all__ += ["pytest_report_to_serializable", "pytest_xdist_auto_num_workers", "pytest_xdist_make_scheduler"]
 
 # A busy machine is no fault: no test asserts on wall time, those of properties neither.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -11,6 +11,7 @@ from typing import Any
 
 from rigup.knowledge.secrets import is_secret, words
 from rigup.machine.pseudonyms import LEFT_OUT, Pseudonyms
+from rigup.machine.readable import readable
 from rigup.machine.redaction_doubts import Doubt, variable
 from rigup.machine.redaction_numbers import without_contacts
 from rigup.machine.redaction_secrets import without_secrets
@@ -69,7 +70,7 @@ class _Outward:
     def text(self, text: str) -> str:
         """A text; of the same many only the first is looked at."""
         if text not in self._told:
-            self._told[text] = without_contacts(without_secrets(text, self.made), self.made)
+            self._told[text] = without_contacts(without_secrets(readable(text), self.made), self.made)
         return self._told[text]
 
     def value(self, value: Any, key: str = "", of_machine: bool = False) -> Any:
