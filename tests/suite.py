@@ -79,7 +79,9 @@ def written_out(told):
         return told.encode("utf-8", "backslashreplace").decode()
     if isinstance(told, dict):
         return {written_out(name): written_out(value) for name, value in told.items()}
-    return [written_out(one) for one in told] if isinstance(told, (list, tuple)) else told
+    if isinstance(told, (list, tuple)):
+        return type(told)(map(written_out, told))
+    return told
 
 
 # -- pytest-xdist ----------------------------------------------------------------------------------------
