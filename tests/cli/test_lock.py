@@ -112,8 +112,12 @@ def test_a_hostile_lock_makes_no_bundle_and_is_named(capsys):
 
 
 def test_a_folder_that_there_is_not_is_said_before_any_work(made, monkeypatch, capsys):
-    monkeypatch.setattr("rigup.cli.lock.lock_of", lambda *_words, **_more: pytest.fail("it began to resolve"))
-    monkeypatch.setattr("rigup.cli.bundle.lock_of", lambda *_words, **_more: pytest.fail("it began to resolve"))
+    # Both are imported before either is replaced: an import in between would keep the replacement for good.
+    from rigup.cli import bundle as bundle_command
+    from rigup.cli import lock as lock_command
+
+    for module in (lock_command, bundle_command):
+        monkeypatch.setattr(module, "lock_of", lambda *_words, **_more: pytest.fail("it began to resolve"))
     for words in (["lock", str(made), "-o", "no/such/pylock.toml"], ["bundle", str(made), "-o", "no/such/env.tar"]):
         assert run(words) == 2
         assert "There is no folder no/such" in capsys.readouterr().err

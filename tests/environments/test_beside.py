@@ -346,6 +346,7 @@ counted("exchange", beside)
 counted("settle_names", beside)
 counted("unlink", Path)
 counted("write_text", Path)
+counted("replace", os)
 def of_an_image(one, other):
     if os.path.lexists(path / "layer"):
         raise OSError(18, "in a layer")
@@ -457,6 +458,18 @@ def test_a_mark_that_somebody_else_wrote_moves_nothing(tmp_path, mark):
     assert beside.recover(path) is None
     assert sorted(one.name for one in tmp_path.iterdir()) == ["env"]
     assert (path / "who").read_text() == "old"
+
+
+def test_a_mark_that_was_cut_off_while_it_was_written_renames_nothing(tmp_path):
+    """A kill between the opening of the file and its first byte, on the way back from a swap."""
+    path = folder_of(tmp_path / "env", "old")
+    held = beside.swap(folder_of(beside.staging(path), "new"), path, "p1")
+    (held / ".rigup-swapping").touch()
+    assert beside.recover(path) is None
+    assert (held / "who").read_text() == "old"
+    newer = beside.swap_back(path, held)
+    assert ((path / "who").read_text(), (newer / "who").read_text()) == ("old", "new")
+    assert not list(tmp_path.rglob(".rigup-swapping*"))
 
 
 def test_what_is_removed_is_gone_at_one_moment_though_it_may_not_be_written(tmp_path):

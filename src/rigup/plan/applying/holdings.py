@@ -17,7 +17,7 @@ import msgspec
 
 from rigup.plan.applying.journal import put
 
-_PASSED_BY = (".rigup-swapping", ".rigup-loads")  # at the top: of rigup's own, for a moment
+_PASSED_BY = (".rigup-swapping", ".rigup-swapping-draft", ".rigup-loads")  # at the top: of rigup's own, for a moment
 _SITES = ("lib/python*/site-packages", "lib64/python*/site-packages", "Lib/site-packages")
 _MOST_BYTES = 200_000_000  # of a list that is read again
 _CHUNK = 1 << 20

@@ -33,6 +33,7 @@ OLD = ".rigup-old-"
 _WAS = ".was"
 _GONE = "gone-"
 _MARK = ".rigup-swapping"
+_MARK_DRAFT = ".rigup-swapping-draft"
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
 _LEFT = re.compile(r"\..{1,240}\.rigup-(?:new|old-[A-Za-z0-9_.-]{1,84})", re.DOTALL)
 _MOST_MARK = 2000
@@ -84,7 +85,7 @@ def clone(source: Path, target: Path, copy: bool = False) -> None:
     if new.is_relative_to(old) or old.is_relative_to(new):
         told = _("{target} and {source} lie inside one another: an environment is not cloned into itself.")
         raise ValueError(told.format(target=new, source=old))
-    copied_tree(old, new, copy=copy, without=(_MARK,))
+    copied_tree(old, new, copy=copy, without=(_MARK, _MARK_DRAFT))
     for name in dict.fromkeys((old, Path(os.path.abspath(source)))):
         relocate(new, name, new)
 
@@ -116,7 +117,7 @@ def swap(built: Path, path: Path, ident: str = "") -> Path | None:
         return None
     if os.path.lexists(held) and held != built:
         raise FileExistsError(17, os.strerror(17), str(held))
-    (built / _MARK).write_text(f"{held.name}\n{built.name if built.parent == where.parent else ''}\n", "utf-8")
+    _mark(built, held.name, built.name if built.parent == where.parent else "")
     if held != built:
         os.rename(built, held)
     _change_places(held, where)
@@ -256,13 +257,23 @@ def _marked(where: Path) -> Iterator[Path]:
 
 
 def _named_as_before(held: Path, where: Path) -> None:
-    """Give one that did not get its place the name back that it had."""
-    _name, before = _told(held)
+    """Give one that did not get its place the name back that it had; an empty mark names none, so nothing was renamed."""
+    name, before = _told(held)
+    if not name:
+        _unmark(held)
+        return
     back = where.with_name(before or staging(where).name)
     if back != held and not os.path.lexists(back):
         os.rename(held, back)
         held = back
     _unmark(held)
+
+
+def _mark(folder: Path, aside_name: str, name_before: str) -> None:
+    """Write the mark as a whole or not at all: of one that is cut off nobody could tell which environment it is of."""
+    draft = folder / _MARK_DRAFT
+    draft.write_text(f"{aside_name}\n{name_before}\n", "utf-8")
+    os.replace(draft, folder / _MARK)
 
 
 def _told(folder: Path) -> tuple[str, str]:
@@ -274,7 +285,8 @@ def _told(folder: Path) -> tuple[str, str]:
 
 
 def _unmark(folder: Path) -> None:
-    (folder / _MARK).unlink(missing_ok=True)
+    for name in (_MARK, _MARK_DRAFT):
+        (folder / name).unlink(missing_ok=True)
     settle_names(folder)
 
 
