@@ -6,11 +6,16 @@ import inspect
 import pkgutil
 import re
 import textwrap
+from functools import partial
+from pathlib import Path
 
 from rigup import diagnosis
 from rigup.diagnosis.answer import diagnose
+from rigup.diagnosis.row_functions import FUNCTIONS, row_function
 from rigup.diagnosis.rule import MENDS, RULES, Rule
+from rigup.diagnosis.rule_rows import RuleRow, operand, rule_rows, rules_of_rows
 from rigup.knowledge.doctor_tables import causes, signatures
+from rigup.knowledge.tags import tags
 from rigup.machine.kinds import Symptom
 
 OWN = {"id", "about", "spread", "subject", "place", "fields", "get", "knows", "values", "watched"}
@@ -19,11 +24,15 @@ OWN = {"id", "about", "spread", "subject", "place", "fields", "get", "knows", "v
 def every_rule() -> list[Rule]:
     for module in pkgutil.walk_packages(diagnosis.__path__, diagnosis.__name__ + "."):
         importlib.import_module(module.name)
-    return [*RULES, *(told for works in MENDS.values() for told in works)]
+    return [*RULES, *rules_of_rows(), *(told for works in MENDS.values() for told in works)]
 
 
 def where(told: Rule) -> str:
     return f"{told.judge.__module__}.{told.name}"
+
+
+def rows() -> dict[str, RuleRow]:
+    return {row.id: row for row in rule_rows()}
 
 
 def ids_of(need) -> tuple[str, ...]:
@@ -75,6 +84,10 @@ def groups() -> dict[str, set[str]]:
 
 def read_of(told: Rule) -> set[tuple[str, str]]:
     """Parameters with what the function reads from them: `said.code`, `said.get("code")`, `said.knows("code")`."""
+    if isinstance(told.judge, partial):
+        words = " ".join(map(str, (*rows()[told.name].when, *rows()[told.name].params.values())))
+        found = set(re.findall(r"\b([a-z_]\w*)\.(\w+)", words)) | set(re.findall(r"\b(\w+) knows (\w+)", words))
+        return found - {(name, "id") for name in told.needs}
     tree = ast.parse(textwrap.dedent(inspect.getsource(told.judge)))
     found = set()
     for node in ast.walk(tree):
@@ -97,6 +110,42 @@ def test_every_part_of_a_message_that_a_rule_reads_is_a_group_of_its_pattern():
             if ids and not any(part in known.get(one, ()) for one in ids):
                 lost.add((where(told), name, part))
     assert not lost, sorted(lost)
+
+
+def test_every_row_of_rules_is_understood_and_no_two_are_alike():
+    understood = rules_of_rows()
+    assert len(understood) == len(rows()) == len(rule_rows())
+    for row in rule_rows():
+        parts = {next(iter(need)).rstrip("?*!") for need in row.needs}
+        values = [text for text in map(str, row.params.values()) if text.startswith("=")]
+        told = " ".join(" ".join(re.findall(r"\{.*?\}", text)) if "{" in text else text for text in values)
+        conditions = [re.sub(r" (?:!?=|holds|starts|ends) .*?(?= or |$)", "", text) for text in row.when]
+        words = " ".join((*conditions, told))
+        named = set(re.findall(r"(?<![\w.-])([a-z_]\w*)\.\w", words)) | set(row.told_of)
+        assert named <= parts, (row.id, named - parts)
+
+
+def test_every_operand_that_a_row_tells_is_one():
+    for row in rule_rows():
+        for value in row.params.values():
+            if isinstance(value, str) and len(value) > 1 and value.startswith("="):
+                choices = re.findall(r"\{([^{}]+)\}", value) if "{" in value else value[1:].split(" or ")
+                assert all(operand(choice) for choice in choices), row.id
+
+
+def test_every_function_for_rows_is_there_and_used():
+    used = " ".join(str((row.needs, row.when, row.params)) for row in rule_rows())
+    for name in FUNCTIONS:
+        assert callable(row_function(name))
+        assert f"{name}(" in used or f"is {name}'" in used, name
+
+
+def test_every_tag_is_asked_for():
+    """A concept that no rule asks for is one too many."""
+    sources = [path.read_text() for path in Path(diagnosis.__path__[0]).rglob("*.py")]
+    asked = {word for text in sources for found in re.findall(r'tag="([^"]+)"', text) for word in found.split()}
+    asked |= {word for row in rule_rows() for word in re.findall(r"'#([\w-]+)'", str(row.needs))}
+    assert set(tags()) == asked
 
 
 def test_a_process_that_forked_is_not_taken_for_a_faulty_driver(tmp_path):

@@ -18,12 +18,16 @@ Skipped = dict[str, set[str]]
 
 def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
     """All findings, root causes first, and what could not be judged: unknown field → causes."""
+    heard = {str(said.get("id")) for said in facts.of(Symptom)}
+    rows: tuple[Rule, ...] = ()
     if facts.pasted:
+        from rigup.diagnosis.rule_rows import rules_of_rows
         from rigup.diagnosis.rules import pasted  # noqa: F401  (registers them)
 
+        rows = rules_of_rows(heard)
     skipped: Skipped = defaultdict(set)
-    heard = {said.get("id") for said in facts.of(Symptom)}
-    found = [finding for rule in (*RULES, *rules_of_table(heard)) for finding in _findings(rule, facts, skipped)]
+    rules = (*RULES, *rows, *rules_of_table(heard))
+    found = [finding for rule in rules for finding in _findings(rule, facts, skipped)]
     return folded(merged(found)), skipped
 
 

@@ -88,9 +88,26 @@ RULES: list[Rule] = []
 MENDS: dict[str, list[Rule]] = {}
 
 
-def seen(*ids: str, at: str = "", **fields: Any) -> Any:
-    """A symptom by its signature's id; several ids mean any of them."""
-    return Need(Symptom, tuple(at.split()), (("id", ids), *fields.items()))
+def seen(*ids: str, tag: str = "", at: str = "", **fields: Any) -> Any:
+    """A symptom by its signature's id, or by a tag that its signature carries; several, parted by spaces, mean any of them.
+
+    Raises:
+        KnowledgeError: no signature carries the tag.
+
+    """
+    return Need(Symptom, tuple(at.split()), (("id", wordings(*ids, tag=tag)), *fields.items()))
+
+
+def wordings(*ids: str, tag: str = "") -> tuple[str, ...]:
+    """The ids, and those of the signatures that carry any of the tags.
+
+    Raises:
+        KnowledgeError: no signature carries a tag.
+
+    """
+    from rigup.knowledge.tags import ids_of_tag
+
+    return tuple(dict.fromkeys((*ids, *(one for word in tag.split() for one in ids_of_tag(word)))))
 
 
 def one(at: str = "", **fields: Any) -> Any:

@@ -7,6 +7,7 @@ from types import CodeType
 from typing import Any
 
 from rigup.diagnosis.rule import RULES, Need, Rule
+from rigup.diagnosis.rule_rows import fields_read, rules_of_rows
 from rigup.machine.difference import Difference, leaders
 from rigup.machine.facts import kinds
 
@@ -25,7 +26,7 @@ def _rules() -> dict[str, list[Rule]]:
     from rigup.diagnosis.rules import pasted  # noqa: F401  (registers them, and all others)
 
     by_kind: dict[str, list[Rule]] = defaultdict(list)
-    for rule in RULES:
+    for rule in (*RULES, *rules_of_rows()):
         for kind in {need.kind.__name__ for need in rule.needs.values()}:
             by_kind[kind].append(rule)
     return by_kind
@@ -36,7 +37,7 @@ def _asks(rule: Rule, parameter: str, one: Difference) -> bool:
     need = rule.needs[parameter]
     if need.kind.__name__ != one.kind or not _may_be(need, one):
         return False
-    read = _read(rule.judge.__code__)
+    read = _read(rule.judge.__code__) if hasattr(rule.judge, "__code__") else fields_read(rule.name)
     return not one.field or one.field in read or one.field in dict(need.fields)
 
 

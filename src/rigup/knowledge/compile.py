@@ -24,7 +24,7 @@ HERE = Path(__file__).resolve().parent
 DATA = HERE / "data"
 COMPILED = HERE / "compiled.msgpack"
 
-FORMAT = 6
+FORMAT = 7
 """Raised when the compiled form changes, so that an old file is not misread."""
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -276,6 +276,14 @@ def _needed_by_part(kind: str, value: Any) -> Need:
     return None
 
 
+def _tagged(table: Table, tagged: dict[str, list[str]]) -> None:
+    """Note which signatures carry which tag: rules ask for tags where nobody has decoded all signatures."""
+    rows = table.get("signature")
+    for row in rows if isinstance(rows, list) else ():
+        for tag in row.get("tags", ()) if isinstance(row, dict) and not row.get("says") else ():
+            tagged.setdefault(tag, []).append(str(row.get("id")))
+
+
 def stamp(content: bytes) -> Stamp:
     """What tells one content of a source file from another."""
     return len(content), zlib.crc32(content)
@@ -291,14 +299,18 @@ def build(folder: Path) -> tuple[bytes, dict[str, KnowledgeError]]:
     tables: dict[str, bytes] = {}
     stamps: dict[str, Stamp] = {}
     errors: dict[str, KnowledgeError] = {}
+    tagged: dict[str, list[str]] = {}
     for name, path in sources(folder).items():
         try:
             content = read_bytes(path)
-            tables[name] = msgspec.msgpack.encode(with_needs(parse(path, content)))
+            table = parse(path, content)
+            if name.startswith("signatures/"):
+                _tagged(table, tagged)
+            tables[name] = msgspec.msgpack.encode(with_needs(table))
             stamps[name] = stamp(content)
         except KnowledgeError as error:
             errors[name] = error
-    packed = {"format": FORMAT, "stamps": stamps, "tables": tables}
+    packed = {"format": FORMAT, "stamps": stamps, "tags": tagged, "tables": tables}
     return msgspec.msgpack.encode(packed), errors
 
 

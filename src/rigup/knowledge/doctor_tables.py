@@ -25,6 +25,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
         states: facts that the message states.
         says: id of the row of which this is another wording, or "": it is heard as that one, with its scope, place and facts.
         harmless: known to be without consequence.
+        tags: concepts that it is one wording of; a rule asks for all that carry one.
         needs: words without which the regular expression matches nowhere (see `compile.needed`).
 
     """
@@ -46,6 +47,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     states: list[dict[str, str]] = []
     says: str = ""
     harmless: bool = False
+    tags: list[str] = []
     example: str = ""
     near_miss: str = ""
     source: str = ""

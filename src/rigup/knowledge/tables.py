@@ -34,6 +34,7 @@ _forgets: list[Callable[[], None]] = []
 class _Compiled(msgspec.Struct):
     format: int = 0
     stamps: dict[str, tuple[int, int]] = {}
+    tags: dict[str, list[str]] = {}  # the signatures that carry each tag
     tables: dict[str, memoryview] = {}  # each packed by itself: those that nobody asks for are not even copied
 
 
@@ -81,6 +82,10 @@ class Store:
         if key not in self._rows:
             self._rows[key] = tuple(self._typed(name, array, form))
         return self._rows[key]
+
+    def tags(self) -> dict[str, list[str]] | None:
+        """The ids of the shipped signatures that carry each tag; None where an overlay may have others."""
+        return None if any(name.startswith("signatures/") for name in self._above) else self._compiled.tags
 
     def names(self, prefix: str = "") -> list[str]:
         """All table names that start with the prefix, sorted."""

@@ -1,26 +1,12 @@
 """What the ways to open NVIDIA's nodes and AMD's need: whose they are, and what else may shut them."""
 
-from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.diagnosis.rules.access import NOBODY, TEGRA, inside, named
-from rigup.diagnosis.rules.told import CONTAINERS
 from rigup.machine.kinds import Account, DeviceNode, Symptom, World
 
 _KFD = "/dev/kfd"
-_SELINUX = (
-    "selinux-denies-nvidia",
-    "selinux-alert-nvidia",
-    "selinux-prevents-nvidia",
-    "selinux-denies-the-drivers-libraries",
-    "selinux-spoken-of",
-)
-_OWN_GROUPS = (
-    "podman-commands-shown",
-    "podman-in-words",
-    "podman-without-own-groups",
-    "rootless-told",
-    "distrobox-named",
-    "toolbox-entered",
-)
+_SELINUX = wordings(tag="selinux-denies")
+_OWN_GROUPS = wordings(tag="podman-spoken-of")
 _CONTROL = "/dev/nvidiactl"
 
 
@@ -46,8 +32,8 @@ def the_nodes_group(node: DeviceNode, who: Account | None = one(at="shell")) -> 
 
 @mends("device-node-permissions")
 def what_else_may_shut_them(
-    knew: Params, selinux: Symptom | None = seen(*_SELINUX), world: World | None = None, spoken: Symptom | None = seen(*CONTAINERS),
-    own: Symptom | None = seen(*_OWN_GROUPS),
+    knew: Params, selinux: Symptom | None = seen(tag="selinux-denies"), world: World | None = None, spoken: Symptom | None = seen(tag="container-spoken-of"),
+    own: Symptom | None = seen(tag="podman-spoken-of"),
 ) -> Params:  # fmt: skip
     """Labels where SELinux is spoken of, kept groups where podman starts it, and else the group of the nodes and their mode."""
     container = bool(world and world.get("container")) or spoken is not None or own is not None

@@ -4,7 +4,7 @@ import re
 
 from rigup.diagnosis.fixes.amd_chips import amd_holes, torch_holes, without_a_gpu
 from rigup.diagnosis.fixes.amd_told import ids_in, symptoms_in
-from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.diagnosis.rules.rocm import left
 from rigup.knowledge.amd_ways import newest_for_rocm, newest_of, newest_rocm, rocm_for_python, setting, wrapper_of
 from rigup.knowledge.chips import runs_on
@@ -14,15 +14,9 @@ from rigup.knowledge.rocm_libraries import rocm_of_library
 from rigup.knowledge.torch_builds import TorchBuild, build, builds, newest_build
 from rigup.machine.kinds import KernelLibrary, Symptom, Toolkit, Torch
 
-_INDEX = ("index-url-of-torch", "pip-single-index")
-_GONE = (
-    "pip-replaced-torch-for-rocm",
-    "pip-brings-plain-torch-for-rocm",
-    "companions-want-torch-for-rocm",
-    "pip-uninstalls-torch",
-    "pip-took-torch-away",
-)
-_OF_AMDS_WHEELS = ("rocm-wheels-of-two-releases", "program-wants-another-rocm")
+_INDEX = wordings(tag="torch-index-asked")
+_GONE = wordings(tag="amd-index-gone")
+_OF_AMDS_WHEELS = wordings(tag="amd-wheels-of-two-releases")
 _RELEASE = re.compile(r"/rocm-(\d{1,2}\.\d{1,2})")
 _VARIANT = re.compile(r"/((?:rocm|cu)[\d.]+)/?$")
 
@@ -30,7 +24,7 @@ _VARIANT = re.compile(r"/((?:rocm|cu)[\d.]+)/?$")
 # -- builds for another maker's cards
 @mends("cuda-torch-on-amd")
 def build_for_this_maker(
-    knew: Params, gone: Symptom | None = seen(*_GONE), index: Symptom | None = seen(*_INDEX), directml: Symptom | None = seen("directml-spoken-of", "directml-in-words", "sdnext-directml-device", "directml-option"),
+    knew: Params, gone: Symptom | None = seen(tag="amd-index-gone"), index: Symptom | None = seen(tag="torch-index-asked"), directml: Symptom | None = seen("directml-spoken-of", "directml-in-words", "sdnext-directml-device", "directml-option"),
 ) -> Params:  # fmt: skip
     """The one that was there before, or that somebody asked for, if it has the chip; else the newest that has it."""
     isa, system = str(knew.get("isa") or ""), str(knew.get("system"))
@@ -78,7 +72,7 @@ def _serves(isa: str, code: list[str]) -> bool:
 # -- builds that are not whole
 @mends("broken-wheel-missing-library")
 def release_that_is_whole(
-    knew: Params, index: Symptom | None = seen(*_INDEX), conda: Symptom | None = seen("conda-wants-cuda"), torch: Torch | None = None,
+    knew: Params, index: Symptom | None = seen(tag="torch-index-asked"), conda: Symptom | None = seen("conda-wants-cuda"), torch: Torch | None = None,
 ) -> Params:  # fmt: skip
     """A release in place of a build of the night, of the variant that was asked for; where it is not torch's, what brings the library."""
     other = _not_torchs(knew)

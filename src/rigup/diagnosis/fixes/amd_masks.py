@@ -1,7 +1,7 @@
 """What mends devices that a program should not see, and overrides that are meant for one card of several."""
 
 from rigup.diagnosis.fixes.amd_told import boxed, ids_in
-from rigup.diagnosis.rule import Every, Params, every, mends, one, seen
+from rigup.diagnosis.rule import Every, Params, every, mends, one, seen, wordings
 from rigup.diagnosis.rules.rocm import OVERRIDE, helps
 from rigup.knowledge.amd_ways import setting
 from rigup.knowledge.chips import gfx_base, gfx_of_decimal
@@ -9,13 +9,13 @@ from rigup.knowledge.rocm import override_for
 from rigup.language import _
 from rigup.machine.kinds import Gpu, Symptom, Variable
 
-_TOOK = ("comfyui-names-its-chip", "torch-names-integrated-graphics")  # the first device, where they tell no number
+_TOOK = wordings(tag="takes-integrated-graphics")
 
 
 @mends("igpu-visible-beside-dgpu")
 def mask_of_that_runtime(
     knew: Params, sycl: Symptom | None = seen("sycl-device-on-a-card"), vulkan: Symptom | None = seen("vulkan-device-of-its-own-memory"),
-    way: Symptom | None = seen("weights-on-a-vulkan-device"), took: Symptom | None = seen(*_TOOK),
+    way: Symptom | None = seen("weights-on-a-vulkan-device"), took: Symptom | None = seen(tag="takes-integrated-graphics"),
 ) -> Params:  # fmt: skip
     """Each runtime counts for itself, and reads a variable of its own."""
     off = {"off": _("switch off the processor's graphics")}

@@ -3,15 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.knowledge.amd_ways import isa_of_machine, program_behind
 from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
 
-_WINDOWS = ("windows-of-today-in-words", "windows-drive-shown")
-_NAMED = (
-    "lm-studio-named", "kobold-named", "lemonade-named", "comfyui-named", "webui-script-named", "torch-named", "ollama-named",
-    "xla-supports-no-device-of-rocms", "tf-speaks-of-cuda",
-)  # fmt: skip
+_WINDOWS = wordings(tag="windows-in-words")
+_NAMED = wordings(tag="amd-program-named")
 _OF_CHIPS = ("gfx-not-in-rocblas", "gfx-not-in-torch-wheel", "rocm-dropped-arch")
 _OF_BUILDS = (
     "cuda-torch-on-amd", "broken-wheel-missing-library", "rocm-abi-mismatch", "hipblaslt-no-arch-library", "garbage-output-on-gfx",
@@ -21,8 +18,8 @@ _OF_VARIABLES = ("igpu-visible-beside-dgpu", "wrong-hsa-override", "override-not
 
 @mends(*_OF_CHIPS, *_OF_BUILDS, *_OF_VARIABLES)
 def who_computes_where(
-    knew: Params, card: Gpu | None = one(vendor="amd"), platform: Platform | None = None, windows: Symptom | None = seen(*_WINDOWS),
-    named: Symptom | None = seen(*_NAMED), torch: Torch | None = None, machine: Symptom | None = seen("steam-deck-named"),
+    knew: Params, card: Gpu | None = one(vendor="amd"), platform: Platform | None = None, windows: Symptom | None = seen(tag="windows-in-words"),
+    named: Symptom | None = seen(tag="amd-program-named"), torch: Torch | None = None, machine: Symptom | None = seen("steam-deck-named"),
 ) -> Params:  # fmt: skip
     """The program is the one that wrote the finding's own messages, else torch where one is, else one that the text names."""
     mine = program_behind(ids_in(knew)) or program_behind(["torch-named"] if torch else [named.id] if named else [])

@@ -1,7 +1,7 @@
 """What mends a package or a program whose compiled code is not for this card, this system, this Python or this processor."""
 
 from rigup.diagnosis.fixes.words import named_programs, packages_named, plain_system
-from rigup.diagnosis.rule import Params, mends, seen
+from rigup.diagnosis.rule import Params, mends, seen, wordings
 from rigup.diagnosis.rules.compiled_for import of_today
 from rigup.knowledge.chips import isa_order
 from rigup.knowledge.program_builds import (
@@ -16,25 +16,12 @@ from rigup.knowledge.rocm import override_for
 from rigup.knowledge.torch_builds import builds, companions
 from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
 
-_ON_WINDOWS = (
-    "linux-library-under-a-windows-path", "library-of-linux-on-windows", "windows-path-not-iterable", "so-loaded-on-windows", "bitsandbytes-looks-for-so-on-windows",
-    "bitsandbytes-unix-folders-on-windows", "bitsandbytes-for-cpu-on-windows", "wheel-guessed-for-windows-is-not-there", "windows-asked-for-a-library-of-linux",
-    "library-loaded-by-ctypes-on-windows", "bitsandbytes-has-no-library-for-rocm-on-windows", "bitsandbytes-without-rocm-for-windows", "conda-has-none-for-windows",
-    "library-has-no-windows", "deepspeed-wants-aio-of-windows", "triton-asks-whereis", "bitsandbytes-of-linux-on-a-drive", "no-valid-windows-program",
-)  # fmt: skip
-_ON_A_MAC = (
-    "library-of-linux-on-a-mac", "pixi-has-no-cuda-for-macs", "conda-has-no-cuda-for-macs", "unsloth-refuses-a-mac", "bitsandbytes-has-no-backend-for-metal",
-    "part-for-intel-in-a-process-for-apple",
-)  # fmt: skip
-_AMDS_BITSANDBYTES = ("bitsandbytes-without-rocm-for-windows", "bitsandbytes-has-no-library-for-rocm-on-windows")
+_ON_WINDOWS = wordings(tag="windows-without-build")
+_ON_A_MAC = wordings(tag="mac-without-build")
+_AMDS_BITSANDBYTES = wordings(tag="builds-amds-bitsandbytes")
 _ONE_OF_MANY = 5  # a row of so many packages describes a kind of them
-_TOO_OLD = (
-    "xformers-card-too-old",
-    "xformers-wants-capability",
-    "flash-attention-newer-cards-only",
-    "capability-not-supported",
-)
-_REFUSED = ("quantization-wants-newer-card", "triton-card-too-old")  # what tells the oldest card that it serves
+_TOO_OLD = wordings(tag="card-too-old-told")
+_REFUSED = wordings(tag="card-too-old-told")
 _TAGS = {"win": "windows", "macosx": "macos", "manylinux": "linux", "linux": "linux", "musllinux": "linux"}
 _ARM = ("aarch64", "arm64", "armv7l", "ppc64le", "riscv64")
 
@@ -42,7 +29,7 @@ _ARM = ("aarch64", "arm64", "armv7l", "ppc64le", "riscv64")
 # -- the card
 @mends("binary-arch-missing")
 def how_to_get_code_for_the_card(
-    knew: Params, gpu: Gpu | None = None, platform: Platform | None = None, old: Symptom | None = seen(*_TOO_OLD), refused: Symptom | None = seen(*_REFUSED),
+    knew: Params, gpu: Gpu | None = None, platform: Platform | None = None, old: Symptom | None = seen(tag="card-too-old-told"), refused: Symptom | None = seen(tag="card-too-old-told"),
 ) -> Params:  # fmt: skip
     """Where the package has none for such a card, something else; else a newer release, or a build that is told the card; on AMD a sibling's code."""
     if refused is not None and refused.get("want"):
@@ -139,7 +126,7 @@ def _own_build(program: Program | None, isa: str) -> Params:
 @mends("extension-without-platform-build")
 def what_serves_the_system(
     knew: Params, platform: Platform | None = None, torch: Torch | None = None, said: Symptom | None = seen("uv-other-platform-only", "uv-no-platform-tag"),
-    named: Symptom | None = seen(*_ON_WINDOWS, *_ON_A_MAC), arm: Symptom | None = seen("processor-of-arm-answers", "aarch64-in-words"),
+    named: Symptom | None = seen(tag="windows-without-build mac-without-build"), arm: Symptom | None = seen("processor-of-arm-answers", "aarch64-in-words"),
     phone: Symptom | None = seen("android-system-shown"), gpu: Gpu | None = None, hip: Symptom | None = seen("torch-for-rocm-named-by-a-build", "rocm-torch-installed"),
 ) -> Params:  # fmt: skip
     """A release or another package that is made for the system; else the system that it is made for, or its sources."""

@@ -1,6 +1,6 @@
 """What the ways to mend containers' and notebooks' causes need: engines, images, kernels of notebooks."""
 
-from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.knowledge.branches import branch_carrying
 from rigup.knowledge.cuda import cuda_of_driver
 from rigup.knowledge.jetson import jetpack_of_l4t, jetson_wheels
@@ -25,19 +25,16 @@ from rigup.machine.kinds import (
     World,
 )
 
-_CDI = ("cdi-device-unresolvable", "cdi-device-taken-for-a-path")
-_NODES = (
-    "device-plugin-no-nvml", "device-plugin-asks-for-toolkit", "pod-without-gpu-resource", "kubernetes-shown", "kubernetes-in-words",
-    "k3s-named", "pod-is-described",
-)  # fmt: skip
-_PLUGIN = ("device-plugin-no-nvml", "device-plugin-asks-for-toolkit")
-_WANTS = ("container-cli-cuda-condition", "container-cli-brand-condition", "image-built-for-newer-driver")
+_CDI = wordings(tag="cdi-unresolved")
+_NODES = wordings(tag="cluster-node-shown")
+_PLUGIN = wordings(tag="device-plugin-finds-none")
+_WANTS = wordings(tag="image-wants-driver")
 
 
 @mends("container-toolkit-missing")
 def engine_to_set_up(
-    engine: ContainerEngine | None = None, toolkit: ContainerToolkit | None = None, asked: Symptom | None = seen(*_CDI),
-    world: World | None = None, pods: Symptom | None = seen(*_NODES), plugin: Symptom | None = seen(*_PLUGIN), k3s: Symptom | None = seen("k3s-named"),
+    engine: ContainerEngine | None = None, toolkit: ContainerToolkit | None = None, asked: Symptom | None = seen(tag="cdi-unresolved"),
+    world: World | None = None, pods: Symptom | None = seen(tag="cluster-node-shown"), plugin: Symptom | None = seen(tag="device-plugin-finds-none"), k3s: Symptom | None = seen("k3s-named"),
     windows: Platform | None = one(system="windows"), podman: Symptom | None = seen("podman-commands-shown", "podman-in-words"),
 ) -> Params:  # fmt: skip
     """Whose runtime it is: podman takes a description, Kubernetes's nodes have another engine, and Windows's Docker is a program of its own."""
@@ -79,7 +76,7 @@ def engine_of_the_host(
 
 @mends("container-requires-newer-driver")
 def driver_for_the_image(
-    knew: Params, error: Symptom | None = seen(*_WANTS), driver: Driver | None = one(vendor="nvidia")
+    knew: Params, error: Symptom | None = seen(tag="image-wants-driver"), driver: Driver | None = one(vendor="nvidia")
 ) -> Params:
     """The oldest branch that carries the image's CUDA; and the CUDA that the driver carries, where somebody tells it."""
     what, want = (error.get("what"), error.get("want")) if error is not None else (knew.get("what"), knew.get("want"))

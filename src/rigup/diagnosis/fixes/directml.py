@@ -1,7 +1,7 @@
 """What mends DirectML: the release that belongs together, the part that it cannot run, the adapter that was meant."""
 
 from rigup.diagnosis.fixes.amd_told import ids_in
-from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.knowledge.directml import has_directml, newest_directml, plain_form
 from rigup.machine.kinds import Gpu, PythonEnv, Symptom
 
@@ -9,7 +9,7 @@ _OF_ONNX = (
     "directml-provider-not-there", "directml-provider-missing", "onnxruntime-no-directml-entry", "directml-is-no-choice", "onnxruntime-cpu-alone",
     "directml-provider-asked", "onnxruntime-cpu-provider",
 )  # fmt: skip
-_BESIDE = ("onnxruntime-cpu-alone", "directml-provider-not-there", "directml-provider-missing")
+_BESIDE = wordings(tag="directml-beside")
 _OF_TENSORFLOW = ("directml-kernel-not-there", "no-kernel-among-those-of-directml", "plug-in-", "tensorflow-")
 _DOUBLES = "directml-has-no-doubles"
 _PLACES = "tf.config.set_soft_device_placement(True)"

@@ -1,8 +1,7 @@
 """What the ways to mend a driver's causes need: keys, switches, what keeps a module from its card."""
 
 from rigup.diagnosis.rule import Params, mends, one, seen
-from rigup.diagnosis.rules.device_manager import DEVICE, code_of
-from rigup.diagnosis.rules.told import CONTAINERS
+from rigup.diagnosis.rules.device_manager import code_of
 from rigup.knowledge.driver_faults import production_branch
 from rigup.knowledge.driver_recipes import module_key
 from rigup.knowledge.gpus import driver_branch_for
@@ -87,7 +86,9 @@ def _as_written(word: KernelParameter) -> str | None:
 
 
 @mends("uvm-device-missing")
-def node_for_a_container(spoken: Symptom | None = seen(*CONTAINERS), world: World | None = None) -> Params:
+def node_for_a_container(
+    spoken: Symptom | None = seen(tag="container-spoken-of"), world: World | None = None
+) -> Params:
     """A container is given the node; elsewhere there is none to give it to."""
     inside = spoken is not None or (world is not None and bool(world.get("container")))
     return {"device": "--device=/dev/nvidia-uvm"} if inside else {}
@@ -95,7 +96,9 @@ def node_for_a_container(spoken: Symptom | None = seen(*CONTAINERS), world: Worl
 
 @mends("vm-passthrough-misconfigured")
 def whose_card_is_passed(
-    platform: Platform | None = None, stopped: Symptom | None = seen(*DEVICE), amd: Gpu | None = one(vendor="amd")
+    platform: Platform | None = None,
+    stopped: Symptom | None = seen(tag="device-manager-code"),
+    amd: Gpu | None = one(vendor="amd"),
 ) -> Params:
     """Only under Windows did NVIDIA's older drivers refuse cards in a guest."""
     windows = platform is not None and platform.get("system") == "windows"

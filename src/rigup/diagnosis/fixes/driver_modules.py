@@ -1,47 +1,23 @@
 """What mends a kernel module that is not built: whose it is, and whether it can be built for the kernel at all."""
 
-from rigup.diagnosis.rule import Params, mends, one, seen
-from rigup.diagnosis.rules.driver import SILENT
+from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.machine.kinds import DkmsTree, Gpu, KernelModule, Platform, Symptom
 
-_AMDS_FAILED = (
-    "amdgpu-compile-error", "dkms-log-of-amdgpu-ends-in-error", "dkms-failure-told", "dkms-failure-told-lower", "dkms-did-not-compile-told",
-    "amdgpu-dkms-fails-told", "rock-dkms-failed", "package-report-of-a-failed-module", "dkms-asked-for-amds-module-fails",
-    "dpkg-leaves-amds-module",
-)  # fmt: skip
-_OF_AMD = (
-    *_AMDS_FAILED, "dkms-loads-amds-files", "package-of-amds-module-set-up", "crash-report-of-amds-module", "hsa-kernel-too-old",
-    "dkms-keeps-the-kernels-amdgpu", "rock-module-not-loaded", "rocm-smi-amdgpu-not-found", "amd-smi-no-driver",
-)  # fmt: skip
+_AMDS_FAILED = wordings(tag="amd-module-build-failed")
+_OF_AMD = wordings(tag="module-of-amd")
 # The sources do not compile for this kernel, or its maker leaves the kernel out: headers, and another try, change nothing.
-_FITS_NOT = (
-    "gpu-module-compile-error", "gpu-module-source-error", "gpu-module-uvm-source-error", "gpu-module-core-source-error",
-    "gpu-module-drm-source-error", "gpu-module-symbol-refused", "open-module-source-error", "gpu-module-source-error-of-installer",
-    "driver-source-error-below-usr-src", "dkms-excludes-this-kernel", "dkms-excludes-it-by-name", "dkms-excludes-some-module",
-    "nix-holds-the-driver-for-broken", "amdgpu-compile-error", "kernel-wanted-is-of-another-kind",
-)  # fmt: skip
-_NO_HEADERS = (
-    "dkms-headers-missing", "dkms-headers-missing-for-module", "kernel-build-folder-missing", "headers-package-not-there",
-    "kernel-devel-not-there", "installer-finds-no-kernel-sources", "dkms-hook-without-headers", "void-skips-a-kernel-without-headers",
-    "gpu-module-sanity-check", "akmods-without-kernel-files",
-)  # fmt: skip
-_FAILED = (
-    "dkms-build-failed", "dkms-build-failed-unnamed", "dkms-autoinstall-failed", "dkms-bad-exit", "dkms-package-failed", "dkms-module-not-made",
-    "dkms-module-failed-in-package", "dkms-hook-failed", "dkms-fails-in-words", "dkms-command-failed", "nvidias-make-failed",
-    "dkms-build-of-a-gpu-module-ended-badly", "nvidia-installer-build-failed", "make-failed-in-the-drivers-folder",
-    "package-of-our-module-not-configured", "akmods-build-failed", "akmods-failed", "akmods-of-a-branch-failed", "akmods-log-of-failure",
-    "emerge-could-not-compile", "suse-module-package-failed",
-)  # fmt: skip
-_AKMODS = ("akmods-build-failed", "akmods-log-of-failure", "akmods-package-error", "akmods-failed", "akmods-of-a-branch-failed",
-           "akmods-without-kernel-files", "akmods-hints-at-a-failure")  # fmt: skip
+_FITS_NOT = wordings(tag="module-fits-not")
+_NO_HEADERS = wordings(tag="headers-missing")
+_FAILED = wordings(tag="module-build-failed")
+_AKMODS = wordings(tag="akmods-failed")
 _DKMS, _AKMODS_OF_ALL = "dkms autoinstall", "akmods --force"
 _BUILT_HERE = "akmods"
 
 
 @mends("kernel-module-not-built")
 def module_that_is_wanted(
-    knew: Params, tree: DkmsTree | None = one(module="amdgpu"), said: Symptom | None = seen(*_OF_AMD), other: DkmsTree | None = one(module="nvidia"),
-    card: Gpu | None = one(vendor="nvidia"), silent: Symptom | None = seen(*SILENT), akmods: Symptom | None = seen(*_AKMODS),
+    knew: Params, tree: DkmsTree | None = one(module="amdgpu"), said: Symptom | None = seen(tag="module-of-amd"), other: DkmsTree | None = one(module="nvidia"),
+    card: Gpu | None = one(vendor="nvidia"), silent: Symptom | None = seen(tag="nvidia-driver-silent"), akmods: Symptom | None = seen(tag="akmods-failed"),
 ) -> Params:  # fmt: skip
     """AMD's module can be left out, for the kernel has one of its own; NVIDIA's cannot."""
     named = str(knew.get("module") or "")
@@ -62,7 +38,7 @@ def module_that_comes_in_packages(platform: Platform, module: KernelModule = one
 
 @mends("kernel-module-not-built")
 def whether_it_can_be_built(
-    knew: Params, refused: Symptom | None = seen(*_FITS_NOT), headers: Symptom | None = seen(*_NO_HEADERS), failed: Symptom | None = seen(*_FAILED, *_AMDS_FAILED),
+    knew: Params, refused: Symptom | None = seen(tag="module-fits-not"), headers: Symptom | None = seen(tag="headers-missing"), failed: Symptom | None = seen(tag="module-build-failed amd-module-build-failed"),
     kept: Symptom | None = seen("dkms-keeps-the-kernels-amdgpu"),
 ) -> Params:  # fmt: skip
     """Where the sources do not fit the kernel another driver or another kernel helps; where it failed and nobody says why, perhaps."""

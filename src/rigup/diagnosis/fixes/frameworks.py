@@ -5,7 +5,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from rigup.diagnosis.fixes.words import named_programs, plain_system, wish_of
-from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.knowledge.conda_forge import any_with_cuda, channel
 from rigup.knowledge.cuda import cuda_of_driver, driver_minimum, reaches
 from rigup.knowledge.driver_choice import branch_left_for, first_branch, stable_branch
@@ -16,8 +16,8 @@ from rigup.machine.kinds import Driver, Gpu, Package, Platform, PythonEnv, Sympt
 
 _KINDS = {"nvidia": "cuda", "amd": "rocm", "intel": "xpu"}
 _OF_CONDA = ("cpuonly", "pytorch", "pytorch-cpu", "pytorch-mutex", "libtorch")
-_IMAGES = ("image-of-nvidia-named", "compatibility-mode-unavailable")  # whose torch is the image's own
-_CONDA_SAID = ("conda-plans-cpu-build", "conda-downloads-cpu-build", "conda-forge-alone")
+_IMAGES = wordings(tag="frameworks-images")
+_CONDA_SAID = wordings(tag="frameworks-conda-said")
 
 
 class _Machine(NamedTuple):
@@ -116,7 +116,7 @@ def _branch(cuda: str, isa: str) -> str | None:
 # -- conda
 @mends("cpu-only-torch")
 def what_conda_is_asked(
-    knew: Params, package: Package | None = one(manager="conda", name=_OF_CONDA), said: Symptom | None = seen(*_CONDA_SAID),
+    knew: Params, package: Package | None = one(manager="conda", name=_OF_CONDA), said: Symptom | None = seen(tag="frameworks-conda-said"),
     held: Package | None = one(name="cpuonly"), vision: Package | None = one(manager="conda", name="torchvision"),
     audio: Package | None = one(manager="conda", name="torchaudio"),
 ) -> Params:  # fmt: skip
@@ -135,7 +135,7 @@ def what_conda_is_asked(
 def an_older_build_or_a_newer_driver(
     knew: Params, said: Symptom | None = seen("torch-driver-too-old"), driver: Driver | None = one(vendor="nvidia"), gpu: Gpu | None = None,
     python: PythonEnv | None = None, platform: Platform | None = None, torch: Torch | None = None,
-    amds: Symptom | None = seen("hsa-kernel-older-than-runtime"), image: Symptom | None = seen(*_IMAGES),
+    amds: Symptom | None = seen("hsa-kernel-older-than-runtime"), image: Symptom | None = seen(tag="frameworks-images"),
 ) -> Params:  # fmt: skip
     """The same release for what the driver carries, or one where none is told; else a driver for what the build wants, and an older release where that cannot be had."""
     carried = _carried(said) or (str(cuda_of_driver(driver.version) or "") if driver and driver.get("version") else "")

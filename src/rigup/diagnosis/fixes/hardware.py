@@ -1,26 +1,13 @@
 """What mends cards: which one it is, whose tool asks it, and what the administrator can do there."""
 
-from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.diagnosis.rules.hardware import uuids_of_parts
 from rigup.machine.kinds import Driver, Gpu, Platform, Symptom
 
-_BEYOND_REPAIR = (
-    "remap-failed", "gpud-wants-the-card-exchanged", "dcgm-finds-too-many-lost-rows", "ras-threshold-reached", "dcgm-retired-pages",
-)  # fmt: skip
-_OF_AMD = (
-    "ras-uncorrectable", "ras-threshold-reached", "ras-poison-consumed", "ras-fatal-interrupt", "hsa-fault-of-memory-cells",
-    "amdgpu-tells-of-poisoned-memory",
-)  # fmt: skip
-_LISTED = (
-    "nvidia-smi-lists-holder",
-    "other-process-holds-memory",
-    "fuser-lists-who-has-the-card-open",
-    "program-of-the-card-runs-for-long",
-)
-_UNLISTED = (
-    "nvidia-smi-no-processes", "nvidia-smi-none-running", "kill-finds-no-process", "nvidia-smi-dead-process-old", "nvidia-smi-dead-process",
-    "compute-processes-none-listed", "long-report-lists-no-process", "process-gone-in-words", "process-gone-in-chinese-words",
-)  # fmt: skip
+_BEYOND_REPAIR = wordings(tag="gpu-cells-broken")
+_OF_AMD = wordings(tag="amd-memory-fault")
+_LISTED = wordings(tag="holder-listed")
+_UNLISTED = wordings(tag="holder-unlisted")
 
 
 @mends("fabric-manager-not-running")
@@ -51,7 +38,7 @@ def index_of_the_card(gpu: Gpu) -> Params:
 
 @mends("gpu-memory-ecc-error")
 def what_is_left_to_do(
-    knew: Params, broken: Symptom | None = seen(*_BEYOND_REPAIR), amd: Symptom | None = seen(*_OF_AMD), card: Gpu | None = one(vendor="amd"),
+    knew: Params, broken: Symptom | None = seen(tag="gpu-cells-broken"), amd: Symptom | None = seen(tag="amd-memory-fault"), card: Gpu | None = one(vendor="amd"),
 ) -> Params:  # fmt: skip
     """A card that has no spare rows left is exchanged; AMD's is reset by its kernel, or with the machine."""
     of_amd = amd is not None or (card is not None and card.get("vendor") == "amd")
@@ -77,7 +64,7 @@ def node_that_is_held(
 
 @mends("gpu-memory-held-by-others")
 def whether_a_reset_is_left(
-    listed: Symptom | None = seen(*_LISTED), full: Symptom | None = seen(*_UNLISTED),
+    listed: Symptom | None = seen(tag="holder-listed"), full: Symptom | None = seen(tag="holder-unlisted"),
 ) -> Params:  # fmt: skip
     """Where a program is shown, it is ended; the card is reset for what is held by none."""
     return {"index": None} if listed is not None or full is None else {}

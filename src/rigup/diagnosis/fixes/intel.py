@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.fixes.amd_told import ids_in, system_of
-from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.diagnosis.rules.intel import generation
 from rigup.knowledge.amd_ways import newest_of
 from rigup.knowledge.intel import newest_kit, part_of, release_of, runtime_of_torch, variables_script
@@ -12,25 +12,19 @@ from rigup.machine.kinds import Package, Platform, Symptom, Toolkit, Torch
 
 _ONEAPI = ("intel-oneapi-runtime-missing", "intel-oneapi-version-mismatch")
 _KITS = ("oneapi", "oneapi-compiler", "oneapi-mkl", "oneapi-ccl", "oneapi-dnnl")
-_IPEX = ("ipex-imported", "ipex-in-words", "ipex-in-small-letters")
-_BY_TORCH = ("torch-xpu-dll-in-words", "torch-c-part-imported", "torch-not-linked-with-xpu")
-_THERE = (
-    "oneapi-root-is-not-set",
-    "oneapi-is-not-activated",
-    "compiler-knows-no-sycl",
-    "oneapi-package-there",
-    "oneapi-folder-shown",
-)
+_IPEX = wordings(tag="ipex-named")
+_BY_TORCH = wordings(tag="intel-by-torch")
+_THERE = wordings(tag="oneapi-there")
 _GONE = "oneapi-script-not-there"
 _RUNTIME = ("intel-sycl-rt", "intel-cmplr-lib-rt", "dpcpp-cpp-rt")
 _FOLDER = re.compile(r"[\\/]oneapi[\\/][\w-]+[\\/](\d{4}\.\d)[\\/]", re.IGNORECASE)
-_WINDOWS = ("windows-of-today-in-words", "windows-drive-shown")
+_WINDOWS = wordings(tag="windows-in-words")
 
 
 @mends(*_ONEAPI)
 def whose_library_it_is(
-    knew: Params, platform: Platform | None = None, windows: Symptom | None = seen(*_WINDOWS), torch: Torch | None = None,
-    ipex: Symptom | None = seen(*_IPEX), by_torch: Symptom | None = seen(*_BY_TORCH),
+    knew: Params, platform: Platform | None = None, windows: Symptom | None = seen(tag="windows-in-words"), torch: Torch | None = None,
+    ipex: Symptom | None = seen(tag="ipex-named"), by_torch: Symptom | None = seen(tag="intel-by-torch"),
 ) -> Params:  # fmt: skip
     """A package of Python's or the distribution's, with the torch that is there; else the base kit's release by the library's number."""
     path = str(knew.get("lib") or "")
@@ -88,7 +82,7 @@ def runtime_that_torch_pins(
 
 @mends(*_ONEAPI)
 def shell_that_has_its_variables(
-    knew: Params, kit: Toolkit | None = one(name=_KITS), there: Symptom | None = seen(*_THERE), gone: Symptom | None = seen(_GONE)
+    knew: Params, kit: Toolkit | None = one(name=_KITS), there: Symptom | None = seen(tag="oneapi-there"), gone: Symptom | None = seen(_GONE)
 ) -> Params:  # fmt: skip
     """Where the kit is there its variables are what is missed; else they are loaded after it has been installed."""
     if knew.get("pinned") or knew.get("again") or knew.get("brought") or knew.get("owner"):

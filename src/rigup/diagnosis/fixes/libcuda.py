@@ -1,16 +1,12 @@
 """What the ways to mend a foreign libcuda need: whether it lies in an image, and whether the right one lies beside it."""
 
-from rigup.diagnosis.rule import Every, Params, every, mends, one, seen
+from rigup.diagnosis.rule import Every, Params, every, mends, one, seen, wordings
 from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.driver import same_version
-from rigup.diagnosis.rules.told import CONTAINERS
 from rigup.knowledge.cuda import version_key
 from rigup.machine.kinds import Driver, DriverLibrary, KernelModule, PathLibrary, SearchPath, Symptom, World
 
-_803 = (
-    "cuda-803", "cuda-803-number", "cuda-803-constant", "cuda-803-driver-api", "cuda-803-by-number", "wsl-libcuda-of-a-linux-driver",
-    "tensorflow-driver-versions-differ", "ollama-driver-init-failed",
-)  # fmt: skip
+_803 = wordings(tag="cuda-803")
 
 
 @mends("libcuda-stub-loaded")
@@ -22,7 +18,7 @@ def folder_of_the_stub(said: Symptom = seen("libcuda-from-stubs")) -> Params:
 
 @mends("libcuda-differs-from-kernel-driver")
 def whether_it_lies_in_an_image(
-    world: World | None = None, said: Symptom | None = seen(*_803, at="container"), spoken: Symptom | None = seen(*CONTAINERS),
+    world: World | None = None, said: Symptom | None = seen(tag="cuda-803", at="container"), spoken: Symptom | None = seen(tag="container-spoken-of"),
     library: DriverLibrary | None = one(soname="libcuda.so.1", at="container"),
 ) -> Params:  # fmt: skip
     """An image with a driver's packages is built without them; no module is loaded anew for it."""

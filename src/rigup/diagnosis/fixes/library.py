@@ -2,8 +2,7 @@
 
 import re
 
-from rigup.diagnosis.rule import Params, mends, one, seen
-from rigup.diagnosis.rules.library import TF_MISSES
+from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_libraries import (
     Asked,
@@ -23,7 +22,7 @@ from rigup.knowledge.framework_cuda import cuda_of_package, jax_extra
 from rigup.machine.kinds import Driver, Package, Platform, Symptom, Toolkit, Torch
 
 _MISSING = "cuda-runtime-library-missing"
-_RUNTIME = ("cuda-library-not-found", *TF_MISSES, "tf-checks-for-a-dll", "tf-runtime-dll-not-loaded")
+_RUNTIME = wordings(tag="library-runtime")
 _PLAIN = {"CUDA": "the CUDA toolkit"}
 _BARE = re.compile(r"(?:lib)?(cudart|cublas(?:Lt)?|cufft|curand|cusolver|cusparse|nvrtc|nccl|cudnn\w*?)(?:\.so|\.dll)?")
 
@@ -50,7 +49,7 @@ def major_of_a_package(knew: Params, package: Package) -> Params:
 
 
 @mends(_MISSING)
-def runtime_that_is_missed_too(said: Symptom = seen(*_RUNTIME)) -> Params:
+def runtime_that_is_missed_too(said: Symptom = seen(tag="library-runtime")) -> Params:
     """Of all files the runtime's own tells the release best."""
     return {"runtime": said.lib} if "cudart" in str(said.get("lib")) else {}
 

@@ -3,7 +3,7 @@
 import re
 from posixpath import dirname
 
-from rigup.diagnosis.rule import Every, Params, every, mends, one, seen
+from rigup.diagnosis.rule import Every, Params, every, mends, one, seen, wordings
 from rigup.knowledge.cuda_libraries import folder_of, libraries, releases_with, usual_release
 from rigup.knowledge.framework_cuda import cuda_of_package, jax_extra
 from rigup.knowledge.torch_builds import build, companions, index_url
@@ -13,7 +13,7 @@ _CLASH, _MIX, _CUDNN = "library-clash-ld-library-path", "pip-cuda-mix", "cudnn-v
 _OF_NVIDIA = re.compile(r"nvidia-[a-z-]{3,40}-cu(\d{2})\d?")
 _OF_THE_SYSTEM = re.compile(r"/(?:usr/)?lib(?:64)?(?:/\w{3,12}-linux-gnu)?")  # where every loader looks
 _VARIABLE = "LD_LIBRARY_PATH"
-_TORCHS = ("cudnn-differs-from-built", "cudnn-differs-in-caffe2", "cudnn-differs-cut")  # torch brings its own cuDNN
+_TORCHS = wordings(tag="library-places-torchs")
 
 
 # -- another library in its place
@@ -158,7 +158,7 @@ def jax_brings_its_own(
 
 @mends(_CUDNN)
 def the_cudnn_that_it_was_built_with(
-    knew: Params, torch: Torch | None = None, path: Variable | None = one(name=_VARIABLE), own: Symptom | None = seen(*_TORCHS, "cudnn-parts-differ"),
+    knew: Params, torch: Torch | None = None, path: Variable | None = one(name=_VARIABLE), own: Symptom | None = seen("cudnn-parts-differ", tag="library-places-torchs"),
 ) -> Params:  # fmt: skip
     """torch brings its own, which is found again when the variable is gone; other programs live on the system's, or on a package's."""
     release = _dotted(str(knew.get("built") or ""))

@@ -1,6 +1,6 @@
 """What mends programs: the variable of the program that speaks, the interface that leads to the others, devices that are there."""
 
-from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.diagnosis.rules.program import CUDA_MASK
 from rigup.machine.kinds import NetInterface, Platform, Symptom, Variable
 
@@ -8,14 +8,8 @@ _NET = "multinode-wrong-interface"
 _INNER = ("lo", "docker", "virbr", "br-", "cni", "veth", "tun", "=lo", "=docker")
 _AVOIDED = "^lo,docker,br-,veth,virbr,tun,cni"  # NCCL takes each for the beginning of names
 _OF_DOCKER = "172.17.0."  # docker's own bridge: .1 is the host there, all others are containers
-_AT_HOME = (
-    "gloo-connects-to-itself", "gloo-host-of-another-address", "gloo-peer-on-loopback", "gloo-falls-back-to-loopback",
-    "several-nodes-meet-at-the-loopback", "several-nodes-meet-at-their-own-name", "own-name-is-a-loopback-address",
-    "rendezvous-on-an-inner-address", "ray-head-at-dockers-bridge",
-)  # fmt: skip
-_CONTAINER = (
-    "in-a-container-told", "docker-in-words", "container-in-words", "container-commands-shown", "ray-head-at-dockers-bridge", "unprivileged-container-told",
-)  # fmt: skip
+_AT_HOME = wordings(tag="gloo-address")
+_CONTAINER = wordings(tag="container-spoken-of")
 
 
 @mends("cuda-initialised-before-fork")
@@ -42,7 +36,7 @@ def another_interface_that_is_there(knew: Params, there: NetInterface) -> Params
 def whose_variable_it_is(
     knew: Params, gloo: Symptom | None = seen("gloo-no-address", "gloo-mesh-failed", "gloo-mesh-failed-plain", *_AT_HOME[:4]),
     mpi: Symptom | None = seen("mpi-connects-to-inner-address"), family: Symptom | None = seen("nccl-no-address-family", "nccl-goes-by-a-link-local-address"),
-    home: Symptom | None = seen(*_AT_HOME), wish: Variable | None = one(name="NCCL_SOCKET_IFNAME"), missing: Symptom | None = seen("nccl-no-interface"),
+    home: Symptom | None = seen(tag="gloo-address"), wish: Variable | None = one(name="NCCL_SOCKET_IFNAME"), missing: Symptom | None = seen("nccl-no-interface"),
 ) -> Params:  # fmt: skip
     """NCCL avoids what it is told to, gloo wants a name, Open MPI has variables of its own; an address of its own leads nowhere else."""
     name = "GLOO_SOCKET_IFNAME" if gloo is not None else "NCCL_SOCKET_IFNAME"
@@ -65,7 +59,7 @@ def whose_variable_it_is(
 @mends(_NET)
 def container_of_the_ranks(
     knew: Params,
-    said: Symptom | None = seen(*_CONTAINER),
+    said: Symptom | None = seen(tag="container-spoken-of"),
     running: Symptom | None = seen("table-from-a-container-with-gpus"),
 ) -> Params:
     """Who is behind a bridge of docker's own is reached by nobody outside."""

@@ -1,39 +1,18 @@
 """What a container is started by, and how that is asked for what the container lacks."""
 
-from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.diagnosis.rules.access import NOBODY, inside
-from rigup.diagnosis.rules.told import INTEL_FINDS_NONE
 from rigup.knowledge.starters import asked
 from rigup.machine.kinds import DeviceNode, Gpu, Group, Platform, Symptom, World
 
-_PODS = ("kubernetes-shown", "pod-is-described", "pod-was-given-gpus", "pod-ends-by-a-bus-error")
-_COMPOSE = (
-    "compose-services-shown", "compose-file-named", "compose-log", "compose-runs-as-a-plain-user", "compose-makes-a-container",
-    "compose-line-of-a-service", "compose-commands-shown", "compose-hands-the-nodes-on", "compose-kfd-commented", "compose-knows-no-devices",
-    "rocm-image-composed",
-)  # fmt: skip
-_LXD = (
-    "lxd-commands-shown",
-    "lxd-named",
-    "lxd-finds-no-toolkit",
-    "lxd-cannot-hand-the-device-on",
-    "lxd-finds-no-driver-for-the-card",
-)
-_LXC = (
-    "lxc-configured",
-    "lxc-in-words",
-    "lxc-in-capitals",
-)
-_PODMAN = (
-    "podman-commands-shown",
-    "podman-without-own-groups",
-    "podman-in-words",
-    "distrobox-named",
-    "toolbox-entered",
-)
+_PODS = wordings(tag="pod-spoken-of")
+_COMPOSE = wordings(tag="compose-spoken-of")
+_LXD = wordings(tag="lxd-spoken-of")
+_LXC = wordings(tag="lxc-spoken-of")
+_PODMAN = wordings(tag="podman-spoken-of")
 _ASKED = "asked-capabilities-without-compute"
-_NO_COMPUTE = ("driver-capabilities-without-compute", _ASKED)
-_KFD_MISSED = ("kfd-not-there", "ollama-kfd-not-loaded")
+_NO_COMPUTE = wordings(tag="starters-no-compute")
+_KFD_MISSED = wordings(tag="starters-kfd-missed")
 _SHM, _GROUP, _OWNED = "shm-too-small", "container-render-group-mismatch", "container-files-root-owned"
 _LOST, _NONE = "container-lost-gpu-after-daemon-reload", "container-without-gpu"
 _RENDER = "/dev/dri/renderD128"
@@ -42,8 +21,8 @@ _HOLES = {"kubernetes": "pod", "compose": "compose", "lxd": "guest", "lxc": "gue
 
 @mends(_NONE, _SHM, _GROUP, _OWNED, _LOST)
 def what_starts_it(
-    world: World | None = None, pod: Symptom | None = seen(*_PODS), compose: Symptom | None = seen(*_COMPOSE), lxd: Symptom | None = seen(*_LXD),
-    lxc: Symptom | None = seen(*_LXC), enroot: Symptom | None = seen("enroot-shown"),
+    world: World | None = None, pod: Symptom | None = seen(tag="pod-spoken-of"), compose: Symptom | None = seen(tag="compose-spoken-of"), lxd: Symptom | None = seen(tag="lxd-spoken-of"),
+    lxc: Symptom | None = seen(tag="lxc-spoken-of"), enroot: Symptom | None = seen("enroot-shown"),
 ) -> Params:  # fmt: skip
     """A manifest or a file that is shown is what people change; a command that is shown says what it is by its name."""
     engine = str((world and world.get("container")) or "")
@@ -58,7 +37,7 @@ def what_starts_it(
 
 @mends(_NONE, _SHM, _GROUP, _OWNED, _LOST)
 def what_it_is_said_to_be_started_by(
-    knew: Params, podman: Symptom | None = seen(*_PODMAN), apptainer: Symptom | None = seen("apptainer-in-words"),
+    knew: Params, podman: Symptom | None = seen(tag="podman-spoken-of"), apptainer: Symptom | None = seen("apptainer-in-words"),
     pod: Symptom | None = seen("kubernetes-in-words", "k3s-named"), docker: Symptom | None = seen("docker-in-words"),
 ) -> Params:  # fmt: skip
     """Where nothing is shown a word is enough; docker is what most have."""
@@ -76,9 +55,9 @@ def _asking(knew: Params, wish: str, prefix: str = "") -> Params:
 
 @mends(_NONE)
 def how_gpus_are_asked_for(
-    knew: Params, card: Gpu | None = None, error: Symptom | None = seen(*_KFD_MISSED), part: Symptom | None = seen(*_NO_COMPUTE),
+    knew: Params, card: Gpu | None = None, error: Symptom | None = seen(tag="starters-kfd-missed"), part: Symptom | None = seen(tag="starters-no-compute"),
     given: Symptom | None = seen("pod-was-given-gpus"), k3s: Symptom | None = seen("k3s-named"), wsl: Platform | None = one(wsl=(1, 2)),
-    intel: Symptom | None = seen(*INTEL_FINDS_NONE),
+    intel: Symptom | None = seen(tag="intel-finds-none"),
 ) -> Params:  # fmt: skip
     """Each maker's cards are asked for in another way; what the rule itself knew is kept where a command takes it."""
     pod = knew.get("starter") == "kubernetes"

@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.fixes.words import plain_system
-from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.diagnosis.rules.wheels import libc_of
 from rigup.knowledge.conda_forge import any_with_cuda, channel, conda_package
 from rigup.knowledge.cuda import version_key
@@ -20,16 +20,9 @@ from rigup.knowledge.torch_builds import TorchBuild, builds, companions, index_u
 from rigup.knowledge.wheels import families
 from rigup.machine.kinds import Cpu, Distribution, Gpu, Package, Platform, PythonEnv, Symptom, TensorFlow, Torch
 
-_ASKED = (
-    "pip-no-version",
-    "wheel-tag-refused",
-    "uv-no-abi-tag",
-    "uv-other-abi-only",
-    "uv-nothing-for-this-platform",
-    "pip-no-distribution",
-)
-_MUSL = ("musl-loads-a-glibc-wheel", "musl-does-not-relocate", "musl-misses-a-symbol-of-glibc")
-_PLUS = ("systems-own-libstdc-too-old", "wheel-newer-than-the-systems-libstdc")
+_ASKED = wordings(tag="wheel-refused")
+_MUSL = wordings(tag="musl-system")
+_PLUS = wordings(tag="libstdc-too-old")
 _RELEASES = 5  # that have to have a Python before it is named unasked
 _EMULATED = ("QEMU", "KVM")
 _GUESTS = "guest-processor-made-up"
@@ -39,7 +32,7 @@ _OF_TORCH = ("torch", "torchvision", "torchaudio")
 # -- the Python
 @mends("python-version-without-wheels")
 def a_python_that_has_wheels(
-    knew: Params, said: Symptom | None = seen(*_ASKED), python: PythonEnv | None = None, platform: Platform | None = None, index: Symptom | None = seen("pip-looks-in"),
+    knew: Params, said: Symptom | None = seen(tag="wheel-refused"), python: PythonEnv | None = None, platform: Platform | None = None, index: Symptom | None = seen("pip-looks-in"),
     poetry: Symptom | None = seen("poetry-has-no-candidate"), narrow: Symptom | None = seen("python-of-32-bits"),
 ) -> Params:  # fmt: skip
     """The one nearest to what is there for which the release has wheels; which release, the text tells, or nobody."""
@@ -129,8 +122,8 @@ def _release(said: Symptom | None) -> str:
 # -- the libc
 @mends("glibc-too-old-for-wheel")
 def what_runs_on_this_libc(
-    knew: Params, system: Distribution | None = None, torch: Torch | None = None, python: PythonEnv | None = None, said: Symptom | None = seen(*_ASKED),
-    musl: Symptom | None = seen(*_MUSL), plus: Symptom | None = seen(*_PLUS), tagged: Symptom | None = seen("uv-other-platform-only", "uv-no-platform-tag"),
+    knew: Params, system: Distribution | None = None, torch: Torch | None = None, python: PythonEnv | None = None, said: Symptom | None = seen(tag="wheel-refused"),
+    musl: Symptom | None = seen(tag="musl-system"), plus: Symptom | None = seen(tag="libstdc-too-old"), tagged: Symptom | None = seen("uv-other-platform-only", "uv-no-platform-tag"),
 ) -> Params:  # fmt: skip
     """A release of torch whose wheels this libc takes; a system with a newer one; musl takes none of them."""
     if (

@@ -6,7 +6,6 @@ from rigup.diagnosis.rule import Every, Params, Verdict, one, rule, seen
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Account, DeviceNode, Gpu, Group, Jetson, Service, Symptom, Toolkit, Torch, World
 
-_HANDED_ON = ("kfd-handed-in", "compose-hands-the-nodes-on")
 _KFD = "/dev/kfd"
 TEGRA = ("/dev/nvmap", "/dev/nvhost-", "/dev/nvgpu/")
 NOBODY = ("nobody", "nogroup", "nfsnobody", "65534")  # whom a user namespace does not know
@@ -43,7 +42,7 @@ def _held(node: DeviceNode, who: Account) -> bool:
 def account_not_in_the_nodes_group(
     who: Account, node: DeviceNode = one(path=_KFD), other: Gpu | None = one(vendor="nvidia"),
     mine: Gpu | None = one(vendor="amd", integrated=False), rocm: Toolkit | None = one(name="rocm"), torch: Torch | None = None,
-    given: Symptom | None = seen(*_HANDED_ON),
+    given: Symptom | None = seen(tag="nodes-handed-on"),
 ) -> Verdict:  # fmt: skip
     """Beside an NVIDIA card the graphics of an AMD processor are not meant for computing, unless ROCm is here."""
     meant = not other or mine or rocm or (torch and torch.get("hip"))
@@ -52,7 +51,7 @@ def account_not_in_the_nodes_group(
 
 
 @rule("container-render-group-mismatch", "likely")
-def account_beside_nodes_that_are_handed_on(who: Account, _given: Symptom = seen(*_HANDED_ON), node: DeviceNode = one(path=_KFD)) -> Verdict:  # fmt: skip
+def account_beside_nodes_that_are_handed_on(who: Account, _given: Symptom = seen(tag="nodes-handed-on"), node: DeviceNode = one(path=_KFD)) -> Verdict:  # fmt: skip
     """What starts a container hands the node on, and who is told of is not in its group: mostly inside, by number."""
     return not inside(node) and not inside(who) and closed(node, who) and {"group": node.get("group")}
 

@@ -4,7 +4,6 @@ from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.knowledge.apple import is_older, mps_minimum, next_mps_minimum
 from rigup.machine.kinds import Cpu, Gpu, Launch, Platform, PythonEnv, Symptom, Torch, Variable
 
-_WANTS = ("mps-wants-newer-macos", "mps-version-or-device", "mps-bfloat16-wants-macos")
 _INTEL, _ARM = "x86_64", "arm64"
 _MAC_CONTAINERS = ("linuxkit", "orbstack")  # kernels of the virtual machines in which a Mac's containers run
 
@@ -21,7 +20,7 @@ def system_older_than_the_build_asks(
 
 @rule("mps-macos-too-old")
 def system_older_than_the_message_says(
-    said: Symptom = seen(*_WANTS), platform: Platform = one(system="macos")
+    said: Symptom = seen(tag="apple-wants"), platform: Platform = one(system="macos")
 ) -> Verdict:
     """The message names a version, and the system is below it."""
     want = str(said.get("want"))
@@ -198,7 +197,7 @@ def _in_mac_container(platform: Platform) -> bool:
 
 @rule("mps-blocked-by-sandbox", "likely")
 def message_asks_for_what_is_there(
-    said: Symptom = seen(*_WANTS), platform: Platform = one(system="macos"), env: PythonEnv | None = None, torch: Torch | None = None
+    said: Symptom = seen(tag="apple-wants"), platform: Platform = one(system="macos"), env: PythonEnv | None = None, torch: Torch | None = None
 ) -> Verdict:  # fmt: skip
     """It names a version, and the system has it: something else hides the device."""
     want = str(said.get("want"))
@@ -229,7 +228,7 @@ def sandbox_variable_and_no_device(
 
 @rule("mps-blocked-by-sandbox", "likely")
 def sandbox_variable_and_the_message(
-    _box: Symptom = seen("sandbox-variable-named", "sandbox-named"), said: Symptom = seen(*_WANTS), platform: Platform | None = one(system="macos")
+    _box: Symptom = seen("sandbox-variable-named", "sandbox-named"), said: Symptom = seen(tag="apple-wants"), platform: Platform | None = one(system="macos")
 ) -> Verdict:  # fmt: skip
     """The variable stands in the text, and nothing shows that the system is old."""
     known = platform is not None and platform.knows("version")

@@ -10,10 +10,6 @@ from rigup.knowledge.torch_builds import builds
 from rigup.machine.kinds import Gpu, PciDevice, Symptom, Torch
 
 _NVIDIA = "10de"
-_OF_A_LIBRARY = (
-    "no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs", "no-kernel-image-by-another-programs-check", "detectron2-code-list",
-    "runtime-call-no-kernel-image", "source-file-no-kernel-image", "no-kernel-image-beside-a-compiled-frame",
-)  # fmt: skip
 _COMPARABLE = 0.5  # share of a served card's memory from which on a card beside it is worth computing on
 
 
@@ -116,7 +112,7 @@ def torch_refuses_an_older_card(
 
 @rule("gpu-arch-older-than-wheel", "likely")
 def no_image_for_a_dropped_card(
-    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen(*_OF_A_LIBRARY),
+    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen(tag="code-list-of-a-library"),
     torch: Torch | None = None, own: Symptom | None = seen("ggml-finds-devices"),
 ) -> Verdict:  # fmt: skip
     """Nothing tells what torch was built for, and no build of today serves the card; llama.cpp and its kin are no torch."""
@@ -126,7 +122,7 @@ def no_image_for_a_dropped_card(
 
 @rule("gpu-arch-newer-than-wheel", "possible")
 def no_image_for_a_recent_card(
-    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen(*_OF_A_LIBRARY),
+    gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen("no-kernel-image"), library: Symptom | None = seen(tag="code-list-of-a-library"),
     torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """Nothing tells what torch was built for, and most of its releases are older than the card."""

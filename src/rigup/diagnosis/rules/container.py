@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.diagnosis.rules.access import inside
-from rigup.diagnosis.rules.told import LISTS_WITHOUT, NOTEBOOKS, WITHOUT_GPU, Told
+from rigup.diagnosis.rules.told import Told
 from rigup.knowledge import wsl
 from rigup.knowledge.jetson import jetpack_of_l4t
 from rigup.machine.kinds import (
@@ -26,11 +26,6 @@ from rigup.machine.kinds import (
     World,
 )
 
-_NO_GPU = (
-    "nvidia-smi-not-installed", "nvidia-nodes-not-there", "torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device-constant",
-    "cuda-no-device", "nvml-driver-not-loaded", "program-finds-no-visible-gpu", "program-finds-no-cuda-devices",
-    "process-group-finds-no-gpus", "deepspeed-finds-no-gpu", "torchrun-counts-no-gpu", "trainer-asserts-cuda",
-)  # fmt: skip
 _DRIVERS = {"nvidia": "nvidia", "amdgpu": "amd"}
 _WISHES = (
     "NVIDIA_VISIBLE_DEVICES",
@@ -48,7 +43,7 @@ ENGINE_DEFAULT = 64 * 2**20  # what docker and podman give /dev/shm
 def no_nodes_inside(
     nodes: Every[DeviceNode] = every(DeviceNode, at="container"), card: PciDevice = one(driver=tuple(_DRIVERS)),
     torch: Torch | None = one(at="container"), wish: Variable | None = one(name=_WISHES, at="container"),
-    error: Symptom | None = seen(*_NO_GPU, "kfd-not-there", at="container"),
+    error: Symptom | None = seen("kfd-not-there", tag="program-finds-no-gpu", at="container"),
 ) -> Verdict:  # fmt: skip
     """The kernel drives a card, and a container that is made for one has no way to it. A data base needs none."""
     wanted = "/dev/kfd" if card.driver == "amdgpu" else "/dev/nvidia"
@@ -59,8 +54,8 @@ def no_nodes_inside(
 
 @rule("container-without-gpu")
 def not_asked_for(
-    error: Symptom = seen(*_NO_GPU, "image-found-no-driver", "kfd-not-there"), world: World = one(gpu_requested=False),
-    none: Symptom | None = seen(*LISTS_WITHOUT),
+    error: Symptom = seen("image-found-no-driver", "kfd-not-there", tag="program-finds-no-gpu"), world: World = one(gpu_requested=False),
+    none: Symptom | None = seen(tag="display-list-without-nvidia"),
 ) -> Verdict:  # fmt: skip
     """The command that started it names no GPU, and nobody shows that there is none to be named."""
     return none is None and bool(world.get("container")) and (not error.place.world or inside(error))
@@ -68,7 +63,7 @@ def not_asked_for(
 
 @rule("container-without-gpu")
 def host_has_what_is_missing_inside(
-    driver: Driver = one(vendor="nvidia"), _error: Symptom = seen(*_NO_GPU, at="container"), asked: World | None = one(at="container", gpu_requested=True),
+    driver: Driver = one(vendor="nvidia"), _error: Symptom = seen(tag="program-finds-no-gpu", at="container"), asked: World | None = one(at="container", gpu_requested=True),
 ) -> Verdict:  # fmt: skip
     """The driver answers elsewhere on this machine. Where GPUs were asked for a mask inside may hide them as well."""
     return asked is None and bool(driver.version) and {"vendor": "nvidia"}
@@ -76,7 +71,7 @@ def host_has_what_is_missing_inside(
 
 @rule("container-without-gpu", strength="possible")
 def host_has_what_was_asked_for(
-    driver: Driver = one(vendor="nvidia"), _error: Symptom = seen(*_NO_GPU, at="container"), _asked: World = one(at="container", gpu_requested=True),
+    driver: Driver = one(vendor="nvidia"), _error: Symptom = seen(tag="program-finds-no-gpu", at="container"), _asked: World = one(at="container", gpu_requested=True),
 ) -> Verdict:  # fmt: skip
     """NVIDIA's runtime alone passes nothing in where neither the image nor the command names the GPUs."""
     return bool(driver.version) and {"vendor": "nvidia"}
@@ -96,7 +91,7 @@ def host_lists_what_is_missing_inside(
 def torch_finds_no_driver_inside(
     _error: Symptom = seen("torch-found-no-driver", "nvidia-smi-no-library", "libcuda-not-found", "cuda-driver-library-not-found", at="container"),
     driver: Driver | None = one(vendor="nvidia"), card: Gpu | None = one(vendor="nvidia"), other: Gpu | None = one(vendor="amd", integrated=False),
-    hosted: Symptom | None = seen(*NOTEBOOKS),
+    hosted: Symptom | None = seen(tag="hosted-notebook"),
 ) -> Verdict:  # fmt: skip
     """The engine puts the driver's library into a container that asks for GPUs; privileges alone do not."""
     elsewhere = hosted is not None or (other is not None and card is None)
@@ -105,7 +100,7 @@ def torch_finds_no_driver_inside(
 
 @rule("container-without-gpu", strength="likely")
 def tensorflow_finds_no_driver_inside(
-    _said: Symptom = seen("tf-no-driver-in-container"), gpu: Gpu | None = one(vendor="nvidia", at="container"), plain: Symptom | None = seen(*WITHOUT_GPU),
+    _said: Symptom = seen("tf-no-driver-in-container"), gpu: Gpu | None = one(vendor="nvidia", at="container"), plain: Symptom | None = seen(tag="no-gpu-told"),
 ) -> Verdict:  # fmt: skip
     """The host's name is a container's number; where the engine passes GPUs, the driver's folder in /proc comes too."""
     return gpu is None and plain is None and {"vendor": "nvidia"}

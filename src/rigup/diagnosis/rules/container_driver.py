@@ -1,16 +1,13 @@
 """Containers that the engine gave nothing of the driver, or a part of it."""
 
 from rigup.diagnosis.rule import Every, Verdict, every, lacks, one, rule, seen
-from rigup.diagnosis.rules.told import LISTS_WITHOUT, WITHOUT_GPU
 from rigup.machine.kinds import DeviceNode, Driver, PciDevice, Symptom, Torch, World
-
-_NO_COMPUTE = ("driver-capabilities-without-compute", "asked-capabilities-without-compute")
 
 
 @rule("container-without-gpu", strength="likely")
 def tool_is_not_in_the_image(
     _error: Symptom = seen("engine-finds-no-nvidia-smi"), asked: World | None = one(at="container", gpu_requested=True),
-    none: Symptom | None = seen(*LISTS_WITHOUT),
+    none: Symptom | None = seen(tag="display-list-without-nvidia"),
 ) -> Verdict:  # fmt: skip
     """Where GPUs are asked for the engine lays nvidia-smi into the image; unless the machine has none at all."""
     return asked is None and none is None and {"vendor": "nvidia"}
@@ -36,7 +33,8 @@ def render_nodes_were_forgotten(
 
 @rule("container-without-gpu", strength="likely")
 def asked_for_without_compute(
-    _error: Symptom = seen("libcuda-not-found", "cuda-driver-library-not-found"), _asked: Symptom = seen(*_NO_COMPUTE)
+    _error: Symptom = seen("libcuda-not-found", "cuda-driver-library-not-found"),
+    _asked: Symptom = seen(tag="starters-no-compute"),
 ) -> Verdict:
     """nvidia-smi comes with `utility`, and libcuda with `compute` alone."""
     return {"vendor": "nvidia"}
@@ -48,7 +46,7 @@ def somebody_tells_of_a_container(
     _told: Symptom = seen("speaks-of-a-container"),
     driver: Driver | None = one(vendor="nvidia"),
     bus: PciDevice | None = None,
-    plain: Symptom | None = seen(*WITHOUT_GPU),
+    plain: Symptom | None = seen(tag="no-gpu-told"),
 ) -> Verdict:
     """The program says that there is no driver, and the person that it runs in a container, and not that no GPU is there."""
     return plain is None and driver is None and bus is None and error.place.world != "host" and {"vendor": "nvidia"}

@@ -7,16 +7,12 @@ from rigup.knowledge.gpus import one_gpu
 from rigup.machine.kinds import Gpu, Platform, Symptom, Torch
 from rigup.machine.names import same_name, words
 
-_CHOSEN = ("directml-chosen", "directml-option")
-DIRECTML_USED = ("directml-device-used", "directml-default-device", "directml-device-asked", "sdnext-directml-device")
-_SECOND = ("directml-second-chosen", "directml-second-chosen-by-option", "directml-second-chosen-by-name")
-
 
 @rule("directml-module-missing")
 def chosen_and_found_nothing(
-    _chosen: Symptom = seen(*_CHOSEN),
+    _chosen: Symptom = seen(tag="directml-adapter-chosen"),
     _nothing: Symptom = seen("sdnext-no-cuda"),
-    loaded: Symptom | None = seen("directml-loaded", *DIRECTML_USED),
+    loaded: Symptom | None = seen("directml-loaded", tag="directml-used"),
 ) -> Verdict:
     """The launcher chose it, and what it prints where the module loads is not there."""
     return loaded is None
@@ -24,9 +20,9 @@ def chosen_and_found_nothing(
 
 @rule("directml-module-missing", "likely")
 def chosen_and_torch_for_the_processor(
-    _chosen: Symptom = seen(*_CHOSEN),
+    _chosen: Symptom = seen(tag="directml-adapter-chosen"),
     _failed: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-linked-with-cuda"),
-    loaded: Symptom | None = seen("directml-loaded", *DIRECTML_USED),
+    loaded: Symptom | None = seen("directml-loaded", tag="directml-used"),
     torch: Torch | None = None,
 ) -> Verdict:
     """The program fell back to CUDA, of which this torch has none."""
@@ -60,7 +56,7 @@ def package_of_windows_in_a_shell(
 
 @rule("directml-wrong-adapter", "likely")
 def integrated_is_used_beside_a_card(
-    used: Symptom = seen(*DIRECTML_USED, "directml-adapter-listed"), other: Gpu = one()
+    used: Symptom = seen("directml-adapter-listed", tag="directml-used"), other: Gpu = one()
 ) -> Verdict:
     """The adapter in use has no memory of its own, and a card is there that has. Of a list the first is used."""
     if used.get("index", "0") != "0":
@@ -76,7 +72,7 @@ def integrated_is_used_beside_a_card(
 @rule("directml-wrong-adapter", "likely")
 def first_of_two_is_the_processors_own(
     where: Symptom = seen("directml-spoken-of", "directml-provider-spoken-of", "directml-imported", "directml-first-asked"), first: Gpu = one(runtime_index=0),
-    other: Gpu = one(integrated=False), chosen: Symptom | None = seen(*_SECOND),
+    other: Gpu = one(integrated=False), chosen: Symptom | None = seen(tag="directml-second-adapter"),
 ) -> Verdict:  # fmt: skip
     """Unless told otherwise a program takes the adapter with the first number, and nothing shows that another was asked for."""
     apart = other.get("runtime_index") != 0
@@ -91,7 +87,7 @@ def first_of_two_is_the_processors_own(
 @rule("directml-wrong-adapter", "likely")
 def first_number_where_windows_lists_two(
     asked: Symptom = seen("directml-first-asked"), other: Gpu = one(integrated=False), inner: Symptom = seen("intel-drawing-chip-named", "radeon-graphics-of-windows-listed"),
-    chosen: Symptom | None = seen(*_SECOND), first: Gpu | None = one(runtime_index=0),
+    chosen: Symptom | None = seen(tag="directml-second-adapter"), first: Gpu | None = one(runtime_index=0),
 ) -> Verdict:  # fmt: skip
     """The program asks for the first, and the processor's graphics, which mostly are that, stand in Windows's list beside a card."""
     inside = first is None or small(str(first.get("name")))
@@ -101,7 +97,7 @@ def first_number_where_windows_lists_two(
 @rule("directml-wrong-adapter", "likely")
 def integrated_is_used_as_people_say(
     said: Symptom = seen("integrated-used-in-words", "igpu-used-in-words", "intel-graphics-used-in-words", "internal-used-in-words", "wrong-adapter-in-words", "discrete-not-used-in-words"),
-    where: Symptom = seen("directml-spoken-of", "directml-provider-spoken-of", "dml-spoken-of", *DIRECTML_USED), wish: Symptom | None = seen("integrated-wished-in-words"),
+    where: Symptom = seen("directml-spoken-of", "directml-provider-spoken-of", "dml-spoken-of", tag="directml-used"), wish: Symptom | None = seen("integrated-wished-in-words"),
 ) -> Verdict:  # fmt: skip
     """Somebody with a card sees the processor's graphics at work."""
     return wish is None and {"said": said.id, "where": where.id}

@@ -1,6 +1,6 @@
 """NVIDIA's kernel side: whether a module is there, is let in, gets the card, and fits the card and its libraries."""
 
-from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
+from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen, wordings
 from rigup.diagnosis.rules.access import inside
 from rigup.knowledge.cuda import cuda_of_driver, version_key
 from rigup.knowledge.gpus import driver_branch_for, open_module
@@ -22,25 +22,7 @@ from rigup.machine.kinds import (
 )
 
 NVIDIA = "10de"
-SILENT = (
-    "nvidia-smi-cannot-communicate", "nvml-driver-not-loaded", "nvml-driver-not-loaded-lower", "nvml-driver-not-loaded-constant",
-    "nvidia-settings-not-loaded", "nvidia-smi-silent-told",
-)  # fmt: skip
-NO_CUDA = (
-    "torch-found-no-driver",
-    "cuda-no-device",
-    "cuda-no-device-constant",
-    "torch-no-cuda-gpus",
-    "vllm-no-device-type",
-    "program-finds-no-visible-gpu",
-    "program-finds-no-cuda-devices",
-    "cuda-samples-no-device",
-    "paddle-detects-no-gpu",
-    "catboost-has-no-gpu-to-train-on",
-    "lammps-finds-no-accelerator",
-    "tensorrt-starts-without-a-device",
-    "gromacs-task-finds-no-gpu",
-)
+SILENT = wordings(tag="nvidia-driver-silent")
 _NOVA = ("nova_core", "nova-core", "NovaCore")
 _USER_SPACE = (
     "nvidia-utils",
@@ -124,7 +106,7 @@ def another_libcuda_stands_first(
 @rule("libcuda-differs-from-kernel-driver", "likely")
 def table_shows_the_cuda_of_an_older_library(
     driver: Driver = one(vendor="nvidia"),
-    _error: Symptom = seen(*NO_CUDA, "cuda-not-initialized", "cuda-init-failed-no-gpu"),
+    _error: Symptom = seen("cuda-not-initialized", "cuda-init-failed-no-gpu", tag="nvidia-finds-none"),
 ) -> Verdict:
     """nvidia-smi prints what libcuda carries: less than the driver's branch does means that an older one was found."""
     carried = cuda_of_driver(driver.version)
@@ -146,7 +128,8 @@ def stub_on_the_search_path(folder: SearchPath, stub: PathLibrary = one(stub=Tru
 
 @rule("libcuda-stub-loaded", "likely")
 def stubs_searched_and_no_gpu(
-    folder: SearchPath, _error: Symptom = seen(*NO_CUDA, "cuda-999", "cuda-999-constant", "cuda-999-runtime")
+    folder: SearchPath,
+    _error: Symptom = seen("cuda-999", "cuda-999-constant", "cuda-999-runtime", tag="nvidia-finds-none"),
 ) -> Verdict:
     """Nobody listed the folder, but its name tells, and CUDA fails."""
     return folder.path.endswith("/stubs") and {"folder": folder.path}
@@ -191,7 +174,7 @@ def _unbuilt(tree: DkmsTree, builds: Every[DkmsBuild], platform: Platform) -> Ve
 @rule("kernel-module-not-built", "likely")
 def modprobe_finds_no_module(
     said: Symptom = seen("modprobe-module-not-found", "kmod-no-such-module"),
-    _smi: Symptom = seen(*SILENT, "dkms-headers-missing", "nvidia-installer-load-failed", "nvidia-docker-no-uvm", "cuda-999", "fallback-service-speaks", "persistenced-finds-no-nodes"),
+    _smi: Symptom = seen("dkms-headers-missing", "nvidia-installer-load-failed", "nvidia-docker-no-uvm", "cuda-999", "fallback-service-speaks", "persistenced-finds-no-nodes", tag="nvidia-driver-silent"),
     ready: KernelModule | None = one(name="nvidia", loaded=True), uvm: Symptom | None = seen("uvm-module-not-inserted"),
 ) -> Verdict:  # fmt: skip
     """The driver's programs are there, and its module is not; where CUDA's part has a number in its name, that is what was meant."""
@@ -215,7 +198,7 @@ def modprobe_finds_none_though_installed(
 @rule("kernel-module-not-built", "likely")
 def some_build_failed_and_no_driver_answers(
     said: Symptom = seen("dkms-build-failed-unnamed", "dkms-headers-missing", "kernel-build-folder-missing"),
-    _smi: Symptom = seen(*SILENT, "dkms-package-failed"),
+    _smi: Symptom = seen("dkms-package-failed", tag="nvidia-driver-silent"),
 ) -> Verdict:
     """DKMS does not say for which module it failed; that the driver is silent tells."""
     return {"kernel": said.get("kernel")}
@@ -225,7 +208,7 @@ def some_build_failed_and_no_driver_answers(
 @rule("secure-boot-module-unsigned", "likely")
 def kernel_refuses_some_module(
     _refused: Symptom = seen("module-key-unavailable", "lockdown-unsigned-module"),
-    _smi: Symptom = seen(*SILENT, *NO_CUDA, "rock-module-not-loaded"),
+    _smi: Symptom = seen("rock-module-not-loaded", tag="nvidia-driver-silent nvidia-finds-none"),
 ) -> Verdict:
     """The kernel's log names no module; that the driver is silent tells."""
     return True
@@ -243,7 +226,7 @@ def module_is_there_and_secure_boot_is_on(
 
 @rule("secure-boot-module-unsigned", "likely")
 def driver_silent_under_secure_boot(
-    platform: Platform = one(secure_boot=True), smi: Symptom = seen(*SILENT), module: KernelModule | None = one(name="nvidia"),
+    platform: Platform = one(secure_boot=True), smi: Symptom = seen(tag="nvidia-driver-silent"), module: KernelModule | None = one(name="nvidia"),
     loaded: KernelModule | None = one(name="nvidia", loaded=True), other: PciDevice | None = one(vendor_id=NVIDIA, driver=("nouveau", "vfio-pci", *_NOVA)),
     switch: GraphicsSwitch | None = one(mode="integrated"),
 ) -> Verdict:  # fmt: skip
@@ -258,7 +241,7 @@ def driver_silent_under_secure_boot(
 @rule("nouveau-bound")
 def nouveau_holds_the_card(
     card: PciDevice = one(vendor_id=NVIDIA, driver="nouveau"), compute: Gpu | None = one(vendor="amd", integrated=False),
-    wish: Symptom | None = seen(*SILENT, *NO_CUDA), module: KernelModule | None = one(name="nvidia"),
+    wish: Symptom | None = seen(tag="nvidia-driver-silent nvidia-finds-none"), module: KernelModule | None = one(name="nvidia"),
 ) -> Verdict:  # fmt: skip
     """Beside another card that computes, one that only draws the desktop may keep nouveau."""
     wanted = wish is not None or (module and module.get("built_for")) or "nvidia" in card.get("modules", ())
@@ -276,7 +259,7 @@ def nvidia_was_not_asked(
 
 @rule("nouveau-bound", "likely")
 def nouveau_is_loaded_and_nvidia_is_not(
-    _smi: Symptom = seen(*SILENT), nouveau: KernelModule | None = one(name="nouveau"), logged: Symptom | None = seen("nouveau-in-the-log"),
+    _smi: Symptom = seen(tag="nvidia-driver-silent"), nouveau: KernelModule | None = one(name="nouveau"), logged: Symptom | None = seen("nouveau-in-the-log"),
     loaded: KernelModule | None = one(name="nvidia", loaded=True),
 ) -> Verdict:  # fmt: skip
     """Of the two modules the wrong one is in the kernel, or came up at boot and was not taken out."""
@@ -287,7 +270,7 @@ def nouveau_is_loaded_and_nvidia_is_not(
 @rule("nouveau-bound", "possible")
 def nouveau_came_up(
     _logged: Symptom = seen("nouveau-in-the-log"), compute: Gpu | None = one(vendor=("amd", "intel"), integrated=False), driver: Driver | None = one(vendor="nvidia"),
-    module: KernelModule | None = one(name=("nouveau", "nvidia")), silent: Symptom | None = seen(*SILENT), card: PciDevice | None = one(vendor_id=NVIDIA),
+    module: KernelModule | None = one(name=("nouveau", "nvidia")), silent: Symptom | None = seen(tag="nvidia-driver-silent"), card: PciDevice | None = one(vendor_id=NVIDIA),
     listed: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """The kernel's log shows nouveau start the card, and that is all; where cards, modules or drivers are listed, they tell."""

@@ -2,14 +2,9 @@
 
 from rigup.diagnosis.rule import Every, Verdict, every, lacks, one, rule, seen
 from rigup.diagnosis.rules.access import inside
-from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT
+from rigup.diagnosis.rules.driver import NVIDIA
 from rigup.diagnosis.rules.told import (
-    LISTS_WITHOUT,
-    NO_DEDICATED,
-    NO_SUCH_CARD,
     ON_THE_PROCESSOR,
-    OTHER_ACCELERATORS,
-    WITHOUT_GPU,
 )
 from rigup.machine.kinds import (
     Driver,
@@ -37,7 +32,9 @@ def tool_took_the_card_away(
 @rule("hybrid-laptop-gpu-powered-off")
 def bbswitch_turned_it_off(
     _said: Symptom = seen("bbswitch-off", "bbswitch-card-off"),
-    _lost: Symptom = seen("gpu-fallen-off", "xid-79", "gpu-d3cold-inaccessible", *SILENT, *NO_CUDA),
+    _lost: Symptom = seen(
+        "gpu-fallen-off", "xid-79", "gpu-d3cold-inaccessible", tag="nvidia-driver-silent nvidia-finds-none"
+    ),
 ) -> Verdict:
     """The card is gone because bbswitch cut its power."""
     return {"tool": "bbswitch"}
@@ -55,11 +52,11 @@ def lost_where_a_tool_switches_it(
 # -- not loaded
 @rule("nvidia-module-not-loaded", "likely")
 def no_module_answers(
-    smi: Symptom = seen(*SILENT),
+    smi: Symptom = seen(tag="nvidia-driver-silent"),
     loaded: KernelModule | None = one(name="nvidia", loaded=True), lent: PciDevice | None = one(vendor_id=NVIDIA, driver="vfio-pci"),
     free: PciDevice | None = one(vendor_id=NVIDIA, driver=None), platform: Platform | None = None,
-    mounted: Symptom | None = seen("driver-files-mounted-by-hand"), cardless: Symptom | None = seen(*NO_SUCH_CARD, *NO_DEDICATED),
-    looked: Symptom | None = seen(*LISTS_WITHOUT),
+    mounted: Symptom | None = seen("driver-files-mounted-by-hand"), cardless: Symptom | None = seen(tag="no-such-card no-dedicated"),
+    looked: Symptom | None = seen(tag="display-list-without-nvidia"),
 ) -> Verdict:  # fmt: skip
     """nvidia-smi is installed and finds no driver in the kernel; a card kept for a guest wants none, nor a container with its files.
 
@@ -71,7 +68,7 @@ def no_module_answers(
 
 @rule("nvidia-module-not-loaded", "likely")
 def looked_for_in_vain(
-    _module: UnloadedModule = one(name="nvidia"), _wish: Symptom = seen(*NO_CUDA, "nvidia-smi-no-devices"),
+    _module: UnloadedModule = one(name="nvidia"), _wish: Symptom = seen("nvidia-smi-no-devices", tag="nvidia-finds-none"),
     loaded: KernelModule | None = one(name="nvidia", loaded=True),
 ) -> Verdict:  # fmt: skip
     """A program wants CUDA, and the list of modules has no nvidia."""
@@ -151,7 +148,7 @@ def windows_drives_the_card_itself(
 @rule("nvidia-driver-missing", "possible")
 def program_found_no_driver(
     said: Symptom = seen("torch-found-no-driver"), gpu: Gpu | None = None, card: PciDevice | None = None,
-    driver: Driver | None = None, platform: Platform | None = None, board: Symptom | None = seen("raspberry-board-named", "directml-spoken-of", *OTHER_ACCELERATORS), meant: Symptom | None = seen("processor-asked-for-by-an-option"),
+    driver: Driver | None = None, platform: Platform | None = None, board: Symptom | None = seen("raspberry-board-named", "directml-spoken-of", tag="other-accelerators"), meant: Symptom | None = seen("processor-asked-for-by-an-option"),
 ) -> Verdict:  # fmt: skip
     """torch asked for the driver's version and got none; nobody has shown a driver or the bus, at most named a card."""
     elsewhere = inside(said) or (platform and (platform.get("wsl") or platform.get("system") == "macos"))
@@ -162,7 +159,7 @@ def program_found_no_driver(
 @rule("nvidia-driver-missing", "possible")
 def program_found_no_library_of_the_driver(
     said: Symptom = seen("nvidia-smi-no-library", "nvml-library-not-found", "libcuda-not-found", "cuda-driver-library-not-found", "program-finds-no-library-of-the-driver", "cudarc-finds-no-library-of-the-driver"), gpu: Gpu | None = None, card: PciDevice | None = None,
-    driver: Driver | None = None, torch: Torch | None = None, platform: Platform | None = None, plain: Symptom | None = seen(*WITHOUT_GPU, *OTHER_ACCELERATORS, ON_THE_PROCESSOR, "vllm-platform-found"),
+    driver: Driver | None = None, torch: Torch | None = None, platform: Platform | None = None, plain: Symptom | None = seen(ON_THE_PROCESSOR, "vllm-platform-found", tag="no-gpu-told other-accelerators"),
 ) -> Verdict:  # fmt: skip
     """The library by which tools ask the driver is nowhere; where other cards or a working torch are shown, it is noise."""
     elsewhere = inside(said) or (platform and (platform.get("wsl") or platform.get("system") in ("macos", "windows")))

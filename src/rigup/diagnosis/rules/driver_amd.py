@@ -21,18 +21,6 @@ from rigup.machine.kinds import (
 )
 
 _AMD = "1002"
-_HANG = ("mes-no-answer", "mes-no-response")
-_NO_DEVICE = (
-    "hsa-out-of-resources", "hsa-init-failed", "hsa-call-failed-by-number", "hsa-init-fails-by-number", "hip-no-device", "torch-no-cuda-gpus", "kfd-not-there",
-)  # fmt: skip
-_SILENT = (
-    "rock-module-not-loaded",
-    "rocm-smi-amdgpu-not-found",
-    "amd-smi-no-driver",
-    "amd-smi-drivers-not-loaded",
-    "amdsmi-driver-not-loaded",
-)
-_BUILT_IN = ("amdgpu-configured-in", "amdgpu-built-in-told", "kernel-configured-with-amdgpu")
 
 
 # -- the module
@@ -69,7 +57,7 @@ def report_shows_no_driver(
 
 @rule("amdgpu-not-loaded", "likely")
 def rocm_finds_no_module(
-    said: Symptom = seen(*_SILENT), loaded: KernelModule | None = one(name="amdgpu", loaded=True), kfd: KfdNode | None = None,
+    said: Symptom = seen(tag="module-builds-missed"), loaded: KernelModule | None = one(name="amdgpu", loaded=True), kfd: KfdNode | None = None,
     node: DeviceNode | None = one(path="/dev/kfd"), platform: Platform | None = None, listed: Gpu | None = one(seen_by=("rocminfo", "rocm-smi", "amd-smi")),
     spoken: Symptom | None = seen("wsl-lived-in", "wsl-in-small-letters", "wsl-device-named"), built: KernelModule | None = one(name="amdgpu", built_in=True),
     works: Torch | None = one(available=True),
@@ -82,7 +70,7 @@ def rocm_finds_no_module(
 
 @rule("amdgpu-not-loaded", "likely")
 def looked_for_in_vain(
-    _module: UnloadedModule = one(name="amdgpu"), nvidia: Gpu | None = one(vendor="nvidia"), built: Symptom | None = seen(*_BUILT_IN),
+    _module: UnloadedModule = one(name="amdgpu"), nvidia: Gpu | None = one(vendor="nvidia"), built: Symptom | None = seen(tag="amdgpu-built-in"),
     guest: Platform | None = one(wsl=(1, 2)),
 ) -> Verdict:  # fmt: skip
     """Somebody looked for amdgpu among the loaded modules and shows that it is not there. A guest of Windows never has it."""
@@ -92,7 +80,7 @@ def looked_for_in_vain(
 @rule("amdgpu-not-loaded", "likely")
 def older_driver_has_the_card(
     card: PciDevice = one(vendor_id=_AMD, driver="radeon"),
-    said: Symptom = seen(*_NO_DEVICE),
+    said: Symptom = seen(tag="driver-amd-no-device"),
     other: PciDevice | None = one(vendor_id=_AMD, driver="amdgpu"),
 ) -> Verdict:
     """radeon only draws; what computes needs amdgpu to drive the card."""
@@ -107,14 +95,16 @@ def modprobe_finds_none(said: Symptom = seen("modprobe-module-not-found")) -> Ve
 
 @rule("rocminfo-builtin-module")
 def module_is_part_of_the_kernel(
-    _said: Symptom = seen(*_SILENT), _module: KernelModule = one(name="amdgpu", built_in=True)
+    _said: Symptom = seen(tag="module-builds-missed"), _module: KernelModule = one(name="amdgpu", built_in=True)
 ) -> Verdict:
     """An old rocminfo looks for a file that only a loadable module has."""
     return True
 
 
 @rule("rocminfo-builtin-module", "likely")
-def configured_as_part_of_the_kernel(said: Symptom = seen(*_SILENT), _built: Symptom = seen(*_BUILT_IN)) -> Verdict:
+def configured_as_part_of_the_kernel(
+    said: Symptom = seen(tag="module-builds-missed"), _built: Symptom = seen(tag="amdgpu-built-in")
+) -> Verdict:
     """The same of its other tools, where the kernel's configuration is told."""
     return {"said": said.id}
 
@@ -177,7 +167,7 @@ def amdkfd_refuses_the_chip(
 
 @rule("kfd-gpu-not-supported", "likely")
 def chip_that_amdkfd_never_had(
-    chip: Symptom = seen("kfd-never-had-the-chip"), said: Symptom = seen(*_NO_DEVICE, "rock-module-not-loaded"), served: Symptom | None = seen("kfd-added-device"), node: KfdNode | None = None,
+    chip: Symptom = seen("kfd-never-had-the-chip"), said: Symptom = seen("rock-module-not-loaded", tag="driver-amd-no-device"), served: Symptom | None = seen("kfd-added-device"), node: KfdNode | None = None,
 ) -> Verdict:  # fmt: skip
     """The first of that architecture, and the smallest of the next, are on none of its lists."""
     return served is None and node is None and {"chip": chip.get("chip"), "said": said.id}
@@ -244,7 +234,7 @@ def excerpt_shows_a_bridge_without_them(
 # -- the way to the nodes
 @rule("render-group-missing", "likely")
 def works_for_root_alone(
-    said: Symptom = seen(*_NO_DEVICE), root: Symptom = seen("works-as-root", "works-with-sudo"), world: World | None = None, platform: Platform | None = None,
+    said: Symptom = seen(tag="driver-amd-no-device"), root: Symptom = seen("works-as-root", "works-with-sudo"), world: World | None = None, platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """What fails for a person and not for root fails for want of a right."""
     ours = not inside(said) and not (world and world.get("container"))
@@ -268,7 +258,7 @@ def group_that_no_namespace_knows(
 # -- firmware
 @rule("amd-firmware-regression")
 def firmware_known_bad(
-    _hang: Symptom = seen(*_HANG),
+    _hang: Symptom = seen(tag="amdgpu-scheduler-silent"),
     told: Symptom = seen("amd-firmware-version"),
     gpu: Gpu | None = one(vendor="amd"),
 ) -> Verdict:
@@ -281,7 +271,7 @@ def firmware_known_bad(
 
 @rule("amd-firmware-regression", "likely")
 def package_known_bad(
-    _hang: Symptom = seen(*_HANG),
+    _hang: Symptom = seen(tag="amdgpu-scheduler-silent"),
     package: SystemPackage = one(state="installed"),
     gpu: Gpu | None = one(vendor="amd"),
 ) -> Verdict:
@@ -298,7 +288,7 @@ def package_known_bad(
 def bad_firmware_is_loaded(
     told: Symptom = seen("amd-firmware-version"),
     gpu: Gpu = one(vendor="amd"),
-    hang: Symptom | None = seen(*_HANG),
+    hang: Symptom | None = seen(tag="amdgpu-scheduler-silent"),
 ) -> Verdict:
     """The firmware of this chip is on the list; nobody has shown a hang yet."""
     bad = firmware_fault(told.get("component", ""), told.get("version", ""), isa=gpu.isa)
@@ -310,6 +300,6 @@ def bad_firmware_is_loaded(
 
 
 @rule("amd-firmware-regression", "possible")
-def scheduler_hangs(_hang: Symptom = seen(*_HANG)) -> Verdict:
+def scheduler_hangs(_hang: Symptom = seen(tag="amdgpu-scheduler-silent")) -> Verdict:
     """The scheduler of the card does not answer: often its firmware, not always."""
     return True

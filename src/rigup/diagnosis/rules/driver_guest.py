@@ -2,8 +2,7 @@
 
 from rigup.diagnosis.rule import Every, Verdict, every, lacks, one, rule, seen
 from rigup.diagnosis.rules.access import inside
-from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, same_version
-from rigup.diagnosis.rules.told import WITHOUT_GPU
+from rigup.diagnosis.rules.driver import NVIDIA, same_version
 from rigup.knowledge.driver_faults import branch_has, virtual_display
 from rigup.knowledge.gpus import is_display_only
 from rigup.machine.kinds import (
@@ -23,31 +22,13 @@ from rigup.machine.kinds import (
     World,
 )
 
-_UNKNOWN_ERROR = ("cuda-999", "cuda-999-constant", "cuda-999-runtime", "cuinit-returns-999", "cuda-999-number", "ggml-cuda-unknown-error")  # fmt: skip
-_EXPECTED = (
-    *SILENT,
-    *NO_CUDA,
-    "rock-module-not-loaded",
-    "hip-no-device",
-    "nvidia-smi-not-installed",
-    "nvidia-smi-no-devices",
-    "amd-smi-no-driver",
-    "nvidia-installer-no-gpu",
-    "ollama-finds-no-gpu",
-    "ollama-no-nvidia-devices",
-)
-_NOT_INITIALISED = ("cuda-not-initialized", "cuinit-returns-3", "cuinit-not-initialised", "cuda-start-fails-with-3")
 _UVM = "/dev/nvidia-uvm"
-_FORKED = (
-    "torch-forked-after-cuda", "forked-after-cuda-cut", "forked-process-named", "numba-forked", "fork-told",
-    "cuda-is-set-up-before-the-fork", "accelerate-forked-after-cuda", "lightning-forked-after-cuda",
-)  # fmt: skip
 
 
 # -- no card
 @rule("no-gpu-present")
 def expected_and_not_on_the_bus(
-    wish: Symptom = seen(*_EXPECTED),
+    wish: Symptom = seen(tag="driver-expected"),
     devices: Every[PciDevice] = every(PciDevice),
     gpu: Gpu | None = None,
     platform: Platform | None = None,
@@ -59,7 +40,7 @@ def expected_and_not_on_the_bus(
 
 @rule("no-gpu-present", "likely")
 def only_the_processors_own_picture(
-    wish: Symptom = seen(*SILENT, "torch-found-no-driver", "cuda-no-device", "torch-no-cuda-gpus", "torch-not-compiled-with-cuda", "ollama-no-nvidia-devices"), devices: Every[PciDevice] = every(PciDevice),
+    wish: Symptom = seen("torch-found-no-driver", "cuda-no-device", "torch-no-cuda-gpus", "torch-not-compiled-with-cuda", "ollama-no-nvidia-devices", tag="nvidia-driver-silent"), devices: Every[PciDevice] = every(PciDevice),
     other: Gpu | None = one(vendor=("nvidia", "amd")), platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """CUDA was wanted, and the bus holds only what draws the desktop."""
@@ -85,7 +66,7 @@ def report_lists_another_picture(
 
 @rule("no-gpu-present", "likely")
 def looked_for_on_the_bus(
-    _maker: UnlistedVendor = one(vendor="nvidia"), wish: Symptom = seen(*SILENT, *NO_CUDA), card: PciDevice | None = one(vendor_id=NVIDIA),
+    _maker: UnlistedVendor = one(vendor="nvidia"), wish: Symptom = seen(tag="nvidia-driver-silent nvidia-finds-none"), card: PciDevice | None = one(vendor_id=NVIDIA),
     platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """CUDA was wanted, and lspci was asked for NVIDIA by name."""
@@ -106,12 +87,11 @@ def installer_found_no_card(
 def nothing_of_nvidia_was_found(
     _report: Symptom = seen("collect-env-no-cuda"),
     _wish: Symptom = seen(
-        *SILENT,
-        *NO_CUDA,
         "lightning-no-gpu-backend",
         "lightning-accelerator-unavailable",
         "traceback-ends-in-cuda-start",
         "torch-loads-for-cuda",
+        tag="nvidia-driver-silent nvidia-finds-none",
     ),
     gpu: Gpu | None = None,
     card: PciDevice | None = None,
@@ -122,7 +102,7 @@ def nothing_of_nvidia_was_found(
 
 @rule("no-gpu-present", "likely")
 def told_to_have_no_card(
-    said: Symptom = seen("torch-found-no-driver", *NO_CUDA), told: Symptom = seen(*WITHOUT_GPU),
+    said: Symptom = seen("torch-found-no-driver", tag="nvidia-finds-none"), told: Symptom = seen(tag="no-gpu-told"),
     gpu: Gpu | None = None, card: PciDevice | None = None, platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """A program wanted CUDA, and the person says that there is nothing to have it on."""
@@ -149,7 +129,7 @@ def _may_compute(device: PciDevice) -> bool:
 
 @rule("vm-without-gpu-passthrough")
 def guest_has_a_picture_only(
-    screen: PciDevice, _wish: Symptom = seen(*_EXPECTED), gpu: Gpu | None = None,
+    screen: PciDevice, _wish: Symptom = seen(tag="driver-expected"), gpu: Gpu | None = None,
 ) -> Verdict:  # fmt: skip
     """The only display is one that a hypervisor makes up."""
     return gpu is None and virtual_display(screen.get("vendor_id"), screen.get("driver"))
@@ -164,7 +144,7 @@ def guest_shows_its_display(
         "virtual-display-in-inxi",
         "virtual-display-in-windows",
     ),
-    _wish: Symptom = seen(*_EXPECTED),
+    _wish: Symptom = seen(tag="driver-expected"),
     gpu: Gpu | None = None,
 ) -> Verdict:
     """As above, told by another tool than lspci."""
@@ -180,7 +160,7 @@ def window_of_no_size(said: Symptom = seen("nvrm-bar-invalid"), guest: Platform 
 
 @rule("bios-bar-settings", "likely")
 def no_room_for_the_window(
-    said: Symptom = seen("pci-bar-no-space"), _failed: Symptom = seen("nvrm-init-adapter-failed", "nvidia-smi-no-devices", *SILENT, "amdgpu-init-fatal"),
+    said: Symptom = seen("pci-bar-no-space"), _failed: Symptom = seen("nvrm-init-adapter-failed", "nvidia-smi-no-devices", "amdgpu-init-fatal", tag="nvidia-driver-silent"),
     guest: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """The kernel found no room for a large window, and the driver then failed."""
@@ -270,9 +250,9 @@ def loader_gives_another_libcuda(
 # -- unified memory
 @rule("uvm-broken-after-suspend", "likely")
 def unknown_error_after_sleep(
-    _error: Symptom = seen(*_UNKNOWN_ERROR),
+    _error: Symptom = seen(tag="cuda-unknown-error"),
     _slept: Symptom = seen("suspend-happened", "suspend-finished-systemd"),
-    silent: Symptom | None = seen(*SILENT),
+    silent: Symptom | None = seen(tag="nvidia-driver-silent"),
 ) -> Verdict:
     """The machine slept, the driver answers, and CUDA does not start."""
     return silent is None
@@ -280,7 +260,7 @@ def unknown_error_after_sleep(
 
 @rule("uvm-broken-after-suspend", "possible")
 def unknown_error_and_no_word_of_why(
-    error: Symptom = seen(*_UNKNOWN_ERROR), silent: Symptom | None = seen(*SILENT, "nvidia-smi-of-another-driver"), platform: Platform | None = None
+    error: Symptom = seen(tag="cuda-unknown-error"), silent: Symptom | None = seen("nvidia-smi-of-another-driver", tag="nvidia-driver-silent"), platform: Platform | None = None
 ) -> Verdict:  # fmt: skip
     """CUDA does not start, and nobody says that the driver is away, or of two releases: mostly after a suspend."""
     elsewhere = platform and (platform.get("wsl") or platform.get("system") in ("windows", "macos"))
@@ -288,7 +268,9 @@ def unknown_error_and_no_word_of_why(
 
 
 @rule("uvm-device-missing", "possible")
-def unknown_error_inside(error: Symptom = seen(*_UNKNOWN_ERROR), silent: Symptom | None = seen(*SILENT)) -> Verdict:
+def unknown_error_inside(
+    error: Symptom = seen(tag="cuda-unknown-error"), silent: Symptom | None = seen(tag="nvidia-driver-silent")
+) -> Verdict:
     """In a container CUDA does not start: mostly that node was not passed in, or is not there on the host either."""
     return silent is None and inside(error)
 
@@ -304,7 +286,7 @@ def ollama_cannot_start_cuda(
 
 @rule("uvm-hmm-init-failure", "likely")
 def driver_of_a_faulty_branch(
-    error: Symptom = seen(*_NOT_INITIALISED, "ollama-driver-init-failed"), driver: Driver = one(vendor="nvidia"),
+    error: Symptom = seen("ollama-driver-init-failed", tag="cuda-not-initialised"), driver: Driver = one(vendor="nvidia"),
     off: ModuleParameter | None = one(module="nvidia_uvm", name="uvm_disable_hmm", running=("Y", "1")),
 ) -> Verdict:  # fmt: skip
     """CUDA is "not initialised", and the driver is of a branch that is known for it."""
@@ -315,7 +297,7 @@ def driver_of_a_faulty_branch(
 def initialisation_fails_on_a_faulty_branch(
     _error: Symptom = seen("cuda-initialization-error"), driver: Driver = one(vendor="nvidia"),
     off: ModuleParameter | None = one(module="nvidia_uvm", name="uvm_disable_hmm", running=("Y", "1")),
-    forked: Symptom | None = seen(*_FORKED),
+    forked: Symptom | None = seen(tag="forked-after-cuda"),
 ) -> Verdict:  # fmt: skip
     """The same number in words; a forked process says so too."""
     return off is None and forked is None and branch_has("uvm-hmm", driver.version)
@@ -324,7 +306,7 @@ def initialisation_fails_on_a_faulty_branch(
 @rule("uvm-hmm-init-failure", "possible")
 def start_itself_is_refused(
     _error: Symptom = seen("cuinit-returns-3", "cuinit-not-initialised"), driver: Driver | None = one(vendor="nvidia"), parts: Gpu | None = one(mig=True),
-    forked: Symptom | None = seen(*_FORKED),
+    forked: Symptom | None = seen(tag="forked-after-cuda"),
 ) -> Verdict:  # fmt: skip
     """What starts CUDA says that CUDA was not started; nobody has shown the driver's version."""
     return not (driver and driver.knows("version")) and parts is None and forked is None
@@ -332,7 +314,7 @@ def start_itself_is_refused(
 
 @rule("uvm-device-missing", "possible")
 def plugin_cannot_make_the_node(
-    _said: Symptom = seen("nvidia-docker-no-uvm"), silent: Symptom | None = seen(*SILENT, "modprobe-module-not-found"),
+    _said: Symptom = seen("nvidia-docker-no-uvm"), silent: Symptom | None = seen("modprobe-module-not-found", tag="nvidia-driver-silent"),
 ) -> Verdict:  # fmt: skip
     """The first nvidia-docker asked nvidia-modprobe for the node, in vain, while the driver answers."""
     return silent is None
@@ -340,7 +322,8 @@ def plugin_cannot_make_the_node(
 
 @rule("uvm-device-missing", "likely")
 def somebody_finds_no_node(
-    _said: Symptom = seen("uvm-node-missing"), silent: Symptom | None = seen(*SILENT, "modprobe-module-not-found")
+    _said: Symptom = seen("uvm-node-missing"),
+    silent: Symptom | None = seen("modprobe-module-not-found", tag="nvidia-driver-silent"),
 ) -> Verdict:
     """The node was asked for by name; where no driver is loaded that is another matter."""
     return silent is None
@@ -358,7 +341,7 @@ def container_got_the_others(
 @rule("uvm-device-missing", "likely")
 def cuda_fails_without_the_node(
     _card: DeviceNode = one(path="/dev/nvidiactl"), nodes: Every[DeviceNode] = lacks(DeviceNode, path=_UVM),
-    _error: Symptom = seen(*_UNKNOWN_ERROR, *NO_CUDA, *_NOT_INITIALISED, "cuda-initialization-error", "ollama-driver-init-failed", "cuda-init-failed-no-gpu"),
+    _error: Symptom = seen("cuda-initialization-error", "ollama-driver-init-failed", "cuda-init-failed-no-gpu", tag="cuda-unknown-error nvidia-finds-none cuda-not-initialised"),
 ) -> Verdict:  # fmt: skip
     """The driver's nodes are there but this one, and CUDA does not start."""
     return not nodes
@@ -387,7 +370,7 @@ def module_is_loaded_without_its_node(
 def neither_its_module_nor_its_node(
     _card: DeviceNode = one(path="/dev/nvidia0"), nodes: Every[DeviceNode] = lacks(DeviceNode, path=_UVM),
     modules: Every[KernelModule] = lacks(KernelModule, name="nvidia_uvm"), _driver: KernelModule = one(name="nvidia", loaded=True),
-    torch: Torch = one(), silent: Symptom | None = seen(*SILENT), tool: SystemPackage | None = one(name="nvidia-modprobe", state="installed"),
+    torch: Torch = one(), silent: Symptom | None = seen(tag="nvidia-driver-silent"), tool: SystemPackage | None = one(name="nvidia-modprobe", state="installed"),
 ) -> Verdict:  # fmt: skip
     """The rest of the driver is up, and a torch would need it; where NVIDIA's own tool makes both at the first use it is no fault."""
     wanted = bool(torch.get("cuda")) and torch.get("available") is not True

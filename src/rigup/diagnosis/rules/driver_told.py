@@ -2,9 +2,9 @@
 
 import re
 
-from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
+from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen, wordings
 from rigup.diagnosis.rules.access import closed, inside
-from rigup.diagnosis.rules.driver import NO_CUDA, NVIDIA, SILENT, same_version
+from rigup.diagnosis.rules.driver import NVIDIA, same_version
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.driver_choice import branch_left_for
 from rigup.knowledge.gpu_words import gpu_in_words
@@ -30,12 +30,8 @@ from rigup.machine.kinds import (
 )
 
 _AMD = "1002"
-_AMD_SILENT = ("rock-module-not-loaded", "rocm-smi-amdgpu-not-found", "amd-smi-no-driver")
+_AMD_SILENT = wordings(tag="amd-driver-silent")
 _OPEN = late(r"(?:.*-)?nvidia-(?:.*-)?open(?:-.*)?")
-_GONE = ("card-gone-in-words", *SILENT, *NO_CUDA)
-_NEWEST = ("newest-generation-named", "newest-generation-by-number", "newest-generation-bare")
-_SLEPT = ("compute-lost-after-suspend-told", "compute-lost-after-sleep-told", "compute-lost-after-hibernation-told")
-_UNUSED = (*NO_CUDA, "webui-torch-no-gpu", "nvml-insufficient-permissions")
 
 
 @rule("open-module-on-pre-turing-gpu", "likely")
@@ -61,7 +57,7 @@ def open_module_for_an_old_card_as_people_say(
 
 @rule("device-node-permissions", "possible")
 def closed_node_and_nobody_says_for_whom(
-    said: Symptom = seen(*_UNUSED), node: DeviceNode = one(), who: Account | None = None
+    said: Symptom = seen(tag="nvidia-gpu-unseen"), node: DeviceNode = one(), who: Account | None = None
 ) -> Verdict:
     """NVIDIA's nodes open for all unless somebody changed that; a program finds no GPU, and whose it is nobody shows."""
     ours = re.fullmatch(r"/dev/nvidia(?:ctl|-uvm|\d{1,3})", node.path)
@@ -71,7 +67,7 @@ def closed_node_and_nobody_says_for_whom(
 
 @rule("kernel-module-not-built", "likely")
 def dkms_has_it_for_no_kernel(
-    said: Symptom = seen("dkms-added-only"), wish: Symptom = seen(*SILENT, *_AMD_SILENT), built: DkmsBuild | None = None,
+    said: Symptom = seen("dkms-added-only"), wish: Symptom = seen(tag="nvidia-driver-silent amd-driver-silent"), built: DkmsBuild | None = None,
     loaded: KernelModule | None = one(name=("nvidia", "amdgpu"), loaded=True),
 ) -> Verdict:  # fmt: skip
     """DKMS knows the module and has built it for no kernel at all; the driver that needs it is silent."""
@@ -172,7 +168,7 @@ def switcher_loads_no_driver(
 # -- people's words
 @rule("nouveau-bound", "possible")
 def nouveau_as_people_say(
-    said: Symptom = seen("nouveau-in-words"), wish: Symptom = seen("nvidia-not-loaded-in-words", "driver-installed-in-words", *SILENT),
+    said: Symptom = seen("nouveau-in-words"), wish: Symptom = seen("nvidia-not-loaded-in-words", "driver-installed-in-words", tag="nvidia-driver-silent"),
     unsigned: Symptom | None = seen("module-unsigned-in-words", "module-keys-rejected-in-words"), driver: Driver | None = one(vendor="nvidia"), card: PciDevice | None = one(vendor_id=NVIDIA),
     module: KernelModule | None = one(name="nvidia", loaded=True),
 ) -> Verdict:  # fmt: skip
@@ -184,7 +180,9 @@ def nouveau_as_people_say(
 @rule("secure-boot-module-unsigned", "possible")
 def unsigned_as_people_say(
     said: Symptom = seen("module-unsigned-in-words", "module-keys-rejected-in-words"),
-    wish: Symptom = seen("nvidia-not-loaded-in-words", "module-keys-rejected-in-words", "nouveau-in-words", *SILENT),
+    wish: Symptom = seen(
+        "nvidia-not-loaded-in-words", "module-keys-rejected-in-words", "nouveau-in-words", tag="nvidia-driver-silent"
+    ),
     driver: Driver | None = one(vendor="nvidia"),
 ) -> Verdict:
     """The person says that the module has no signature which the kernel takes, and that it is not loaded."""
@@ -202,7 +200,7 @@ def not_loaded_as_people_say(
 
 @rule("hybrid-laptop-gpu-powered-off", "possible")
 def integrated_as_people_say(
-    said: Symptom = seen("integrated-mode-in-words"), gone: Symptom = seen(*_GONE), switch: GraphicsSwitch | None = None,
+    said: Symptom = seen("integrated-mode-in-words"), gone: Symptom = seen(tag="nvidia-gpu-unseen"), switch: GraphicsSwitch | None = None,
     card: PciDevice | None = one(vendor_id=NVIDIA), driver: Driver | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """A tool was told to use the processor's graphics alone, and the card is not found."""
@@ -213,7 +211,7 @@ def integrated_as_people_say(
 
 @rule("proprietary-module-on-open-only-gpu", "likely")
 def open_package_was_not_installed(
-    said: Symptom = seen("open-package-missing-told"), gpu: Gpu | None = one(vendor="nvidia"), named: Symptom | None = seen(*_NEWEST),
+    said: Symptom = seen("open-package-missing-told"), gpu: Gpu | None = one(vendor="nvidia"), named: Symptom | None = seen(tag="newest-generation"),
 ) -> Verdict:  # fmt: skip
     """A card that only the open module drives, and somebody who says that it was not installed."""
     isa = gpu.get("isa") if gpu else None
@@ -223,7 +221,7 @@ def open_package_was_not_installed(
 
 @rule("proprietary-module-on-open-only-gpu", "possible")
 def closed_package_and_a_black_screen(
-    said: Symptom = seen("closed-package-told"), _trouble: Symptom = seen("black-screen-told", *SILENT), named: Symptom = seen(*_NEWEST),
+    said: Symptom = seen("closed-package-told"), _trouble: Symptom = seen("black-screen-told", tag="nvidia-driver-silent"), named: Symptom = seen(tag="newest-generation"),
     older: Symptom | None = seen("older-generation-named"),
 ) -> Verdict:  # fmt: skip
     """The closed module was installed for a card that only the open one drives, and there is no picture."""
@@ -232,7 +230,7 @@ def closed_package_and_a_black_screen(
 
 @rule("bios-bar-settings", "likely")
 def board_does_not_start_and_has_no_such_option(
-    said: Symptom = seen("above-4g-missing-told"), sign: Symptom = seen("board-beeps-told", "board-does-not-start-with-the-card-told", "firmware-not-reached-with-the-card-told", "board-does-not-post-with-the-card-told", "nvidia-smi-no-devices", *SILENT),
+    said: Symptom = seen("above-4g-missing-told"), sign: Symptom = seen("board-beeps-told", "board-does-not-start-with-the-card-told", "firmware-not-reached-with-the-card-told", "board-does-not-post-with-the-card-told", "nvidia-smi-no-devices", tag="nvidia-driver-silent"),
 ) -> Verdict:  # fmt: skip
     """A card with a large window on a board whose firmware was not let map it."""
     return {"said": said.id, "sign": sign.id}
@@ -240,8 +238,8 @@ def board_does_not_start_and_has_no_such_option(
 
 @rule("uvm-broken-after-suspend", "possible")
 def compute_is_lost_after_sleep_as_people_say(
-    said: Symptom = seen(*_SLEPT), gsp: Symptom | None = seen("xid-119", "xid-119-told", "gsp-rpc-timeout", "gsp-silent", "gpu-fallen-off", "xid-79"),
-    silent: Symptom | None = seen(*SILENT), card: Gpu | None = one(vendor="amd"), platform: Platform | None = one(system=("windows", "macos")),
+    said: Symptom = seen(tag="resumed-without-gpu"), gsp: Symptom | None = seen("xid-119", "xid-119-told", "gsp-rpc-timeout", "gsp-silent", "gpu-fallen-off", "xid-79"),
+    silent: Symptom | None = seen(tag="nvidia-driver-silent"), card: Gpu | None = one(vendor="amd"), platform: Platform | None = one(system=("windows", "macos")),
 ) -> Verdict:  # fmt: skip
     """Programs compute on the processor after the machine slept, and nobody says that the driver is gone."""
     return gsp is None and silent is None and card is None and platform is None and {"said": said.id}
@@ -274,7 +272,7 @@ def another_makers_card_is_to_be_emulated(
 
 @rule("gpu-arch-newer-than-wheel", "possible")
 def no_image_for_the_newest_generation(
-    said: Symptom = seen("no-kernel-image"), named: Symptom = seen(*_NEWEST), torch: Torch | None = None, gpu: Gpu | None = one(vendor="nvidia"),
+    said: Symptom = seen("no-kernel-image"), named: Symptom = seen(tag="newest-generation"), torch: Torch | None = None, gpu: Gpu | None = one(vendor="nvidia"),
     library: Symptom | None = seen("no-kernel-image-in-library", "ggml-no-kernel-image", "ggml-archs"), older: Symptom | None = seen("older-generation-named"),
 ) -> Verdict:  # fmt: skip
     """As with a card that a tool lists, where only the person's words tell of its generation, and of no other."""

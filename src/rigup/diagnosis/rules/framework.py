@@ -1,7 +1,7 @@
 """Whether the build of a framework serves the card and the driver that are there."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.told import LISTS_WITHOUT, MACS, OTHER_ACCELERATORS, Told
+from rigup.diagnosis.rules.told import Told
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
 from rigup.knowledge.rocm import override_for
 from rigup.knowledge.torch_builds import (
@@ -23,14 +23,6 @@ from rigup.machine.kinds import (
 )
 
 _GPU_MAKERS = ("nvidia", "amd")
-_WITHOUT_CUDA = (
-    "torch-compiled-without-cuda-support", "torch-class-of-cuda-is-a-dummy", "torch-stream-wants-cuda-support", "torch-without-nvtx-or-cudart",
-    "torch-without-its-library-for-cuda", "torch-makes-no-tensor-on-cuda", "exllama-has-a-torch-without-gpus",
-)  # fmt: skip
-_NO_TORCH = (
-    "jax-sees-a-card-it-is-not-for", "paddle-for-the-processor", "paddle-of-the-processors-version", "onnxruntime-offers-no-cuda", "onnxruntime-cpu-alone", "ctranslate2-for-the-processor",
-    "mxnet-for-the-processor", "mxnet-storage-for-the-processor", "onnxruntime-offers-no-rocm",
-)  # fmt: skip
 
 
 # -- no code for any GPU
@@ -56,7 +48,7 @@ def its_files_have_no_toolkit(
 @rule("cpu-only-torch", "possible")
 def somebody_asked_it_and_shows_nothing_else(
     torch: Torch = one(available=False), gpu: Gpu | None = None, platform: Platform | None = None,
-    none: Symptom | None = seen("report-without-a-gpu", "lightning-mps-unavailable", *MACS, *OTHER_ACCELERATORS), screen: PciDevice | None = one(class_code="0300"),
+    none: Symptom | None = seen("report-without-a-gpu", "lightning-mps-unavailable", tag="macs other-accelerators"), screen: PciDevice | None = one(class_code="0300"),
 ) -> Verdict:  # fmt: skip
     """A session in which torch says no, and whose version says why; whether there is a card is not told, nor lspci's list shown."""
     return gpu is None and platform is None and none is None and screen is None and _for_cpu(torch)
@@ -81,9 +73,9 @@ def a_toolkit_was_installed_for_it(
 
 @rule("cpu-only-torch", "likely")
 def a_program_found_no_gpu_code(
-    _said: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-compiled-in-other-letters", "torch-not-linked-with-cuda", *_WITHOUT_CUDA), platform: Platform | None = None,
-    torch: Torch | None = None, mac: Symptom | None = seen(*MACS), card: Gpu | None = one(vendor="nvidia"),
-    works: Torch | None = one(available=True), other: Symptom | None = seen(*OTHER_ACCELERATORS),
+    _said: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-compiled-in-other-letters", "torch-not-linked-with-cuda", tag="torch-without-cuda"), platform: Platform | None = None,
+    torch: Torch | None = None, mac: Symptom | None = seen(tag="macs"), card: Gpu | None = one(vendor="nvidia"),
+    works: Torch | None = one(available=True), other: Symptom | None = seen(tag="other-accelerators"),
 ) -> Verdict:  # fmt: skip
     """torch says so itself; where one computes, or another accelerator does, somebody else spoke. On a Mac there is no such build, and a build for Intel has another device."""
     if (platform and platform.get("system") == "macos") or (mac and platform is None and card is None):
@@ -133,7 +125,7 @@ def pypis_wheel_for_windows(
 def somebody_shows_a_list_of_cpu_builds(
     package: Package = one(manager="conda", name=("cpuonly", "pytorch", "pytorch-cpu", "pytorch-mutex", "libtorch")),
     platform: Platform | None = None, gpu: Gpu | None = None, torch: Torch | None = None,
-    none: Symptom | None = seen(*LISTS_WITHOUT, "virtual-display-in-windows"), unlisted: UnlistedVendor | None = one(vendor="nvidia"),
+    none: Symptom | None = seen("virtual-display-in-windows", tag="display-list-without-nvidia"), unlisted: UnlistedVendor | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """A list of packages is all that there is to see: who shows it looks for the GPU in it, unless what the bus has is shown too."""
     seen_none = none is not None or unlisted is not None

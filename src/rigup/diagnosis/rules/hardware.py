@@ -2,7 +2,6 @@
 
 from rigup.diagnosis.rule import Params, Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside
-from rigup.diagnosis.rules.driver import SILENT
 from rigup.diagnosis.rules.driver_guest import on_first_bus
 from rigup.machine.kinds import (
     DeviceNode,
@@ -17,21 +16,9 @@ from rigup.machine.kinds import (
     Variable,
 )
 
-_LOST = ("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost", "nvml-gpu-lost-constant")
-_NOT_READY = ("cuda-802", "cuda-802-constant", "cuda-802-runtime", "cuda-802-number")
-_BUSY = ("cuda-46", "cuda-46-constant", "cuda-46-of-the-driver", "devices-unavailable-in-words")
 _EXCLUSIVE = ("Exclusive_Process", "Exclusive_Thread", "Prohibited")
 _NOTHING = 0.02  # of a card's memory: too little for a library's own start
 _MANAGER, _MANAGER_RPM = "nvidia-fabricmanager", "nvidia-fabric-manager"
-_NO_MIG = (
-    "cuda-init-failed-no-gpu",
-    "torch-no-cuda-gpus",
-    "cuda-no-device",
-    "cuda-no-device-constant",
-    "cuda-not-initialized",
-    "program-finds-no-visible-gpu",
-    "program-finds-no-cuda-devices",
-)
 _MASKS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 
 
@@ -49,7 +36,7 @@ def driver_calls_it_lost(
 def tool_gets_no_handle(
     said: Symptom = seen("nvidia-smi-no-handle"),
     platform: Platform | None = None,
-    known: Symptom | None = seen(*_LOST, "xid-119", "gsp-rpc-timeout", "gsp-silent"),
+    known: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent", tag="gpu-lost"),
 ) -> Verdict:
     """On a machine of its own, a card without a handle has mostly left the bus."""
     elsewhere = (platform and (platform.get("hypervisor") or platform.get("wsl"))) or on_first_bus(said)
@@ -58,7 +45,7 @@ def tool_gets_no_handle(
 
 @rule("gpu-hardware-init-failure", "possible")
 def tool_finds_no_such_card(
-    said: Symptom = seen("nvidia-smi-no-handle"), known: Symptom | None = seen(*_LOST, "xid-119", "gsp-rpc-timeout", "gsp-silent"),
+    said: Symptom = seen("nvidia-smi-no-handle"), known: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent", tag="gpu-lost"),
 ) -> Verdict:  # fmt: skip
     """The driver has a node for the card, and could not start it."""
     return "Not Found" in said.get("why", "") and known is None and not inside(said) and not on_first_bus(said)
@@ -67,7 +54,7 @@ def tool_finds_no_such_card(
 @rule("gpu-fell-off-bus", "likely")
 def card_reads_all_ones(
     _said: Symptom = seen("lspci-card-silent"),
-    _wish: Symptom = seen(*SILENT, *_NO_MIG, "nvidia-smi-no-devices", "nvidia-smi-no-handle"),
+    _wish: Symptom = seen("nvidia-smi-no-devices", "nvidia-smi-no-handle", tag="nvidia-driver-silent mig-finds-none"),
 ) -> Verdict:
     """lspci reads 0xff from the card's registers, and the driver does not find it."""
     return True
@@ -75,7 +62,7 @@ def card_reads_all_ones(
 
 @rule("gpu-fell-off-bus", "possible")
 def card_reads_all_ones_and_nobody_says_more(
-    said: Symptom = seen("lspci-card-silent"), off: Symptom | None = seen("bbswitch-off", "bbswitch-card-off", *_LOST), switch: GraphicsSwitch | None = None,
+    said: Symptom = seen("lspci-card-silent"), off: Symptom | None = seen("bbswitch-off", "bbswitch-card-off", tag="gpu-lost"), switch: GraphicsSwitch | None = None,
 ) -> Verdict:  # fmt: skip
     """As above, and that is all; a laptop's card reads so whenever it is switched off."""
     mobile = any(word in said.get("name", "") for word in ("Mobile", "M]", "Laptop", "MX", "Max-Q"))
@@ -95,7 +82,7 @@ def its_firmware_does_not_come_up(
 def adapter_does_not_start(
     said: Symptom = seen("nvrm-init-adapter-failed"),
     platform: Platform | None = None,
-    other: Symptom | None = seen(*_LOST, "nvrm-bar-invalid", "gsp-firmware-file-missing", "bbswitch-off"),
+    other: Symptom | None = seen("nvrm-bar-invalid", "gsp-firmware-file-missing", "bbswitch-off", tag="gpu-lost"),
 ) -> Verdict:
     """The driver could not start the card, and the log does not tell more."""
     code = said.get("code", "")
@@ -108,7 +95,7 @@ def adapter_does_not_start(
 @rule("gpu-hardware-init-failure", "possible")
 def display_server_gets_no_device(
     said: Symptom = seen("xorg-gpu-init-failed"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
-    other: Symptom | None = seen(*_LOST, *SILENT, "nvrm-init-adapter-failed", "nvrm-bar-invalid", "xid-119", "gsp-silent", "bbswitch-off", "bbswitch-card-off"),
+    other: Symptom | None = seen("nvrm-init-adapter-failed", "nvrm-bar-invalid", "xid-119", "gsp-silent", "bbswitch-off", "bbswitch-card-off", tag="gpu-lost nvidia-driver-silent"),
 ) -> Verdict:  # fmt: skip
     """As above, told by the display server."""
     return works is None and other is None and not inside(said)
@@ -117,7 +104,7 @@ def display_server_gets_no_device(
 @rule("gpu-hardware-init-failure", "possible")
 def display_module_gets_no_device(
     _said: Symptom = seen("nvidia-drm-no-device"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
-    other: Symptom | None = seen(*_LOST, "nvrm-init-adapter-failed", "nvrm-bar-invalid", "xid-119", "gsp-rpc-timeout", "gsp-silent"),
+    other: Symptom | None = seen("nvrm-init-adapter-failed", "nvrm-bar-invalid", "xid-119", "gsp-rpc-timeout", "gsp-silent", tag="gpu-lost"),
 ) -> Verdict:  # fmt: skip
     """The driver's other module asked for the card in vain; the log does not show why it was not started."""
     return works is None and other is None
@@ -154,13 +141,15 @@ def _at(gpu: Gpu) -> Params:
 
 # -- NVSwitch
 @rule("fabric-manager-not-running", "likely")
-def system_not_ready(_error: Symptom = seen(*_NOT_READY), gpu: Gpu | None = one(vendor="nvidia")) -> Verdict:
+def system_not_ready(_error: Symptom = seen(tag="fabric-not-ready"), gpu: Gpu | None = one(vendor="nvidia")) -> Verdict:
     """CUDA waits for the fabric; on a card for desktops there is none."""
     return gpu is None or not gpu.knows("name") or on_board(gpu) or "GeForce" not in gpu.name
 
 
 @rule("fabric-manager-not-running")
-def system_not_ready_on_such_a_board(_error: Symptom = seen(*_NOT_READY), gpu: Gpu = one(vendor="nvidia")) -> Verdict:
+def system_not_ready_on_such_a_board(
+    _error: Symptom = seen(tag="fabric-not-ready"), gpu: Gpu = one(vendor="nvidia")
+) -> Verdict:
     """As above, and the card is of a board with NVSwitch."""
     return on_board(gpu)
 
@@ -200,7 +189,7 @@ def manager_fails(
 
 @rule("fabric-manager-not-running")
 def switches_without_their_manager(
-    _error: Symptom = seen(*_NOT_READY, "nvidia-smi-no-devices"),
+    _error: Symptom = seen("nvidia-smi-no-devices", tag="fabric-not-ready"),
     _unit: Symptom = seen("fabric-manager-unit-failed", "fabric-manager-unit-inactive"),
 ) -> Verdict:
     """The service is shown to be down, and CUDA does not start."""
@@ -248,14 +237,14 @@ def manager_of_another_version(
 # -- who may use the card
 @rule("compute-mode-exclusive")
 def another_process_has_it(
-    _error: Symptom = seen(*_BUSY, "ollama-driver-init-failed"), gpu: Gpu = one(compute_mode=_EXCLUSIVE)
+    _error: Symptom = seen("ollama-driver-init-failed", tag="gpu-busy"), gpu: Gpu = one(compute_mode=_EXCLUSIVE)
 ) -> Verdict:
     """One process at a time may use the card, and another one does."""
     return (_error.get("code", "46") == "46") and _at(gpu)
 
 
 @rule("compute-mode-exclusive", "possible")
-def card_is_busy(error: Symptom = seen(*_BUSY, "ollama-driver-init-failed"), gpu: Gpu | None = None) -> Verdict:
+def card_is_busy(error: Symptom = seen("ollama-driver-init-failed", tag="gpu-busy"), gpu: Gpu | None = None) -> Verdict:
     """A card that is shared by default is seldom busy; nobody has shown its mode."""
     return error.get("code", "46") == "46" and not (gpu and gpu.knows("compute_mode"))
 
@@ -276,7 +265,7 @@ def cudnn_starts_on_a_full_card(said: Symptom = seen("cudnn-tells-the-memory")) 
 
 @rule("gpu-memory-held-by-others", "possible")
 def shared_card_is_busy(
-    error: Symptom = seen(*_BUSY, "ollama-driver-init-failed"), gpu: Gpu = one(compute_mode="Default")
+    error: Symptom = seen("ollama-driver-init-failed", tag="gpu-busy"), gpu: Gpu = one(compute_mode="Default")
 ) -> Verdict:
     """Nothing forbids a second process: mostly one that ended badly still has its context there."""
     return error.get("code", "46") == "46" and gpu.knows("compute_mode") and {"severity": "error"}
@@ -290,7 +279,7 @@ def no_part_to_compute_on(gpu: Gpu = one(mig=True)) -> Verdict:
 
 
 @rule("mig-enabled-without-instance", "likely")
-def no_part_is_shown(gpu: Gpu = one(mig=True), _error: Symptom = seen(*_NO_MIG)) -> Verdict:
+def no_part_is_shown(gpu: Gpu = one(mig=True), _error: Symptom = seen(tag="mig-finds-none")) -> Verdict:
     """MIG is on, no part is shown, and CUDA finds no device."""
     return not gpu.get("partitions") and _at(gpu)
 
@@ -304,7 +293,7 @@ def named_in_the_old_form(mask: Variable = one(name=_MASKS), gpu: Gpu = one(vend
 
 @rule("mig-device-misaddressed", "possible")
 def old_form_finds_nothing(
-    said: Symptom = seen("mig-mask-in-the-old-form"), error: Symptom = seen(*_NO_MIG), driver: Driver | None = one(vendor="nvidia"), gpu: Gpu | None = one(vendor="nvidia"),
+    said: Symptom = seen("mig-mask-in-the-old-form"), error: Symptom = seen(tag="mig-finds-none"), driver: Driver | None = one(vendor="nvidia"), gpu: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """Drivers of before parts had UUIDs of their own took this form; whose version nobody shows is mostly younger."""
     return driver is None and gpu is None and {"named": said.named, "said": error.id}

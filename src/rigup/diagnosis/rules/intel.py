@@ -7,13 +7,8 @@ from rigup.knowledge.intel import release_of, runtime_of_torch
 from rigup.machine.kinds import Gpu, Package, PathLibrary, Platform, Symptom, Toolkit, Torch
 
 _OTHER_WAYS = ("intel-extension-for-pytorch", "openvino", "ipex-llm", "torch-directml")
-_IPEX = ("ipex-imported", "ipex-in-words", "ipex-in-small-letters")
 _KITS = ("oneapi", "oneapi-compiler", "oneapi-mkl", "oneapi-ccl", "oneapi-dnnl")  # parts that carry libraries
 _RUNTIME = ("intel-sycl-rt", "intel-cmplr-lib-rt", "dpcpp-cpp-rt")  # of the compiler, as pip has it
-_MISSING = (
-    "oneapi-library-not-found", "mkl-library-not-found", "ldd-oneapi-not-found", "oneapi-library-not-found-cut", "oneapi-dll-not-found", "oneapi-dlls-not-found",
-    "oneapi-dll-missed", "windows-finds-no-library-of-oneapi",
-)  # fmt: skip
 
 
 def generation(soname: str) -> tuple[str, str]:
@@ -75,19 +70,17 @@ def no_such_device_in_torch(
 
 
 # -- the way to the card
-_NONE = ("xpu-none", "xpu-none-in-small-letters", "dpcpp-counts-none")
-_CONTAINERS = ("docker-in-words", "container-in-words", "speaks-of-a-container", "compose-log")
 
 
 @rule("container-without-gpu", "likely")
-def no_device_in_a_container(said: Symptom = seen(*_NONE, at="container")) -> Verdict:
+def no_device_in_a_container(said: Symptom = seen(tag="intel-gpu-unseen", at="container")) -> Verdict:
     """torch has code for Intel's GPUs, and the container shows it none."""
     return {"option": "--device=/dev/dri", "said": said.id}
 
 
 @rule("container-without-gpu", "likely")
 def no_device_in_a_container_as_people_say(
-    said: Symptom = seen(*_NONE), where: Symptom = seen(*_CONTAINERS)
+    said: Symptom = seen(tag="intel-gpu-unseen"), where: Symptom = seen(tag="container-spoken-of")
 ) -> Verdict:
     """The same where only the words tell that it was in a container."""
     return {"option": "--device=/dev/dri", "said": said.id, "where": where.id}
@@ -95,7 +88,7 @@ def no_device_in_a_container_as_people_say(
 
 @rule("render-group-missing", "possible")
 def no_device_on_linux(
-    said: Symptom = seen(*_NONE), platform: Platform = one(system="linux"), where: Symptom | None = seen(*_CONTAINERS), torch: Torch | None = None
+    said: Symptom = seen(tag="intel-gpu-unseen"), platform: Platform = one(system="linux"), where: Symptom | None = seen(tag="container-spoken-of"), torch: Torch | None = None
 ) -> Verdict:  # fmt: skip
     """A build with code for Intel's GPUs that finds none: mostly the account may not open the card's node."""
     built = torch is None or "+xpu" in str(torch.get("version")) or not torch.knows("version")
@@ -106,7 +99,7 @@ def no_device_on_linux(
 def build_for_intel_sees_none_on_linux(
     torch: Torch = one(xpu_available=False),
     platform: Platform = one(system="linux"),
-    where: Symptom | None = seen(*_CONTAINERS),
+    where: Symptom | None = seen(tag="container-spoken-of"),
 ) -> Verdict:
     """The same by torch's own answer."""
     return where is None and "+xpu" in str(torch.get("version")) and not platform.get("wsl") and {"vendor": "intel"}
@@ -114,7 +107,7 @@ def build_for_intel_sees_none_on_linux(
 
 @rule("intel-oneapi-version-mismatch")
 def other_generation_is_shown(
-    missing: Symptom = seen(*_MISSING), shown: Symptom = seen("oneapi-mkl-shown", "oneapi-sycl-shown")
+    missing: Symptom = seen(tag="oneapi-library-missed"), shown: Symptom = seen("oneapi-mkl-shown", "oneapi-sycl-shown")
 ) -> Verdict:
     """What is wanted and what a listing shows differ in the number alone."""
     lib, number = str(missing.get("lib")), missing.get("number")
@@ -123,7 +116,9 @@ def other_generation_is_shown(
 
 
 @rule("intel-oneapi-version-mismatch")
-def other_generation_is_installed(library: PathLibrary, missing: Symptom = seen(*_MISSING)) -> Verdict:
+def other_generation_is_installed(
+    library: PathLibrary, missing: Symptom = seen(tag="oneapi-library-missed")
+) -> Verdict:
     """The same of a library that lies on a search path."""
     (base, number), (wanted, want) = generation(library.soname), generation(str(missing.get("lib")))
     return base == wanted and bool(want) and number != want and {"lib": missing.get("lib"), "have": library.soname}
@@ -131,7 +126,7 @@ def other_generation_is_installed(library: PathLibrary, missing: Symptom = seen(
 
 @rule("intel-oneapi-version-mismatch", "likely")
 def another_release_lies_in_its_folder(
-    missing: Symptom = seen(*_MISSING), kits: Every[Toolkit] = every(Toolkit)
+    missing: Symptom = seen(tag="oneapi-library-missed"), kits: Every[Toolkit] = every(Toolkit)
 ) -> Verdict:
     """The base kit that is there is of other years than the one that brings what is missed."""
     wanted = _year_wanted(missing)
@@ -141,7 +136,9 @@ def another_release_lies_in_its_folder(
 
 
 @rule("intel-oneapi-version-mismatch", "likely")
-def another_release_is_listed(missing: Symptom = seen(*_MISSING), kit: Toolkit = one(name="oneapi")) -> Verdict:
+def another_release_is_listed(
+    missing: Symptom = seen(tag="oneapi-library-missed"), kit: Toolkit = one(name="oneapi")
+) -> Verdict:
     """The same of what a package manager, the compiler or a path of Windows names; where those name two years, nothing is read."""
     wanted = _year_wanted(missing)
     return wanted not in (None, str(kit.version)[:4]) and {"lib": missing.get("lib"), "have": "oneAPI " + kit.version}
@@ -149,7 +146,7 @@ def another_release_is_listed(missing: Symptom = seen(*_MISSING), kit: Toolkit =
 
 @rule("intel-oneapi-version-mismatch", "likely")
 def another_release_lies_beside_python(
-    missing: Symptom = seen(*_MISSING), part: Package = one(name=(*_RUNTIME, "mkl-dpcpp"))
+    missing: Symptom = seen(tag="oneapi-library-missed"), part: Package = one(name=(*_RUNTIME, "mkl-dpcpp"))
 ) -> Verdict:
     """The same of the compiler's runtime, or of MKL's part for SYCL, as pip and conda bring it: its library has another number each year."""
     wanted, of_mkl = _year_wanted(missing), generation(str(missing.get("lib")))[0].startswith("libmkl")
@@ -164,7 +161,7 @@ def another_release_lies_beside_python(
 
 @rule("intel-oneapi-version-mismatch", "likely")
 def dll_of_another_number_is_shown(
-    missing: Symptom = seen(*_MISSING), shown: Symptom = seen("oneapi-dll-shown")
+    missing: Symptom = seen(tag="oneapi-library-missed"), shown: Symptom = seen("oneapi-dll-shown")
 ) -> Verdict:
     """Windows puts the generation into the file's name."""
     (base, number), (wanted, want) = generation(str(shown.get("lib"))), generation(str(missing.get("lib")))
@@ -173,7 +170,7 @@ def dll_of_another_number_is_shown(
 
 @rule("intel-oneapi-version-mismatch", "likely")
 def another_release_is_told(
-    missing: Symptom = seen(*_MISSING),
+    missing: Symptom = seen(tag="oneapi-library-missed"),
     told: Symptom = seen("oneapi-release-in-words", "oneapi-package-there", "oneapi-other-generation-told"),
 ) -> Verdict:
     """A library is missed, and a person or a package manager says which oneAPI is there: then it is of another generation. Where the table knows both years, they tell."""
@@ -208,7 +205,7 @@ def nothing_of_its_runtime_is_there(
 
 @rule("intel-oneapi-runtime-missing", "likely")
 def extension_lacks_a_library_of_mkl(
-    missing: Symptom = seen("mkl-library-not-found"), _ipex: Symptom = seen(*_IPEX)
+    missing: Symptom = seen("mkl-library-not-found"), _ipex: Symptom = seen(tag="ipex-named")
 ) -> Verdict:
     """MKL alone may be anybody's; here Intel's extension asks for it."""
     return {"lib": missing.get("lib")}
@@ -224,7 +221,7 @@ def environment_of_the_extension_lacks_it(
 
 @rule("intel-oneapi-runtime-missing", "possible")
 def torch_itself_lacks_a_library_of_mkl(
-    missing: Symptom = seen("mkl-library-not-found"), _torch: Symptom = seen("torch-c-part-imported"), other: Symptom | None = seen(*_IPEX),
+    missing: Symptom = seen("mkl-library-not-found"), _torch: Symptom = seen("torch-c-part-imported"), other: Symptom | None = seen(tag="ipex-named"),
     toolkit: Gpu | None = one(vendor=("nvidia", "amd")),
 ) -> Verdict:  # fmt: skip
     """PyTorch's own wheels bring MKL in themselves; a build that looks for it is Intel's, or somebody's own."""

@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.told import GPU_NOT_USED, Told
+from rigup.diagnosis.rules.told import Told
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_libraries import library_of, overwrite
 from rigup.knowledge.patterns import late
@@ -19,18 +19,7 @@ from rigup.machine.kinds import (
     Variable,
 )
 
-_CLASH = (
-    "cuda-symbol-undefined",
-    "cuda-symbol-not-defined-at-link-time",
-    "cudnn-differs-from-built",
-    "cudnn-differs-in-caffe2",
-    "cudnn-older-than-compiled",
-    "cudnn-parts-differ",
-)
-_SYMBOL = ("cuda-symbol-undefined", "cuda-symbol-not-defined-at-link-time")
-_CUDNN = ("cudnn-differs-from-built", "cudnn-differs-in-caffe2", "cudnn-older-than-compiled", "cudnn-parts-differ")
 _DIGITS = 4  # of a number of cuDNN up to its eighth release: a thousand a major one
-TF_MISSES = ("tf-library-not-loaded", "tf-library-not-dlopened")
 _FOREIGN = late(r"cuda|cudnn|nccl|nvidia|conda|tensorrt|/apps/|/sw/|nvhpc|hpc_sdk", re.IGNORECASE)
 
 
@@ -55,7 +44,7 @@ _GROWING = ("nccl", "cudnn")  # a newer release of the same number adds function
 # -- another library in its place
 @rule("library-clash-ld-library-path")
 def the_variable_leads_to_another(
-    said: Symptom = seen(*_CLASH), path: Variable = one(name="LD_LIBRARY_PATH")
+    said: Symptom = seen(tag="library-clash"), path: Variable = one(name="LD_LIBRARY_PATH")
 ) -> Verdict:
     """A library of another version was loaded, and LD_LIBRARY_PATH names folders that hold such."""
     folders = [folder for folder in str(path.value or "").split(":") if _FOREIGN.search(folder)]
@@ -63,7 +52,7 @@ def the_variable_leads_to_another(
 
 
 @rule("library-clash-ld-library-path")
-def a_library_lies_on_the_path(said: Symptom = seen(*_CLASH), there: PathLibrary = one()) -> Verdict:
+def a_library_lies_on_the_path(said: Symptom = seen(tag="library-clash"), there: PathLibrary = one()) -> Verdict:
     """The very library that the message speaks of lies in a folder that the loader asks first."""
     name = str(said.get("lib") or said.get("symbol") or "cudnn")
     stem = re.sub(r"^(?:lib|_+)|\.so.*$", "", name).lower()[:4]
@@ -72,7 +61,7 @@ def a_library_lies_on_the_path(said: Symptom = seen(*_CLASH), there: PathLibrary
 
 @rule("library-clash-ld-library-path")
 def ldd_shows_another(
-    said: Symptom = seen(*_CLASH), shown: Symptom = seen("ldd-cuda-library"), header: Symptom | None = seen("cudnn-of-the-headers")
+    said: Symptom = seen(tag="library-clash"), shown: Symptom = seen("ldd-cuda-library"), header: Symptom | None = seen("cudnn-of-the-headers")
 ) -> Verdict:  # fmt: skip
     """ldd resolves the library outside torch's own folders; headers are shown of a program that somebody compiled, which brings none."""
     return header is None and {"folder": shown.path, "lib": shown.lib, "symbol": said.get("symbol")}
@@ -85,7 +74,7 @@ def torch_says_that_it_is_the_variable(_said: Symptom = seen("cudnn-on-ld-librar
 
 
 @rule("library-clash-ld-library-path", "likely")
-def a_symbol_of_another_release(said: Symptom = seen(*_SYMBOL)) -> Verdict:
+def a_symbol_of_another_release(said: Symptom = seen(tag="cuda-symbol-missed")) -> Verdict:
     """A library of NVIDIA's was found, and is of another release than the one that was linked against."""
     return {"lib": said.get("lib"), "symbol": said.symbol}
 
@@ -93,7 +82,7 @@ def a_symbol_of_another_release(said: Symptom = seen(*_SYMBOL)) -> Verdict:
 @rule("library-clash-ld-library-path", "possible")
 def an_older_one_stands_before_the_wheels_own(
     library: PathLibrary, path: SearchPath = one(variable="LD_LIBRARY_PATH"), package: Package = one(name=NAMED), env: PythonEnv = one(active=True),
-    works: Torch | None = one(available=True), said: Symptom | None = seen(*_CLASH),
+    works: Torch | None = one(available=True), said: Symptom | None = seen(tag="library-clash"),
 ) -> Verdict:  # fmt: skip
     """The same name and an older release: what the wheel was linked against may lack in it. Before it fails it is a warning."""
     found = library_of(library.soname)
@@ -107,7 +96,7 @@ def an_older_one_stands_before_the_wheels_own(
 # -- packages that overwrite one another
 @rule("pip-cuda-mix")
 def two_packages_write_one_file(
-    one_of: Package = one(name=NAMED), other: Package = one(name=NAMED), said: Symptom | None = seen(*_CLASH, "cuda-library-not-found"), works: Torch | None = one(available=True),
+    one_of: Package = one(name=NAMED), other: Package = one(name=NAMED), said: Symptom | None = seen("cuda-library-not-found", tag="library-clash"), works: Torch | None = one(available=True),
 ) -> Verdict:  # fmt: skip
     """`nvidia-nccl-cu11` and `-cu12` put one file into one folder. Before anything fails it is a warning; where torch works, a note."""
     if one_of.get("env") != other.get("env") or one_of.name >= other.name:
@@ -119,7 +108,7 @@ def two_packages_write_one_file(
 
 @rule("pip-cuda-mix", "likely")
 def one_library_for_two_majors(
-    one_of: Package = one(name=NAMED), other: Package = one(name=NAMED), said: Symptom | None = seen(*_SYMBOL, "cuda-library-not-found"), works: Torch | None = one(available=True),
+    one_of: Package = one(name=NAMED), other: Package = one(name=NAMED), said: Symptom | None = seen("cuda-library-not-found", tag="cuda-symbol-missed"), works: Torch | None = one(available=True),
 ) -> Verdict:  # fmt: skip
     """Where their files bear different numbers, headers and what asks by the plain name are mixed all the same."""
     same = one_of.name[:-2] == other.name[:-2] and one_of.name < other.name
@@ -130,7 +119,7 @@ def one_library_for_two_majors(
 
 @rule("pip-cuda-mix", "likely")
 def packages_for_two_majors(
-    one_of: Package = one(name=NAMED), other: Package = one(name=NAMED), _said: Symptom = seen(*_SYMBOL)
+    one_of: Package = one(name=NAMED), other: Package = one(name=NAMED), _said: Symptom = seen(tag="cuda-symbol-missed")
 ) -> Verdict:
     """A symbol is missing, and packages for two CUDA majors stand in one environment."""
     majors = (one_of.name[-2:], other.name[-2:])
@@ -218,7 +207,7 @@ def somebody_names_the_file_of_another_major(
 
 @rule("cuda-runtime-library-missing")
 def tensorflow_finds_a_card_and_not_a_library(
-    said: Symptom = seen(*TF_MISSES), gpu: Gpu = one(vendor="nvidia")
+    said: Symptom = seen(tag="tensorflow-library-missed"), gpu: Gpu = one(vendor="nvidia")
 ) -> Verdict:
     """On a machine without a GPU the same line is only noise."""
     return bool(gpu.fields) and {"lib": said.lib, "program": "tensorflow"}
@@ -226,21 +215,23 @@ def tensorflow_finds_a_card_and_not_a_library(
 
 @rule("cuda-runtime-library-missing")
 def tensorflow_skips_its_gpus(
-    said: Symptom = seen(*TF_MISSES), _skips: Symptom = seen("tf-skips-gpus", "tf-cannot-dlopen")
+    said: Symptom = seen(tag="tensorflow-library-missed"), _skips: Symptom = seen("tf-skips-gpus", "tf-cannot-dlopen")
 ) -> Verdict:
     """There were GPUs to be skipped."""
     return {"lib": said.lib, "program": "tensorflow"}
 
 
 @rule("cuda-runtime-library-missing", "likely")
-def tensorflow_beside_a_driver(said: Symptom = seen(*TF_MISSES), driver: Driver = one(vendor="nvidia")) -> Verdict:
+def tensorflow_beside_a_driver(
+    said: Symptom = seen(tag="tensorflow-library-missed"), driver: Driver = one(vendor="nvidia")
+) -> Verdict:
     """The driver is there."""
     return bool(driver.get("version")) and {"lib": said.lib, "program": "tensorflow"}
 
 
 @rule("cuda-runtime-library-missing", "likely")
 def tensorflow_opened_some_of_them(
-    said: Symptom = seen(*TF_MISSES), opened: Symptom = seen("tf-library-opened")
+    said: Symptom = seen(tag="tensorflow-library-missed"), opened: Symptom = seen("tf-library-opened")
 ) -> Verdict:
     """It comes to the libraries behind the runtime's own only where it has found a GPU."""
     return opened.lib != said.lib and {"lib": said.lib, "program": "tensorflow"}
@@ -248,7 +239,7 @@ def tensorflow_opened_some_of_them(
 
 @rule("cuda-runtime-library-missing", "likely")
 def tensorflow_misses_one_and_somebody_the_gpu(
-    said: Symptom = seen(*TF_MISSES), _told: Symptom = seen(*GPU_NOT_USED)
+    said: Symptom = seen(tag="tensorflow-library-missed"), _told: Symptom = seen(tag="gpu-not-used")
 ) -> Verdict:
     """Who complains that the GPU is not used has one."""
     return {"lib": said.lib, "program": "tensorflow"}

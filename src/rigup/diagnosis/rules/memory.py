@@ -2,14 +2,14 @@
 
 import re
 
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, wordings
 from rigup.diagnosis.rules.access import inside
 from rigup.machine.kinds import DeadLine, Gpu, Memory, ModuleParameter, Platform, Symptom, Torch
 
 GIB = 1 << 30
 _UNITS = {"bytes": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": GIB, "t": 1 << 40}
 _ASYNC = "torch-async-out-of-memory"  # CUDA's own pool: it reserves nothing beside what it gave
-OUT = ("torch-out-of-memory", "torch-out-of-memory-figures", _ASYNC)
+OUT = wordings(tag="torch-out-of-memory")
 _OVERHEAD = 1.5 * GIB  # what a context and its libraries hold beside the allocator
 _REST = 0.03  # share of a card below which what is reserved and not used is a mere rest
 _PAGE = 4096
@@ -106,7 +106,7 @@ class Figures:
 
 @rule("gpu-memory-held-by-others")
 def others_hold_what_it_wants(
-    said: Symptom = seen(*OUT), shared: Gpu | None = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False)
+    said: Symptom = seen(tag="torch-out-of-memory"), shared: Gpu | None = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False)
 ) -> Verdict:  # fmt: skip
     """Without the others the request would have been met. What a processor's graphics share is the system's as well."""
     return (shared is None or card is not None) and Figures(said).taken and {"severity": "error"}
@@ -114,7 +114,7 @@ def others_hold_what_it_wants(
 
 @rule("gpu-memory-held-by-others", "likely")
 def message_names_the_holder(
-    said: Symptom = seen(*OUT), other: Symptom = seen("other-process-holds-memory"),
+    said: Symptom = seen(tag="torch-out-of-memory"), other: Symptom = seen("other-process-holds-memory"),
     full: Symptom | None = seen("torch-out-of-memory-figures"),
 ) -> Verdict:  # fmt: skip
     """The message names another process with more memory than was asked for."""
@@ -150,7 +150,7 @@ def _wants(said: Symptom) -> float:
 def taken_as_people_say(
     told: Symptom = seen("memory-taken-in-words", "memory-taken-in-chinese-words"),
     said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "torch-allocation-on-device"),
-    full: Symptom | None = seen(*OUT),
+    full: Symptom | None = seen(tag="torch-out-of-memory"),
 ) -> Verdict:
     """Words tell of memory that is not the program's own; a message with figures knows better."""
     return full is None and {"told": told.id, "said": said.id, "severity": "error"}
@@ -165,14 +165,14 @@ def memory_stays_when_its_process_is_gone(
 
 
 @rule("oom-fragmentation")
-def reserved_in_pieces(said: Symptom = seen(*OUT)) -> Verdict:
+def reserved_in_pieces(said: Symptom = seen(tag="torch-out-of-memory")) -> Verdict:
     """Enough is reserved and unused, and no piece of it is long enough."""
     figures = Figures(said)
     return figures.in_pieces and not figures.taken
 
 
 @rule("oom-fragmentation", "likely")
-def reserved_would_do(said: Symptom = seen(*OUT)) -> Verdict:
+def reserved_would_do(said: Symptom = seen(tag="torch-out-of-memory")) -> Verdict:
     """Joined pieces would have met the request; whether the next one is met as well, no figure tells."""
     figures = Figures(said)
     return figures.would_do and not figures.taken and not figures.roomy
@@ -180,7 +180,7 @@ def reserved_would_do(said: Symptom = seen(*OUT)) -> Verdict:
 
 @rule("oom-model-too-large")
 def work_fills_the_card(
-    said: Symptom = seen(*OUT), shared: Gpu | None = one(vendor="amd", integrated=True), carved: Symptom | None = seen("amdgpu-vram-ready", "amdgpu-vram-span")
+    said: Symptom = seen(tag="torch-out-of-memory"), shared: Gpu | None = one(vendor="amd", integrated=True), carved: Symptom | None = seen("amdgpu-vram-ready", "amdgpu-vram-span")
 ) -> Verdict:  # fmt: skip
     """Nearly all is in use by the work itself; a total far below what the kernel has for graphics is no whole card's."""
     figures = Figures(said)
@@ -190,7 +190,7 @@ def work_fills_the_card(
 
 @rule("oom-model-too-large", "likely")
 def work_fills_what_the_graphics_may_use(
-    said: Symptom = seen(*OUT), _shared: Gpu = one(vendor="amd", integrated=True)
+    said: Symptom = seen(tag="torch-out-of-memory"), _shared: Gpu = one(vendor="amd", integrated=True)
 ) -> Verdict:
     """How much that is, is a matter of settings where the memory is the system's."""
     figures = Figures(said)
@@ -198,7 +198,7 @@ def work_fills_what_the_graphics_may_use(
 
 
 @rule("oom-model-too-large", "likely")
-def nothing_else_tells(said: Symptom = seen(*OUT)) -> Verdict:
+def nothing_else_tells(said: Symptom = seen(tag="torch-out-of-memory")) -> Verdict:
     """Too little is free; the figures leave open whose a part of the memory is, or how it lies."""
     figures = Figures(said)
     return figures.told and not figures.own and _work(figures)
@@ -212,7 +212,7 @@ def _work(figures: Figures) -> bool:
 
 
 @rule("oom-model-too-large", "possible")
-def refused_beside_free_memory(said: Symptom = seen(*OUT), own: Symptom | None = seen("test-caps-its-own-memory")) -> Verdict:  # fmt: skip
+def refused_beside_free_memory(said: Symptom = seen(tag="torch-out-of-memory"), own: Symptom | None = seen("test-caps-its-own-memory")) -> Verdict:  # fmt: skip
     """The card has room for the request: a limit of the process or of the system refuses it (a test's own is meant), or figures of another moment."""
     figures = Figures(said)
     aside = own is not None or figures.taken or figures.in_pieces
@@ -222,7 +222,7 @@ def refused_beside_free_memory(said: Symptom = seen(*OUT), own: Symptom | None =
 @rule("oom-model-too-large", "possible")
 def out_of_memory_without_figures(
     said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "torch-allocation-on-device"),
-    known: Symptom | None = seen(*OUT, "context-out-of-memory", "context-out-of-memory-in-java"),
+    known: Symptom | None = seen("context-out-of-memory", "context-out-of-memory-in-java", tag="torch-out-of-memory"),
 ) -> Verdict:
     """What the message says; it does not tell whose the memory is."""
     return known is None and said.knows("id")
@@ -237,7 +237,7 @@ def no_room_beside_the_weights(
 
 
 @mends("oom-fragmentation")
-def allocator_setting(said: Symptom = seen(*OUT)) -> Params:
+def allocator_setting(said: Symptom = seen(tag="torch-out-of-memory")) -> Params:
     """The allocator's variable has its runtime's name; older releases know another setting."""
     runtime = "HIP" if said.get("runtime") == "HIP" else "CUDA"
     setting = "max_split_size_mb:512" if said.get("reserved") is not None else "expandable_segments:True"
@@ -247,7 +247,7 @@ def allocator_setting(said: Symptom = seen(*OUT)) -> Params:
 # -- memory that processor and GPU share
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def carve_out_starves_torch(
-    gpu: Gpu = one(integrated=True), said: Symptom = seen(*OUT, "hip-memory-figures")
+    gpu: Gpu = one(integrated=True), said: Symptom = seen("hip-memory-figures", tag="torch-out-of-memory")
 ) -> Verdict:
     """torch has the system's half only, and the larger half lies in a carve-out that it does not use."""
     total = size(said.get("total") or said.get("total2"))
@@ -256,7 +256,7 @@ def carve_out_starves_torch(
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def carve_out_starves_torch_by_the_kernels_words(
-    said: Symptom = seen(*OUT, "hip-memory-figures", "hip-memory-tuple"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom | None = seen("amdgpu-gtt-ready"),
+    said: Symptom = seen("hip-memory-figures", "hip-memory-tuple", tag="torch-out-of-memory"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom | None = seen("amdgpu-gtt-ready"),
     card: Gpu | None = one(integrated=False), inside: Gpu | None = one(vendor="amd", integrated=True),
 ) -> Verdict:  # fmt: skip
     """The same, where only the kernel's log tells the two pools; a card of its own has its own memory as its total."""
@@ -353,7 +353,9 @@ def pages_to_allow(memory: Memory) -> Params:
 
 
 @rule("apu-memory-miscount")
-def more_free_than_there_is(said: Symptom = seen("hip-memory-figures", "hip-memory-tuple", *OUT)) -> Verdict:
+def more_free_than_there_is(
+    said: Symptom = seen("hip-memory-figures", "hip-memory-tuple", tag="torch-out-of-memory"),
+) -> Verdict:
     """A total below what is free counts another pool than the free one."""
     free, total = size(said.get("free") or said.get("free2")), size(said.get("total") or said.get("total2"))
     below = said.id in OUT and (free or 0) >= _WRAPPED  # no other pool: more is in use than the total

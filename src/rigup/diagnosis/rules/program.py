@@ -15,12 +15,6 @@ from rigup.machine.kinds import (
     Variable,
 )
 
-NO_DEVICE = (
-    "cuda-no-device", "cuda-no-device-constant", "torch-no-cuda-gpus", "torch-found-no-driver", "hip-no-device", "vllm-no-device-type",
-    "lightning-no-gpu-backend", "program-finds-no-visible-gpu", "program-finds-no-cuda-devices",
-    "process-group-finds-no-gpus", "deepspeed-finds-no-gpu", "trainer-asserts-cuda", "trainer-finds-no-cuda", "torchrun-counts-no-gpu",
-    "lightning-finds-no-visible-card",
-)  # fmt: skip
 CUDA_MASK = "CUDA_VISIBLE_DEVICES"
 DEVICE_MASKS = (CUDA_MASK, "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 _NONE = ("", "-1", "none", "None")
@@ -77,7 +71,7 @@ def mask_names_an_unknown_uuid(mask: Variable = one(name=DEVICE_MASKS), cards: C
 
 @rule("cuda-visible-devices-wrong")
 def mask_hides_all_and_the_program_finds_none(
-    _nothing: Symptom = seen(*NO_DEVICE), mask: Variable = one(name=DEVICE_MASKS, value=_NONE), card: Gpu | None = None,
+    _nothing: Symptom = seen(tag="program-finds-no-gpu"), mask: Variable = one(name=DEVICE_MASKS, value=_NONE), card: Gpu | None = None,
     passed: Symptom | None = seen("pytest-passed"), typed: Symptom | None = seen("mask-emptied-for-one-command"), logged: Symptom | None = seen("tf-start-finds-no-device"),
     ended: Symptom | None = seen("python-ended-with-an-exception", "ended-by-signal", "segmentation-fault", "segmentation-fault-signal"),
 ) -> Verdict:  # fmt: skip
@@ -99,7 +93,9 @@ def mask_hides_all_cards(
 
 @rule("cuda-visible-devices-wrong", "possible")
 def mask_of_unseen_cards(
-    _nothing: Symptom = seen(*NO_DEVICE), mask: Variable = one(name=DEVICE_MASKS), card: Gpu | None = None
+    _nothing: Symptom = seen(tag="program-finds-no-gpu"),
+    mask: Variable = one(name=DEVICE_MASKS),
+    card: Gpu | None = None,
 ) -> Verdict:
     """An index above the first, and no device; how many there are, nobody has seen."""
     first = chosen(mask.value or "")[0]
@@ -115,12 +111,9 @@ def mask_is_taken_from_a_variable(
     return set_ is None and bool(card.get("name")) and {"name": CUDA_MASK, "value": "$" + str(mask.variable)}
 
 
-_CLASH = ("cuda-invalid-ordinal", "nccl-duplicate-gpu", "nccl-ranks-on-one-gpu")
-
-
 @rule("cuda-visible-devices-wrong", "likely")
 def mask_names_fewer_than_start(
-    mask: Variable = one(name=DEVICE_MASKS), want: Launch = one(), _clash: Symptom = seen(*_CLASH)
+    mask: Variable = one(name=DEVICE_MASKS), want: Launch = one(), _clash: Symptom = seen(tag="gpu-count-beyond")
 ) -> Verdict:
     """More processes are started than the mask leaves devices: one looks beyond, or two meet."""
     named = chosen(mask.value or "")
@@ -224,25 +217,23 @@ def _ascending(mask: str) -> bool:
 
 
 # -- direct traffic between GPUs
-_BETWEEN = ("acs-redirects", "rccl-wants-iommu-pt")  # what may stand between two cards
-_HUNG = ("nccl-collective-timeout", "p2p-data-wrong", "iommu-page-fault", "dmar-fault")
 
 
 @rule("nccl-p2p-blocked-by-acs-iommu")
-def redirected_and_hung(acs: Symptom = seen("acs-redirects"), _hung: Symptom = seen(*_HUNG)) -> Verdict:
+def redirected_and_hung(acs: Symptom = seen("acs-redirects"), _hung: Symptom = seen(tag="iommu-fault")) -> Verdict:
     """ACS is on, and what it breaks is broken."""
     return bool(acs.get("redirect"))
 
 
 @rule("nccl-p2p-blocked-by-acs-iommu", "likely")
-def told_and_hung(_told: Symptom = seen(*_BETWEEN), _hung: Symptom = seen(*_HUNG)) -> Verdict:
+def told_and_hung(_told: Symptom = seen(tag="acs-between"), _hung: Symptom = seen(tag="iommu-fault")) -> Verdict:
     """ACS is on in part, or RCCL warns of an IOMMU without pass-through: alone that is no fault."""
     return True
 
 
 @rule("nccl-p2p-blocked-by-acs-iommu", "likely")
 def told_and_avoided(
-    _told: Symptom = seen(*_BETWEEN), _around: Variable = one(name="NCCL_P2P_DISABLE", value="1")
+    _told: Symptom = seen(tag="acs-between"), _around: Variable = one(name="NCCL_P2P_DISABLE", value="1")
 ) -> Verdict:
     """The same, and somebody goes around direct traffic already."""
     return True

@@ -2,7 +2,7 @@
 
 import re
 
-from rigup.diagnosis.rule import Every, Verdict, lacks, one, rule, seen
+from rigup.diagnosis.rule import Every, Verdict, lacks, one, rule, seen, wordings
 from rigup.diagnosis.rules.access import COMPUTING
 from rigup.knowledge.chips import gfx_base, gfx_of_decimal, isa_order, runs_on
 from rigup.knowledge.lifecycle import ended
@@ -12,19 +12,8 @@ from rigup.machine.kinds import Gpu, KernelLibrary, Platform, Symptom, Toolkit, 
 
 OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 MASKS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
-REFUSED = ("ollama-gfx-refused", "ollama-gfx-refused-early", "ollama-device-dropped")
-_BLAS = ("rocblas-without-arch", "rocblas-no-library-for-chip", *REFUSED)
-NO_CODE = (
-    "hip-invalid-device-function",
-    "hip-invalid-device-function-constant",
-    "hip-no-binary",
-    "hip-no-kernel-image",
-    "hip-kernel-image-invalid",
-)
-ANOTHERS = (
-    "tensorflow-on-hip-shown", "other-library-on-hip-shown", "library-fails-in-its-own-folder", "xla-code-object-not-loaded", "runtime-of-models-shown",
-    "targets-of-a-build-shown", "kobold-named", "lm-studio-named", "lemonade-named",
-)  # fmt: skip  # not torch's
+REFUSED = wordings(tag="ollama-refuses-chip")
+NO_CODE = wordings(tag="no-code-for-amd-chip")
 _COMPUTING = ("", *COMPUTING)  # "" is a unit whose name the text does not tell
 
 
@@ -66,7 +55,7 @@ def spared(error: Symptom, served: Symptom | None) -> bool:
 # -- libraries without code for the chip
 @rule("gfx-not-in-rocblas")
 def library_has_no_kernels(
-    error: Symptom = seen(*_BLAS), served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"),
+    error: Symptom = seen(tag="ollama-refuses-chip"), served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"),
     told: Symptom | None = seen("override-value-told"), torch: Torch | None = None, override: Variable | None = one(name=OVERRIDE), unit: Symptom | None = seen("service-unit-named"),
 ) -> Verdict:  # fmt: skip
     """It says for which chip it looked in vain."""
@@ -126,14 +115,14 @@ def installed_library_has_no_kernels(
 
 
 @rule("rocm-dropped-arch")
-def once_had_kernels(error: Symptom = seen(*_BLAS)) -> Verdict:
+def once_had_kernels(error: Symptom = seen(tag="ollama-refuses-chip")) -> Verdict:
     """Older releases had the chip."""
     return left(str(error.get("gfx"))) and {"gfx": error.get("gfx")}
 
 
 @rule("rocm-dropped-arch", strength="likely")
 def once_had_code(
-    card: Gpu = one(vendor="amd"), _error: Symptom = seen(*NO_CODE, "segfault-in-hip", "ggml-no-function"), listed: Symptom | None = seen("code-objects-listed"),
+    card: Gpu = one(vendor="amd"), _error: Symptom = seen("segfault-in-hip", "ggml-no-function", tag="no-code-for-amd-chip"), listed: Symptom | None = seen("code-objects-listed"),
 ) -> Verdict:  # fmt: skip
     """No code for a chip that older releases had; where a program's own targets are listed, it is that program's."""
     return listed is None and left(card.isa) and {"gfx": card.isa}
@@ -168,7 +157,7 @@ def build_without_an_old_chip(
 def build_without_the_chip(
     torch: Torch, card: Gpu = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"),
     other: Gpu | None = one(vendor="amd", integrated=False), told: Symptom | None = seen("override-value-told"), guest: Platform | None = one(wsl=2),
-    computes: Symptom | None = seen("tensor-on-its-device"), error: Symptom | None = seen(*NO_CODE, "segmentation-fault", "segmentation-fault-signal"),
+    computes: Symptom | None = seen("tensor-on-its-device"), error: Symptom | None = seen("segmentation-fault", "segmentation-fault-signal", tag="no-code-for-amd-chip"),
 ) -> Verdict:  # fmt: skip
     """Neither the chip's own code nor, by an override, a sibling's. What torch does not even list fails before any code is looked for; what has computed had code."""
     overridden = bool(override and override.get("value")) or bool(told and helps(card.isa, told.get("value")))
@@ -189,7 +178,7 @@ def wheels_have(isa: str, torch: Torch | None) -> bool:
 
 
 @rule("gfx-not-in-torch-wheel", strength="likely")
-def function_is_not_there(error: Symptom = seen(*NO_CODE), card: Gpu | None = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"), shown: Symptom | None = seen(*ANOTHERS),
+def function_is_not_there(error: Symptom = seen(tag="no-code-for-amd-chip"), card: Gpu | None = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"), shown: Symptom | None = seen(tag="anothers"),
                           named: Symptom | None = seen("torch-named"), program: Symptom | None = seen("ggml-device-failed", "ggml-finds-devices", "ggml-has-no-code-for-amds-card", "hip-program-named", "hip-program-no-function", "hip-program-tells-no-function", "image-for-instinct-named", "julia-of-amd-shown", "hip-names-its-own-source", "rocblas-solution-without-code", "rocblas-passes-on-that-there-is-no-code"), torch: Torch | None = None) -> Verdict:  # fmt: skip
     """HIP found no code for the device, in a program that is torch's."""
     if program or (shown and not named and not (torch and torch.knows("version"))):
@@ -208,7 +197,7 @@ def no_code_objects_in_torch(torch: Torch, error: Symptom = seen("hip-no-code-ob
 
 @rule("binary-arch-missing", strength="likely")
 def no_code_objects_in_a_program(
-    error: Symptom = seen("hip-no-code-objects"), torch: Torch | None = None, said: Symptom | None = seen(*NO_CODE), own: Symptom | None = seen("ggml-finds-devices"),
+    error: Symptom = seen("hip-no-code-objects"), torch: Torch | None = None, said: Symptom | None = seen(tag="no-code-for-amd-chip"), own: Symptom | None = seen("ggml-finds-devices"),
 ) -> Verdict:  # fmt: skip
     """The same in a program of its own: nothing speaks of torch, or the program names itself."""
     return (said is None or own is not None) and not (torch and torch.get("hip")) and {"gfx": error.get("gfx")}
@@ -299,7 +288,7 @@ def runs_without_what_is_configured(running: Variable = one(at="service", name=O
 
 @rule("override-not-in-service", strength="likely")
 def refused_though_a_sibling_is_listed(
-    error: Symptom = seen(*REFUSED), override: Variable | None = one(at="service", name=OVERRIDE),
+    error: Symptom = seen(tag="ollama-refuses-chip"), override: Variable | None = one(at="service", name=OVERRIDE),
     served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"), platform: Platform | None = None, told: Symptom | None = seen("override-value-told", "override-set-told-in-capitals"),
 ) -> Verdict:  # fmt: skip
     """With the override in force the server would not have looked at the list; on Windows there is none."""

@@ -5,7 +5,6 @@ import re
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.library import missed_and_there
 from rigup.diagnosis.rules.rocm import left
-from rigup.diagnosis.rules.told import BUILDS_OF_A_NIGHT, NOTEBOOKS
 from rigup.knowledge import wsl
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.rocm_libraries import keeps_its_number
@@ -27,7 +26,6 @@ from rigup.machine.kinds import (
 _MIB, _PAGE = 1 << 20, 4096  # bytes of the units that the kernel's parameters have
 _HIP = "libamdhip64"  # its number is ROCm's own
 _NUMBERED = (_HIP, "librocblas", "libMIOpen", "libhipblas")
-_WHEELS = ("torch-named", "rocm-wheel-named")
 _AMD_ONLY = (
     "HSA_",
     "ROCR_",
@@ -40,9 +38,6 @@ _AMD_ONLY = (
     "AMD_",
 )
 _MASKS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
-_NO_NVIDIA = ("torch-found-no-driver",)
-_AMD_NAMED = ("amd-radeon-named", "amd-rx-named", "amd-xt-named")
-_NVIDIA_NAMED = ("nvidia-tx-named", "nvidia-geforce-named")
 
 
 def _major(version: str | None) -> str:
@@ -103,7 +98,7 @@ def another_rocm_stands_first(
 
 @rule("rocm-abi-mismatch", strength="likely")
 def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: Symptom | None = seen("torch-import-lacks-library"), part: Symptom | None = seen("torch-c-part-imported"), built: Symptom | None = seen("wheel-runpath-told"),
-                         named: Symptom | None = seen(*_WHEELS), torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm"), there: Symptom | None = seen("rocm-library-lies-in-the-environment"), night: Symptom | None = seen(*BUILDS_OF_A_NIGHT)) -> Verdict:  # fmt: skip
+                         named: Symptom | None = seen(tag="rocm-stack-wheels"), torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm"), there: Symptom | None = seen("rocm-library-lies-in-the-environment"), night: Symptom | None = seen(tag="builds-of-a-night")) -> Verdict:  # fmt: skip
     """An extension wants a library of some ROCm; what is there is not told."""
     told = error.get("lib") == _HIP and bool((torch and torch.get("hip")) or rocm)
     bundled = (named is not None and keeps_its_number(str(error.get("lib")))) or (
@@ -172,7 +167,7 @@ def torch_itself_lacks_a_library(
 
 @rule("broken-wheel-missing-library", strength="likely")
 def wheel_brings_none_of_it(
-    error: Symptom = seen("rocm-library-not-loaded"), _named: Symptom = seen(*_WHEELS)
+    error: Symptom = seen("rocm-library-not-loaded"), _named: Symptom = seen(tag="rocm-stack-wheels")
 ) -> Verdict:
     """A wheel for ROCm brings ROCm's libraries; this one never had another number, so it was left out."""
     lib = str(error.get("lib"))
@@ -198,7 +193,7 @@ def runtime_sees_wsl_and_no_card(
 
 @rule("cuda-torch-on-amd")
 def build_for_the_other_maker(torch: Torch, card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"),
-                              rocm: Toolkit | None = one(name="rocm"), error: Symptom | None = seen(*_NO_NVIDIA)) -> Verdict:  # fmt: skip
+                              rocm: Toolkit | None = one(name="rocm"), error: Symptom | None = seen(tag="rocm-stack-no-nvidia")) -> Verdict:  # fmt: skip
     """Graphics in a processor count only where somebody wanted to compute on them; who asks ROCm's tools for them does."""
     meant = card.get("integrated") is False or rocm is not None or error is not None or card.knows("shown_isa")
     return (
@@ -207,15 +202,15 @@ def build_for_the_other_maker(torch: Torch, card: Gpu = one(vendor="amd"), other
 
 
 @rule("cuda-torch-on-amd")
-def it_looks_for_nvidia(card: Gpu = one(vendor="amd"), _error: Symptom = seen(*_NO_NVIDIA), other: Gpu | None = one(vendor="nvidia"),
-                        torch: Torch | None = None, hosted: Symptom | None = seen(*NOTEBOOKS)) -> Verdict:  # fmt: skip
+def it_looks_for_nvidia(card: Gpu = one(vendor="amd"), _error: Symptom = seen(tag="rocm-stack-no-nvidia"), other: Gpu | None = one(vendor="nvidia"),
+                        torch: Torch | None = None, hosted: Symptom | None = seen(tag="hosted-notebook")) -> Verdict:  # fmt: skip
     """A torch that asks for NVIDIA's driver on a machine of AMD's, and not in a notebook that somebody else hosts."""
     return other is None and hosted is None and not (torch and torch.get("hip")) and card.get("vendor") == "amd"
 
 
 @rule("cuda-torch-on-amd", strength="likely")
 def it_looks_for_nvidia_among_amds_variables(
-    wish: Variable, _error: Symptom = seen(*_NO_NVIDIA), other: Gpu | None = one(vendor="nvidia")
+    wish: Variable, _error: Symptom = seen(tag="rocm-stack-no-nvidia"), other: Gpu | None = one(vendor="nvidia")
 ) -> Verdict:
     """Somebody set what only ROCm reads."""
     return other is None and wish.name.startswith(_AMD_ONLY) and bool(wish.get("value"))
@@ -223,8 +218,8 @@ def it_looks_for_nvidia_among_amds_variables(
 
 @rule("cuda-torch-on-amd", strength="likely")
 def it_looks_for_nvidia_where_amd_is_named(
-    _error: Symptom = seen(*_NO_NVIDIA), _named: Symptom = seen(*_AMD_NAMED), nvidia: Symptom | None = seen(*_NVIDIA_NAMED),
-    other: Gpu | None = one(vendor="nvidia"), torch: Torch | None = None, hosted: Symptom | None = seen(*NOTEBOOKS),
+    _error: Symptom = seen(tag="rocm-stack-no-nvidia"), _named: Symptom = seen(tag="rocm-stack-amd-named"), nvidia: Symptom | None = seen(tag="nvidia-card-spoken-of"),
+    other: Gpu | None = one(vendor="nvidia"), torch: Torch | None = None, hosted: Symptom | None = seen(tag="hosted-notebook"),
 ) -> Verdict:  # fmt: skip
     """The text speaks of AMD's cards and of nobody else's."""
     return nvidia is None and other is None and hosted is None and not (torch and torch.get("hip"))
@@ -232,8 +227,8 @@ def it_looks_for_nvidia_where_amd_is_named(
 
 @rule("cuda-torch-on-amd", strength="likely")
 def it_looks_for_nvidia_where_rocm_was_asked_for(
-    index: Symptom = seen("index-url-of-torch", "pip-single-index"), _error: Symptom = seen(*_NO_NVIDIA),
-    nvidia: Symptom | None = seen(*_NVIDIA_NAMED), other: Gpu | None = one(vendor="nvidia"),
+    index: Symptom = seen("index-url-of-torch", "pip-single-index"), _error: Symptom = seen(tag="rocm-stack-no-nvidia"),
+    nvidia: Symptom | None = seen(tag="nvidia-card-spoken-of"), other: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """Somebody installed from an index of ROCm's builds, and the torch that runs is another."""
     return nvidia is None and other is None and "rocm" in str(index.get("index"))
@@ -306,7 +301,7 @@ def asked_one_index_for_all(index: Symptom = seen("pip-single-index", "index-url
 
 @rule("garbage-output-on-gfx", strength="possible")
 def not_numbers_where_amd_is_named(
-    error: Symptom = seen("image-of-nans", "image-cast-invalid"), _named: Symptom = seen(*_AMD_NAMED), nvidia: Symptom | None = seen(*_NVIDIA_NAMED),
+    error: Symptom = seen("image-of-nans", "image-cast-invalid"), _named: Symptom = seen(tag="rocm-stack-amd-named"), nvidia: Symptom | None = seen(tag="nvidia-card-spoken-of"),
     other: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """The same where only words tell the card."""

@@ -1,17 +1,9 @@
 """Slurm jobs: what was asked for, what the launcher counts on, and how the program was started."""
 
 from rigup.diagnosis.rule import Every, Params, Verdict, lacks, one, rule, seen
-from rigup.diagnosis.rules.program import CUDA_MASK, NO_DEVICE
-from rigup.diagnosis.rules.told import SHARED_ON_PURPOSE
+from rigup.diagnosis.rules.program import CUDA_MASK
 from rigup.machine.kinds import CardCount, JobRequest, Launch, Symptom, Torch, Variable
 
-_NOTHING = (
-    *NO_DEVICE,
-    "nvidia-smi-no-devices",
-    "nvidia-smi-cannot-communicate",
-    "lightning-accelerator-unavailable",
-    "lightning-gpus-none",
-)
 _JOB = ("SLURM_JOB_ID", "SLURM_JOBID")
 _GIVEN = (
     "SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "SLURM_GPUS", "SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_TASK", CUDA_MASK,
@@ -60,7 +52,7 @@ def asking(devices: int) -> Params:
 # -- no GPU asked for
 @rule("slurm-no-gpu-requested")
 def program_finds_none_in_a_job_without_any(
-    _nothing: Symptom = seen(*_NOTHING), job: JobRequest = one(asked=False)
+    _nothing: Symptom = seen(tag="program-finds-no-gpu"), job: JobRequest = one(asked=False)
 ) -> Verdict:
     """The whole request is known, and there is no GPU in it."""
     return {"partition": job.get("partition")}
@@ -87,7 +79,7 @@ def launcher_wants_gpus_and_none_is_asked_for(want: Launch, _job: JobRequest = o
 
 @rule("slurm-no-gpu-requested")
 def program_finds_none_and_slurm_gave_none(
-    _nothing: Symptom = seen(*_NOTHING),
+    _nothing: Symptom = seen(tag="program-finds-no-gpu"),
     job: Variable = one(name=_JOB),
     _given: Every[Variable] = lacks(Variable, name=_GIVEN),
 ) -> Verdict:
@@ -109,7 +101,7 @@ def node_has_gpus_and_slurm_gave_none(
 
 @rule("slurm-no-gpu-requested")
 def slurm_masks_all(
-    _nothing: Symptom = seen(*_NOTHING), mask: Variable = one(name=CUDA_MASK, value="NoDevFiles")
+    _nothing: Symptom = seen(tag="program-finds-no-gpu"), mask: Variable = one(name=CUDA_MASK, value="NoDevFiles")
 ) -> Verdict:
     """Slurm's own word for a job without GPUs."""
     return bool(mask.value)
@@ -138,7 +130,7 @@ def fewer_gpus_than_tasks(
     clash: Symptom = seen(
         "nccl-duplicate-gpu", "nccl-ranks-on-one-gpu", "cuda-invalid-ordinal", "lightning-rank-beyond-devices"
     ),
-    shared: Symptom | None = seen(*SHARED_ON_PURPOSE),
+    shared: Symptom | None = seen(tag="shared-on-purpose"),
 ) -> Verdict:
     """Two ranks meet on one GPU, or one looks for a GPU that is not there; but some share their GPUs on purpose."""
     have, tasks = per_node(job), tasks_per_node(job) or 1

@@ -1,7 +1,6 @@
 """TensorFlow: whether its build and its libraries come to the GPU."""
 
 from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
-from rigup.diagnosis.rules.told import GPU_NOT_USED, NOTEBOOKS
 from rigup.knowledge.pythons import tensorflow_on_windows
 from rigup.machine.kinds import (
     Driver,
@@ -17,11 +16,6 @@ from rigup.machine.kinds import (
     Torch,
 )
 
-_NAMED_LIBRARY = ("tf-library-not-loaded", "tf-library-not-dlopened")
-_REFUSED = (
-    "cuda-no-device", "cuda-no-device-constant", "cuda-999", "cuda-999-constant", "tf-no-cuda-libraries", "tf-cannot-dlopen", "tf-skips-gpus",
-)  # fmt: skip
-_HOSTED = (*NOTEBOOKS, "sagemaker-in-words", "sagemaker-in-small-letters")
 _TENSORFLOWS = ("tensorflow", "tensorflow-intel", "tensorflow-gpu", "tensorflow-cpu")
 
 
@@ -63,7 +57,7 @@ def somebody_on_windows_counts_on_a_gpu(
 
 @rule("tensorflow-windows-no-gpu", "likely")
 def somebody_misses_the_gpu_on_windows(
-    _told: Symptom = seen(*GPU_NOT_USED), intel: Symptom | None = seen("tensorflow-intel-told"), answered: TensorFlow | None = None,
+    _told: Symptom = seen(tag="gpu-not-used"), intel: Symptom | None = seen("tensorflow-intel-told"), answered: TensorFlow | None = None,
     platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """tensorflow-intel is what pip installs on Windows alone; or the release is told, and the system."""
@@ -75,7 +69,7 @@ def somebody_misses_the_gpu_on_windows(
 @rule("tensorflow-windows-no-gpu", "likely")
 def built_without_cuda_beside_a_torch_that_works(
     _answered: TensorFlow = one(built_with_cuda=False), _torch: Torch = one(available=True), platform: Platform | None = None,
-    hosted: Symptom | None = seen(*_HOSTED),
+    hosted: Symptom | None = seen(tag="hosted-notebook"),
 ) -> Verdict:  # fmt: skip
     """On Linux the plain package always says True; where the system is not told, this is how Windows looks."""
     return hosted is None and (platform is None or not platform.knows("system"))
@@ -93,7 +87,7 @@ def built_without_cuda_on_linux(
 
 @rule("tensorflow-cpu-build", "likely")
 def built_without_cuda_in_a_hosted_notebook(
-    answered: TensorFlow = one(built_with_cuda=False), _torch: Torch = one(available=True), _hosted: Symptom = seen(*_HOSTED)
+    answered: TensorFlow = one(built_with_cuda=False), _torch: Torch = one(available=True), _hosted: Symptom = seen(tag="hosted-notebook")
 ) -> Verdict:  # fmt: skip
     """Such notebooks run on Linux; torch shows that a GPU is there."""
     return {"version": answered.get("version")}
@@ -101,7 +95,7 @@ def built_without_cuda_in_a_hosted_notebook(
 
 @rule("tensorflow-cpu-build", "likely")
 def it_knows_no_device_and_says_no_reason(
-    _said: Symptom = seen("tf-no-known-devices"), _told: Symptom = seen(*GPU_NOT_USED), named: Symptom | None = seen(*_NAMED_LIBRARY, *_REFUSED),
+    _said: Symptom = seen("tf-no-known-devices"), _told: Symptom = seen(tag="gpu-not-used"), named: Symptom | None = seen(tag="tensorflow-library-missed tensorflow-refused"),
 ) -> Verdict:  # fmt: skip
     """A build with CUDA tells why it has no device; this one never looked for any."""
     return named is None
@@ -119,7 +113,7 @@ def the_package_for_the_cpu(
 @rule("tensorflow-cpu-build", "likely")
 def libraries_of_its_extra_are_not_there(
     _said: Symptom = seen("tf-no-cuda-libraries", "tf-cannot-dlopen"), driver: Driver = one(vendor="nvidia"), platform: Platform | None = None,
-    named: Symptom | None = seen(*_NAMED_LIBRARY),
+    named: Symptom | None = seen(tag="tensorflow-library-missed"),
 ) -> Verdict:  # fmt: skip
     """The driver is there, and TensorFlow finds no CUDA library beside it."""
     return named is None and _system(platform) != "windows" and bool(driver.get("version"))
@@ -127,7 +121,7 @@ def libraries_of_its_extra_are_not_there(
 
 @rule("tensorflow-cpu-build", "likely")
 def it_counted_gpus_and_skipped_them(
-    _said: Symptom = seen("tf-cannot-dlopen", "tf-skips-gpus"), platform: Platform | None = None, named: Symptom | None = seen(*_NAMED_LIBRARY),
+    _said: Symptom = seen("tf-cannot-dlopen", "tf-skips-gpus"), platform: Platform | None = None, named: Symptom | None = seen(tag="tensorflow-library-missed"),
 ) -> Verdict:  # fmt: skip
     """It comes to its libraries where the driver has counted a GPU; newer releases do not say which one is missing."""
     return named is None and _system(platform) == "linux"
@@ -135,7 +129,7 @@ def it_counted_gpus_and_skipped_them(
 
 @rule("tensorflow-cpu-build", "likely")
 def somebody_has_a_card_and_it_finds_no_library(
-    _said: Symptom = seen("tf-no-cuda-libraries"), gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None, named: Symptom | None = seen(*_NAMED_LIBRARY),
+    _said: Symptom = seen("tf-no-cuda-libraries"), gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None, named: Symptom | None = seen(tag="tensorflow-library-missed"),
 ) -> Verdict:  # fmt: skip
     """On a machine without a GPU the same line is noise; here somebody names his card beside it."""
     return named is None and _system(platform) == "linux" and bool(gpu.fields)
@@ -143,7 +137,7 @@ def somebody_has_a_card_and_it_finds_no_library(
 
 @rule("tensorflow-cpu-build", "possible")
 def somebody_misses_the_gpu_and_it_finds_no_library(
-    _said: Symptom = seen("tf-no-cuda-libraries"), _told: Symptom = seen(*GPU_NOT_USED), platform: Platform | None = None, named: Symptom | None = seen(*_NAMED_LIBRARY),
+    _said: Symptom = seen("tf-no-cuda-libraries"), _told: Symptom = seen(tag="gpu-not-used"), platform: Platform | None = None, named: Symptom | None = seen(tag="tensorflow-library-missed"),
 ) -> Verdict:  # fmt: skip
     """The same where the complaint alone shows that a GPU is there."""
     return named is None and _system(platform) == "linux"
@@ -151,7 +145,7 @@ def somebody_misses_the_gpu_and_it_finds_no_library(
 
 @rule("tensorflow-cpu-build", "likely")
 def it_sees_no_gpu_beside_a_driver(
-    answered: TensorFlow = one(gpus=0), _driver: Driver = one(vendor="nvidia"), platform: Platform | None = None, named: Symptom | None = seen(*_NAMED_LIBRARY),
+    answered: TensorFlow = one(gpus=0), _driver: Driver = one(vendor="nvidia"), platform: Platform | None = None, named: Symptom | None = seen(tag="tensorflow-library-missed"),
 ) -> Verdict:  # fmt: skip
     """It lists no GPU where the driver is there, and names no library that it misses."""
     return named is None and _system(platform) == "linux" and {"version": answered.get("version")}

@@ -17,19 +17,13 @@ from rigup.machine.kinds import (
     Torch,
 )
 
-_UNREACHABLE = ("pip-connection-broken", "pip-could-not-fetch")
 _OF_TORCH = ("torch", "torchvision", "torchaudio")
-_TENSORFLOWS = ("tensorflow", "tensorflow-intel", "tensorflow-gpu", "tensorflow-cpu")
-ILLEGAL = (
-    "illegal-instruction", "illegal-instruction-capital", "illegal-instruction-signal", "kernel-invalid-opcode",
-)  # fmt: skip
-_FAULT = ("segmentation-fault", "segmentation-fault-signal")
 
 
 # -- the Python
 @rule("python-version-without-wheels")
 def no_wheel_for_this_python(
-    said: Symptom = seen("pip-no-version"), python: PythonEnv = one(), platform: Platform | None = None, offline: Symptom | None = seen(*_UNREACHABLE),
+    said: Symptom = seen("pip-no-version"), python: PythonEnv = one(), platform: Platform | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
     index: Symptom | None = seen("pip-looks-in"),
 ) -> Verdict:  # fmt: skip
     """The index was reached, and the table knows that this Python has no wheel there."""
@@ -40,7 +34,7 @@ def no_wheel_for_this_python(
 
 @rule("python-version-without-wheels", "possible")
 def no_wheel_and_nobody_tells_the_python(
-    said: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(*_UNREACHABLE),
+    said: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
     alone: Symptom | None = seen("pip-single-index"),
 ) -> Verdict:  # fmt: skip
     """Nothing was offered of a package whose wheels are made for certain Pythons."""
@@ -52,7 +46,7 @@ def no_wheel_and_nobody_tells_the_python(
 
 @rule("python-version-without-wheels", "possible")
 def no_wheel_of_a_release_and_the_list_is_cut(
-    said: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(*_UNREACHABLE),
+    said: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
 ) -> Verdict:  # fmt: skip
     """What was offered nobody shows; one release was asked for that was never made for every Python."""
     release = _release(said).partition("+")[0]
@@ -63,7 +57,7 @@ def no_wheel_of_a_release_and_the_list_is_cut(
 @rule("python-version-without-wheels", "possible")
 def only_the_last_line_of_pip(
     said: Symptom = seen("pip-no-distribution"),
-    more: Symptom | None = seen("pip-no-version", "pip-looks-in", *_UNREACHABLE),
+    more: Symptom | None = seen("pip-no-version", "pip-looks-in", tag="pip-index-not-reached"),
 ) -> Verdict:
     """Somebody shows the last line alone; the package is made for certain Pythons, and was for fewer in its day."""
     return more is None and bool(pythons(said.name, _release(said)))
@@ -71,7 +65,7 @@ def only_the_last_line_of_pip(
 
 @rule("python-version-without-wheels", "likely")
 def the_release_is_older_than_all_offered(
-    said: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(*_UNREACHABLE),
+    said: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
     platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """The index holds newer releases only: the one that was asked for has no wheel for this Python."""
@@ -84,7 +78,7 @@ def the_release_is_older_than_all_offered(
 
 @rule("python-version-without-wheels", "likely")
 def nothing_offered_but_what_has_no_wheels(
-    said: Symptom = seen("pip-no-version"), offline: Symptom | None = seen(*_UNREACHABLE)
+    said: Symptom = seen("pip-no-version"), offline: Symptom | None = seen(tag="pip-index-not-reached")
 ) -> Verdict:
     """All that is offered is older than the oldest release with wheels: empty shells that any Python may have."""
     newest, known = said.offered.rpartition(",")[2].strip(), [row.torch for row in builds()]
@@ -228,7 +222,7 @@ def _manylinux(tag: str) -> tuple[int, str] | None:
 
 @rule("glibc-too-old-for-wheel", "likely")
 def no_wheel_for_this_libc(
-    said: Symptom = seen("pip-no-version"), system: Distribution = one(), python: PythonEnv | None = None, offline: Symptom | None = seen(*_UNREACHABLE),
+    said: Symptom = seen("pip-no-version"), system: Distribution = one(), python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
 ) -> Verdict:  # fmt: skip
     """The Python would do, and every wheel wants a newer glibc, or there is none at all (musl)."""
     rows = [
@@ -288,7 +282,7 @@ def installed_wheel_wants_a_newer_libc(torch: Torch, system: Distribution = one(
 
 # -- the processor
 @rule("cpu-instruction-set-missing")
-def processor_lacks_what_wheels_use(_said: Symptom = seen(*ILLEGAL), cpu: Cpu = one()) -> Verdict:
+def processor_lacks_what_wheels_use(_said: Symptom = seen(tag="illegal-instruction"), cpu: Cpu = one()) -> Verdict:
     """No AVX or AVX2: what today's wheels are compiled for."""
     missing = [name for name in ("avx", "avx2") if name not in cpu.flags]
     return "sse2" in cpu.flags and bool(missing) and {"want": ", ".join(missing).upper()}
@@ -296,7 +290,7 @@ def processor_lacks_what_wheels_use(_said: Symptom = seen(*ILLEGAL), cpu: Cpu = 
 
 @rule("cpu-instruction-set-missing", "likely")
 def killed_by_an_instruction(
-    _said: Symptom = seen(*ILLEGAL),
+    _said: Symptom = seen(tag="illegal-instruction"),
     cpu: Cpu | None = None,
     tile: Symptom | None = seen("amx-tile-load", "amx-frame", "swift-ended-itself"),
 ) -> Verdict:
@@ -306,7 +300,8 @@ def killed_by_an_instruction(
 
 @rule("amx-build-broken")
 def crash_at_a_tile_instruction(
-    _where: Symptom = seen("amx-tile-load", "amx-frame"), _fault: Symptom = seen(*_FAULT, *ILLEGAL)
+    _where: Symptom = seen("amx-tile-load", "amx-frame"),
+    _fault: Symptom = seen(tag="segmentation-fault illegal-instruction"),
 ) -> Verdict:
     """The fault lies in AMX code."""
     return True
@@ -314,7 +309,9 @@ def crash_at_a_tile_instruction(
 
 @rule("amx-build-broken", "likely")
 def crash_after_repacking_for_amx(
-    _buffer: Symptom = seen("amx-buffer"), _fault: Symptom = seen(*_FAULT, *ILLEGAL), cpu: Cpu | None = None
+    _buffer: Symptom = seen("amx-buffer"),
+    _fault: Symptom = seen(tag="segmentation-fault illegal-instruction"),
+    cpu: Cpu | None = None,
 ) -> Verdict:
     """Weights were repacked for AMX, then it crashed."""
     return cpu is None or not cpu.knows("flags") or "amx_tile" in cpu.flags

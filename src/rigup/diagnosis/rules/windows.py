@@ -1,15 +1,8 @@
 """Native Windows: libraries that do not load."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.told import GPU_NOT_USED
 from rigup.knowledge.rocm import override_for
 from rigup.machine.kinds import Gpu, Platform, PythonEnv, Symptom, SystemPackage, Torch
-
-_STATUS = (
-    "windows-dll-not-found-status",
-    "windows-dll-not-found-status-in-decimal",
-    "windows-dll-not-found-status-unsigned",
-)
 
 
 @rule("windows-runtime-dll-missing", "likely")
@@ -22,7 +15,8 @@ def torchs_own_part_is_not_loaded(
 
 @rule("intel-oneapi-runtime-missing", "likely")
 def program_for_intel_lacks_a_library(
-    said: Symptom = seen(*_STATUS), where: Symptom = seen("oneapi-in-words", "ipex-imported", "intel-gpu-in-words")
+    said: Symptom = seen(tag="windows-status"),
+    where: Symptom = seen("oneapi-in-words", "ipex-imported", "intel-gpu-in-words"),
 ) -> Verdict:
     """Windows ends a program with this number where a library of its is not found; this one speaks of SYCL."""
     return {"said": said.id, "where": where.id}
@@ -30,7 +24,7 @@ def program_for_intel_lacks_a_library(
 
 @rule("windows-runtime-dll-missing", "possible")
 def program_lacks_a_library(
-    said: Symptom = seen(*_STATUS),
+    said: Symptom = seen(tag="windows-status"),
     where: Symptom | None = seen("oneapi-in-words", "ipex-imported", "intel-gpu-in-words"),
 ) -> Verdict:
     """The same where nobody tells which library it may be."""
@@ -58,7 +52,7 @@ def pip_brought_the_plain_wheel(
 
 @rule("cpu-only-torch", "possible")
 def plain_version_and_a_card_that_is_not_used(
-    torch: Torch, gpu: Gpu = one(vendor="nvidia"), told: Symptom = seen(*GPU_NOT_USED, "gpu-missed-in-words", "gpu-missed-in-small-letters"), platform: Platform | None = one(system=("linux", "macos")),
+    torch: Torch, gpu: Gpu = one(vendor="nvidia"), told: Symptom = seen("gpu-missed-in-words", "gpu-missed-in-small-letters", tag="gpu-not-used"), platform: Platform | None = one(system=("linux", "macos")),
 ) -> Verdict:  # fmt: skip
     """A version without the name of a toolkit, a card, and somebody who misses it."""
     plain = "+" not in str(torch.get("version") or "+") and not torch.knows("cuda") and not torch.get("hip")
@@ -68,7 +62,7 @@ def plain_version_and_a_card_that_is_not_used(
 @rule("gfx-not-in-rocblas", "possible")
 def unlisted_card_is_not_used_on_windows(
     card: Gpu = one(vendor="amd"), _program: Symptom = seen("ollama-named"),
-    said: Symptom = seen("cpu-alone-in-words", "cpu-alone-in-small-letters", "gpu-trouble-in-words", "gpu-missed-in-words", *GPU_NOT_USED),
+    said: Symptom = seen("cpu-alone-in-words", "cpu-alone-in-small-letters", "gpu-trouble-in-words", "gpu-missed-in-words", tag="gpu-not-used"),
     platform: Platform | None = one(system=("linux", "macos")),
     works: Symptom | None = seen("works-told", "ollama-computes-on-rocm", "shared-memory-not-used-told", "carve-out-alone-told", "vram-misdetected-told", "ggml-vulkan-named"),
 ) -> Verdict:  # fmt: skip

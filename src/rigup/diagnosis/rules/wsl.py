@@ -2,7 +2,6 @@
 
 from rigup.diagnosis.rule import Every, Verdict, every, lacks, one, rule, seen
 from rigup.diagnosis.rules.access import inside
-from rigup.diagnosis.rules.told import NO_DEDICATED, NO_SUCH_CARD
 from rigup.knowledge import wsl
 from rigup.machine.kinds import (
     DeviceNode,
@@ -18,9 +17,6 @@ from rigup.machine.kinds import (
 )
 
 _WSL = (1, 2)
-_TYPED = ("wsl-driver-utils-installed", "wsl-driver-package-installed", "wsl-driver-installed-in-words")
-_SPOKEN = ("wsl-lived-in", "wsl-in-small-letters")
-_NO_RUNTIME = ("hsa-out-of-resources", "hsa-init-failed", "wsl-no-adapter")
 
 
 @rule("wsl-gpu-in-tcc-mode")
@@ -31,7 +27,7 @@ def a_card_computes_only(_platform: Platform = one(wsl=_WSL), card: Gpu = one(dr
 
 @rule("wsl-gpu-in-tcc-mode", strength="likely")
 def a_card_computes_only_where_wsl_is_spoken_of(
-    spoken: Symptom = seen(*_SPOKEN), card: Gpu = one(driver_model="TCC"), platform: Platform | None = one(wsl=_WSL)
+    spoken: Symptom = seen(tag="wsl-spoken-of"), card: Gpu = one(driver_model="TCC"), platform: Platform | None = one(wsl=_WSL)
 ) -> Verdict:  # fmt: skip
     """Windows's own list, and a person who wants the cards in WSL."""
     return platform is None and card.get("vendor", "nvidia") == "nvidia" and {"said": spoken.id}
@@ -76,7 +72,7 @@ def another_libcuda_lies_there(
 @rule("wsl-linux-driver-inside", strength="likely")
 def library_of_another_driver_than_windows_has(
     error: Symptom = seen("nvml-version-mismatch", "nvml-version-mismatch-constant", "ollama-nvml-versions"), platform: Platform | None = None,
-    spoken: Symptom | None = seen(*_SPOKEN), typed: Symptom | None = seen(*_TYPED),
+    spoken: Symptom | None = seen(tag="wsl-spoken-of"), typed: Symptom | None = seen(tag="wsl-typed"),
 ) -> Verdict:  # fmt: skip
     """In WSL no module is loaded that could lag behind: a library that does not fit came with a Linux driver."""
     ours = platform.get("wsl") if platform else spoken and typed
@@ -94,7 +90,7 @@ def driver_installed_by_hand(
 
 @rule("wsl-linux-driver-inside", strength="likely")
 def driver_installed_by_hand_as_people_say(
-    _spoken: Symptom = seen(*_SPOKEN), typed: Symptom = seen(*_TYPED), platform: Platform | None = one(wsl=_WSL),
+    _spoken: Symptom = seen(tag="wsl-spoken-of"), typed: Symptom = seen(tag="wsl-typed"), platform: Platform | None = one(wsl=_WSL),
     error: Symptom = seen("wsl-access-blocked", "nvidia-smi-cannot-communicate", "gpu-missed-in-words", "gpu-missed-in-small-letters"),
 ) -> Verdict:  # fmt: skip
     """The same where only the person's words tell of WSL."""
@@ -139,7 +135,7 @@ def plain_name_wanted(
 
 @rule("wsl-libcuda-link", strength="likely")
 def plain_name_wanted_where_wsl_is_spoken_of(
-    spoken: Symptom = seen(*_SPOKEN), _error: Symptom = seen("libcuda-plain-name-missing", "libcuda-of-no-name"), platform: Platform | None = one(wsl=_WSL)
+    spoken: Symptom = seen(tag="wsl-spoken-of"), _error: Symptom = seen("libcuda-plain-name-missing", "libcuda-of-no-name"), platform: Platform | None = one(wsl=_WSL)
 ) -> Verdict:  # fmt: skip
     """The same where only the person's words tell of WSL."""
     return platform is None and {"path": wsl.library_folder(), "said": spoken.id}
@@ -195,7 +191,7 @@ def no_device_of_windows(
 
 @rule("wsl-windows-too-old", strength="likely")
 def windows_is_old_and_wsl_is_spoken_of(
-    platform: Platform = one(system="windows"), _wsl: Symptom = seen(*_SPOKEN),
+    platform: Platform = one(system="windows"), _wsl: Symptom = seen(tag="wsl-spoken-of"),
     _error: Symptom = seen("nvidia-smi-cannot-communicate", "nvidia-smi-not-installed", "torch-found-no-driver", "rock-module-not-loaded"),
 ) -> Verdict:  # fmt: skip
     """Which WSL it is, nobody tells; under such a Windows none has a GPU."""
@@ -212,7 +208,7 @@ def no_library_of_windows(_platform: Platform = one(wsl=_WSL), said: Symptom = s
 def no_adapter_for_containers(
     said: Symptom = seen("container-no-wsl-adapter"), platform: Platform | None = None, gpu: Gpu | None = one(driver_model="TCC"),
     other: Gpu | None = one(vendor=("amd", "intel")), ours: Gpu | None = one(vendor="nvidia"), model: Symptom | None = seen("driver-model-tcc"),
-    cardless: Symptom | None = seen(*NO_DEDICATED, *NO_SUCH_CARD, "display-adapters-without-a-card"),
+    cardless: Symptom | None = seen("display-adapters-without-a-card", tag="no-dedicated no-such-card"),
 ) -> Verdict:  # fmt: skip
     """The tool knows that it is in WSL, and Windows shows it no GPU: its build, its WSL or its driver is from before that."""
     version = platform.get("version") if platform else None
@@ -229,28 +225,28 @@ def no_adapter_for_containers(
 
 @rule("wsl-gpu-not-supported", strength="likely")
 def chip_before_the_first_generation(_platform: Platform = one(wsl=_WSL), card: Gpu = one(vendor="amd"),
-                                     _error: Symptom = seen(*_NO_RUNTIME, "hip-no-device", "torch-no-cuda-gpus", "rock-module-not-loaded")) -> Verdict:  # fmt: skip
+                                     _error: Symptom = seen("hip-no-device", "torch-no-cuda-gpus", "rock-module-not-loaded", tag="wsl-no-runtime")) -> Verdict:  # fmt: skip
     """ROCm in WSL began with a later generation."""
     return wsl.chip_without_wsl(card.isa)
 
 
 @rule("wsl-rocm-release-not-supported", strength="likely")
 def release_not_made_for_wsl(rocm: Toolkit = one(name="rocm"), card: Gpu = one(vendor="amd"),
-                             _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen(*_NO_RUNTIME)) -> Verdict:  # fmt: skip
+                             _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen(tag="wsl-no-runtime")) -> Verdict:  # fmt: skip
     """The runtime of this release looks for a kernel driver that WSL has not."""
     return wsl.rocm_supported(rocm.version) is False and not wsl.chip_without_wsl(card.get("isa") or "")
 
 
 @rule("wsl-rocm-release-not-supported", strength="likely")
 def distribution_not_made_for(place: Distribution, card: Gpu = one(vendor="amd"),
-                              _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen(*_NO_RUNTIME)) -> Verdict:  # fmt: skip
+                              _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen(tag="wsl-no-runtime")) -> Verdict:  # fmt: skip
     """AMD makes its WSL packages for Ubuntu."""
     return place.id != "ubuntu" and not wsl.chip_without_wsl(card.get("isa") or "")
 
 
 @rule("wsl-rocm-release-not-supported", strength="possible")
 def runtime_finds_nothing(
-    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen(*_NO_RUNTIME)
+    card: Gpu = one(vendor="amd"), _wsl: Symptom = seen("wsl-detected"), _error: Symptom = seen(tag="wsl-no-runtime")
 ) -> Verdict:
     """The card is one that WSL may have, and the runtime does not get through to it."""
     return not wsl.chip_without_wsl(card.get("isa") or "")
@@ -274,7 +270,7 @@ def rocminfo_knows_no_wsl(
 
 @rule("wsl-rocm-release-not-supported", strength="likely")
 def rocminfo_knows_no_wsl_that_is_spoken_of(
-    _wsl: Symptom = seen(*_SPOKEN), said: Symptom = seen("rock-module-not-loaded"), other: Gpu | None = one(vendor="nvidia")
+    _wsl: Symptom = seen(tag="wsl-spoken-of"), said: Symptom = seen("rock-module-not-loaded"), other: Gpu | None = one(vendor="nvidia")
 ) -> Verdict:  # fmt: skip
     """The same where a person says it in words."""
     return other is None and {"said": said.id}
@@ -290,7 +286,7 @@ def rocminfo_beside_windows(
 
 @rule("wsl-rocm-release-not-supported", strength="likely")
 def installed_for_plain_linux(
-    typed: Symptom = seen("amdgpu-install-without-wsl"), platform: Platform | None = one(wsl=_WSL), spoken: Symptom | None = seen(*_SPOKEN),
+    typed: Symptom = seen("amdgpu-install-without-wsl"), platform: Platform | None = one(wsl=_WSL), spoken: Symptom | None = seen(tag="wsl-spoken-of"),
     torch: Torch | None = one(available=True),
 ) -> Verdict:  # fmt: skip
     """The installer was not asked for what WSL needs."""
@@ -299,7 +295,7 @@ def installed_for_plain_linux(
 
 @rule("wsl-rocm-release-not-supported", strength="likely")
 def linux_module_is_missed_in_wsl(
-    said: Symptom = seen("amdgpu-module-missed"), platform: Platform | None = one(wsl=_WSL), spoken: Symptom | None = seen(*_SPOKEN),
+    said: Symptom = seen("amdgpu-module-missed"), platform: Platform | None = one(wsl=_WSL), spoken: Symptom | None = seen(tag="wsl-spoken-of"),
     works: Symptom | None = seen("rocminfo-lists-one-chip"), card: Gpu | None = one(vendor="amd"),
 ) -> Verdict:  # fmt: skip
     """No WSL has that module: a ROCm that looks for it was not made for WSL."""
@@ -309,7 +305,7 @@ def linux_module_is_missed_in_wsl(
 
 @rule("wsl-windows-too-old", strength="possible")
 def driver_does_not_answer_the_container_tool(
-    said: Symptom = seen("container-cli-driver-error"), platform: Platform | None = one(wsl=_WSL), spoken: Symptom | None = seen(*_SPOKEN),
+    said: Symptom = seen("container-cli-driver-error"), platform: Platform | None = one(wsl=_WSL), spoken: Symptom | None = seen(tag="wsl-spoken-of"),
 ) -> Verdict:  # fmt: skip
     """Windows shows its driver by halves: its build, its WSL or its driver is from before GPUs came to WSL."""
     version, kernel = (platform.get("version"), platform.get("release")) if platform else (None, None)

@@ -3,32 +3,8 @@
 One folder a family of causes, as in the tables. They are read where somebody has pasted something: a live doctor does without three quarters of all rules.
 """
 
-from rigup.diagnosis.rules.pasted import (
-    access,
-    apple,
-    container,
-    directml,
-    driver,
-    framework,
-    hardware,
-    library,
-    program,
-    rocm,
-    scheduler,
-    wsl,
-)
+import importlib
+import pkgutil
 
-__all__ = [
-    "access",
-    "apple",
-    "container",
-    "directml",
-    "driver",
-    "framework",
-    "hardware",
-    "library",
-    "program",
-    "rocm",
-    "scheduler",
-    "wsl",
-]
+for _module in pkgutil.walk_packages(__path__, __name__ + "."):
+    importlib.import_module(_module.name)

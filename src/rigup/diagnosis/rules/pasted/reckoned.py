@@ -8,6 +8,8 @@ from rigup.knowledge.chips import age_beside, isa_of_capability, why_not
 from rigup.knowledge.distributions import distribution
 from rigup.machine.kinds import Distribution, Gpu, JobRequest, Symptom, Variable
 
+PLAIN_NAMES = ("AMD Radeon Graphics", "AMD Radeon(TM) Graphics", "AMD Radeon™ Graphics")
+
 
 def total_of(said: Symptom) -> float:
     """Bytes that a runtime counts as the GPU's."""

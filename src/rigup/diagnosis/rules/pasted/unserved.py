@@ -5,7 +5,6 @@ import re
 from rigup.knowledge.patterns import late
 from rigup.machine.kinds import Platform, Symptom
 
-NONE_OFFERED = ("pip-no-version", "pip-no-distribution")
 LINUX = late(
     r"triton|vllm|sglang|nvidia-[\w-]{1,40}-cu\d{2}|jax-cuda\d{2}[\w-]{0,20}|faiss-gpu[\w-]{0,10}|(?:cudf|cuml|cugraph|rmm)-cu\d{2}|tensorflow-rocm|deepspeed|pytorch-triton(?:-rocm|-xpu)?|amdsmi|jax-rocm\d{2}[\w-]{0,20}|onnxruntime-rocm|onnxruntime-migraphx|horovod"
 )

@@ -1,5 +1,1 @@
 """DirectML's adapters and operations."""
-
-from rigup.diagnosis.rules.pasted.directml import adapters
-
-__all__ = ["adapters"]

@@ -1,15 +1,12 @@
 """What was downloaded or pulled, and what it is built for."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.framework import worth_a_build
-from rigup.diagnosis.rules.told import GPU_NOT_USED, Told
+from rigup.diagnosis.rules.told import Told
 from rigup.knowledge.cuda import driver_carries, driver_minimum
-from rigup.knowledge.pythons import plain_tensorflow_for_processors
 from rigup.machine.kinds import (
     Driver,
     Gpu,
     KernelModule,
-    Package,
     PackageSource,
     Platform,
     Symptom,
@@ -19,17 +16,7 @@ from rigup.machine.kinds import (
     World,
 )
 
-
 # -- cpu-only-torch
-@rule("cpu-only-torch", "likely")
-def libtorch_for_processors_and_a_card(
-    _fetched: Symptom = seen("libtorch-for-processors"), gpu: Gpu | None = one(vendor=("nvidia", "amd")), driver: Driver | None = one(vendor="nvidia"),
-    said: Symptom | None = seen("libtorch-says-no-cuda", "cuda-missed-in-words", *GPU_NOT_USED), torch: Torch | None = one(cuda=Told(bool)),
-    works: Torch | None = one(available=True),
-) -> Verdict:  # fmt: skip
-    """The archive of libtorch is named after what it is built for; a card is shown, or a program has missed it."""
-    meant = (gpu is not None and worth_a_build(gpu)) or driver is not None or said is not None
-    return meant and torch is None and works is None
 
 
 def _for_processors(entries: list[str]) -> bool:
@@ -46,31 +33,7 @@ def own_settings_name_the_index_for_processors(
     return plain and bool(gpu or driver) and {"index": source.entries[0]}
 
 
-@rule("cpu-only-torch", "likely")
-def recipe_asks_for_a_build_for_processors(
-    said: Symptom = seen("torch-asked-for-processors"), torch: Torch = one(available=False), gpu: Gpu | None = one(vendor=("nvidia", "amd")),
-    driver: Driver | None = one(vendor="nvidia"),
-) -> Verdict:  # fmt: skip
-    """What is installed was asked for with its local version, or from that index; a card or its driver is shown beside it."""
-    meant = driver is not None or (gpu is not None and worth_a_build(gpu))
-    return meant and not torch.get("cuda") and not torch.get("hip") and {"said": said.id}
-
-
 # -- tensorflow-cpu-build
-@rule("tensorflow-cpu-build", "likely")
-def plain_package_of_the_time_of_two(
-    package: Package = one(name="tensorflow", manager="pip"), card: Gpu | None = one(vendor="nvidia"), driver: Driver | None = one(vendor="nvidia"),
-    other: Package | None = one(name="tensorflow-gpu"), works: TensorFlow | None = one(gpus=Told(bool)), platform: Platform | None = one(system="macos"),
-    named: Symptom | None = seen("tf-library-not-loaded", "tf-library-not-dlopened", "tf-speaks-of-cuda"),
-) -> Verdict:  # fmt: skip
-    """Then PyPI had two packages, and this was the one for processors; who shows a card beside it means to use it."""
-    alone = other is None and works is None and platform is None and named is None
-    return (
-        alone
-        and bool(card or driver)
-        and plain_tensorflow_for_processors(package.version)
-        and {"version": package.version}
-    )
 
 
 @rule("tensorflow-cpu-build", "likely")

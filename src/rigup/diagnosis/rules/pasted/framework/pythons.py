@@ -3,11 +3,9 @@
 import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.pasted.heard import INDEX_NOT_REACHED, JETSONS_IN_WORDS
 from rigup.diagnosis.rules.pasted.reckoned import libc_told
 from rigup.diagnosis.rules.pasted.unserved import (
     COMPILED,
-    NONE_OFFERED,
     is_of_another_system,
     nothing_offered,
     offered_nothing,
@@ -16,7 +14,6 @@ from rigup.knowledge.cuda import version_key
 from rigup.knowledge.pythons import pythons, supported
 from rigup.machine.kinds import Distribution, Platform, PythonEnv, Symptom
 
-_REACHED = ("pip-connection-broken", "pip-could-not-fetch")
 _COMPILED = (
     "jaxlib", "triton", "numba", "llvmlite", "onnxruntime", "onnxruntime-gpu", "xformers", "spacy", "open3d", "tensorflow-gpu",
     "tensorflow-cpu", "paddlepaddle", "paddlepaddle-gpu", "mxnet", "dgl", "faiss-gpu", "ctranslate2", "tensorrt", "cntk",
@@ -24,13 +21,9 @@ _COMPILED = (
 )  # fmt: skip
 _LATE = 5  # quarters of a year: so long after a Python's release its wheels may not be there yet
 _FRESH = 1  # and of its own patches these come in the first months
-_OTHER_REASONS = (
-    "pip-connection-broken", "pip-could-not-fetch", "pip-single-index", "pip-looks-in", "aarch64-in-words", "jetson-in-words", "tegra-in-words", "orin-in-words",
-    "apple-chip-in-words", "apple-silicon-in-words",
-)  # fmt: skip
 
 
-def _is_gpu_package(name: str) -> bool:
+def is_gpu_package(name: str) -> bool:
     """Compiled for one CUDA or for GPUs: such packages have wheels for certain Pythons alone."""
     return re.search(r"-gpu$|-cu(?:da)?\d{2,3}x?$", name) is not None and not name.startswith("nvidia-")
 
@@ -52,40 +45,8 @@ def _of_its_first_months(pip: Symptom) -> bool:
 
 
 @rule("python-version-without-wheels", "possible")
-def amds_index_has_none_for_the_newest_python(
-    _said: Symptom = seen("pip-no-version", name="torch", offered="none"), index: Symptom = seen("pip-single-index"), python: PythonEnv = one(),
-) -> Verdict:  # fmt: skip
-    """Indexes of AMD's own begin with new Pythons later than PyPI does; it answered, and has nothing for this one."""
-    known = [version_key(one_)[:2] for one_ in pythons("torch")]
-    newest = bool(known) and version_key(python.version)[:2] in sorted(known)[-2:]
-    return newest and ".amd.com" in str(index.get("index")) and {"name": "torch", "have": python.version}
-
-
-@rule("python-version-without-wheels", "likely")
-def gpu_package_is_offered_later_only(
-    said: Symptom = seen("pip-no-version"),
-    python: PythonEnv = one(),
-    offline: Symptom | None = seen(*INDEX_NOT_REACHED),
-) -> Verdict:
-    """A compiled package whose Pythons no table lists: all that this Python is offered is newer than what was asked for."""
-    asked, first = str(said.get("asked") or ""), str(said.get("offered") or "").partition(",")[0].strip()
-    alone = asked.startswith("==") and _is_gpu_package(said.name) and not pythons(said.name) and offline is None
-    later = first not in ("", "none") and version_key(asked.lstrip("= ")) < version_key(first)
-    return alone and later and {"name": said.name, "have": python.version}
-
-
-@rule("python-version-without-wheels", "possible")
-def gpu_package_is_not_offered(
-    said: Symptom = seen("pip-no-version"), _python: PythonEnv = one(), offline: Symptom | None = seen(*INDEX_NOT_REACHED), alone: Symptom | None = seen("pip-single-index"),
-) -> Verdict:  # fmt: skip
-    """Nothing at all is offered of such a package; the Python is told beside it."""
-    nothing = said.get("offered") == "none" and offline is None and alone is None
-    return nothing and _is_gpu_package(said.name) and not pythons(said.name) and {"name": said.name}
-
-
-@rule("python-version-without-wheels", "possible")
 def index_had_nothing_for_a_recent_python(
-    said: Symptom = seen("pip-no-version"), python: PythonEnv = one(), index: Symptom = seen("pip-looks-in"), offline: Symptom | None = seen(*INDEX_NOT_REACHED),
+    said: Symptom = seen("pip-no-version"), python: PythonEnv = one(), index: Symptom = seen("pip-looks-in"), offline: Symptom | None = seen(tag="pip-index-not-reached"),
     mac: Platform | None = one(system="macos"),
 ) -> Verdict:  # fmt: skip
     """torch's own index had nothing; wheels for the newest Pythons came there months after them."""
@@ -97,7 +58,7 @@ def index_had_nothing_for_a_recent_python(
 @rule("python-version-without-wheels", "possible")
 def newer_than_all_that_is_offered(
     said: Symptom = seen("pip-no-version"), system: Distribution | None = None, told: Symptom | None = seen("older-centos-in-words"),
-    python: PythonEnv | None = None, offline: Symptom | None = seen(*INDEX_NOT_REACHED),
+    python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
 ) -> Verdict:  # fmt: skip
     """Newer releases are held back from this Python or this libc; mostly it is the Python, where no libc is told to be old."""
     asked, newest = str(said.get("asked") or ""), str(said.get("offered") or "").rpartition(",")[2].strip()
@@ -112,7 +73,7 @@ def newer_than_all_that_is_offered(
 
 @rule("python-version-without-wheels", "likely")
 def python_of_32_bits_has_none(
-    said: Symptom = seen(*NONE_OFFERED), _narrow: Symptom = seen("python-of-32-bits")
+    said: Symptom = seen(tag="pip-offers-none"), _narrow: Symptom = seen("python-of-32-bits")
 ) -> Verdict:
     """Frameworks are built for 64 bits alone."""
     name = offered_nothing(said)
@@ -121,7 +82,7 @@ def python_of_32_bits_has_none(
 
 @rule("python-version-without-wheels", "possible")
 def compiled_package_has_nothing_to_offer(
-    said: Symptom = seen(*NONE_OFFERED), platform: Platform | None = None, index: Symptom | None = seen("pip-single-index", "pip-connection-broken", "pip-could-not-fetch"),
+    said: Symptom = seen(tag="pip-offers-none"), platform: Platform | None = None, index: Symptom | None = seen("pip-single-index", "pip-connection-broken", "pip-could-not-fetch"),
     phone: Symptom | None = seen("android-system-shown"), system: Distribution | None = one(id="alpine"),
 ) -> Verdict:  # fmt: skip
     """A package that is built for each Python anew, and no reason is shown but the Python."""
@@ -140,7 +101,9 @@ def poetry_finds_no_wheel(said: Symptom = seen("poetry-has-no-candidate", "pipen
 
 @rule("python-version-without-wheels", "likely")
 def release_is_older_than_all_that_is_offered(
-    said: Symptom = seen("pip-no-version"), offline: Symptom | None = seen(*_REACHED), python: PythonEnv | None = None
+    said: Symptom = seen("pip-no-version"),
+    offline: Symptom | None = seen(tag="pip-index-not-reached"),
+    python: PythonEnv | None = None,
 ) -> Verdict:
     """A compiled package, asked for by a release that lies before all that the index has for this Python."""
     asked, offered = _asked(said), str(said.get("offered") or "").split(",")[0].strip()
@@ -154,7 +117,7 @@ def release_is_older_than_all_that_is_offered(
 @rule("python-version-without-wheels", "likely")
 def nothing_was_offered_to_a_new_python(
     said: Symptom = seen("pip-no-version", offered="none"), _whole: Symptom = seen("pip-no-distribution"), python: PythonEnv = one(), offline: Symptom | None = seen("pip-connection-broken", "pip-could-not-fetch"),
-    alone: Symptom | None = seen("pip-single-index", "aarch64-in-words", *JETSONS_IN_WORDS), platform: Platform | None = one(system="macos"),
+    alone: Symptom | None = seen("pip-single-index", "aarch64-in-words", tag="jetson-named"), platform: Platform | None = one(system="macos"),
 ) -> Verdict:  # fmt: skip
     """Wheels for new Pythons come late: those that the table has today were not there yet, or are not in that index.
 
@@ -169,37 +132,6 @@ def nothing_was_offered_to_a_new_python(
         and mine in newest
         and {"name": said.name, "have": python.version}
     )
-
-
-@rule("python-version-without-wheels", "possible")
-def wheel_is_refused_and_nobody_tells_the_python(
-    said: Symptom = seen("wheel-tag-refused"),
-    python: PythonEnv | None = None,
-    wrong: Platform | None = one(system="windows"),
-) -> Verdict:
-    """A wheel is made for one Python on one system; where it is of the right system, it is mostly the Python."""
-    foreign = wrong is not None and "win" not in str(said.get("os"))
-    return python is None and not foreign and str(said.get("tag")).startswith("cp") and {"name": said.get("name")}
-
-
-@rule("python-version-without-wheels", "possible")
-def wheel_of_this_very_python_is_refused(
-    said: Symptom = seen("wheel-tag-refused"),
-    python: PythonEnv = one(),
-    platform: Platform | None = one(system=("windows", "macos")),
-) -> Verdict:
-    """The tag is that of the Python that was told: then pip is mostly another one's."""
-    mine = "cp" + "".join(str(python.version).split(".")[:2])
-    linux = "linux" in str(said.get("os")) and platform is None
-    return linux and str(said.get("tag")).split(".")[0] == mine and {"name": said.get("name"), "have": python.version}
-
-
-@rule("python-version-without-wheels", "likely")
-def installer_runs_under_32_bits(
-    _said: Symptom = seen("installer-got-no-torch"), _narrow: Symptom = seen("python-of-32-bits")
-) -> Verdict:
-    """torch is built for 64 bits alone."""
-    return {"name": "torch"}
 
 
 @rule("python-version-without-wheels", "likely")
@@ -218,7 +150,7 @@ def index_lists_wheels_for_other_pythons(
 
 @rule("python-version-without-wheels", "possible")
 def nothing_was_offered_to_a_python_then_new(
-    said: Symptom = seen("pip-no-version", offered="none"), python: PythonEnv | None = None, pip: Symptom | None = seen("pip-tells-its-release-and-python"), other: Symptom | None = seen(*_OTHER_REASONS),
+    said: Symptom = seen("pip-no-version", offered="none"), python: PythonEnv | None = None, pip: Symptom | None = seen("pip-tells-its-release-and-python"), other: Symptom | None = seen(tag="pythons-other-reasons"),
     platform: Platform | None = one(system=("macos", "windows")), arm: Platform | None = one(architecture=("aarch64", "armv7l", "arm64", "i686", "ppc64le")), musl: Distribution | None = one(id="alpine"),
 ) -> Verdict:  # fmt: skip
     """The table has wheels for this Python today; they came months after it, and pip or the Python itself is of its first ones."""
@@ -232,8 +164,8 @@ def nothing_was_offered_to_a_python_then_new(
 
 @rule("python-version-without-wheels", "likely")
 def index_of_builds_has_none_for_this_python(
-    said: Symptom = seen(*NONE_OFFERED), index: Symptom = seen("index-url-of-torch"), python: PythonEnv = one(), platform: Platform | None = None,
-    offline: Symptom | None = seen(*INDEX_NOT_REACHED),
+    said: Symptom = seen(tag="pip-offers-none"), index: Symptom = seen("index-url-of-torch"), python: PythonEnv = one(), platform: Platform | None = None,
+    offline: Symptom | None = seen(tag="pip-index-not-reached"),
 ) -> Verdict:  # fmt: skip
     """The one index that was asked holds the wheels of a CUDA from before this Python."""
     variant, system = (
@@ -246,19 +178,9 @@ def index_of_builds_has_none_for_this_python(
 
 @rule("python-version-without-wheels", "likely")
 def programs_installer_asks_for_a_torch_from_before(
-    said: Symptom = seen("installer-got-no-torch"), python: PythonEnv = one(), offline: Symptom | None = seen(*INDEX_NOT_REACHED), platform: Platform | None = None
+    said: Symptom = seen("installer-got-no-torch"), python: PythonEnv = one(), offline: Symptom | None = seen(tag="pip-index-not-reached"), platform: Platform | None = None
 ) -> Verdict:  # fmt: skip
     """The release of torch that the program pins was never made for this Python."""
     system = str(platform.get("system") or "linux") if platform else "linux"
     wanting = supported("torch", str(python.get("version") or ""), str(said.version), system) is False
     return offline is None and wanting and {"name": "torch", "have": python.version}
-
-
-@rule("python-version-without-wheels", "likely")
-def refused_wheel_is_for_this_system(
-    said: Symptom = seen("wheel-tag-refused", os="win_amd64"), platform: Platform = one(system="windows"), python: PythonEnv | None = None
-) -> Verdict:  # fmt: skip
-    """The system is right; what else the name tells is the Python."""
-    told = python is not None and python.knows("version")
-    plain = said.tag.startswith("cp") and said.abi != "abi3" and platform.get("wsl") is None
-    return plain and not told and {"name": said.name}

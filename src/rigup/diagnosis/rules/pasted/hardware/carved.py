@@ -3,14 +3,12 @@
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.memory import GIB, OUT, Figures, size
 from rigup.diagnosis.rules.pasted.reckoned import total_of
-from rigup.machine.kinds import Gpu, KernelModule, Memory, ModuleParameter, Symptom
+from rigup.machine.kinds import Gpu, KernelModule, ModuleParameter, Symptom
 
 _MIB = 1 << 20
 _PAGE = 4096
-_TOTALS = ("hip-memory-figures", "hip-memory-tuple", "torch-out-of-memory-total", "rocminfo-gpu-pool", "vllm-memory-taken", *OUT)  # fmt: skip
 _GIB = 1 << 30
 _ROUND = 0.08 * GIB  # what of a card's last gigabyte its driver keeps
-_PRINTED = ("torch-total-in-bytes", "torch-total-in-mib", "torch-total-divided", "torch-total-asked", "comfyui-totals", "ggml-total-of-an-integrated-device")  # fmt: skip
 
 
 def _printed(said: Symptom) -> float:
@@ -25,26 +23,11 @@ def _printed(said: Symptom) -> float:
 
 
 # -- apu-vram-carveout-vs-gtt
-@rule("apu-vram-carveout-vs-gtt", "likely")
-def system_has_a_part_of_the_machines_memory(
-    said: Symptom = seen("amd-ttm-tells-the-systems-memory"), inner: Gpu = one(vendor="amd", integrated=True), memory: Memory = one(), card: Gpu | None = one(integrated=False)
-) -> Verdict:  # fmt: skip
-    """Much less than the machine has is left for the system, and half of that for the graphics: the rest is carved out."""
-    return card is None and bool(inner.integrated) and float(said.gib) * GIB < 0.6 * memory.total and {"said": said.id}
-
-
-@rule("apu-vram-carveout-vs-gtt", "likely")
-def carve_out_takes_what_the_engine_wants(
-    said: Symptom = seen("vllm-memory-taken"), inner: Gpu = one(vendor="amd", integrated=True), carved: Symptom = seen("carve-out-told"), card: Gpu | None = one(integrated=False),
-) -> Verdict:  # fmt: skip
-    """What a person has set aside in the firmware is missing from the pool that the engine maps."""
-    gib = int(carved.get("gib") or carved.get("gib2") or 0)
-    return card is None and bool(inner.integrated) and gib >= 16 and {"said": said.id, "severity": "error"}
 
 
 @rule("apu-vram-carveout-vs-gtt", "possible")
 def shared_memory_is_full_beside_the_work(
-    said: Symptom = seen(*OUT),
+    said: Symptom = seen(tag="torch-out-of-memory"),
     inner: Gpu = one(vendor="amd", integrated=True),
     card: Gpu | None = one(integrated=False),
 ) -> Verdict:
@@ -54,7 +37,7 @@ def shared_memory_is_full_beside_the_work(
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def carve_out_is_larger_than_what_is_used(
-    said: Symptom = seen(*_TOTALS), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False)
+    said: Symptom = seen(tag="vram-totals"), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False)
 ) -> Verdict:  # fmt: skip
     """The kernel's figure of the carve-out is much more than all that the runtime has."""
     total = total_of(said)
@@ -84,7 +67,7 @@ def carve_out_cannot_be_filled(
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def carve_out_that_is_told_starves_torch(
-    said: Symptom = seen(*OUT, "hip-memory-figures"), told: Symptom = seen("carve-out-told"), gpu: Gpu = one(vendor="amd", integrated=True),
+    said: Symptom = seen("hip-memory-figures", tag="torch-out-of-memory"), told: Symptom = seen("carve-out-told"), gpu: Gpu = one(vendor="amd", integrated=True),
     other: Gpu | None = one(integrated=False),
 ) -> Verdict:  # fmt: skip
     """A person names the carve-out, and torch's total is a small part of it."""
@@ -107,20 +90,11 @@ def carve_out_leaves_nothing_to_map(
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def program_counts_the_mapped_pool(
-    said: Symptom = seen(*_PRINTED), carved: Symptom = seen("amdgpu-vram-ready", "amdgpu-vram-span"), mapped: Symptom = seen("amdgpu-gtt-ready"),
+    said: Symptom = seen(tag="vram-printed"), carved: Symptom = seen("amdgpu-vram-ready", "amdgpu-vram-span"), mapped: Symptom = seen("amdgpu-gtt-ready"),
 ) -> Verdict:  # fmt: skip
     """Its total is the pool that the kernel may map, and the carve-out is larger: no card of its own counts so."""
     vram, gtt = int(carved.get("mib") or 0) * _MIB, int(mapped.get("mib") or 0) * _MIB
     return vram > 1.2 * gtt and abs(_printed(said) - gtt) < 0.1 * gtt and {"severity": "warning"}
-
-
-@rule("apu-vram-carveout-vs-gtt", "likely")
-def program_counts_the_pool_of_the_files(
-    said: Symptom = seen(*_PRINTED), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False)
-) -> Verdict:  # fmt: skip
-    """The same by the kernel's files: what may be mapped is the program's total, and the carve-out is larger."""
-    fits = abs(_printed(said) - gpu.gtt) < 0.1 * gpu.gtt
-    return card is None and gpu.vram > 1.2 * gpu.gtt and fits and {"severity": "warning"}
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
@@ -131,18 +105,6 @@ def interfaces_total_is_less_than_the_carve_out(
     vram, carve = int(said.get("vram") or 0), int(carved.get("mib") or 0)
     half = abs(2 * vram - int(said.get("ram") or 0)) < 0.1 * int(said.get("ram") or 1)
     return card is None and carve * _MIB >= 16 * _GIB and carve > 1.7 * vram and half and {"said": said.id}
-
-
-@rule("apu-vram-carveout-vs-gtt", "likely")
-def ggmls_total_is_less_than_the_carve_out(
-    said: Symptom = seen("ggml-total-of-rocm"), carved: Symptom = seen("amdgpu-vram-span", "amdgpu-vram-ready"), gpu: Gpu = one(vendor="amd", integrated=True),
-    card: Gpu | None = one(integrated=False),
-) -> Verdict:  # fmt: skip
-    """The same of llama.cpp's own count."""
-    total, carve = int(said.get("mib") or 0), int(carved.get("mib") or 0)
-    return (
-        card is None and carve * _MIB >= 16 * _GIB and carve > 1.7 * total and {"said": said.id, "gpu": gpu.get("name")}
-    )
 
 
 @rule("apu-vram-carveout-vs-gtt", "possible")
@@ -161,7 +123,7 @@ def model_is_larger_than_what_is_counted(
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def total_is_a_part_of_the_carve_out_and_no_cards(
-    said: Symptom = seen(*_TOTALS), carved: Symptom = seen("amdgpu-vram-ready", "amdgpu-vram-span"), cuda: Symptom | None = seen("torch-out-of-memory", runtime="CUDA"),
+    said: Symptom = seen(tag="vram-totals"), carved: Symptom = seen("amdgpu-vram-ready", "amdgpu-vram-span"), cuda: Symptom | None = seen("torch-out-of-memory", runtime="CUDA"),
     card: Gpu | None = one(integrated=False),
 ) -> Verdict:  # fmt: skip
     """The kernel's log has more than twice the runtime's total; that of a card of its own is nearly a whole number of gigabytes."""
@@ -172,7 +134,7 @@ def total_is_a_part_of_the_carve_out_and_no_cards(
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def program_counts_a_part_of_what_a_tool_shows(
-    said: Symptom = seen(*_PRINTED), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False), nvidia: Gpu | None = one(vendor="nvidia"),
+    said: Symptom = seen(tag="vram-printed"), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False), nvidia: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """The same where a tool shows the carve-out, and torch prints its own total."""
     total = _printed(said)
@@ -200,66 +162,6 @@ def engine_takes_shared_memory_for_the_gpus_own(
     return card is None and bool(inner.integrated) and not told and {"severity": "error"}
 
 
-@rule("apu-memory-miscount", "likely")
-def program_plans_by_the_systems_free_memory(
-    said: Symptom = seen("llama-counts-the-systems-free-memory"), inner: Gpu = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False)
-) -> Verdict:  # fmt: skip
-    """llama.cpp asks the system what is free, not the pools."""
-    return card is None and bool(inner.integrated) and {"said": said.id}
-
-
-@rule("apu-memory-miscount", "likely")
-def more_is_told_than_the_machine_has(
-    said: Symptom = seen("more-than-physical-told"), gpu: Gpu = one(vendor="amd", integrated=True)
-) -> Verdict:
-    """Two pools of one memory were added."""
-    return bool(gpu.integrated) and int(said.total) > int(said.has) and {"said": said.id}
-
-
-@rule("apu-memory-miscount", "likely")
-def runtime_has_less_than_is_carved_out(
-    said: Symptom = seen("less-than-carved-out-told"), gpu: Gpu = one(vendor="amd", integrated=True)
-) -> Verdict:
-    """A person says that the kernel has the whole carve-out and ROCm a part of it."""
-    return bool(gpu.integrated) and {"said": said.id}
-
-
-@rule("apu-memory-miscount", "likely")
-def more_is_free_than_the_total(said: Symptom = seen("hip-free-and-total", "hip-total-and-free")) -> Verdict:
-    """A total below what is free counts another pool than the free one."""
-    free, total = (size(str(said.get(name))) or 0.0 for name in ("free", "total"))
-    return total > 0 and free > 1.05 * total
-
-
-@rule("apu-memory-miscount", "likely")
-def server_counts_more_than_the_system_has(
-    said: Symptom = seen("ollama-compute"), system: Symptom = seen("ollama-system-memory"), gpu: Gpu = one(vendor="amd", integrated=True),
-) -> Verdict:  # fmt: skip
-    """The processor's graphics cannot have more than the machine."""
-    total, whole = size(said.get("total")) or 0.0, size(system.get("total")) or 0.0
-    return 0 < 1.08 * whole < total and {"name": gpu.get("name")}
-
-
-@rule("apu-memory-miscount", "likely")
-def killed_where_the_program_saw_enough(
-    told: Symptom = seen("llama-does-not-fit"), killed: Symptom = seen("oom-killer"), gpu: Gpu | None = one(vendor="amd"), carved: Symptom | None = seen("carve-out-told"),
-    card: Gpu | None = one(integrated=False),
-) -> Verdict:  # fmt: skip
-    """It fits into what the program counts as the GPU's, and the kernel ends it for want of memory."""
-    wanted, free = int(told.get("wanted") or 0), int(told.get("free") or 0)
-    shared = card is None and (gpu is not None or carved is not None)
-    return shared and 0 < wanted < free and {"said": killed.id}
-
-
-@rule("apu-memory-miscount", "likely")
-def killed_where_the_total_is_nearly_all(
-    told: Symptom = seen("comfyui-totals"), killed: Symptom = seen("oom-killer"), gpu: Gpu = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False),
-) -> Verdict:  # fmt: skip
-    """The program takes nearly all that the machine has for the GPU's own, and the kernel ends it."""
-    vram, ram = int(told.get("vram") or 0), int(told.get("ram") or 0)
-    return card is None and vram > 0.85 * ram and {"said": killed.id, "name": gpu.get("name")}
-
-
 @rule("apu-memory-miscount", "possible")
 def little_is_free_of_a_large_pool(
     said: Symptom = seen("ollama-compute"),
@@ -280,14 +182,6 @@ def kernel_maps_less_than_was_wished(
     told = str(wish.get("configured") or "")
     wished = int(told) * (_MIB if wish.name == "gttsize" else _PAGE) if told.isdigit() else 0
     return wished > 1.2 * int(mapped.get("mib") or 0) * _MIB and {"name": wish.name}
-
-
-@rule("apu-gtt-limit-not-applied", "likely")
-def ttm_has_no_such_parameter(
-    wish: ModuleParameter = one(module=("ttm", "amdttm"), name=("page_limit", "pages_limits", "page_limits", "pagelimit", "gttsize", "gtt_size", "limit_pages", "pages")),
-) -> Verdict:  # fmt: skip
-    """A name that is like the right one."""
-    return not wish.knows("running") and {"name": wish.name}
 
 
 @rule("apu-gtt-limit-not-applied", "likely")

@@ -3,87 +3,14 @@
 import re
 
 from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
-from rigup.diagnosis.rules.driver import NO_CUDA
 from rigup.diagnosis.rules.hardware import on_board
-from rigup.diagnosis.rules.pasted.heard import CUDA_PROGRAMS_FIND_NONE
-from rigup.diagnosis.rules.program import CUDA_MASK, NO_DEVICE, chosen
+from rigup.diagnosis.rules.program import CUDA_MASK, chosen
 from rigup.machine.kinds import CardCount, Driver, Gpu, Symptom, SystemPackage, Torch, Variable
 
 _OF_A_DRIVER = ("nvidia-driver-", "nvidia-utils-", "libnvidia-compute-", "nvidia-kernel-common-")
 
 
-# -- compute-mode-exclusive
-@rule("compute-mode-exclusive", "likely")
-def mode_lets_nobody_in(
-    gpu: Gpu = one(compute_mode="Prohibited"), _said: Symptom = seen(*CUDA_PROGRAMS_FIND_NONE, *NO_CUDA)
-) -> Verdict:
-    """The card's mode forbids every program, and a program finds no card."""
-    return {"barred": gpu.get("name") or "NVIDIA"}
-
-
-@rule("compute-mode-exclusive", "likely")
-def mode_lets_one_in_and_a_program_finds_none(
-    gpu: Gpu = one(vendor="nvidia", compute_mode=("Exclusive_Process", "Exclusive_Thread")), _said: Symptom = seen("kaldi-no-unused-gpus", "context-of-an-invalid-device", "runtime-returns-46")
-) -> Verdict:  # fmt: skip
-    """The card's mode lets one process in, and another gets no context."""
-    return bool(gpu.compute_mode)
-
-
-@rule("compute-mode-exclusive", "likely")
-def kaldi_finds_every_card_taken(
-    _said: Symptom = seen("kaldi-no-more-unused-gpus"), busy: Symptom | None = seen("cuda-46", "cuda-46-constant"), shared: Gpu | None = one(compute_mode="Default"),
-) -> Verdict:  # fmt: skip
-    """Kaldi counts on cards that one process has at a time, and every one is taken."""
-    return shared is None and busy is not None
-
-
-@rule("compute-mode-exclusive", "likely")
-def kaldi_waits_for_a_card_of_one_process(
-    _waits: Symptom = seen("kaldi-waits-for-a-card"), _gpu: Gpu = one(compute_mode=("Exclusive_Process", "Exclusive_Thread"))
-) -> Verdict:  # fmt: skip
-    """Kaldi waits until another process leaves a card that serves one."""
-    return True
-
-
-@rule("compute-mode-exclusive", "possible")
-def kaldi_waits_for_a_card(
-    _waits: Symptom = seen("kaldi-waits-for-a-card"), shown: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi")
-) -> Verdict:
-    """Kaldi waits for a card to become free, which it does where cards serve one process; nobody shows the mode."""
-    return shown is None or not shown.get("compute_mode")
-
-
-@rule("compute-mode-exclusive", "likely")
-def card_lets_no_second_program_in(said: Symptom = seen("ollama-context-by-number", code="46")) -> Verdict:
-    """46: the card is taken, and its mode lets one program in."""
-    return {"said": said.id}
-
-
 # -- mig-device-misaddressed
-@rule("mig-device-misaddressed", "likely")
-def one_process_is_to_see_several(
-    _named: Symptom = seen("several-mig-names"),
-    _said: Symptom = seen("counts-one-device", "cuda-invalid-ordinal", "torch-device-beyond-count"),
-) -> Verdict:
-    """Several parts are named for one process, which sees the first one only."""
-    return True
-
-
-@rule("mig-device-misaddressed", "likely")
-def parts_are_counted_as_cards(
-    said: Symptom = seen("torch-device-beyond-count"), _parts: Symptom = seen("report-lists-parts-of-a-card")
-) -> Verdict:
-    """A process sees one part at most, the first that it is given; torch is asked for a second device."""
-    return {"said": said.id}
-
-
-@rule("mig-device-misaddressed", "likely")
-def number_is_none_of_a_card(
-    mask: Variable = one(name=CUDA_MASK), card: Gpu = one(vendor="nvidia", mig=True), cards: CardCount = one(vendor="nvidia"), _said: Symptom = seen(*NO_DEVICE),
-) -> Verdict:  # fmt: skip
-    """The card is cut into parts, and the mask counts them like cards: a number names the card's first part only."""
-    numbers = [part for part in chosen(mask.value or "") if part.isdigit()]
-    return bool(numbers) and len(card.partitions) > 1 and int(numbers[0]) >= cards.count and {"named": numbers[0]}
 
 
 @rule("mig-device-misaddressed", "likely")
@@ -113,40 +40,6 @@ def one_part_is_given_and_a_second_asked_for(
     """A process is given a part of a card, the only one that it can see, and asks for a device that is beyond it."""
     part = (mask.value or "").strip("\"'")
     return part.upper().startswith("MIG") and {"named": part, "said": said.id}
-
-
-# -- mig-enabled-without-instance
-@rule("mig-enabled-without-instance", "possible")
-def mode_is_on_that_should_be_off(
-    said: Symptom = seen("mig-parted-finds-the-mode-on"), _failed: Symptom = seen(*NO_CUDA)
-) -> Verdict:
-    """A tool compares the mode with what was asked for; that programs find no device tells that no part was made."""
-    return said.values()
-
-
-@rule("mig-enabled-without-instance", "likely")
-def gpu_instance_without_a_compute_instance(
-    _made: Symptom = seen("mig-gpu-instance-made"), whole: Symptom | None = seen("mig-compute-instance-made"), torch: Torch | None = one(available=True)
-) -> Verdict:  # fmt: skip
-    """Instances of the first kind were made, and none of the second in them."""
-    return whole is None and torch is None
-
-
-# -- fabric-manager-not-running
-@rule("fabric-manager-not-running", "likely")
-def block_of_the_fabric_without_its_card(
-    _said: Symptom = seen("fabric-state-waits"), told: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi")
-) -> Verdict:
-    """As above: the card has not joined the fabric."""
-    return told is None
-
-
-@rule("fabric-manager-not-running", "likely")
-def manager_is_asked_and_is_not_active(
-    _asked: Symptom = seen("fabric-manager-asked-inactive"), gpu: Gpu = one(vendor="nvidia", seen_by="nvidia-smi"), torch: Torch = one(available=False)
-) -> Verdict:  # fmt: skip
-    """Modules on a board, the service that joins them not active, and CUDA that does not start."""
-    return any(word in gpu.name for word in ("SXM", "HGX", "B200", "B300")) and torch.available is False
 
 
 # -- fabric-manager-not-running

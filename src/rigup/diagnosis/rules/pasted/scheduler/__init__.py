@@ -1,5 +1,1 @@
 """Jobs of Slurm."""
-
-from rigup.diagnosis.rules.pasted.scheduler import ranks, requests
-
-__all__ = ["ranks", "requests"]

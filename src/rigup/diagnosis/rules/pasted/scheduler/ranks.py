@@ -1,11 +1,9 @@
 """A job's ranks: how many there are, who starts them, and which GPU each is bound to."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.pasted.heard import SLURM_SHELL, TASKS_DIFFER
 from rigup.diagnosis.rules.pasted.reckoned import is_a_shell
 from rigup.diagnosis.rules.scheduler import asking, per_node, tasks_per_node, total
-from rigup.diagnosis.rules.told import SHARED_ON_PURPOSE
-from rigup.machine.kinds import JobRequest, Launch, Symptom, Torch
+from rigup.machine.kinds import JobRequest, Launch, Symptom
 
 _BOUND = ("single", "closest", "map_gpu", "mask_gpu", "per_task")
 
@@ -28,35 +26,12 @@ def each_task_starts_all_again(
 
 
 @rule("slurm-ntasks-mismatch", "likely")
-def ranks_count_on_different_worlds(_said: Symptom = seen("nccl-rank-counts-differ"), job: JobRequest = one()) -> Verdict:  # fmt: skip
-    """Two ranks that met believe in different numbers of ranks."""
-    return job.knows("tasks") or job.knows("tasks_per_node") or job.knows("nodes")
-
-
-@rule("slurm-ntasks-mismatch", "likely")
 def tasks_start_a_launcher_each(
     job: JobRequest, _launcher: Symptom = seen("srun-starts-a-launcher"), _taken: Symptom = seen("address-in-use")
 ) -> Verdict:
     """A launcher starts the ranks of its node itself; several on one node meet at one port."""
     tasks = tasks_per_node(job) or 1
     return tasks > 1 and {"tasks": tasks, "devices": 1, "once": True}
-
-
-@rule("slurm-ntasks-mismatch", "likely")
-def workers_are_the_jobs_tasks_and_the_world_is_larger(
-    want: Symptom = seen("more-workers-than-world"), job: JobRequest = one(launcher="srun")
-) -> Verdict:
-    """As many ranks came as srun starts, and each counts on more."""
-    return int(want.workers) == total(job) < int(want.world) and {"tasks": int(want.workers), "devices": int(want.world)}  # fmt: skip
-
-
-@rule("slurm-ntasks-mismatch", "likely")
-def clients_are_the_jobs_tasks_and_more_are_waited_for(
-    said: Symptom = seen("some-clients-joined"), job: JobRequest = one(launcher="srun")
-) -> Verdict:
-    """The same, by the rendezvous's own count."""
-    came, world = int(said.came), int(said.world)
-    return came == total(job) < world and {"tasks": came, "devices": world}
 
 
 @rule("slurm-ntasks-mismatch", "possible")
@@ -68,7 +43,7 @@ def every_node_gets_the_same_rank(job: JobRequest, said: Symptom = seen("srun-gi
 @rule("slurm-ntasks-mismatch", "likely")
 def more_tasks_than_the_cards_of_whole_nodes(
     job: JobRequest, said: Symptom = seen("nccl-duplicate-gpu", "nccl-ranks-on-one-gpu", "cuda-invalid-ordinal", "torch-invalid-device-id", "lightning-rank-beyond-devices"),
-    shared: Symptom | None = seen(*SHARED_ON_PURPOSE),
+    shared: Symptom | None = seen(tag="shared-on-purpose"),
 ) -> Verdict:  # fmt: skip
     """Each task takes the card of its number; the job has several nodes with all their cards, so that more cannot be asked for."""
     have, tasks = per_node(job) or 0, tasks_per_node(job) or 1
@@ -76,35 +51,14 @@ def more_tasks_than_the_cards_of_whole_nodes(
     return more and shared is None and {"tasks": tasks, "devices": have, "said": said.id}
 
 
-@rule("slurm-ntasks-mismatch", "likely")
-def program_counts_more_tasks_than_cards(
-    _said: Symptom = seen("deepmd-counts-more-processes-than-gpus", "gromacs-counts-more-tasks-than-gpus"),
-    _job: JobRequest = one(),
-) -> Verdict:
-    """A process for each task of the job, and fewer cards on the node."""
-    return True
-
-
 @rule("slurm-ntasks-mismatch")
 def lightning_compares_the_tasks(
-    said: Symptom = seen(*TASKS_DIFFER), job: JobRequest | None = None, shell: Symptom | None = seen(*SLURM_SHELL)
+    said: Symptom = seen(tag="tasks-differ"),
+    job: JobRequest | None = None,
+    shell: Symptom | None = seen(tag="slurm-shell"),
 ) -> Verdict:
     """In a batch job it is right; in a shell it takes the shell's one task for the job's."""
     return not is_a_shell(job, shell) and said.values()
-
-
-@rule("slurm-ntasks-mismatch", "likely")
-def fewer_tasks_than_the_world(want: Launch, job: JobRequest) -> Verdict:
-    """Several ranks announce themselves, and count on more than the job has tasks."""
-    return len(set(want.ranks)) > 1 and 1 < (job.tasks or 0) < want.world and {"world": want.world}
-
-
-@rule("slurm-ntasks-mismatch", "likely")
-def rank_comes_twice_in_a_job(
-    _twice: Symptom = seen("rank-checked-in-twice"), told: Symptom | None = seen("submitit-told"), job: JobRequest | None = None
-) -> Verdict:  # fmt: skip
-    """Each task believes to be the whole node, so a rank is there twice."""
-    return told is not None or job is not None
 
 
 @rule("slurm-ntasks-mismatch", "likely")
@@ -119,12 +73,6 @@ def srun_tells_of_fewer_tasks(
 def product_of_devices_and_nodes_is_another(said: Symptom = seen("lightning-product-differs"), job: JobRequest = one()) -> Verdict:  # fmt: skip
     """The trainer's devices and nodes do not make up the ranks that the job started."""
     return bool(job) and {"tasks": int(said.world) // int(said.nodes), "devices": int(said.devices)}
-
-
-@rule("slurm-ntasks-mismatch", "likely")
-def ranks_were_told_of_different_worlds(_said: Symptom = seen("ranks-told-of-different-worlds"), job: JobRequest = one()) -> Verdict:  # fmt: skip
-    """Two ranks that met believe in different numbers of ranks."""
-    return job.knows("tasks") or job.knows("tasks_per_node") or job.knows("nodes")
 
 
 @rule("slurm-ntasks-mismatch", "likely")
@@ -172,35 +120,9 @@ def ranks_of_one_node_came(said: Symptom = seen("some-clients-joined"), job: Job
 
 
 @rule("slurm-srun-missing", "possible")
-def lightning_waits_for_tasks_that_nobody_starts(
-    _told: Symptom = seen("lightning-takes-slurms-word"), stuck: Symptom = seen("program-stuck-told", "program-hangs-told"),
-    job: JobRequest | None = one(launcher="srun"),
-) -> Verdict:  # fmt: skip
-    """Lightning leaves the processes to Slurm and waits; the command that would start them is not there."""
-    return job is None and {"said": stuck.id}
-
-
-@rule("slurm-srun-missing", "possible")
 def first_rank_alone_until_the_time_is_over(want: Launch, _end: Symptom = seen("slurm-time-limit", "rendezvous-timed-out", "lightning-srun-not-used")) -> Verdict:  # fmt: skip
     """Rank 0 of several announces itself, nobody else does, and the time is over, or Lightning misses srun."""
     return set(want.ranks) == {0} and len(want.ranks) == 1 and want.world > 1 and {"total": want.world}
-
-
-@rule("slurm-srun-missing", "possible")
-def tasks_beside_gpus_and_one_start(
-    job: JobRequest = one(launcher="python"), other: Launch | None = one(framework=("torchrun", "accelerate")), works: Symptom | None = seen("lightning-uses-the-gpu"),
-    torch: Torch | None = one(available=True),
-) -> Verdict:  # fmt: skip
-    """Several tasks and several GPUs on each node, and python is started once, without srun."""
-    tasks, have = job.get("tasks_per_node") or 1, per_node(job) or 0
-    idle = works is None and torch is None and other is None
-    return tasks > 1 and have > 1 and not job.get("interactive") and idle and {"total": tasks}
-
-
-@rule("slurm-srun-missing", "possible")
-def one_client_of_several_came(want: Launch, said: Symptom = seen("one-client-joined")) -> Verdict:
-    """Rank 0 waits for the others, and nobody started them."""
-    return set(want.ranks) == {0} and want.world == int(said.world) and {"total": want.world}
 
 
 @rule("slurm-srun-missing", "possible")
@@ -223,37 +145,6 @@ def first_rank_waits_in_a_job_that_is_told_of(
 
 
 # -- slurm-gpu-binding-per-task
-@rule("slurm-gpu-binding-per-task", "likely")
-def somebody_sees_one_in_each(
-    _told: Symptom = seen("each-process-sees-one-gpu", "each-process-sees-one-gpu-in-capitals"), _slurm: Symptom = seen("ntasks-per-gpu-told"),
-) -> Verdict:  # fmt: skip
-    """The option that binds one GPU to each task, and a program that sees one where it wants them all."""
-    return {"option": "--gpu-bind=none"}
-
-
-@rule("slurm-gpu-binding-per-task", "likely")
-def rank_asks_for_a_card_by_its_number_where_each_sees_one(
-    _bound: Symptom = seen("ntasks-per-gpu-told"), said: Symptom = seen("cuda-invalid-ordinal", "traceback-ends-in-setting-a-device"),
-) -> Verdict:  # fmt: skip
-    """The option gives each task one card, number 0; the program numbers its ranks and asks for more."""
-    return {"option": "--gpu-bind=none", "said": said.id}
-
-
-@rule("slurm-gpu-binding-per-task", "likely")
-def bound_task_names_a_card_of_its_own_number(job: JobRequest, _said: Symptom = seen("torch-invalid-device-id")) -> Verdict:  # fmt: skip
-    """GPUs are bound to tasks, and a task is told to use one that is another's."""
-    bound = job.get("binding", "none").partition(":")[0] in ("single", "closest", "map_gpu", "mask_gpu", "per_task")
-    tasks = tasks_per_node(job) or 1
-    return tasks > 1 and (bound or bool(job.get("gpus_per_task"))) and {"have": per_node(job), **asking(tasks)}
-
-
-@rule("slurm-gpu-binding-per-task", "likely")
-def each_task_holds_another_card(
-    _each: Symptom = seen("tasks-hold-one-card-each"),
-    _beyond: Symptom = seen("cuda-invalid-ordinal", "torch-invalid-device-id", "lightning-devices-missing", "lightning-rank-beyond-devices"),
-) -> Verdict:  # fmt: skip
-    """Tasks print one card each, every one another, and some look for a card beyond it."""
-    return {"option": "--gpus-per-node=N"}
 
 
 @rule("slurm-gpu-binding-per-task", "likely")

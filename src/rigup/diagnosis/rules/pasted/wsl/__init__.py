@@ -1,5 +1,1 @@
 """Windows and the Linux inside it."""
-
-from rigup.diagnosis.rules.pasted.wsl import rocm, sides, versions
-
-__all__ = ["rocm", "sides", "versions"]
