@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from rigup import plugins
 from rigup.diagnosis import rules  # noqa: F401  (registers them)
 from rigup.diagnosis.findings import Finding, explained
 from rigup.diagnosis.judge import Skipped, judged, remedy
@@ -25,7 +26,7 @@ from rigup.diagnosis.verifications import failures
 from rigup.diagnosis.where_set import taken_out
 from rigup.diagnosis.wording import filled, flat, fullest
 from rigup.knowledge.doctor_tables import signatures, texts
-from rigup.language import current
+from rigup.language import _, current
 from rigup.machine import readers  # noqa: F401  (registers them)
 from rigup.machine.inventory import inventory
 from rigup.machine.kinds import Distribution, Platform, Symptom, Torch
@@ -125,9 +126,17 @@ def answer(diagnosis: Diagnosis) -> Answer:
         "skipped": [_skipped(unknown, causes) for unknown, causes in sorted(skipped.items())],
         "unexplained": left,
         "near": near(complained, findings, facts),
-        "troubles": facts.troubles,
+        "troubles": [*facts.troubles, *map(_of_plugin, plugins.failures())],
         "unanswered": unanswered(facts.unanswered),
     }
+
+
+def _of_plugin(failure: plugins.Failure) -> str:
+    """An entry point of another package that could not be used: nothing else depends on it."""
+    told = _(
+        "{value}, which a package brings as {name} for {group}, could not be used: {error}. Update or remove that package."
+    )
+    return told.format(value=failure.value, name=failure.name, group=failure.group, error=failure.error)
 
 
 def verdict(findings: list[Finding], facts: Facts, machine: Answer, left: bool) -> str:

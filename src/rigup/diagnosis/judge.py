@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from rigup import plugins
 from rigup.diagnosis.findings import OWN_FAILURE, Finding, folded, merged, row_of
 from rigup.diagnosis.join import bindings
 from rigup.diagnosis.rule import KNEW, MENDS, RULES, Every, Rule, rules_of_table, rules_of_what_is_usual
@@ -18,6 +19,7 @@ Skipped = dict[str, set[str]]
 
 def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
     """All findings, root causes first, and what could not be judged: unknown field → causes."""
+    plugins.load(plugins.RULES)
     heard = {str(said.get("id")) for said in facts.of(Symptom)}
     rows: tuple[Rule, ...] = ()
     if facts.pasted:

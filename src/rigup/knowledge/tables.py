@@ -15,6 +15,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import msgspec
 
+from rigup import plugins
 from rigup.knowledge import compile as compiling
 from rigup.knowledge.compile import KnowledgeError, Table
 
@@ -279,8 +280,8 @@ def remembered(function: Callable[Given, Found]) -> Callable[Given, Found]:
 
 @remembered
 def default_store() -> Store:
-    """The shipped tables with this machine's overlays."""
-    return Store(compiling.DATA, compiling.COMPILED, overlay_folders())
+    """The shipped tables with what packages bring, and with this machine's overlays above it."""
+    return Store(compiling.DATA, compiling.COMPILED, (*plugins.table_folders(), *overlay_folders()))
 
 
 def forget() -> None:

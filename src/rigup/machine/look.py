@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
+from rigup import plugins
 from rigup.machine import feed
 from rigup.machine.crew import NO_ANSWER, Crew, Done
 from rigup.machine.facts import Fact, Look, Place, Unanswered
@@ -40,6 +41,7 @@ class Result(NamedTuple):
 
 def look(sources: list[Source], wake: bool = False) -> Facts:
     """Everything that the sources tell. `wake` lets readers touch cards that are asleep."""
+    plugins.load(plugins.READERS)
     facts = Facts()
     facts.pasted = any(source.texts for source in sources)
     _Runner(facts, sources, wake).run()
