@@ -24,11 +24,11 @@ from rigup.diagnosis.users import used_by
 from rigup.diagnosis.verifications import failures
 from rigup.diagnosis.where_set import taken_out
 from rigup.diagnosis.wording import filled, flat, fullest
-from rigup.knowledge.doctor_tables import signatures, texts
+from rigup.knowledge.doctor_tables import signatures_of, texts
 from rigup.language import current
 from rigup.machine import readers  # noqa: F401  (registers them)
 from rigup.machine.inventory import inventory
-from rigup.machine.kinds import Distribution, Platform, Symptom, Torch
+from rigup.machine.kinds import Distribution, Platform, Torch
 from rigup.machine.look import look
 from rigup.machine.reader import inputs_about
 from rigup.machine.sources import Source, close_sources, open_source
@@ -227,5 +227,5 @@ def unexplained(findings: list[Finding], facts: Facts) -> list[str]:
     """Symptoms that no finding accounts for, and that are neither harmless nor mere statements."""
     accounted = {name for finding in findings for name in finding.folds | explained(finding.cause)}
     accounted |= {line["fact"].removeprefix("symptom ") for finding in findings for line in finding.evidence}
-    quiet = {row.id for row in signatures() if row.harmless or row.states}
-    return sorted({said.id for said in facts.of(Symptom)} - accounted - quiet)
+    left = heard_in(facts) - accounted
+    return sorted(left - {row.id for row in signatures_of(left) if row.harmless or row.states})

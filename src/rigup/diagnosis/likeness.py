@@ -11,12 +11,12 @@ from rigup.diagnosis.findings import Finding, explained
 from rigup.diagnosis.judge import usual
 from rigup.diagnosis.ruled_out import ruled_out
 from rigup.diagnosis.rules.told import CONTAINERS
-from rigup.knowledge.doctor_tables import causes, signatures
+from rigup.knowledge.compile import PEOPLE
+from rigup.knowledge.doctor_tables import causes, signatures_of
 from rigup.knowledge.likeness import Likeness, among, complains, fails, likenesses, line_of, nearest
 from rigup.language import _
 from rigup.machine.facts import Place, Subject
 from rigup.machine.kinds import Symptom
-from rigup.machine.matcher import PEOPLE
 from rigup.machine.sources import Source
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
@@ -64,7 +64,8 @@ def _told(texts: tuple[Text, ...], facts: Facts) -> list[str]:
 
 def _idle_lines(facts: Facts) -> set[tuple[str, int | None]]:
     """Where programs said what is known to be without consequence."""
-    known = (row for row in signatures() if row.harmless and row.program not in PEOPLE)
+    heard = signatures_of(heard_in(facts))
+    known = (row for row in heard if row.harmless and row.program not in PEOPLE)
     idle = {row.id for row in known if len(row.literal) >= _MESSAGE}
     told = (said.fields["id"].where for said in facts.of(Symptom) if said.id in idle)
     return {(where.source, where.line) for where in told}

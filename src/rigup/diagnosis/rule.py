@@ -13,7 +13,7 @@ texts and fixes. Every field that it asked for or read is the evidence; it never
 """
 
 import functools
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Collection, Iterable
 from types import UnionType
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -168,22 +168,22 @@ def _kind(annotation: Any, need: Need) -> type[Fact]:
     return annotation  # type: ignore[no-any-return]
 
 
-def rules_of_table(heard: Container[str] | None = None) -> tuple[Rule, ...]:
+def rules_of_table(heard: Collection[str] | None = None) -> tuple[Rule, ...]:
     """A message that decides alone needs no code: its signature's row names the cause. `heard`: of these ids only."""
-    from rigup.knowledge.doctor_tables import signatures
+    from rigup.knowledge.doctor_tables import signatures, signatures_of
 
     return tuple(
         Rule(row.means, functools.partial(_as_the_row_says, row.params), {"said": seen(row.id)}, row.strength, row.id)
-        for row in signatures()
-        if row.means and (heard is None or row.id in heard)
+        for row in (signatures() if heard is None else signatures_of(heard))
+        if row.means
     )
 
 
-def rules_of_what_is_usual(heard: Container[str]) -> tuple[Rule, ...]:
+def rules_of_what_is_usual(heard: Collection[str]) -> tuple[Rule, ...]:
     """The cause that is most often behind a message which decides nothing, for those who know no more. Of these ids only."""
-    from rigup.knowledge.doctor_tables import signatures
+    from rigup.knowledge.doctor_tables import signatures_of
 
-    rows = (row for row in signatures() if row.usually and row.id in heard)
+    rows = (row for row in signatures_of(heard) if row.usually)
     params = functools.partial(_as_the_row_says, {})
     return tuple(Rule(row.usually, params, {"said": seen(row.id)}, "possible", row.id) for row in rows)
 

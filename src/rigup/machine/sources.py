@@ -41,7 +41,7 @@ class Source(NamedTuple):
 def open_source(path: str | None) -> list[Source]:
     """The sources behind `--from PATH`; None is this machine. Raises SourceError."""
     if path is None:
-        host = Local()
+        host = Local(still=True)
         return [Source(Place(world=world_of(host)), host)]
     if path == "-":
         return _piped(sys.stdin.buffer.read(MOST_STREAM))
