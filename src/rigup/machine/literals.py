@@ -8,6 +8,7 @@ from rigup.knowledge.doctor_tables import Wording, speakers, wordings
 
 _PART = 500_000  # characters whose finds are held at once: a short literal repeated fills the memory
 _SPOTS = 10_000  # of one literal in one text
+_SHORT = 2000  # characters of a machine's own text in which each is looked for: what finds all at once takes longer to make
 _MARKS: set[str] = set()
 _ANYBODY = "anybody"
 _SAYS = {"kernel": KERNEL, "program": PROGRAM}
@@ -29,24 +30,34 @@ def said_by(who: str) -> dict[str, list[tuple[int, Wording]]]:
 
 
 @tables.remembered
-def _automaton(who: str, _marks: int) -> tuple[tuple[str, ...], int, Any]:
-    """The literals, the length of the longest, and what finds them; made anew where more marks were declared."""
-    import ahocorasick_rs
-
+def _literals(who: str, _marks: int) -> tuple[str, ...]:
+    """All that is looked for; told anew where more marks were declared."""
     waited = set(said_by(who))
     waited |= {word for alike in said_by(who).values() for _number, known in alike for word in known.beside}
     if who == _ANYBODY:
-        waited |= {row.literal for row in speakers()}
-    literals = tuple(sorted(waited | _MARKS))
-    return literals, max(map(len, literals), default=1), ahocorasick_rs.AhoCorasick(literals)
+        waited |= {row.literal for row in speakers()} | _MARKS
+    return tuple(sorted(waited))
+
+
+@tables.remembered
+def _automaton(who: str, marks: int) -> tuple[int, Any]:
+    """The length of the longest literal, and what finds them all."""
+    import ahocorasick_rs
+
+    literals = _literals(who, marks)
+    return max(map(len, literals)), ahocorasick_rs.AhoCorasick(literals)
 
 
 def literals_in(body: str, who: str = _ANYBODY) -> dict[str, list[int]]:
-    """Where each literal occurs, in order: those of messages that `who` may say, of speakers where that is anybody, and the readers' marks."""
+    """Where each literal occurs, in order: those of messages that `who` may say; where that is anybody, those of speakers and the readers' marks too."""
     if who == _ANYBODY:
         from rigup.machine.readers import of_texts  # noqa: F401  (their marks are looked for where people speak)
-
-    literals, longest, automaton = _automaton(who, len(_MARKS))
+    elif not (who and body):
+        return {}
+    literals = _literals(who, len(_MARKS))
+    if who != _ANYBODY and len(body) < _SHORT:
+        return {literal: places_of(literal, body) for literal in literals if literal in body}
+    longest, automaton = _automaton(who, len(_MARKS))
     found: dict[str, list[int]] = {}
     for at in range(0, len(body), _PART):
         part = body[at : at + _PART + longest - 1]
@@ -55,3 +66,12 @@ def literals_in(body: str, who: str = _ANYBODY) -> dict[str, list[int]]:
             if start < _PART and len(spots) < _SPOTS:  # else the next part has it
                 spots.append(at + start)
     return {word: spots for word, spots in found.items() if spots}
+
+
+def places_of(literal: str, body: str) -> list[int]:
+    """Where one literal occurs, in order."""
+    found, at = list[int](), body.find(literal)
+    while at >= 0 and len(found) < _SPOTS:
+        found.append(at)
+        at = body.find(literal, at + 1)
+    return found

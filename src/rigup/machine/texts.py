@@ -12,7 +12,7 @@ from rigup.knowledge.doctor_tables import Speaker, speakers
 from rigup.knowledge.needs import Need
 from rigup.machine.facts import Fact, Place, Reading, Where
 from rigup.machine.limits import MOST_ROW_SECONDS
-from rigup.machine.literals import literals_in
+from rigup.machine.literals import literals_in, places_of
 from rigup.machine.readable import readable
 
 T = TypeVar("T", bound=Fact)
@@ -185,8 +185,11 @@ class Text:
         return [start for start, _place in self.turns]
 
     def spots(self, literal: str) -> list[int]:
-        """Where a literal that somebody declared occurs."""
-        return self.index.get(literal, [])
+        """Where a literal that somebody declared occurs; in what was read for one reader, any that it asks for."""
+        found = self.index.get(literal)
+        if found is None and self.fresh:
+            found = self.index[literal] = places_of(literal, self.body)
+        return found or []
 
     @cached_property
     def index(self) -> dict[str, list[int]]:
