@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,8 +23,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         """Compile before the files are collected; a malformed table stops the build."""
         if self.target_name != "wheel":
             return
-        compiling = _load(Path(self.root) / KNOWLEDGE / "compile.py")
-        compiling.compile_tables()
+        _compiling(Path(self.root)).compile_tables()
         build_data["artifacts"].append((KNOWLEDGE / "compiled.msgpack").as_posix())
         for catalogue in sorted((Path(self.root) / LOCALES).glob("*/LC_MESSAGES/*.po")):
             compiled = _catalogue(catalogue)
@@ -40,11 +40,10 @@ def _catalogue(path: Path) -> Path:
     return path.with_suffix(".mo")
 
 
-def _load(path: Path) -> ModuleType:
-    # By path: the package itself may need things that a build environment lacks.
-    spec = importlib.util.spec_from_file_location("rigup_knowledge_compile", path)
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def _compiling(root: Path) -> ModuleType:
+    """What compiles the tables: this checkout's, and not that of a rigup which may be installed beside the build."""
+    sys.path.insert(0, str(root / "src"))
+    try:
+        return importlib.import_module("rigup.knowledge.compile")
+    finally:
+        sys.path.remove(str(root / "src"))

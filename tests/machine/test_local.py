@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from rigup.machine import folders
 from rigup.machine.local import Local
 
 PYTHON = sys.executable
@@ -78,3 +79,32 @@ def test_a_setting_of_the_kernel_is_read():
     if not os.path.exists("/proc/sys/kernel/osrelease"):
         pytest.skip("only Linux has settings as files")
     assert Local().read("/proc/sys/kernel/osrelease").body.strip() == platform.release()
+
+
+def test_what_a_listing_lacks_is_not_asked_for_where_nothing_changes(tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "file").write_text("said")
+    still, moving = Local(str(tmp_path), still=True), Local(str(tmp_path))
+    for host in (still, moving):
+        assert host.find("/there/*") == ["/there/file"]
+        assert host.read("/there/file").body == "said"
+        assert host.read("/there/other").state == "absent"
+        assert host.find("/nowhere/*/deeper") == []
+        assert host.read("/nowhere/at/all").state == "absent"
+    (tmp_path / "there" / "other").write_text("came later")
+    (tmp_path / "nowhere" / "at").mkdir(parents=True)
+    (tmp_path / "nowhere" / "at" / "all").write_text("came later")
+    assert [moving.read(path).body for path in ("/there/other", "/nowhere/at/all")] == ["came later"] * 2
+    if sys.platform == "linux":
+        assert [still.read(path).state for path in ("/there/other", "/nowhere/at/all")] == ["absent"] * 2
+
+
+def test_where_folders_appear_when_somebody_goes_there_their_names_are_asked_for(tmp_path, monkeypatch):
+    mounts = tmp_path / "mounts"
+    mounts.write_text("auto.sw /software autofs rw 0 0\nproc /proc proc rw 0 0\n")
+    monkeypatch.setattr(folders, "_MOUNTS", str(mounts))
+    listed = []
+    shown = folders.Folders(lambda folder: listed.append(folder) or ["software", "opt"], still=True)
+    assert not shown.lacks("/software/cuda/bin")
+    assert shown.lacks("/opt/cuda/bin")
+    assert listed == ["", "/opt"]

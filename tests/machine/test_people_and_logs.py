@@ -2,9 +2,10 @@
 
 import pytest
 
+from rigup.knowledge.compile import PEOPLE
 from rigup.knowledge.doctor_tables import signatures
 from rigup.machine.facts import Place
-from rigup.machine.matcher import PEOPLE, match
+from rigup.machine.matcher import match
 from rigup.machine.texts import Text
 
 

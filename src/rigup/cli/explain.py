@@ -77,13 +77,12 @@ def _near(asked: str) -> list[dict[str, Any]]:
 
 
 def _heard(asked: str) -> list[Any]:
-    from rigup.knowledge.doctor_tables import signatures
-    from rigup.machine import readers  # noqa: F401  (their marks are literals too)
+    from rigup.knowledge.doctor_tables import signatures_of
     from rigup.machine.matcher import match
     from rigup.machine.texts import Text
 
     ids = {symptom.values()["id"] for symptom, _told in match(Text("asked", asked))}
-    return [row for row in signatures() if row.id in ids]
+    return list(signatures_of(ids))
 
 
 def _entry(cause: str) -> dict[str, Any]:

@@ -4,9 +4,8 @@ from typing import Any, NamedTuple
 
 from rigup import plugins
 from rigup.diagnosis import rules  # noqa: F401  (registers them)
-from rigup.diagnosis.findings import Finding, explained
+from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess
 from rigup.diagnosis.judge import Skipped, judged, remedy
-from rigup.diagnosis.likeness import complaint, heard_in, is_guess, near, pasted, reads_like, with_guess
 from rigup.diagnosis.rules.driver import SILENT
 from rigup.diagnosis.rules.told import (
     CPU_ONLY,
@@ -21,39 +20,22 @@ from rigup.diagnosis.rules.told import (
 )  # fmt: skip
 from rigup.diagnosis.silence import unanswered
 from rigup.diagnosis.states import device_states
-from rigup.diagnosis.users import used_by
 from rigup.diagnosis.verifications import failures
-from rigup.diagnosis.where_set import taken_out
-from rigup.diagnosis.wording import filled, flat, fullest
-from rigup.knowledge.doctor_tables import signatures, texts
+from rigup.diagnosis.wording import filled, fullest
+from rigup.knowledge.doctor_tables import signatures_of, texts
 from rigup.language import _, current
 from rigup.machine import readers  # noqa: F401  (registers them)
 from rigup.machine.inventory import inventory
-from rigup.machine.kinds import Distribution, Platform, Symptom, Torch
+from rigup.machine.kinds import Torch
 from rigup.machine.look import look
 from rigup.machine.reader import inputs_about
 from rigup.machine.sources import Source, close_sources, open_source
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 from rigup.machine.unanswered import unheard
-from rigup.steps import KINDS, Step, StepError, make, parse
 
 Answer = dict[str, Any]
 SCHEMA = "rigup.doctor/1"
-_PLAINER = (
-    "choose-build",
-    "get-library",
-    "choose-graphics",
-    "enrol-module-key",
-    "find-stale-dkms",
-    "join-group-yourself",
-    "get-jetson-torch-of-jetpack",
-    "get-build-for-this-gpu",
-    "get-build-for-older-processors",
-    "install-family-again",
-    "image-of-the-machine",
-    "update-wsl",
-)  # kinds of steps that say less than another of the same cause
 
 
 class Diagnosis(NamedTuple):
@@ -82,7 +64,11 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     """The same with the facts, for those who keep or compare them."""
     facts = look(sources, wake)
     findings, skipped = judged(facts)
-    texts = pasted(sources) if _undecided(facts) else ()
+    if any(source.host is not None for source in sources) or not _undecided(facts):
+        return Diagnosis(facts, findings, skipped)
+    from rigup.diagnosis.likeness import complaint, with_guess  # words are weighed where people wrote them
+
+    texts = tuple(text for source in sources for text in source.texts)
     quiet = all(finding.severity == "note" for finding in findings)
     said = texts if quiet and complaint(texts, facts) else ()
     return Diagnosis(facts, with_guess(findings, texts, facts, unexplained(findings, facts)), skipped, said)
@@ -125,7 +111,7 @@ def answer(diagnosis: Diagnosis) -> Answer:
         "findings": shown,
         "skipped": [_skipped(unknown, causes) for unknown, causes in sorted(skipped.items())],
         "unexplained": left,
-        "near": near(complained, findings, facts),
+        "near": _near(complained, findings, facts),
         "troubles": [*facts.troubles, *map(_of_plugin, plugins.failures())],
         "unanswered": unanswered(facts.unanswered),
     }
@@ -137,6 +123,14 @@ def _of_plugin(failure: plugins.Failure) -> str:
         "{value}, which a package brings as {name} for {group}, could not be used: {error}. Update or remove that package."
     )
     return told.format(value=failure.value, name=failure.name, group=failure.group, error=failure.error)
+
+
+def _near(complained: tuple[Text, ...], findings: list[Finding], facts: Facts) -> list[str]:
+    if not complained:
+        return []
+    from rigup.diagnosis.likeness import near
+
+    return near(complained, findings, facts)
 
 
 def verdict(findings: list[Finding], facts: Facts, machine: Answer, left: bool) -> str:
@@ -163,7 +157,7 @@ def show(finding: Finding, facts: Facts, heard: set[str]) -> Answer:
     params = {**finding.params, **remedy(finding, facts)}
     text = texts(current()).get(finding.cause)
     title = fullest(text.title if text else (), params) or finding.cause
-    steps = [] if is_guess(finding) else fixes(finding, params, facts)  # words choose no version and no vendor
+    steps = [] if is_guess(finding) else _ways(finding, params, facts)  # words choose no version and no vendor
     return {
         "cause": finding.cause,
         "severity": finding.severity,
@@ -172,7 +166,7 @@ def show(finding: Finding, facts: Facts, heard: set[str]) -> Answer:
         "place": str(finding.place) if any(finding.place) else "",
         "confidence": finding.confidence,
         "guess": is_guess(finding),
-        "because": " ".join(part for part in (reads_like(finding), text and filled(text.meaning, params)) if part),
+        "because": " ".join(part for part in (_guessed(finding), text and filled(text.meaning, params)) if part),
         "make_sure": (text and finding.confidence == "possible" and filled(text.recognise, params)) or "",
         "in_vain": (text and filled(text.in_vain, params)) or "",
         "evidence": finding.evidence,
@@ -182,44 +176,19 @@ def show(finding: Finding, facts: Facts, heard: set[str]) -> Answer:
     }
 
 
-def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer]:
-    """Each fix whose steps can be filled in; the one that needs least first, as the row has them."""
-    wsl = any(platform.get("wsl") for platform in facts.of(Platform))
-    system, world = _distribution(finding, facts), finding.place.world or _only_world(facts)
-    fill = flat(params)
-    made: list[Answer] = []
-    for specs in finding.row.fixes:
-        if made and (specs[0].partition(" ")[0] in _PLAINER or "…" in specs[0]):
-            continue  # said only where nothing more exact can be
-        try:
-            steps = [make(*parse(spec, fill), KINDS, world, wsl, distribution=system) for spec in specs]
-        except (KeyError, StepError):
-            continue
-        exact = [found for step in steps if (found := taken_out(step, finding, facts))]
-        ways = [[one for found in exact for one in found]] if len(exact) == len(steps) else []
-        told = [_way(way, finding, facts) for way in (*ways, steps)]
-        made += [way for way in told if way["title"] not in {one["title"] for one in made}]
-    return made
+def _guessed(finding: Finding) -> str:
+    """The sentence that tells a guess from what was found; empty for what was found."""
+    if not is_guess(finding):
+        return ""
+    from rigup.diagnosis.likeness import reads_like
+
+    return reads_like(finding)
 
 
-def _way(steps: list[Step], finding: Finding, facts: Facts) -> Answer:
-    """One way to mend it, with who else uses what it replaces."""
-    told: Answer = {"title": "; ".join(step.title for step in steps), "steps": [step.json() for step in steps]}
-    users = used_by(steps, finding, facts)
-    return told | {"used_by": users} if users else told
+def _ways(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer]:
+    from rigup.diagnosis.ways import fixes  # what makes steps is loaded where there is something to mend
 
-
-def _only_world(facts: Facts) -> str:
-    """The host's name for it, where nothing but a host was looked at, so that what is to be done at the host is done here."""
-    return "host" if {look.place.world for look in facts.looks} - {""} == {"host"} else ""
-
-
-def _distribution(finding: Finding, facts: Facts) -> str:
-    """Whose package manager a fix speaks to; nothing where worlds of several systems come into question."""
-    kernel = finding.place.world.startswith("container")
-    seen = [d for d in facts.of(Distribution) if d.get("id") and not (kernel and d.place.world.startswith("container"))]
-    known = {str(d.get("id")) for d in seen if d.place.node in ("", finding.place.node)}
-    return known.pop() if len(known) == 1 else ""
+    return fixes(finding, params, facts)
 
 
 def _skipped(unknown: str, causes: set[str]) -> Answer:
@@ -236,5 +205,5 @@ def unexplained(findings: list[Finding], facts: Facts) -> list[str]:
     """Symptoms that no finding accounts for, and that are neither harmless nor mere statements."""
     accounted = {name for finding in findings for name in finding.folds | explained(finding.cause)}
     accounted |= {line["fact"].removeprefix("symptom ") for finding in findings for line in finding.evidence}
-    quiet = {row.id for row in signatures() if row.harmless or row.states}
-    return sorted({said.id for said in facts.of(Symptom)} - accounted - quiet)
+    left = heard_in(facts) - accounted
+    return sorted(left - {row.id for row in signatures_of(left) if row.harmless or row.states})

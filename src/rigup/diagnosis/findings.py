@@ -6,6 +6,8 @@ from typing import Any
 from rigup.diagnosis.rule import STRENGTHS
 from rigup.knowledge.doctor_tables import Cause, causes, layers
 from rigup.machine.facts import Place, Subject
+from rigup.machine.kinds import Symptom
+from rigup.machine.store import Facts
 
 SEVERITIES = ("error", "warning", "note")
 OWN_FAILURE = "rigup-rule-failed"
@@ -57,6 +59,16 @@ def explained(cause: str) -> frozenset[str]:
         reached |= new
         ahead += new
     return frozenset(reached)
+
+
+def heard_in(facts: Facts) -> set[str]:
+    """Ids of all known messages."""
+    return {said.id for said in facts.of(Symptom)}
+
+
+def is_guess(finding: Finding) -> bool:
+    """Whether words alone speak for it."""
+    return "likeness" in finding.params
 
 
 def merged(found: list[Finding]) -> list[Finding]:

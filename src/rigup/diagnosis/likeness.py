@@ -7,17 +7,16 @@ The text of the cause tells how to make sure.
 
 import re
 
-from rigup.diagnosis.findings import Finding, explained
+from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess
 from rigup.diagnosis.judge import usual
 from rigup.diagnosis.ruled_out import ruled_out
 from rigup.diagnosis.rules.told import CONTAINERS
-from rigup.knowledge.doctor_tables import causes, signatures
+from rigup.knowledge.compile import PEOPLE
+from rigup.knowledge.doctor_tables import causes, signatures_of
 from rigup.knowledge.likeness import Likeness, among, complains, fails, likenesses, line_of, nearest
 from rigup.language import _
 from rigup.machine.facts import Place, Subject
 from rigup.machine.kinds import Symptom
-from rigup.machine.matcher import PEOPLE
-from rigup.machine.sources import Source
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 
@@ -25,13 +24,6 @@ _CLOSE = 0.5  # of the share of the nearest cause: the next is named beside it
 _OUTWEIGHS = 0.5  # share from which on words count more than what is only possible
 _UNASKED = 40.0  # times as much as for a sound machine, where nobody complains of anything
 _MESSAGE = 12  # characters of a literal from which on it is a message, and not a name that is worth hearing
-
-
-def pasted(sources: list[Source]) -> tuple[Text, ...]:
-    """The texts that people gave; none where a machine itself was asked."""
-    if any(source.host is not None for source in sources):
-        return ()
-    return tuple(text for source in sources for text in source.texts)
 
 
 def complaint(texts: tuple[Text, ...], facts: Facts) -> bool:
@@ -64,7 +56,8 @@ def _told(texts: tuple[Text, ...], facts: Facts) -> list[str]:
 
 def _idle_lines(facts: Facts) -> set[tuple[str, int | None]]:
     """Where programs said what is known to be without consequence."""
-    known = (row for row in signatures() if row.harmless and row.program not in PEOPLE)
+    heard = signatures_of(heard_in(facts))
+    known = (row for row in heard if row.harmless and row.program not in PEOPLE)
     idle = {row.id for row in known if len(row.literal) >= _MESSAGE}
     told = (said.fields["id"].where for said in facts.of(Symptom) if said.id in idle)
     return {(where.source, where.line) for where in told}
@@ -122,11 +115,6 @@ def _outweighing(said: str, heard: set[str], but: frozenset[str]) -> list[Likene
     return [like for like in likenesses(said, heard, most=1) if like.share >= _OUTWEIGHS and like.cause not in but]
 
 
-def heard_in(facts: Facts) -> set[str]:
-    """Ids of all known messages."""
-    return {said.id for said in facts.of(Symptom)}
-
-
 def _accounting(left: list[str]) -> set[str]:
     """Causes that account for all of these messages."""
     return {cause for cause in causes() if explained(cause) >= set(left)}
@@ -147,11 +135,6 @@ def near(texts: tuple[Text, ...], findings: list[Finding], facts: Facts) -> list
         for like in nearest("\n".join(text.body for text in texts), heard_in(facts))
         if like.cause not in aside
     ]
-
-
-def is_guess(finding: Finding) -> bool:
-    """Whether words alone speak for it."""
-    return "likeness" in finding.params
 
 
 def _finding(like: Likeness, texts: tuple[Text, ...]) -> Finding:

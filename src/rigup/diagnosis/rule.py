@@ -13,7 +13,7 @@ texts and fixes. Every field that it asked for or read is the evidence; it never
 """
 
 import functools
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Collection, Container, Iterable
 from types import UnionType
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -73,14 +73,42 @@ def group(facts: Iterable[T], look: Look, wanted: str) -> Every[T]:
     return made
 
 
-class Rule(NamedTuple):
-    """One way to know a cause."""
+class Rule:
+    """One way to know a cause. What it asks for is read from its signature when it may hold: most rules may not."""
 
-    cause: str
-    judge: Callable[..., Any]
-    needs: dict[str, Need]
-    strength: str = "certain"
-    name: str = ""
+    def __init__(
+        self,
+        cause: str,
+        judge: Callable[..., Any],
+        needs: dict[str, Need] | None = None,
+        strength: str = "certain",
+        name: str = "",
+    ) -> None:
+        self.cause, self.judge, self.strength, self.name = cause, judge, strength, name
+        if needs is not None:
+            self.needs = needs
+
+    @functools.cached_property
+    def needs(self) -> dict[str, Need]:
+        """What each parameter asks for."""
+        return needs_of(self.judge)
+
+    def lacks(self, facts_of: Callable[[type[Fact]], Any], heard: Container[str]) -> bool:
+        """Whether a fact or a message is missing that one of its parameters is; false where that is not told at once."""
+        if "needs" in self.__dict__:
+            return False
+        code, given = self.judge.__code__, self.judge.__defaults__ or ()
+        first = code.co_argcount - len(given)  # that has a default
+        for number, name in enumerate(code.co_varnames[: code.co_argcount]):
+            need = given[number - first] if number >= first else _ANY
+            if not isinstance(need, Need) or need.mode != ONE:
+                continue
+            if need.kind is Symptom:
+                if need.fields[0][0] == "id" and not any(one in heard for one in need.fields[0][1]):
+                    return True
+            elif isinstance(kind := self.judge.__annotations__[name], type) and not facts_of(kind):
+                return True
+        return False
 
 
 KNEW = "knew"
@@ -129,7 +157,7 @@ def rule(cause: str, strength: str = "certain") -> Callable[[Judge], Judge]:
     """Register a way to know a cause. Several rules may name one cause."""
 
     def register(judge: Judge) -> Judge:
-        RULES.append(Rule(cause, judge, needs_of(judge), strength, judge.__name__))
+        RULES.append(Rule(cause, judge, None, strength, judge.__name__))
         return judge
 
     return register
@@ -144,7 +172,7 @@ def mends(*causes: str) -> Callable[[MendsOf], MendsOf]:
 
     def register(work_out: MendsOf) -> MendsOf:
         for cause in causes:
-            MENDS.setdefault(cause, []).append(Rule(cause, work_out, needs_of(work_out), name=work_out.__name__))
+            MENDS.setdefault(cause, []).append(Rule(cause, work_out, name=work_out.__name__))
         return work_out
 
     return register
@@ -185,22 +213,22 @@ def _kind(annotation: Any, need: Need) -> type[Fact]:
     return annotation  # type: ignore[no-any-return]
 
 
-def rules_of_table(heard: Container[str] | None = None) -> tuple[Rule, ...]:
+def rules_of_table(heard: Collection[str] | None = None) -> tuple[Rule, ...]:
     """A message that decides alone needs no code: its signature's row names the cause. `heard`: of these ids only."""
-    from rigup.knowledge.doctor_tables import signatures
+    from rigup.knowledge.doctor_tables import signatures, signatures_of
 
     return tuple(
         Rule(row.means, functools.partial(_as_the_row_says, row.params), {"said": seen(row.id)}, row.strength, row.id)
-        for row in signatures()
-        if row.means and (heard is None or row.id in heard)
+        for row in (signatures() if heard is None else signatures_of(heard))
+        if row.means
     )
 
 
-def rules_of_what_is_usual(heard: Container[str]) -> tuple[Rule, ...]:
+def rules_of_what_is_usual(heard: Collection[str]) -> tuple[Rule, ...]:
     """The cause that is most often behind a message which decides nothing, for those who know no more. Of these ids only."""
-    from rigup.knowledge.doctor_tables import signatures
+    from rigup.knowledge.doctor_tables import signatures_of
 
-    rows = (row for row in signatures() if row.usually and row.id in heard)
+    rows = (row for row in signatures_of(heard) if row.usually)
     params = functools.partial(_as_the_row_says, {})
     return tuple(Rule(row.usually, params, {"said": seen(row.id)}, "possible", row.id) for row in rows)
 

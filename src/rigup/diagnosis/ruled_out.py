@@ -1,6 +1,6 @@
 """Causes that cannot be, by what a text tells: a guess at one of them would gainsay it."""
 
-from rigup.knowledge.doctor_tables import elsewhere, signatures
+from rigup.knowledge.doctor_tables import elsewhere, signatures_of
 from rigup.machine.kinds import DeviceNode, Gpu, PciDevice, Platform, Symptom, Variable
 from rigup.machine.store import Facts
 
@@ -29,7 +29,7 @@ def ruled_out(facts: Facts) -> frozenset[str]:
 
 def _by_messages(facts: Facts) -> set[str]:
     heard = {said.id for said in facts.of(Symptom)}
-    return {row.rules_out for row in signatures() if row.rules_out and row.id in heard}
+    return {row.rules_out for row in signatures_of(heard) if row.rules_out}
 
 
 def _only_draws(facts: Facts) -> bool:

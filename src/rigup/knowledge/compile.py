@@ -2,7 +2,7 @@
 
 Parsing all tables takes a fifth of a second, decoding one of them from the
 compiled file well under a millisecond.  This module knows nothing of overlays
-and imports nothing of rigup, so that the build hook can load it alone.
+and imports what a build environment has, so that the build hook can run it.
 
 Run as ``python -m rigup.knowledge.compile`` it rewrites the compiled file.
 """
@@ -11,11 +11,13 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+from rigup.knowledge.needs import with_needs
 
 if TYPE_CHECKING:
     import tomllib
@@ -24,7 +26,7 @@ HERE = Path(__file__).resolve().parent
 DATA = HERE / "data"
 COMPILED = HERE / "compiled.msgpack"
 
-FORMAT = 7
+FORMAT = 9
 """Raised when the compiled form changes, so that an old file is not misread."""
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -34,11 +36,16 @@ _DEEPEST_TABLE = 30  # tables within tables
 
 PROVENANCE = ("source", "checked", "how")
 
-COMMON = 9
-"""Letters up to which the literal of a signature is one that many texts hold."""
+PEOPLE = ("people", "people who ask", "a person", "user")
+"""Who speaks in a signature, where it is no program's message."""
+
+KERNEL, PROGRAM = 1, 2
+"""Bits of a wording: the kernel may say it in its log, a program in its own output; people may say anything."""
 
 Table = dict[str, Any]
-Need = str | list[Any] | None
+Wording = tuple[str, str, list[str], int, int, int, int]
+"""Of a signature: its id, its literal, the words of which one stands beside it, who may say it; and where its row is packed:
+the number of the table among those of signatures, the first byte, the one after the last."""
 Stamp = tuple[int, int]
 """Size in bytes and CRC-32 of one source file."""
 
@@ -218,62 +225,32 @@ def _inherit(meta: Table, array: str, rows: list[Table]) -> None:
             row.setdefault(key, value)
 
 
-def with_needs(table: Table) -> Table:
-    """The same table; signatures and places whose literal is found in many texts say which words their regex needs besides.
+def may_say(row: Table) -> int:
+    """Who may say a signature's message: KERNEL, PROGRAM, both or none of them."""
+    program, of_process = str(row["program"]), row.get("scope", "process") == "process"
+    kernel = "kernel" in program or not (of_process or program.startswith("people"))
+    return KERNEL * kernel + PROGRAM * (program not in PEOPLE)
 
-    Compiling a regex takes longer than all else that is done with it. A regex that is none is left to whoever tries it.
+
+def wordings(tables: dict[str, Table], packed: dict[str, bytes]) -> list[Wording]:
+    """All signatures in the order of their files, each with the place of its packed row.
+
+    So that of thousands of rows those are decoded whose literal stands in a text. Rows that say what another says
+    are said by whom that one is.
     """
-    arrays = [table.get(array) for array in ("signature", "place")]
-    for row in (row for rows in arrays if isinstance(rows, list) for row in rows):
-        if isinstance(row, dict) and _is_common(row.get("literal")) and (needs := needed(str(row.get("regex", "")))):
-            row["needs"] = needs
-    return table
-
-
-def _is_common(literal: object) -> bool:
-    return isinstance(literal, str) and len(literal) <= COMMON
-
-
-def needed(regex: str) -> Need:
-    """Words without which a regex matches nowhere, in small letters.
-
-    Returns:
-        A word, ``["all", …]`` or ``["any", …]`` of such, or None where no word can be named.
-
-    """
-    try:
-        from re import _parser  # type: ignore[attr-defined]  # the one parser of Python's own regexes
-
-        return _needed_by(_parser.parse(regex, re.MULTILINE))
-    except (ImportError, AttributeError, re.error, RecursionError):
-        return None
-
-
-def _needed_by(parts: Iterable[tuple[Any, Any]]) -> Need:
-    """What a sequence needs is what all of its parts need; letters that follow each other are a word."""
-    found: list[Need] = []
-    word = ""
-    for kind, value in parts:
-        if str(kind) == "LITERAL" and value < 128:  # a letter without ASCII may have two small forms
-            word += chr(value).lower()
-            continue
-        found += [word, _needed_by_part(str(kind), value)]
-        word = ""
-    found = [need for need in (*found, word) if need and (not isinstance(need, str) or len(need) > 1)]
-    return found[0] if len(found) == 1 else ["all", *found] if found else None
-
-
-def _needed_by_part(kind: str, value: Any) -> Need:
-    if kind in ("SUBPATTERN", "ATOMIC_GROUP"):
-        return _needed_by(value[-1] if kind == "SUBPATTERN" else value)
-    if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
-        return _needed_by(value[2]) if value[0] else None
-    if kind == "ASSERT":
-        return _needed_by(value[1])
-    if kind == "BRANCH":
-        choices = [_needed_by(choice) for choice in value[1]]
-        return None if None in choices else ["any", *choices]
-    return None
+    names = sorted(name for name in tables if name.startswith("signatures/"))
+    rows = [(number, row) for number, name in enumerate(names) for row in tables[name].get("signature", ())]
+    scopes = {row["id"]: row.get("scope", "process") for _number, row in rows}
+    found: list[Wording] = []
+    ends = [0] * len(names)
+    for number, row in rows:
+        content, one = packed[names[number]], msgspec.msgpack.encode(row)
+        start = content.index(one, ends[number])
+        ends[number] = start + len(one)
+        scope = scopes.get(row.get("says"), row.get("scope", "process"))
+        bits = may_say({**row, "scope": scope})
+        found.append((row["id"], row["literal"], row.get("beside", []), bits, number, start, ends[number]))
+    return found
 
 
 def _tagged(table: Table, tagged: dict[str, list[str]]) -> None:
@@ -297,20 +274,27 @@ def build(folder: Path) -> tuple[bytes, dict[str, KnowledgeError]]:
 
     """
     tables: dict[str, bytes] = {}
+    parsed: dict[str, Table] = {}
     stamps: dict[str, Stamp] = {}
     errors: dict[str, KnowledgeError] = {}
     tagged: dict[str, list[str]] = {}
     for name, path in sources(folder).items():
         try:
             content = read_bytes(path)
-            table = parse(path, content)
+            parsed[name] = with_needs(parse(path, content))
             if name.startswith("signatures/"):
-                _tagged(table, tagged)
-            tables[name] = msgspec.msgpack.encode(with_needs(table))
+                _tagged(parsed[name], tagged)
+            tables[name] = msgspec.msgpack.encode(parsed[name])
             stamps[name] = stamp(content)
         except KnowledgeError as error:
             errors[name] = error
-    packed = {"format": FORMAT, "stamps": stamps, "tags": tagged, "tables": tables}
+    try:
+        known: list[Wording] | None = wordings(parsed, tables)
+    except (KeyError, TypeError, AttributeError):  # a malformed row is told where its table is read
+        known = None
+    packed = {
+        "format": FORMAT, "stamps": stamps, "tags": tagged, "wordings": msgspec.msgpack.encode(known), "tables": tables,
+    }  # fmt: skip
     return msgspec.msgpack.encode(packed), errors
 
 

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from rigup.knowledge import tables
+from rigup.knowledge.compile import may_say
 
 
 class Signature(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,7 +27,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
         says: id of the row of which this is another wording, or "": it is heard as that one, with its scope, place and facts.
         harmless: known to be without consequence.
         tags: concepts that it is one wording of; a rule asks for all that carry one.
-        needs: words without which the regular expression matches nowhere (see `compile.needed`).
+        needs: words without which the regular expression matches nowhere (see `needs.needed`).
 
     """
 
@@ -54,6 +55,29 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     checked: str = ""
     how: str = ""
     family: str = ""
+
+
+class Wording(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What has to be known of a signature to look for its message; the row itself is decoded where its literal is found.
+
+    Attributes:
+        id: the row's.
+        literal: the row's.
+        beside: the row's.
+        may_say: bits of who may say it (`compile.KERNEL`, `compile.PROGRAM`); anybody may in a pasted text.
+        table: number of its table among those of signatures.
+        start: first byte of the packed row in it.
+        end: the byte after its last.
+
+    """
+
+    id: str
+    literal: str
+    beside: list[str]
+    may_say: int
+    table: int
+    start: int
+    end: int
 
 
 class Speaker(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,6 +159,54 @@ def signatures() -> tuple[Signature, ...]:
     said = {row.says for row in found if row.says}
     meant = {row.id: row for row in found if row.id in said}
     return tuple(_as_said(row, meant[row.says]) if row.says in meant else row for row in found)
+
+
+@tables.remembered
+def wordings() -> tuple[Wording, ...]:
+    """All symptom signatures as they are looked for, in the order of their files.
+
+    Raises:
+        KnowledgeError: a signature file is malformed.
+
+    """
+    packed = tables.default_store().wordings(Wording)
+    if packed is not None:
+        return tuple(packed)
+    rows = ((row, msgspec.structs.asdict(row)) for row in signatures())
+    return tuple(Wording(row.id, row.literal, row.beside, may_say(told), -1, 0, 0) for row, told in rows)
+
+
+@tables.remembered
+def signature(number: int) -> Signature:
+    """One signature, by its place among `wordings`.
+
+    Raises:
+        KnowledgeError: its row is malformed.
+
+    """
+    known = wordings()[number]
+    if known.table < 0:
+        return signatures()[number]
+    name, row = tables.default_store().packed_row(known.table, known.start, known.end, Signature)
+    (row,) = _of_family(name, (row,))
+    meant = _numbers().get(row.says) if row.says else None
+    return row if meant is None else _as_said(row, signature(meant))
+
+
+@tables.remembered
+def _numbers() -> dict[str, int]:
+    return {known.id: number for number, known in enumerate(wordings())}
+
+
+def signatures_of(ids: Collection[str]) -> tuple[Signature, ...]:
+    """The signatures of these ids, in the order of their files; none for an id that no row has.
+
+    Raises:
+        KnowledgeError: one of the rows is malformed.
+
+    """
+    numbers = _numbers()
+    return tuple(signature(number) for number in sorted(numbers[one] for one in ids if one in numbers))
 
 
 def _as_said(row: Signature, meant: Signature) -> Signature:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 import msgspec
 
@@ -86,6 +85,8 @@ def near(name: str) -> tuple[str, ...]:
     tables_of = (("gpus_nvidia", "gpu"), ("gpus_amd", "gpu"), ("gpus_intel", "gpu"))
     rows = (row.name for table, array in tables_of for row in tables.rows(table, array, _Named))
     plain = {_without_maker(one): one for one in rows}
+    from difflib import get_close_matches
+
     found = get_close_matches(_without_maker(name), plain, _MOST_NEAR, _NEAR)
     return tuple(plain[one] for one in found)
 

@@ -29,6 +29,7 @@ OVERLAY = "overlay"
 __all__ = ["OVERLAY", "KnowledgeError", "Store", "default_store", "explain", "forget"]
 __all__ += ["names", "overlay_folders", "problems", "remembered", "rows", "table", "table_date"]
 
+_SIGNATURES = "signatures/"
 _forgets: list[Callable[[], None]] = []
 
 
@@ -36,6 +37,7 @@ class _Compiled(msgspec.Struct):
     format: int = 0
     stamps: dict[str, tuple[int, int]] = {}
     tags: dict[str, list[str]] = {}  # the signatures that carry each tag
+    wordings: memoryview = memoryview(b"\xc0")
     tables: dict[str, memoryview] = {}  # each packed by itself: those that nobody asks for are not even copied
 
 
@@ -86,7 +88,31 @@ class Store:
 
     def tags(self) -> dict[str, list[str]] | None:
         """The ids of the shipped signatures that carry each tag; None where an overlay may have others."""
-        return None if any(name.startswith("signatures/") for name in self._above) else self._compiled.tags
+        return None if any(name.startswith(_SIGNATURES) for name in self._above) else self._compiled.tags
+
+    def wordings(self, form: type[Row]) -> list[Row] | None:
+        """All signatures as `compile.wordings` tells of them; None where a table of somebody's own is laid over one of them."""
+        packed = self._compiled.wordings
+        if self._broken or any(name.startswith(_SIGNATURES) for name in self._above):
+            return None
+        return msgspec.msgpack.decode(packed, type=list[form] | None)  # type: ignore[valid-type]
+
+    def packed_row(self, number: int, start: int, end: int, form: type[Row]) -> tuple[str, Row]:
+        """The table's name and the row that a wording tells the place of.
+
+        Raises:
+            KnowledgeError: the row does not fit the type.
+
+        """
+        name = self._signatures[number]
+        try:
+            return name, msgspec.msgpack.decode(self._compiled.tables[name][start:end], type=form)
+        except msgspec.ValidationError as error:
+            raise self._misfit(name, "signature", form, error) from error
+
+    @cached_property
+    def _signatures(self) -> list[str]:
+        return sorted(name for name in self._compiled.tables if name.startswith(_SIGNATURES))
 
     def names(self, prefix: str = "") -> list[str]:
         """All table names that start with the prefix, sorted."""

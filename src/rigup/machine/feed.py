@@ -63,7 +63,7 @@ def _answered(
         seen = place._replace(process=_owner(given, path)) if isinstance(given, File) and given.process else place
         body = without_escapes(answer.body) if isinstance(given, Run) else answer.body  # rocminfo colours its head
         text = Text(path, body, seen, whole=True, rank=reader.rank, exit_status=answer.exit)
-        text.fresh, text.asked = True, shown(given)
+        text.fresh, text.asked, text.who = True, shown(given), reader.matched
         yield text
 
 

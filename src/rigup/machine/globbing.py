@@ -20,14 +20,16 @@ def paths_like(
     for part in filter(None, pattern.split("/")):
         if is_pattern(part):
             found = [folder + "/" + name for folder in found for name in _matching(names_in(folder), part)][:_MOST]
+            if not found:
+                return found
         else:
             found = [folder + "/" + part for folder in found]
-        if not found:
-            return found
     return sorted(filter(exists, found))
 
 
 def _matching(names: list[str], part: str) -> list[str]:
+    if not names:
+        return names
     head, star, tail = part.partition("*")
     if star and not is_pattern(head) and not is_pattern(tail) and os.name == "posix":  # no pattern to compile
         least = len(head) + len(tail)

@@ -1,36 +1,66 @@
 """Literals that anybody waits for, found in one pass over a text: a long log costs what its finds cost."""
 
-import functools
 from typing import Any
 
-from rigup.knowledge.doctor_tables import signatures, speakers
+from rigup.knowledge import tables
+from rigup.knowledge.compile import KERNEL, PROGRAM
+from rigup.knowledge.doctor_tables import Wording, speakers, wordings
 
 _PART = 500_000  # characters whose finds are held at once: a short literal repeated fills the memory
 _SPOTS = 10_000  # of one literal in one text
+_SHORT = (
+    2000  # characters of a machine's own text in which each is looked for: what finds all at once takes longer to make
+)
 _MARKS: set[str] = set()
+_ANYBODY = "anybody"
+_SAYS = {"kernel": KERNEL, "program": PROGRAM}
 
 
 def wait_for(marks: tuple[str, ...]) -> None:
     """Look for these too: a reader's marks, declared before the first text is read."""
     _MARKS.update(marks)
-    _automaton.cache_clear()
 
 
-@functools.cache
-def _automaton() -> tuple[tuple[str, ...], Any]:
+@tables.remembered
+def said_by(who: str) -> dict[str, list[tuple[int, Wording]]]:
+    """Wordings, each with its number, by their literal: those that "anybody", a "program" alone or the "kernel" alone may say; none for ""."""
+    bit, found = _SAYS.get(who, 0), dict[str, list[tuple[int, Wording]]]()
+    for number, known in enumerate(wordings() if who else ()):
+        if not bit or known.may_say & bit:
+            found.setdefault(known.literal, []).append((number, known))
+    return found
+
+
+@tables.remembered
+def _literals(who: str, _marks: int) -> tuple[str, ...]:
+    """All that is looked for; told anew where more marks were declared."""
+    waited = set(said_by(who))
+    waited |= {word for alike in said_by(who).values() for _number, known in alike for word in known.beside}
+    if who == _ANYBODY:
+        waited |= {row.literal for row in speakers()} | _MARKS
+    return tuple(sorted(waited))
+
+
+@tables.remembered
+def _automaton(who: str, marks: int) -> tuple[int, Any]:
+    """The length of the longest literal, and what finds them all."""
     import ahocorasick_rs
 
-    waited = {row.literal for row in signatures()} | {row.literal for row in speakers()} | _MARKS
-    waited |= {word for row in signatures() for word in row.beside}
-    literals = tuple(sorted(waited))
-    return literals, ahocorasick_rs.AhoCorasick(literals)
+    literals = _literals(who, marks)
+    return max(map(len, literals)), ahocorasick_rs.AhoCorasick(literals)
 
 
-def literals_in(body: str) -> dict[str, list[int]]:
-    """Where each literal occurs, in order."""
-    literals, automaton = _automaton()
+def literals_in(body: str, who: str = _ANYBODY) -> dict[str, list[int]]:
+    """Where each literal occurs, in order: those of messages that `who` may say; where that is anybody, those of speakers and the readers' marks too."""
+    if who == _ANYBODY:
+        from rigup.machine.readers import of_texts  # noqa: F401  (their marks are looked for where people speak)
+    elif not (who and body):
+        return {}
+    literals = _literals(who, len(_MARKS))
+    if who != _ANYBODY and len(body) < _SHORT:
+        return {literal: places_of(literal, body) for literal in literals if literal in body}
+    longest, automaton = _automaton(who, len(_MARKS))
     found: dict[str, list[int]] = {}
-    longest = max(map(len, literals))
     for at in range(0, len(body), _PART):
         part = body[at : at + _PART + longest - 1]
         for number, start, _end in automaton.find_matches_as_indexes(part, overlapping=True):
@@ -38,3 +68,12 @@ def literals_in(body: str) -> dict[str, list[int]]:
             if start < _PART and len(spots) < _SPOTS:  # else the next part has it
                 spots.append(at + start)
     return {word: spots for word, spots in found.items() if spots}
+
+
+def places_of(literal: str, body: str) -> list[int]:
+    """Where one literal occurs, in order."""
+    found, at = list[int](), body.find(literal)
+    while at >= 0 and len(found) < _SPOTS:
+        found.append(at)
+        at = body.find(literal, at + 1)
+    return found

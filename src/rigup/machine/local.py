@@ -6,53 +6,63 @@ import os
 import stat
 import subprocess
 import threading
-from typing import IO
 
+from rigup.machine.folders import Folders
 from rigup.machine.globbing import paths_like
 from rigup.machine.host import LIMIT, Answer, Recorded
 from rigup.machine.readable import OddNames, readable
 
-_PIECE = 1 << 20
+_LEAST_PIECE, _PIECE = 1 << 16, 1 << 20  # bytes that are read at once
 SETTLED = {"LC_ALL": "C", "LANG": "C", "LANGUAGE": "C"}
+_READS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _ABSENT = Answer(None, "absent")
 TOOL_PATHS = ("/usr/sbin", "/sbin", "/usr/local/sbin", "/opt/rocm/bin", "/usr/local/cuda/bin", "/usr/lib/wsl/lib")
 
 
 class Local:
-    """A host whose file system lies at `root` and whose programs can be run."""
+    """A host whose file system lies at `root` and whose programs can be run.
 
-    def __init__(self, root: str = "") -> None:
+    Where it stands `still`, for one look, what a folder's listing does not show is not asked for.
+    """
+
+    def __init__(self, root: str = "", still: bool = False) -> None:
         # `/Windows/…` without a drive would be looked for on the one where the person stands.
         self.root = root or (os.environ.get("SYSTEMDRIVE", "") if os.name == "nt" else "")
-        self._names: dict[str, list[str]] = {}
+        self._folders = Folders(self._listed, still)
         self._hidden: dict[str, bool] = {}
         self._odd = OddNames()
 
     def find(self, pattern: str) -> list[str]:
         """Paths that a glob pattern names, sorted."""
-        return paths_like(pattern, self._names_in, lambda path: os.path.lexists(self._at(path)))
+        return paths_like(pattern, self._folders.names_in, self._is_there)
+
+    def _is_there(self, path: str) -> bool:
+        return self._folders.holds(path) or (not self._folders.lacks(path) and os.path.lexists(self._at(path)))
 
     def _at(self, path: str) -> str:
         return self.root + self._odd.real(path)
 
-    def _names_in(self, folder: str) -> list[str]:
-        """What a folder holds; listed once in a look, for patterns share their first parts."""
-        if folder not in self._names:
-            try:
-                self._names[folder] = self._odd.shown(folder, os.listdir(self._at(folder) or "/"))
-            except OSError:
-                self._names[folder] = []
-        return self._names[folder]
+    def _listed(self, folder: str) -> list[str]:
+        """The names in a folder. One that may be listed and not entered is as one that may not be listed."""
+        here = self._at(folder) or "/"
+        names = self._odd.shown(folder, os.listdir(here))
+        if not os.access(here, os.X_OK):
+            raise PermissionError(here)
+        return names
 
     def read(self, path: str, limit: int = LIMIT) -> Answer:
         """A file's text; a pipe or a device is refused, for reading one could wait for ever."""
+        if self._folders.lacks(path):
+            return _ABSENT
         try:
-            flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-            handle = os.open(self._at(path), flags)
-            with os.fdopen(handle, "rb") as file:
-                if not stat.S_ISREG(os.fstat(handle).st_mode):
+            handle = os.open(self._at(path), _READS)
+            try:
+                found = os.fstat(handle)
+                if not stat.S_ISREG(found.st_mode):
                     return Answer(None, "refused", "not a regular file")
-                return Answer(_head(file, limit).decode("utf-8", "replace"))
+                return Answer(_head(handle, found.st_size, limit).decode("utf-8", "replace"))
+            finally:
+                os.close(handle)
         except (FileNotFoundError, NotADirectoryError):
             return self._nothing_at(path)
         except (OSError, ValueError) as error:  # a name with a zero in it is no name
@@ -113,11 +123,13 @@ class Local:
         return []
 
 
-def _head(file: IO[bytes], limit: int) -> bytes:
-    """As much as the limit allows, in pieces: who asks for megabytes at once is refused under /proc/sys."""
-    said = file.read(min(limit, _PIECE))
-    while len(said) < limit and (more := file.read(min(limit - len(said), _PIECE))):
+def _head(handle: int, size: int, limit: int) -> bytes:
+    """As much as the limit allows, in pieces: who asks for megabytes at once is refused under /proc/sys. There sizes say nothing."""
+    said, piece = b"", min(max(size, _LEAST_PIECE), _PIECE)
+    while len(said) < limit and (more := os.read(handle, min(limit - len(said), piece))):
         said += more
+        if len(said) == size:
+            break
     return said
 
 

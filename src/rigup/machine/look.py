@@ -6,7 +6,7 @@ Programs run side by side, and a reader that fails, hangs or meets nonsense cost
 import graphlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 from rigup import plugins
@@ -26,6 +26,7 @@ _MOST_STATEMENTS = 20_000  # of one reader
 _MOST_MARKS = 20  # of one literal, that tell where a text stands
 _SLACK = 5.0  # seconds that a reader may take beyond its programs' limits
 _HEARD = "what programs said"
+_SHARED = "rigup.machine.derive"
 _OFTEN = 16  # statements after which the clock is looked at
 T = TypeVar("T")
 
@@ -44,6 +45,9 @@ def look(sources: list[Source], wake: bool = False) -> Facts:
     plugins.load(plugins.READERS)
     facts = Facts()
     facts.pasted = any(source.texts for source in sources)
+    if facts.pasted:
+        from rigup.machine.readers import of_texts  # noqa: F401  (registers them)
+
     _Runner(facts, sources, wake).run()
     facts.unite_gpus()  # last, when the catalogue has named those that are known by their ids alone
     _count_again(facts)
@@ -109,12 +113,30 @@ def _reaches(waits: dict[str, set[str]], start: str, goal: str) -> bool:
     return False
 
 
+def _readers() -> list[str]:
+    return _in_order({name: reader.read for name, reader in READERS.items()})
+
+
+def _derivations() -> list[str]:
+    return _in_order({name: made.derive for name, made in DERIVED.items()})
+
+
+def _in_order(declared: Mapping[str, Callable[..., object]]) -> list[str]:
+    """By the modules that declare them, those that all machines share first, and by line: whatever was imported first."""
+
+    def where(name: str) -> tuple[bool, str, int]:
+        function = declared[name]
+        return function.__module__ != _SHARED, function.__module__, function.__code__.co_firstlineno
+
+    return sorted(declared, key=where)
+
+
 class _Runner:
     def __init__(self, facts: Facts, sources: list[Source], wake: bool) -> None:
         self.facts, self.sources, self.wake = facts, sources, wake
         self.crew: Crew[Result] = Crew()
         self.clock, self.late = Clock(), set[str]()  # who could not read all before the time was up
-        self.rank = {name: number for number, name in enumerate((_HEARD, *READERS, *DERIVED))}
+        self.rank = {name: number for number, name in enumerate((_HEARD, *_readers(), *_derivations()))}
 
     def run(self) -> None:
         """In waves: what a wave told is merged in one fixed order, whoever was done first."""

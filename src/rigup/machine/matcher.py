@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from rigup.knowledge.doctor_tables import Signature, signatures
+from rigup.knowledge.doctor_tables import Signature, Wording, signature
 from rigup.knowledge.patterns import late
 from rigup.machine.facts import Fact, Place, Reading, kinds
 from rigup.machine.kinds import Symptom
 from rigup.machine.limits import Clock
+from rigup.machine.literals import said_by
 from rigup.machine.texts import Hit, Text
 
 _MISSED = r"\b(?:no|nor|neither|never|without|not any|nothing like|(?:do|did|could|can)(?:n.t|not| not) (?:see|get|find|have))(?: (?:any|an?|the|such|single|more))?"
@@ -17,7 +18,6 @@ _GONE = late(  # `the "version mismatch" is gone now`
     r"(?i)[^\n\"'”`]{0,60}[\"'”`]{1,2} ?(?:error |message |warning ){0,1}(?:(?:is|are|was|has|have)(?: now| since)? (?:gone|disappeared|vanished)|went away|disappeared|vanished"
     r"|no longer (?:appears?|occurs?|comes?|shows?)|(?:did|does)(?:n.t| not) (?:appear|come|occur|show)|没有?出现|消失|不再出现)(?![^\n]{0,60}\b(?:but|until|comes? back|came back|returns?)\b)"
 )
-PEOPLE = ("people", "people who ask", "a person", "user")  # and no program beside them
 
 
 def match(text: Text, who: str = "anybody", clock: Clock | None = None) -> Iterator[tuple[Symptom, list[Fact]]]:
@@ -27,25 +27,21 @@ def match(text: Text, who: str = "anybody", clock: Clock | None = None) -> Itera
     read as what somebody tells of it, nor the kernel's as what a process says of itself. What the `clock` leaves no time
     for, and messages whose search takes too long, the text notes in `given_up`.
     """
-    for row in signatures():
-        if not _may_speak(row, who):
-            continue
-        if (spots := text.spots(row.literal)) and text.may_hold(row.needs):
+    for number, known in _waited_for(text, who):
+        row, spots = signature(number), text.spots(known.literal)
+        if text.may_hold(row.needs):
             if clock and clock.is_up():
                 text.given_up.add("all that were left")
                 return
-            for hit in (
-                one
-                for one in text.near(row.regex, spots, row.lines, beside=row.beside, name=row.id)
-                if not _denied(row, one)
-            ):
+            hits = text.near(row.regex, spots, row.lines, beside=row.beside, needs=row.needs, name=row.id)
+            for hit in (one for one in hits if not _denied(row, one)):
                 yield _symptom(row, hit), [fact for said in row.states if _tells(said, fact := _stated(said, row, hit))]
 
 
-def _may_speak(row: Signature, who: str) -> bool:
-    if who == "kernel":
-        return (row.scope != "process" and not row.program.startswith("people")) or "kernel" in row.program
-    return who == "anybody" or row.program not in PEOPLE
+def _waited_for(text: Text, who: str) -> list[tuple[int, Wording]]:
+    """Messages whose literal stands in the text, in the order of their tables."""
+    said = said_by(who)
+    return sorted((one for literal in text.index for one in said.get(literal, ())), key=lambda one: one[0])
 
 
 def _denied(row: Signature, hit: Hit) -> bool:

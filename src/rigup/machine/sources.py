@@ -1,27 +1,25 @@
 """Where a diagnosis comes from: this machine, a captured tree, files that somebody sent, standard input."""
 
 import os
-import re
 import stat
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from rigup.knowledge.patterns import late
 from rigup.language import _
 from rigup.machine.facts import Place
 from rigup.machine.host import Host
 from rigup.machine.limits import MOST_STREAM, MOST_TEXT, TOO_LONG, TOO_MUCH, named, shares
 from rigup.machine.local import Local
-from rigup.machine.paste import hinted, texts_of
 from rigup.machine.readable import readable
 from rigup.machine.texts import Text
-from rigup.machine.tree import Tree, is_tree, mount_of
 
 _MOST_FILES = 500
 _STREAMS = (b"@rigup-stream/", "@rigup-stream/".encode("utf-16-le"))  # what a collecting script prints first
 _STREAM_HEAD = 200_000  # bytes in which that stands, if anywhere
 COVER = "capture.json"  # what an archive of ours says about itself
-_PYTHON = re.compile(r"(?:\S{0,200}/)?python(?:3(?:\.\d{1,2})?)?(?:\.exe)?\Z")
+_PYTHON = late(r"(?:\S{0,200}/)?python(?:3(?:\.\d{1,2})?)?(?:\.exe)?\Z")
 _NOT_TEXT = 0.02  # share of control characters from which on a file is no text
 
 
@@ -41,7 +39,7 @@ class Source(NamedTuple):
 def open_source(path: str | None) -> list[Source]:
     """The sources behind `--from PATH`; None is this machine. Raises SourceError."""
     if path is None:
-        host = Local()
+        host = Local(still=True)
         return [Source(Place(world=world_of(host)), host)]
     if path == "-":
         return _piped(sys.stdin.buffer.read(MOST_STREAM))
@@ -59,6 +57,8 @@ def open_source(path: str | None) -> list[Source]:
 
 def _opened(path: str) -> list[Source]:
     """A captured machine, a part of one, an archive of either, or texts."""
+    from rigup.machine.tree import Tree, is_tree, mount_of  # none of them is needed for this machine
+
     if os.path.isfile(path):
         if streamed := _collected(path):
             return streamed
@@ -138,6 +138,8 @@ def world_of(host: Host) -> str:
 
 
 def _tree(folder: str) -> list[Source]:
+    from rigup.machine.paste import hinted
+
     sources = [_tree_at(folder, Place())]
     places = Path(folder, "places")
     if places.is_dir() and not places.is_symlink():  # a link may lead out of the tree
@@ -147,6 +149,8 @@ def _tree(folder: str) -> list[Source]:
 
 
 def _tree_at(folder: str, place: Place) -> Source:
+    from rigup.machine.tree import Tree
+
     tree = Tree(folder)
     if not place.world:
         place = place._replace(world=world_of(tree))
@@ -159,6 +163,8 @@ def _tree_at(folder: str, place: Place) -> Source:
 
 def _answers(argv: tuple[str, ...], output: str, place: Place) -> list[Text]:
     """What a command printed; where it is Python's answer to a line of code, below that line, as a terminal shows both."""
+    from rigup.machine.paste import texts_of
+
     name = " ".join(argv)
     texts = texts_of(name, output, place)
     if len(texts) != 1 or not _PYTHON.match(argv[0]) or len(argv) < 3 or argv[-2] != "-c" or "\n" in argv[-1]:
@@ -208,6 +214,8 @@ def _read(path: str, most: int) -> bytes:
 
 
 def _pasted(files: dict[str, bytes], left_out: list[str]) -> Source:
+    from rigup.machine.paste import texts_of
+
     told = {name: decoded(body) for name, body in files.items()}
     readable = {name: body for name, body in told.items() if body and body.strip()}
     if not readable:
@@ -223,6 +231,8 @@ def texts_at(path: str) -> dict[str, str]:
 
 
 def _place_of(name: str) -> Place:
+    from rigup.machine.paste import hinted
+
     place = Place()
     for part in name.split("/"):
         place = hinted(part, place)

@@ -1,7 +1,7 @@
 """All facts of a look: statements come in, subjects come out."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -36,6 +36,11 @@ class Facts:
     def heard(self, *ids: str) -> list[Symptom]:
         """Symptoms by their signatures' ids, without passing all others by."""
         return [symptom for name in dict.fromkeys(ids) for symptom in self._by_id.get(name, ())]
+
+    @property
+    def ids(self) -> Collection[str]:
+        """Ids of the signatures whose messages were heard."""
+        return self._by_id.keys()
 
     def all(self) -> Iterable[Fact]:
         """Every fact."""

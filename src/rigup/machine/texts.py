@@ -9,9 +9,10 @@ from time import thread_time
 from typing import Any, TypeVar
 
 from rigup.knowledge.doctor_tables import Speaker, speakers
+from rigup.knowledge.needs import Need
 from rigup.machine.facts import Fact, Place, Reading, Where
 from rigup.machine.limits import MOST_ROW_SECONDS
-from rigup.machine.literals import literals_in
+from rigup.machine.literals import literals_in, places_of
 from rigup.machine.readable import readable
 
 T = TypeVar("T", bound=Fact)
@@ -53,6 +54,7 @@ class Text:
         self.rank, self.lines, self.exit_status = rank, lines, exit_status
         self.fresh = False  # read for one reader alone; a pasted text is seen by several
         self.asked = ""  # the input that asked for it
+        self.who = "anybody"  # whose messages may stand in it: "program", "kernel", "" for none
         self.given_up: set[str] = set()  # messages whose search took too long
 
     def seen_as(self, place: Place, whole: bool, rank: int) -> "Text":
@@ -76,16 +78,18 @@ class Text:
         lines: int = 1,
         most: int = 200,
         beside: list[str] | None = None,
+        needs: Need = None,
         name: str = "",
     ) -> Iterator["Hit"]:
         """Matches on the lines around each spot only, so that a long log costs what its finds cost.
 
         Of a line without end only what is near counts, and a stretch that was searched in vain is not
         searched again for the next spot on it. `beside` are words of which one must stand there too: looking for
-        them costs little, where a number alone stands on every line of a long log. Where the searches of one pattern
+        them costs little, where a number alone stands on every line of a long log. Where `needs` (see `needs.needed`) do not stand
+        there the pattern is not tried, nor compiled: that takes longer than all else that is done with it. Where the searches of one pattern
         together take too long, no more are made; `name` is then among what was given up.
         """
-        form, done, count, vain, spent = pattern(regex), 0, 0, (0, -1), 0.0
+        done, count, vain, spent = 0, 0, (0, -1), 0.0
         reach = _NEAR if lines == 1 else _NEAR_LINES
         there = [word for word in beside or () if self.spots(word)]
         if beside and not there:
@@ -100,14 +104,14 @@ class Text:
                 continue
             if start < vain[1]:  # spots side by side: further, so that few stretches cover them all
                 end = self._edge(here + (lines * _FAR if lines > 1 else 1), at + reach * _FAR)
-            if there and not self._one_of(there, start, end):
+            if (there and not self._one_of(there, start, end)) or not self._may_hold(needs, start, end):
                 vain = (start, end)
                 continue
             if spent > MOST_ROW_SECONDS:
                 self.given_up.add(name or regex[:_SHOWN])
                 return
             began = thread_time()
-            match = form.search(self.body, start, end)
+            match = pattern(regex).search(self.body, start, end)
             spent += thread_time() - began
             if match:
                 done, count = max(match.end(), done + 1), count + 1
@@ -117,6 +121,9 @@ class Text:
 
     def _one_of(self, words: list[str], start: int, end: int) -> bool:
         return any(self.body.find(word, start, end) >= 0 for word in words)
+
+    def _may_hold(self, needs: Need, start: int, end: int) -> bool:
+        return needs is None or _holds(self.body[start:end].casefold(), needs)
 
     def _edge(self, line: int, most: int) -> int:
         """Where a stretch ends: with a line, or before it where lines are long."""
@@ -148,7 +155,7 @@ class Text:
             (hit.start, number, hit)
             for number, row in enumerate(speakers())
             if (spots := self.spots(row.literal)) and self.may_hold(row.needs)
-            for hit in self.near(row.regex, spots, most=2000)
+            for hit in self.near(row.regex, spots, most=2000, needs=row.needs)
         )
         found = sorted(found + self._returns(found), key=lambda turn: turn[:2])
         place, turns = self.given, []
@@ -178,15 +185,18 @@ class Text:
         return [start for start, _place in self.turns]
 
     def spots(self, literal: str) -> list[int]:
-        """Where a literal that somebody declared occurs."""
-        return self.index.get(literal, [])
+        """Where a literal that somebody declared occurs; in what was read for one reader, any that it asks for."""
+        found = self.index.get(literal)
+        if found is None and self.fresh:
+            found = self.index[literal] = places_of(literal, self.body)
+        return found or []
 
     @cached_property
     def index(self) -> dict[str, list[int]]:
         """Where all known literals occur, found in one pass."""
-        return literals_in(self.body)
+        return literals_in(self.body, self.who)
 
-    def may_hold(self, needs: str | list[Any] | None) -> bool:
+    def may_hold(self, needs: Need) -> bool:
         """Whether the words stand in it that a pattern needs; looking for them in a long text takes longer than to compile."""
         return needs is None or len(self.body) > _SHORT or _holds(self._folded, needs)
 

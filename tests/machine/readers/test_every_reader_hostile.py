@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rigup.machine import readers  # noqa: F401  (registers them)
 from rigup.machine.facts import Fact
 from rigup.machine.reader import READERS, File, Listing, Reader, shown
+from rigup.machine.readers import of_texts  # noqa: F401  (registers all of them)
 from rigup.machine.texts import Text
 
 SAMPLES = [path.read_text("utf-8") for path in sorted((Path(__file__).parents[1] / "reports/samples").glob("*.txt"))]

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from rigup.machine.inventory import accelerators
 from rigup.machine.reader import READERS
+from rigup.machine.readers import of_texts  # noqa: F401  (registers them)
 from rigup.machine.texts import Text
 
 PIECES = (

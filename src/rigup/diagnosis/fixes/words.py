@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from rigup.diagnosis.rule import Params
-from rigup.knowledge.doctor_tables import signatures
+from rigup.knowledge.doctor_tables import signatures_of
 from rigup.knowledge.patterns import late
 from rigup.knowledge.program_builds import Program, program_of, programs_that_say
 from rigup.machine.kinds import Package, Platform, Symptom, Torch
@@ -19,7 +19,7 @@ def plain_system(platform: Platform | None) -> str:
 def named_programs(knew: Params) -> list[Program]:
     """The programs whose words a rule rests on; torch where it rests on what an environment holds of it."""
     ids = {str(fact.get("id")) for fact in knew.values() if isinstance(fact, Symptom)}
-    told = (row.program for row in signatures() if row.id in ids)
+    told = (row.program for row in signatures_of(ids))
     words = [word for program in told for word in (program, *_BETWEEN.split(program))]
     return programs_that_say([*words, *(["torch"] if _holds_torch(knew) else [])])
 

@@ -1,0 +1,67 @@
+"""Ways to mend a finding: the fixes of its cause as steps, those that can be said of this machine."""
+
+from typing import Any
+
+from rigup.diagnosis.findings import Finding
+from rigup.diagnosis.users import used_by
+from rigup.diagnosis.where_set import taken_out
+from rigup.diagnosis.wording import flat
+from rigup.machine.kinds import Distribution, Platform
+from rigup.machine.store import Facts
+from rigup.steps import KINDS, Step, StepError, make, parse
+
+Answer = dict[str, Any]
+_PLAINER = (
+    "choose-build",
+    "get-library",
+    "choose-graphics",
+    "enrol-module-key",
+    "find-stale-dkms",
+    "join-group-yourself",
+    "get-jetson-torch-of-jetpack",
+    "get-build-for-this-gpu",
+    "get-build-for-older-processors",
+    "install-family-again",
+    "image-of-the-machine",
+    "update-wsl",
+)  # kinds of steps that say less than another of the same cause
+
+
+def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer]:
+    """Each fix whose steps can be filled in; the one that needs least first, as the row has them."""
+    wsl = any(platform.get("wsl") for platform in facts.of(Platform))
+    system, world = _distribution(finding, facts), finding.place.world or _only_world(facts)
+    fill = flat(params)
+    made: list[Answer] = []
+    for specs in finding.row.fixes:
+        if made and (specs[0].partition(" ")[0] in _PLAINER or "…" in specs[0]):
+            continue  # said only where nothing more exact can be
+        try:
+            steps = [make(*parse(spec, fill), KINDS, world, wsl, distribution=system) for spec in specs]
+        except (KeyError, StepError):
+            continue
+        exact = [found for step in steps if (found := taken_out(step, finding, facts))]
+        ways = [[one for found in exact for one in found]] if len(exact) == len(steps) else []
+        told = [_way(way, finding, facts) for way in (*ways, steps)]
+        made += [way for way in told if way["title"] not in {one["title"] for one in made}]
+    return made
+
+
+def _way(steps: list[Step], finding: Finding, facts: Facts) -> Answer:
+    """One way to mend it, with who else uses what it replaces."""
+    told: Answer = {"title": "; ".join(step.title for step in steps), "steps": [step.json() for step in steps]}
+    users = used_by(steps, finding, facts)
+    return told | {"used_by": users} if users else told
+
+
+def _only_world(facts: Facts) -> str:
+    """The host's name for it, where nothing but a host was looked at, so that what is to be done at the host is done here."""
+    return "host" if {look.place.world for look in facts.looks} - {""} == {"host"} else ""
+
+
+def _distribution(finding: Finding, facts: Facts) -> str:
+    """Whose package manager a fix speaks to; nothing where worlds of several systems come into question."""
+    kernel = finding.place.world.startswith("container")
+    seen = [d for d in facts.of(Distribution) if d.get("id") and not (kernel and d.place.world.startswith("container"))]
+    known = {str(d.get("id")) for d in seen if d.place.node in ("", finding.place.node)}
+    return known.pop() if len(known) == 1 else ""
