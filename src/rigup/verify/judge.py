@@ -120,9 +120,8 @@ def _operators(measured: Record) -> Judged:
 
 def _each_first(bad: "list[_Operator]") -> "list[_Operator]":
     """The worst of every operator, and then the rest: one that fails in many ways does not hide another."""
-    kinds = [one.name.partition(" ")[0] for one in bad]
-    first = {kind: place for place, kind in reversed([*enumerate(kinds)])}
-    return sorted(bad, key=lambda one: bad[first[one.name.partition(" ")[0]]] is not one)
+    firsts = {one.name.partition(" ")[0]: one for one in reversed(bad)}
+    return sorted(bad, key=lambda one: firsts[one.name.partition(" ")[0]] is not one)
 
 
 class _Operator:
@@ -147,23 +146,40 @@ class _Operator:
 
 def _exact_and_near(name: str, measured: Record) -> Judged:
     """What has one right answer, and what may be off by so much."""
-    wrong = measured.get("wrong")
-    if wrong:
-        said = copies_said(wrong) if measured.get("copies") else wrong_said(wrong)
-        return Judged(False, {"wrong": wrong}, {"wrong": []}, said)
-    if "cases" in measured:
+    wrong = [str(one) for one in measured.get("wrong") or []]
+    if wrong and measured.get("copies"):
+        return Judged(False, {"wrong": wrong}, {"wrong": []}, copies_said(wrong))
+    if "cases" in measured and not wrong:
         return _operators(measured)
     errors = {**measured.get("errors", {}), **_samples(measured), **_halves(measured)}
     allowed = {part: _allowed(name, part) for part in errors}
     bad = {part: error for part, error in errors.items() if not _number(error) <= allowed[part]}
     if bad:
-        worst = max(bad, key=lambda part: _number(bad[part]))
-        told = inexact(worst, _number(bad[worst]), allowed[worst], name)
-        return Judged(False, {"error": bad[worst], "of": worst}, {"error": allowed[worst]}, told)
+        return _inexact(name, bad, allowed, wrong)
+    if wrong:
+        return Judged(False, {"wrong": wrong}, {"wrong": []}, wrong_said(_each_kind_first(wrong)))
     if not errors:
         return Judged(True, {key: measured[key] for key in ("compiler", "direct") if key in measured} or None)
     worst = max(errors, key=lambda part: _number(errors[part]) / allowed[part])
     return Judged(True, {"error": errors[worst], "of": worst}, {"error": allowed[worst]})
+
+
+def _inexact(name: str, bad: Record, allowed: dict[str, float], wrong: list[str]) -> Judged:
+    """The worst of what is off with its figure, and the names of all else that is not right."""
+    worst = max(bad, key=lambda part: _number(bad[part]))
+    said = inexact(worst, _number(bad[worst]), allowed[worst], name)
+    others = _each_kind_first([*wrong, *(part for part in bad if part != worst)])
+    if not others:
+        return Judged(False, {"error": bad[worst], "of": worst}, {"error": allowed[worst]}, said)
+    shown = {"error": bad[worst], "of": worst, "failed": [worst, *others]}
+    told = _("{first} {second}").format(first=said, second=wrong_said(others))
+    return Judged(False, shown, {"error": allowed[worst], "failed": []}, told)
+
+
+def _each_kind_first(names: list[str]) -> list[str]:
+    """One of each operator, and then the rest: one that fails in every type does not hide another."""
+    firsts = {one.partition(" ")[0]: one for one in reversed(names)}
+    return sorted(names, key=lambda one: firsts[one.partition(" ")[0]] is not one)
 
 
 def _samples(measured: Record) -> Record:

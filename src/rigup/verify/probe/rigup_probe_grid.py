@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from typing import Any, Callable, Iterator, List, Sequence, Tuple
 
 Index = Tuple[int, ...]
@@ -17,14 +18,14 @@ class Grid:
         self.shape, self.flat = tuple(shape), list(flat)
         if len(self.flat) != math.prod(self.shape):
             raise ValueError("a grid of " + str(self.shape) + " does not have " + str(len(self.flat)) + " numbers")
-        self._steps = [math.prod(self.shape[place + 1 :]) for place in range(len(self.shape))]
+        self.steps = [math.prod(self.shape[place + 1 :]) for place in range(len(self.shape))]
 
     def __getitem__(self, index: Index) -> Any:
         return self.flat[self.place(index)]
 
     def place(self, index: Index) -> int:
         """Where an index lies in the flat list."""
-        return sum(step * at for step, at in zip(self._steps, index))
+        return sum(map(operator.mul, self.steps, index))
 
     def indices(self) -> Iterator[Index]:
         """Each index, in the order of the flat list."""

@@ -126,6 +126,8 @@ def sorting(_device: dict[str, Any]) -> dict[str, Any]:
             found.exact("argpartition " + kind, values[where[size // 2]], up[size // 2])
             found.exact("unique " + kind, np.unique(there), sorted(set(values)))
             found.exact("searchsorted " + kind, np.searchsorted(np.array(up, kind), there), [bisect.bisect_left(up, one) for one in values])  # fmt: skip
+            found.exact("searchsorted from the right " + kind, np.searchsorted(np.array(up, kind), there, side="right"), [bisect.bisect_right(up, one) for one in values])  # fmt: skip
+            found.exact("digitize " + kind, np.digitize(there, np.arange(0, 60, 5).astype(kind)), [min(one // 5 + 1, 12) for one in values])  # fmt: skip
             found.exact("argmax " + kind, there.argmax(), values.index(max(values)))
             found.exact("argmin " + kind, there.argmin(), values.index(min(values)))
         matrix = whole(3, 0, 99, 7, 9)

@@ -97,6 +97,7 @@ def elementwise(_device: dict[str, Any]) -> dict[str, Any]:
     for kind in _FLOATS:
         for name, (function, least, most) in _OF_ONE.items():
             _one(found, name, kind, function, least, most)
+        _sized(found, kind)
         for name, double in _OF_TWO.items():
             _two(found, name, kind, double)
     for kind in ("int8", "int16", "int32", "int64", "uint8"):
@@ -121,6 +122,37 @@ def _one(found: Found, name: str, kind: str, function: Callable[[float], float],
         if there.tolist() != given:
             found.wrong.append(name + " leaves its input alone " + kind)
     found.errors[name + " " + kind] = worst
+
+
+_LIKE_ITSELF = (
+    "expm1",
+    "log1p",
+    "sin",
+    "tan",
+    "arcsin",
+    "arctan",
+    "sinh",
+    "tanh",
+    "arcsinh",
+    "arctanh",
+    "cbrt",
+    "sqrt",
+)
+_FAR = (("exp", 5, 10), ("log", 1e3, 1e4), ("log1p", 1e3, 1e4), ("sqrt", 1e3, 1e4), ("sin", 50, 100), ("cos", 50, 100), ("tanh", 9, 90), ("arctan", 50, 500))  # fmt: skip
+
+
+def _sized(found: Found, kind: str) -> None:
+    """Of small numbers, where a formula as it is written has no digits left, and of large ones."""
+    size = 2.0 ** {"float16": -9, "float32": -21}.get(kind, -42)
+    ways = [(name, " of small numbers ", [size * (n / 8 + 1 / 3) for n in range(41)]) for name in _LIKE_ITSELF]
+    ways += [(name, " of large numbers ", [low + (high - low) * n / 40 for n in range(41)]) for name, low, high in _FAR]
+    for name, said, steps in ways:
+        given = rounded(kind, steps)
+        found.near(
+            name + said + kind,
+            getattr(np, name)(np.array(given, kind)),
+            [float(_OF_ONE[name][0](one)) for one in given],
+        )
 
 
 def _two(found: Found, name: str, kind: str, function: Callable[[float, float], float]) -> None:
@@ -167,7 +199,50 @@ def reductions(_device: dict[str, Any]) -> dict[str, Any]:
                 found.near(name + " of all " + kind, getattr(np, name)(there), function(reference.flat(values)))
         found.near("average " + kind, np.average(there, axis=1, weights=there[0]), [reference.dot(row, values[0]) / math.fsum(values[0]) for row in values])  # fmt: skip
         _long(found, kind)
+        _by_arguments(found, kind, there, values)
+    _whole_sums(found)
     return dict(found.measured())
+
+
+def _by_arguments(found: Found, kind: str, there: Any, values: list[list[float]]) -> None:
+    """Corrections, dimensions that stay, starts and other norms: a build that ignores one is right where none is given."""
+    many = len(values[0])
+    spread = [reference.variance(row) for row in values]
+    shares = [one * many / (many - 1) for one in spread]
+    made = {
+        "var (ddof)": (np.var(there, axis=1, ddof=1), shares), "std (ddof)": (np.std(there, axis=1, ddof=1), list(map(math.sqrt, shares))),
+        "var (ddof 2, method)": (there.var(axis=1, ddof=2), [one * many / (many - 2) for one in spread]),
+        "sum (keepdims)": (np.sum(there, axis=1, keepdims=True), [[math.fsum(row)] for row in values]),
+        "sum (initial)": (np.sum(there, axis=1, initial=5), [math.fsum(row) + 5 for row in values]),
+        "sum (where)": (np.sum(there, axis=1, where=there > 1), [math.fsum(one for one in row if one > 1) for row in values]),
+        "max (initial)": (np.max(there, axis=1, initial=1.5), [max(*row, 1.5) for row in values]),
+        "mean of both dimensions": (np.mean(there, axis=(0, 1)), reference.mean(reference.flat(values))),
+        "median of an even row": (np.median(there[:, :8], axis=1), [_median(row[:8]) for row in values]),
+        "norm (1)": (np.linalg.norm(there.astype("float64"), 1, axis=1), [math.fsum(map(abs, row)) for row in values]),
+        "norm (infinite)": (np.linalg.norm(there.astype("float64"), np.inf, axis=1), [max(map(abs, row)) for row in values]),
+    }  # fmt: skip
+    for name, (got, wanted) in made.items():
+        found.near(name + " " + kind, got, wanted)
+
+
+def _whole_sums(found: Found) -> None:
+    """Of whole numbers, beyond what 32 bits and the digits of a float hold."""
+    for kind, size in (
+        ("int8", 100),
+        ("uint8", 200),
+        ("int16", 30_000),
+        ("int32", 2_000_000_000),
+        ("int64", 2**53 + 1),
+    ):
+        values = [size - at % 7 for at in range(300)]
+        there = np.array(values, kind)
+        made = {
+            "sum": (there.sum(), sum(values)), "cumsum": (np.cumsum(there), [sum(values[: at + 1]) for at in range(300)]),
+            "prod": (there[:2].prod(), values[0] * values[1] if size < 2**31 else None), "max": (there.max(), size), "ptp": (int(np.ptp(there)), 6),
+        }  # fmt: skip
+        for name, (got, wanted) in made.items():
+            if wanted is not None:
+                found.exact(name + " of large " + kind, got, wanted)
 
 
 def _long(found: Found, kind: str) -> None:
@@ -273,6 +348,23 @@ def _split(found: Found, kind: str, size: int) -> None:
     found.near(of("cholesky"), reference.matmul(lower, turned(lower)), definite)
 
 
+def _normed(found: Found, length: int, values: list[float], both: list[complex]) -> None:
+    """With each norm, shortened, and filled up with zeros."""
+    of, half, size = " " + str(length), length // 2 + 1, math.sqrt(length)
+    right, mine, back = reference.fourier(both), reference.fourier(values)[:half], reference.fourier(both, 1)
+    ways: Any = (("ortho", 1 / size, 1 / size), ("forward", 1 / length, 1.0))
+    for norm, share, other in ways:
+        made = {
+            "fft": (np.fft.fft(np.array(both), norm=norm), [one * share for one in right]),
+            "rfft": (np.fft.rfft(np.array(values), norm=norm), [one * share for one in mine]),
+            "ifft": (np.fft.ifft(np.array(both), norm=norm), [one * other for one in back]),
+        }
+        for name, (got, wanted) in made.items():
+            found.near(name + " (" + norm + ")" + of + " complex128", got, wanted)
+    found.near("fft of fewer" + of + " complex128", np.fft.fft(np.array(both), length - 3), reference.fourier(both[:-3]))  # fmt: skip
+    found.near("fft of more" + of + " complex128", np.fft.fft(np.array(both), length + 2), reference.fourier([*both, 0, 0]))  # fmt: skip
+
+
 def fourier(_device: dict[str, Any]) -> dict[str, Any]:
     """Transforms of lengths that are powers of two, that are not, and primes; convolutions beside."""
     found = Found()
@@ -284,6 +376,7 @@ def fourier(_device: dict[str, Any]) -> dict[str, Any]:
         found.near("ifft" + of + " complex128", np.fft.ifft(np.array(both)), [one / length for one in reference.fourier(both, 1)])  # fmt: skip
         found.near("rfft" + of + " complex128", np.fft.rfft(np.array(values)), reference.fourier(values)[:half])
         found.near("irfft" + of + " float64", np.fft.irfft(np.array(reference.fourier(values)[:half]), length), values)
+        _normed(found, length, values, both)
     square = normal(4, 6, 5)
     by_row = [reference.fourier(row) for row in square]
     found.near("fft2 complex128", np.fft.fft2(np.array(square)), turned([reference.fourier(one) for one in turned(by_row)]))  # fmt: skip

@@ -208,17 +208,17 @@ def root_mean_square(row: Row) -> Row:
 
 def layer_norm(x: Grid, scale: Grid, shift: Grid) -> Grid:
     """Over the last dimension."""
-    return _affine(lanes(x, lambda index: index[:-1], normal), scale, shift, -1)
+    return affine(lanes(x, lambda index: index[:-1], normal), scale, shift, -1)
 
 
 def rms_norm(x: Grid, scale: Grid) -> Grid:
     """Over the last dimension."""
-    return _affine(lanes(x, lambda index: index[:-1], root_mean_square), scale, None, -1)
+    return affine(lanes(x, lambda index: index[:-1], root_mean_square), scale, None, -1)
 
 
 def batch_norm(x: Grid, scale: Grid, shift: Grid) -> Grid:
     """Over all but the channels, by their own statistics."""
-    return _affine(lanes(x, lambda index: index[1], normal), scale, shift, 1)
+    return affine(lanes(x, lambda index: index[1], normal), scale, shift, 1)
 
 
 def batch_norm_by(x: Grid, middle: Grid, spread: Grid, scale: Grid, shift: Grid) -> Grid:
@@ -226,7 +226,7 @@ def batch_norm_by(x: Grid, middle: Grid, spread: Grid, scale: Grid, shift: Grid)
     flat = [
         (one - middle.flat[index[1]]) / sqrt(spread.flat[index[1]] + EPSILON) for index, one in zip(x.indices(), x.flat)
     ]
-    return _affine(Grid(x.shape, flat), scale, shift, 1)
+    return affine(Grid(x.shape, flat), scale, shift, 1)
 
 
 def group_norm(groups: int) -> Callable[[Grid, Grid, Grid], Grid]:
@@ -234,7 +234,7 @@ def group_norm(groups: int) -> Callable[[Grid, Grid, Grid], Grid]:
 
     def called(x: Grid, scale: Grid, shift: Grid) -> Grid:
         size = x.shape[1] // groups
-        return _affine(lanes(x, lambda index: (index[0], index[1] // size), normal), scale, shift, 1)
+        return affine(lanes(x, lambda index: (index[0], index[1] // size), normal), scale, shift, 1)
 
     return called
 
@@ -244,7 +244,8 @@ def instance_norm(x: Grid) -> Grid:
     return lanes(x, lambda index: index[:2], normal)
 
 
-def _affine(x: Grid, scale: Grid, shift: Any, dim: int) -> Grid:
+def affine(x: Grid, scale: Grid, shift: Any, dim: int) -> Grid:
+    """Times a scale and with a shift, which go along one dimension."""
     made = []
     for index, one in zip(x.indices(), x.flat):
         scaled = one * scale.flat[index[dim]]

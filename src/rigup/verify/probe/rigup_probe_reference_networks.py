@@ -73,13 +73,14 @@ def convolution(stride: int = 1, padding: int = 0, dilation: int = 1, groups: in
 
 
 def transposed_convolution(
-    stride: int = 1, padding: int = 0, dilation: int = 1, groups: int = 1
+    stride: int = 1, padding: int = 0, dilation: int = 1, groups: int = 1, output_padding: int = 0
 ) -> Callable[..., Grid]:
     """What the gradient of a convolution is; weight: C, outputs / groups, places."""
 
     def called(x: Grid, weight: Grid, bias: Any = None) -> Grid:
         window, share = weight.shape[2:], x.shape[1] // groups
-        sizes = [(size - 1) * stride - 2 * padding + dilation * (one - 1) + 1 for size, one in zip(x.shape[2:], window)]
+        fixed = output_padding - 2 * padding + 1
+        sizes = [(size - 1) * stride + dilation * (one - 1) + fixed for size, one in zip(x.shape[2:], window)]
         outputs = weight.shape[1] * groups
         pairs: dict[tuple[int, ...], tuple[list[Number], list[Number]]] = {}
         for source, value in zip(x.indices(), x.flat):
@@ -146,12 +147,12 @@ def attention(causal: bool = False, scale: Any = None, shared: int = 1) -> Calla
             head = (*index[:-2], index[-2] // shared)
             start = query.place((*index, 0))
             asked = query.flat[start : start + wide]
-            open_ = [at for at in range(keys) if not (causal and at > index[-1]) and _lets(mask, index[-1], at)]
+            open_ = [at for at in range(keys) if not (causal and at > index[-1]) and _lets(mask, (*index, at))]
             scores = []
             for at in open_:
                 first = key.place((*head, at, 0))
                 score = dot(asked, key.flat[first : first + wide]) * factor
-                scores.append(score + mask[index[-1], at] if mask and not _is_truth(mask) else score)
+                scores.append(score + _spread(mask, (*index, at)) if mask and not _is_truth(mask) else score)
             shares = softmax(scores)
             flat += [dot(shares, [value[(*head, at, part)] for at in open_]) for part in range(deep)]
         return Grid((*query.shape[:-1], deep), flat)
@@ -163,8 +164,14 @@ def _is_truth(mask: Grid) -> bool:
     return isinstance(mask.flat[0], bool)
 
 
-def _lets(mask: Any, row: int, column: int) -> bool:
-    return not mask or not _is_truth(mask) or bool(mask[row, column])
+def _lets(mask: Any, index: tuple[int, ...]) -> bool:
+    return not mask or not _is_truth(mask) or bool(_spread(mask, index))
+
+
+def _spread(mask: Grid, index: tuple[int, ...]) -> Any:
+    """A mask of fewer dimensions, or of one number in a dimension, serves all that it is spread over."""
+    last = index[len(index) - len(mask.shape) :]
+    return mask[tuple(0 if size == 1 else at for at, size in zip(last, mask.shape))]
 
 
 def multihead(heads: int, causal: bool = False) -> Callable[..., Grid]:
@@ -216,6 +223,11 @@ def _added(pair: Sequence[Sequence[Number]], function: Callable[[Number], Number
 def rnn_cell(gates: Any, _state: Any) -> Any:
     """Elman's, with tanh."""
     return [_added(gates[0], tanh)]
+
+
+def rectified_cell(gates: Any, _state: Any) -> Any:
+    """Elman's, with the positive part."""
+    return [_added(gates[0], lambda x: x if x > 0 else x * 0.0)]
 
 
 def lstm_cell(gates: Any, state: Any) -> Any:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, Iterator
 
 import torch
-from rigup_probe_torch_behaviour import compiled, copies, dropout, gradients_held, mixed_precision, optimizers
+from rigup_probe_torch_behaviour import compiled, copies, dropout, gradients_held, mixed_precision
 from rigup_probe_torch_kernels import compiled_kernel, toolkit_kernel
 from rigup_probe_torch_memory import copy_host, copy_peer, evidence, memory
 from rigup_probe_torch_numbers import product, small_tensors, types_of
+from rigup_probe_torch_optimizers import optimizers
 from rigup_probe_torch_random import numbers
+from rigup_probe_torch_repeated import repeated
 from rigup_probe_torch_tables import TABLES, in_one_thread, table
 from rigup_probe_torch_tools import training_tools
 from rigup_probe_torch_training import training, training_step
@@ -119,7 +121,7 @@ def checks(device: Device, full: bool) -> Iterator[tuple[str, Check]]:
     if device["type"] == "cpu":
         yield "matmul-float8", product("float8", full)
     yield from ((name, table(name, full)) for name in TABLES)
-    for check in (dropout, optimizers, mixed_precision, training_tools, gradients_held, compiled(full)):
+    for check in (repeated, dropout, optimizers, mixed_precision, training_tools, gradients_held, compiled(full)):
         yield check.__name__.replace("_", "-"), in_one_thread(check)
     for check in (numbers, training_step, memory(full)):
         yield check.__name__.replace("_", "-"), check

@@ -1,4 +1,4 @@
-"""What is no function of its inputs alone: copies, dropout, optimizers, mixed precision, compiled programs, what is kept."""
+"""What is no function of its inputs alone: copies, dropout, mixed precision, compiled programs, what is kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from rigup_probe import Skip
 from rigup_probe_grid import Grid
 from rigup_probe_torch_cases import FLOATS, LAYOUTS, deviation
-from rigup_probe_torch_compare import elsewhere, unsupported
+from rigup_probe_torch_compare import elsewhere
 from torch import nn
 from torch.nn import functional
 
@@ -82,7 +82,13 @@ def _copied_whole(device: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     yield "copy_", target.cpu().tolist() == wanted
     yield "clone", torch.clone(source).cpu().tolist() == wanted
     yield "contiguous", source.view(2, -1).t().contiguous().cpu().t().reshape(-1).tolist() == wanted
-    yield "to another type", source.double().cpu().tolist() == wanted if device["type"] != "mps" else True
+    for name, call in (("to another type", lambda x: x.to(torch.int32)), ("to the host", lambda x: x.to("cpu", copy=True)), ("clone", torch.clone)):  # fmt: skip
+        first = call(source)
+        source.add_(1)
+        later = call(source).cpu().tolist()
+        source.sub_(1)
+        yield name + ", where an old copy is given again,", later[-3:] == [one + 1 for one in wanted[-3:]]
+        yield name + ", which is the same memory,", first.cpu().tolist() == wanted
 
 
 def _copied_layouts(device: dict[str, Any], kind: str) -> Iterator[tuple[str, str, bool]]:
@@ -97,7 +103,10 @@ def _copied_shape(device: dict[str, Any], kind: str, shape: tuple[int, ...]) -> 
     for layout in LAYOUTS:
         source = layout.lay(one, dtype, device["id"])
         target = layout.lay(other, dtype, device["id"])
-        yield "clone", layout.name, torch.clone(source).reshape(-1).cpu().tolist() == one.flat
+        again = torch.clone(source)
+        yield "clone", layout.name, again.reshape(-1).cpu().tolist() == one.flat
+        again.copy_(LAYOUTS[0].lay(other, dtype, device["id"]))
+        yield "clone, which is the same memory,", layout.name, _read(source) == one.flat
         plain = LAYOUTS[0].lay(other, dtype, device["id"])
         plain.copy_(source)
         yield "copy_", layout.name, plain.view(-1).cpu().tolist() == one.flat
@@ -128,7 +137,7 @@ def dropout(device: dict[str, Any]) -> dict[str, Any]:
             ):
                 said = name + " " + str(share) + " in " + kind + ": "
                 wrong += [said + one for one in _dropped(device, kind, share, call)]
-    return {"wrong": wrong}
+    return {"wrong": wrong + list(_channels_dropped(device))}
 
 
 def _dropped(device: dict[str, Any], kind: str, share: float, call: Any) -> Iterator[str]:
@@ -152,141 +161,40 @@ def _dropped(device: dict[str, Any], kind: str, share: float, call: Any) -> Iter
         yield "the same numbers are left out each time"
 
 
-def optimizers(device: dict[str, Any]) -> dict[str, Any]:
-    """Steps of optimizers against their formulas (arXiv:1412.6980, arXiv:1711.05101) in Python, in each way they are made."""
-    cases: list[list[Any]] = []
-    raised: list[list[str]] = []
-    for kind in ("float64", "float32") if device["type"] != "mps" else ("float32",):
-        for name, make, reference in _OPTIMIZERS:
-            for way in ({}, {"foreach": False}, {"foreach": True}, {"fused": True}):
-                if name in ("Adagrad", "RMSprop") and "fused" in way:
-                    continue
-                said = name + "".join(" " + key + "=" + str(value) for key, value in way.items())
-                try:
-                    got = _stepped(device, kind, make, way)
-                except (RuntimeError, TypeError, NotImplementedError, ValueError) as why:
-                    if not way and not unsupported(why):
-                        raised.append([said, kind, "forward", str(why)[:200]])
-                    continue
-                cases.append([said, kind, "forward", deviation(got, _steps(reference)), "after 4 steps", 16.0])
-    cases += [*_clipped(device)]
-    return {"cases": cases, "raised": raised, "without": [], "elsewhere": []}
+def _channels_dropped(device: dict[str, Any]) -> Iterator[str]:
+    """Dropout of whole channels: each is there or is not, as often as is asked for; of `alpha`, mean and size stay."""
+    share, count = 0.25, 4_001
+    for rank in (1, 2, 3):
+        x = torch.tensor([1.0] * (count * 2**rank), dtype=torch.float32).to(device["id"]).view(1, count, *(2,) * rank)
+        for name, call in (("dropout" + str(rank) + "d", getattr(functional, "dropout" + str(rank) + "d", None)),
+                           ("Dropout" + str(rank) + "d", lambda x, p, training, n=rank: getattr(nn, "Dropout" + str(n) + "d")(p).train(training)(x))):  # fmt: skip
+            if call is None or not hasattr(nn, "Dropout" + str(rank) + "d"):
+                continue
+            rows = call(x, share, training=True).view(count, -1).cpu().tolist()
+            kept = sum(bool(row[0]) for row in rows) / count
+            if any(len(set(row)) > 1 for row in rows):
+                yield name + ": parts of channels are left out"
+            if abs(kept - (1 - share)) > 6 * math.sqrt(share * (1 - share) / count):
+                yield name + ": the share that is kept is " + str(round(kept, 4))
+            if any(row[0] and abs(row[0] * (1 - share) - 1) > 0.01 for row in rows):
+                yield name + ": what is kept is not scaled by 1 / (1 - p)"
+            if set(call(x, share, training=False).reshape(-1).cpu().tolist()) != {1.0}:
+                yield name + ": numbers are changed in eval"
+    yield from _alpha(device)
 
 
-_START = [0.5 * at - 3 + 0.25 for at in range(13)]
-_RATE, _DECAY, _EPS = 0.125, 0.25, 0.01
-
-
-def _slope(step: int, at: int) -> float:
-    return ((at * 5 + step * 3) % 11 - 5) / 4
-
-
-def _stepped(device: dict[str, Any], kind: str, make: Callable[..., Any], way: dict[str, Any]) -> list[float]:
-    dtype = getattr(torch, kind)
-    parameters = [nn.Parameter(one) for one in _parts(_START, dtype, device)]
-    optimizer = make(parameters, **way)
-    for step in range(4):
-        optimizer.zero_grad()
-        for parameter, slope in zip(parameters, _parts([_slope(step, at) for at in range(13)], dtype, device)):
-            parameter.grad = slope
-        optimizer.step()
-    return [one for parameter in parameters for one in parameter.detach().reshape(-1).cpu().tolist()]
-
-
-def _parts(values: list[float], dtype: Any, device: dict[str, Any]) -> list[Any]:
-    """Several tensors of several shapes, as a network has."""
-    shapes = ((5,), (2, 3), (1, 1), (1,))
-    made, at = [], 0
-    for shape in shapes:
-        count = math.prod(shape)
-        made.append(torch.tensor(values[at : at + count], dtype=dtype).to(device["id"]).view(shape))
-        at += count
-    return made
-
-
-def _steps(reference: Callable[..., float]) -> list[float]:
-    """Each parameter by itself, through four steps."""
-    values = []
-    for at, start in enumerate(_START):
-        state: dict[str, float] = {}
-        value = start
-        for step in range(4):
-            value = reference(value, _slope(step, at), step + 1, state)
-        values.append(value)
-    return values
-
-
-def _sgd(value: float, slope: float, step: int, state: dict[str, float]) -> float:
-    slope += _DECAY * value
-    state["m"] = slope if step == 1 else 0.5 * state["m"] + slope
-    return value - _RATE * state["m"]
-
-
-def _plain_sgd(value: float, slope: float, _step: int, _state: dict[str, float]) -> float:
-    return value - _RATE * slope
-
-
-def _nesterov(value: float, slope: float, step: int, state: dict[str, float]) -> float:
-    state["m"] = slope if step == 1 else 0.5 * state["m"] + slope
-    return value - _RATE * (slope + 0.5 * state["m"])
-
-
-def _adam(value: float, slope: float, step: int, state: dict[str, float]) -> float:
-    state["m"] = 0.75 * state.get("m", 0.0) + 0.25 * slope
-    state["v"] = 0.875 * state.get("v", 0.0) + 0.125 * slope**2
-    first, second = state["m"] / (1 - 0.75**step), state["v"] / (1 - 0.875**step)
-    return value - _RATE * first / (math.sqrt(second) + _EPS)
-
-
-def _adam_with_decay(value: float, slope: float, step: int, state: dict[str, float]) -> float:
-    return _adam(value, slope + _DECAY * value, step, state)
-
-
-def _adamw(value: float, slope: float, step: int, state: dict[str, float]) -> float:
-    return _adam(value * (1 - _RATE * _DECAY), slope, step, state)
-
-
-def _rmsprop(value: float, slope: float, _step: int, state: dict[str, float]) -> float:
-    state["v"] = 0.875 * state.get("v", 0.0) + 0.125 * slope**2
-    return value - _RATE * slope / (math.sqrt(state["v"]) + _EPS)
-
-
-def _adagrad(value: float, slope: float, _step: int, state: dict[str, float]) -> float:
-    state["v"] = state.get("v", 0.0) + slope**2
-    return value - _RATE * slope / (math.sqrt(state["v"]) + _EPS)
-
-
-_BETAS = (0.75, 0.875)
-_OPTIMIZERS: tuple[tuple[str, Callable[..., Any], Callable[..., float]], ...] = (
-    ("SGD", lambda p, **way: torch.optim.SGD(p, _RATE, **way), _plain_sgd),
-    ("SGD with momentum", lambda p, **way: torch.optim.SGD(p, _RATE, momentum=0.5, weight_decay=_DECAY, **way), _sgd),
-    ("SGD (Nesterov)", lambda p, **way: torch.optim.SGD(p, _RATE, momentum=0.5, nesterov=True, **way), _nesterov),
-    ("Adam", lambda p, **way: torch.optim.Adam(p, _RATE, _BETAS, _EPS, **way), _adam),
-    (
-        "Adam with decay",
-        lambda p, **way: torch.optim.Adam(p, _RATE, _BETAS, _EPS, weight_decay=_DECAY, **way),
-        _adam_with_decay,
-    ),
-    ("AdamW", lambda p, **way: torch.optim.AdamW(p, _RATE, _BETAS, _EPS, weight_decay=_DECAY, **way), _adamw),
-    ("RMSprop", lambda p, **way: torch.optim.RMSprop(p, _RATE, 0.875, _EPS, **way), _rmsprop),
-    ("Adagrad", lambda p, **way: torch.optim.Adagrad(p, _RATE, eps=_EPS, **way), _adagrad),
-)
-
-
-def _clipped(device: dict[str, Any]) -> Iterator[list[Any]]:
-    """Gradients that are made as short as is allowed, and those that are short enough."""
-    for most in (2.0, 100.0):
-        parameter = nn.Parameter(torch.tensor(_START, dtype=torch.float32).to(device["id"]))
-        slopes = [_slope(0, at) for at in range(13)]
-        parameter.grad = torch.tensor(slopes, dtype=torch.float32).to(device["id"])
-        size = math.sqrt(math.fsum(one * one for one in slopes))
-        told = float(torch.nn.utils.clip_grad_norm_([parameter], most))
-        wanted = [one * min(1.0, most / (size + 1e-6)) for one in slopes]
-        error = max(deviation(parameter.grad.cpu().tolist(), wanted), abs(told - size) / size)
-        yield ["clip_grad_norm_ to " + str(most), "float32", "forward", error, "", 16.0]
-    torch.nn.utils.clip_grad_value_([parameter], 0.5)
-    wanted = [max(-0.5, min(0.5, one)) for one in slopes]
-    yield ["clip_grad_value_", "float32", "forward", deviation(parameter.grad.cpu().tolist(), wanted), "", 16.0]
+def _alpha(device: dict[str, Any]) -> Iterator[str]:
+    """Dropout for networks that normalize themselves (arXiv:1706.02515); and shares of nothing and of all."""
+    x = torch.tensor([math.sin(at * 12.9898) * math.sqrt(2) for at in range(20_000)], dtype=torch.float32).to(device["id"])  # fmt: skip
+    y = functional.alpha_dropout(x, 0.25, training=True).cpu().tolist()
+    middle = math.fsum(y) / len(y)
+    spread = math.sqrt(math.fsum((one - middle) ** 2 for one in y) / len(y))
+    if abs(middle) > 0.06 or abs(spread - 1) > 0.06:
+        yield "alpha_dropout: the mean is " + str(round(middle, 3)) + ", the deviation " + str(round(spread, 3))
+    if functional.dropout(x, 0.0, training=True).cpu().tolist() != x.cpu().tolist():
+        yield "dropout 0.0: numbers are changed"
+    if any(functional.dropout(x, 1.0, training=True).cpu().tolist()):
+        yield "dropout 1.0: something is kept"
 
 
 def mixed_precision(device: dict[str, Any]) -> dict[str, Any]:
@@ -342,16 +250,49 @@ def gradients_held(device: dict[str, Any]) -> dict[str, Any]:
         torch.tensor([[float(at % 5)] * 16 for at in range(8)], dtype=torch.float32).to(device["id"]).view(8, 1, 16)
     )
     goals = torch.tensor([0, 1, 2, 3] * 2).to(device["id"])
-    counts = []
+    counts, further = [], _further(device)
     for _ in range(3):
         for _step in range(10):
             model.zero_grad()
             scores = model(inputs)
             (functional.cross_entropy(scores, goals) + functional.mse_loss(scores, scores.detach() * 0.5)).backward()
             del scores
+            further()
         gc.collect()
         counts.append(sum(issubclass(type(one), torch.Tensor) for one in gc.get_objects()))
     return {"wrong": ["tensors that backward keeps in memory"] if counts[2] >= counts[1] + 10 else [], "counts": counts}
+
+
+def _further(device: dict[str, Any]) -> Callable[[], None]:
+    """Forward and backward through the operators that no such network has, one after another; what is lacking is left out."""
+    x = torch.tensor([[float(at % 7) / 4 - 0.8] * 8 for at in range(6)], dtype=torch.float32).to(device["id"])
+    rows = torch.tensor([0, 2, 2, 1]).to(device["id"])
+    image = x.view(1, 2, 4, 6)
+    layers = [kind(8, 4).to(device["id"]) for kind in (nn.LSTM, nn.GRU, nn.RNN)]
+    heads = nn.MultiheadAttention(8, 2).to(device["id"])
+    calls: list[Callable[[Any], Any]] = [
+        *(lambda x, n=name: getattr(functional, n)(x) for name in ("silu", "sigmoid", "softplus", "elu", "leaky_relu", "hardswish", "mish", "logsigmoid", "relu6", "softsign")),
+        *(lambda x, n=name: getattr(torch, n)(x, 1) for name in ("softmax", "log_softmax", "cumsum", "sum", "mean", "var", "logsumexp")),
+        *(lambda x, n=name: getattr(torch, n)(x) for name in ("exp", "sin", "abs", "square", "erf")),
+        lambda x: x @ x.t(), lambda x: torch.bmm(x[None], x.t()[None]), lambda x: torch.cat([x, x * 2]), lambda x: x[rows], lambda x: x.sort(1)[0],
+        lambda x: functional.embedding(rows, x), lambda x: functional.scaled_dot_product_attention(x[None, None], x[None, None], x[None, None], is_causal=True),
+        lambda x: functional.conv2d((image * x.sum()), image.view(2, 2, 3, 4)), lambda x: functional.conv_transpose1d(x[None, :2], x.view(2, 3, 8)),
+        lambda x: functional.max_pool1d(x[None], 2), lambda x: functional.avg_pool1d(x[None], 2), lambda x: functional.interpolate(x[None], scale_factor=2.0),
+        lambda x: functional.group_norm(x[None], 2), functional.glu, lambda x: functional.smooth_l1_loss(x, x.detach() * 2),
+        *(lambda x, m=layer: m(x[None])[0] for layer in layers), lambda x: heads(x, x, x, need_weights=False)[0],
+    ]  # fmt: skip
+    done: set[int] = set()
+
+    def called() -> None:
+        for number, call in enumerate(calls):
+            if number in done:
+                continue
+            try:
+                call(x.detach().requires_grad_()).sum().backward()
+            except (RuntimeError, TypeError, AttributeError, NotImplementedError):
+                done.add(number)  # what is wrong with it other checks tell
+
+    return called
 
 
 def compiled(full: bool) -> Callable[[dict[str, Any]], dict[str, Any]]:

@@ -11,7 +11,6 @@ import rigup_probe_tape as tape
 import torch
 from rigup_probe_grid import Grid, each, made, reduced
 from rigup_probe_torch_cases import Case, Input, distinct, given, literal, real
-from rigup_probe_torch_table_networks import LOW
 from torch.nn import functional
 
 _INF = math.inf
@@ -161,16 +160,6 @@ def products() -> Iterator[Case]:
     second = Input(Grid((4, 2), [1_000_003 + at for at in range(8)]), "int64")
     calls = (torch.matmul, torch.mm, lambda x, y: torch.einsum("ij,jk->ik", x, y))
     yield Case("product of long whole numbers", calls, networks.matmul, (left, second), ("int64",), backward=False, optional=True)  # fmt: skip
-
-
-def attentions() -> Iterator[Case]:
-    """Several query heads for each key head."""
-    call = functional.scaled_dot_product_attention
-    if "enable_gqa" not in (call.__doc__ or ""):
-        return
-    told = (real(2, 6, 5, 8, **LOW), real(2, 2, 7, 8, seed=2, **LOW), real(2, 2, 7, 8, seed=3, **LOW))
-    ways = (lambda q, k, v: call(q, k, v, enable_gqa=True),)
-    yield Case("attention with shared keys", ways, networks.attention(shared=3), told, factor=3.0, optional=True)
 
 
 def conversions() -> Iterator[Case]:

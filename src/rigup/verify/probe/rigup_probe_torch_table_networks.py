@@ -155,7 +155,7 @@ _CONVOLUTIONS: tuple[tuple[tuple[int, ...], tuple[int, ...], dict[str, int]], ..
 )  # fmt: skip
 _TRANSPOSED: tuple[tuple[tuple[int, ...], tuple[int, ...], dict[str, int]], ...] = (
     ((2, 3, 7), (3, 4, 3), {"stride": 2}), ((2, 4, 5, 4), (4, 3, 3, 3), {}), ((1, 4, 5, 4), (4, 2, 3, 2), {"stride": 2, "padding": 1, "groups": 2}),
-    ((1, 2, 4, 5), (2, 3, 2, 2), {"dilation": 2}), ((1, 2, 3, 4, 3), (2, 3, 2, 2, 2), {"stride": 2}),
+    ((1, 2, 4, 5), (2, 3, 2, 2), {"dilation": 2}), ((2, 2, 3, 4), (2, 3, 3, 2), {"stride": 2, "output_padding": 1}), ((1, 2, 3, 4, 3), (2, 3, 2, 2, 2), {"stride": 2}),
 )  # fmt: skip
 
 

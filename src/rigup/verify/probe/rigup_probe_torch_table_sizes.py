@@ -237,6 +237,21 @@ def ranges() -> Iterator[Case]:
             )
 
 
+def small_numbers() -> Iterator[Case]:
+    """Functions that are about their argument near zero: written as they are defined, they have no digits left there."""
+    names: tuple[tuple[str, Any], ...] = (
+        ("expm1", tape.expm1), ("log1p", tape.log1p), ("sin", tape.sin), ("tan", tape.tan), ("asin", tape.asin), ("atan", tape.atan),
+        ("sinh", tape.sinh), ("tanh", tape.tanh), ("asinh", math.asinh), ("atanh", math.atanh), ("sqrt", tape.sqrt),
+        ("softsign", right.softsign), ("silu", right.silu), ("gelu", right.gelu), ("elu", right.elu),
+    )  # fmt: skip
+    for name, reference in names:
+        call = getattr(torch, name, None) or getattr(functional, name)
+        for place, dtypes in ((-52, ("float64", "float32", "bfloat16")), (-26, ("float64", "float32", "bfloat16")), (-12, FLOATS)):  # fmt: skip
+            told = literal([2.0**place * (1 + at % 61) / 8 for at in range(67)], kind="given")
+            said = name + " of small numbers about 2^" + str(place)
+            yield Case(said, (call,), each(reference), (told,), dtypes, backward=False, factor=2.0, few=True)
+
+
 def _octaves(low: float, high: float, step: float) -> Iterator[tuple[str, Input]]:
     """Numbers of one size each, so that an error in small results is not lost beside large ones."""
     whole = real(97, low=low, high=high, step=step)

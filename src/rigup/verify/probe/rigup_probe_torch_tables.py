@@ -7,13 +7,17 @@ from typing import Any, Callable, Dict, Iterator
 import rigup_probe_torch_table_arguments as arguments
 import rigup_probe_torch_table_attention as attention
 import rigup_probe_torch_table_elements as elements
+import rigup_probe_torch_table_layers as layers
 import rigup_probe_torch_table_matrices as matrices
 import rigup_probe_torch_table_moves as moves
 import rigup_probe_torch_table_networks as networks
+import rigup_probe_torch_table_norms as norms
+import rigup_probe_torch_table_orders as orders
 import rigup_probe_torch_table_resizing as resizing
 import rigup_probe_torch_table_rows as rows
 import rigup_probe_torch_table_sizes as sizes
 import rigup_probe_torch_table_types as types
+import rigup_probe_torch_table_windows as windows
 import torch
 from rigup_probe_torch_cases import FLOATS, Case, measured
 
@@ -32,23 +36,25 @@ def _all(*tables: Table) -> Table:
 
 
 TABLES: dict[str, Table] = {
-    "elementwise": _all(elements.elementwise, sizes.ranges, sizes.mixed_layouts, arguments.elementwise),
+    "elementwise": _all(
+        elements.elementwise, sizes.ranges, sizes.small_numbers, sizes.mixed_layouts, arguments.elementwise
+    ),
     "activations": _all(elements.activations, arguments.activations),
-    "special-values": elements.special_values,
+    "special-values": _all(elements.special_values, orders.special_values),
     "integers": _all(elements.integers, types.integers),
     "products": _all(networks.products, sizes.products, arguments.products),
     "integer-products": _all(networks.in_whole_numbers, types.products),
-    "convolution": networks.convolutions,
+    "convolution": _all(networks.convolutions, windows.convolutions),
     "pooling": _all(networks.pools, resizing.windows),
-    "attention": _all(attention.attentions, sizes.attentions, arguments.attentions),
-    "recurrent": attention.recurrents,
-    "embedding": _all(attention.embeddings, sizes.embeddings),
+    "attention": _all(attention.attentions, sizes.attentions, layers.attentions),
+    "recurrent": _all(attention.recurrents, layers.recurrents),
+    "embedding": _all(attention.embeddings, sizes.embeddings, layers.embeddings),
     "softmax": rows.softmaxes,
-    "losses": _all(rows.losses, resizing.losses, arguments.losses),
-    "normalization": rows.normalizations,
+    "losses": _all(rows.losses, resizing.losses, arguments.losses, norms.losses),
+    "normalization": _all(rows.normalizations, norms.normalizations),
     "reductions": _all(rows.reductions, sizes.reductions, arguments.reductions),
     "indexing": _all(moves.indexing, resizing.places),
-    "sorting": _all(moves.sorting, sizes.sorting, arguments.sorting),
+    "sorting": _all(moves.sorting, sizes.sorting, arguments.sorting, orders.sorting),
     "complex": _all(matrices.complex_numbers, sizes.complex_products),
     "linear-algebra": matrices.matrices,
     "interpolation": resizing.interpolations,
