@@ -1,0 +1,101 @@
+"""`rigup fit`: what a model takes on this machine or another, whether it fits, and how fast it is."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rigup.cli.data import data_text
+from rigup.language import _, choose
+
+if TYPE_CHECKING:
+    from rigup.fit.judge import Asked
+    from rigup.fit.request import Request
+
+_DEFAULT_CONTEXT = 8192
+_CACHE_TYPES = ("f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
+_WHOLE = click.IntRange(1, 1 << 24)
+
+
+@click.command("fit")
+@click.argument("model")
+@click.option("--on", "where", metavar="cpu|MACHINE", help="A capture, or a machine in words: RTX 3090, ram 32GB. By default this one.")  # fmt: skip
+@click.option("--context", type=_WHOLE, metavar="N", help="Tokens of context; 8192, or what the model knows if less.")
+@click.option("--kv", type=click.Choice(_CACHE_TYPES), default="f16", help="Type of the cache.")
+@click.option("--parallel", type=click.IntRange(1, 256), default=1, metavar="N", help="Sequences at once.")
+@click.option("--batch", type=_WHOLE, default=2048, metavar="N", help="Tokens that are handed over at once.")
+@click.option("--ubatch", type=_WHOLE, default=512, metavar="N", help="Tokens that are computed at once.")
+@click.option("--flash-attn", type=click.Choice(["on", "off"]), default="on", help="Attention without a table of scores.")  # fmt: skip
+@click.option("--kv-unified", is_flag=True, help="One cache for all sequences.")
+@click.option("--swa-full", is_flag=True, help="Sliding layers keep the whole context, as llama-cpp-python has it.")
+@click.option("--outputs", type=click.IntRange(0, 1 << 24), default=0, metavar="N", help="Results of a batch that are asked for: a server's are one of each sequence; 0 is all.")  # fmt: skip
+@click.option("--gpu-layers", type=click.IntRange(0, 4096), metavar="N", help="Layers on devices; by default as many as fit.")  # fmt: skip
+@click.option("--cpu-experts", type=click.IntRange(0, 4096), default=0, metavar="N", help="Layers whose experts stay in main memory.")  # fmt: skip
+@click.option("--tensor-split", default="", metavar="A,B…", help="Shares of the devices; by default by what is free.")
+@click.option("--formula", is_flag=True, help="Reckon, even where the engine could plan it itself.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.fit/1).")
+def command(model: str, where: str | None, formula: bool, as_json: bool, **wish: Any) -> int:
+    """Tell what a model takes, whether it fits, how fast it is, and what to change.
+
+    MODEL is a GGUF file, also one of several, or a header alone. Nothing is loaded.
+    The exit status is 1 where it does not fit.
+    """
+    from rigup.fit.errors import FitError
+    from rigup.fit.judge import judged
+    from rigup.fit.where import pools_on
+    from rigup.knowledge.tables import KnowledgeError
+
+    if as_json:
+        choose("en")  # data is the same in every language
+    try:
+        asked = _asked(model)
+        told = judged(asked, _request(asked, wish), pools_on(where), questions=not formula)
+    except (FitError, KnowledgeError) as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(data_text(told))
+    else:
+        from rigup.cli.fit_report import text
+        from rigup.machine.outward import outward
+
+        click.echo(text(outward(told), _wants_color()), color=_wants_color())
+    return int(not told["fits"])
+
+
+def _asked(model: str) -> "Asked":
+    """The model that is meant. Raises ClickException where there is none."""
+    from rigup.fit.judge import of_file
+
+    path = Path(model)
+    if path.is_file():
+        return of_file(path)
+    told = _("There is no file {name}. Write the path of a GGUF file; a file of many parts is named by its first.")
+    raise click.ClickException(told.format(name=model[:200]))
+
+
+def _request(asked: "Asked", wish: dict[str, Any]) -> "Request":
+    from rigup.fit.request import Request
+
+    trained = asked.model.number("context_length") or _DEFAULT_CONTEXT
+    return Request(
+        context=wish["context"] or min(trained, _DEFAULT_CONTEXT), kv_type_k=wish["kv"], kv_type_v=wish["kv"],
+        parallel=wish["parallel"], batch=wish["batch"], ubatch=wish["ubatch"], flash_attn=wish["flash_attn"] == "on",
+        kv_unified=wish["kv_unified"], swa_whole=wish["swa_full"], outputs=wish["outputs"],
+        gpu_layers=wish["gpu_layers"], cpu_experts=wish["cpu_experts"], tensor_split=_shares(wish["tensor_split"]),
+    )  # fmt: skip
+
+
+def _shares(told: str) -> tuple[float, ...]:
+    try:
+        found = tuple(float(one) for one in told.split(",")) if told else ()
+    except ValueError as error:
+        raise click.UsageError(_("{value} is no list of shares: write for instance 3,1.").format(value=told)) from error
+    if any(not 0 <= one < 1e9 for one in found) or (found and not sum(found)):
+        raise click.UsageError(_("{value} is no list of shares: write for instance 3,1.").format(value=told))
+    return found
+
+
+def _wants_color() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -1,0 +1,121 @@
+"""The answer of `rigup fit`: what a model takes on a machine, whether it fits, how fast it is, and what else would go."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rigup.fit.answers import best, best_quantisation, changes, fits, longest_context, parts_told
+from rigup.fit.errors import HeaderError
+from rigup.fit.gguf import Header, read_header
+from rigup.fit.model import Model
+from rigup.fit.plan import Plan
+from rigup.fit.pools import Pool
+from rigup.fit.quants import block, file_types
+from rigup.fit.request import Request
+from rigup.fit.source import Local
+from rigup.fit.speed import decode, prefill
+from rigup.language import _
+
+Answer = dict[str, Any]
+SCHEMA = "rigup.fit/1"
+_SHARD = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf")
+_MOST_SHARDS = 1000
+
+
+class Asked(msgspec.Struct, kw_only=True):
+    """A model with where it came from, and what of it is not certain."""
+
+    model: Model
+    name: str
+    file_bytes: int | None
+    notes: list[str] = []
+
+
+def of_file(path: Path) -> Asked:
+    """A GGUF file and, where it is one of several, those beside it.
+
+    Raises:
+        HeaderError: one of them cannot be read.
+
+    """
+    header = read_header(Local(path))
+    headers, notes, size = [header], [], header.size
+    match = _SHARD.fullmatch(path.name)
+    for number in range(1, min(int(match["count"]), _MOST_SHARDS) + 1) if match else ():
+        other = path.with_name(f"{match['stem']}-{number:05d}-of-{match['count']}.gguf") if match else path
+        if other == path:
+            continue
+        if not other.exists():
+            told = _("{name} is one of {count} parts, and {missing} is not beside it: what the model takes stands in all of them together.")  # fmt: skip
+            raise HeaderError(
+                told.format(name=path.name, count=int(match["count"]) if match else 0, missing=other.name)
+            )
+        headers.append(read_header(Local(other)))
+        size += headers[-1].size
+    first = next((one for one in headers if "general.architecture" in one.keys), header)
+    tensors = tuple(tensor for one in headers for tensor in one.tensors)
+    if any(one.missing for one in headers):
+        notes.append(_("The file is shorter than its header says: the download broke off, or it is a header alone."))
+    return Asked(model=Model(first, tensors), name=_name(first, path), file_bytes=size, notes=notes)
+
+
+def _name(header: Header, path: Path) -> str:
+    told = header.keys.get("general.name")
+    return told if isinstance(told, str) and told else path.stem
+
+
+def quantisation(model: Model) -> str:
+    """The mixture that the header tells, or the type of most weights."""
+    number = model.keys.get("general.file_type")
+    told = next((one.name for one in file_types() if one.number == number), "")
+    by_type: dict[int, int] = {}
+    for one in model.tensors:
+        by_type[one.kind] = by_type.get(one.kind, 0) + one.numbers
+    most = block(max(by_type, key=lambda kind: by_type[kind], default=0))
+    return told or (most.name if most else "")
+
+
+def judged(asked: Asked, request: Request, pools: Sequence[Pool], questions: bool = True) -> Answer:
+    """The whole answer; without `questions` only what the request itself takes."""
+    model = asked.model
+    request, plan = best(model, request, pools)
+    found: Answer = {
+        "schema": SCHEMA, "model": _model(asked), "runtime": plan.runtime, "request": _request(request, plan),
+        "memory": plan.sum.told(),
+        "devices": [parts_told(part, pool) for part, pool in zip(plan.parts, pools, strict=True)],
+        "fits": fits(plan, pools), "decode": decode(model, request, plan, pools), "prefill": prefill(model, plan, pools),
+        "answers": {}, "exact": plan.exact, "notes": asked.notes,
+    }  # fmt: skip
+    if questions:
+        found["answers"] = _answers(model, request, pools, plan)
+    return found
+
+
+def _answers(model: Model, request: Request, pools: Sequence[Pool], plan: Plan) -> Answer:
+    free = msgspec.structs.replace(request, gpu_layers=None) if not plan.placement.whole else request
+    tight = not fits(plan, pools) or (len(pools) > 1 and not plan.placement.whole)
+    return {
+        "best_quantisation": best_quantisation(model, request, pools),
+        "longest_context": longest_context(model, request, pools),
+        "gpu_layers": plan.placement.on_devices, "layers": model.layers + 1,
+        "changes": changes(model, free, pools, quantisation(model)) if tight else [],
+    }  # fmt: skip
+
+
+def _model(asked: Asked) -> Answer:
+    model = asked.model
+    return {
+        "name": asked.name, "architecture": model.architecture, "parameters": model.parameters,
+        "quantisation": quantisation(model), "file_bytes": asked.file_bytes,
+        "context_trained": model.number("context_length") or None, "layers": model.layers,
+        "experts": model.number("expert_count") or None,
+    }  # fmt: skip
+
+
+def _request(request: Request, plan: Plan) -> Answer:
+    told = msgspec.to_builtins(request)
+    told["context"], told["gpu_layers"] = request.whole, plan.placement.on_devices
+    return {"engine": "llama.cpp", **told, "tensor_split": list(request.tensor_split)}
