@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _DEFAULT_CONTEXT = 8192
 _CACHE_TYPES = ("f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
+_HUB, _OLLAMA = "https://huggingface.co", "https://registry.ollama.ai"
 _WHOLE = click.IntRange(1, 1 << 24)
 
 
@@ -39,7 +40,8 @@ _WHOLE = click.IntRange(1, 1 << 24)
 def command(model: str, where: str | None, formula: bool, as_json: bool, **wish: Any) -> int:
     """Tell what a model takes, whether it fits, how fast it is, and what to change.
 
-    MODEL is a GGUF file, also one of several, or a header alone. Nothing is loaded.
+    MODEL is a GGUF file, also one of several, or a header alone; its address; a repository of Hugging Face
+    (user/name:Q4_K_M), or a tag of ollama (llama3.2:3b). Of a model that lies elsewhere the header alone is read.
     The exit status is 1 where it does not fit.
     """
     from rigup.fit.errors import FitError
@@ -65,14 +67,35 @@ def command(model: str, where: str | None, formula: bool, as_json: bool, **wish:
 
 
 def _asked(model: str) -> "Asked":
-    """The model that is meant. Raises ClickException where there is none."""
+    """The model that is meant. Raises FitError or ClickException where there is none."""
     from rigup.fit.judge import of_file
 
     path = Path(model)
     if path.is_file():
         return of_file(path)
+    if found := _elsewhere(model):
+        return found
     told = _("There is no file {name}. Write the path of a GGUF file; a file of many parts is named by its first.")
     raise click.ClickException(told.format(name=model[:200]))
+
+
+def _elsewhere(word: str) -> "Asked | None":
+    """A model behind an address, in a repository of the hub, or of ollama's registry; None for another word."""
+    from rigup.fit.hub import is_address, names_repository, names_tag, of_address, of_repository, of_tag
+    from rigup.fit.judge import of_found
+    from rigup.fit.remote import Web
+
+    home = os.environ.get("HF_ENDPOINT", _HUB).rstrip("/")
+    web = Web(os.environ.get("HF_TOKEN", ""), home)
+    if is_address(word):
+        found = of_address(word, home, web)
+    elif names_repository(word):
+        found = of_repository(word, home, web)
+    elif names_tag(word):
+        found = of_tag(word, os.environ.get("RIGUP_OLLAMA_REGISTRY", _OLLAMA).rstrip("/"), web)
+    else:
+        return None
+    return of_found(found, web, word)
 
 
 def _request(asked: "Asked", wish: dict[str, Any]) -> "Request":

@@ -190,10 +190,14 @@ class _Reader:
     def numbers(self, form: str, count: int) -> Value:
         """Numbers have one size: long lists are stepped over."""
         size = struct.calcsize(form) * count
+        if count > _KEPT:
+            if self.at + size > min(MOST_BYTES, self.source.size or MOST_BYTES):
+                raise self.broken(_("a list of {count} items").format(count=count))
+            self.at += size
+            self.source.step_to(self.at)
+            return Listed(count)
         self.need(size)
         here, self.at = self.at, self.at + size
-        if count > _KEPT:
-            return Listed(count)
         return list(struct.unpack_from(f"{self.order}{count}{form}", self.source.buffer, here))
 
     def step_over(self, count: int) -> None:

@@ -10,10 +10,12 @@ import msgspec
 from rigup.fit.answers import best, best_quantisation, changes, fits, longest_context, parts_told
 from rigup.fit.errors import HeaderError
 from rigup.fit.gguf import Header, read_header
+from rigup.fit.hub import Found
 from rigup.fit.model import Model
 from rigup.fit.plan import Plan
 from rigup.fit.pools import Pool
 from rigup.fit.quants import block, file_types
+from rigup.fit.remote import Remote, Web
 from rigup.fit.request import Request
 from rigup.fit.source import Local
 from rigup.fit.speed import decode, prefill
@@ -32,6 +34,7 @@ class Asked(msgspec.Struct, kw_only=True):
     name: str
     file_bytes: int | None
     notes: list[str] = []
+    projector: int = 0
 
 
 def of_file(path: Path) -> Asked:
@@ -62,6 +65,29 @@ def of_file(path: Path) -> Asked:
     return Asked(model=Model(first, tensors), name=_name(first, path), file_bytes=size, notes=notes)
 
 
+def of_found(found: Found, web: Web, word: str) -> Asked:
+    """A model of one or several GGUF files that lie elsewhere: their headers alone come.
+
+    Raises:
+        FitError: they do not come, or they are none.
+
+    """
+    headers = [_remote_header(url, web) for url in found.urls[:_MOST_SHARDS]]
+    tensors = tuple(tensor for one in headers for tensor in one.tensors)
+    return Asked(
+        model=Model(headers[0], tensors), name=_name(headers[0], Path(word)), notes=list(found.notes),
+        file_bytes=sum(one.size for one in headers), projector=found.projector,
+    )  # fmt: skip
+
+
+def _remote_header(url: str, web: Web) -> Header:
+    source = Remote(url, web)
+    try:
+        return read_header(source)
+    finally:
+        source.close()
+
+
 def _name(header: Header, path: Path) -> str:
     told = header.keys.get("general.name")
     return told if isinstance(told, str) and told else path.stem
@@ -81,6 +107,7 @@ def quantisation(model: Model) -> str:
 def judged(asked: Asked, request: Request, pools: Sequence[Pool], questions: bool = True) -> Answer:
     """The whole answer; without `questions` only what the request itself takes."""
     model = asked.model
+    request = msgspec.structs.replace(request, projector=asked.projector)
     request, plan = best(model, request, pools)
     found: Answer = {
         "schema": SCHEMA, "model": _model(asked), "runtime": plan.runtime, "request": _request(request, plan),

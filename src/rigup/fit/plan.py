@@ -90,6 +90,7 @@ def planned(model: Model, request: Request, pools: Sequence[Pool], quick: bool =
         part.recurrent += state_of(layer, request)
     for part, size in zip(parts, _compute(model, request, placement, quick), strict=True):
         part.compute = size
+    parts[0].projector = request.projector
     parts[host].output = model.vocabulary * _FLOAT * max(1, request.parallel)
     parts[host].overhead = _process(model)
     for part, pool in zip(parts[:host], pools, strict=False):

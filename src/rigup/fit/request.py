@@ -17,6 +17,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             of each sequence.
         gpu_layers: layers on the devices, the output counted as one; None is as many as fit.
         swa_whole: sliding layers keep the whole context too.
+        projector: bytes of what turns pictures into tokens; it goes to the first device.
         cpu_experts: layers whose experts stay in main memory, from the first.
 
     """
@@ -35,6 +36,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     tensor_split: tuple[float, ...] = _NOT_SPLIT_YET
     cpu_experts: int = 0
     kv_offload: bool = True
+    projector: int = 0
 
     @property
     def whole(self) -> int:

@@ -23,6 +23,9 @@ class Source(Protocol):
     def need(self, end: int) -> None:
         """Have bytes up to `end`. Raises HeaderError where the file has not that many, or they do not come."""
 
+    def step_to(self, end: int) -> None:
+        """Nobody will look at what lies before `end`."""
+
 
 class Local:
     """A file of this machine, mapped: only the pages that are looked at are read."""
@@ -42,6 +45,9 @@ class Local:
         if end > self.size:
             raise cut_off(self.name, self.size)
 
+    def step_to(self, end: int) -> None:
+        """It is all there."""
+
 
 class Held:
     """Bytes that are there already."""
@@ -54,6 +60,9 @@ class Held:
         """Nothing more will come."""
         if end > len(self.buffer):
             raise cut_off(self.name, len(self.buffer))
+
+    def step_to(self, end: int) -> None:
+        """It is all there."""
 
 
 def cut_off(name: str, size: int) -> HeaderError:
