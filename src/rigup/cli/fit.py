@@ -36,14 +36,16 @@ _WHOLE = click.IntRange(1, 1 << 24)
 @click.option("--cpu-experts", type=click.IntRange(0, 4096), default=0, metavar="N", help="Layers whose experts stay in main memory.")  # fmt: skip
 @click.option("--tensor-split", default="", metavar="A,B…", help="Shares of the devices; by default by what is free.")
 @click.option("--formula", is_flag=True, help="Reckon, even where the engine could plan it itself.")
+@click.option("--engine-python", default="", metavar="PYTHON", help="The interpreter whose llama.cpp (xllamacpp) plans it; by default this one, where it has one.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.fit/1).")
-def command(model: str, where: str | None, formula: bool, as_json: bool, **wish: Any) -> int:
+def command(model: str, where: str | None, formula: bool, engine_python: str, as_json: bool, **wish: Any) -> int:
     """Tell what a model takes, whether it fits, how fast it is, and what to change.
 
     MODEL is a GGUF file, also one of several, or a header alone; its address; a repository of Hugging Face
     (user/name:Q4_K_M), or a tag of ollama (llama3.2:3b). Of a model that lies elsewhere the header alone is read.
     The exit status is 1 where it does not fit.
     """
+    from rigup.fit.engine import engine_pythons
     from rigup.fit.errors import FitError
     from rigup.fit.judge import judged
     from rigup.fit.where import pools_on
@@ -53,7 +55,8 @@ def command(model: str, where: str | None, formula: bool, as_json: bool, **wish:
         choose("en")  # data is the same in every language
     try:
         asked = _asked(model)
-        told = judged(asked, _request(asked, wish), pools_on(where), questions=not formula)
+        pythons = [] if formula else engine_pythons([engine_python] if engine_python else [])
+        told = judged(asked, _request(asked, wish), pools_on(where), questions=not formula, pythons=pythons)
     except (FitError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
     if as_json:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from rigup.fit.answers import best, best_quantisation, changes, fits, longest_context, parts_told
+from rigup.fit.engine import planned_by_engine
 from rigup.fit.errors import HeaderError
 from rigup.fit.gguf import Header, read_header
 from rigup.fit.hub import Found
@@ -35,6 +36,7 @@ class Asked(msgspec.Struct, kw_only=True):
     file_bytes: int | None
     notes: list[str] = []
     projector: int = 0
+    path: Path | None = None
 
 
 def of_file(path: Path) -> Asked:
@@ -62,7 +64,7 @@ def of_file(path: Path) -> Asked:
     tensors = tuple(tensor for one in headers for tensor in one.tensors)
     if any(one.missing for one in headers):
         notes.append(_("The file is shorter than its header says: the download broke off, or it is a header alone."))
-    return Asked(model=Model(first, tensors), name=_name(first, path), file_bytes=size, notes=notes)
+    return Asked(model=Model(first, tensors), name=_name(first, path), file_bytes=size, notes=notes, path=path)
 
 
 def of_found(found: Found, web: Web, word: str) -> Asked:
@@ -104,11 +106,23 @@ def quantisation(model: Model) -> str:
     return told or (most.name if most else "")
 
 
-def judged(asked: Asked, request: Request, pools: Sequence[Pool], questions: bool = True) -> Answer:
-    """The whole answer; without `questions` only what the request itself takes."""
+def judged(
+    asked: Asked, request: Request, pools: Sequence[Pool], questions: bool = True, pythons: Sequence[str] = ()
+) -> Answer:
+    """The whole answer; without `questions` only what the request itself takes.
+
+    Args:
+        asked: the model.
+        request: how it is to run.
+        pools: the machine's memories.
+        questions: what else would fit is looked for too.
+        pythons: interpreters whose engine may plan it.
+
+    """
     model = asked.model
     request = msgspec.structs.replace(request, projector=asked.projector)
     request, plan = best(model, request, pools)
+    _by_engine(asked, request, plan, pythons)
     found: Answer = {
         "schema": SCHEMA, "model": _model(asked), "runtime": plan.runtime, "request": _request(request, plan),
         "memory": plan.sum.told(),
@@ -119,6 +133,19 @@ def judged(asked: Asked, request: Request, pools: Sequence[Pool], questions: boo
     if questions:
         found["answers"] = _answers(model, request, pools, plan)
     return found
+
+
+def _by_engine(asked: Asked, request: Request, plan: Plan, pythons: Sequence[str]) -> None:
+    """Put the engine's own figures in place of ours, where it is asked for its processor alone."""
+    if len(plan.parts) > 1 or asked.path is None:
+        return
+    for python in pythons:
+        told = planned_by_engine(asked.path, request, python)
+        if told is not None:
+            part = plan.parts[0]
+            part.kv, part.recurrent, part.compute, part.output = told.kv, told.recurrent, told.compute, told.output
+            plan.exact, plan.runtime = True, told.runtime
+            return
 
 
 def _answers(model: Model, request: Request, pools: Sequence[Pool], plan: Plan) -> Answer:
