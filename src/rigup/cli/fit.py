@@ -35,14 +35,18 @@ _WHOLE = click.IntRange(1, 1 << 24)
 @click.option("--gpu-layers", type=click.IntRange(0, 4096), metavar="N", help="Layers on devices; by default as many as fit.")  # fmt: skip
 @click.option("--cpu-experts", type=click.IntRange(0, 4096), default=0, metavar="N", help="Layers whose experts stay in main memory.")  # fmt: skip
 @click.option("--tensor-split", default="", metavar="A,B…", help="Shares of the devices; by default by what is free.")
+@click.option("--quant", default="", metavar="Q", help="Ask of the model as this type of file: Q4_K_M, IQ4_XS …")
 @click.option("--formula", is_flag=True, help="Reckon, even where the engine could plan it itself.")
 @click.option("--engine-python", default="", metavar="PYTHON", help="The interpreter whose llama.cpp (xllamacpp) plans it; by default this one, where it has one.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.fit/1).")
-def command(model: str, where: str | None, formula: bool, engine_python: str, as_json: bool, **wish: Any) -> int:
+def command(
+    model: str, where: str | None, formula: bool, quant: str, engine_python: str, as_json: bool, **wish: Any
+) -> int:
     """Tell what a model takes, whether it fits, how fast it is, and what to change.
 
-    MODEL is a GGUF file, also one of several, or a header alone; its address; a repository of Hugging Face
-    (user/name:Q4_K_M), or a tag of ollama (llama3.2:3b). Of a model that lies elsewhere the header alone is read.
+    MODEL is a GGUF file, also one of several, or a header alone; a folder with config.json; an address; a repository
+    of Hugging Face (user/name:Q4_K_M); a tag of ollama (llama3.2:3b); or a name ("qwen3 30b a3b q4"). Of a model that
+    lies elsewhere the header alone is read; without a network a table of well-known shapes answers.
     The exit status is 1 where it does not fit.
     """
     from rigup.fit.engine import engine_pythons
@@ -54,7 +58,7 @@ def command(model: str, where: str | None, formula: bool, engine_python: str, as
     if as_json:
         choose("en")  # data is the same in every language
     try:
-        asked = _asked(model)
+        asked = _asked(model, quant)
         pythons = [] if formula else engine_pythons([engine_python] if engine_python else [])
         told = judged(asked, _request(asked, wish), pools_on(where), questions=not formula, pythons=pythons)
     except (FitError, KnowledgeError) as error:
@@ -69,17 +73,44 @@ def command(model: str, where: str | None, formula: bool, engine_python: str, as
     return int(not told["fits"])
 
 
-def _asked(model: str) -> "Asked":
-    """The model that is meant. Raises FitError or ClickException where there is none."""
-    from rigup.fit.judge import of_file
+def _asked(word: str, kind: str) -> "Asked":
+    """The model that is meant. Raises FitError where there is none."""
+    from rigup.fit.judge import requantised_as
+    from rigup.fit.quants import file_types
 
-    path = Path(model)
+    known = {one.name.lower(): one.name for one in file_types()}
+    if kind and kind.lower() not in known:
+        told = _("{type} is no type of file. There are: {types}.")
+        raise click.UsageError(told.format(type=kind[:40], types=", ".join(known.values())))
+    found = _meant(word)
+    return requantised_as(found, known[kind.lower()]) if kind else found
+
+
+def _meant(word: str) -> "Asked":
+    """A file, a folder, something elsewhere, or a well-known name; that last also where there is no network."""
+    from rigup.fit.judge import of_file, of_folder, of_name
+    from rigup.fit.remote import Unreachable
+
+    path = Path(word)
     if path.is_file():
         return of_file(path)
-    if found := _elsewhere(model):
-        return found
-    told = _("There is no file {name}. Write the path of a GGUF file; a file of many parts is named by its first.")
-    raise click.ClickException(told.format(name=model[:200]))
+    if path.is_dir():
+        return of_folder(path)
+    if word.lower().endswith(".gguf") and os.sep in word and not word.startswith("http"):
+        told = _("There is no file {name}. Write the path of a GGUF file; a file of many parts is named by its first.")
+        raise click.ClickException(told.format(name=word[:200]))
+    try:
+        found = _elsewhere(word)
+    except Unreachable as error:
+        from rigup.fit.errors import FitError
+
+        try:
+            named = of_name(word)
+        except FitError:
+            raise error from None
+        named.notes.insert(0, str(error))
+        return named
+    return found or of_name(word)
 
 
 def _elsewhere(word: str) -> "Asked | None":

@@ -8,16 +8,20 @@ from typing import Any
 import msgspec
 
 from rigup.fit.answers import best, best_quantisation, changes, fits, longest_context, parts_told
+from rigup.fit.config import shape_of
 from rigup.fit.engine import planned_by_engine
-from rigup.fit.errors import HeaderError
+from rigup.fit.errors import FitError, HeaderError
 from rigup.fit.gguf import Header, read_header
 from rigup.fit.hub import Found
+from rigup.fit.mixtures import requantised
 from rigup.fit.model import Model
+from rigup.fit.names import named
 from rigup.fit.plan import Plan
 from rigup.fit.pools import Pool
 from rigup.fit.quants import block, file_types
 from rigup.fit.remote import Remote, Web
 from rigup.fit.request import Request
+from rigup.fit.shapes import model_of
 from rigup.fit.source import Local
 from rigup.fit.speed import decode, prefill
 from rigup.language import _
@@ -26,6 +30,7 @@ Answer = dict[str, Any]
 SCHEMA = "rigup.fit/1"
 _SHARD = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf")
 _MOST_SHARDS = 1000
+_MOST_CONFIG = 4 << 20
 
 
 class Asked(msgspec.Struct, kw_only=True):
@@ -67,6 +72,52 @@ def of_file(path: Path) -> Asked:
     return Asked(model=Model(first, tensors), name=_name(first, path), file_bytes=size, notes=notes, path=path)
 
 
+def of_name(text: str) -> Asked:
+    """A well-known model by its name. Raises FitError for a name that means none."""
+    found = named(text)
+    model = model_of(found.shape, found.type)
+    return Asked(
+        model=model, name=found.shape.name, file_bytes=model.header.size - model.header.start, notes=list(found.notes)
+    )
+
+
+def of_config(text: bytes, name: str, weights: int = 0) -> Asked:
+    """A model by its config.json. Raises FitError for one that cannot be judged."""
+    shape, kind = shape_of(text, name)
+    notes = [_("The figures are those of a GGUF file that would be made of these weights.")]
+    return Asked(model=model_of(shape, kind), name=name, file_bytes=weights or None, notes=notes)
+
+
+def of_folder(path: Path) -> Asked:
+    """A folder with a config.json, or with the parts of one GGUF model.
+
+    Raises:
+        FitError: it holds neither.
+
+    """
+    config = path / "config.json"
+    files = sorted(path.glob("*.gguf"))
+    if config.is_file():
+        with config.open("rb") as file:
+            text = file.read(_MOST_CONFIG)
+        weights = sum(one.stat().st_size for one in path.glob("*.safetensors"))
+        return of_config(text, path.resolve().name, weights)
+    firsts = [one for one in files if not (match := _SHARD.fullmatch(one.name)) or match["number"] == "00001"]
+    if len(firsts) == 1:
+        return of_file(firsts[0])
+    told = _("{path} holds no config.json and not one GGUF model alone: name the file. It has: {files}.")
+    raise FitError(told.format(path=path, files=", ".join(one.name for one in firsts[:20]) or "-"))
+
+
+def requantised_as(asked: Asked, kind: str) -> Asked:
+    """The same model as another type of file."""
+    model = Model(asked.model.header, requantised(asked.model, kind))
+    model.keys["general.file_type"] = next(one.number for one in file_types() if one.name == kind)
+    told = _("The file was not made: {type} is what `llama-quantize` would write.").format(type=kind)
+    size = sum(one.bytes for one in model.tensors)
+    return Asked(model=model, name=asked.name, file_bytes=size, notes=[*asked.notes, told], projector=asked.projector)
+
+
 def of_found(found: Found, web: Web, word: str) -> Asked:
     """A model of one or several GGUF files that lie elsewhere: their headers alone come.
 
@@ -74,6 +125,12 @@ def of_found(found: Found, web: Web, word: str) -> Asked:
         FitError: they do not come, or they are none.
 
     """
+    if found.config:
+        answer, _url = web.get(found.config)
+        try:
+            return of_config(answer.read(_MOST_CONFIG), word, found.weights)
+        finally:
+            answer.close()
     headers = [_remote_header(url, web) for url in found.urls[:_MOST_SHARDS]]
     tensors = tuple(tensor for one in headers for tensor in one.tensors)
     return Asked(
