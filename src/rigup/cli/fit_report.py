@@ -139,5 +139,5 @@ def _option(change: Answer) -> str:
 
 def _end(told: Answer) -> list[str]:
     how = _("planned by the engine itself") if told["exact"] else _("reckoned as it plans")
-    lines = wrapped(_("Held for {runtime}, {how}.").format(runtime=told["runtime"], how=how))
+    lines = wrapped(_("The figures hold for {runtime}, {how}.").format(runtime=told["runtime"], how=how))
     return [line for note in told["notes"] for line in wrapped(note)] + lines

@@ -7,7 +7,11 @@ graph takes so depends on the order of its nodes, which is that of a walk from e
 
 from collections.abc import Iterable
 
+from rigup.fit.errors import HeaderError
+from rigup.language import _
+
 ALIGNMENT = 32
+_MOST = 1 << 56
 _IN_PLACE = frozenset({"SCALE", "ADD", "ADD_ID", "SUB", "MUL", "DIV", "SQR", "SQRT", "UNARY", "ROPE", "RMS_NORM", "SOFT_MAX"})  # fmt: skip
 
 Sizes = tuple[int, ...]
@@ -86,6 +90,8 @@ class _Room:
         self.most = 0
 
     def take(self, size: int) -> int:
+        if not 0 <= size < _MOST:
+            raise HeaderError(_("The header's numbers ask for more memory than any machine has: the file is broken."))
         best = -1
         for number in range(len(self.free) - 1):
             have = self.free[number][1]
@@ -101,6 +107,8 @@ class _Room:
         return at
 
     def give(self, at: int, size: int) -> None:
+        if not size:
+            return
         free = self.free
         number = next(number for number, piece in enumerate(free) if piece[0] > at)
         if number and sum(free[number - 1]) == at:
