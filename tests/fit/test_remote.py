@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from rigup.cli import main
 from rigup.fit.errors import FitError
-from rigup.fit.gguf import read_header
+from rigup.fit.gguf import Listed, read_header
 from rigup.fit.hub import of_repository, of_tag
 from rigup.fit.remote import Remote, Unreachable, Web
 
@@ -203,3 +203,25 @@ def test_an_address_is_answered_like_a_file(server, tmp_path: Path) -> None:
         done = CliRunner().invoke(main, ["fit", word, "--on", "cpu", "--json"], standalone_mode=False)
         told.append(json.loads(done.output)["memory"])
     assert told[0] == told[1]
+
+
+def _with_merges(count: int):
+    keys = {**_KEYS, "tokenizer.ggml.merges": [f"first{number} second{number * 7919 % 99991}" for number in range(count)],
+            "tokenizer.ggml.bos_token_id": 1, "tokenizer.chat_template": "{% for one in messages %}" * 40}  # fmt: skip
+    return ggufs.header(keys, _TENSORS)[0]
+
+
+@pytest.mark.parametrize("count", [200_000, 700_000])
+def test_the_end_of_a_vocabulary_of_any_length_is_found_without_it(
+    server, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    head = _with_merges(count)
+    monkeypatch.setattr(f"{__name__}._HEAD", head)
+    web = Web()
+    header = _header(server, "plain", web)
+    assert header.keys["tokenizer.ggml.merges"] == Listed(count)
+    assert header.keys["tokenizer.ggml.bos_token_id"] == 1
+    assert [(one.name, one.sizes) for one in header.tensors] == [(name, sizes) for name, sizes, _kind in _TENSORS]
+    assert header.start == len(head)
+    assert web.received < 10 << 20
+    assert len(head) > web.received or count < 700_000

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from rigup.fit.errors import HeaderError
 from rigup.fit.quants import block
 from rigup.fit.source import Source
+from rigup.fit.texts import ends_of_texts
 from rigup.language import _
 
 MAGIC = b"GGUF"
@@ -77,20 +78,51 @@ def read_header(source: Source) -> Header:
     """
     reader = _Reader(source)
     version, tensors, keys = reader.beginning()
-    told: dict[str, Value] = {}
-    for _number in range(keys):
+    told, found = _rest(reader, {}, keys, tensors)
+    alignment = _alignment(reader, told)
+    start = -(-reader.at // alignment) * alignment
+    end = start + max((one.offset + one.bytes for one in found), default=0)
+    return Header(version, told, found, start, source.size, max(0, end - source.size))
+
+
+def _rest(
+    reader: "_Reader", told: dict[str, Value], keys: int, tensors: int
+) -> tuple[dict[str, Value], tuple[Tensor, ...]]:
+    """What follows: so many keys, and the tensors."""
+    while len(told) < keys:
         name = reader.text(_MOST_NAME)
         if name in told:
             raise reader.broken(_("the key {name} is told twice").format(name=name[:100]))
-        told[name] = reader.value(reader.number("I"), 0)
-    alignment = told.get("general.alignment", _ALIGNMENT)
-    if type(alignment) is not int or not 8 <= alignment <= 1 << 16 or alignment & (alignment - 1):
-        raise reader.broken(_("the alignment is {value}").format(value=str(alignment)[:40]))
+        try:
+            told[name] = reader.value(reader.number("I"), 0)
+        except _Far as far:
+            return _after(reader, {**told, name: Listed(far.count)}, keys, tensors)
+    alignment = _alignment(reader, told)
     found = tuple(reader.tensor(alignment) for _number in range(tensors))
-    start = -(-reader.at // alignment) * alignment
     _check(reader, found)
-    end = start + max((one.offset + one.bytes for one in found), default=0)
-    return Header(version, told, found, start, source.size, max(0, end - source.size))
+    return told, found
+
+
+def _after(
+    reader: "_Reader", told: dict[str, Value], keys: int, tensors: int
+) -> tuple[dict[str, Value], tuple[Tensor, ...]]:
+    """The same behind a list of texts that is too long to come: of the places where it may end the one that all else fits."""
+    problem = reader.broken(_("a text beyond the end of every header"))
+    for end in ends_of_texts(reader.source, reader.at, reader.order):
+        reader.at = end
+        reader.source.step_to(end)
+        try:
+            return _rest(reader, dict(told), keys, tensors)
+        except HeaderError as error:
+            problem = error
+    raise problem
+
+
+def _alignment(reader: "_Reader", told: dict[str, Value]) -> int:
+    found = told.get("general.alignment", _ALIGNMENT)
+    if type(found) is not int or not 8 <= found <= 1 << 16 or found & (found - 1):
+        raise reader.broken(_("the alignment is {value}").format(value=str(found)[:40]))
+    return found
 
 
 def _check(reader: "_Reader", tensors: tuple[Tensor, ...]) -> None:
@@ -102,6 +134,14 @@ def _check(reader: "_Reader", tensors: tuple[Tensor, ...]) -> None:
         if one.offset < end:
             raise reader.broken(_("the tensor {name} lies over another").format(name=one.name[:100]))
         end = one.offset + one.bytes
+
+
+class _Far(Exception):
+    """A list of so many texts would have to come whole, which is more than a header is worth."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self.count = count
 
 
 class _Reader:
@@ -202,8 +242,10 @@ class _Reader:
 
     def step_over(self, count: int) -> None:
         """Texts, which have to be walked; a vocabulary has hundreds of thousands."""
-        length_at = struct.Struct(self.order + "Q").unpack_from
+        length_at, all_of_them = struct.Struct(self.order + "Q").unpack_from, count
         while count:
+            if self.source.enough and self.at > self.source.enough:
+                raise _Far(all_of_them)
             here, buffer = self.at, self.source.buffer
             end = min(len(buffer), MOST_BYTES) - 8
             while count and here <= end:

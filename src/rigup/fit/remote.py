@@ -152,6 +152,8 @@ def _check(answer: Reply, url: str) -> None:
 class Remote:
     """A file behind an address, whose header comes in growing bites."""
 
+    enough = 4 << 20
+
     def __init__(self, url: str, web: Web) -> None:
         self.name = urlsplit(url).path.rpartition("/")[2] or url
         self._held = bytearray()
@@ -179,6 +181,27 @@ class Remote:
         """Go on at `end`: nobody looks at what lies before it, and it does not come."""
         if not self._stream and end > len(self._held):
             self._held += bytes(end - len(self._held))
+            self._bite = _FIRST
+
+    def peek(self, at: int, count: int) -> bytes:
+        """Some bytes from anywhere; what has come already does not come again."""
+        count = min(count, self.size - at) if self.size else count
+        if self._stream or at + count <= len(self._held):
+            self.need(at + count)
+            return bytes(self._held[at : at + count])
+        answer, self._url = self._web.get(self._url, {"Range": f"bytes={at}-{at + count - 1}"})
+        found = bytearray()
+        while answer.status == 206 and len(found) < count:
+            try:
+                part = answer.read(count - len(found))
+            except _CUT:
+                part = b""
+            if not part:
+                break
+            found += part
+        answer.close()
+        self._web.received += len(found)
+        return bytes(found)
 
     def _ask(self, end: int) -> None:
         start = len(self._held)

@@ -19,16 +19,23 @@ class Source(Protocol):
     """Of the whole file, in bytes."""
     buffer: Buffer
     """What has come so far; it only grows, and it may be replaced: look at it anew after `need`."""
+    enough: int
+    """Bytes after which lists of texts are not walked but jumped over; 0 where walking costs nothing."""
 
     def need(self, end: int) -> None:
         """Have bytes up to `end`. Raises HeaderError where the file has not that many, or they do not come."""
 
     def step_to(self, end: int) -> None:
-        """Nobody will look at what lies before `end`."""
+        """Nobody will look at what lies before `end`, unless it is there already."""
+
+    def peek(self, at: int, count: int) -> bytes:
+        """Some bytes from anywhere, fewer at the end of the file."""
 
 
 class Local:
     """A file of this machine, mapped: only the pages that are looked at are read."""
+
+    enough = 0
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
@@ -48,9 +55,15 @@ class Local:
     def step_to(self, end: int) -> None:
         """It is all there."""
 
+    def peek(self, at: int, count: int) -> bytes:
+        """Some bytes."""
+        return bytes(self.buffer[at : at + count])
+
 
 class Held:
     """Bytes that are there already."""
+
+    enough = 0
 
     def __init__(self, content: bytes, name: str = "", size: int | None = None) -> None:
         self.name, self.buffer = name, content
@@ -63,6 +76,10 @@ class Held:
 
     def step_to(self, end: int) -> None:
         """It is all there."""
+
+    def peek(self, at: int, count: int) -> bytes:
+        """Some bytes."""
+        return bytes(self.buffer[at : at + count])
 
 
 def cut_off(name: str, size: int) -> HeaderError:
