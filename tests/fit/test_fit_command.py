@@ -86,3 +86,23 @@ def test_the_parts_of_a_split_model_are_counted_together(tmp_path: Path) -> None
     ggufs.write(tmp_path / "model-00002-of-00002.gguf", {"split.no": 1}, tensors[60:])
     both, one = (json.loads(_run(str(path), "--on", "cpu", "--json").output) for path in (first, whole))
     assert both["memory"] == one["memory"]
+
+
+def test_what_bench_measured_on_this_machine_counts_for_more_than_a_guess(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rigup.machine.baseline import state_folder
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    before = json.loads(_run(file, "--on", "cpu", "--json").output)["decode"]
+    folder = state_folder("bench")
+    folder.mkdir(parents=True)
+    results = [
+        {"name": "memory-read", "median": 5e10, "unit": "B/s"},
+        {"name": "memory-copy", "median": "odd", "unit": "B/s"},
+    ]
+    run = {"recorded_at": "2026-01-01", "devices": [{"vendor": "cpu", "name": "some processor", "results": results}, 7]}
+    (folder / "some.jsonl").write_text("no json\n" + json.dumps(run) + "\n[]\n", encoding="utf-8")
+    after = json.loads(_run(file, "--on", "cpu", "--json").output)["decode"]
+    assert after["high"] / after["low"] < before["high"] / before["low"]
+    assert "measured on this machine" in " ".join(after["because"])

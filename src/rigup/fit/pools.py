@@ -24,6 +24,7 @@ class Pool(msgspec.Struct, frozen=True, kw_only=True):
         bandwidth: bytes a second by the data sheet; None where nobody tells.
         rate: operations a second in half precision.
         assumed: `free` was not read but reckoned.
+        measured: the bandwidth is not the data sheet's, but what was measured on this machine.
 
     """
 
@@ -36,6 +37,7 @@ class Pool(msgspec.Struct, frozen=True, kw_only=True):
     bandwidth: float | None = None
     rate: float | None = None
     assumed: bool = False
+    measured: bool = False
 
 
 class _Reserve(msgspec.Struct, frozen=True):

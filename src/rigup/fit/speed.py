@@ -61,7 +61,7 @@ def active(model: Model) -> int:
 
 def decode(model: Model, request: Request, plan: Plan, pools: Sequence[Pool]) -> dict[str, Any] | None:
     """Tokens a second that are written, low, likely, high; None where a bandwidth is not known."""
-    weights, because = touched(model, plan), [_("weights that a token reads over the memory's bandwidth by its data sheet")]  # fmt: skip
+    weights, because = touched(model, plan), [_("weights that a token reads over the memory's bandwidth")]  # fmt: skip
     times = [0.0, 0.0, 0.0]
     for size, part, pool in zip(weights, plan.parts, pools, strict=True):
         if not size and not part.kv:
@@ -69,7 +69,9 @@ def decode(model: Model, request: Request, plan: Plan, pools: Sequence[Pool]) ->
         rates = _bandwidth(pool)
         if rates is None:
             return None
-        if pool.bandwidth is None:
+        if pool.measured:
+            because.append(_("the bandwidth of {memory} was measured on this machine").format(memory=pool.name))
+        elif pool.bandwidth is None:
             because.append(_("the bandwidth of {memory} was not measured here").format(memory=pool.name))
         row = _row(model, pool)
         for number, (rate, factor, filled) in enumerate(
@@ -88,6 +90,8 @@ def decode(model: Model, request: Request, plan: Plan, pools: Sequence[Pool]) ->
 
 def _row(model: Model, pool: Pool) -> _Decode:
     rows = {row.kind: row for row in tables.rows("engine_speed", "decode", _Decode)}
+    if pool.measured and not model.number("expert_count"):
+        return rows["measured"]
     if pool.kind == HOST:
         return rows["cpu"]
     slow = rows["slow device"]

@@ -4,6 +4,7 @@ import os
 from typing import Any
 
 from rigup.fit.errors import FitError
+from rigup.fit.measured import with_measured
 from rigup.fit.pools import Pool, host_pool, pools_of
 from rigup.language import _
 
@@ -18,10 +19,12 @@ def pools_on(where: str | None) -> tuple[Pool, ...]:
 
     """
     if where == "cpu":
-        return (_own_memory(),)
+        return with_measured((_own_memory(),))
     if where == "cuda":
         return (Pool(name="CUDA0", kind="vram", backend="cuda"), _own_memory())
-    if where is None or os.path.exists(where):
+    if where is None:
+        return with_measured(_looked_at(None))
+    if os.path.exists(where):
         return _looked_at(where)
     return _in_words(where)
 
