@@ -106,3 +106,20 @@ def test_what_bench_measured_on_this_machine_counts_for_more_than_a_guess(
     after = json.loads(_run(file, "--on", "cpu", "--json").output)["decode"]
     assert after["high"] / after["low"] < before["high"] / before["low"]
     assert "measured on this machine" in " ".join(after["because"])
+
+
+def test_models_are_ranked_for_a_machine() -> None:
+    small, large = (
+        json.loads(_run("--list", "--on", where, "--json").output)["models"]
+        for where in ("GTX 1050 Ti, ram 16GB", "RTX 3090, ram 64GB")
+    )
+    assert 0 < len(small) < len(large)
+    assert [one["parameters"] for one in large] == sorted((one["parameters"] for one in large), reverse=True)
+    assert all(one["total"] < 24 << 30 for one in large)
+    assert {one["name"] for one in small} <= {one["name"] for one in large}
+    assert "qwen3-30b-a3b" in _run("--list", "--on", "RTX 3090, ram 64GB").output
+
+
+@pytest.mark.parametrize("words", [[], ["model.gguf", "--list"]])
+def test_either_a_model_or_the_list_is_asked_for(words: list[str]) -> None:
+    assert "--list" in str(_run(*words).exception)

@@ -21,7 +21,7 @@ _WHOLE = click.IntRange(1, 1 << 24)
 
 
 @click.command("fit")
-@click.argument("model")
+@click.argument("model", default="", required=False)
 @click.option("--on", "where", metavar="cpu|MACHINE", help="A capture, or a machine in words: RTX 3090, ram 32GB. By default this one.")  # fmt: skip
 @click.option("--context", type=_WHOLE, metavar="N", help="Tokens of context; 8192, or what the model knows if less.")
 @click.option("--kv", type=click.Choice(_CACHE_TYPES), default="f16", help="Type of the cache.")
@@ -36,12 +36,13 @@ _WHOLE = click.IntRange(1, 1 << 24)
 @click.option("--cpu-experts", type=click.IntRange(0, 4096), default=0, metavar="N", help="Layers whose experts stay in main memory.")  # fmt: skip
 @click.option("--tensor-split", default="", metavar="A,B…", help="Shares of the devices; by default by what is free.")
 @click.option("--quant", default="", metavar="Q", help="Ask of the model as this type of file: Q4_K_M, IQ4_XS …")
+@click.option("--list", "listing", is_flag=True, help="Rank well-known models for the machine instead.")
 @click.option("--formula", is_flag=True, help="Reckon, even where the engine could plan it itself.")
 @click.option("--engine-python", default="", metavar="PYTHON", help="The interpreter whose llama.cpp (xllamacpp) plans it; by default this one, where it has one.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.fit/1).")
 def command(
-    model: str, where: str | None, formula: bool, quant: str, engine_python: str, as_json: bool, **wish: Any
-) -> int:
+    model: str, where: str | None, listing: bool, formula: bool, quant: str, engine_python: str, as_json: bool, **wish: Any
+) -> int:  # fmt: skip
     """Tell what a model takes, whether it fits, how fast it is, and what to change.
 
     MODEL is a GGUF file, also one of several, or a header alone; a folder with config.json; an address; a repository
@@ -49,18 +50,17 @@ def command(
     lies elsewhere the header alone is read; without a network a table of well-known shapes answers.
     The exit status is 1 where it does not fit.
     """
-    from rigup.fit.engine import engine_pythons
     from rigup.fit.errors import FitError
-    from rigup.fit.judge import judged
-    from rigup.fit.where import pools_on
     from rigup.knowledge.tables import KnowledgeError
 
     if as_json:
         choose("en")  # data is the same in every language
+    if bool(model) == listing:
+        raise click.UsageError(_("Name a model, or write --list."))
     try:
-        asked = _asked(model, quant)
-        pythons = [] if formula else engine_pythons([engine_python] if engine_python else [])
-        told = judged(asked, _request(asked, wish), pools_on(where), questions=not formula, pythons=pythons)
+        if listing:
+            return _list(where, wish["context"] or _DEFAULT_CONTEXT, as_json)
+        told = _judged(_asked(model, quant), where, wish, formula, engine_python)
     except (FitError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
     if as_json:
@@ -71,6 +71,33 @@ def command(
 
         click.echo(text(outward(told), _wants_color()), color=_wants_color())
     return int(not told["fits"])
+
+
+def _judged(
+    asked: "Asked", where: str | None, wish: dict[str, Any], formula: bool, engine_python: str
+) -> dict[str, Any]:
+    from rigup.fit.engine import engine_pythons
+    from rigup.fit.judge import judged
+    from rigup.fit.where import pools_on
+
+    pythons = [] if formula else engine_pythons([engine_python] if engine_python else [])
+    return judged(asked, _request(asked, wish), pools_on(where), questions=not formula, pythons=pythons)
+
+
+def _list(where: str | None, context: int, as_json: bool) -> int:
+    from rigup.cli.progress import Waiting
+    from rigup.fit.ranking import SCHEMA, ranked
+    from rigup.fit.where import pools_on
+
+    with Waiting(_("Trying well-known models …")):
+        found = ranked(pools_on(where), context)
+    if as_json:
+        click.echo(data_text({"schema": SCHEMA, "models": found}))
+    else:
+        from rigup.cli.fit_report import list_text
+
+        click.echo(list_text(found, _wants_color()), color=_wants_color())
+    return int(not found)
 
 
 def _asked(word: str, kind: str) -> "Asked":

@@ -26,6 +26,27 @@ def text(told: Answer, color: bool = False) -> str:
     return said if color else click.unstyle(said)
 
 
+def list_text(models: list[Answer], color: bool = False) -> str:
+    """The models that a machine holds, one a line."""
+    if not models:
+        return "\n".join(wrapped(_("No model of the table fits this machine whole.")))
+    head = wrapped(
+        _("Models that fit whole with a server's settings, the largest first; tokens a second are estimates:")
+    )
+    rows = [(one["name"], one["quantisation"], size(one["total"]), _rate(one["decode"])) for one in models]
+    wide = [max(columns(row[place]) for row in rows) for place in range(4)]
+    lines = [
+        f"  {padded(name, wide[0])}  {padded(kind, wide[1])}  {' ' * (wide[2] - columns(total))}{total}  {rate}".rstrip()
+        for name, kind, total, rate in rows
+    ]
+    said = "\n".join([*(style(line, bold=True) for line in head), *lines])
+    return said if color else click.unstyle(said)
+
+
+def _rate(told: Answer | None) -> str:
+    return _("{low} to {high} tokens/s").format(low=round(told["low"]), high=round(told["high"])) if told else ""
+
+
 def _head(told: Answer) -> list[str]:
     model = told["model"]
     fields = {"model": model["name"], "type": model["quantisation"], "context": told["request"]["context"], "size": size(told["memory"]["total"])}  # fmt: skip

@@ -1,6 +1,7 @@
 """Models without a file: the header that a well-known shape would have."""
 
 from collections.abc import Iterator
+from math import prod
 
 import msgspec
 
@@ -70,15 +71,18 @@ def shapes() -> tuple[Shape, ...]:
     return tables.rows("model_shapes", "shape", Shape)
 
 
+def parameters(shape: Shape) -> int:
+    """How many weights it has."""
+    return sum(prod(sizes) for _name, sizes in _tensors(shape))
+
+
 def model_of(shape: Shape, file_type: str) -> Model:
     """The model as a file of a type would hold it."""
     half, single = block_named("F16"), block_named("F32")
     tensors, at = [], 0
     for name, sizes in _tensors(shape):
         large = len(sizes) > 1 and name.endswith("weight") and "ffn_gate_inp" not in name and "conv" not in name
-        row, count = half if large else single, 1
-        for size in sizes:
-            count *= size
+        row, count = half if large else single, prod(sizes)
         tensors.append(Tensor(name, sizes, row.number, at, count * row.bytes))
         at += count * row.bytes
     plain = Model(Header(3, _keys(shape), tuple(tensors), _START, _START + at))
