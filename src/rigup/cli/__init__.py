@@ -26,6 +26,7 @@ COMMANDS = {
     "lock": ("rigup.cli.lock", N_("Write what was resolved, with hashes and reasons, so that it can be made again.")),
     "bundle": ("rigup.cli.bundle", N_("Pack a lock with all its files, for machines without a network.")),
     "bench": ("rigup.cli.bench", N_("Measure how fast each device is.")),
+    "fit": ("rigup.cli.fit", N_("Tell whether a model fits, where, how fast it is, and what to change.")),
     "capture": ("rigup.cli.capture", N_("Write what the doctor reads here into an archive, without what is private.")),
     "explain": ("rigup.cli.explain", N_("Tell what a cause means, how it is recognised and what mends it.")),
     "knowledge": ("rigup.cli.knowledge", N_("Show a row of the tables of what is known, with its source.")),

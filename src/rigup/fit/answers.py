@@ -1,0 +1,163 @@
+"""What to ask next: the longest context, the finest quantisation, how many layers on devices, and what to change."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from rigup.fit.mixtures import requantised
+from rigup.fit.model import Model
+from rigup.fit.plan import Part, Plan, planned
+from rigup.fit.pools import HOST, Pool
+from rigup.fit.quants import FileType, file_types
+from rigup.fit.request import Request
+from rigup.language import _
+
+_CELL = 256
+_FEWEST_CONTEXT = 256
+_MOST_CONTEXT = 1 << 24
+_OFFERED = ("Q8_0", "Q6_K", "Q5_K_M", "Q5_K_S", "Q4_K_M", "Q4_K_S", "IQ4_XS", "Q3_K_L", "Q3_K_M", "Q3_K_S", "Q2_K")
+_CACHE_TYPES = ("q8_0", "q4_0")
+_SMALLER_BATCH = 128
+_ENOUGH = 2
+
+
+def fits(plan: Plan, pools: Sequence[Pool]) -> bool:
+    """Every memory has room for its part; what lies within the system's memory counts there too."""
+    host = pools[-1]
+    within = sum(part.total for part, pool in zip(plan.parts, pools, strict=True) if pool.within or pool.kind == HOST)
+    for part, pool in zip(plan.parts, pools, strict=True):
+        if pool.free is not None and part.total > pool.free:
+            return False
+    return host.free is None or within <= host.free + sum(_carved(pool, host) for pool in pools)
+
+
+def _carved(pool: Pool, host: Pool) -> int:
+    """What of a memory within the system's is not counted as the system's own (a carve-out of an APU)."""
+    return max(0, (pool.free or 0) - (host.free or 0)) if pool.within else 0
+
+
+def best(model: Model, request: Request, pools: Sequence[Pool]) -> tuple[Request, Plan]:
+    """The request with as many layers on devices as fit there, where nobody said how many."""
+    if request.gpu_layers is not None or len(pools) == 1:
+        return request, planned(model, request, pools)
+    whole = planned(model, request, pools)
+    if fits(whole, pools):
+        return msgspec.structs.replace(request, gpu_layers=model.layers + 1), whole
+    found = _layers_that_fit(model, request, pools)
+    request = msgspec.structs.replace(request, gpu_layers=found)
+    return request, planned(model, request, pools)
+
+
+def _layers_that_fit(model: Model, request: Request, pools: Sequence[Pool]) -> int:
+    """The most layers for which each device has room; the system's memory is another question."""
+
+    def roomy(count: int) -> bool:
+        plan = planned(model, msgspec.structs.replace(request, gpu_layers=count), pools, quick=True)
+        both = zip(plan.parts[:-1], pools[:-1], strict=True)
+        return all(pool.free is None or part.total <= pool.free for part, pool in both)
+
+    return _most(roomy, 0, model.layers + 1)
+
+
+def _most(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The largest number for which something holds that holds for all below it; `low` is taken for granted."""
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle - 1)
+    return low
+
+
+def longest_context(model: Model, request: Request, pools: Sequence[Pool]) -> int | None:
+    """Tokens of context for which this still fits as it is placed; None where not even the smallest does."""
+    trained = model.number("context_length") or _MOST_CONTEXT
+
+    def roomy(cells: int) -> bool:
+        asked = msgspec.structs.replace(request, context=max(_FEWEST_CONTEXT, cells * _CELL))
+        return fits(planned(model, asked, pools, quick=True), pools)
+
+    if not roomy(1):
+        return None
+    return min(trained, _most(roomy, 1, -(-min(trained, _MOST_CONTEXT) // _CELL)) * _CELL)
+
+
+def best_quantisation(model: Model, request: Request, pools: Sequence[Pool]) -> str | None:
+    """The finest type with which all of the model fits on the devices, else in all memory together; None: no type does."""
+    offered = [one for one in file_types() if one.name in _OFFERED]
+    for count in (model.layers + 1, None):
+        asked = msgspec.structs.replace(request, gpu_layers=count)
+        for one in offered:
+            if fits(best(_as(model, one), asked, pools)[1], pools):
+                return one.name
+    return None
+
+
+def _as(model: Model, kind: FileType) -> Model:
+    return Model(model.header, requantised(model, kind.name))
+
+
+def changes(model: Model, request: Request, pools: Sequence[Pool], now: str) -> list[dict[str, Any]]:
+    """What would make it fit, each by itself, with what it frees and costs; of the types the first two that do."""
+    before = best(model, request, pools)[1].sum.total
+    found = [_changed(one, before, pools) for one in _settings(model, request)]
+    found = [one for one in found if one["frees"] > 0 or one["whole"]]
+    enough = 0
+    for one in _types(model, request, now):
+        found.append(_changed(one, before, pools))
+        enough += bool(found[-1]["whole"])
+        if enough == _ENOUGH:
+            break
+    return found
+
+
+def _changed(change: "Change", before: int, pools: Sequence[Pool]) -> dict[str, Any]:
+    name, value, request, model, cost = change
+    plan = best(model, request, pools)[1]
+    roomy = fits(plan, pools)
+    return {
+        "change": name, "to": value, "frees": before - plan.sum.total, "fits": roomy,
+        "whole": roomy and (len(pools) == 1 or plan.placement.whole), "gpu_layers": plan.placement.on_devices,
+        "costs": cost,
+    }  # fmt: skip
+
+
+Change = tuple[str, str | int, Request, Model, str]
+
+
+def _settings(model: Model, request: Request) -> Iterator[Change]:
+    for kind in _CACHE_TYPES:
+        if request.kv_type_k == "f16" and any(layer.key_row for layer in model.kept):
+            asked = msgspec.structs.replace(request, kv_type_k=kind, kv_type_v=kind, flash_attn=True)
+            yield "kv", kind, asked, model, _("a coarser cache loses a little of what was said before")
+    if not request.flash_attn:
+        yield "flash_attn", "on", msgspec.structs.replace(request, flash_attn=True), model, _("nothing where the device can do it")  # fmt: skip
+    if request.context > 2 * _FEWEST_CONTEXT:
+        half = request.context // 2
+        yield "context", half, msgspec.structs.replace(request, context=half), model, _("half of the memory of what was said")  # fmt: skip
+    if request.ubatch > _SMALLER_BATCH:
+        asked = msgspec.structs.replace(request, ubatch=_SMALLER_BATCH)
+        yield "ubatch", _SMALLER_BATCH, asked, model, _("prompts are read more slowly")
+    if not request.outputs or request.outputs > request.parallel:
+        asked = msgspec.structs.replace(request, outputs=request.parallel)
+        yield "outputs", request.parallel, asked, model, _("results of the last token alone, as a server asks for them")
+    if model.number("expert_count") and not request.cpu_experts:
+        asked = msgspec.structs.replace(request, cpu_experts=model.layers)
+        yield "cpu_experts", model.layers, asked, model, _("experts are computed by the processor: slower")
+
+
+def _types(model: Model, request: Request, now: str) -> Iterator[Change]:
+    """The next smaller types, and what somebody measured that they lose."""
+    bits = 8 * sum(one.bytes for one in model.tensors) / max(1, model.parameters)
+    smaller = [one for one in file_types() if one.name in _OFFERED and one.bits < bits - 0.2 and one.name != now]
+    for one in smaller:
+        told = _("{points} points of perplexity above the unquantised model, measured with Llama 3 8B")
+        lost = told.format(points=one.perplexity) if one.perplexity is not None else _("what it loses was not measured")
+        yield "quantisation", one.name, request, _as(model, one), lost
+
+
+def parts_told(part: Part, pool: Pool) -> dict[str, Any]:
+    """A memory with what it holds."""
+    return {
+        "name": pool.name, "kind": pool.kind, "backend": pool.backend, "total_memory": pool.total, "free": pool.free,
+        "assumed": pool.assumed, **part.told(), "fits": None if pool.free is None else part.total <= pool.free,
+    }  # fmt: skip

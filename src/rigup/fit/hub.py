@@ -1,0 +1,146 @@
+"""Where a word names a model that lies elsewhere: an address, a repository of a hub, a tag of ollama."""
+
+import re
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from rigup.fit.errors import FitError
+from rigup.fit.remote import Web
+from rigup.language import _
+
+_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+_PAGE = re.compile(r"https?://[^/]+/(?P<repo>[\w.-]+/[\w.-]+)(?:/(?:blob|resolve)/[^/]+/(?P<file>[^?#]+)|/tree/[^/]+)?/?(?:[?#].*)?")  # fmt: skip
+_REPO = re.compile(r"(?:(?:hf\.co|huggingface\.co)/)?(?P<repo>[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95})(?::(?P<quant>[\w.-]{1,80}))?", re.ASCII)  # fmt: skip
+_TAG = re.compile(r"(?P<model>[A-Za-z0-9][\w.-]{0,79}(?:/[A-Za-z0-9][\w.-]{0,79})?):(?P<tag>[A-Za-z0-9][\w.-]{0,79})", re.ASCII)  # fmt: skip
+_SHARD = re.compile(r"-(\d{5})-of-(\d{5})\.gguf\Z")
+_DEFAULT = "Q4_K_M"
+_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
+_MODEL_LAYER = "application/vnd.ollama.image.model"
+_PROJECTOR_LAYER = "application/vnd.ollama.image.projector"
+_MOST_FILES = 20_000
+
+
+class Found(NamedTuple):
+    """Addresses of a model's files, and what of the answer was taken for granted.
+
+    Attributes:
+        urls: of GGUF files, the first with the header; none where the repository has weights of another form.
+        projector: bytes of what turns pictures into tokens.
+        config: address of the repository's config.json.
+        weights: bytes of its safetensors.
+
+    """
+
+    urls: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    projector: int = 0
+    config: str = ""
+    weights: int = 0
+
+
+def is_address(word: str) -> bool:
+    """A word that begins as an address does."""
+    return bool(_ADDRESS.match(word))
+
+
+def names_repository(word: str) -> bool:
+    """A word that can name a repository of a hub."""
+    return bool(_REPO.fullmatch(word))
+
+
+def names_tag(word: str) -> bool:
+    """A word that can name a tag of ollama."""
+    return bool(_TAG.fullmatch(word))
+
+
+def of_address(word: str, home: str, web: Web) -> Found:
+    """A file by its address, or a repository by that of its page."""
+    page = _PAGE.fullmatch(word)
+    if page and word.startswith(home):
+        if page["file"]:
+            return Found((f"{home}/{page['repo']}/resolve/main/{page['file']}",))
+        return of_repository(page["repo"], home, web)
+    return Found((word,))
+
+
+def of_repository(word: str, home: str, web: Web) -> Found:
+    """The file of a repository that a person means: the type that stands behind a colon, else the usual one.
+
+    Raises:
+        FitError: there is no such repository, or it has no file that can be judged.
+
+    """
+    match = _REPO.fullmatch(word)
+    if not match:
+        raise FitError(_("{word} names no repository: write user/name, or user/name:Q4_K_M.").format(word=word[:120]))
+    repo, wanted = match["repo"], match["quant"] or ""
+    listed = web.json(f"{home}/api/models/{quote(repo)}/tree/main?recursive=true")
+    files = {str(one["path"]): _size(one) for one in listed[:_MOST_FILES] if isinstance(one, dict) and one.get("path")} if isinstance(listed, list) else {}  # fmt: skip
+    base = f"{home}/{quote(repo)}/resolve/main/"
+    models = sorted(name for name in files if name.lower().endswith(".gguf") and not _aside(name))
+    projector = max((size for name, size in files.items() if name.lower().endswith(".gguf") and "mmproj" in name.lower()), default=0)  # fmt: skip
+    if not models:
+        return _of_tensors(repo, files, base)
+    name, notes = _chosen(models, wanted, repo)
+    parts = [name]
+    if shard := _SHARD.search(name):
+        stem = name[: shard.start()]
+        parts = [f"{stem}-{number:05d}-of-{shard[2]}.gguf" for number in range(1, min(int(shard[2]), 1000) + 1)]
+    return Found(tuple(base + quote(one) for one in parts), notes, projector)
+
+
+def _size(entry: dict[str, Any]) -> int:
+    large = entry.get("lfs")
+    told = large.get("size") if isinstance(large, dict) else entry.get("size")
+    return told if isinstance(told, int) and told >= 0 else 0
+
+
+def _aside(name: str) -> bool:
+    """Files beside a model: projectors, drafts, importance matrices."""
+    last = name.rpartition("/")[2].lower()
+    return last.startswith(("mmproj", "mtp-", "imatrix")) or "mmproj" in last
+
+
+def _chosen(models: list[str], wanted: str, repo: str) -> tuple[str, tuple[str, ...]]:
+    firsts = [name for name in models if not (shard := _SHARD.search(name)) or shard[1] == "00001"]
+    kind = wanted or _DEFAULT
+    fit = [
+        name for name in firsts if re.search(rf"(?<![A-Za-z0-9]){re.escape(kind)}(?![A-Za-z0-9_])", name, re.IGNORECASE)
+    ]
+    if fit:
+        told = _("{repo}: {name} was taken, since no type was named.").format(repo=repo, name=fit[0])
+        return fit[0], () if wanted else (told,)
+    if wanted:
+        told = _("{repo} has no file of the type {type}. It has: {files}.")
+        raise FitError(told.format(repo=repo, type=wanted, files=", ".join(firsts[:40])))
+    if not firsts:
+        raise FitError(_("{repo} has no first part of a model.").format(repo=repo))
+    told = _("{repo}: {name} was taken, since no type was named.").format(repo=repo, name=firsts[0])
+    return firsts[0], (told,)
+
+
+def _of_tensors(repo: str, files: dict[str, int], base: str) -> Found:
+    weights = sum(size for name, size in files.items() if name.endswith(".safetensors") and "/" not in name)
+    if "config.json" in files and weights:
+        return Found((), (), 0, f"{base}config.json", weights)
+    raise FitError(_("{repo} has neither GGUF files nor safetensors with a config.json.").format(repo=repo))
+
+
+def of_tag(word: str, registry: str, web: Web) -> Found:
+    """The model behind a tag of ollama, which its registry keeps as a GGUF file.
+
+    Raises:
+        FitError: there is no such tag.
+
+    """
+    match = _TAG.fullmatch(word)
+    if not match:
+        raise FitError(_("{word} names no tag: write for instance llama3.2:3b.").format(word=word[:120]))
+    name = match["model"] if "/" in match["model"] else f"library/{match['model']}"
+    told = web.json(f"{registry}/v2/{name}/manifests/{match['tag']}", {"Accept": _MANIFEST})
+    layers = [one for one in (told.get("layers") if isinstance(told, dict) else None) or () if isinstance(one, dict)]
+    blob = next((str(one.get("digest")) for one in layers if one.get("mediaType") == _MODEL_LAYER), "")
+    if not re.fullmatch(r"sha256:[0-9a-f]{64}", blob):
+        raise FitError(_("{word} has no model in the registry.").format(word=word))
+    projector = sum(_size(one) for one in layers if one.get("mediaType") == _PROJECTOR_LAYER)
+    return Found((f"{registry}/v2/{name}/blobs/{blob}",), (), projector)

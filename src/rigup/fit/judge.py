@@ -1,0 +1,232 @@
+"""The answer of `rigup fit`: what a model takes on a machine, whether it fits, how fast it is, and what else would go."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rigup.fit.answers import best, best_quantisation, changes, fits, longest_context, parts_told
+from rigup.fit.config import shape_of
+from rigup.fit.engine import planned_by_engine
+from rigup.fit.errors import FitError, HeaderError
+from rigup.fit.gguf import Header, read_header
+from rigup.fit.hub import Found
+from rigup.fit.mixtures import requantised
+from rigup.fit.model import Model
+from rigup.fit.names import named
+from rigup.fit.plan import Plan
+from rigup.fit.pools import Pool
+from rigup.fit.quants import block, file_types
+from rigup.fit.remote import Remote, Web
+from rigup.fit.request import Request
+from rigup.fit.shapes import model_of
+from rigup.fit.source import Local
+from rigup.fit.speed import decode, prefill
+from rigup.language import _
+
+Answer = dict[str, Any]
+SCHEMA = "rigup.fit/1"
+_SHARD = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf")
+_MOST_SHARDS = 1000
+_MOST_CONFIG = 4 << 20
+
+
+class Asked(msgspec.Struct, kw_only=True):
+    """A model with where it came from, and what of it is not certain."""
+
+    model: Model
+    name: str
+    file_bytes: int | None
+    notes: list[str] = []
+    projector: int = 0
+    path: Path | None = None
+
+
+def of_file(path: Path) -> Asked:
+    """A GGUF file and, where it is one of several, those beside it.
+
+    Raises:
+        HeaderError: one of them cannot be read.
+
+    """
+    header = read_header(Local(path))
+    headers, notes, size = [header], [], header.size
+    match = _SHARD.fullmatch(path.name)
+    for number in range(1, min(int(match["count"]), _MOST_SHARDS) + 1) if match else ():
+        other = path.with_name(f"{match['stem']}-{number:05d}-of-{match['count']}.gguf") if match else path
+        if other == path:
+            continue
+        if not other.exists():
+            told = _("{name} is one of {count} parts, and {missing} is not beside it: what the model takes stands in all of them together.")  # fmt: skip
+            raise HeaderError(
+                told.format(name=path.name, count=int(match["count"]) if match else 0, missing=other.name)
+            )
+        headers.append(read_header(Local(other)))
+        size += headers[-1].size
+    first = next((one for one in headers if "general.architecture" in one.keys), header)
+    tensors = tuple(tensor for one in headers for tensor in one.tensors)
+    if any(one.missing for one in headers):
+        notes.append(_("The file is shorter than its header says: the download broke off, or it is a header alone."))
+    return Asked(model=Model(first, tensors), name=_name(first, path), file_bytes=size, notes=notes, path=path)
+
+
+def of_name(text: str) -> Asked:
+    """A well-known model by its name. Raises FitError for a name that means none."""
+    found = named(text)
+    model = model_of(found.shape, found.type)
+    return Asked(
+        model=model, name=found.shape.name, file_bytes=model.header.size - model.header.start, notes=list(found.notes)
+    )
+
+
+def of_config(text: bytes, name: str, weights: int = 0) -> Asked:
+    """A model by its config.json. Raises FitError for one that cannot be judged."""
+    shape, kind = shape_of(text, name)
+    notes = [_("The figures are those of a GGUF file that would be made of these weights.")]
+    return Asked(model=model_of(shape, kind), name=name, file_bytes=weights or None, notes=notes)
+
+
+def of_folder(path: Path) -> Asked:
+    """A folder with a config.json, or with the parts of one GGUF model.
+
+    Raises:
+        FitError: it holds neither.
+
+    """
+    config = path / "config.json"
+    files = sorted(path.glob("*.gguf"))
+    if config.is_file():
+        with config.open("rb") as file:
+            text = file.read(_MOST_CONFIG)
+        weights = sum(one.stat().st_size for one in path.glob("*.safetensors"))
+        return of_config(text, path.resolve().name, weights)
+    firsts = [one for one in files if not (match := _SHARD.fullmatch(one.name)) or match["number"] == "00001"]
+    if len(firsts) == 1:
+        return of_file(firsts[0])
+    told = _("{path} holds no config.json and not one GGUF model alone: name the file. It has: {files}.")
+    raise FitError(told.format(path=path, files=", ".join(one.name for one in firsts[:20]) or "-"))
+
+
+def requantised_as(asked: Asked, kind: str) -> Asked:
+    """The same model as another type of file."""
+    model = Model(asked.model.header, requantised(asked.model, kind))
+    model.keys["general.file_type"] = next(one.number for one in file_types() if one.name == kind)
+    told = _("The file was not made: {type} is what `llama-quantize` would write.").format(type=kind)
+    size = sum(one.bytes for one in model.tensors)
+    return Asked(model=model, name=asked.name, file_bytes=size, notes=[*asked.notes, told], projector=asked.projector)
+
+
+def of_found(found: Found, web: Web, word: str) -> Asked:
+    """A model of one or several GGUF files that lie elsewhere: their headers alone come.
+
+    Raises:
+        FitError: they do not come, or they are none.
+
+    """
+    if found.config:
+        answer, _url = web.get(found.config)
+        try:
+            return of_config(answer.read(_MOST_CONFIG), word, found.weights)
+        finally:
+            answer.close()
+    headers = [_remote_header(url, web) for url in found.urls[:_MOST_SHARDS]]
+    tensors = tuple(tensor for one in headers for tensor in one.tensors)
+    return Asked(
+        model=Model(headers[0], tensors), name=_name(headers[0], Path(word)), notes=list(found.notes),
+        file_bytes=sum(one.size for one in headers), projector=found.projector,
+    )  # fmt: skip
+
+
+def _remote_header(url: str, web: Web) -> Header:
+    source = Remote(url, web)
+    try:
+        return read_header(source)
+    finally:
+        source.close()
+
+
+def _name(header: Header, path: Path) -> str:
+    told = header.keys.get("general.name")
+    return told if isinstance(told, str) and told else path.stem
+
+
+def quantisation(model: Model) -> str:
+    """The mixture that the header tells, or the type of most weights."""
+    number = model.keys.get("general.file_type")
+    told = next((one.name for one in file_types() if one.number == number), "")
+    by_type: dict[int, int] = {}
+    for one in model.tensors:
+        by_type[one.kind] = by_type.get(one.kind, 0) + one.numbers
+    most = block(max(by_type, key=lambda kind: by_type[kind], default=0))
+    return told or (most.name if most else "")
+
+
+def judged(
+    asked: Asked, request: Request, pools: Sequence[Pool], questions: bool = True, pythons: Sequence[str] = ()
+) -> Answer:
+    """The whole answer; without `questions` only what the request itself takes.
+
+    Args:
+        asked: the model.
+        request: how it is to run.
+        pools: the machine's memories.
+        questions: what else would fit is looked for too.
+        pythons: interpreters whose engine may plan it.
+
+    """
+    model = asked.model
+    request = msgspec.structs.replace(request, projector=asked.projector)
+    request, plan = best(model, request, pools)
+    _by_engine(asked, request, plan, pythons)
+    found: Answer = {
+        "schema": SCHEMA, "model": _model(asked), "runtime": plan.runtime, "request": _request(request, plan),
+        "memory": plan.sum.told(),
+        "devices": [parts_told(part, pool) for part, pool in zip(plan.parts, pools, strict=True)],
+        "fits": fits(plan, pools), "decode": decode(model, request, plan, pools), "prefill": prefill(model, plan, pools),
+        "answers": {}, "exact": plan.exact, "notes": asked.notes,
+    }  # fmt: skip
+    if questions:
+        found["answers"] = _answers(model, request, pools, plan)
+    return found
+
+
+def _by_engine(asked: Asked, request: Request, plan: Plan, pythons: Sequence[str]) -> None:
+    """Put the engine's own figures in place of ours, where it is asked for its processor alone."""
+    if len(plan.parts) > 1 or asked.path is None:
+        return
+    for python in pythons:
+        told = planned_by_engine(asked.path, request, python)
+        if told is not None:
+            part = plan.parts[0]
+            part.kv, part.recurrent, part.compute, part.output = told.kv, told.recurrent, told.compute, told.output
+            plan.exact, plan.runtime = True, told.runtime
+            return
+
+
+def _answers(model: Model, request: Request, pools: Sequence[Pool], plan: Plan) -> Answer:
+    free = msgspec.structs.replace(request, gpu_layers=None) if not plan.placement.whole else request
+    tight = not fits(plan, pools) or (len(pools) > 1 and not plan.placement.whole)
+    return {
+        "best_quantisation": best_quantisation(model, request, pools),
+        "longest_context": longest_context(model, request, pools),
+        "gpu_layers": plan.placement.on_devices, "layers": model.layers + 1,
+        "changes": changes(model, free, pools, quantisation(model)) if tight else [],
+    }  # fmt: skip
+
+
+def _model(asked: Asked) -> Answer:
+    model = asked.model
+    return {
+        "name": asked.name, "architecture": model.architecture, "parameters": model.parameters,
+        "quantisation": quantisation(model), "file_bytes": asked.file_bytes,
+        "context_trained": model.number("context_length") or None, "layers": model.layers,
+        "experts": model.number("expert_count") or None,
+    }  # fmt: skip
+
+
+def _request(request: Request, plan: Plan) -> Answer:
+    told = msgspec.to_builtins(request)
+    told["context"], told["gpu_layers"] = request.whole, plan.placement.on_devices
+    return {"engine": "llama.cpp", **told, "tensor_split": list(request.tensor_split)}

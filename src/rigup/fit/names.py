@@ -1,0 +1,131 @@
+"""Models as people name them: "Llama-3 8B Q4", "qwen3 30b a3b", a file's name. What was taken for granted is said."""
+
+import difflib
+import re
+from typing import NamedTuple
+
+from rigup.fit.errors import FitError
+from rigup.fit.quants import file_types
+from rigup.fit.shapes import Shape, shapes
+from rigup.language import _
+
+USUAL = "Q4_K_M"
+_END = re.compile(r"(?:-\d{5}-of-\d{5})?\.gguf\Z", re.IGNORECASE)
+_TYPE = re.compile(
+    r"(?<![a-z0-9])(?:ud[-_ ])?(?:iq ?([1-4])[-_ ]?(xxs|xs|s|m|nl)|q ?([2-8])(?:[-_ ]?([01k])(?:[-_ ]?(xxl|xl|xs|s|m|l)(?![a-z]))?)?"
+    r"|(mxfp4|nvfp4|tq[12]_0|bf16|fp16|f16|fp32|f32)|([48])[- ]?bits?|int([48])|(awq|gptq))(?:_moe)?(?![a-z0-9])"
+)
+_SIZE = re.compile(r"\d{1,3}(?:\.\d{1,2})?[bm]|\d{1,2}x\d{1,3}b")
+_WORDS = re.compile(
+    r"e\d{1,2}b(?![a-z0-9])|\d{1,2}x\d{1,3}b(?![a-z0-9])|a\d{1,3}(?:\.\d)?b(?![a-z0-9])|\d{1,4}(?:\.\d{1,3})?[bm](?![a-z0-9])|\d{1,2}[ac-ln-z](?![a-z0-9])|[a-z]+|\d+(?:\.\d+)*"
+)
+_VERSION = re.compile(r"\d{1,2}(?:\.\d{1,3})*[a-z]?")
+_BY_NUMBER = {"2": "Q2_K", "3": "Q3_K_M", "4": USUAL, "5": "Q5_K_M", "6": "Q6_K", "8": "Q8_0"}
+_SAME = {"FP16": "F16", "FP32": "F32", "MXFP4": "MXFP4_MOE", "XL": "M", "XXL": "M"}
+_MOST = 200
+_NEAR = 5
+
+
+class Named(NamedTuple):
+    """A shape and a type, and what was taken for granted of either."""
+
+    shape: Shape
+    type: str
+    notes: tuple[str, ...]
+
+
+def named(text: str) -> Named:
+    """The shape that a name means. Raises FitError where it means none, with the nearest."""
+    plain = _END.sub("", text[:_MOST]).lower()
+    kind, rest = file_type(plain)
+    words = _WORDS.findall(rest)
+    sizes = [word for word in words if _SIZE.fullmatch(word)]
+    found = _best([word for word in words if word not in sizes], words, sizes)
+    if found is None:
+        raise FitError(_unknown(text, words))
+    shape, sure = found
+    notes = [] if kind else [_("No type was named: {type} was taken.").format(type=USUAL)]
+    if not sure:
+        notes.append(_("It was taken to be {name}.").format(name=shape.name))
+    notes.append(_("There is no file: the figures are those of the well-known shape {name}.").format(name=shape.name))
+    return Named(shape, kind or USUAL, tuple(notes))
+
+
+def file_type(text: str) -> tuple[str, str]:
+    """The type that a name tells, the last where it tells several, and the rest of it; "" where it tells none."""
+    hits = list(_TYPE.finditer(text))
+    kind = _kind(hits[-1]) if hits else ""
+    return kind, _TYPE.sub(" ", text)
+
+
+def _kind(hit: "re.Match[str]") -> str:
+    fine, fine_end, digit, form, end, whole, bits, integer, _four = hit.groups()
+    known = {one.name for one in file_types()}
+    if fine:
+        told = f"IQ{fine}_{fine_end.upper()}"
+    elif digit and form in ("0", "1"):
+        told = f"Q{digit}_{form}"
+    elif digit:
+        told = f"Q{digit}_K_{_SAME.get((end or '').upper(), (end or '').upper())}" if end else _BY_NUMBER.get(digit, "")
+    elif whole:
+        told = _SAME.get(whole.upper(), whole.upper())
+    else:
+        told = _BY_NUMBER["8" if "8" in (bits, integer) else "4"]
+    if told in known:
+        return told
+    return _BY_NUMBER.get(digit or "", "") if digit else ""
+
+
+def _best(family: list[str], words: list[str], sizes: list[str]) -> tuple[Shape, bool] | None:
+    """The shape whose family's words stand there, the longest such name; whether that is beyond doubt."""
+    found: list[tuple[int, int, Shape]] = []
+    for number, shape in enumerate(shapes()):
+        if shape.size not in sizes and not (shape.usual and not sizes) and not _says_size(shape, words):
+            continue
+        length = max((len(told.split()) for told in shape.names if _names(words, told)), default=0)
+        if length:
+            found.append((-length, number, shape))
+    found.sort(key=lambda one: one[:2])
+    if not found:
+        return None
+    shape = found[0][2]
+    rivals = [one for one in found[1:] if one[0] == found[0][0]]
+    exact = not rivals and (shape.size in sizes or _says_size(shape, words) or len(family) > 0)
+    return shape, exact
+
+
+def _names(words: list[str], told: str) -> bool:
+    """The words have this name in them; one without a number is another family's where a version follows it."""
+    wanted = told.split()
+    if any(word[0].isdigit() for word in wanted):
+        return _holds(words, wanted)
+    places = [at for at in range(len(words) - len(wanted) + 1) if words[at : at + len(wanted)] == wanted]
+    after = next(iter(words[places[-1] + len(wanted) :]), "") if places else ""
+    return bool(places) and (bool(_SIZE.fullmatch(after)) or not _VERSION.fullmatch(after))
+
+
+def _says_size(shape: Shape, words: list[str]) -> bool:
+    """The family's own name says the size (command-r7b)."""
+    return any(told.split()[-1] == "b" and _holds(words, told.split()) for told in shape.names)
+
+
+def _holds(words: list[str], wanted: list[str]) -> bool:
+    count = len(wanted)
+    joined = [word for one in words for word in _apart(one)] if wanted[-1] == "b" else words
+    return any(joined[start : start + count] == wanted for start in range(len(joined) - count + 1))
+
+
+def _apart(word: str) -> list[str]:
+    return re.findall(r"\d+|[a-z]+", word)
+
+
+def _unknown(text: str, words: list[str]) -> str:
+    by_name = {shape.name: shape for shape in shapes()}
+    near = difflib.get_close_matches("-".join(words), by_name, _NEAR, 0.3)
+    near += [name for name, shape in by_name.items() if name not in near and any(_holds(words, told.split()) for told in shape.names)]  # fmt: skip
+    told = _("{name} is no model that is known here. Near it are: {near}. A file, an address or a repository (user/name) is read itself.")  # fmt: skip
+    if not near:
+        told = _(
+            "{name} is no model that is known here. A file, an address or a repository (user/name) is read itself."
+        )
+    return told.format(name=text[:_MOST], near=", ".join(near[:_NEAR]))

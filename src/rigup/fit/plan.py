@@ -1,0 +1,143 @@
+"""What a model takes, part by part and memory by memory, as llama.cpp would lay it out."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from rigup.fit.graph import ALIGNMENT, Allocation
+from rigup.fit.model import Model
+from rigup.fit.network import network
+from rigup.fit.placement import Placement, placed
+from rigup.fit.pools import HOST, Pool
+from rigup.fit.request import Request, cache_of, state_of
+from rigup.fit.splitting import split
+from rigup.knowledge import tables
+
+ENGINE = "llama.cpp"
+_FLOAT = 4
+_FEW, _FIRST, _LAST = 16, 12, 2  # layers that a quick plan takes of a deep model
+
+
+class Part(msgspec.Struct, kw_only=True):
+    """What one memory has to hold, in bytes."""
+
+    weights: int = 0
+    kv: int = 0
+    recurrent: int = 0
+    compute: int = 0
+    output: int = 0
+    projector: int = 0
+    overhead: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return sum(getattr(self, name) for name in self.__struct_fields__)
+
+    def told(self) -> dict[str, int]:
+        """By name, the sum last."""
+        return {**{name: getattr(self, name) for name in self.__struct_fields__}, "total": self.total}
+
+
+class Plan(msgspec.Struct, kw_only=True):
+    """A model on a machine: a part for each memory, the system's last."""
+
+    parts: list[Part]
+    placement: Placement
+    exact: bool = False
+    runtime: str = ""
+
+    @property
+    def sum(self) -> Part:
+        """All memories together."""
+        names = Part.__struct_fields__
+        return Part(**{name: sum(getattr(one, name) for one in self.parts) for name in names})
+
+
+class _Cost(msgspec.Struct, frozen=True):
+    engine: str
+    bytes: int
+    backend: str = ""
+    kind: str = ""
+
+
+class _Runtime(msgspec.Struct, frozen=True):
+    engine: str
+    version: str
+
+
+def runtime() -> str:
+    """The engine and version for which the closed forms hold."""
+    row = next(row for row in tables.rows("engine_memory", "runtime", _Runtime) if row.engine == ENGINE)
+    return f"{row.engine} {row.version}"
+
+
+def shares(pools: Sequence[Pool]) -> tuple[float, ...]:
+    """How llama.cpp spreads layers over devices: by what each has free."""
+    return tuple(float(one.free or one.total or 1) for one in pools if one.kind != HOST)
+
+
+def planned(model: Model, request: Request, pools: Sequence[Pool], quick: bool = False) -> Plan:
+    """The plan of a request; `quick` looks at some layers of a deep model only, which is nearly as good."""
+    split_by = request.tensor_split or shares(pools)
+    placement = placed(model, request, split_by[: len(pools) - 1])
+    host = len(pools) - 1
+    parts = [Part() for _pool in pools]
+    _weights(model, placement, parts)
+    for number, layer in enumerate(model.kept):
+        part = parts[placement.of_tensor(f"cache.{number}")]
+        part.kv += cache_of(layer, model, request)
+        part.recurrent += state_of(layer, request)
+    for part, size in zip(parts, _compute(model, request, placement, quick), strict=True):
+        part.compute = size
+    parts[0].projector = request.projector
+    parts[host].output = model.vocabulary * _FLOAT * max(1, request.parallel)
+    parts[host].overhead = _process(model)
+    for part, pool in zip(parts[:host], pools, strict=False):
+        part.overhead = _cost("device", backend=pool.backend) if part.total else 0
+    return Plan(parts=parts, placement=placement, runtime=runtime())
+
+
+def _weights(model: Model, placement: Placement, parts: list[Part]) -> None:
+    for one in model.tensors:
+        parts[placement.of_tensor(one.name)].weights += -(-one.bytes // ALIGNMENT) * ALIGNMENT
+    table = model.by_name.get("token_embd.weight")
+    if model.tied and table is not None and placement.output != placement.host:
+        parts[placement.output].weights += table.bytes
+
+
+def _compute(model: Model, request: Request, placement: Placement, quick: bool) -> list[int]:
+    devices = placement.host + 1
+    layers = _some(model, placement) if quick and model.layers > _FEW else None
+    graph = network(model, request, placement.of_tensor, layers)
+    if devices == 1:
+        return Allocation().run(graph).most
+    used = {*placement.layers, placement.output} - {placement.host}
+    in_turn = len(used) > 1 and placement.whole and placement.kv_offload and not placement.cpu_experts
+    return Allocation(devices).run(split(graph, devices, in_turn)).most
+
+
+def _some(model: Model, placement: Placement) -> list[int]:
+    """The first and last layers of each device."""
+    found: set[int] = set()
+    for device in set(placement.layers):
+        mine = [layer for layer in range(model.layers) if placement.layers[layer] == device]
+        found |= {*mine[:_FIRST], *mine[-_LAST:]}
+    return sorted(found)
+
+
+def _cost(array: str, **wanted: str) -> int:
+    rows = tables.rows("engine_memory", array, _Cost)
+    fit = [
+        row for row in rows if row.engine == ENGINE and all(getattr(row, name) == told for name, told in wanted.items())
+    ]
+    return fit[0].bytes if fit else 0
+
+
+def _process(model: Model) -> int:
+    """The process itself, and its vocabulary."""
+    kind = str(model.keys.get("tokenizer.ggml.model", ""))
+    if kind == "no_vocab":
+        return _cost("process")
+    each = _cost("vocabulary", kind=kind) or _cost("vocabulary", kind="*")
+    return _cost("process") + each * model.vocabulary

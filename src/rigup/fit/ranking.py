@@ -1,0 +1,49 @@
+"""Well-known models that a machine holds whole, the largest first."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from rigup.fit.answers import fits
+from rigup.fit.model import Model
+from rigup.fit.plan import planned
+from rigup.fit.pools import Pool
+from rigup.fit.quants import file_types
+from rigup.fit.request import Request
+from rigup.fit.shapes import Shape, model_of, parameters, shapes
+from rigup.fit.speed import decode
+
+SCHEMA = "rigup.fit-list/1"
+_OFFERED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q3_K_M")
+
+
+def ranked(pools: Sequence[Pool], context: int) -> list[dict[str, Any]]:
+    """Each model with the finest type that fits with the context, all layers on the devices where there are any."""
+    devices = pools[:-1] or pools
+    room = sum(pool.free or 0 for pool in devices)
+    found = [row for shape in shapes() if (row := _row(shape, pools, room, context)) is not None]
+    return sorted(found, key=lambda row: -row["parameters"])
+
+
+def _row(shape: Shape, pools: Sequence[Pool], room: int, context: int) -> dict[str, Any] | None:
+    count = parameters(shape)
+    for kind in file_types():
+        if kind.name not in _OFFERED or count * kind.bits / 8 > room:
+            continue
+        model = model_of(shape, kind.name)
+        asked = Request(context=min(context, shape.context or context), outputs=1, gpu_layers=model.layers + 1)
+        if row := _told(shape, model, kind.name, asked, pools):
+            return row
+    return None
+
+
+def _told(shape: Shape, model: Model, kind: str, asked: Request, pools: Sequence[Pool]) -> dict[str, Any] | None:
+    plan = planned(model, asked, pools, quick=True)
+    if not fits(plan, pools):
+        return None
+    speed = decode(model, asked, plan, pools)
+    return {
+        "name": shape.name, "quantisation": kind, "parameters": model.parameters, "context": asked.whole,
+        "total": plan.sum.total, "decode": msgspec.to_builtins(speed) if speed else None,
+    }  # fmt: skip

@@ -1,0 +1,126 @@
+"""How fast a model writes and reads: bytes that a token touches in each memory, over how fast these pass."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from rigup.fit.model import Model
+from rigup.fit.plan import Plan
+from rigup.fit.pools import HOST, Pool
+from rigup.fit.request import Request
+from rigup.knowledge import tables
+from rigup.language import _
+
+_OPERATIONS = 2  # of each weight and token
+
+
+class _Decode(msgspec.Struct, frozen=True):
+    kind: str
+    fixed: float
+    share: float
+    low: float
+    high: float
+    most_rate: float = 0.0
+
+
+class _Prefill(msgspec.Struct, frozen=True):
+    kind: str
+    low: float
+    share: float
+    high: float
+
+
+class _Bandwidth(msgspec.Struct, frozen=True):
+    kind: str
+    low: float
+    likely: float
+    high: float
+
+
+def touched(model: Model, plan: Plan) -> list[int]:
+    """Bytes of weights that one token reads, in each memory."""
+    used, experts = model.number("expert_used_count"), model.number("expert_count")
+    found = [0] * len(plan.parts)
+    for one in model.tensors:
+        if one.name == "token_embd.weight":  # one row of it; the whole where it is the output too
+            if model.tied:
+                found[plan.placement.output] += one.bytes
+            continue
+        share = used / experts if experts and "_exps" in one.name else 1.0
+        found[plan.placement.of_tensor(one.name)] += int(one.bytes * share)
+    return found
+
+
+def active(model: Model) -> int:
+    """Weights that one token meets."""
+    used, experts = model.number("expert_used_count"), model.number("expert_count")
+    counts = ((one, one.numbers) for one in model.tensors if one.name != "token_embd.weight")
+    return sum(int(count * used / experts) if experts and "_exps" in one.name else count for one, count in counts)
+
+
+def decode(model: Model, request: Request, plan: Plan, pools: Sequence[Pool]) -> dict[str, Any] | None:
+    """Tokens a second that are written, low, likely, high; None where a bandwidth is not known."""
+    weights, because = touched(model, plan), [_("weights that a token reads over the memory's bandwidth")]  # fmt: skip
+    times = [0.0, 0.0, 0.0]
+    for size, part, pool in zip(weights, plan.parts, pools, strict=True):
+        if not size and not part.kv:
+            continue
+        rates = _bandwidth(pool)
+        if rates is None:
+            return None
+        if pool.measured:
+            because.append(_("the bandwidth of {memory} was measured on this machine").format(memory=pool.name))
+        elif pool.bandwidth is None:
+            because.append(_("the bandwidth of {memory} was not measured here").format(memory=pool.name))
+        row = _row(model, pool)
+        for number, (rate, factor, filled) in enumerate(
+            zip(rates, (row.low, 1.0, row.high), (1.0, 0.1, 0.0), strict=True)
+        ):
+            moved = size + int((part.kv + part.recurrent) / max(1, request.parallel) * filled)
+            times[number] += (row.fixed / 2 + moved / (row.share * rate)) / factor
+    fixed = max(_row(model, pool).fixed for pool in pools) / 2
+    if not any(times):
+        return None
+    if model.number("expert_count"):
+        because.append(_("experts are read in no order, which costs more than the bandwidth tells"))
+    low, likely, high = (1 / (time + fixed) for time in times)
+    return {"low": round(low, 1), "likely": round(likely, 1), "high": round(high, 1), "because": because}
+
+
+def _row(model: Model, pool: Pool) -> _Decode:
+    rows = {row.kind: row for row in tables.rows("engine_speed", "decode", _Decode)}
+    if pool.measured and not model.number("expert_count"):
+        return rows["measured"]
+    if pool.kind == HOST:
+        return rows["cpu"]
+    slow = rows["slow device"]
+    if pool.rate and pool.rate <= slow.most_rate:
+        return slow
+    return rows["experts" if model.number("expert_count") else "dense"]
+
+
+def _bandwidth(pool: Pool) -> tuple[float, float, float] | None:
+    if pool.bandwidth:
+        return pool.bandwidth, pool.bandwidth, pool.bandwidth
+    row = next((row for row in tables.rows("engine_speed", "bandwidth", _Bandwidth) if row.kind == pool.kind), None)
+    return None if row is None else (row.low, row.likely, row.high)
+
+
+def prefill(model: Model, plan: Plan, pools: Sequence[Pool]) -> dict[str, Any] | None:
+    """Tokens a second that are read; None unless all layers are on devices whose rate is known."""
+    row = tables.rows("engine_speed", "prefill", _Prefill)[0]
+    if not plan.placement.whole:
+        return None
+    used = {*plan.placement.layers, plan.placement.output}
+    rates = [pool.rate for number, pool in enumerate(pools) if number in used]
+    if not rates or not all(rates):
+        return None
+    rate = min(rate for rate in rates if rate) / (_OPERATIONS * active(model))
+    told = [_("operations of a token over the rate that the data sheet tells in half precision")]
+    return {
+        "low": round(rate * row.low),
+        "likely": round(rate * row.share),
+        "high": round(rate * row.high),
+        "because": told,
+    }

@@ -1,0 +1,80 @@
+"""The memories of a machine: this one, one in words, a captured or reported one."""
+
+import os
+from typing import Any
+
+from rigup.fit.errors import FitError
+from rigup.fit.measured import with_measured
+from rigup.fit.pools import Pool, host_pool, pools_of
+from rigup.language import _
+
+_CUDA = {"vendor": "nvidia", "name": "cuda"}
+
+
+def pools_on(where: str | None) -> tuple[Pool, ...]:
+    """What `--on` names: None is this machine, "cpu" its processor alone, "cuda" some card of which nothing is known.
+
+    Raises:
+        FitError: it names nothing.
+
+    """
+    if where == "cpu":
+        return with_measured((_own_memory(),))
+    if where == "cuda":
+        return (Pool(name="CUDA0", kind="vram", backend="cuda"), _own_memory())
+    if where is None:
+        return with_measured(_looked_at(None))
+    if os.path.exists(where):
+        return _looked_at(where)
+    return _in_words(where)
+
+
+def _own_memory() -> Pool:
+    """This machine's main memory, read at once."""
+    from rigup.machine.local import Local
+
+    told: dict[str, int] = {}
+    for line in (Local().read("/proc/meminfo").body or "").splitlines():
+        words = line.split()
+        if len(words) == 3 and words[1].isdecimal() and words[2] == "kB":
+            told[words[0]] = int(words[1]) << 10
+    if "MemTotal:" not in told:
+        return _looked_at(None)[-1]
+    return host_pool(told["MemTotal:"], told.get("MemAvailable:"))
+
+
+def _looked_at(path: str | None) -> tuple[Pool, ...]:
+    from rigup.machine import readers  # noqa: F401  (registers them)
+    from rigup.machine.inventory import accelerators
+    from rigup.machine.kinds import Gpu, Memory
+    from rigup.machine.look import look
+    from rigup.machine.sources import SourceError, close_sources, open_source
+
+    try:
+        facts = look(open_source(path))
+        memory = next(iter(facts.of(Memory)), None)
+        host = host_pool(memory.get("total") if memory else None, memory.get("available") if memory else None)
+        used = {gpu.get("pci_address"): gpu.get("memory_used") for gpu in facts.of(Gpu) if gpu.get("pci_address")}
+        devices = [{**card, "used": used.get(card.get("pci_address"))} for card in accelerators(facts) or ()]
+        return pools_of(devices, host)
+    except SourceError as error:
+        raise FitError(str(error)) from error
+    finally:
+        close_sources()
+
+
+def _in_words(where: str) -> tuple[Pool, ...]:
+    from rigup.stack.profile import ProfileError, read_profile
+
+    try:
+        site = read_profile(where)
+    except ProfileError as error:
+        raise FitError(str(error)) from error
+    if not site.gpus and site.ram is None:
+        told = _("Nobody told how much memory {machine} has: write for instance RTX 3090, ram 32GB.")
+        raise FitError(told.format(machine=where[:100]))
+    devices: list[dict[str, Any]] = [
+        {"vendor": one.vendor, "name": one.name, "integrated": one.integrated, "memory": one.memory}
+        for one in site.gpus
+    ]
+    return pools_of(devices, host_pool(site.ram, None))
