@@ -68,6 +68,20 @@ def test_the_dry_run_is_what_is_run_then(world: World, offline: dict[str, str]) 
     assert ran == foreseen
 
 
+def test_a_file_of_wishes_is_no_lock_and_a_file_called_as_a_package_is_none_either(
+    world: World, offline: dict[str, str]
+) -> None:
+    (world.files / "requirements.txt").write_text("alpha==1.0\n")
+    (world.files / "pyproject.toml").write_text('[project]\nname = "mine"\nversion = "1"\ndependencies = ["alpha"]\n')
+    (world.files / "alpha").write_text("notes\n")
+    for word in ("requirements.txt", "pyproject.toml", "alpha"):
+        status, said = world.rigup("apply", word, "--dry-run", **offline)
+        assert status == 0, said
+        assert "alpha==1.0" in said
+    (world.files / "other.toml").write_text('# ours\nlock-version = "2.0"\n[[packages]]\n')
+    assert "lock-version" in world.rigup("apply", "other.toml", "--yes", **offline)[1]
+
+
 def test_without_a_terminal_nothing_is_done_unasked(world: World, offline: dict[str, str]) -> None:
     before = world.picture()
     status, said = world.rigup("apply", "torch==2.6.0", **offline)

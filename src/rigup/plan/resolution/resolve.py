@@ -26,6 +26,7 @@ from rigup.plan.resolution.previews import unasked_previews
 from rigup.plan.resolution.question import Question, question
 from rigup.plan.resolution.sizes import weighed
 from rigup.plan.resolution.stand_ins import stand_in
+from rigup.plan.resolution.staying import kept_whole
 from rigup.plan.term_files import not_by_hash
 from rigup.stack.choice import Choice
 from rigup.stack.choose import choose
@@ -76,7 +77,9 @@ def resolved(choice: Choice, *, here: bool, variables: Mapping[str, str] | None 
     asker = _asker(choice, here)
     if asker is None:
         return _with(choice, Resolution(because=(_nobody(),)))
-    return _with_the_rest(_with_wheels(_settled(choice, asker, told), asker, told), asker, told)
+    found = _settled(choice, asker, told)
+    found = kept_whole(found, lambda one: _settled(one, asker, told)) if here else found
+    return _with_the_rest(_with_wheels(found, asker, told), asker, told)
 
 
 def _with_the_rest(found: Choice, asker: Asker, variables: Mapping[str, str]) -> Choice:
