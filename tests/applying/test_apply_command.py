@@ -96,13 +96,26 @@ def test_an_environment_that_is_there_keeps_what_it_holds(world: World, offline:
     before = world.picture()
     status, said = world.rigup("apply", "alpha", "--yes", **offline)
     assert status == 0, said
-    assert (world.files / ".venv/lib").glob("*/site-packages/torch/version.py")
+    assert list((world.files / ".venv/lib").glob("*/site-packages/torch/version.py"))
     subprocess.run([world.files / ".venv/bin/python", "-c", "import alpha, torch"], capture_output=True, check=True)
     world.rigup("undo", "--yes", **offline)
     after = world.picture()
     assert {name for name in after if "__pycache__" not in name} == {
         name for name in before if "__pycache__" not in name
     }
+
+
+@pytest.mark.parametrize("word", ["env", "./env/", "../machine/env"])
+def test_an_environment_is_the_same_by_whichever_path_it_is_named(
+    world: World, offline: dict[str, str], word: str
+) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", world.environment], check=True)
+    (world.environment / "notes.txt").write_text("mine")
+    status, said = world.rigup("plan", "alpha", "--env", word, "--json", **offline)
+    assert status == 0, said
+    making = next(step for step in json.loads(said)["steps"] if step["kind"].startswith("make-environment"))
+    assert making["state"] == "satisfied"
+    assert making["params"]["environment"] == str(world.environment)
 
 
 def test_what_is_not_to_be_had_is_said_and_nothing_changes(world: World, offline: dict[str, str]) -> None:

@@ -53,7 +53,7 @@ def cost(choice: Choice, made: list[Answer], link: int = 0) -> Answer:
     left = [step for step in made if step["state"] != "satisfied"]
     installs = any(step["kind"] in _INSTALLS for step in left)
     known, unknown = _of_packages(choice) if installs else ([], [])
-    known += [one for one in (_new(step) for step in left) if one]
+    known += [one for one in (_new(step, choice) for step in left) if one]
     of_system = {
         step["kind"]: system_weight(step["kind"]) for step in left if step["kind"] in _systems() and _here(step)
     }
@@ -100,10 +100,18 @@ def _resolved(one: Resolved, compiled: float) -> Weight:
     )
 
 
-def _new(step: Answer) -> Weight | None:
+def _new(step: Answer, choice: Choice) -> Weight | None:
     """An environment that is made, before anything is in it."""
-    made = seeded(step["kind"], step["params"]) if step["kind"].startswith("make-environment") else None
+    made = (
+        seeded(step["kind"], step["params"]) if step["kind"].startswith("make-environment") else _pip_of(step, choice)
+    )
     return msgspec.structs.replace(made, exact=True) if made else None
+
+
+def _pip_of(step: Answer, choice: Choice) -> Weight | None:
+    """The pip of a Python that is put into an environment that was made without."""
+    seeding = next((argv for argv in step["commands"] if argv[-1] == "ensurepip"), None)
+    return seeded("make-environment", {"starter": seeding[0], "python": choice.python}) if seeding else None
 
 
 def _brings_python(step: Answer, choice: Choice) -> bool:
