@@ -105,3 +105,9 @@ def test_a_python_that_uv_brings_is_named_as_not_counted(chosen):
     brings = any(step["kind"] == "make-environment-with-uv" for step in told["steps"])
     assert ("Python 3.10" in told["cost"]["not_counted"]) == brings
     assert brings
+
+
+def test_a_build_of_which_the_download_alone_was_measured_takes_room_on_the_disk_and_counts_once(chosen):
+    told = answer(chosen("RTX 4070, driver 555.85, windows 11, python 3.11", "torch", "some-package"))["cost"]
+    assert told["disk_bytes"] > 1.2 * told["download_bytes"] > 0
+    assert told["not_counted"] == ["some-package"]

@@ -110,7 +110,13 @@ def weight(package: str, version: str, variant: str = "", system: str = "linux")
 
     nearest = min(rows, key=far)
     exact = (nearest.system, nearest.variant) == (system, variant) and version_key(nearest.version) == asked
-    return Weight(download=nearest.download_mb * _MEGA, disk=nearest.disk_mb * _MEGA, exact=exact)
+    disk = nearest.disk_mb or _unpacked(nearest, min((row for row in rows if row.disk_mb), key=far, default=None))
+    return Weight(download=nearest.download_mb * _MEGA, disk=disk * _MEGA, exact=exact and bool(nearest.disk_mb))
+
+
+def _unpacked(row: _Size, like: _Size | None) -> int:
+    """What a build of which the download alone was measured becomes, as its like does; 0 where there is none."""
+    return round(row.download_mb * like.disk_mb / like.download_mb) if like and like.download_mb else 0
 
 
 @functools.cache

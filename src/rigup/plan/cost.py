@@ -143,6 +143,7 @@ def _elsewhere(step: Answer) -> bool:
 def _weights(told: Iterable[Group], system: str) -> tuple[list[Weight], list[str]]:
     known: list[Weight] = []
     unknown: list[str] = []
+    seen: set[str] = set()  # a later group names what came before, so that nothing of that is replaced
     for group in told:
         build = group.build.build if group.build else None
         if build and (build.image or build.conda):
@@ -150,6 +151,9 @@ def _weights(told: Iterable[Group], system: str) -> tuple[list[Weight], list[str
             continue
         for want in group.wanted:
             name, _equals, version = want.partition("==")
+            if name_of(name) in seen:
+                continue
+            seen.add(name_of(name))
             found = _one(name, version, build, system)
             if found is not None:
                 known.append(found)

@@ -193,7 +193,15 @@ def _asked(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Resolu
         return msgspec.structs.replace(_told(other, asker), without_default=True)
     if lost and answer.refused:
         return _around(asker, left, lost, choice)
+    if answer.refused and (mute := [url for url in asked.further if url in dead]):
+        return Resolution(by=asker.by, because=(_not_there_either(mute),))
     return _told(answer, asker)
+
+
+def _not_there_either(places: list[str]) -> str:
+    """What nobody could be asked for is not refused."""
+    told = _("Not resolved, for nobody answers at {places}, where a part of it lies.")
+    return told.format(places=", ".join(places))
 
 
 def _not_without(named: list[str], choice: Choice) -> str:
