@@ -4,6 +4,8 @@ import json
 import sys
 from typing import Any
 
+import click
+
 from rigup.cli.taking import Manner, go, resumed
 from rigup.plan.applying.journal import Intent
 
@@ -19,4 +21,7 @@ def main(path: str, how: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2]))
+    try:
+        sys.exit(main(sys.argv[1], sys.argv[2]))
+    except click.exceptions.Exit as ended:
+        sys.exit(ended.exit_code)

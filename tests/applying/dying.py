@@ -141,8 +141,8 @@ def at_line(number: int, after: bool) -> Callable[[], None]:
     return prepare
 
 
-def at_change(number: int) -> Callable[[], None]:
-    """To die before that change of the file system, from the moment on when the run is on record."""
+def at_change(number: int, begun: bool = False) -> Callable[[], None]:
+    """To die before that change of the file system; `begun`: from the beginning, else from when the run is on record."""
     count = [0]
 
     def change() -> None:
@@ -150,18 +150,18 @@ def at_change(number: int) -> Callable[[], None]:
         if count[0] == number:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    return lambda: at_each_change(change)
+    return lambda: at_each_change(change, begun)
 
 
-def at_each_change(change: Callable[[], object]) -> None:
-    """Call it before each change of the file system that follows the one by which the run is on record."""
-    begun: list[bool] = []
+def at_each_change(change: Callable[[], object], begun: bool = False) -> None:
+    """Call it before each change of the file system that follows the one by which the run is on record, or each at all."""
+    told = [True] if begun else []
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        if event in _CHANGES and begun:
+        if event in _CHANGES and told:
             change()
         elif event == "os.mkdir" and os.fsdecode(arguments[0]).endswith("journal/000002"):
-            begun.append(True)
+            told.append(True)
 
     sys.addaudithook(hook)
 
@@ -218,9 +218,10 @@ def wrong(world: World, how: str, before: dict[str, str]) -> list[str]:
     found = []
     if how == "resume":
         status, said = rigup(world, "apply", "--resume", "--yes", "--quiet")
-        if status and "no run to go on with" not in said:
+        planless = "before it had a plan" in said  # a run is on record before it has looked at anything
+        if status and "no run to go on with" not in said and not planless:
             found.append(f"resume: {status} {said}")
-        if not is_whole(world) or not (world.environment / "lib/python3/gamma").is_file():
+        if not is_whole(world) or not (planless or (world.environment / "lib/python3/gamma").is_file()):
             found.append(f"not whole: {picture(world.environment)}")
         found += [f"beside: {one}" for one in beside(world) if "rigup-old-000002" not in one]
         found += lost(world, set())
@@ -240,6 +241,57 @@ def wrong(world: World, how: str, before: dict[str, str]) -> list[str]:
     return [*found, *(f"beside: {one}" for one in beside(world)), *lost(world, set())]
 
 
+# -- what is killed ------------------------------------------------------------------------------------
+
+
+def dying_run(world: World, dies: Callable[[], None]) -> tuple[int, str]:
+    """The second run."""
+    return taking(world, second_run(world), dies)
+
+
+def dying_undo(world: World, dies: Callable[[], None]) -> tuple[int, str]:
+    """The undo of the second run, which came to its end, and after which the person went on."""
+    assert taking(world, second_run(world))[0] == 0
+    goes_on_working(world)
+    return rigup(world, "undo", "2", "--yes", dies=dies)
+
+
+def wrong_after_undo(world: World, how: str, before: dict[str, str]) -> list[str]:
+    """Go on after an undo that was killed; what does not hold then."""
+    changed = {name: told for name, told in world.picture().items() if name.removeprefix("env/") not in SINCE} != before
+    found = []
+    if how == "undo 1":
+        return wrong(world, how, before)
+    if how == "resume":
+        status, said = rigup(world, "apply", "--resume", "--yes", "--quiet")
+        if (status and "no run to go on with" not in said) or "Traceback" in said:
+            found.append(f"resume: {status} {said}")
+        if not is_whole(world):
+            found.append(f"not whole: {picture(world.environment)}")
+        how = "undo 2"
+    status, said = rigup(world, *how.split(), "--yes")
+    ended = "nothing to take back" in said or "taken back already" in said
+    if (status and not ended) or "Traceback" in said:
+        found.append(f"{how}: {status} {said}")
+    if "run 1" in said and changed:
+        found.append(f"{how} took the run before: {said}")
+    if "run 1" not in said:
+        now = {name: told for name, told in world.picture().items() if name.removeprefix("env/") not in SINCE}
+        found += [f"not as before: {sorted(set(now.items()) ^ set(before.items()))}"] if now != before else []
+    return [*found, *(f"beside: {one}" for one in beside(world)), *lost(world, set())]
+
+
+def moments_of(top: Path, what: str, kind: str) -> list[tuple[int, bool]]:
+    """Every moment of that kind in the run, or in the undo, that is to die."""
+    if what == "undo":
+        lines, changes = counted_undo(top / "whole")
+    else:
+        lines, changes = counted(top / "whole")
+    if kind.endswith("line"):
+        return [(number, after) for number in range(1, lines + 1) for after in (False, True)]
+    return [(number, False) for number in range(1, changes + 1)]
+
+
 def counted(folder: Path) -> tuple[int, int]:
     """How many lines of the journal, and how many changes of the file system, a whole run makes."""
     world = prepared(folder)
@@ -252,20 +304,40 @@ def counted(folder: Path) -> tuple[int, int]:
     return len(world.events()) - lines, seen.stat().st_size
 
 
+def counted_undo(folder: Path) -> tuple[int, int]:
+    """The same of the undo of a whole run."""
+    world = prepared(folder)
+    assert taking(world, second_run(world))[0] == 0
+    goes_on_working(world)
+    lines, seen = len(world.events()), world.state.parent / "changes"
+    handle = os.open(seen, os.O_WRONLY | os.O_CREAT)
+    assert rigup(world, "undo", "2", "--yes", dies=lambda: at_each_change(lambda: os.write(handle, b"."), True))[0] == 0
+    os.close(handle)
+    return len(world.events()) - lines, seen.stat().st_size
+
+
 def main(folder: str, how: str, kind: str, first: int, stride: int) -> None:
-    """Every `stride`-th moment of a kind, gone on with in one way; prints how many were tried, and what was wrong."""
+    """Every `stride`-th moment of a kind, gone on with in one way; prints how many were tried, and what was wrong.
+
+    Args:
+        folder: where the worlds are made.
+        how: "resume", "undo", "undo 1" or "undo 2".
+        kind: "line" of the journal or "change" of the file system in a run; "undo line" or "undo change" in its undo.
+        first, stride: which of them.
+
+    """
     top, began = Path(folder), time.monotonic()
-    lines, changes = counted(top / "whole")
-    moments = [(n, after) for n in range(1, lines + 1) for after in (False, True)] if kind == "line" else [(n, False) for n in range(1, changes + 1)]  # fmt: skip
+    what, kind = ("undo", kind.removeprefix("undo ")) if kind.startswith("undo ") else ("run", kind)
+    moments = moments_of(top, what, kind)
     found = {}
     for number, after in moments[first::stride]:
         world = prepared(top / f"{number}{after}")
         before = world.picture()
-        dies = at_line(number, after) if kind == "line" else at_change(number)
-        status, said = taking(world, second_run(world), dies)
+        dies = at_line(number, after) if kind == "line" else at_change(number, what == "undo")
+        status, said = (dying_undo if what == "undo" else dying_run)(world, dies)
         assert status == -signal.SIGKILL, (number, after, status, said)
         told = [] if is_whole(world) else ["torn"]
-        if problems := told + wrong(world, how, before):
+        if problems := told + (wrong_after_undo if what == "undo" else wrong)(world, how, before):
             found[f"{kind} {number} {'after' if after else 'before'}"] = problems
     print(json.dumps({"tried": len(moments[first::stride]), "seconds": time.monotonic() - began, "wrong": found}))
 

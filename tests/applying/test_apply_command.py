@@ -68,6 +68,20 @@ def test_the_dry_run_is_what_is_run_then(world: World, offline: dict[str, str]) 
     assert ran == foreseen
 
 
+def test_a_file_of_wishes_is_no_lock_and_a_file_called_as_a_package_is_none_either(
+    world: World, offline: dict[str, str]
+) -> None:
+    (world.files / "requirements.txt").write_text("alpha==1.0\n")
+    (world.files / "pyproject.toml").write_text('[project]\nname = "mine"\nversion = "1"\ndependencies = ["alpha"]\n')
+    (world.files / "alpha").write_text("notes\n")
+    for word in ("requirements.txt", "pyproject.toml", "alpha"):
+        status, said = world.rigup("apply", word, "--dry-run", **offline)
+        assert status == 0, said
+        assert "alpha==1.0" in said
+    (world.files / "other.toml").write_text('# ours\nlock-version = "2.0"\n[[packages]]\n')
+    assert "lock-version" in world.rigup("apply", "other.toml", "--yes", **offline)[1]
+
+
 def test_without_a_terminal_nothing_is_done_unasked(world: World, offline: dict[str, str]) -> None:
     before = world.picture()
     status, said = world.rigup("apply", "torch==2.6.0", **offline)
@@ -82,13 +96,26 @@ def test_an_environment_that_is_there_keeps_what_it_holds(world: World, offline:
     before = world.picture()
     status, said = world.rigup("apply", "alpha", "--yes", **offline)
     assert status == 0, said
-    assert (world.files / ".venv/lib").glob("*/site-packages/torch/version.py")
+    assert list((world.files / ".venv/lib").glob("*/site-packages/torch/version.py"))
     subprocess.run([world.files / ".venv/bin/python", "-c", "import alpha, torch"], capture_output=True, check=True)
     world.rigup("undo", "--yes", **offline)
     after = world.picture()
     assert {name for name in after if "__pycache__" not in name} == {
         name for name in before if "__pycache__" not in name
     }
+
+
+@pytest.mark.parametrize("word", ["env", "./env/", "../machine/env"])
+def test_an_environment_is_the_same_by_whichever_path_it_is_named(
+    world: World, offline: dict[str, str], word: str
+) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", world.environment], check=True)
+    (world.environment / "notes.txt").write_text("mine")
+    status, said = world.rigup("plan", "alpha", "--env", word, "--json", **offline)
+    assert status == 0, said
+    making = next(step for step in json.loads(said)["steps"] if step["kind"].startswith("make-environment"))
+    assert making["state"] == "satisfied"
+    assert making["params"]["environment"] == str(world.environment)
 
 
 def test_what_is_not_to_be_had_is_said_and_nothing_changes(world: World, offline: dict[str, str]) -> None:

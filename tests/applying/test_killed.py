@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_world import World, adding, beginning, linking, picture, writing
+from small_world import World, adding, beginning, linking, needed, picture, writing
 
 from rigup.plan.applying.child import of_run, started_at, tagged
+from rigup.steps import KINDS, make_as
 
 Steps = list[dict[str, Any]]
 pytestmark = pytest.mark.slow
@@ -86,6 +87,7 @@ def whole(world: World) -> bool:
         *((how, "line", first, 2) for how in ("resume", "undo") for first in (0, 1)),
         ("undo 2", "line", 1, 5), ("undo 1", "line", 0, 3), ("undo 1", "line", 2, 3),
         ("resume", "change", 1, 6), ("undo", "change", 0, 5), ("undo 1", "change", 3, 6),
+        ("undo", "undo line", 0, 3), ("undo 1", "undo line", 1, 3), ("resume", "undo line", 2, 4), ("undo 2", "undo change", 0, 8),
     ],
 )  # fmt: skip
 def test_after_a_kill_one_environment_is_left_and_nothing_of_a_person_is_lost(
@@ -104,6 +106,28 @@ def test_after_a_kill_one_environment_is_left_and_nothing_of_a_person_is_lost(
     told = json.loads(done.stdout)
     assert told["wrong"] == {}
     assert told["tried"] >= 5
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_who_asks_a_run_to_end_finds_things_as_they_were(tmp_path: Path, number: int) -> None:
+    """A system that shuts down and a terminal that is closed ask as Ctrl-C does; it is the last run then."""
+    world = World(tmp_path)
+    steps = prepared(world)
+    env, earlier = str(world.environment), len(world.events())
+    slow = needed(make_as("install-into-environment", steps[4]["params"], KINDS, (("sleep", "30"),)))
+    process = world.start([*steps[3:4], slow, adding(env, "gamma")], environment=True)
+    while not any(event["what"] == "child" for event in world.events()[earlier:]) and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(number)
+    said, _nothing = process.communicate(timeout=60)
+    assert process.returncode == 128 + number, said
+    assert "`rigup apply --resume` tries again from there." in " ".join(said.split())
+    assert not list(world.files.glob(".*rigup*"))
+    child = next(event["told"] for event in world.events()[earlier:] if event["what"] == "child")
+    assert started_at(int(child["pid"])) != child["began"]
+    status, said = world.rigup("undo", "--yes")
+    assert status == 0, said
+    assert "run 2" in said
 
 
 MOMENTS = [(line, delay) for line in range(2, 41, 4) for delay in (0.0, 0.07)]

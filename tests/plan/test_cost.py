@@ -1,6 +1,10 @@
 """What a plan costs is known before it is begun."""
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,6 +12,8 @@ from hypothesis import strategies as st
 
 from rigup.plan.answer import answer
 from rigup.plan.cost import LinkError, speed
+from rigup.plan.environments.folder import size_of
+from rigup.plan.environments.seeds import seeded
 
 
 @pytest.mark.parametrize(
@@ -72,3 +78,36 @@ def test_a_restart_on_the_other_side_counts_too(chosen):
 def test_what_nobody_measured_is_named(chosen):
     told = answer(chosen("no gpu, debian 13, python 3.13", "torch", "some-package"))["cost"]
     assert "some-package" in told["not_counted"]
+
+
+def test_a_new_environment_weighs_what_its_python_puts_into_it(tmp_path):
+    """The wheels that come with a Python differ by release: with or without setuptools, and compiled or not."""
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    starter = os.path.realpath(Path(sys.base_prefix) / "bin" / "python3")
+    told = seeded("make-environment", {"starter": starter, "python": python})
+    subprocess.run([starter, "-m", "venv", tmp_path / "env"], check=True)
+    there = size_of(tmp_path / "env").all
+    assert told is not None
+    assert abs(told.disk - there) < 0.1 * there
+
+
+def test_without_its_python_at_hand_an_environment_weighs_what_one_of_that_release_did():
+    with_setuptools, alone = (
+        seeded("make-environment", {"starter": "python3", "python": one}) for one in ("3.11", "3.13")
+    )
+    assert with_setuptools.disk > 1.5 * alone.disk
+    assert seeded("make-environment", {"starter": "python3", "python": "3.99"}) == alone
+    assert seeded("make-environment-windows", {"starter": "py", "python": "3.13"}) == alone
+
+
+def test_a_python_that_uv_brings_is_named_as_not_counted(chosen):
+    told = answer(chosen("RTX 4070, driver 580.95.05, ubuntu 24.04, python 3.12", "torch==2.7.1", python="3.10"))
+    brings = any(step["kind"] == "make-environment-with-uv" for step in told["steps"])
+    assert ("Python 3.10" in told["cost"]["not_counted"]) == brings
+    assert brings
+
+
+def test_a_build_of_which_the_download_alone_was_measured_takes_room_on_the_disk_and_counts_once(chosen):
+    told = answer(chosen("RTX 4070, driver 555.85, windows 11, python 3.11", "torch", "some-package"))["cost"]
+    assert told["disk_bytes"] > 1.2 * told["download_bytes"] > 0
+    assert told["not_counted"] == ["some-package"]

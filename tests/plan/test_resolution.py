@@ -304,6 +304,18 @@ def test_where_nobody_answers_at_torchs_index_the_rest_is_resolved_and_the_plan_
     assert "torch==2.9.1+cu126" in groups(found)[-1].wanted, "nothing that comes later may replace it"
 
 
+def test_what_lies_where_nobody_answers_is_not_called_impossible(asked, monkeypatch):
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        dead = f"http://127.0.0.1:{held.getsockname()[1]}/makers"
+        monkeypatch.setattr(question_module, "_further", lambda _group, _site: (dead,))
+        found = asked("torch==2.9.1+cu126", "runtime-of-the-makers")
+        whole = asked("torch==2.9.1+cu126", "plain")
+    assert found.possible
+    assert dead in found.resolution.because[0]
+    assert whole.resolution.whole
+
+
 def test_without_a_network_nothing_is_asked_and_the_plan_says_so(chosen):
     found = resolve.resolved(chosen(MACHINE + ", no network", "torch", "timm"), here=True, variables={})
     assert not found.resolution.packages

@@ -74,3 +74,23 @@ def test_no_gpu_and_nothing_said_of_one_are_two_things():
 def test_a_jetson_has_the_python_and_the_library_of_its_jetpack():
     site = read_profile("Jetson AGX Orin, jetpack 6.2")
     assert (site.machine, site.python, site.glibc) == ("aarch64", "3.10", "2.35")
+
+
+@pytest.mark.parametrize(
+    ("words", "system", "machine", "release"),
+    [
+        ("windows 11 arm64", "windows", "arm64", "11"), ("windows 11 on arm", "windows", "arm64", "11"),
+        ("ubuntu 24.04 aarch64", "linux", "aarch64", "24.04"), ("macos 14.5 (arm64)", "macos", "arm64", "14.5"),
+        ("rocky linux 9.4 x86_64", "linux", "x86_64", "9.4"), ("windows 11 x64", "windows", "x86_64", "11"),
+    ],
+)  # fmt: skip
+def test_a_system_is_told_with_its_architecture_in_one_part(words, system, machine, release):
+    site = read_profile(f"no gpu, {words}")
+    assert (site.system, site.machine) == (system, machine)
+    assert release in (site.windows, site.macos, site.release)
+
+
+@pytest.mark.parametrize("words", ["driver 550 arm64", "root aarch64", "blorb 3 arm64 please"])
+def test_an_architecture_behind_what_is_no_system_means_nothing(words):
+    with pytest.raises(ProfileError):
+        read_profile(f"no gpu, {words}")

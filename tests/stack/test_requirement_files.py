@@ -42,13 +42,13 @@ def test_places_and_switches_are_kept(told, tmp_path):
     (tmp_path / "wheels").mkdir()
     terms = told(
         "-i https://company.example/simple\n--extra-index-url=https://more.example/simple\n-fwheels\n--find-links https://x.example/page.html\n"
-        "--pre\n--no-binary a,B_c\n--only-binary=:all:\n--trusted-host company.example:8443\na\n"
+        "--pre\n--prefer-binary\n--no-binary a,B_c\n--only-binary=:all:\n--trusted-host company.example:8443\na\n"
     ).terms  # fmt: skip
     assert terms.index == "https://company.example/simple"
     assert terms.extra_indexes == ("https://more.example/simple",)
     assert terms.find_links == (str(tmp_path / "wheels"), "https://x.example/page.html")
     assert terms.options == (
-        ("--pre", ""), ("--no-binary", "a"), ("--no-binary", "b-c"), ("--only-binary", ":all:"), ("--trusted-host", "company.example:8443"),
+        ("--pre", ""), ("--prefer-binary", ""), ("--no-binary", "a"), ("--no-binary", "b-c"), ("--only-binary", ":all:"), ("--trusted-host", "company.example:8443"),
     )  # fmt: skip
 
 
@@ -90,7 +90,7 @@ REFUSED = {
     "repository": ("git+https://example.org/a.git@main", "git"), "named address": ("a @ https://example.org/a-1-py3-none-any.whl", "address"),
     "address": ("https://example.org/a-1.tar.gz", "address"), "folder": ("./a", "folder"), "parent": ("../a", "folder"), "wheel": ("a-1-py3-none-any.whl", "folder"),
     "archive": ("dist/a-1.tar.gz", "folder"), "file": ("file:///tmp/a.whl", "folder"), "windows": ("C:\\a\\b.whl", "folder"),
-    "unknown option": ("--turbo", "--turbo"), "feature": ("--use-feature=fast-deps", "--use-feature"), "binary first": ("--prefer-binary", "--prefer-binary"),
+    "unknown option": ("--turbo", "--turbo"), "feature": ("--use-feature=fast-deps", "--use-feature"),
     "build setting": ('a --config-settings "x=y"', "--config-settings"), "build option": ("a --global-option=x", "--global-option"),
     "password": ("--index-url https://bob:hunter2@company.example/simple", "password"), "token": ("--extra-index-url https://__token__:abc@x.example", "password"),
     "variable": ("--index-url https://${HOST}/simple", "${HOST}"), "variable in a package": ("a==${VERSION}", "${VERSION}"),

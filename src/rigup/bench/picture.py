@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rigup.bench import picture_panels as panels
+from rigup.bench.answer import BUSY
 from rigup.bench.picture_fonts import families, without
 from rigup.language import _, choose, current
 
@@ -130,6 +131,9 @@ def _foot(told: Answer) -> list[str]:
     parts += [str(one["name"]) for one in facts.get("distributions") or () if one.get("name")]
     parts.append("--full" if told.get("mode") == "full" else "--quick")
     failed = [_("{check} could not be measured: {because}").format(**one) for one in told.get("failed") or ()]
+    if told.get("busy_cores", 0) > BUSY:
+        said = _("Other programs kept {cores} cores busy when it began.")
+        failed.append(said.format(cores=told["busy_cores"]))
     legend = _(
         "Dots are medians; bars reach over the middle half of the samples, of what is unsteady (hollow) over all of them. Lines join the quickest product of each size."
     )

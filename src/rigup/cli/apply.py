@@ -62,7 +62,7 @@ def command(
         if resume:
             return resumed(manner)
         with on_record(manner, (*wishes, *files, locked)) as manner:
-            if locked or (len(wishes) == 1 and os.path.isfile(wishes[0])):
+            if locked or (len(wishes) == 1 and _is_lock(wishes[0])):
                 return _from_lock(locked or wishes[0], environment, manner)
             intent, plan = _meant(wishes, files, environment, options)
             status = taken(intent, plan, manner)
@@ -144,6 +144,15 @@ def promised(plan: Answer) -> Answer:
         "whole": told["whole"],
         "before": plan["environment"].get("installed", []),
     }
+
+
+def _is_lock(word: str) -> bool:
+    """Whether a word names a lock or a bundle; a file of wishes, or one that is called as a package is, is neither."""
+    if not os.path.isfile(word):
+        return False
+    from rigup.cli.locked import is_lock
+
+    return is_lock(word)
 
 
 def _from_lock(path: str, environment: str, manner: Any) -> int:

@@ -8,6 +8,7 @@ import click
 from rigup.cli.data import data_text
 from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
+from rigup.cli.meant import in_full
 from rigup.language import _, choose, sentences
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _fixed(cause: str | None, source: str | None, environment: str, program: tup
     try:
         diagnosis = examined(sources_of(program) if program else open_source(source))
         findings = [finding for finding in answer(diagnosis)["findings"] if cause in (None, finding["cause"])]
-        site = site_of(diagnosis.facts, environment)
+        site = site_of(diagnosis.facts, in_full(environment) if source is None else environment)
         return {
             "schema": SCHEMA,
             "cause": cause,

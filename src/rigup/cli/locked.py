@@ -1,6 +1,7 @@
 """`rigup apply --locked FILE` and `rigup apply BUNDLE`: make again what a lock holds, and nothing else."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,22 @@ if TYPE_CHECKING:
     from rigup.stack.site import Site
 
 Answer = dict[str, Any]
+_LOCKS = (".lock", ".tar")  # endings that nothing else has which can be applied: one that is damaged is told as such
+_MOST_HEAD = 100_000  # bytes in which a lock says that it is one
+
+
+def is_lock(path: str) -> bool:
+    """Whether a file is a lock, by what stands at its beginning, or a bundle."""
+    from rigup.plan.environments import bundle
+
+    if path.endswith(_LOCKS) or bundle.is_bundle(path):
+        return True
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            top = file.read(_MOST_HEAD).partition("\n[")[0]
+    except OSError:
+        return False
+    return path.endswith(".toml") and re.search(r"^\s*lock-version\s*=", top, re.MULTILINE) is not None
 
 
 def from_lock(path: str, environment: str, manner: Manner) -> int:

@@ -82,6 +82,12 @@ def beside() -> str:
     return "" if _active() or not os.path.isfile(os.path.join(path, "pyvenv.cfg")) else path
 
 
+def in_full(path: str) -> str:
+    """The whole path of an environment that is there, by which a look knows it; one that is to be made keeps its name."""
+    marks = (os.path.join(path, mark) for mark in ("pyvenv.cfg", "conda-meta"))
+    return os.path.abspath(path) if path and any(map(os.path.exists, marks)) else path
+
+
 def _active() -> str:
     return os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX") or ""
 

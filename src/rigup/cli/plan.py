@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rigup.cli.data import data_text
-from rigup.cli.meant import beside, defaults
+from rigup.cli.meant import beside, defaults, in_full
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def site(profile: str | None, environment: str = "") -> "Site":
         from rigup.plan.environments.settings import with_settings
         from rigup.stack.seen import look_at
 
-        machine = look_at(profile, environment, judge=True)
+        machine = look_at(profile, in_full(environment) if profile is None else environment, judge=True)
         return with_settings(machine, defaults()) if profile is None else machine
     return read_profile(profile)
 

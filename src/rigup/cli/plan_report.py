@@ -48,7 +48,10 @@ def _head(plan: Answer) -> list[str]:
 
 
 def _refused(plan: Answer, words: str) -> list[str]:
-    """No set of packages is what was asked for: the resolver's own words say why."""
+    """No set of packages is what was asked for: the resolver's own words say why, or ours."""
+    if not plan["resolution"]["by"]:
+        told = _("Impossible. What was asked for ({wish}) cannot be had there.").format(wish=", ".join(plan["wish"]))
+        return [*wrapped(told), *wrapped(words, "    ", "    "), *_smallest(plan)]
     told = _("Impossible. What was asked for ({wish}) cannot be had together. {resolver} says:")
     lines = wrapped(told.format(wish=", ".join(plan["wish"]), resolver=plan["resolution"]["by"]))
     return [*lines, *wrapped(words, "    ", "    "), *_smallest(plan)]

@@ -326,16 +326,17 @@ def _dry(intent: "Intent", manner: Manner) -> int:
 
 
 def _run(record: "Record", intent: "Intent", root: "Elevation", manner: Manner) -> "Outcome":
+    from rigup.cli.stopping import stopped, stopping
     from rigup.cli.watching import Watching
     from rigup.machine.local import Local
     from rigup.plan.applying.taking import Run, take
 
-    try:
-        with root, Watching(len(intent.steps), manner.silent, intent.told.get("sizes")) as told:
-            return take(Run(record, intent, Local(), root, _variables(intent), told))
-    except KeyboardInterrupt:
-        click.echo("\n".join(wrapped(sentences(_("Stopped."), what_now(record)))), err=True)
-        raise click.exceptions.Exit(130) from None
+    with stopping() as signals:
+        try:
+            with root, Watching(len(intent.steps), manner.silent, intent.told.get("sizes")) as told:
+                return take(Run(record, intent, Local(), root, _variables(intent), told))
+        except KeyboardInterrupt:
+            raise stopped(sentences(_("Stopped."), what_now(record)), signals) from None
 
 
 def _variables(intent: "Intent") -> "Mapping[str, str]":

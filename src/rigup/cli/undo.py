@@ -176,6 +176,7 @@ def _agreed(yes: bool, as_json: bool) -> None:
 
 
 def _taken_back(record: "Record", backs: "list[Back]", silent: bool) -> "list[Back]":
+    from rigup.cli.stopping import stopped, stopping
     from rigup.cli.watching import Watching
     from rigup.machine.local import Local
     from rigup.plan.applying.elevation import elevation
@@ -186,13 +187,13 @@ def _taken_back(record: "Record", backs: "list[Back]", silent: bool) -> "list[Ba
     root = elevation(os.environ)
     if any(back.root and back.commands for back in backs) and not root.granted(sys.stdin.isatty()):
         raise CannotBeDone(_("Some of it needs root, and it was not given. Nothing was changed."))
-    try:
-        with root, Watching(len(backs), silent) as told:
-            run = Run(record, record.intent(), Local(), root, os.environ, told)
-            return take_back(run, distribution(run.host))
-    except KeyboardInterrupt:
-        click.echo("\n".join(wrapped(_("Stopped. `rigup undo` goes on with it."))), err=True)
-        raise click.exceptions.Exit(130) from None
+    with stopping() as signals:
+        try:
+            with root, Watching(len(backs), silent) as told:
+                run = Run(record, record.intent(), Local(), root, os.environ, told)
+                return take_back(run, distribution(run.host))
+        except KeyboardInterrupt:
+            raise stopped(_("Stopped. `rigup undo` goes on with it."), signals) from None
 
 
 def _told(record: "Record", left: "list[Back]", quiet: bool, as_json: bool) -> int:

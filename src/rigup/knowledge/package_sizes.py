@@ -2,6 +2,8 @@
 
 import functools
 import re
+from collections.abc import Iterable
+from typing import TypeVar
 
 import msgspec
 
@@ -31,19 +33,53 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True):
 
 class _SystemSize(msgspec.Struct, frozen=True, kw_only=True):
     step: str
+    python: str = ""
     download_mb: int
     disk_mb: int
 
 
-def system_weight(step: str) -> Weight | None:
+class _Compiled(msgspec.Struct, frozen=True, kw_only=True):
+    python: str
+    share: float
+
+
+_OfPython = TypeVar("_OfPython", _SystemSize, _Compiled)
+
+
+def system_weight(step: str, python: str = "") -> Weight | None:
     """What a kind of step of the system weighs, by one distribution that was measured; None where none was.
+
+    Args:
+        step: its kind.
+        python: the Python that it is for ("3.12"): the newest that was measured and is not newer, or the oldest, goes for
+            it.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    row = next((row for row in tables.rows("package_sizes", "system_size", _SystemSize) if row.step == step), None)
+    row = _nearest(
+        [row for row in tables.rows("package_sizes", "system_size", _SystemSize) if row.step == step], python
+    )
     return Weight(download=row.download_mb * _MEGA, disk=row.disk_mb * _MEGA, exact=False) if row else None
+
+
+def compiled_share(python: str) -> float:
+    """What a Python compiles its files to, as a share of their room on the disk.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    row = _nearest(tables.rows("package_sizes", "compiled", _Compiled), python)
+    return row.share if row else 0.0
+
+
+def _nearest(rows: Iterable[_OfPython], python: str) -> _OfPython | None:
+    """The newest that was measured and is not newer than the Python; the oldest where it is older than all."""
+    told = sorted(rows, key=lambda row: version_key(row.python))
+    asked = version_key(python.removesuffix("t"))
+    return next((row for row in reversed(told) if version_key(row.python) <= asked), told[0] if told else None)
 
 
 def weight(package: str, version: str, variant: str = "", system: str = "linux") -> Weight | None:
@@ -74,7 +110,13 @@ def weight(package: str, version: str, variant: str = "", system: str = "linux")
 
     nearest = min(rows, key=far)
     exact = (nearest.system, nearest.variant) == (system, variant) and version_key(nearest.version) == asked
-    return Weight(download=nearest.download_mb * _MEGA, disk=nearest.disk_mb * _MEGA, exact=exact)
+    disk = nearest.disk_mb or _unpacked(nearest, min((row for row in rows if row.disk_mb), key=far, default=None))
+    return Weight(download=nearest.download_mb * _MEGA, disk=disk * _MEGA, exact=exact and bool(nearest.disk_mb))
+
+
+def _unpacked(row: _Size, like: _Size | None) -> int:
+    """What a build of which the download alone was measured becomes, as its like does; 0 where there is none."""
+    return round(row.download_mb * like.disk_mb / like.download_mb) if like and like.download_mb else 0
 
 
 @functools.cache

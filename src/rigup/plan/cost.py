@@ -6,11 +6,13 @@ from typing import Any
 
 import msgspec
 
-from rigup.knowledge.package_sizes import Weight, system_weight, weight
+from rigup.knowledge.package_sizes import Weight, compiled_share, system_weight, weight
 from rigup.language import _
+from rigup.plan.environments.seeds import seeded
 from rigup.plan.packages import Group, groups, name_of, plain
 from rigup.stack.candidate import Candidate
 from rigup.stack.choice import Choice
+from rigup.stack.pythons import is_there
 from rigup.stack.resolution import Resolved
 
 Answer = dict[str, Any]
@@ -51,12 +53,15 @@ def cost(choice: Choice, made: list[Answer], link: int = 0) -> Answer:
     left = [step for step in made if step["state"] != "satisfied"]
     installs = any(step["kind"] in _INSTALLS for step in left)
     known, unknown = _of_packages(choice) if installs else ([], [])
-    known += [one for one in (_new(step) for step in left) if one]
+    known += [one for one in (_new(step, choice) for step in left) if one]
     of_system = {
         step["kind"]: system_weight(step["kind"]) for step in left if step["kind"] in _systems() and _here(step)
     }
     known += [one for one in of_system.values() if one]
     unknown += [_systems()[kind] for kind, one in of_system.items() if one is None]
+    unknown += [
+        _("Python {python}").format(python=step["params"]["python"]) for step in left if _brings_python(step, choice)
+    ]
     download = sum(one.download for one in known)
     return {
         "download_bytes": download, "disk_bytes": sum(one.disk for one in known),
@@ -67,11 +72,6 @@ def cost(choice: Choice, made: list[Answer], link: int = 0) -> Answer:
     }  # fmt: skip
 
 
-_COMPILED = (
-    1.35  # of the bytes of Python files is what pip compiles of them beside; of an environment with torch, measured
-)
-
-
 def _of_packages(choice: Choice) -> tuple[list[Weight], list[str]]:
     """What goes into the environment: as it was resolved, and where nobody could be asked by the tables."""
     told = choice.resolution
@@ -80,7 +80,8 @@ def _of_packages(choice: Choice) -> tuple[list[Weight], list[str]]:
     have = {name_of(name): version for name, version in choice.site.installed.items()}
     coming = [one for one in told.packages if have.get(one.name) != one.version]
     compiles = not (choice.site.uv and choice.wish.manager != "conda")
-    known = [_resolved(one, compiles) for one in coming if one.size]
+    share = compiled_share(choice.python) if compiles else 0.0
+    known = [_resolved(one, share) for one in coming if one.size]
     unseen = {one.name for one in coming if not one.size}
     left = [
         group._replace(wanted=tuple(word for word in group.wanted if name_of(word) in unseen))
@@ -92,17 +93,31 @@ def _of_packages(choice: Choice) -> tuple[list[Weight], list[str]]:
     return known + by_tables, [*unknown, *nobody]
 
 
-def _resolved(one: Resolved, compiles: bool) -> Weight:
-    disk = one.disk + int(one.sources * _COMPILED * compiles)
+def _resolved(one: Resolved, compiled: float) -> Weight:
+    disk = one.disk + int(one.sources * compiled)
     return Weight(
         download=one.size if not one.url.startswith("file:") else 0, disk=disk, exact=bool(one.disk) and not one.built
     )
 
 
-def _new(step: Answer) -> Weight | None:
+def _new(step: Answer, choice: Choice) -> Weight | None:
     """An environment that is made, before anything is in it."""
-    made = system_weight(step["kind"]) if step["kind"].startswith("make-environment") else None
+    made = (
+        seeded(step["kind"], step["params"]) if step["kind"].startswith("make-environment") else _pip_of(step, choice)
+    )
     return msgspec.structs.replace(made, exact=True) if made else None
+
+
+def _pip_of(step: Answer, choice: Choice) -> Weight | None:
+    """The pip of a Python that is put into an environment that was made without."""
+    seeding = next((argv for argv in step["commands"] if argv[-1] == "ensurepip"), None)
+    return seeded("make-environment", {"starter": seeding[0], "python": choice.python}) if seeding else None
+
+
+def _brings_python(step: Answer, choice: Choice) -> bool:
+    """uv fetches a Python that the machine has not."""
+    python = step["params"].get("python", "")
+    return step["kind"] == "make-environment-with-uv" and bool(python) and not is_there(choice.site, python)
 
 
 def _here(step: Answer) -> bool:
@@ -128,6 +143,7 @@ def _elsewhere(step: Answer) -> bool:
 def _weights(told: Iterable[Group], system: str) -> tuple[list[Weight], list[str]]:
     known: list[Weight] = []
     unknown: list[str] = []
+    seen: set[str] = set()  # a later group names what came before, so that nothing of that is replaced
     for group in told:
         build = group.build.build if group.build else None
         if build and (build.image or build.conda):
@@ -135,6 +151,9 @@ def _weights(told: Iterable[Group], system: str) -> tuple[list[Weight], list[str
             continue
         for want in group.wanted:
             name, _equals, version = want.partition("==")
+            if name_of(name) in seen:
+                continue
+            seen.add(name_of(name))
             found = _one(name, version, build, system)
             if found is not None:
                 known.append(found)

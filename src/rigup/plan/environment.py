@@ -63,7 +63,7 @@ def _loader(site: Site) -> Iterator[Step]:
 
 def kept(site: Site, python: str) -> bool:
     """The environment that is there can be kept: another Python needs another environment."""
-    return bool(site.environment) and (not site.installed or site.python == python)
+    return bool(site.environment) and (not site.has_environment or site.python == python)
 
 
 def folder(choice: Choice) -> str:
@@ -124,7 +124,11 @@ def _packaged(choice: Choice) -> Iterator[Step]:
 def _able(site: Site, python: str) -> Iterator[Step]:
     """Debian and its family keep what makes environments in a package of its own."""
     unknown = (
-        site.own_python and site.in_words and site.root is not False and is_there(site, python) and not site.installed
+        site.own_python
+        and site.in_words
+        and site.root is not False
+        and is_there(site, python)
+        and not site.has_environment
     )
     packages = making_environments(site.distribution, python) if python in site.bare or unknown else ()
     if packages and site.system == "linux":
@@ -134,7 +138,7 @@ def _able(site: Site, python: str) -> Iterator[Step]:
 
 def _undoable(step: Step, choice: Choice) -> Step:
     """Nobody takes back an environment that was there before."""
-    return step._replace(undo=()) if choice.site.installed and kept(choice.site, choice.python) else step
+    return step._replace(undo=()) if choice.site.has_environment and kept(choice.site, choice.python) else step
 
 
 def _starter(site: Site, python: str) -> tuple[str, ...]:
@@ -199,7 +203,7 @@ def _install(choice: Choice, group: Group) -> Step:
         wanted = ("--require-hashes", "-r", str(hashed_path(group.wanted, choice.wish.terms)))
     if not uv or choice.wish.manager == "conda":
         argv = (python, "-m", "pip", "install", *wanted, *group.options)
-        step = make_as("install-into-environment", params, KINDS, (argv,), because=_because(group))
+        step = make_as("install-into-environment", params, KINDS, (*_pip(choice), argv), because=_because(group))
         return _titled(step, group, choice)
     strategy = ("--index-strategy", "unsafe-best-match") if group.extra_indexes and not group.offline else ()
     plain = ("env", "-u", _BACKEND) if _BACKEND in choice.site.variables and choice.site.system != "windows" else ()
@@ -207,6 +211,13 @@ def _install(choice: Choice, group: Group) -> Step:
     argv = (*plain, uv, "pip", "install", "--python", python, *wanted, *options)
     step = make_as("install-with-uv", {**params, "uv": uv}, KINDS, (argv,), because=_because(group))
     return _titled(step, group, choice)
+
+
+def _pip(choice: Choice) -> tuple[tuple[str, ...], ...]:
+    """What puts pip into an environment that was made without it, as uv makes them."""
+    site = choice.site
+    lacks = site.stands and kept(site, choice.python) and choice.wish.manager != "conda" and "pip" not in site.installed
+    return ((interpreter(choice), "-m", "ensurepip"),) if lacks else ()
 
 
 def _titled(step: Step, group: Group, choice: Choice) -> Step:

@@ -28,7 +28,7 @@ def blocked(site: Site, root: bool, network: bool) -> str:
 def _satisfied(step: Step, choice: Choice) -> bool:
     site = choice.site
     if step.kind.startswith("make-"):
-        return bool(site.installed) and site.python == choice.python
+        return site.has_environment and site.python == choice.python
     if step.kind in ("install-into-environment", "install-with-uv", "install-with-conda"):
         return _installed(step, choice)
     if step.kind == "set-environment-variable":

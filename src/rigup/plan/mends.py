@@ -37,7 +37,7 @@ def _ids(trouble: Trouble, left: list[Answer], choice: Choice) -> list[str]:
 
 
 def _does(asked: Asked, step: Answer, choice: Choice) -> bool:
-    if step["kind"] in _PACKAGES and not (choice.site.installed and choice.site.environment):
+    if step["kind"] in _PACKAGES and not (choice.site.has_environment and choice.site.environment):
         return False
     if step["kind"] == asked.kind:
         return all(step["params"].get(name) == value for name, value in asked.params.items())

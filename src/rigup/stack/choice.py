@@ -30,6 +30,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
         chosen: the builds that are taken, one for each framework of the wish; empty where none can be.
         packages: exact versions as pip takes them.
         requirements: what was asked for beside, which the tables do not know: left to the installer.
+        held: what packages that stay in the environment want of those that come, as bounds.
         variables: what the environment must set.
         devices: each device with whether it is served.
         others: devices that are left out, with the choice that would serve them in an environment of their own.
@@ -43,6 +44,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     chosen: tuple[Judged, ...] = ()
     packages: dict[str, str] = {}
     requirements: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
     indexes: tuple[str, ...] = ()
     variables: dict[str, str] = {}
     python: str = ""

@@ -26,7 +26,7 @@ def inside(wish: Wish, site: Site) -> Site:
     return site.but(
         holder=wish.manager, system="linux", machine=_MACHINES.get(site.machine, site.machine), glibc=found.glibc, macos="",
         wsl=site.wsl or site.system == "windows", container=site.container or site.system == "macos", conda=False,
-        python=found.python or None, pythons=python, installed={}, environment="", rosetta=False,
+        python=found.python or None, pythons=python, installed={}, environment="", stands=False, rosetta=False,
     )  # fmt: skip
 
 

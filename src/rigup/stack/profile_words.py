@@ -21,11 +21,26 @@ _SYSTEM = re.compile(
     r"(?P<name>[a-z][a-z!_. -]{0,40}?)[ :-]?(?P<release>\d[\d.]{0,12})?(?: ?sp ?(?P<pack>\d))?(?: ?lts)?(?: (?:server|desktop|core|workstation))?"
 )
 _LINUX = re.compile(r"[a-z][a-z .-]{1,30} (?:linux|os)\b")
+_MACHINE = r"(?P<machine>x86[_-]64|amd64|x64|aarch64|arm64|armv[67]l|i[3-6]86|ppc64le|riscv64|s390x)"
+_WITH_MACHINE = re.compile(rf"(?P<rest>\S.{{0,80}}?)(?: ?\(?(?:on |for )?{_MACHINE}\)?| (?:on|for) arm)")
 _INSIDE_WSL = re.compile(r"wsl ?[12]? (?P<inner>\S.{1,60})|(?P<before>\S.{1,60}?) (?:in |on |under )?\(?wsl ?[12]?\)?")
 
 
 def said(part: str) -> Changes | None:
     """What a part says, in lower case and with single blanks; None for one that is no word of a profile."""
+    return _as_it_stands(part) or _on_a_machine(part)
+
+
+def _on_a_machine(part: str) -> Changes | None:
+    """A system with its architecture in one part: "windows 11 arm64", "ubuntu 24.04 (aarch64)", "windows 11 on arm"."""
+    found = _WITH_MACHINE.fullmatch(part)
+    system = _as_it_stands(found["rest"].rstrip()) if found else None
+    if not found or not system or not {"system", "windows", "macos", "jetpack"} & system.keys():
+        return None
+    return system | (_machine(found) if found["machine"] else {"machine": "arm64"})
+
+
+def _as_it_stands(part: str) -> Changes | None:
     inside = _INSIDE_WSL.fullmatch(part)
     found = _system(inside["inner"] or inside["before"]) if inside else _plainly(part)
     return found | {"wsl": True} if found and inside else found
@@ -130,10 +145,7 @@ _WORDS: tuple[tuple[str, Callable[[Found], Changes]], ...] = (
     (r"musl(?: libc)?", _fixed(glibc=NONE)),
     (r"(?:c?python|py) ?(?P<minor>\d\.\d{1,2}t?)(?:\.\d{1,3})?(?: \(?free[- ]threaded\)?)?", _python),
     (r"(?:mini|ana)?conda3?|miniforge3?|mamba|micromamba|pixi", _fixed(conda=True)),
-    (
-        r"(?:arch(?:itecture)?[ :=])?(?P<machine>x86[_-]64|amd64|x64|aarch64|arm64|armv[67]l|i[3-6]86|ppc64le|riscv64|s390x)",
-        _machine,
-    ),
+    (rf"(?:arch(?:itecture)?[ :=])?{_MACHINE}", _machine),
     (r"rosetta ?2?", _fixed(rosetta=True, machine="x86_64", system="macos")),
     (rf"(?:(?:system )?ram|(?:main )?memory)[ :=]?{_SIZE}|{_BEFORE} (?:of )?(?:ram|memory)", _sized("ram")),
     (rf"(?:free )?disk(?: space)?[ :=]?{_SIZE}(?: free)?|{_BEFORE} (?:free )?(?:of )?disk(?: space)?", _sized("disk")),

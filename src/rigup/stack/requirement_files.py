@@ -76,7 +76,7 @@ class _Reading:
         lists = {name: tuple(dict.fromkeys(told)) for name, told in self.lists.items()}
         terms = Terms(
             index=self.index, extra_indexes=lists["extra"], find_links=lists["links"], no_index="--no-index" in self.flags,
-            previews="--pre" in self.flags, no_binary=lists["source"], only_binary=lists["binary"],
+            previews="--pre" in self.flags, wheels_first="--prefer-binary" in self.flags, no_binary=lists["source"], only_binary=lists["binary"],
             trusted_hosts=lists["hosts"], constraints=tuple(dict.fromkeys(self.constraints)),
             hashes={name: tuple(dict.fromkeys(told)) for name, told in self.hashes.items()},
             hashed=bool(self.hashes) or "--require-hashes" in self.flags, files=(path,),
@@ -125,7 +125,7 @@ class _Reading:
             name, value = _taken(line, words)
             if name in ("--requirement", "--constraint"):
                 self.file(_beside(line, value), bounds or name == "--constraint", above)
-            elif name in ("--no-index", "--pre", "--require-hashes"):
+            elif name in _SWITCHES:
                 self.flags.add(name)
             elif name == "--index-url":
                 self._index(line, place(line.where, value))
@@ -154,7 +154,7 @@ def _taken(line: Line, words: list[str]) -> tuple[str, str]:
         value = words.pop(0) if words else ""
     if name in _WITH_VALUE and not value:
         raise WishError(_("{where}: {option} has no value.").format(where=line.where, option=name))
-    if name not in _WITH_VALUE and equals and name in ("--no-index", "--pre", "--require-hashes"):
+    if name not in _WITH_VALUE and equals and name in _SWITCHES:
         raise WishError(_("{where}: {option} takes no value.").format(where=line.where, option=name))
     return name, value
 
@@ -208,6 +208,7 @@ _KEPT: dict[str, tuple[str, Callable[[Line, str], list[str]]]] = {
     "--extra-index-url": ("extra", _address), "--find-links": ("links", _links),
     "--no-binary": ("source", _packages), "--only-binary": ("binary", _packages), "--trusted-host": ("hosts", _hosts),
 }  # fmt: skip
+_SWITCHES = ("--no-index", "--pre", "--prefer-binary", "--require-hashes")
 _WITH_VALUE = {"--requirement", "--constraint", "--index-url", *_KEPT}
 
 

@@ -29,7 +29,7 @@ def with_own_pythons(site: Site, facts: Facts) -> Site:
     paths = [path for prefix in prefixes for path in host.find(prefix + "/bin/python3.*") if _PROGRAM.search(path)]
     there = {path.rpartition("/python")[2]: path for path in paths}
     bare = tuple(version for version, path in there.items() if not _makes_environments(path, version, host))
-    own = (host.run(("python3", "-c", _WHICH)).body or "").strip() if not site.installed else ""
+    own = (host.run(("python3", "-c", _WHICH)).body or "").strip() if not site.has_environment else ""
     version, _blank, path = own.partition(" ")
     if not _VERSION.fullmatch(version):
         return site.but(interpreters=there, bare=bare)
@@ -57,7 +57,9 @@ def _with_packages(site: Site, host: Host) -> Site:
         return site
     folders = host.find(site.environment + "/lib/python3.*")
     python = folders[0].rpartition("/python")[2] if folders and not site.installed else site.python
-    return site.but(python=python, installed={**_all_packages(site.environment, host), **site.installed})
+    return site.but(
+        python=python, stands=bool(folders), installed={**_all_packages(site.environment, host), **site.installed}
+    )
 
 
 def _all_packages(environment: str, host: Host) -> dict[str, str]:

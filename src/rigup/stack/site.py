@@ -77,6 +77,7 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
         bare: those that cannot make environments, for the distribution keeps that part in a package of its own.
         installed: packages of the environment that the plan is for.
         environment: path of that environment, "" where a new one is made.
+        stands: it is there, also where nothing is installed in it.
         holder: what will hold the environment, as a wish names it ("venv", "conda" …).
         there: what stands on it already.
         troubles: what the doctor found there; empty also where nobody asked.
@@ -120,6 +121,7 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     sources: Sources = Sources()
     installed: dict[str, str] = {}
     environment: str = ""
+    stands: bool = False
     holder: str = "venv"
     variables: dict[str, str] = {}
     there: There = There()
@@ -130,6 +132,11 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     def gpus(self) -> tuple[Device, ...]:
         """The devices; none where nobody knows of any."""
         return self.devices or ()
+
+    @property
+    def has_environment(self) -> bool:
+        """There is one already, made with `python`."""
+        return self.stands or bool(self.installed)
 
     @property
     def uv(self) -> bool:

@@ -27,6 +27,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
         extra_indexes, find_links: asked beside.
         no_index: the folders alone are asked.
         previews: early releases may be taken.
+        wheels_first: an older release with a wheel goes before a newer one without; a resolver is asked that way anyway.
         no_binary, only_binary: packages that are built from their sources, or never are; `:all:` for every one.
         trusted_hosts: asked without a look at their certificates.
         constraints: bounds on what may come along; PEP 508 requirements, with their markers.
@@ -44,6 +45,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     find_links: tuple[str, ...] = ()
     no_index: bool = False
     previews: bool = False
+    wheels_first: bool = False
     no_binary: tuple[str, ...] = ()
     only_binary: tuple[str, ...] = ()
     trusted_hosts: tuple[str, ...] = ()
@@ -65,6 +67,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     def options(self) -> tuple[tuple[str, str], ...]:
         """Options of pip with their values, "" for none; without places, bounds and hashes."""
         found = [("--pre", "")] if self.previews else []
+        found += [("--prefer-binary", "")] if self.wheels_first else []
         found += [("--no-binary", name) for name in self.no_binary]
         found += [("--only-binary", name) for name in self.only_binary]
         return (*found, *(("--trusted-host", host) for host in self.trusted_hosts))
@@ -103,7 +106,7 @@ def together(every: Iterable[Asked]) -> Asked:
         tuple(word for one in every for word in one.words),
         Terms(
             index=_index(one.index for one in terms), no_index=any(one.no_index for one in terms),
-            previews=any(one.previews for one in terms), hashed=any(one.hashed for one in terms), hashes=hashes,
+            previews=any(one.previews for one in terms), wheels_first=any(one.wheels_first for one in terms), hashed=any(one.hashed for one in terms), hashes=hashes,
             bound=_bound(terms), python=",".join(_once(*(one.python for one in terms if one.python))), **lists,
         ),
     )  # fmt: skip

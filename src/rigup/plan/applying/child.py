@@ -39,13 +39,22 @@ class Child:
             self.why = error.strerror or type(error).__name__
             self._log.write(_readable(f"{argv[0]}: {self.why}") + b"\n")
 
-    def wait(self, say: Callable[[str], None], gentle: bool = False) -> int:
-        """Its exit status; what it says goes to `say` line by line. A `gentle` one is never ended by us: Ctrl-C waits for it."""
+    def wait(
+        self, say: Callable[[str], None], gentle: bool = False, started: Callable[[int], None] | None = None
+    ) -> int:
+        """Its exit status; what it says goes to `say` line by line.
+
+        Args:
+            say: hears each line.
+            gentle: it is never ended by us: Ctrl-C waits for it.
+            started: hears its number first; who is interrupted in that has ended the command too.
+
+        """
         if self.process is None:
             self._log.close()
             return NOT_STARTED
         try:
-            self._pump(say, gentle)
+            self._pump(say, gentle, self._noted(started, gentle))
         except KeyboardInterrupt:
             self._end()
             raise
@@ -53,8 +62,19 @@ class Child:
             self._log.close()
         return self.process.wait()
 
-    def _pump(self, say: Callable[[str], None], gentle: bool) -> None:
-        stopped, rest = False, b""
+    def _noted(self, started: Callable[[int], None] | None, gentle: bool) -> bool:
+        """Whether somebody asked for an end meanwhile."""
+        try:
+            if started and self.process:
+                started(self.process.pid)
+        except KeyboardInterrupt:
+            if not gentle:
+                raise
+            return True
+        return False
+
+    def _pump(self, say: Callable[[str], None], gentle: bool, stopped: bool) -> None:
+        rest = b""
         while True:
             try:
                 chunk = self._next()

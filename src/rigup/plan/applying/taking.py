@@ -221,10 +221,11 @@ def _command(run: Run, number: int, root: bool, argv: Argv, folder: str) -> None
     told = in_own_words(argv, run.variables)
     words = run.root.argv(unattended(told)) if root else told
     child = Child(words, run.record.log(number), _clean(run.variables), folder)
-    if child.process is not None:
-        pid = child.process.pid
+
+    def noted(pid: int) -> None:
         run.record.write("child", number, pid=str(pid), began=started_at(pid))
-    status = child.wait(run.told.says, gentle=root)
+
+    status = child.wait(run.told.says, gentle=root, started=noted)
     if status != 0:
         raise Failed(_how_it_ended(argv[0], status, child.why))
 

@@ -21,7 +21,7 @@ from rigup.plan.applying.child import Child
 from rigup.plan.applying.journal import Event, Record
 from rigup.plan.applying.put_aside import Aside
 from rigup.plan.applying.stage import Stage, made_by, what_it_held
-from rigup.plan.applying.state import staged, swapped, touched
+from rigup.plan.applying.state import staged, state_of, swapped, touched
 from rigup.plan.applying.system_packages import unattended, uses_manager
 from rigup.plan.applying.taking import Failed, Run, gone_whole, in_own_words, settle
 from rigup.plan.applying.traces import Traces
@@ -109,13 +109,22 @@ def _to_put_back(record: Record) -> Event | None:
 
 
 def changed_after(record: Record, others: list[Record]) -> Record | None:
-    """The last run that changed the same environment later and stands: what it replaced is not this run's any more."""
+    """The last run that changed the same environment later and stands, or is half taken back.
+
+    What it replaced is not this run's any more, and what it has made lies beside until its own undo is ended.
+    """
     swap = swapped(record)
     if swap is None:
         return None
     here = os.path.realpath(swap.told["path"])
     later = (one for one in reversed(others) if one.number > record.number)
-    return next((one for one in later if (at := swapped(one)) and os.path.realpath(at.told["path"]) == here), None)
+    return next((one for one in later if (at := _swap_of(one)) and os.path.realpath(at.told["path"]) == here), None)
+
+
+def _swap_of(record: Record) -> Event | None:
+    """The swap that holds, or the one that an undo has taken back without coming to its end."""
+    half = state_of(record) == "being-taken-back"
+    return swapped(record) or (next(iter(reversed(record.of("swapped"))), None) if half else None)
 
 
 # -- one step ----------------------------------------------------------------------------------------

@@ -5,9 +5,12 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
+
+if TYPE_CHECKING:
+    from email.message import Message
 
 Kind = Literal["venv", "conda"]
 _MOST_TEXT = 100_000
@@ -128,17 +131,29 @@ def _infos(environment: Environment) -> Iterator[Path]:
 
 def _named(info: Path) -> Installed | None:
     """A name of metadata where there are some: a folder's name has lost what its sign was."""
-    from email.parser import HeaderParser
-
     from packaging.utils import canonicalize_name
 
-    told = HeaderParser().parsestr(_text(info / "METADATA").partition("\n\n")[0])
+    told = _metadata(info)
     name, version = told.get("Name", ""), told.get("Version", "")
     if not name or not version:
         name, _dash, version = info.name.removesuffix(".dist-info").rpartition("-")
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,200}", name) or not re.fullmatch(r"[A-Za-z0-9.+!_-]{1,200}", version):
         return None
     return Installed(canonicalize_name(name), version, _origin(info), _text(info / "INSTALLER").strip()[:40])
+
+
+def needs(environment: Environment) -> dict[str, tuple[str, ...]]:
+    """What each package wants of others, by its canonical name: requirements as they stand in its metadata."""
+    from packaging.utils import canonicalize_name
+
+    told = map(_metadata, _infos(environment))
+    return {canonicalize_name(one.get("Name", "")): tuple(map(str, one.get_all("Requires-Dist", ()))) for one in told}
+
+
+def _metadata(info: Path) -> "Message":
+    from email.parser import HeaderParser
+
+    return HeaderParser().parsestr(_text(info / "METADATA").partition("\n\n")[0])
 
 
 def _origin(info: Path) -> str:

@@ -161,7 +161,7 @@ def _judged(step: Step, choice: Choice, wanted: list[Locked], folder: str) -> An
 
 def _satisfied(step: Step, site: Site, wanted: list[Locked], choice: Choice) -> bool:
     """What is installed is what the lock names; a variable is set."""
-    there = bool(site.installed) and site.python == choice.python
+    there = site.has_environment and site.python == choice.python
     if step.kind.startswith("make-"):
         return there
     if step.kind == "set-environment-variable":

@@ -144,7 +144,7 @@ def surroundings() -> dict[str, str]:
     }
 
 
-_OF_UV = {"--pre": ("--prerelease", "allow"), "--trusted-host": ("--allow-insecure-host",)}
+_OF_UV = {"--prefer-binary": (), "--pre": ("--prerelease", "allow"), "--trusted-host": ("--allow-insecure-host",)}
 
 
 def as_uv(options: Iterable[tuple[str, str]]) -> list[str]:

@@ -24,7 +24,7 @@ _PROJECT = "rigup-plan"
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,198}[A-Za-z0-9])?")
 _ASKED_FOR = re.compile(rf"{_PROJECT} depends on ((?:(?! and |, we can conclude).)+)")
 _BOUNDS = "bounds.txt"
-_WORDS = re.compile(r"\s*(?:(?:error|cause|hint|×|╰─▶|├─▶|│)[:\s]?\s*)+")
+_WORDS = re.compile(r"^\s*(?:(?:error|cause|hint|×|╰─▶|├─▶|│)[:\s]?\s*)+")
 _SILENT = re.compile(
     r"wheel filename .{1,300} has an invalid version|error sending request|dns error|Failed to fetch|connection (?:refused|reset|closed)|tcp connect|timed? ?out",
     re.IGNORECASE,

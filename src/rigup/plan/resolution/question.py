@@ -74,7 +74,7 @@ def question(choice: Choice) -> Question:
         wanted=tuple(dict.fromkeys(_named(word) for group in told for word in group.wanted if name_of(word) not in apart)),
         bound={name_of(word): group.only for group in every if _is_bound(group) for word in group.wanted},
         further=tuple(dict.fromkeys(url for group in told for url in _further(group, site))),
-        bounds=(*bounds(asked, choice.packages), *choice.wish.terms.constraints), terms=choice.wish.terms,
+        bounds=(*bounds(asked, choice.packages), *choice.wish.terms.constraints, *choice.held), terms=choice.wish.terms,
         sources=tuple(sorted(without_wheels() - apart)),
         built=tuple(built), index=mirror(choice) or site.sources.index,
         extra_indexes=site.sources.extra_indexes,

@@ -26,6 +26,7 @@ from rigup.plan.resolution.previews import unasked_previews
 from rigup.plan.resolution.question import Question, question
 from rigup.plan.resolution.sizes import weighed
 from rigup.plan.resolution.stand_ins import stand_in
+from rigup.plan.resolution.staying import kept_whole
 from rigup.plan.term_files import not_by_hash
 from rigup.stack.choice import Choice
 from rigup.stack.choose import choose
@@ -76,7 +77,9 @@ def resolved(choice: Choice, *, here: bool, variables: Mapping[str, str] | None 
     asker = _asker(choice, here)
     if asker is None:
         return _with(choice, Resolution(because=(_nobody(),)))
-    return _with_the_rest(_with_wheels(_settled(choice, asker, told), asker, told), asker, told)
+    found = _settled(choice, asker, told)
+    found = kept_whole(found, lambda one: _settled(one, asker, told)) if here else found
+    return _with_the_rest(_with_wheels(found, asker, told), asker, told)
 
 
 def _with_the_rest(found: Choice, asker: Asker, variables: Mapping[str, str]) -> Choice:
@@ -190,7 +193,15 @@ def _asked(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Resolu
         return msgspec.structs.replace(_told(other, asker), without_default=True)
     if lost and answer.refused:
         return _around(asker, left, lost, choice)
+    if answer.refused and (mute := [url for url in asked.further if url in dead]):
+        return Resolution(by=asker.by, because=(_not_there_either(mute),))
     return _told(answer, asker)
+
+
+def _not_there_either(places: list[str]) -> str:
+    """What nobody could be asked for is not refused."""
+    told = _("Not resolved, for nobody answers at {places}, where a part of it lies.")
+    return told.format(places=", ".join(places))
 
 
 def _not_without(named: list[str], choice: Choice) -> str:

@@ -1,0 +1,195 @@
+"""What stays in an environment goes on working: what its packages want of those that come is heard.
+
+A resolver is asked for a wish, and knows of what stands there only which releases it should rather keep. Where a package
+that stays wants another release of one that comes, its bound is told to the resolver; where the two cannot be had
+together, the package comes along in a release that fits, unless it is a framework, or somebody asked for that very
+release: then the wish is refused.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from packaging.markers import UndefinedEnvironmentName, default_environment
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from rigup.language import _, sentences
+from rigup.plan.environments import record
+from rigup.plan.environments.folder import environment_at, needs
+from rigup.stack.choice import Choice
+from rigup.stack.frameworks import called
+from rigup.stack.frameworks.torch import FAMILY
+from rigup.stack.resolution import Resolution, Resolved
+from rigup.stack.wish import marker_environment
+
+_ROUNDS = 4  # what comes along may itself be more than another package can take
+_SHOWN = 5
+Ask = Callable[[Choice], Choice]
+
+
+class Hurt(NamedTuple):
+    """A package that stays, what it wants, and what would come."""
+
+    name: str
+    version: str
+    wants: Requirement
+    coming: str
+
+    @property
+    def bound(self) -> str:
+        """As a resolver takes it."""
+        return f"{self.wants.name}{self.wants.specifier}"
+
+
+class Standing(NamedTuple):
+    """An environment as it is: versions and requirements by canonical names; `asked`: names of which a release was asked for."""
+
+    versions: Mapping[str, str]
+    needs: Mapping[str, tuple[str, ...]]
+    asked: frozenset[str]
+    marked: Mapping[str, str]
+
+
+def kept_whole(found: Choice, ask: Ask) -> Choice:
+    """The choice as it was resolved, where nothing that stays is hurt by it; else within its bounds, or with it, or refused.
+
+    Args:
+        found: a choice that was resolved, for an environment of this machine.
+        ask: resolves a choice anew.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    if not _changes(found):
+        return found
+    there = _standing(found)
+    hurt = list(_hurt(found, there))
+    if not hurt:
+        return found
+    within = _within(found, hurt, there, ask)
+    if within is None and all(_may_move(one, there) for one in hurt):
+        within = _moving_along(found, hurt, there, ask)
+    return within or _refused(found, hurt)
+
+
+def _changes(found: Choice) -> dict[str, str]:
+    """Packages of the environment of which another release comes."""
+    site = found.site
+    goes_on = site.environment and site.python == found.python and found.wish.manager == "venv"
+    have = _versions(found) if goes_on else {}
+    return {one.name: one.version for one in _packages(found) if have.get(one.name, one.version) != one.version}
+
+
+def _versions(found: Choice) -> dict[str, str]:
+    return {canonicalize_name(name): version for name, version in found.site.installed.items()}
+
+
+def _packages(found: Choice) -> tuple[Resolved, ...]:
+    return found.resolution.packages if found.resolution and not found.resolution.refused else ()
+
+
+def _standing(found: Choice) -> Standing:
+    folder = Path(found.site.environment)
+    there, told = environment_at(folder), record.read(folder)
+    marked = {**default_environment(), **marker_environment(found.site), "python_version": found.python, "extra": ""}
+    asked = frozenset(_pinned(told.wish) if told else ())
+    return Standing(
+        _versions(found), needs(there) if there else {}, asked, {name: str(value) for name, value in marked.items()}
+    )
+
+
+def _pinned(wishes: tuple[str, ...]) -> Iterator[str]:
+    for told in filter(None, map(_requirement, wishes)):
+        if any(clause.operator in ("==", "===") for clause in told.specifier):
+            yield canonicalize_name(told.name)
+
+
+def _requirement(text: str) -> Requirement | None:
+    try:
+        return Requirement(text)
+    except (InvalidRequirement, RecursionError):
+        return None
+
+
+def _hurt(found: Choice, there: Standing) -> Iterator[Hurt]:
+    """What stays and was content with what is there, and would not be with what comes."""
+    coming, changes = {one.name for one in _packages(found)}, _changes(found)
+    for name, wants in there.needs.items():
+        if name in coming or name not in there.versions:
+            continue
+        for want in filter(None, map(_requirement, wants)):
+            other = canonicalize_name(want.name)
+            if other not in changes or not _holds(want, there.marked):
+                continue
+            if _takes(want, there.versions[other]) and not _takes(want, changes[other]):
+                yield Hurt(name, there.versions[name], want, changes[other])
+
+
+def _holds(want: Requirement, marked: Mapping[str, str]) -> bool:
+    try:
+        return want.marker is None or want.marker.evaluate(dict(marked))
+    except UndefinedEnvironmentName:
+        return False
+
+
+def _takes(want: Requirement, version: str) -> bool:
+    return want.specifier.contains(version, prereleases=True)
+
+
+# -- ways out ----------------------------------------------------------------------------------------
+
+
+def _within(found: Choice, hurt: list[Hurt], there: Standing, ask: Ask) -> Choice | None:
+    """What comes, in releases that all that stays can take; None where there are none."""
+    bounds: dict[str, None] = {}
+    for _round in range(_ROUNDS):
+        bounds.update(dict.fromkeys(one.bound for one in hurt))
+        again = ask(msgspec.structs.replace(found, held=tuple(bounds), resolution=None))
+        if not _packages(again):
+            return None
+        hurt = list(_hurt(again, there))
+        if not hurt:
+            return again
+    return None
+
+
+def _moving_along(found: Choice, hurt: list[Hurt], there: Standing, ask: Ask) -> Choice | None:
+    """With what cannot stay as it is, in releases that fit; None where there are none."""
+    moved: dict[str, Hurt] = {}
+    for _round in range(_ROUNDS):
+        moved.update({one.name: one for one in hurt})
+        wanted = tuple(dict.fromkeys((*found.requirements, *moved)))
+        again = ask(msgspec.structs.replace(found, requirements=wanted, resolution=None))
+        if not _packages(again):
+            return None
+        hurt = list(_hurt(again, there))
+        if not hurt:
+            return msgspec.structs.replace(again, warnings=(*again.warnings, *_moves(again, moved)))
+        if not all(_may_move(one, there) for one in hurt):
+            return None
+    return None
+
+
+def _may_move(one: Hurt, there: Standing) -> bool:
+    """Nobody asked for its release, and it is no framework: of those the build was chosen for the machine."""
+    return one.name not in there.asked and one.name not in FAMILY and not called((one.name,))
+
+
+def _moves(again: Choice, moved: Mapping[str, Hurt]) -> Iterator[str]:
+    said = _("{package} {version}, which is there, wants {wants}: it becomes {newer}.")
+    for name, one in moved.items():
+        newer = again.resolution.version(name) if again.resolution else ""
+        yield said.format(package=name, version=one.version, wants=one.bound, newer=newer)
+
+
+def _refused(found: Choice, hurt: list[Hurt]) -> Choice:
+    said = _("{package} {version}, which is in the environment, wants {wants}, and {coming} would come.")
+    told = [
+        said.format(package=one.name, version=one.version, wants=one.bound, coming=f"{one.wants.name} {one.coming}")
+        for one in hurt[:_SHOWN]
+    ]
+    way = _("Ask for a release of these that fits as well, or make another environment, with --env.")
+    return msgspec.structs.replace(found, resolution=Resolution(refused=sentences(*told, way)))
