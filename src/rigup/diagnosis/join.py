@@ -22,7 +22,9 @@ class Candidate(NamedTuple):
 
 def bindings(rule: Rule, facts: Facts) -> Iterator[dict[str, Any]]:
     """Every way of choosing a rule's parameters that holds in one place."""
-    if rule.lacks(facts.of, facts.ids) or any(need.mode == ONE and not _of_kind(need, facts) for need in rule.needs.values()):
+    if rule.lacks(facts.of, facts.ids) or any(
+        need.mode == ONE and not _of_kind(need, facts) for need in rule.needs.values()
+    ):
         return  # as with most rules on most machines
     names = list(rule.needs)
     for count, chosen in enumerate(_chosen(list(rule.needs.values()), facts, Place())):

@@ -8,7 +8,9 @@ from rigup.knowledge.doctor_tables import Wording, speakers, wordings
 
 _PART = 500_000  # characters whose finds are held at once: a short literal repeated fills the memory
 _SPOTS = 10_000  # of one literal in one text
-_SHORT = 2000  # characters of a machine's own text in which each is looked for: what finds all at once takes longer to make
+_SHORT = (
+    2000  # characters of a machine's own text in which each is looked for: what finds all at once takes longer to make
+)
 _MARKS: set[str] = set()
 _ANYBODY = "anybody"
 _SAYS = {"kernel": KERNEL, "program": PROGRAM}
