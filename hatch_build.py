@@ -15,7 +15,7 @@ LOCALES = Path("src", "rigup", "locales")
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Writes ``compiled.msgpack`` and the catalogues beside their sources, and adds them to the wheel."""
+    """Writes ``compiled.msgpack`` and the catalogues beside their sources, and adds them to the wheel, which holds no sources."""
 
     PLUGIN_NAME = "custom"
 

@@ -100,13 +100,14 @@ class Rule:
         code, given = self.judge.__code__, self.judge.__defaults__ or ()
         first = code.co_argcount - len(given)  # that has a default
         for number, name in enumerate(code.co_varnames[: code.co_argcount]):
+            kind = self.judge.__annotations__[name]
             need = given[number - first] if number >= first else _ANY
-            if not isinstance(need, Need) or need.mode != ONE:
-                continue
-            if need.kind is Symptom:
-                if need.fields[0][0] == "id" and not any(one in heard for one in need.fields[0][1]):
+            if not isinstance(kind, type) or not isinstance(need, Need) or need.mode != ONE:
+                continue  # a group, or what may be missing
+            if need.kind is Symptom and need.fields[0][0] == "id":
+                if not any(one in heard for one in need.fields[0][1]):
                     return True
-            elif isinstance(kind := self.judge.__annotations__[name], type) and not facts_of(kind):
+            elif not facts_of(kind):
                 return True
         return False
 

@@ -5,9 +5,12 @@ It proves nothing. It is asked where no rule has anything to say of a text in wh
 
 import math
 import re
+import sys
+from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Iterator
+from itertools import accumulate, pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -26,6 +29,8 @@ _NEAR, _FAR = 0.1, 0.04  # below it one word, or several, say nothing
 _ENOUGH = 0.2  # share among causes that a known message leaves open
 _LEAST = 0.08  # share of the nearest cause below which none is near, however little speaks for a sound machine
 _BESIDE = 1.4  # times as much as for a sound machine must speak for one, beside such a message
+WEIGHTS = Path(__file__).with_name("likeness.bin")
+SOUND = 255  # stands among the packed columns for "nothing is wrong"
 _SOUND = -1  # stands among the causes for "nothing is wrong"
 
 
@@ -56,11 +61,48 @@ class Complaint(msgspec.Struct, frozen=True, kw_only=True):
     how: str = ""
 
 
+class Packed(msgspec.Struct, array_like=True):
+    """The weights as they lie in the package: whole numbers are hundredths, their bytes the lowest first.
+
+    Attributes:
+        checked: the day on which they were learned.
+        causes: ids of causes.
+        offsets: of each cause.
+        sound_offset: of "nothing is wrong".
+        terms: words, pairs of words and marks of known messages, each on a line of its own.
+        rarities: of each term, two bytes.
+        counts: of each term how many weights it has, one byte.
+        columns: of each weight the cause by number, one byte; SOUND for "nothing is wrong".
+        weights: each two bytes, with a sign.
+
+    """
+
+    checked: str
+    causes: list[str]
+    offsets: list[float]
+    sound_offset: float
+    terms: str
+    rarities: bytes
+    counts: bytes
+    columns: bytes
+    weights: bytes
+
+
 class _Model(NamedTuple):
     causes: list[str]
     offsets: list[float]
     sound_offset: float
-    words: dict[str, str]  # word or pair of words → "rarity cause:weight …", in hundredths
+    terms: dict[str, int]  # number of each
+    rarities: "array[int]"
+    ends: list[int]  # of each term the end of its weights among all
+    columns: bytes
+    weights: "array[int]"
+
+    def row(self, term: int) -> Iterator[tuple[int, int]]:
+        """Causes, and the weights of a term for them in hundredths."""
+        here = slice(self.ends[term - 1] if term else 0, self.ends[term])
+        for cause, weight in zip(self.columns[here], self.weights[here], strict=True):
+            yield (_SOUND if cause == SOUND else cause), weight
 
 
 Weights = dict[str, dict[int, float]]
@@ -84,9 +126,34 @@ def marks_of(heard: Iterable[str]) -> list[str]:
 
 @tables.remembered
 def _model() -> _Model:
-    table = tables.table("likeness")
-    known = dict(row.split("=", 1) for row in table["words"])
-    return _Model(table["causes"], table["offsets"], table["sound_offset"], known)
+    try:
+        packed = msgspec.msgpack.decode(WEIGHTS.read_bytes(), type=Packed)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise tables.KnowledgeError(WEIGHTS, str(error)) from error
+    numbers = {term: number for number, term in enumerate(packed.terms.split("\n"))}
+    rarities, weights, ends = (
+        _numbers("H", packed.rarities),
+        _numbers("h", packed.weights),
+        list(accumulate(packed.counts)),
+    )
+    return _Model(packed.causes, packed.offsets, packed.sound_offset, numbers, rarities, ends, packed.columns, weights)
+
+
+def _numbers(code: str, packed: bytes) -> "array[int]":
+    found = array(code, packed)
+    if sys.byteorder == "big":
+        found.byteswap()
+    return found
+
+
+def causes_told() -> list[str]:
+    """The causes that weights know of.
+
+    Raises:
+        KnowledgeError: the weights cannot be read.
+
+    """
+    return _model().causes
 
 
 @tables.remembered
@@ -204,7 +271,8 @@ def _telling(weights: Weights, cause: int) -> tuple[str, ...]:
 
 
 def _rarity(word: str) -> int:
-    return int(_model().words[word].partition(" ")[0])
+    model = _model()
+    return model.rarities[model.terms[word]]
 
 
 def _weights(said: str, heard: Iterable[str]) -> Weights:
@@ -214,19 +282,14 @@ def _weights(said: str, heard: Iterable[str]) -> Weights:
 
 def _of(told: list[str], length: float) -> Weights:
     """The same of words, or of messages: together they weigh `length`, however many they are."""
-    known = _model().words
-    counted = Counter(word for word in told if word in known)
-    rows = {word: known[word].split() for word in counted}
-    loads = {word: (1 + math.log(often)) * int(rows[word][0]) / _HUNDREDTHS for word, often in counted.items()}
+    model = _model()
+    counted = Counter(word for word in told if word in model.terms)
+    loads = {word: (1 + math.log(often)) * _rarity(word) / _HUNDREDTHS for word, often in counted.items()}
     have = math.sqrt(sum(load * load for load in loads.values())) or 1.0
     return {
-        word: {int(cause): load * length / have * int(weight) / _HUNDREDTHS for cause, weight in _pairs(rows[word][1:])}
+        word: {cause: load * length / have * weight / _HUNDREDTHS for cause, weight in model.row(model.terms[word])}
         for word, load in loads.items()
     }
-
-
-def _pairs(row: list[str]) -> list[list[str]]:
-    return [one.split(":") for one in row]
 
 
 def line_of(said: str, words: tuple[str, ...]) -> int:

@@ -122,11 +122,15 @@ def _derivations() -> list[str]:
 
 
 def _in_order(declared: Mapping[str, Callable[..., object]]) -> list[str]:
-    """By the modules that declare them, those that all machines share first, and by line: whatever was imported first."""
+    """By the files that declare them, and by line, whatever was imported first; then those of others."""
+    from rigup.machine.readers import MODULES
 
-    def where(name: str) -> tuple[bool, str, int]:
+    ranks = {f"rigup.machine.readers.{name}": rank for rank, name in enumerate(MODULES)} | {_SHARED: -1}
+
+    def where(name: str) -> tuple[int, int]:
         function = declared[name]
-        return function.__module__ != _SHARED, function.__module__, function.__code__.co_firstlineno
+        rank = ranks.get(function.__module__)
+        return (len(ranks), 0) if rank is None else (rank, function.__code__.co_firstlineno)
 
     return sorted(declared, key=where)
 

@@ -1,98 +1,41 @@
 """One function a form of text; families of texts have a file each. Importing registers those that a machine is asked by.
 
-Readers of what people paste, in `of_texts`, are registered where something was pasted: more than half of all.
+Readers of what people paste are registered by `of_texts`, where something was pasted: more than half of all.
 """
 
-from rigup.machine import derive
-from rigup.machine.readers import (
-    amd,
-    apple,
-    batch,
-    builds,
-    bus,
-    bus_paths,
-    catalogue,
-    container_setup,
-    containers,
-    disks,
-    firmware,
-    immutable,
-    installed,
-    intel,
-    interpreters,
-    jupyter,
-    kernel,
-    loader,
-    modules,
-    more_environments,
-    network,
-    next_boot,
-    nvidia,
-    nvidia_query,
-    nvidia_smi,
-    package_sources,
-    process,
-    programs,
-    proofs,
-    python,
-    rocm_kernels,
-    rocm_smi,
-    rocm_tools,
-    rpm_packages,
-    services,
-    slurm_setup,
-    switching,
-    system,
-    toolkits,
-    torch_build,
-    unit_files,
-    windows,
-    windows_live,
-)
+from importlib import import_module
 
-__all__ = [
-    "amd",
-    "apple",
-    "batch",
-    "builds",
-    "bus",
-    "bus_paths",
-    "catalogue",
-    "container_setup",
-    "containers",
-    "derive",
-    "disks",
-    "firmware",
-    "immutable",
-    "installed",
-    "intel",
-    "interpreters",
-    "jupyter",
-    "kernel",
-    "loader",
-    "modules",
-    "more_environments",
-    "network",
-    "next_boot",
-    "nvidia",
-    "nvidia_query",
-    "nvidia_smi",
-    "package_sources",
-    "process",
-    "programs",
-    "proofs",
-    "python",
-    "rocm_kernels",
-    "rocm_smi",
-    "rocm_tools",
-    "rpm_packages",
-    "services",
-    "slurm_setup",
-    "switching",
-    "system",
-    "toolkits",
-    "torch_build",
-    "unit_files",
-    "windows",
-    "windows_live",
-]
+MODULES = (
+    "amd", "rocm_smi", "amd_bare", "amd_lists", "amd_partial", "amd_told", "apple", "packages", "asked_versions",
+    "bare_rows", "batch", "boot_lists", "torch_build", "build_answers", "build_lines", "builds", "bus", "bus_paths",
+    "catalogue", "package_sources", "container_setup", "containers", "intel", "nvidia_smi", "counted_cards",
+    "desktops", "directml_lists", "disks", "executables", "fact_lists", "firmware", "forms", "framework_lists",
+    "grepped", "immutable", "in_words", "inspected", "installed", "interpreters", "job_resources", "jupyter",
+    "kernel", "loader", "macs", "misc_reports", "module_packages", "modules", "python", "more_environments",
+    "more_lists", "network", "next_boot", "notes", "nvidia", "nvidia_query", "ollama", "oneapi_lists",
+    "package_plans", "printed_together", "process", "program_heads", "programs", "proofs", "reports_cut",
+    "rocm_kernels", "rocm_tools", "rpm_packages", "services", "sessions", "shared_memory", "slurm_setup",
+    "switching", "system", "system_reports", "told_orders", "toolkits", "tools_cut", "torch_report", "traced",
+    "typed", "unit_files", "windows", "windows_live",
+)  # fmt: skip
+"""All files, in the order in which what they state is merged."""
+
+OF_TEXTS = (
+    "amd_bare", "amd_lists", "amd_partial", "amd_told", "packages", "asked_versions", "bare_rows", "boot_lists",
+    "build_answers", "build_lines", "counted_cards", "desktops", "directml_lists", "executables", "fact_lists",
+    "forms", "framework_lists", "grepped", "in_words", "inspected", "job_resources", "macs", "misc_reports",
+    "module_packages", "more_lists", "notes", "ollama", "oneapi_lists", "package_plans", "printed_together",
+    "program_heads", "reports_cut", "sessions", "shared_memory", "system_reports", "told_orders", "tools_cut",
+    "torch_report", "traced", "typed",
+)  # fmt: skip
+"""Those of them by which no machine is asked."""
+
+
+def load(names: tuple[str, ...]) -> None:
+    """Register the readers of some files."""
+    for name in names:
+        import_module(f"{__name__}.{name}")
+
+
+import_module("rigup.machine.derive")
+load(tuple(name for name in MODULES if name not in OF_TEXTS))
