@@ -12,7 +12,7 @@ from rigup.machine.redaction_contexts import lowered
 # What stands between a maker's word and its key: `WANDB_API_KEY: `, `"datadog": "`, `okta key `.
 _OF_MAKER = late(
     r"[\w.-]{0,40}[\"'`]?[ \t]{0,3}(?:=>|:=|\|\||[=:>,]|(?i:[ \t](?:api[ _-]?)?(?:key|token|secret|login|is))){1,2}"
-    r"[\"'`\s=]{0,5}(?P<x>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[A-Za-z0-9_=-]{15,200})(?![\w.=/-])"
+    r"[\"'`\s=]{0,5}(?P<x>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[A-Za-z0-9_=-]{15,200})(?![\w=/-]|\.\w)"
 )
 _DIGITS, _LETTERS = 3, 3  # least of each in a key; a word, a version and a name have fewer of the one
 
