@@ -119,7 +119,12 @@ def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
     line = body[max(body.rfind("\n", least, start) + 1, least) : start]
     before = _NAME.match(line[:-81:-1])  # backwards: in a line of one long word every other way is slow
     name = (before[0][::-1] if before else "") + body[start:end]
-    if (found := _ASSIGNED.match(body, end)) and _is_secret(name + (found["tail"] or ""), found["value"].strip("\"'")):
+    of_file = body[start - len(name) + len(word) - 1 : start - len(name) + len(word)] == "/"  # /etc/passwd: what is said of it
+    if (
+        (found := _ASSIGNED.match(body, end))
+        and not (of_file and found["between"].startswith(":"))
+        and _is_secret(name + (found["tail"] or ""), found["value"].strip("\"'"))
+    ):
         return found
     if name.startswith("-") and (found := _OPTION.match(body, end)) and _is_secret(name, found["value"]):
         return found
