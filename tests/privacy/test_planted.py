@@ -118,7 +118,14 @@ def test_nothing_planted_in_variables_of_this_machine_is_printed(monkeypatch, ar
     assert left(said(*argv), ALL) == []
 
 
-NOT_BY_FORM = ("value of a variable", "variable of a kernelspec", "string drawn by lot", "private key", "variable nobody needs", "key in a block")
+NOT_BY_FORM = (
+    "value of a variable",
+    "variable of a kernelspec",
+    "string drawn by lot",
+    "private key",
+    "variable nobody needs",
+    "key in a block",
+)
 
 
 @pytest.mark.skipif(shutil.which("sed") is None, reason="needs sed")

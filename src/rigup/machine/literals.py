@@ -29,12 +29,12 @@ def _automaton() -> tuple[tuple[str, ...], Any]:
 def literals_in(body: str) -> dict[str, list[int]]:
     """Where each literal occurs, in order."""
     literals, automaton = _automaton()
-    found: dict[str, list[int]] = {}
+    found: list[list[int]] = [[] for _literal in literals]
     longest = max(map(len, literals))
     for at in range(0, len(body), _PART):
         part = body[at : at + _PART + longest - 1]
         for number, start, _end in automaton.find_matches_as_indexes(part, overlapping=True):
-            spots = found.setdefault(literals[number], [])
-            if start < _PART and len(spots) < _SPOTS:  # else the next part has it
+            spots = found[number]
+            if len(spots) < _SPOTS and start < _PART:  # else the next part has it
                 spots.append(at + start)
-    return {word: spots for word, spots in found.items() if spots}
+    return {word: spots for word, spots in zip(literals, found, strict=True) if spots}

@@ -1,6 +1,7 @@
 """Forms in which a name stands in a text, and where in a long text they are worth trying."""
 
 import functools
+import heapq
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -13,6 +14,12 @@ _DOTTED = r"[A-Za-z0-9](?:[\w-]{0,62})(?:\.[A-Za-z0-9-]{1,63}){0,5}\.(?!(?i:{fil
 _FILES = "py|so|txt|log|json|ya?ml|conf|cfg|sh|h|hpp|cpp|cc|cu|ko|service|socket|target|slice|scope|mount|timer|whl|gz|xz|zip|tar|md|rst|toml|exe|dll|bin|run|rpm|deb|onnx|pt|pth|rs|js|ts|pl|lock|list|sources|d|import"
 _STORES = "scratch\\d?|data\\d{0,2}|work\\d?|projects?|gpfs|lustre|beegfs|nfs|ceph|fsx|efs|export|storage|netscratch|nobackup|raid|run/media|media|var/mail|var/spool/mail|u|ptmp|hdd\\d?|ssd\\d?|users?|homes?"
 _CCTLDS = "de|fr|uk|ch|nl|es|se|fi|dk|cz|ie|gr|ru|ua|cn|jp|kr|br|au|ca|mx|ar|eu|hk|tw|sg|il|za|nz|lu|hu|ro|ee|lv|lt|si|hr|ai|io|cloud|tech|science|systems|online|xyz|hpc|cluster|biz|arpa"
+
+
+_WINDOW, _OVERLAP = (
+    200_000,
+    5_000,
+)  # characters that are looked through at once; more than the longest name that is learnt
 
 
 class Context(NamedTuple):
@@ -86,8 +93,8 @@ CONTEXTS = (
     _context("user", r"\bsudo(?:\[\d{1,8}\])?:[ \t]{1,12}(?P<x>[^\W\d][\w.-]{0,31})[ \t]{1,4}:[ \t](?:[^\n]{0,80} ; )?(?:TTY|PWD|USER|COMMAND)=", "sudo"),
     _context("user", r"\bby (?P<x>[^\W\d][\w.-]{0,31})\(uid=\d", "(uid="),
     _context("user", r"\bsu(?:\[\d{1,8}\])?: (?:\((?:to )?[\w.-]{1,32}\)|'su [\w.-]{1,32}' (?:succeeded|failed) for) (?P<x>[^\W\d][\w.-]{0,31}) on ", "(to ", "su:", "su["),
-    _context("user", r"^(?P<x>[^\W\d][\w.-]{0,31})[ \t]{1,24}(?:pts/\d|tty\w{1,4}|console|:\d)[ \t]", "pts/", "tty", "console", " :"),
-    _context("user", r"^[ \t]{0,8}[\dc]\w{0,6}[ \t]{1,8}\d{3,8}[ \t]{1,8}(?P<x>[^\W\d][\w.-]{0,31})[ \t]{1,8}(?:seat\d|-[ \t])", "seat", " -"),
+    _context("user", r"^(?P<x>[^\W\d][\w.-]{0,31})[ \t]{1,24}(?:pts/\d|tty\w{1,4}|console|:\d)[ \t]", "pts/", "tty", "console", " :0", " :1"),
+    _context("user", r"^[ \t]{0,8}[\dc]\w{0,6}[ \t]{1,8}\d{3,8}[ \t]{1,8}(?P<x>[^\W\d][\w.-]{0,31})[ \t]{1,8}(?:seat\d|-[ \t])", "seat", " - "),
     _context("user", r"(?:^|:)[1-9]\d{3,9}:\d{1,10}:(?P<x>[^\W\d_][^:,\n]{2,60})(?:,[^:\n]{0,80})?:/", ":/home", ":/users", ":/bin", ":/data", ":/mnt"),
     _context("user", r"\\{1,4}home\\{1,4}(?P<x>[\w.-]{1,40})", "\\home\\"),
     _context("user", r"^[A-Za-z][\w-]{1,14}\\(?P<x>[a-z][\w.-]{2,31})[ \t]{0,4}$", "\\"),
@@ -140,7 +147,7 @@ def tried(body: str) -> Iterator[tuple[Context, int, int]]:
     contexts, finder = _finder()
     done: dict[int, int] = {}
     start = end = -1
-    for number, at, _end in finder.find_matches_as_indexes(lowered(body), overlapping=True):
+    for at, number in heapq.merge(*_places(finder, lowered(body))):
         if not start <= at <= end:  # else a line without end would be gone through for each word in it
             start, end = body.rfind("\n", 0, at) + 1, body.find("\n", at)
             end = len(body) if end < 0 else end
@@ -150,13 +157,45 @@ def tried(body: str) -> Iterator[tuple[Context, int, int]]:
                 yield CONTEXTS[index], start, end
 
 
+def _places(finder: Any, body: str) -> Iterator[Iterator[tuple[int, int]]]:
+    """Where each hint stands; a sign that may fill a text is told once a line."""
+    yield ((at, number) for number, at, _end in matches(finder, body))
+    for number, hint in enumerate(_hints()):
+        if len(hint) == 1:
+            yield _by_line(body, hint, number)
+
+
+def _by_line(body: str, hint: str, number: int) -> Iterator[tuple[int, int]]:
+    at = body.find(hint)
+    while at >= 0:
+        yield at, number
+        end = body.find("\n", at)
+        at = body.find(hint, end) if end >= 0 else -1
+
+
+@functools.cache
+def _hints() -> list[str]:
+    return sorted({hint for context in CONTEXTS for hint in context.hints})
+
+
 @functools.cache
 def _finder() -> tuple[list[list[int]], Any]:
     import ahocorasick_rs
 
-    hints = sorted({hint for context in CONTEXTS for hint in context.hints})
+    hints = _hints()
     users = [[index for index, context in enumerate(CONTEXTS) if hint in context.hints] for hint in hints]
-    return users, ahocorasick_rs.AhoCorasick(hints)
+    return users, ahocorasick_rs.AhoCorasick([hint if len(hint) > 1 else "\0" + hint + "\0" for hint in hints])
+
+
+def matches(finder: Any, body: str) -> Iterator[tuple[int, int, int]]:
+    """Every place of every word, by its end. A list of all would take a hundred times the room of a text full of them."""
+    done = 0
+    for start in range(0, len(body), _WINDOW):
+        first = max(0, start - _OVERLAP)
+        for number, at, end in finder.find_matches_as_indexes(body[first : start + _WINDOW], overlapping=True):
+            if first + end > done:
+                yield number, first + at, first + end
+        done = start + _WINDOW
 
 
 def lowered(body: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from rigup.knowledge.patterns import late
 from rigup.knowledge.secrets import is_joined, is_secret, words
 from rigup.machine.pseudonyms import Pseudonyms, is_made
-from rigup.machine.redaction_contexts import lowered
+from rigup.machine.redaction_contexts import lowered, matches
 from rigup.machine.redaction_forms import without_forms
 
 _BLOCK = late(
@@ -119,7 +119,9 @@ def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
     line = body[max(body.rfind("\n", least, start) + 1, least) : start]
     before = _NAME.match(line[:-81:-1])  # backwards: in a line of one long word every other way is slow
     name = (before[0][::-1] if before else "") + body[start:end]
-    of_file = body[start - len(name) + len(word) - 1 : start - len(name) + len(word)] == "/"  # /etc/passwd: what is said of it
+    of_file = (
+        body[start - len(name) + len(word) - 1 : start - len(name) + len(word)] == "/"
+    )  # /etc/passwd: what is said of it
     if (
         (found := _ASSIGNED.match(body, end))
         and not (of_file and found["between"].startswith(":"))
@@ -141,7 +143,7 @@ def _is_mixed(value: str) -> bool:
 def _hints(body: str) -> Iterator[tuple[int, int]]:
     """Where a word ends a name: TOKEN in HF_TOKEN=, not in tokens; Key in apiKey."""
     automaton = _hinting()
-    for _number, start, end in automaton.find_matches_as_indexes(lowered(body), overlapping=True):
+    for _number, start, end in matches(automaton, lowered(body)):
         after = body[end : end + 1]
         if not after.isalpha() or (after.isupper() and body[end - 1].islower()):
             yield start, end
