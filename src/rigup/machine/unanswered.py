@@ -41,13 +41,12 @@ def spoilt(given: Run, text: Text, understood: bool) -> Unanswered | None:
         return hung(given)
     if ended_by:
         return Unanswered(command, "crashed", ended_by, said, given.wakes)
-    if status == _NOT_STARTED:  # why, a reader may know; what it would have said, nobody
-        return Unanswered(command, "failed", status, said, given.wakes)
-    if understood or status == _NOT_FOUND:
+    if (understood and status != _NOT_STARTED) or status == _NOT_FOUND:
         return None
     if _is_noise(text.body):
         return Unanswered(command, "garbage", status, said, given.wakes)
-    if not given.says or (re.search(given.says, text.body, re.MULTILINE) and (said or not status)):
+    answered = not given.says or (re.search(given.says, text.body, re.MULTILINE) and (said or not status))
+    if answered and status != _NOT_STARTED:  # why not, a reader may know; what it would have said, nobody
         return None
     how = "failed" if said and status else "garbage" if said else "silent"
     return Unanswered(command, how, status, said, given.wakes)
