@@ -22,8 +22,8 @@ def _automaton() -> tuple[tuple[str, ...], Any]:
 
     waited = {row.literal for row in signatures()} | {row.literal for row in speakers()} | _MARKS
     waited |= {word for row in signatures() for word in row.beside}
-    literals = tuple(sorted(waited))
-    return literals, ahocorasick_rs.AhoCorasick(literals)
+    literals = tuple(sorted(word for word in waited if len(word) > 1))
+    return (*literals, *sorted(word for word in waited if len(word) == 1)), ahocorasick_rs.AhoCorasick(literals)
 
 
 def literals_in(body: str) -> dict[str, list[int]]:
@@ -37,4 +37,16 @@ def literals_in(body: str) -> dict[str, list[int]]:
             spots = found[number]
             if len(spots) < _SPOTS and start < _PART:  # else the next part has it
                 spots.append(at + start)
+    for word, spots in zip(literals, found, strict=True):
+        if len(word) == 1:  # a text may be full of one sign
+            spots += _spots_of(body, word)
     return {word: spots for word, spots in zip(literals, found, strict=True) if spots}
+
+
+def _spots_of(body: str, sign: str) -> list[int]:
+    spots: list[int] = []
+    at = body.find(sign)
+    while at >= 0 and len(spots) < _SPOTS:
+        spots.append(at)
+        at = body.find(sign, at + 1)
+    return spots
