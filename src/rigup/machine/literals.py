@@ -37,14 +37,15 @@ def literals_in(body: str) -> dict[str, list[int]]:
             spots = found[number]
             if len(spots) < _SPOTS and start < _PART:  # else the next part has it
                 spots.append(at + start)
-    for word, spots in zip(literals, found, strict=True):
-        if len(word) == 1:  # a text may be full of one sign
-            spots += _spots_of(body, word)
-    return {word: spots for word, spots in zip(literals, found, strict=True) if spots}
+    told = ((word, spots or _of_sign(body, word)) for word, spots in zip(literals, found, strict=True))
+    return {word: spots for word, spots in told if spots}
 
 
-def _spots_of(body: str, sign: str) -> list[int]:
+def _of_sign(body: str, sign: str) -> list[int]:
+    """Of a literal of one letter: a text may be full of it, and the first places are enough."""
     spots: list[int] = []
+    if len(sign) != 1:
+        return spots
     at = body.find(sign)
     while at >= 0 and len(spots) < _SPOTS:
         spots.append(at)

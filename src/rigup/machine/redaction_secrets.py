@@ -119,9 +119,7 @@ def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
     line = body[max(body.rfind("\n", least, start) + 1, least) : start]
     before = _NAME.match(line[:-81:-1])  # backwards: in a line of one long word every other way is slow
     name = (before[0][::-1] if before else "") + body[start:end]
-    of_file = (
-        body[start - len(name) + len(word) - 1 : start - len(name) + len(word)] == "/"
-    )  # /etc/passwd: what is said of it
+    of_file = body[max(0, start - 1) : end].lower() == "/passwd"  # /etc/passwd: what is said of it
     if (
         (found := _ASSIGNED.match(body, end))
         and not (of_file and found["between"].startswith(":"))
