@@ -126,9 +126,9 @@ def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
         and _is_secret(name + (found["tail"] or ""), found["value"].strip("\"'"))
     ):
         return found
-    if name.startswith("-") and (found := _OPTION.match(body, end)) and _is_secret(name, found["value"]):
-        return found
     if word in _STRONG and (found := _TOLD.match(body, end)) and _is_mixed(found["value"]):
+        return found
+    if name.startswith("-") and (found := _OPTION.match(body, end)) and _is_secret(name, found["value"]):
         return found
     return _SPACED.match(body, end) if word in _NETRC_WORDS and _NETRC.search(line) else None
 
