@@ -1,10 +1,10 @@
 """Hostile inputs over all commands: which end in a traceback, take long, take much memory, or reach the terminal.
 
-    python benchmarks/hostile.py [--small] [--part K/N] [NAME]...
+    python benchmarks/hostile.py [--small | --large] [--part K/N] [NAME]...
 
 Each runs as a child with a limit of address space; judged are its processor's seconds (it may share the machine with
 others), its largest memory, and what it prints. Prints those that fail, and how many were tried. `--small` leaves out
-what is large, `--part 2/3` takes every third from the second on; NAME is a part of a name.
+what is large, `--large` all else, `--part 2/3` takes every third from the second on; NAME is a part of a name.
 """
 
 import argparse
@@ -38,6 +38,7 @@ class Outcome(NamedTuple):
     wall: float
     megabytes: int
     said: str
+    fault: str  # the traceback that rigup kept of a fault of its own, which it tells in a sentence
 
 
 def tried(one: Input) -> Outcome:
@@ -66,8 +67,9 @@ def _ran(given: Given, folder: Path) -> Outcome:
         child.returncode = os.waitstatus_to_exitcode(status)
         ended.cancel()
     text = (folder / "said").read_bytes().decode("utf-8", "surrogateescape")
+    fault = next((path.read_text("utf-8") for path in sorted(folder.glob("**/faults/*.txt"))), "")
     return Outcome(
-        child.returncode, used.ru_utime + used.ru_stime, time.monotonic() - began, used.ru_maxrss >> 10, text
+        child.returncode, used.ru_utime + used.ru_stime, time.monotonic() - began, used.ru_maxrss >> 10, text, fault
     )
 
 
@@ -79,10 +81,9 @@ def name_of(folder: Path) -> bytes:
 
 def faults(one: Input, ended: Outcome) -> list[str]:
     """What must not be."""
-    raised = _RAISED.search(ended.said)
-    last = next(
-        (line for line in reversed(ended.said.splitlines()) if re.match(r"\w[\w.]*(?:Error|Exception)\b", line)), ""
-    )
+    told = ended.fault or ended.said
+    raised = _RAISED.search(told)
+    last = next((line for line in reversed(told.splitlines()) if re.match(r"\w[\w.]*(?:Error|Exception)\b", line)), "")
     obeyed = None if one.own_words else _OBEYED.search(ended.said)
     return [
         *([f"raises {ascii(last or (raised and raised[0]))[:160]}"] if raised else []),
@@ -97,11 +98,16 @@ def main() -> int:
     """Run, print, judge."""
     ask = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ask.add_argument("--small", action="store_true", help="leave out what is large")
+    ask.add_argument("--large", action="store_true", help="only what is large")
     ask.add_argument("--part", default="1/1", help="every N-th from the K-th on: K/N")
     ask.add_argument("names", nargs="*", help="only these: parts of their names")
     args = ask.parse_args()
     start, step = map(int, args.part.split("/"))
-    chosen = [one for one in list(inputs())[start - 1 :: step] if not (args.small and one.large)]
+    chosen = [
+        one
+        for one in list(inputs())[start - 1 :: step]
+        if not (args.small and one.large) and (one.large or not args.large)
+    ]
     chosen = [one for one in chosen if not args.names or any(name in one.name for name in args.names)]
     failed, slowest, largest = 0, 0.0, 0
     for number, one in enumerate(chosen, 1):

@@ -1,8 +1,12 @@
-"""What is planted: rows of planted.toml."""
+"""What is planted: rows of planted.toml and planted_second.toml, and how one looks for it in an output."""
 
+import contextlib
+import io
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
+
+from rigup.cli import run
 
 
 class Planted(NamedTuple):
@@ -15,6 +19,29 @@ class Planted(NamedTuple):
 
 
 def planted() -> list[Planted]:
-    """All rows."""
-    kinds = tomllib.loads(Path(__file__).with_name("planted.toml").read_text("utf-8"))["kind"]
+    """All rows of both sets."""
+    here = Path(__file__)
+    kinds = [
+        one
+        for name in ("planted.toml", "planted_second.toml")
+        for one in tomllib.loads(here.with_name(name).read_text("utf-8"))["kind"]
+    ]
     return [Planted(one["name"], one["opens"], line % thing, thing) for one in kinds for line, thing in one["rows"]]
+
+
+ALL = planted()
+DOORS = [one for one in ALL if one.opens]
+
+
+def left(told, things):
+    """Which of the things a text still holds."""
+    lower = told.lower()
+    return [(one.kind, one.thing) for one in things if one.thing.lower() in lower]
+
+
+def said(*argv):
+    """What a command prints."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), contextlib.suppress(SystemExit):
+        run([str(word) for word in argv])
+    return out.getvalue() + err.getvalue()

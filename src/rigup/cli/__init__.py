@@ -126,12 +126,22 @@ def _tell(error: click.ClickException) -> None:
     from io import StringIO
 
     from rigup.cli.layout import columns, width, wrapped
-    from rigup.machine.outward import outward_text
 
     told = StringIO()
     error.show(file=told)
-    for line in outward_text(told.getvalue()).splitlines():
+    for line in _outward(told.getvalue()).splitlines():
         click.echo("\n".join(wrapped(line) if columns(line) > width() else [line]), err=True)
+
+
+def _outward(told: str) -> str:
+    """What is told, without what opens a door; where nobody can tell what does, only why not."""
+    from rigup.knowledge.compile import KnowledgeError
+    from rigup.machine.outward import outward_text
+
+    try:
+        return outward_text(told)
+    except KnowledgeError as error:
+        return str(error)
 
 
 __all__ = ["COMMANDS", "Commands", "main", "run", "spoken"]

@@ -21,12 +21,17 @@ _MOST_SHOWN = 12  # names of variables that are shown
 _KINDS = (
     N_("user"), N_("group"), N_("host"), N_("domain"), N_("e-mail"), N_("login"), N_("uuid"), N_("serial number"),
     N_("unique id"), N_("hardware address"), N_("public address"), N_("private key"), N_("secret"), N_("variable"),
-    N_("unknown string"),
+    N_("unknown string"), N_("telephone"),
 )  # fmt: skip
 
 
 @click.command("capture")
-@click.option("-o", "--output", metavar="FILE", help="Where to write it; by default a name with today's date, here.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Where to write it; - is standard output; by default a name with today's date, here.",
+)
 @click.option(
     "--list", "only_list", is_flag=True, help="Show what would be inside and what is taken out; write nothing."
 )
@@ -56,9 +61,14 @@ def command(
 
         click.echo(collect.script(script), nl=False)
         return 0
+    if output == "-":
+        _can_be_printed(as_json)
     kept, redactor = _made(source, wake, yes, ask=not (only_list or as_json) and _can_ask())
     if only_list:
         click.echo(_as_json(redactor, None, 0) if as_json else "\n".join(_listed(redactor)))
+        return 0
+    if output == "-":
+        _print(kept, redactor)
         return 0
     path = output or _named()
     size = _written(path, kept, redactor)
@@ -121,6 +131,28 @@ def _named() -> str:
     import datetime as dt
 
     return "rigup-capture-" + dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S") + ".tar.gz"
+
+
+def _can_be_printed(as_json: bool) -> None:
+    """Raise UsageError where nobody could take the archive."""
+    if as_json:
+        raise click.UsageError(_("With -o - the archive itself is printed: leave --json away, or name a file."))
+    if sys.stdout.isatty():
+        told = _("An archive is no text for a terminal: name a file with -o, or send it on: rigup capture -o - > FILE.")
+        raise click.UsageError(told)
+
+
+def _print(kept: "Capture", redactor: "Redactor") -> None:
+    """The archive as it is; what was taken out is told beside it."""
+    from rigup.cli.guard import unguarded
+    from rigup.machine.capture import pack
+
+    out = unguarded(sys.stdout)
+    out.flush()
+    pack(out.buffer, kept, redactor.counts)
+    out.buffer.flush()
+    if redactor.counts:
+        click.echo(_("Taken out: {kinds}.").format(kinds=kinds(redactor.counts)), err=True)
 
 
 def _written(path: str, kept: "Capture", redactor: "Redactor") -> int:

@@ -64,6 +64,9 @@ def command(source: str | None, hosts: tuple[str, ...], program: tuple[str, ...]
     if form["issue"]:
         return _issue(source, wake)
     answer = _answer(source, wake, form["since_ok"])
+    if form["page"] == "-":
+        click.echo(_page(answer, source is None, form["with_values"]), nl=False)
+        return int(answer["verdict"] in ("broken", "degraded"))
     if form["page"]:
         _write_page(form["page"], answer, source is None, form["with_values"])
     click.echo(_shown(_told(answer, form), form, source is None), color=_wants_color())
@@ -98,13 +101,18 @@ def _shown(answer: dict[str, Any], form: dict[str, Any], here: bool) -> str:
     return told + "\n\n" + "\n".join(wrapped(left))
 
 
-def _write_page(path: str, answer: dict[str, Any], here: bool, with_values: bool) -> None:
-    """The page is for its owner alone to read, follows no link and replaces nothing unless somebody says so."""
+def _page(answer: dict[str, Any], here: bool, with_values: bool) -> str:
     from rigup.cli.page import page
     from rigup.machine.outward import for_others
+
+    return page(answer if with_values else for_others(answer), here)
+
+
+def _write_page(path: str, answer: dict[str, Any], here: bool, with_values: bool) -> None:
+    """The page is for its owner alone to read, follows no link and replaces nothing unless somebody says so."""
     from rigup.machine.private_file import write
 
-    body = page(answer if with_values else for_others(answer), here).encode("utf-8", "replace")
+    body = _page(answer, here, with_values).encode("utf-8", "replace")
     try:
         write(path, lambda file: file.write(body), _may_replace(path))
     except FileExistsError as error:

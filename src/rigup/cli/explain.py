@@ -26,7 +26,9 @@ def command(words: tuple[str, ...], as_json: bool) -> int:
     found = _all() if not asked else _found(asked)
     near = [] if found else _near(asked)
     if as_json:
-        told = {"schema": "rigup.explain/1", "asked": asked, "causes": found, "near": near}
+        from rigup.machine.outward import outward_text
+
+        told = {"schema": "rigup.explain/1", "asked": outward_text(asked), "causes": found, "near": near}
         click.echo(json.dumps(told, ensure_ascii=False, indent=1))
     elif not found and not near:
         click.echo("\n".join(wrapped(_unknown())), err=True)

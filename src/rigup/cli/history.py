@@ -36,7 +36,9 @@ def command(number: int | None, as_json: bool) -> int:
     elif not told:
         click.echo(_("rigup has changed nothing here yet."))
     else:
-        click.echo("\n".join(line for one in told for line in _lines(one)))
+        from rigup.machine.outward import outward
+
+        click.echo("\n".join(line for one in outward(told) for line in _lines(one)))
     return 0
 
 

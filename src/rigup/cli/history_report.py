@@ -55,7 +55,9 @@ def _ran(record: "Record", number: int) -> list[Answer]:
 def _text(record: "Record", number: int) -> str:
     """What can be shown of a log: no sign in it moves the terminal."""
     with contextlib.suppress(OSError), open(record.log(number), "rb") as file:
-        told = file.read(_MOST_BYTES).decode("utf-8", "replace")
+        from rigup.machine.outward import outward_text
+
+        told = outward_text(file.read(_MOST_BYTES).decode("utf-8", "replace"))  # whole: a key stands in many lines
         return "\n".join(_plain(line) for line in told.split("\n"))
     return ""
 

@@ -69,12 +69,19 @@ def _print_json(query: tuple[str, ...], hits: list[Hit], limit: int, faults: lis
     _echo_json(
         {
             "schema": SCHEMA,
-            "query": " ".join(query),
+            "query": _asked(query),
             "found": len(hits),
             "hits": shown,
             "problems": [tables.explain(fault) for fault in faults],
         }
     )
+
+
+def _asked(query: tuple[str, ...]) -> str:
+    """What was asked for, as it may be said again: somebody may have pasted a whole message."""
+    from rigup.machine.outward import outward_text
+
+    return outward_text(" ".join(query))
 
 
 def _echo_json(answer: dict[str, Any]) -> None:
@@ -83,7 +90,7 @@ def _echo_json(answer: dict[str, Any]) -> None:
 
 def _print_text(query: tuple[str, ...], hits: list[Hit], limit: int) -> None:
     if not hits:
-        text = _("Nothing is known of {query}. Fewer words find more.").format(query=" ".join(query))
+        text = _("Nothing is known of {query}. Fewer words find more.").format(query=_asked(query))
         click.echo(text)
         return
     click.echo("\n\n".join(_block(hit) for hit in hits[:limit]))

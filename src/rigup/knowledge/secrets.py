@@ -80,14 +80,16 @@ def is_secret(name: str) -> bool:
         parts.pop()
     if parts[-1] in ("key", "keys"):
         return len(parts) > 1 and (parts[-2] in words("secret key") or name.isupper())
-    if parts[-1] in ("id", "value", "string", "data", "file", "path", "url"):
-        return parts[-2:] in (["key", "id"], ["connection", "string"], ["database", "url"]) or _told(parts[-2:])
+    if parts[-1] in ("id", "value", "string", "data", "clear", "plain", "file", "path", "url"):
+        return parts[-2:] in (["key", "id"], ["key", "data"], ["connection", "string"], ["database", "url"]) or _told(
+            parts[-2:]
+        )
     return _secret_word(parts)
 
 
 def _told(parts: list[str]) -> bool:
     """`secret_value`, `token_string`; what lies in a file, or at an address, is no secret by that."""
-    return len(parts) == 2 and parts[1] in ("value", "string", "data") and parts[0] in words("secret")
+    return len(parts) == 2 and parts[1] in ("value", "string", "data", "clear", "plain") and parts[0] in words("secret")
 
 
 def _secret_word(parts: list[str]) -> bool:

@@ -112,13 +112,14 @@ def write(path: str, kept: Capture, taken_out: dict[str, int], replace: bool = F
 
     Raises FileExistsError where something stands at the path and must not be replaced, and OSError.
     """
-
-    def fill(file: IO[bytes]) -> None:
-        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-            _pack(packed, kept, taken_out)
-
-    private_file.write(path, fill, replace)
+    private_file.write(path, lambda file: pack(file, kept, taken_out), replace)
     return os.path.getsize(path)
+
+
+def pack(file: IO[bytes], kept: Capture, taken_out: dict[str, int]) -> None:
+    """Write the archive into a file that is open."""
+    with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+        _pack(packed, kept, taken_out)
 
 
 def _pack(packed: Any, kept: Capture, taken_out: dict[str, int]) -> None:

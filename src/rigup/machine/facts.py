@@ -42,8 +42,13 @@ class Place(NamedTuple):
         """What holds in both, or None where they contradict each other."""
         if self == other:  # as nearly always
             return self
-        parts = [_narrower(mine, theirs) for mine, theirs in zip(self, other, strict=True)]
-        return None if None in parts else Place(*(part or "" for part in parts))
+        parts = []
+        for mine, theirs in zip(self, other, strict=True):
+            part = mine if mine == theirs else _narrower(mine, theirs)
+            if part is None:  # of many nodes the first part tells
+                return None
+            parts.append(part)
+        return Place(*parts)
 
 
 def _narrower(mine: str, theirs: str) -> str | None:

@@ -38,7 +38,7 @@ def _literals(who: str, _marks: int) -> tuple[str, ...]:
     waited |= {word for alike in said_by(who).values() for _number, known in alike for word in known.beside}
     if who == _ANYBODY:
         waited |= {row.literal for row in speakers()} | _MARKS
-    return tuple(sorted(waited))
+    return tuple(sorted(waited, key=lambda word: (len(word) == 1, word)))  # the automaton has all but single letters
 
 
 @tables.remembered
@@ -47,7 +47,7 @@ def _automaton(who: str, marks: int) -> tuple[int, Any]:
     import ahocorasick_rs
 
     literals = _literals(who, marks)
-    return max(map(len, literals)), ahocorasick_rs.AhoCorasick(literals)
+    return max(map(len, literals)), ahocorasick_rs.AhoCorasick([word for word in literals if len(word) > 1])
 
 
 def literals_in(body: str, who: str = _ANYBODY) -> dict[str, list[int]]:
@@ -60,14 +60,18 @@ def literals_in(body: str, who: str = _ANYBODY) -> dict[str, list[int]]:
     if who != _ANYBODY and len(body) < _SHORT:
         return {literal: places_of(literal, body) for literal in literals if literal in body}
     longest, automaton = _automaton(who, len(_MARKS))
-    found: dict[str, list[int]] = {}
+    found: list[list[int]] = [[] for _literal in literals]
     for at in range(0, len(body), _PART):
         part = body[at : at + _PART + longest - 1]
         for number, start, _end in automaton.find_matches_as_indexes(part, overlapping=True):
-            spots = found.setdefault(literals[number], [])
-            if start < _PART and len(spots) < _SPOTS:  # else the next part has it
+            spots = found[number]
+            if len(spots) < _SPOTS and start < _PART:  # else the next part has it
                 spots.append(at + start)
-    return {word: spots for word, spots in found.items() if spots}
+    # A text may be full of a single letter: its first places are enough, and its end is not gone through.
+    told = (
+        (word, spots if len(word) > 1 else places_of(word, body)) for word, spots in zip(literals, found, strict=True)
+    )
+    return {word: spots for word, spots in told if spots}
 
 
 def places_of(literal: str, body: str) -> list[int]:

@@ -175,7 +175,8 @@ class _Runner:
         self.crew.give(name, lambda: self.read(reader, known), seconds + _SLACK, alone=seconds > 0)
 
     def take(self, done: Done[Result]) -> None:
-        if done.trouble == NO_ANSWER and (asked := [one for one in READERS[done.name].inputs if isinstance(one, Run)]):
+        inputs = READERS[done.name].inputs if done.name in READERS else ()  # messages are looked for by nobody's reader
+        if done.trouble == NO_ANSWER and (asked := [one for one in inputs if isinstance(one, Run)]):
             self.facts.unanswered += map(hung, asked)
         elif done.trouble:
             self.facts.troubles.append(done.name + ": " + done.trouble)

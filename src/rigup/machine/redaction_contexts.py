@@ -1,6 +1,7 @@
 """Forms in which a name stands in a text, and where in a long text they are worth trying."""
 
 import functools
+import heapq
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -13,6 +14,12 @@ _DOTTED = r"[A-Za-z0-9](?:[\w-]{0,62})(?:\.[A-Za-z0-9-]{1,63}){0,5}\.(?!(?i:{fil
 _FILES = "py|so|txt|log|json|ya?ml|conf|cfg|sh|h|hpp|cpp|cc|cu|ko|service|socket|target|slice|scope|mount|timer|whl|gz|xz|zip|tar|md|rst|toml|exe|dll|bin|run|rpm|deb|onnx|pt|pth|rs|js|ts|pl|lock|list|sources|d|import"
 _STORES = "scratch\\d?|data\\d{0,2}|work\\d?|projects?|gpfs|lustre|beegfs|nfs|ceph|fsx|efs|export|storage|netscratch|nobackup|raid|run/media|media|var/mail|var/spool/mail|u|ptmp|hdd\\d?|ssd\\d?|users?|homes?"
 _CCTLDS = "de|fr|uk|ch|nl|es|se|fi|dk|cz|ie|gr|ru|ua|cn|jp|kr|br|au|ca|mx|ar|eu|hk|tw|sg|il|za|nz|lu|hu|ro|ee|lv|lt|si|hr|ai|io|cloud|tech|science|systems|online|xyz|hpc|cluster|biz|arpa"
+
+
+_WINDOW, _OVERLAP = (
+    200_000,
+    5_000,
+)  # characters that are looked through at once; more than the longest name that is learnt
 
 
 class Context(NamedTuple):
@@ -83,6 +90,38 @@ CONTEXTS = (
     _context("serial number", r"\bnqn\.\d{4}[.-]\d\d\.[\w.-]{1,80}:(?:uuid:)?(?P<x>[\w.-]{6,200})", "nqn."),
     _context("serial number", r"\b(?:eui|naa|t10|nvme)\.(?:[0-9a-f]{4}-)?(?P<x>[0-9a-fA-F]{12,200})", "eui.", "naa.", "t10.", "nvme."),
     _context("serial number", r"\bwwn-0x(?P<x>[0-9a-f]{16,32})", "wwn-"),
+    _context("user", r"\bsudo(?:\[\d{1,8}\])?:[ \t]{1,12}(?P<x>[^\W\d][\w.-]{0,31})[ \t]{1,4}:[ \t](?:[^\n]{0,80} ; )?(?:TTY|PWD|USER|COMMAND)=", "sudo"),
+    _context("user", r"\bby (?P<x>[^\W\d][\w.-]{0,31})\(uid=\d", "(uid="),
+    _context("user", r"\bsu(?:\[\d{1,8}\])?: (?:\((?:to )?[\w.-]{1,32}\)|'su [\w.-]{1,32}' (?:succeeded|failed) for) (?P<x>[^\W\d][\w.-]{0,31}) on ", "(to ", "su:", "su["),
+    _context("user", r"^(?P<x>[^\W\d][\w.-]{0,31})[ \t]{1,24}(?:pts/\d|tty\w{1,4}|console|:\d)[ \t]", "pts/", "tty", "console", " :0", " :1"),
+    _context("user", r"^[ \t]{0,8}[\dc]\w{0,6}[ \t]{1,8}\d{3,8}[ \t]{1,8}(?P<x>[^\W\d][\w.-]{0,31})[ \t]{1,8}(?:seat\d|-[ \t])", "seat", " - "),
+    _context("user", r"(?:^|:)[1-9]\d{3,9}:\d{1,10}:(?P<x>[^\W\d_][^:,\n]{2,60})(?:,[^:\n]{0,80})?:/", ":/home", ":/users", ":/bin", ":/data", ":/mnt"),
+    _context("user", r"\\{1,4}home\\{1,4}(?P<x>[\w.-]{1,40})", "\\home\\"),
+    _context("user", r"^[A-Za-z][\w-]{1,14}\\(?P<x>[a-z][\w.-]{2,31})[ \t]{0,4}$", "\\"),
+    _context("user", r"(?i)\b(?:uid|cn|samaccountname)=(?P<x>[a-z][\w. -]{1,60}),(?:ou|cn|dc|o)=", ",ou=", ",dc=", ",cn=", ",o="),
+    _context("user", r"/tmp/(?:torchinductor|hsperfdata|triton|ray|jupyter|mps|tensorboard|pip-cache|cache)[-_](?P<x>[^\W\d][\w.-]{0,31})(?=[/\s\"']|$)", "/tmp/"),
+    _context("user", r"(?i)\b(?:docker|job|login|current|account|remote|local|effective)[ _](?:user|owner)(?:[ _]?name)?[ \t]{0,12}[:=][ \t]{0,8}(?P<x>[^\W\d][\w.-]{0,31})[ \t]{0,4}$", " user", " owner", "_user", "_owner"),
+    _context("user", r"\b(?:crontab for |/cron/(?:crontabs/|tabs/)?)(?P<x>[^\W\d][\w.-]{0,31})", "crontab for", "/cron/"),
+    _context("user", r"\buser\.name[ =]{1,3}[\"']?(?P<x>[^\W\d_][^\"'\n]{1,60}?)[\"']?[ \t]{0,4}$", "user.name"),
+    _context("user", r"\b(?:wandb\.ai|app\.neptune\.ai|comet\.com)/(?!site|authorize|settings|home|login|api|docs|wandb|new)(?P<x>[A-Za-z][\w.-]{1,40})/", "wandb.ai/", "neptune.ai/", "comet.com/"),
+    _context("group", r"\bOneDrive - (?P<x>[^\W\d_][^\\/\r\n:]{1,60})(?=[\\/])", "onedrive - "),
+    _context("user", r"(?i)^[ \t]{0,12}(?:benutzername|nom d.utilisateur|usuario|utente|utilizador|gebruikersnaam|użytkownik|пользователь|имя пользователя|用户名|用户|使用者名稱|使用者|ユーザー名|사용자 이름)[ \t]{0,20}[:：][ \t]{0,20}(?P<x>[^\W\d_][^\r\n:]{0,60}?)[ \t]{0,8}$", "benutzername", "utilisateur", "usuario", "utente", "utilizador", "gebruikersnaam", "użytkownik", "пользовател", "用户", "使用者", "ユーザー名", "사용자"),
+    _context("host", r"(?i)^[ \t]{0,12}(?:computername|rechnername|hostnaam|nom de l.h.te|nom du syst.me|nombre de host|nome host|имя узла|имя компьютера|主机名|计算机名|電腦名稱|主機名稱|ホスト名|コンピューター名|컴퓨터 이름)[ \t]{0,20}[:：=][ \t]{0,20}(?P<x>[^\W_][\w.-]{0,60})[ \t]{0,8}$", "computername", "rechnername", "hostnaam", "nom de l", "nom du syst", "nombre de host", "nome host", "имя ", "主机名", "计算机名", "電腦名稱", "主機名稱", "ホスト名", "コンピューター名", "컴퓨터"),
+    _context("domain", r"^[ \t]{0,4}(?:Domain|DNS Domain|Primary Dns Suffix|AD Domain)[ .\t]{0,40}:[ \t]{1,30}(?P<x>[A-Za-z][\w-]{0,62}(?:\.[A-Za-z][\w-]{0,62}){1,5})[ \t]{0,4}$", "domain", "dns suffix"),
+    _context("host", r"(?i)\b(?:server name|clustername|cluster name|cluster_name)[\"' \t]{0,8}[:=][\"' \t]{0,8}(?P<x>[a-z][\w.-]{1,60})", "server name", "clustername", "cluster name", "cluster_name"),
+    _context("host", r"(?<![\w-])host=[\"']?(?!x86|aarch|arm|i\d86|riscv|ppc|true|false|none)(?P<x>[A-Za-z][\w.-]{1,80})", "host="),
+    _context("host", r"(?i)\b(?:connect|connection|connecting) to (?:host )?(?P<x>{fqdn}) (?:port|\(|closed|timed|refused|\[)", "connect to", "connection to", "connecting to"),
+    _context("host", r"\bip=[^\s:]{0,40}:[^\s:]{0,40}:[^\s:]{0,40}:[^\s:]{0,40}:(?P<x>[A-Za-z][\w.-]{0,62})", "ip="),
+    _context("host", r"^(?P<x>{fqdn})[ \t]{1,40}(?:Not)?Ready(?:,SchedulingDisabled)?[ \t]", "ready "),
+    _context("host", r"\b[Rr]ank[ :]?\d{1,6} (?:on|@|at) (?!device|gpu|cuda|node|host|the|rank|port|a\b)(?P<x>[a-z][a-z0-9.-]{2,62})(?=[:,\s]|$)", "rank"),
+    _context("host", r"://(?P<x>[a-z0-9][a-z0-9-]{2,62})\.(?:s3|blob|dfs|file|queue|table|openai|cognitiveservices|azurewebsites|azurecr|sharepoint|webhook)[.-]", ".s3", ".blob.", ".dfs.", ".file.", ".queue.", ".table.", ".openai.", ".cognitive", ".azure", ".sharepoint", ".webhook"),
+    _context("group", r"(?i)\b(?:account|wckey)=(?P<x>[a-z][\w.-]{1,60})", "account=", "wckey="),
+    _context("group", r"^[ \t]{1,8}(?:project|Account_Name|group_list|egroup|euser) = (?P<x>[A-Za-z_][\w.-]{1,60})$", "project =", "account_name", "group_list", "egroup", "euser"),
+    _context("serial number", r"\bS/?N[ \t]{0,8}(?:[:=#]|[ \t])[ \t]{0,8}(?P<x>(?=[A-Z-]{0,12}\d)[A-Z0-9][A-Z0-9-]{6,40})(?![\w.])", "s/n", "sn"),
+    _context("serial number", r"\bID_(?:WWN|SERIAL)(?:_SHORT|_WITH_EXTENSION)?=(?P<x>[\w.-]{4,200})", "id_serial", "id_wwn"),
+    _context("serial number", r"(?i)\bserial(?: number)?[ \t]{1,8}(?P<x>(?=[a-z]{0,8}\d)[0-9a-z]{10,24})(?![\w.])", "serial"),
+    _context("serial number", r"(?i)\bproduct id[ \t]{0,20}:[ \t]{0,20}(?P<x>[0-9]{5}-[0-9A-Z]{5}-[0-9A-Z]{5}-[0-9A-Z]{5})", "product id"),
+    _context("serial number", r"(?i)\b(?:imei|imsi|iccid|meid)[ \t]{0,8}[:=]?[ \t]{0,8}(?P<x>\d{14,20})", "imei", "imsi", "iccid", "meid"),
 )  # fmt: skip
 
 # A table of hosts: only where a text is known to be one, for many lines begin with an address.
@@ -108,7 +147,7 @@ def tried(body: str) -> Iterator[tuple[Context, int, int]]:
     contexts, finder = _finder()
     done: dict[int, int] = {}
     start = end = -1
-    for number, at, _end in finder.find_matches_as_indexes(lowered(body), overlapping=True):
+    for at, number in heapq.merge(*_places(finder, lowered(body))):
         if not start <= at <= end:  # else a line without end would be gone through for each word in it
             start, end = body.rfind("\n", 0, at) + 1, body.find("\n", at)
             end = len(body) if end < 0 else end
@@ -118,13 +157,45 @@ def tried(body: str) -> Iterator[tuple[Context, int, int]]:
                 yield CONTEXTS[index], start, end
 
 
+def _places(finder: Any, body: str) -> Iterator[Iterator[tuple[int, int]]]:
+    """Where each hint stands; a sign that may fill a text is told once a line."""
+    yield ((at, number) for number, at, _end in matches(finder, body))
+    for number, hint in enumerate(_hints()):
+        if len(hint) == 1:
+            yield _by_line(body, hint, number)
+
+
+def _by_line(body: str, hint: str, number: int) -> Iterator[tuple[int, int]]:
+    at = body.find(hint)
+    while at >= 0:
+        yield at, number
+        end = body.find("\n", at)
+        at = body.find(hint, end) if end >= 0 else -1
+
+
+@functools.cache
+def _hints() -> list[str]:
+    return sorted({hint for context in CONTEXTS for hint in context.hints})
+
+
 @functools.cache
 def _finder() -> tuple[list[list[int]], Any]:
     import ahocorasick_rs
 
-    hints = sorted({hint for context in CONTEXTS for hint in context.hints})
+    hints = _hints()
     users = [[index for index, context in enumerate(CONTEXTS) if hint in context.hints] for hint in hints]
-    return users, ahocorasick_rs.AhoCorasick(hints)
+    return users, ahocorasick_rs.AhoCorasick([hint if len(hint) > 1 else "\0" + hint + "\0" for hint in hints])
+
+
+def matches(finder: Any, body: str) -> Iterator[tuple[int, int, int]]:
+    """Every place of every word, by its end. A list of all would take a hundred times the room of a text full of them."""
+    done = 0
+    for start in range(0, len(body), _WINDOW):
+        first = max(0, start - _OVERLAP)
+        for number, at, end in finder.find_matches_as_indexes(body[first : start + _WINDOW], overlapping=True):
+            if first + end > done:
+                yield number, first + at, first + end
+        done = start + _WINDOW
 
 
 def lowered(body: str) -> str:

@@ -22,6 +22,9 @@ _HANDED_ON = late(
 _SET = late(
     r"(?m)^(?P<head>[ \t]{0,12}(?:set -gx|set -x|setenv|setx))(?P<pairs>[ \t]{1,4}\w{1,100}[ \t][^\n]{1,8000})$"
 )
+_SHELLED = late(
+    r"(?P<name>(?<=\$env:)[A-Za-z_]\w{0,100})(?P<between>[ \t]{0,4}=[ \t]{0,4})(?P<value>\"[^\"\n]*\"?|'[^'\n]*'?|[^\s;\"']+)"
+)
 _QUOTED = late(r"(?P<between>[\"'])(?P<name>[A-Za-z_]\w{0,100})=(?P<value>[^\"'\n]*)(?P=between)")
 _PAIR = late(
     r"(?P<name>(?<![\w$\"'])[A-Za-z_]\w{0,100})(?P<between>=)(?P<value>\"[^\"\n]*\"?|'[^'\n]*'?|(?:\$\([^)\n]*\)|[^\s;\"'])+)"
@@ -116,7 +119,9 @@ def without_variables(body: str, path: str, made: Pseudonyms, keeps: Keeps) -> s
         body = _AS_OBJECT.sub(lambda found: _fields(found[0], path, made, keeps), body)
         body = _AS_LIST.sub(lambda found: _items(found[0], path, made, keeps), body)
     if _OWN_FILES.search(path):
-        return "\n".join(_pairs(line, path, made, keeps) for line in body.split("\n"))
+        body = "\n".join(_pairs(line, path, made, keeps) for line in body.split("\n"))
+    if "$env:" in body:
+        body = _SHELLED.sub(lambda pair: _pair(pair, path, made, keeps), body)
     if not any(word in body for word in ("export", "Environment=", "set", "declare", "ENV")):
         return body
     told = _HANDED_ON.sub(lambda found: found["head"] + _pairs(found["pairs"], path, made, keeps), body)

@@ -7,12 +7,12 @@ from typing import Any
 from rigup.knowledge.patterns import late
 from rigup.knowledge.secrets import Token, tokens, words
 from rigup.machine.pseudonyms import Pseudonyms, is_made
-from rigup.machine.redaction_contexts import lowered
+from rigup.machine.redaction_contexts import lowered, matches
 
 # What stands between a maker's word and its key: `WANDB_API_KEY: `, `"datadog": "`, `okta key `.
 _OF_MAKER = late(
     r"[\w.-]{0,40}[\"'`]?[ \t]{0,3}(?:=>|:=|\|\||[=:>,]|(?i:[ \t](?:api[ _-]?)?(?:key|token|secret|login|is))){1,2}"
-    r"[\"'`\s=]{0,5}(?P<x>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[A-Za-z0-9_=-]{15,200})(?![\w.=/-])"
+    r"[\"'`\s=]{0,5}(?P<x>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[A-Za-z0-9_=-]{15,200})(?![\w=/-]|\.\w)"
 )
 _DIGITS, _LETTERS = 3, 3  # least of each in a key; a word, a version and a name have fewer of the one
 
@@ -34,7 +34,7 @@ def _automaton() -> tuple[list[tuple[Token, re.Pattern[str]]], Any]:
 def _without_tokens(body: str, made: Pseudonyms) -> str:
     rows, automaton = _automaton()
     spans = []
-    for number, start, _end in automaton.find_matches_as_indexes(body, overlapping=True):
+    for number, start, _end in matches(automaton, body):
         row, form = rows[number]
         if not row.back and not row.inside and start and body[start - 1].isalnum():
             continue
@@ -67,7 +67,7 @@ def _without(body: str, spans: list[tuple[int, int, str]], made: Pseudonyms) -> 
 
 def _without_keys_of_makers(body: str, made: Pseudonyms) -> str:
     spans = []
-    for _number, start, end in _makers().find_matches_as_indexes(lowered(body)):
+    for _number, start, end in matches(_makers(), lowered(body)):
         if start and body[start - 1].isalnum():
             continue
         found = _OF_MAKER.match(body, end)

@@ -21,6 +21,12 @@ _DISK = late(
     r"(?P<name>\b(?:PART)?UUID=\"?)(?P<value>[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}|[0-9A-Fa-f]{8}-\d\d|[0-9A-Fa-f]{16})(?![\w-])"
 )
 _MAC = late(r"(?<![0-9A-Za-z:.-])[0-9a-fA-F]{2}([:-])(?:[0-9a-fA-F]{2}\1){4,18}[0-9a-fA-F]{2}(?![0-9A-Za-z:-])")
+_CARD_OF_NAME = late(
+    r"\b(?P<kind>enx|wlx|wwx)(?P<plain>[0-9a-f]{12})(?![0-9A-Za-z])"
+)  # an interface called by its address
+_SPACED_NAME = late(r"(?i)\b(?P<head>wwn device id:[ \t]{0,8})(?P<value>[0-9a-f] [0-9a-f]{6} [0-9a-f]{9})\b")
+_SID = late(r"\bS-1-5-21(?P<value>(?:-\d{5,10}){3})")
+_TELEPHONE = late(r"(?<![\w+.])\+[1-9]\d{0,2}(?:[ .()/-]{1,2}\d{2,6}){2,6}(?![\w.])")
 _GUID = late(r"(?<![0-9A-Za-z:.])[0-9a-f]{4}(?::[0-9a-f]{4}){3}(?![0-9A-Za-z:.])")
 _IPV4 = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?!\.?\d|[A-Za-z_])")
 _IPV6 = re.compile(r"(?i)(?<![\w:.])(?=[23f][0-9a-f]{3}:)[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7}(?![\w:])")
@@ -133,9 +139,31 @@ def without_numbers(body: str, made: Pseudonyms, spared: frozenset[str] = frozen
             body = _PART_OF_UUID.sub(lambda found: found["kind"] + _start(found["start"], made), body)
         if "UUID=" in body:
             body = _DISK.sub(lambda found: found["name"] + _disk(found["value"], made), body)
+    body = _without_other_numbers(body, made)
     if "." in body:
         body = _without_ipv4(body, made)
     return _without_mail(body, made) if "@" in body else body
+
+
+def _without_other_numbers(body: str, made: Pseudonyms) -> str:
+    """Numbers that stand in forms of their own: of cards in their names, of disks, of accounts, of telephones."""
+    if "x" in body:
+        body = _CARD_OF_NAME.sub(lambda found: found["kind"] + _as_card(found["plain"], made), body)
+    if "S-1-5-21-" in body:
+        body = _SID.sub(lambda found: "S-1-5-21-0-0-" + str(made.number("unique id", found["value"])), body)
+    if "+" in body:
+        body = _TELEPHONE.sub(lambda found: made.of("telephone", found[0]), body)
+    return _SPACED_NAME.sub(lambda found: found["head"] + _as_name(found["value"], made), body)
+
+
+def _as_card(plain: str, made: Pseudonyms) -> str:
+    made.counts["hardware address"] += 1
+    return "02" + f"{made.number('hardware address', plain):010x}"
+
+
+def _as_name(value: str, made: Pseudonyms) -> str:
+    made.counts["serial number"] += 1
+    return f"0 000000 {made.number('unique id', value):09x}"
 
 
 def without_contacts(body: str, made: Pseudonyms) -> str:
@@ -235,18 +263,20 @@ def _public(value: str) -> bool:
 
 
 def _is_address(body: str, found: re.Match[str]) -> bool:
+    before = body[max(0, found.start() - _AROUND) : found.start()].rpartition("\n")[2]
+    return _stands_as_one(before, found[0], body[found.end() : found.end() + 8])
+
+
+@functools.lru_cache(10_000)
+def _stands_as_one(before: str, value: str, after: str) -> bool:
     """Words before it and signs after it tell; else how large its parts are."""
-    before, after = (
-        body[max(0, found.start() - _AROUND) : found.start()].rpartition("\n")[2],
-        body[found.end() : found.end() + 8],
-    )
     if re.match(r"/\d{1,2}(?!\d)|:\d{2,5}(?!\d)", after) or before.endswith(("://", "@")):
         return True
     if re.match(r"[-+_~]\w", after) or before[-1:] in ("-", "+", "~", "^", "_", ".") or before[-1:].isalpha():
         return False
     if re.search(r"\d:\Z", before):  # a package's epoch
         return False
-    parts = [int(part) for part in found[0].split(".")]
+    parts = [int(part) for part in value.split(".")]
     large = any(part > _SMALL for part in parts[:3])
     return _told(before, large, parts[0] > _SMALL)
 
@@ -289,8 +319,8 @@ def _without_mail(body: str, made: Pseudonyms) -> str:
     parts, done, after = [], 0, 0
     while (at := body.find("@", after)) >= 0:
         after = at + 1
-        start = at
-        while start > max(done, at - 64) and (body[start - 1].isalnum() or body[start - 1] in "._+-"):
+        start, least = at, max(done, at - 64)
+        while start > least and (body[start - 1].isalnum() or body[start - 1] in "._+-"):
             start -= 1
         found = _EMAIL.match(body, start) if start < at else None
         if found and found.end() > at and not _shared(found[0]):

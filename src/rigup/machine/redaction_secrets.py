@@ -8,7 +8,7 @@ from typing import Any
 from rigup.knowledge.patterns import late
 from rigup.knowledge.secrets import is_joined, is_secret, words
 from rigup.machine.pseudonyms import Pseudonyms, is_made
-from rigup.machine.redaction_contexts import lowered
+from rigup.machine.redaction_contexts import lowered, matches
 from rigup.machine.redaction_forms import without_forms
 
 _BLOCK = late(
@@ -17,14 +17,20 @@ _BLOCK = late(
 )
 _LOGIN = late(r"://(?P<login>[^\s/@'\"<>]{1,300})@(?=[\w\[])")
 _NAME = late(r"[\w.-]{0,80}")  # letters of a name, from its end on
-_TAIL = r"(?P<tail>[_-]?\d{1,3}|[_-]?(?i:id|value|string|data))?"
-_BETWEEN = r"(?P<between>(?:\\?[\"'])?[ \t]{0,40}(?:=>|:=|=|:(?!//)|>)[ \t]{0,8})"
+_TAIL = r"(?P<tail>[_-]?\d{1,3}|[_-]?(?i:id|value|string|data|clear|plain))?"
+_STYLED = r"(?:(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[\d;]{0,12}m){0,3}"  # colours, as they are or written out
+_BETWEEN = rf"(?P<between>{_STYLED}(?:\\?[\"'])?[ \t]{{0,40}}(?:=>|:=|=|:(?!//)|>){_STYLED}[ \t]{{0,8}}{_STYLED})"
 _ASSIGNED = late(
     _TAIL + _BETWEEN + r"(?P<value>\"[^\"\r\n]{1,4000}\"|'[^'\r\n]{1,4000}'|\\\"[^\"\\\r\n]{1,4000}|"
     r"[^\s\"'&,;<>()\[\]{}\\]{1,4000})"
 )
 _OPTION = late(_TAIL + r"(?P<between>[ \t]{1,4})(?P<value>[^\s\"'-][^\s\"']{2,4000})")
 _SPACED = late(r"(?P<tail>)(?P<between>[ \t]{1,8}[\"']?)(?P<value>[^\s\"':=]{2,200})(?=[\s\"']|\Z)")
+# What somebody writes in words: "the root password is …".
+_TOLD = late(
+    r"(?P<tail>)(?P<between>[ \t]{1,4}(?:is|was|are|set to|lautet|ist|est|es|este|é|это|是)[ \t:]{0,4}[\"'`]?)"
+    r"(?P<value>[^\s\"'`]{4,200})"
+)
 _NETRC = late(r"(?i)(?:^[ \t]{0,8}|\b(?:machine|login|default)[ \t][^\n]{0,300})\Z")
 _SCHEME = r"(?:(?i:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,4})?"
 _REST = late(
@@ -40,6 +46,7 @@ _HARMLESS = late(
 _STRONG = ("password", "passwd", "passphrase", "passcode", "psk", "secret", "sshpass", "passwort", "kennwort", "senha",
            "contrase", "motdepasse", "wachtwoord", "密码", "密碼", "口令", "пароль")  # fmt: skip
 _LOOKED = 200  # characters of a value that tell whether it may be one
+_LEAST_DIGITS = 4  # of a number that may open something
 _LOUD = ("PASS", "PWD", "PW")  # ends of variables' names
 
 
@@ -71,6 +78,8 @@ def _is_secret(name: str, value: str) -> bool:
     if any(word in name.lower() for word in _STRONG) or is_joined(name) or (name.isupper() and name.endswith(_LOUD)):
         return True
     value = value[:_LOOKED]
+    if name == "PIN":
+        return value.isdigit()
     mixed = any(letter.isdigit() for letter in value) or not (value.islower() or value.istitle() or value.isupper())
     return len(value) >= 8 and mixed and value[0] not in "/~$<"
 
@@ -95,6 +104,8 @@ def _after(body: str, start: int, end: int) -> re.Match[str] | None:
     if found is None:
         return None
     bare = found["value"].strip("\"'\\")
+    if bare.isdigit() and len(bare) >= _LEAST_DIGITS and (word in _STRONG or body[start:end] == "PIN"):
+        return found
     return None if not bare or is_made(bare) or "redacted-" in bare or _HARMLESS.fullmatch(bare) else found
 
 
@@ -104,20 +115,33 @@ def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
     if word in ("bearer", "basic"):
         found = _BEARER.match(body, end)
         return found if found and not found["value"].islower() and not found["value"].istitle() else None
-    line = body[max(body.rfind("\n", 0, start) + 1, start - 400) : start]
+    least = max(0, start - 400)  # in a line without end, its beginning is far
+    line = body[max(body.rfind("\n", least, start) + 1, least) : start]
     before = _NAME.match(line[:-81:-1])  # backwards: in a line of one long word every other way is slow
     name = (before[0][::-1] if before else "") + body[start:end]
-    if (found := _ASSIGNED.match(body, end)) and _is_secret(name + (found["tail"] or ""), found["value"].strip("\"'")):
+    of_file = body[max(0, start - 1) : end].lower() == "/passwd"  # /etc/passwd: what is said of it
+    if (
+        (found := _ASSIGNED.match(body, end))
+        and not (of_file and found["between"].startswith(":"))
+        and _is_secret(name + (found["tail"] or ""), found["value"].strip("\"'"))
+    ):
+        return found
+    if word in _STRONG and (found := _TOLD.match(body, end)) and _is_mixed(found["value"]):
         return found
     if name.startswith("-") and (found := _OPTION.match(body, end)) and _is_secret(name, found["value"]):
         return found
     return _SPACED.match(body, end) if word in _NETRC_WORDS and _NETRC.search(line) else None
 
 
+def _is_mixed(value: str) -> bool:
+    """Letters and digits, as no word of a sentence has them."""
+    return any(letter.isdigit() for letter in value) and any(letter.isalpha() for letter in value)
+
+
 def _hints(body: str) -> Iterator[tuple[int, int]]:
     """Where a word ends a name: TOKEN in HF_TOKEN=, not in tokens; Key in apiKey."""
     automaton = _hinting()
-    for _number, start, end in automaton.find_matches_as_indexes(lowered(body), overlapping=True):
+    for _number, start, end in matches(automaton, lowered(body)):
         after = body[end : end + 1]
         if not after.isalpha() or (after.isupper() and body[end - 1].islower()):
             yield start, end

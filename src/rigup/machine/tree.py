@@ -55,7 +55,7 @@ class Tree:
         self.root, self.mount = os.path.realpath(folder), mount
         self.layout = Layout(self.root, mount, _load(self.root, "links.json"), _load(self.root, file_names.MARK))
         nodes = _object(_load(self.root, "nodes.json"))
-        self.nodes = {path: node for path, node in nodes.items() if isinstance(node, dict)}
+        self.nodes = {path: _node(node) for path, node in nodes.items() if isinstance(node, dict)}
         self.who: dict[str, Any] = _object(_load(self.root, "who.json"))
         self.absent = frozenset(_strings(_load(self.root, "absent.json")))
         self.looked = frozenset(_strings(_load(self.root, "looked.json")))
@@ -231,6 +231,11 @@ def question(argv: tuple[str, ...]) -> tuple[str, ...]:
 
 def _last(path: str) -> str:
     return re.split(r"[/\\]", path)[-1]
+
+
+def _node(node: dict[str, Any]) -> dict[str, Any]:
+    """One node of nodes.json; its list of grants is a list, whatever somebody wrote."""
+    return node if isinstance(node.get("acl", []), list) else {**node, "acl": ["+"] if node["acl"] else []}
 
 
 def _octal(mode: Any, default: int) -> int:

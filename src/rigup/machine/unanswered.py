@@ -13,7 +13,7 @@ _MAKERS = {"10de": "nvidia", "1002": "amd", "8086": "intel"}
 _MODULES = {"nvidia": ("nvidia", "nvidia_uvm"), "amd": ("amdgpu",), "intel": ("i915", "xe")}
 _LATE = (124, 137)  # how timeout, and a program that was ended, leave
 _SIGNALS = range(129, 160)  # as a shell tells of a program that a signal ended; 141 is no crash: nobody read on
-_PIPE, _NOT_FOUND = 141, 127
+_PIPE, _NOT_FOUND, _NOT_STARTED = 141, 127, 126
 _SAMPLE, _NOISE = 4000, 0.1  # characters that are looked at, and which part of them may be no text
 _MOST_SAID = 160
 
@@ -41,11 +41,12 @@ def spoilt(given: Run, text: Text, understood: bool) -> Unanswered | None:
         return hung(given)
     if ended_by:
         return Unanswered(command, "crashed", ended_by, said, given.wakes)
-    if understood or status == _NOT_FOUND:
+    if (understood and status != _NOT_STARTED) or status == _NOT_FOUND:
         return None
     if _is_noise(text.body):
         return Unanswered(command, "garbage", status, said, given.wakes)
-    if not given.says or (re.search(given.says, text.body, re.MULTILINE) and (said or not status)):
+    answered = not given.says or (re.search(given.says, text.body, re.MULTILINE) and (said or not status))
+    if answered and status != _NOT_STARTED:  # why not, a reader may know; what it would have said, nobody
         return None
     how = "failed" if said and status else "garbage" if said else "silent"
     return Unanswered(command, how, status, said, given.wakes)

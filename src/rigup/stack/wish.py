@@ -19,6 +19,7 @@ FILES = (".txt", ".toml", ".in")
 """How files end that hold wishes."""
 
 _MOST = 300  # requirements of one wish
+_LONGEST = 999  # letters of one requirement: what a command takes (`steps.forms`)
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,6 +110,8 @@ def _requirement(word: str) -> Requirement:
     except InvalidRequirement as error:
         wrong = _('{word} is no package: write a name with a version, such as torch==2.6 or "torch>=2.4,<2.8".')
         raise WishError(wrong.format(word=word[:200])) from error
+    if len(text) > _LONGEST:
+        raise WishError(_("{word}… is longer than any package is written.").format(word=word[:60]))
     if told.url:
         raise WishError(_("{word} names an address: rigup chooses by name and version.").format(word=word[:200]))
     return told

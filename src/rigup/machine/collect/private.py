@@ -15,7 +15,7 @@ _SHORT = 5  # letters; a shorter word must stand alone in a name: PAT is one, PA
 _MOST_REPEATS = 100  # what a POSIX expression may count to, by far
 _NAME = "[A-Za-z0-9_.-]*"
 _VALUE = r"('[^']*'|\"[^\"]*\"|[^ '\"]+)"
-_BETWEEN = r"['\"]?[ ]*[:=>][ ]*"
+_BETWEEN = r"[\\]?['\"]?[ ]*[:=]?[:=>][ ]*[\\]?"
 _JOINED = "[A-Za-z0-9_.-]*[A-Za-z0-9](PASS|[Pp]ass|PWD|[Pp]wd)"
 
 
@@ -45,11 +45,12 @@ def blankings() -> list[tuple[str, str]]:
         (
             "(("
             + _makers()
-            + r")[A-Za-z0-9_.-]*['\"]?( [Kk]ey| [Tt]oken)?[ ]*[:=]>?[ '\"]*)[A-Za-z0-9_=-]*[0-9][A-Za-z0-9_=-]{14,}",
+            + r")[A-Za-z0-9_.-]*['\"]?(( [Kk]ey| [Tt]oken)( is)?[ ]*[:=]?>?|[ ]*[:=]>?)[ '\"]*)[A-Za-z0-9_=-]*[0-9][A-Za-z0-9_=-]{14,}",
             blank,
         ),
         ("(" + _any_case("authorization") + r"['\"]?[:=] *['\"]?([A-Za-z]+ )?)[^ '\"]+", blank),
         *(("(" + name + _BETWEEN + ")" + _VALUE, blank) for name in named),
+        ("(" + _any_case("pass") + r"[A-Za-z]* (is|was|lautet|ist) ['\"]?)[^ '\"]*[0-9][^ '\"]*", blank),
         ("((^|[^A-Za-z0-9])(" + _NAME + "[_.-])?" + short + "[0-9]*" + _BETWEEN + ")" + _VALUE, blank),
         *((r"(set [a-zA-Z -]*" + name + r" +)[^ ].*", blank) for name in named),
         (r"((^|[^A-Za-z0-9])--?[a-z-]*(token|password|passwd|passphrase|secret|[a-z-]key|pass)[ =])[^ ]+", blank),
@@ -86,15 +87,21 @@ def _form(row: Token) -> tuple[str, str]:
 def _plain(regex: str) -> str:
     """An expression of the table without what only Python's have: it may match more, never less."""
     plain = re.sub(r"\(\?[!=][^)]*\)", "", regex).replace("(?:", "(").replace("}?", "}")
-    plain = re.sub(r"\[([^\]]*)\]", lambda found: "[" + _class(found[1]) + "]", plain)
+    plain = re.sub(r"\[([^\]]*)\]", lambda found: _bracket(found[1]), plain)
     plain = re.sub(r"\\w", "[A-Za-z0-9_]", plain)
     plain = re.sub(r"\\d", "[0-9]", plain)
     return re.sub(r"\{(\d+),(\d+)\}", lambda found: _repeat(int(found[1]), int(found[2])), plain)
 
 
+def _bracket(inner: str) -> str:
+    told = _class(inner)
+    return "." if told == "^" else "[" + told + "]"
+
+
 def _class(inner: str) -> str:
     """A bracket expression; in POSIX's a backslash stands for itself."""
-    plain = inner.replace(r"\w", "A-Za-z0-9_").replace(r"\d", "0-9").replace(r"\s", " ")
+    plain = inner.replace(r"\w", "A-Za-z0-9_").replace(r"\d", "0-9").replace(r"\s", " \t")
+    plain = plain.replace(r"\t", "\t").replace(r"\n", "").replace(r"\r", "")  # it sees one line at a time
     return re.sub(r"\\(.)", r"\1", plain)
 
 

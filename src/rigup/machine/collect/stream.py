@@ -43,6 +43,7 @@ class Collected:
         unasked: patterns that the script did not know how to fill.
         placed: files, folders and links that were told of.
         refused: those beyond the most that are taken.
+        above: the folders in which they stand.
 
     """
 
@@ -53,10 +54,17 @@ class Collected:
     unasked: set[str] = field(default_factory=set)
     placed: int = 0
     refused: int = 0
+    above: set[str] = field(default_factory=set)
 
-    def fits(self) -> bool:
-        """Whether one more thing is taken that stands in a file system: the tree is written to a disk."""
-        fits = self.placed < MOST_PLACED
+    def fits(self, path: str) -> bool:
+        """Whether one more thing is taken that stands in a file system: the tree is written to a disk, with the folders above."""
+        new, above = [], path.rpartition("/")[0]
+        while above and above not in self.above:
+            new.append(above)
+            above = above.rpartition("/")[0]
+        fits = self.placed < MOST_PLACED and len(self.above) + len(new) <= MOST_PLACED
+        if fits:
+            self.above.update(new)
         self.placed, self.refused = self.placed + fits, self.refused + (not fits)
         return fits
 
@@ -165,7 +173,7 @@ class _Reader:
         if path := safe(self.about):
             if status and not text:
                 _refused(self.made, path)
-            elif self.made.fits():
+            elif self.made.fits(path):
                 self.made.snapshot.files[path] = text
                 self.made.snapshot.looked.add(path)
 
@@ -174,7 +182,7 @@ class _Reader:
         if pattern := safe(self.about):
             self.made.snapshot.looked.add(pattern)
         for line in text.splitlines()[:20_000]:
-            if (found := _LISTED.match(line)) and self.made.fits():
+            if (found := _LISTED.match(line)) and self.made.fits(found["path"].partition(" -> ")[0]):
                 _listed(self.made.snapshot, found, self.root)
 
     def run(self, text: str, _status: int) -> None:
@@ -199,13 +207,13 @@ _OPEN: dict[str, Callable[[_Reader, str, int], None]] = {
 
 
 def _there(made: Collected, about: str) -> None:
-    if (path := safe(about)) and made.fits():
+    if (path := safe(about)) and made.fits(path):
         made.snapshot.there.add(path)
         made.snapshot.looked.add(path)
 
 
 def _folder(made: Collected, about: str) -> None:
-    if (path := safe(about)) and made.fits():
+    if (path := safe(about)) and made.fits(path):
         made.snapshot.folders.add(path)
         made.snapshot.looked.add(path)
 

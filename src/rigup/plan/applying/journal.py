@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from rigup.language import _
+from rigup.machine.outward import outward_text
 from rigup.machine.readable import readable
 from rigup.version import __version__
 
@@ -104,7 +105,8 @@ class Record:
         """What it meant to do. Raises JournalError for a file that cannot be understood."""
         if not (self.folder / "plan.json").exists():  # it was killed before it could say
             return Intent(title=_("it had no plan yet"), announced=True)
-        return _decoded(self.folder / "plan.json")
+        told = _decoded(self.folder / "plan.json")
+        return msgspec.structs.replace(told, title=outward_text(told.title))  # it is there to be shown
 
     def events(self) -> list[Event]:
         """What happened, in order; a line that a power cut left half is not counted."""

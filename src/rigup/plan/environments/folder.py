@@ -156,6 +156,10 @@ def _metadata(info: Path) -> "Message":
     return HeaderParser().parsestr(_text(info / "METADATA").partition("\n\n")[0])
 
 
+# A name and a password in an address; that a service is asked as git tells nothing.
+_LOGIN = re.compile(r"(?P<before>://)(?!git@)[^/@\s]{1,300}@")
+
+
 def _origin(info: Path) -> str:
     body = _text(info / "direct_url.json")
     try:
@@ -163,7 +167,7 @@ def _origin(info: Path) -> str:
     except (msgspec.DecodeError, RecursionError):
         return ""
     url = told.get("url") if isinstance(told, dict) else ""
-    return url[:1000] if isinstance(url, str) and url.isprintable() else ""
+    return _LOGIN.sub(r"\g<before>", url[:1000]) if isinstance(url, str) and url.isprintable() else ""
 
 
 # -- size --------------------------------------------------------------------------------------------
