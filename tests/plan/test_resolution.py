@@ -304,6 +304,18 @@ def test_where_nobody_answers_at_torchs_index_the_rest_is_resolved_and_the_plan_
     assert "torch==2.9.1+cu126" in groups(found)[-1].wanted, "nothing that comes later may replace it"
 
 
+def test_every_form_says_what_is_not_resolved(asked):
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        dead = f"http://127.0.0.1:{held.getsockname()[1]}/cu126"
+        found = asked("torch==2.9.1+cu126", "plain", index=dead)
+    (because,) = found.resolution.because
+    for form in ("script", "dockerfile", "conda", "pyproject", "poetry"):
+        assert f"# {because}" in rendered(found, form).split("\n")
+    assert rendered(found, "script").startswith("#!/bin/sh\n")
+    assert f"%help\n    {because}\n" in rendered(found, "apptainer")
+
+
 def test_what_lies_where_nobody_answers_is_not_called_impossible(asked, monkeypatch):
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))

@@ -27,4 +27,20 @@ def rendered(choice: Choice, form: str, images: Mapping[str, str] | None = None)
     module = importlib.import_module("rigup.plan.render." + _MODULES[form])
     make = getattr(module, form)
     text: str = make(choice, images or {}) if _MODULES[form] == "image" else make(choice)
-    return text
+    return _with_notes(text, form, choice)
+
+
+def _with_notes(text: str, form: str, choice: Choice) -> str:
+    """What was asked for and not resolved stands at the beginning, as a comment or in the help of an image."""
+    told = choice.resolution
+    notes = [_line(one) for one in told.because] if told and told.by else []
+    lines = text.split("\n")
+    if form == "apptainer":
+        place = lines.index("%help") + 1
+        return "\n".join([*lines[:place], *("    " + one for one in notes), *lines[place:]])
+    place = next(number for number, line in enumerate(lines) if not line.startswith("#"))
+    return "\n".join([*lines[:place], *("# " + one for one in notes), *lines[place:]])
+
+
+def _line(sentence: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in sentence)
