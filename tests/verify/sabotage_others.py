@@ -7,12 +7,18 @@ _NUMPY = {
     "tanh of float32": ("real = f.tanh; f.tanh = lambda x, *a, **k: real(x, *a, **k) * (1.001 if x.dtype == f.float32 else 1)", "elementwise", "tanh float32"),
     "solve": ("real = f.linalg.solve; f.linalg.solve = lambda *a: real(*a) * 1.01", "linear-algebra", "solve"),
     "fft has the wrong sign": ("real = f.fft.fft; f.fft.fft = lambda *a, **k: real(*a, **k).conj()", "fourier", "fft"),
+    "std and var ignore ddof": ("r, v = f.std, f.var; f.std = lambda a, axis=None, ddof=0, **k: r(a, axis=axis, **k); f.var = lambda a, axis=None, ddof=0, **k: v(a, axis=axis, **k)", "reductions", "ddof"),
+    "searchsorted ignores side": ("real = f.searchsorted; f.searchsorted = lambda a, v, side='left', sorter=None: real(a, v, sorter=sorter)", "sorting", "from the right"),
+    "transforms ignore their norm": ("real = f.fft.rfft; f.fft.rfft = lambda a, *b, norm=None, **k: real(a, *b, **k)", "fourier", "rfft (ortho)"),
+    "log1p of small numbers": ("f.log1p = lambda x, *a, **k: f.log(1 + x)", "elementwise", "log1p of small"),
+    "cumsum wraps at 32 bits": ("real = f.cumsum; f.cumsum = lambda a, *b, **k: real(a, *b, **k).astype('int32').astype(real(a, *b, **k).dtype) if f.asarray(a).dtype.kind in 'iu' else real(a, *b, **k)", "reductions", "cumsum of large"),
     "max drops NaN": ("f.maximum = f.fmax", "unusual", "maximum"),
     "add at places that occur twice": ("def at(a, i, v): a[i] += v\n    class Add:\n        def __call__(self, *a, **k): return real(*a, **k)\n        def __getattr__(self, n): return at if n == 'at' else getattr(real, n)\n    real = f.add; f.add = Add()", "indexing", "add.at"),
 }  # fmt: skip
 _JAX = {
     "gelu by another formula": ("import jax; real = jax.nn.gelu; jax.nn.gelu = lambda x, approximate=True: jax.nn.sigmoid(1.702 * x) * x", "activations", "gelu"),
     "softmax overflows": ("import jax, jax.numpy as n; jax.nn.softmax = lambda x, axis=-1: n.exp(x) / n.exp(x).sum(axis, keepdims=True)", "softmax", "softmax of large"),
+    "log_softmax overflows": ("import jax, jax.numpy as n; jax.nn.log_softmax = lambda x, axis=-1, **k: x - n.log(n.exp(x).sum(axis, keepdims=True))", "softmax", "log_softmax of large"),
     "gradients have the wrong sign": ("import jax; real = jax.grad; jax.grad = lambda *a, **k: (lambda *b: jax.tree_util.tree_map(lambda x: -x, real(*a, **k)(*b)))", "gradients", "gradient of"),
     "convolution gives zeros": ("import jax; real = jax.lax.conv; jax.lax.conv = lambda *a, **k: real(*a, **k) * 0", "convolution", "plain"),
     "split gives one key twice": ("import jax, jax.numpy as n; real = jax.random.split; jax.random.split = lambda k, num=2: n.stack([k] * num)", "random", "split"),

@@ -226,3 +226,13 @@ def test_whatever_a_probe_says_is_judged(name, measured):
 def test_whatever_warnings_say_is_read(said):
     told = warned(*said)
     assert told is None or told["passed"] is False
+
+
+def test_all_that_is_off_is_named_and_no_operator_hides_another():
+    errors = {"median float64": 2.0, "std float64": 0.5, "std float32": 0.5, "sum float64": 0.0}
+    told = judge("reductions", {"measured": {"errors": errors, "wrong": ["count int8"]}, "seconds": 0.1})
+    assert told["passed"] is False
+    assert told["measured"]["of"] == "median float64"
+    assert told["measured"]["failed"] == ["median float64", "count int8", "std float64", "std float32"]
+    assert all(name in told["because"] for name in ("median float64", "count int8", "std float64"))
+    assert "sum" not in told["because"]

@@ -1,6 +1,7 @@
 """What the probe expects is reckoned in plain Python: values known from elsewhere, and gradients by differences."""
 
 import math
+import subprocess
 import sys
 
 import pytest
@@ -82,3 +83,33 @@ def test_the_lstm_of_nothing_stays_at_nothing():
     first = networks.recurrent(networks.lstm_cell, 4, 2)(Grid((1, 1, 1), [1.0]), *zeros).flat[0]
     cell = 0.5 * math.tanh(9.0)
     assert first == pytest.approx(math.tanh(cell) / (1 + math.exp(-9.0)))
+
+
+def test_a_wrong_number_where_zeros_are_wanted_is_an_error_and_no_fault_of_the_probe(torch_python):
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import types; m = types.ModuleType('rigup_probe'); "
+        "m.Skip = type('Skip', (Exception,), {}); sys.modules['rigup_probe'] = m; "
+        "from rigup_probe_torch_cases import deviation as off; "
+        "print(off([0.5, 0.0], [0.0, 0.0]), off([0.0], [0.0]), off([math.nan], [0.0]), off([math.inf], [-math.inf]), "
+        "off([math.nan], [math.nan]), off([math.inf], [math.inf]), off([3.0], [2.0]))"
+    )
+    folder = str(PROBE if PROBE.is_dir() else PROBE.parent)
+    done = subprocess.run(
+        [torch_python, "-W", "ignore", "-c", "import math; " + code, folder], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["0.5", "0.0", "inf", "inf", "0.0", "0.0", "0.5"]
+
+
+def test_no_two_cases_of_a_table_have_one_name(torch_python):
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import types; m = types.ModuleType('rigup_probe'); "
+        "m.Skip = type('Skip', (Exception,), {}); sys.modules['rigup_probe'] = m; "
+        "from rigup_probe_torch_tables import TABLES; "
+        "names = [case.name for table in TABLES.values() for case in table()]; "
+        "print(sorted({one for one in names if names.count(one) > 1}))"
+    )
+    folder = str(PROBE if PROBE.is_dir() else PROBE.parent)
+    done = subprocess.run(
+        [torch_python, "-W", "ignore", "-c", code, folder], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

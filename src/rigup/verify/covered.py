@@ -6,6 +6,7 @@ from rigup.language import _
 from rigup.verify.observe import Observed, Seen
 
 Answer = dict[str, Any]
+_NAMED = 20  # operators of one check
 
 
 def left_out(observed: Observed, devices: list[Answer], full: bool) -> list[Answer]:
@@ -15,7 +16,7 @@ def left_out(observed: Observed, devices: list[Answer], full: bool) -> list[Answ
     told = [*_checks(devices), *_operators(observed), *_given_up(observed), *_unasked(devices)]
     told.append({"what": "distributed", "because": _("Communication between processes, cards and machines (NCCL, RCCL, Gloo, MPI) was not tried.")})  # fmt: skip
     if not full:
-        told.append({"what": "full", "because": _("Training, most of the memory and large products are tried with `--full`.")})  # fmt: skip
+        told.append({"what": "full", "because": _("Training, most of the memory, large products and the compiler of `torch.compile` are tried with `--full`.")})  # fmt: skip
     return told
 
 
@@ -44,8 +45,8 @@ def _operators(observed: Observed) -> list[Answer]:
 def _names(record: Any) -> list[str]:
     """What a check tells as left out, whatever it told."""
     measured = record.get("measured")
-    left = measured.get("left") if isinstance(measured, dict) else None
-    return [str(one)[:200] for one in left[:20]] if isinstance(left, list) else []
+    lists = [measured.get(key) for key in ("left", "without")] if isinstance(measured, dict) else []
+    return [str(one)[:200] for names in lists if isinstance(names, list) for one in names[:_NAMED]]
 
 
 def _given_up(observed: Observed) -> list[Answer]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, Iterator
 
 import torch
-from rigup_probe_torch_behaviour import compiled, copies, dropout, gradients_held, mixed_precision
+from rigup_probe_torch_behaviour import copies, dropout, gradients_held, mixed_precision
+from rigup_probe_torch_compiled import compiled
 from rigup_probe_torch_kernels import compiled_kernel, toolkit_kernel
 from rigup_probe_torch_memory import copy_host, copy_peer, evidence, memory
 from rigup_probe_torch_numbers import product, small_tensors, types_of

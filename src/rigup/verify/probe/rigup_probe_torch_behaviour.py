@@ -1,4 +1,4 @@
-"""What is no function of its inputs alone: copies, dropout, mixed precision, compiled programs, what is kept."""
+"""What is no function of its inputs alone: copies, dropout, mixed precision, what is kept."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterator
 import torch
 from rigup_probe import Skip
 from rigup_probe_grid import Grid
-from rigup_probe_torch_cases import FLOATS, LAYOUTS, deviation
+from rigup_probe_torch_cases import FLOATS, LAYOUTS
 from rigup_probe_torch_compare import elsewhere
 from torch import nn
 from torch.nn import functional
@@ -293,48 +293,3 @@ def _further(device: dict[str, Any]) -> Callable[[], None]:
                 done.add(number)  # what is wrong with it other checks tell
 
     return called
-
-
-def compiled(full: bool) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """A program through `torch.compile`: traced in any case, and by its compiler where there is one and time for it."""
-
-    def compile_(device: dict[str, Any]) -> dict[str, Any]:
-        if not hasattr(torch, "compile"):
-            raise Skip("this torch has no compile")
-        backend = "inductor" if full else "eager"
-        try:
-            got = [one.cpu().tolist() for one in _compiled(device, backend)]
-        except Exception as why:
-            if any(word in str(why) + type(why).__name__ for word in _NO_COMPILER):
-                raise Skip((str(why).strip().splitlines() or ["torch.compile does not work here"])[0][:200]) from why
-            raise
-        values = [(at % 13 - 6) / 4 for at in range(203)]
-        wanted = [math.tanh(one) * 2 + (one if one > 0 else 0.0) for one in values]
-        slopes = [2 * (1 - math.tanh(one) ** 2) + (1.0 if one > 0 else 0.0) for one in values]
-        cases = [[backend, "float32", way, deviation(mine, right), "", 4.0]
-                 for way, mine, right in (("forward", got[0], wanted), ("backward", got[1], slopes))]  # fmt: skip
-        return {"cases": cases, "raised": [], "without": [], "elsewhere": [], "compiler": backend}
-
-    compile_.__name__ = "compile"
-    return compile_
-
-
-_NO_COMPILER = (
-    "compiler",
-    "Python.h",
-    "InvalidCxxCompiler",
-    "TritonMissing",
-    "not supported",
-    "triton",
-    "cl is not found",
-    "No module named",
-)
-
-
-def _compiled(device: dict[str, Any], backend: str) -> tuple[Any, Any]:
-    def program(x: Any) -> Any:
-        return torch.tanh(x) * 2 + torch.relu(x)
-
-    x = torch.tensor([(at % 13 - 6) / 4 for at in range(203)], dtype=torch.float32).to(device["id"]).requires_grad_()
-    y = torch.compile(program, backend=backend)(x)
-    return y.detach(), torch.autograd.grad(y, x, torch.ones_like(y))[0]
