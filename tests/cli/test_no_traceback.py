@@ -36,6 +36,8 @@ class _Screen(io.TextIOWrapper):
 def hurt(monkeypatch):
     """A command line in this process: its exit status and what it said; any exception is raised."""
     monkeypatch.setenv("RIGUP_TRACEBACK", "1")
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # nobody answers there: words may look like repositories
+    monkeypatch.setenv("RIGUP_OLLAMA_REGISTRY", "http://127.0.0.1:9")
 
     def command(*words):
         screen = _Screen()
@@ -167,7 +169,8 @@ ODD_COMMANDS = [
     ("plan", "torch", "--as", "script"), ("plan", "torch", "--env", f"n{ODD}", "--as", "dockerfile"), ("apply", "stone", "--dry-run"), ("apply", "stone", "-y"),
     ("apply", "stone", "-y", "--env", f"n{ODD}"), ("apply", "stone", "-y", "--json"), ("undo", "-y"), ("history",), ("history", "--json"), ("env", "list"), ("env", "list", "--json"),
     ("env", "show", "env", "--json"), ("env", "export", "env"), ("env", "clone", "env", f"c{ODD}"), ("env", "remove", f"c{ODD}", "-y"), ("env", "clean"), ("env", "--shell", "bash"),
-    ("run", "--env", "env", "--", f"t{ODD}"), ("run", "--env", "env", "--", "a\0b"), ("lock", "env", "-o", "-"), ("bench", f"b{ODD}"), ("verify", f"v{ODD}"), ("explain", ODD),
+    ("run", "--env", "env", "--", f"t{ODD}"), ("run", "--env", "env", "--", "a\0b"), ("lock", "env", "-o", "-"), ("bench", f"b{ODD}"), ("fit", ODD), ("fit", "a\0b"), ("fit", "."), ("fit", "/dev/null"), ("fit", "someone/nothing"), ("fit", "some:thing"), ("fit", "http://[::1"),
+    ("fit", f"http://{ODD}:9/{ODD}"), ("fit", "http://127.0.0.1:99999999/"), ("fit", "qwen3 8b", "--on", ODD), ("fit", "qwen3 8b", "--on", "/dev/null"), ("fit", "qwen3 8b", "--quant", ODD), ("fit", "x", "--tensor-split", "nan,inf"), ("verify", f"v{ODD}"), ("explain", ODD),
     ("explain", "\ud800"), ("knowledge", ODD), ("completion", ODD), ("plan", ODD), ("plan", "torch", "--for", ODD), ("plan", "torch", "--python", ODD), ("fix", ODD), ("--lang", ODD, "doctor"),
     ("doctor", "--from", ODD), ("doctor", "--from", "a\0b"), ("doctor", "--", "sh", "-c", "printf '\\377'; exit 3"), ("plan", "-r", "a\0b"), ("lock", "torch", "-o", f"{ODD}/x"), (ODD,),
 ]  # fmt: skip

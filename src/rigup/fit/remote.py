@@ -72,7 +72,7 @@ class Web:
         raise FitError(_("{url} leads from one address to the next without an end.").format(url=_shown(url)))
 
     def _once(self, url: str, headers: dict[str, str]) -> Reply:
-        parts = urlsplit(url)
+        parts = _apart(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise FitError(_("{url} is no address of the web.").format(url=_shown(url)))
         sent = {
@@ -83,12 +83,14 @@ class Web:
         }
         if self._token and _origin(url) == self._home:
             sent["Authorization"] = f"Bearer {self._token}"
-        link = _link(parts.scheme, parts.hostname, _port(parts))
+        link = None
         try:
+            link = _link(parts.scheme, parts.hostname, _port(parts))
             link.request("GET", (parts.path or "/") + (f"?{parts.query}" if parts.query else ""), headers=sent)
             return Reply(link)
         except (*_CUT, ValueError) as error:
-            link.close()
+            if link is not None:
+                link.close()
             told = _("{host} does not answer: {why}.")
             raise Unreachable(told.format(host=parts.hostname, why=str(error) or type(error).__name__)) from error
 
@@ -109,6 +111,14 @@ class Web:
         raise FitError(_("{url} answers with something else than data.").format(url=_shown(final)))
 
 
+def _apart(url: str) -> SplitResult:
+    """An address in its parts. Raises FitError for one that is none."""
+    try:
+        return urlsplit(url)
+    except ValueError as error:
+        raise FitError(_("{url} is no address of the web.").format(url=url[:200])) from error
+
+
 def _link(scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:
     if scheme == "https":
         return http.client.HTTPSConnection(host, port, timeout=_SECONDS, context=ssl.create_default_context())
@@ -123,13 +133,13 @@ def _port(parts: SplitResult) -> int | None:
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:
-    parts = urlsplit(url)
+    parts = _apart(url)
     return parts.scheme, parts.hostname or "", _port(parts)
 
 
 def _shown(url: str) -> str:
     """An address without what may be secret in it."""
-    parts = urlsplit(url)
+    parts = _apart(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"[:200]
 
 
@@ -155,7 +165,7 @@ class Remote:
     enough = 4 << 20
 
     def __init__(self, url: str, web: Web) -> None:
-        self.name = urlsplit(url).path.rpartition("/")[2] or url
+        self.name = _apart(url).path.rpartition("/")[2] or url
         self._held = bytearray()
         self.buffer: Buffer = self._held
         self.size = 0
