@@ -53,7 +53,7 @@ TABLES: dict[str, Table] = {
     "losses": _all(rows.losses, resizing.losses, arguments.losses, norms.losses),
     "normalization": _all(rows.normalizations, norms.normalizations),
     "reductions": _all(rows.reductions, sizes.reductions, arguments.reductions),
-    "indexing": _all(moves.indexing, resizing.places),
+    "indexing": _all(moves.indexing, resizing.places, orders.places),
     "sorting": _all(moves.sorting, sizes.sorting, arguments.sorting, orders.sorting),
     "complex": _all(matrices.complex_numbers, sizes.complex_products),
     "linear-algebra": matrices.matrices,
