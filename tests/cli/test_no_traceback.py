@@ -168,7 +168,7 @@ ODD_COMMANDS = [
     ("apply", "stone", "-y", "--env", f"n{ODD}"), ("apply", "stone", "-y", "--json"), ("undo", "-y"), ("history",), ("history", "--json"), ("env", "list"), ("env", "list", "--json"),
     ("env", "show", "env", "--json"), ("env", "export", "env"), ("env", "clone", "env", f"c{ODD}"), ("env", "remove", f"c{ODD}", "-y"), ("env", "clean"), ("env", "--shell", "bash"),
     ("run", "--env", "env", "--", f"t{ODD}"), ("run", "--env", "env", "--", "a\0b"), ("lock", "env", "-o", "-"), ("bench", f"b{ODD}"), ("verify", f"v{ODD}"), ("explain", ODD),
-    ("explain", "\ud800"), ("knowledge", ODD), ("completion", ODD), ("plan", ODD), ("plan", "torch", "--for", ODD), ("plan", "torch", "--python", ODD), ("fix", ODD), ("--lang", ODD, "doctor"),
+    ("explain", "\ud800"), ("knowledge", ODD), ("completion", ODD), ("schema", ODD), ("schema", "\ud800"), ("plan", ODD), ("plan", "torch", "--for", ODD), ("plan", "torch", "--python", ODD), ("fix", ODD), ("--lang", ODD, "doctor"),
     ("doctor", "--from", ODD), ("doctor", "--from", "a\0b"), ("doctor", "--", "sh", "-c", "printf '\\377'; exit 3"), ("plan", "-r", "a\0b"), ("lock", "torch", "-o", f"{ODD}/x"), (ODD,),
 ]  # fmt: skip
 
