@@ -1,13 +1,16 @@
 """What the doctor answers, of every machine and of a sample of the cases, is of its schema."""
 
+import json
 import shutil
+
+import msgspec
 
 from answers import read
 from each import each
 from packs import cases, machine_folder, machine_names
 from rigup.cli import run
 from rigup.machine import sources
-from rigup.schemas.doctor import Doctor, Hosts
+from rigup.schemas.doctor import Doctor, Hosts, NotAsked
 
 SAMPLE = sorted(cases())[::120]
 
@@ -34,7 +37,9 @@ def test_of_this_machine_and_one_that_cannot_be_asked(capsys):
     assert isinstance(asked(capsys, "doctor", "--with-values"), Doctor)
     told = asked(capsys, "doctor", "--host", "localhost", "--host", "ssh://nowhere.invalid")
     assert isinstance(told, Hosts)
-    assert "error" in told.hosts["ssh://nowhere.invalid"]
+    assert isinstance(read(json.dumps(told.hosts["localhost"])), Doctor)
+    left = told.hosts["ssh://nowhere.invalid"]
+    assert msgspec.to_builtins(msgspec.convert(left, NotAsked)) == left
 
 
 def test_of_a_program_that_died_and_of_what_has_changed(capsys, monkeypatch):

@@ -15,6 +15,7 @@ from rigup import schemas
 from rigup.cli import main
 from rigup.machine.facts import kinds
 from rigup.machine.inventory import LISTS
+from rigup.schemas.doctor import NotAsked
 from rigup.schemas.machine import Machine
 
 SOURCE = Path(schemas.__file__).parents[1]
@@ -29,7 +30,7 @@ FREE = {
 
 def structs():
     """Every Struct of every answer, once."""
-    return list(schemas.structs_in(one for name in schemas.ANSWERS for one in schemas.types_of(name)))
+    return list(schemas.structs_in([NotAsked, *(one for name in schemas.ANSWERS for one in schemas.types_of(name))]))
 
 
 @pytest.mark.parametrize("name", schemas.ANSWERS)
@@ -97,6 +98,15 @@ def test_a_name_that_there_is_not_is_answered_with_its_neighbours():
 
 GOOD = {"schema": "rigup.explain/1", "asked": "", "near": [],
         "causes": [{"cause": "a", "family": "b", "severity": "error", "layer": "c"}]}  # fmt: skip
+
+
+def test_what_a_host_answers_is_checked_in_the_answer_of_several():
+    refused = {"error": "refused", "because": "a", "next": "b", "said": "c"}
+    told = {"schema": "rigup.doctor.hosts/1", "hosts": {"node7": refused}}
+    read(json.dumps(told))
+    told["hosts"]["node8"] = {"schema": "rigup.doctor/1", "verdict": "fine"}
+    with pytest.raises(AssertionError):
+        read(json.dumps(told))
 
 
 def test_the_check_of_answers_can_fail():

@@ -52,7 +52,7 @@ def _list(table: str, as_json: bool, faults: list[tables.KnowledgeError]) -> Non
     width = max((len(row.table) for row in listed), default=0)
     for row in listed:
         said = _("{table}  {as_of}  {rows} rows")
-        click.echo(said.format(table=row.table.ljust(width), as_of=row.as_of, rows=row.rows))
+        click.echo(said.format(table=row.table.ljust(width), as_of=row.as_of or "----------", rows=row.rows))
 
 
 def _readable(name: str) -> bool:
@@ -69,7 +69,7 @@ def _summary(name: str) -> "Table":
 
     found = [row for _array, rows in lookup.arrays(tables.table(name)) for row in rows]
     overlaid = sum(tables.OVERLAY in row for row in found)
-    return Table(table=name, as_of=tables.table_date(name) or "----------", rows=len(found), overlaid=overlaid)
+    return Table(table=name, as_of=tables.table_date(name) or None, rows=len(found), overlaid=overlaid)
 
 
 def _print_json(query: tuple[str, ...], hits: list[Hit], limit: int, faults: list[tables.KnowledgeError]) -> None:

@@ -16,16 +16,17 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class Form(NamedTuple):
-    """An answer: what it is in a sentence, its module, and the types of which it is one."""
+    """An answer: what it is in a sentence, its module, the types of which it is one, and types that its schema refers to."""
 
     title: str
     module: str
     types: tuple[str, ...]
+    beside: tuple[str, ...] = ()
 
 
 ANSWERS = {
     "doctor": Form("What a machine is, and what is wrong with it.", "doctor", ("Doctor",)),
-    "doctor.hosts": Form("The same of several machines, by name.", "doctor", ("Hosts",)),
+    "doctor.hosts": Form("The same of several machines, by name.", "doctor", ("Hosts",), ("Doctor", "NotAsked")),
     "diff": Form("What differs between two machines, or two states of one.", "diff", ("Diff",)),
     "plan": Form("What should be there, and the steps that lead to it.", "plan", ("Plan",)),
     "fix": Form("The steps that mend a finding, or what became of them.", "fix", ("Mending", "NothingMended", "FixDryRun", "FixEnded")),
@@ -51,19 +52,24 @@ ANSWERS = {
 
 def types_of(name: str) -> list[type[msgspec.Struct]]:
     """The types of which an answer is one. Raises KeyError for a name that there is not."""
-    form = ANSWERS[name]
-    module = importlib.import_module("rigup.schemas." + form.module)
-    return [getattr(module, one) for one in form.types]
+    return _types(ANSWERS[name].module, ANSWERS[name].types)
+
+
+def _types(module: str, names: tuple[str, ...]) -> list[type[msgspec.Struct]]:
+    held = importlib.import_module("rigup.schemas." + module)
+    return [getattr(held, name) for name in names]
 
 
 def json_schema(name: str) -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of an answer. Raises KeyError for a name that there is not."""
-    types = types_of(name)
-    refs, parts = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
-    for kind in structs_in(types):
+    form, types = ANSWERS[name], types_of(name)
+    every = [*types, *_types(form.module, form.beside)]
+    told, parts = msgspec.json.schema_components(every, ref_template="#/$defs/{name}")
+    for kind in structs_in(every):
         _describe(parts[kind.__name__], kind)
-    head = {"$schema": _DRAFT, "$id": f"rigup.{name}/1", "title": f"rigup.{name}/1", "description": ANSWERS[name].title}
-    return {**head, **(refs[0] if len(refs) == 1 else {"anyOf": list(refs)}), "$defs": parts}
+    refs = list(told)[: len(types)]
+    head = {"$schema": _DRAFT, "$id": f"rigup.{name}/1", "title": f"rigup.{name}/1", "description": form.title}
+    return {**head, **(refs[0] if len(refs) == 1 else {"anyOf": refs}), "$defs": parts}
 
 
 def structs_in(types: Iterable[Any], seen: set[Any] | None = None) -> Iterator[type[msgspec.Struct]]:

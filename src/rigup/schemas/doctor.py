@@ -1,8 +1,8 @@
 """`rigup doctor --json`: what a machine is, and what is wrong with it."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from rigup.schemas.machine import Machine
 from rigup.schemas.shared import Argv, Difference, Finding, Skipped
@@ -157,12 +157,16 @@ class NotAsked(Struct, frozen=True, kw_only=True):
     said: str
 
 
+# msgspec tells types of a union apart by their tags, and what could not be asked has no schema of its own.
+Asked = Annotated[Any, Meta(extra_json_schema={"anyOf": [{"$ref": "#/$defs/Doctor"}, {"$ref": "#/$defs/NotAsked"}]})]
+
+
 class Hosts(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.doctor.hosts/1"):
     """The doctor's answers for several hosts; of one host that answered its own is printed.
 
     Attributes:
-        hosts: by the name that was given; an answer (schema rigup.doctor/1), or `error`, `because`, `next` and `said` where there is none.
+        hosts: by the name that was given: the doctor's answer, or why there is none.
 
     """
 
-    hosts: dict[str, Any]
+    hosts: dict[str, Asked]

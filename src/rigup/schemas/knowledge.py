@@ -10,14 +10,14 @@ class Table(Struct, frozen=True, kw_only=True):
 
     Attributes:
         table: its name.
-        as_of: the date of its newest row, as YYYY-MM-DD; "----------" where its rows have none.
+        as_of: the date of its newest row, as YYYY-MM-DD; None where its rows have none.
         rows: how many it has.
         overlaid: how many of them come from somebody's own tables.
 
     """
 
     table: str
-    as_of: str
+    as_of: str | None
     rows: int
     overlaid: int
 
