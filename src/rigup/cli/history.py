@@ -22,8 +22,6 @@ def command(number: int | None, as_json: bool) -> int:
 
     With NUMBER one run in full: its steps, what was run and said, and how each ended.
     """
-    import msgspec
-
     from rigup.plan.applying.journal import records
     from rigup.schemas.history import Runs
 
@@ -33,7 +31,7 @@ def command(number: int | None, as_json: bool) -> int:
         return _in_full(number, as_json)
     told = [_one(record) for record in reversed(records())]
     if as_json:
-        click.echo(data_text(msgspec.to_builtins(Runs(runs=told))))
+        click.echo(data_text(Runs(runs=told)))
     elif not told:
         click.echo(_("rigup has changed nothing here yet."))
     else:
@@ -62,7 +60,7 @@ def _in_full(number: int, as_json: bool) -> int:
     record = run_of(number)
     told = whole_run(record, _one(record))
     if as_json:
-        click.echo(data_text(msgspec.to_builtins(OneRun(run=told))))
+        click.echo(data_text(OneRun(run=told)))
     else:
         click.echo("\n".join(run_lines(msgspec.convert(outward(msgspec.to_builtins(told)), WholeRun))))
     return 0
