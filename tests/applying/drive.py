@@ -11,8 +11,9 @@ from rigup.plan.applying.journal import Intent
 
 
 def main(path: str, how: str) -> int:
-    """Take what the file says (`go`), or go on with the last run (`resume`)."""
-    manner = Manner(yes=True, dry_run=False, quiet=True, as_json=False, schema="test/1")
+    """Take what the file says (`go`), or go on with the last run (`resume`); as `rigup fix --json` would (`data`, `foreseen`)."""
+    data = how in ("data", "foreseen")
+    manner = Manner(yes=True, dry_run=how == "foreseen", quiet=True, as_json=data, schema="rigup.fix/1")
     if how == "resume":
         return resumed(manner)
     with open(path, encoding="utf-8") as file:

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_world import World, adding, beginning, failing, writing
 
-from rigup.cli.history_report import run_lines, run_of_record
+from rigup.cli.history_report import run_lines, whole_run
 from rigup.plan.applying.journal import Record
+from rigup.schemas.history import Run
 
 
 def test_a_run_is_shown_with_its_commands_and_how_each_step_ended(world: World) -> None:
@@ -79,6 +80,5 @@ def test_no_journal_makes_it_fail(tmp_path_factory, log, events):
     (folder / "plan.json").write_text('{"title": "t", "steps": [{"title": "a"}]}')
     (folder / "step-1.log").write_bytes(b"$ x\n" + log)
     (folder / "events.jsonl").write_bytes(events)
-    told = run_of_record(Record(folder))
-    lines = run_lines({"number": 1, "state": "failed", "made_at": "", "title": "t", **told})
+    lines = run_lines(whole_run(Record(folder), Run(number=1, state="failed", made_at="", title="t")))
     assert all(letter.isprintable() for line in lines for letter in line.replace("\x1b", ""))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from answers import read
 from rigup.bench.telling import figure
 from rigup.cli import main
 from rigup.cli.bench_report import text
@@ -29,7 +30,9 @@ def measured(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> dic
     """A short run on the CPU."""
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
     words = ["bench", torch_python, "--devices", "cpu", "--only", "launch,matmul-float32,memory", "--json"]
-    told: dict[str, Any] = json.loads(CliRunner().invoke(main, words).output)
+    answer = CliRunner().invoke(main, words).output
+    read(answer)
+    told: dict[str, Any] = json.loads(answer)
     return told
 
 

@@ -123,7 +123,7 @@ FORMS = [
     ["capture", "-o", "no/" + NAME], ["capture", "--script", NAME], ["capture", "--script", "posix"], ["capture", "--script", "powershell"],
     ["explain", NAME], ["explain", ALL], ["explain", SAID], ["explain", "--json", ALL],
     ["knowledge", NAME], ["knowledge", "--table", NAME], ["knowledge", "--json", "xid", "--limit", "1"], ["knowledge", "--limit", NAME],
-    ["completion", NAME], ["completion", "bash"], [NAME], ["--lang", NAME, "doctor"], ["--" + NAME],
+    ["schema"], ["schema", NAME], ["schema", "plan"], ["completion", NAME], ["completion", "bash"], [NAME], ["--lang", NAME, "doctor"], ["--" + NAME],
 ]  # fmt: skip
 
 

@@ -1,10 +1,12 @@
 """Builds of torch that are broken on purpose: each is caught, named, and does not keep the others from being judged."""
 
+import json
 import subprocess
 
 import broken
 import pytest
 
+from answers import read
 from rigup.machine.store import Facts
 from rigup.verify.answer import answer
 from rigup.verify.child import Limits
@@ -164,6 +166,7 @@ def test_what_the_framework_said_is_diagnosed(torch_python, tmp_path, monkeypatc
     for name, value in {**broken.build(tmp_path, broken.NO_CODE), "CUDA_VISIBLE_DEVICES": ""}.items():
         monkeypatch.setenv(name, value)
     told = verify(torch_python, limits=PATIENT)
+    read(json.dumps(told))
     sorting = check(told, "sorting")
     assert (sorting["passed"], sorting["measured"]["type"]) == (False, "RuntimeError")
     assert "no kernel image" in sorting["because"]

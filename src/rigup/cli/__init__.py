@@ -30,6 +30,7 @@ COMMANDS = {
     "capture": ("rigup.cli.capture", N_("Write what the doctor reads here into an archive, without what is private.")),
     "explain": ("rigup.cli.explain", N_("Tell what a cause means, how it is recognised and what mends it.")),
     "knowledge": ("rigup.cli.knowledge", N_("Show a row of the tables of what is known, with its source.")),
+    "schema": ("rigup.cli.schema", N_("Print the JSON Schema of what a command answers with --json.")),
     "completion": ("rigup.cli.completion", N_("Print the completion script of a shell.")),
 }
 

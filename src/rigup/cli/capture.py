@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -225,9 +225,13 @@ def _hinted(doubt: "Doubt") -> str:
 
 
 def _as_json(redactor: "Redactor", path: str | None, size: int) -> str:
-    told: dict[str, Any] = {
-        "schema": "rigup.capture/1", "archive": path, "bytes": size, "taken_out": redactor.counts,
-        "contents": [content._asdict() for content in sorted(redactor.contents)],
-        "doubtful": [{"what": doubt.what, "source": redactor.text(doubt.source)} for doubt in redactor.doubtful.values()],
-    }  # fmt: skip
-    return json.dumps(told, ensure_ascii=False, indent=1)
+    import msgspec
+
+    from rigup.schemas.capture import Capture, Content, Doubtful
+
+    told = Capture(
+        archive=path, bytes=size, taken_out=redactor.counts,
+        contents=[Content(**content._asdict()) for content in sorted(redactor.contents)],
+        doubtful=[Doubtful(what=doubt.what, source=redactor.text(doubt.source)) for doubt in redactor.doubtful.values()],
+    )  # fmt: skip
+    return json.dumps(msgspec.to_builtins(told), ensure_ascii=False, indent=1)

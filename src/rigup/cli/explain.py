@@ -1,13 +1,16 @@
 """`rigup explain`: what a cause means. The texts are tables; an error message finds its cause by signature."""
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rigup.cli.guard import style
 from rigup.cli.layout import padded, wrapped
 from rigup.language import _, choose, current
+
+if TYPE_CHECKING:
+    from rigup.schemas.explain import Cause
 
 _SPELT = 0.75  # of 1: how alike a word and the name of a cause are to be
 
@@ -28,13 +31,21 @@ def command(words: tuple[str, ...], as_json: bool) -> int:
     if as_json:
         from rigup.machine.outward import outward_text
 
-        told = {"schema": "rigup.explain/1", "asked": outward_text(asked), "causes": found, "near": near}
-        click.echo(json.dumps(told, ensure_ascii=False, indent=1))
+        click.echo(_data(outward_text(asked), found, near))
     elif not found and not near:
         click.echo("\n".join(wrapped(_unknown())), err=True)
     else:
         click.echo(_nearest(near) if near else _told(found[0]) if len(found) == 1 else _chosen(asked, found))
     return 0 if found or near else 1
+
+
+def _data(asked: str, found: "list[Cause]", near: "list[Cause]") -> str:
+    import msgspec
+
+    from rigup.schemas.explain import Explain
+
+    told = msgspec.to_builtins(Explain(asked=asked, causes=found, near=near))
+    return json.dumps(told, ensure_ascii=False, indent=1)
 
 
 def _unknown() -> str:
@@ -43,17 +54,17 @@ def _unknown() -> str:
     )
 
 
-def _chosen(asked: str, found: list[dict[str, Any]]) -> str:
+def _chosen(asked: str, found: "list[Cause]") -> str:
     return _several(found) if asked else _listing(found)
 
 
-def _all() -> list[dict[str, Any]]:
+def _all() -> "list[Cause]":
     from rigup.knowledge.doctor_tables import causes
 
     return [_entry(cause) for cause in causes()]
 
 
-def _found(asked: str) -> list[dict[str, Any]]:
+def _found(asked: str) -> "list[Cause]":
     """The cause of that name; else causes that the message decides, that are mostly behind it, or that account for it."""
     from rigup.knowledge.doctor_tables import causes
 
@@ -67,7 +78,7 @@ def _found(asked: str) -> list[dict[str, Any]]:
     return [_entry(cause) for cause in dict.fromkeys([*meant, *nearest]) if cause in causes()]
 
 
-def _near(asked: str) -> list[dict[str, Any]]:
+def _near(asked: str) -> "list[Cause]":
     """Where nothing fits: causes named almost so, else those that people report in such words."""
     from difflib import get_close_matches
 
@@ -87,31 +98,35 @@ def _heard(asked: str) -> list[Any]:
     return list(signatures_of(ids))
 
 
-def _entry(cause: str) -> dict[str, Any]:
+def _entry(cause: str) -> "Cause":
+    import msgspec
+
     from rigup.knowledge.doctor_tables import causes, texts
+    from rigup.schemas.explain import Cause
 
     row, text = causes()[cause], texts(current()).get(cause)
-    entry: dict[str, Any] = {"cause": cause, "family": row.family, "severity": row.severity, "layer": row.layer}
-    if text:
-        title = text.title[-1] if text.title else ""
-        entry |= {"title": title, "meaning": text.meaning, "recognise": text.recognise, "mends": text.mends}
-        entry |= {"in_vain": text.in_vain, "sources": list(text.sources)}
-    return entry
+    entry = Cause(cause=cause, family=row.family, severity=row.severity, layer=row.layer)
+    if text is None:
+        return entry
+    return msgspec.structs.replace(
+        entry, title=text.title[-1] if text.title else "", meaning=text.meaning, recognise=text.recognise,
+        mends=text.mends, in_vain=text.in_vain, sources=list(text.sources),
+    )  # fmt: skip
 
 
-def _told(entry: dict[str, Any]) -> str:
-    lines = [*wrapped(style(entry["cause"], bold=True) + ": " + entry.get("title", "")), ""]
-    labels = (("meaning", _("What it means")), ("recognise", _("How to recognise it")), ("mends", _("What mends it")),
-              ("in_vain", _("Tried in vain")))  # fmt: skip
-    for key, label in labels:
-        if entry.get(key):
-            lines += [style(label, bold=True), *wrapped(entry[key], "  ", "  "), ""]
-    if entry.get("sources"):
-        lines += [style(_("Sources"), bold=True), *("  " + source for source in entry["sources"])]
+def _told(entry: "Cause") -> str:
+    lines = [*wrapped(style(entry.cause, bold=True) + ": " + (entry.title or "")), ""]
+    parts = ((entry.meaning, _("What it means")), (entry.recognise, _("How to recognise it")),
+             (entry.mends, _("What mends it")), (entry.in_vain, _("Tried in vain")))  # fmt: skip
+    for said, label in parts:
+        if said:
+            lines += [style(label, bold=True), *wrapped(said, "  ", "  "), ""]
+    if entry.sources:
+        lines += [style(_("Sources"), bold=True), *("  " + source for source in entry.sources)]
     return "\n".join(lines).rstrip()
 
 
-def _nearest(entries: list[dict[str, Any]]) -> str:
+def _nearest(entries: "list[Cause]") -> str:
     """A guess, and said to be one."""
     lines = wrapped(_("No cause is named so, and no known message reads like this. Nearest to it:"))
     return "\n".join([*lines, *_titles(entries), "", *wrapped(_hint())])
@@ -123,20 +138,20 @@ def _hint() -> str:
     )
 
 
-def _titles(entries: list[dict[str, Any]]) -> list[str]:
-    rows = ((entry.get("title", ""), "  " + padded(entry["cause"], 40) + " ") for entry in entries)
+def _titles(entries: "list[Cause]") -> list[str]:
+    rows = ((entry.title or "", "  " + padded(entry.cause, 40) + " ") for entry in entries)
     return [line for title, label in rows for line in wrapped(title, label)]
 
 
-def _several(entries: list[dict[str, Any]]) -> str:
+def _several(entries: "list[Cause]") -> str:
     """What a message may come of; which of them it is, only the machine can tell."""
     lines = wrapped(_("This message may come of {count} causes:").format(count=len(entries)))
     return "\n".join([*lines, *_titles(entries), "", *wrapped(_hint())])
 
 
-def _listing(entries: list[dict[str, Any]]) -> str:
+def _listing(entries: "list[Cause]") -> str:
     lines: list[str] = []
-    for family in dict.fromkeys(entry["family"] for entry in entries):
+    for family in dict.fromkeys(entry.family for entry in entries):
         lines += ["", style(family, bold=True)] if lines else [style(family, bold=True)]
-        lines += _titles([entry for entry in entries if entry["family"] == family])
+        lines += _titles([entry for entry in entries if entry.family == family])
     return "\n".join(lines)

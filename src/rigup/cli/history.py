@@ -1,6 +1,6 @@
 """`rigup history`: what rigup has done on this machine, for this person."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,9 +11,7 @@ from rigup.language import _, choose
 
 if TYPE_CHECKING:
     from rigup.plan.applying.journal import Record
-
-Answer = dict[str, Any]
-SCHEMA = "rigup.history/1"
+    from rigup.schemas.history import Run
 
 
 @click.command("history")
@@ -25,6 +23,7 @@ def command(number: int | None, as_json: bool) -> int:
     With NUMBER one run in full: its steps, what was run and said, and how each ended.
     """
     from rigup.plan.applying.journal import records
+    from rigup.schemas.history import Runs
 
     if as_json:
         choose("en")  # data is the same in every language
@@ -32,7 +31,7 @@ def command(number: int | None, as_json: bool) -> int:
         return _in_full(number, as_json)
     told = [_one(record) for record in reversed(records())]
     if as_json:
-        click.echo(data_text({"schema": SCHEMA, "runs": told}))
+        click.echo(data_text(Runs(runs=told)))
     elif not told:
         click.echo(_("rigup has changed nothing here yet."))
     else:
@@ -54,39 +53,39 @@ def run_of(number: int) -> "Record":
 
 
 def _in_full(number: int, as_json: bool) -> int:
-    from rigup.cli.history_report import run_of_record
+    import msgspec
+
+    from rigup.cli.history_report import whole_run
+    from rigup.machine.outward import outward
+    from rigup.schemas.history import OneRun, WholeRun
 
     record = run_of(number)
-    from rigup.machine.outward import outward
-
-    told = {**_one(record), **run_of_record(record)}
+    told = whole_run(record, _one(record))
     if as_json:
-        click.echo(data_text({"schema": SCHEMA, "run": told}))
+        click.echo(data_text(OneRun(run=told)))
     else:
-        click.echo("\n".join(run_lines(outward(told))))
+        click.echo("\n".join(run_lines(msgspec.convert(outward(msgspec.to_builtins(told)), WholeRun))))
     return 0
 
 
-def _one(record: "Record") -> Answer:
-    """A run as data; one whose intent cannot be read is listed too."""
+def _one(record: "Record") -> "Run":
+    """A run; one whose intent cannot be read is listed too."""
     from rigup.plan.applying.journal import JournalError
     from rigup.plan.applying.state import done, state_of
+    from rigup.schemas.history import Run
 
     try:
         intent = record.intent()
     except JournalError as error:
-        return {"number": record.number, "state": "unreadable", "because": str(error)}
-    return {
-        "number": record.number, "made_at": intent.made_at, "title": intent.title, "state": state_of(record),
-        "environment": intent.environment or None, "done": len(done(record)), "steps": len(intent.steps),
-        "folder": str(record.folder),
-    }  # fmt: skip
+        return Run(number=record.number, state="unreadable", because=str(error))
+    return Run(
+        number=record.number, made_at=intent.made_at, title=intent.title, state=state_of(record),
+        environment=intent.environment or None, done=len(done(record)), steps=len(intent.steps), folder=str(record.folder),
+    )  # fmt: skip
 
 
-def _lines(one: Answer) -> list[str]:
+def _lines(one: "Run") -> list[str]:
     states = spoken_states()
     room = max(map(columns, states.values()))
-    first = (
-        f"{one['number']:>4}  {padded(local_time(one.get('made_at', '')), 16)}  {padded(states[one['state']], room)}  "
-    )
-    return wrapped(one.get("title") or one.get("because", ""), first)
+    first = f"{one.number:>4}  {padded(local_time(one.made_at or ''), 16)}  {padded(states[one.state], room)}  "
+    return wrapped(one.title or one.because or "", first)

@@ -9,8 +9,8 @@ from rigup.language import _
 
 if TYPE_CHECKING:
     from rigup.plan.applying.journal import Record
+    from rigup.schemas.history import Ran, Run, RunStep, WholeRun
 
-Answer = dict[str, Any]
 _MOST_BYTES = 200_000  # of a log that are looked at
 _MOST_LINES = 400  # of a log in data
 _HEAD = 4  # lines of what a command said that a person is shown
@@ -18,37 +18,46 @@ _TAIL = 12  # of one that failed
 _WIDEST = 300  # characters of one line
 
 
-def run_of_record(record: "Record") -> Answer:
-    """Steps and outputs of a run as data; of one whose intent cannot be read nothing."""
+def whole_run(record: "Record", told: "Run") -> "WholeRun":
+    """A run with its steps and what they said; of one whose intent cannot be read without."""
+    import msgspec
+
     from rigup.plan.applying.journal import JournalError
-    from rigup.plan.applying.state import ends
+    from rigup.schemas.history import WholeRun
 
+    head = {name: value for name, value in msgspec.structs.asdict(told).items() if name != "steps"}
     try:
-        intent = record.intent()
+        steps = record.intent().steps
     except JournalError:
-        return {"steps": []}
-    ended, events = ends(record), record.events()
-    return {
-        "ended_at": events[-1].at if events else None,
-        "steps": [
-            {
-                "number": number + 1, "title": str(step.get("title", "")), "state": ended.get(number, "not-begun"),
-                "root": bool(step.get("root")), "log": str(record.log(number)) if record.log(number).is_file() else None,
-                "ran": _ran(record, number),
-            }
-            for number, step in enumerate(intent.steps)
-        ],
-    }  # fmt: skip
+        return WholeRun(**head, steps=[])
+    events = record.events()
+    return WholeRun(**head, ended_at=events[-1].at if events else None, steps=_steps(record, steps))
 
 
-def _ran(record: "Record", number: int) -> list[Answer]:
+def _steps(record: "Record", steps: list[dict[str, Any]]) -> "list[RunStep]":
+    from rigup.plan.applying.state import ends
+    from rigup.schemas.history import RunStep
+
+    ended = ends(record)
+    return [
+        RunStep(
+            number=number + 1, title=str(step.get("title", "")), state=ended.get(number, "not-begun"), root=bool(step.get("root")),
+            log=str(record.log(number)) if record.log(number).is_file() else None, ran=_ran(record, number),
+        )
+        for number, step in enumerate(steps)
+    ]  # fmt: skip
+
+
+def _ran(record: "Record", number: int) -> "list[Ran]":
     """The commands of a step as they were started, each with what it said."""
-    found: list[Answer] = []
+    from rigup.schemas.history import Ran
+
+    found: list[Ran] = []
     for line in _text(record, number).splitlines()[:_MOST_LINES]:
         if line.startswith("$ "):
-            found.append({"command": line[2:], "said": []})
+            found.append(Ran(command=line[2:], said=[]))
         elif found:
-            found[-1]["said"].append(line)
+            found[-1].said.append(line)
     return found
 
 
@@ -85,25 +94,25 @@ def local_time(told: str) -> str:
         return told[:16]
 
 
-def run_lines(told: Answer) -> list[str]:
+def run_lines(told: "WholeRun") -> list[str]:
     """The run for a person."""
-    head = _("Run {number}: {title}").format(number=told["number"], title=told.get("title") or told.get("because", ""))
-    how = _("{state}, {moment}").format(
-        state=spoken_states()[told["state"]], moment=local_time(told.get("made_at", ""))
-    )
+    head = _("Run {number}: {title}").format(number=told.number, title=told.title or told.because or "")
+    how = _("{state}, {moment}").format(state=spoken_states()[told.state], moment=local_time(told.made_at or ""))
     lines = [*wrapped(style(head, bold=True)), *wrapped(how)]
-    if told.get("environment"):
-        lines += wrapped(_("Environment: {path}").format(path=told["environment"]))
-    for step in told["steps"]:
+    if told.environment:
+        lines += wrapped(_("Environment: {path}").format(path=told.environment))
+    for step in told.steps:
         lines += ["", *_step_lines(step)]
-    return lines + (["", *wrapped(_("All of it is kept in {folder}.").format(folder=told["folder"]))] if told.get("folder") else [])  # fmt: skip
+    return lines + (
+        ["", *wrapped(_("All of it is kept in {folder}.").format(folder=told.folder))] if told.folder else []
+    )
 
 
-def _step_lines(step: Answer) -> list[str]:
-    told = _("{step}: {how}").format(step=step["title"], how=_spoken()[step["state"]])
-    lines = wrapped(told, f"{step['number']:>3}. ", "     ")
-    for one in step["ran"]:
-        lines += ["     $ " + one["command"], *("       " + line for line in _some(one["said"], step["state"]))]
+def _step_lines(step: "RunStep") -> list[str]:
+    told = _("{step}: {how}").format(step=step.title, how=_spoken()[step.state])
+    lines = wrapped(told, f"{step.number:>3}. ", "     ")
+    for one in step.ran:
+        lines += ["     $ " + one.command, *("       " + line for line in _some(one.said, step.state))]
     return lines
 
 

@@ -20,7 +20,7 @@ _WIDEST = 200  # characters of a line that was read
 _VERSIONS = (
     ("distributions", ("name", "id", "version")), ("platforms", ("system", "release", "wsl", "architecture")),
     ("drivers", ("vendor", "version", "cuda")), ("toolkits", ("name", "version")),
-    ("torches", ("version", "build", "cuda", "hip", "available")), ("tensor_flows", ("version", "build")),
+    ("torches", ("version", "build", "cuda", "hip", "available")), ("tensorflows", ("version", "build")),
 )  # fmt: skip
 
 
@@ -149,7 +149,7 @@ def _versions(answer: Answer) -> list[str]:
 def _kinds() -> dict[str, str]:
     return {
         "distributions": _("System"), "platforms": _("Kernel"), "drivers": _("Drivers"), "toolkits": _("Toolkits"),
-        "torches": _("torch"), "tensor_flows": _("TensorFlow"),
+        "torches": _("torch"), "tensorflows": _("TensorFlow"),
     }  # fmt: skip
 
 

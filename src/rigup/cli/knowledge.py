@@ -1,7 +1,7 @@
 """`rigup knowledge`: look into the tables, and see where each row comes from."""
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -9,6 +9,9 @@ import msgspec
 from rigup.knowledge import lookup, tables
 from rigup.knowledge.lookup import Hit
 from rigup.language import _
+
+if TYPE_CHECKING:
+    from rigup.schemas.knowledge import Found, Table, Tables
 
 SCHEMA = "rigup.knowledge/1"
 _PROVENANCE = ("source", "checked", "how", "confidence", tables.OVERLAY)
@@ -42,11 +45,14 @@ def command(query: tuple[str, ...], as_json: bool, table: str, limit: int) -> No
 def _list(table: str, as_json: bool, faults: list[tables.KnowledgeError]) -> None:
     listed = [_summary(name) for name in tables.names(table) if _readable(name)]
     if as_json:
-        _echo_json({"schema": SCHEMA, "tables": listed, "problems": [tables.explain(fault) for fault in faults]})
+        from rigup.schemas.knowledge import Tables
+
+        _echo_json(Tables(tables=listed, problems=[tables.explain(fault) for fault in faults]))
         return
-    width = max((len(row["table"]) for row in listed), default=0)
+    width = max((len(row.table) for row in listed), default=0)
     for row in listed:
-        click.echo(_("{table}  {as_of}  {rows} rows").format(**{**row, "table": row["table"].ljust(width)}))
+        said = _("{table}  {as_of}  {rows} rows")
+        click.echo(said.format(table=row.table.ljust(width), as_of=row.as_of or "----------", rows=row.rows))
 
 
 def _readable(name: str) -> bool:
@@ -57,24 +63,21 @@ def _readable(name: str) -> bool:
     return True
 
 
-def _summary(name: str) -> dict[str, Any]:
+def _summary(name: str) -> "Table":
     """Tell what a table holds: its date, its rows, and how many an overlay brought."""
+    from rigup.schemas.knowledge import Table
+
     found = [row for _array, rows in lookup.arrays(tables.table(name)) for row in rows]
     overlaid = sum(tables.OVERLAY in row for row in found)
-    return {"table": name, "as_of": tables.table_date(name) or "----------", "rows": len(found), "overlaid": overlaid}
+    return Table(table=name, as_of=tables.table_date(name) or None, rows=len(found), overlaid=overlaid)
 
 
 def _print_json(query: tuple[str, ...], hits: list[Hit], limit: int, faults: list[tables.KnowledgeError]) -> None:
-    shown = [{"table": hit.table, "array": hit.array, "key": hit.key, "row": hit.row} for hit in hits[:limit]]
-    _echo_json(
-        {
-            "schema": SCHEMA,
-            "query": _asked(query),
-            "found": len(hits),
-            "hits": shown,
-            "problems": [tables.explain(fault) for fault in faults],
-        }
-    )
+    from rigup.schemas import knowledge as schema
+
+    shown = [schema.Hit(table=hit.table, array=hit.array, key=hit.key, row=hit.row) for hit in hits[:limit]]
+    problems = [tables.explain(fault) for fault in faults]
+    _echo_json(schema.Found(query=_asked(query), found=len(hits), hits=shown, problems=problems))
 
 
 def _asked(query: tuple[str, ...]) -> str:
@@ -84,7 +87,7 @@ def _asked(query: tuple[str, ...]) -> str:
     return outward_text(" ".join(query))
 
 
-def _echo_json(answer: dict[str, Any]) -> None:
+def _echo_json(answer: "Tables | Found") -> None:
     click.echo(msgspec.json.format(msgspec.json.encode(answer)).decode())
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from rigup.plan.environments.folder import Environment
     from rigup.plan.environments.running import Surroundings
 
-SCHEMA = "rigup.run/1"
-
 
 @click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[--] COMMAND [WORD]...")
@@ -86,16 +84,18 @@ def _unit(name: str, surroundings: "Surroundings", over: Any, words: tuple[str, 
 
 
 def _shown(there: "Environment | None", surroundings: "Surroundings", over: Mapping[str, str], as_json: bool) -> str:
-    set_here = [{"name": name, "value": value, "because": _("You set it.")} for name, value in over.items()]
-    variables = [one._asdict() for one in surroundings.variables if one.name not in over] + set_here
-    answer = {
-        "schema": SCHEMA, "environment": str(there.path) if there else None, "path": list(surroundings.path),
-        "unset": list(surroundings.unset), "variables": variables,
-        "libraries": [one._asdict() for one in surroundings.libraries],
-    }  # fmt: skip
-    from rigup.machine.outward import outward
+    import msgspec
 
-    return data_text(answer) if as_json else "\n".join(_lines(outward(answer)))
+    from rigup.machine.outward import outward
+    from rigup.schemas.run import Run, Setting
+
+    kept = [Setting(**one._asdict()) for one in surroundings.variables if one.name not in over]
+    set_here = [Setting(name=name, value=value, because=_("You set it.")) for name, value in over.items()]
+    answer = Run(
+        environment=str(there.path) if there else None, path=list(surroundings.path), unset=list(surroundings.unset),
+        variables=[*kept, *set_here], libraries=[Setting(**one._asdict()) for one in surroundings.libraries],
+    )  # fmt: skip
+    return data_text(answer) if as_json else "\n".join(_lines(outward(msgspec.to_builtins(answer))))
 
 
 def _lines(answer: dict[str, Any]) -> list[str]:

@@ -3,7 +3,7 @@
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,9 +15,7 @@ from rigup.language import _, choose
 if TYPE_CHECKING:
     from rigup.plan.applying.journal import Record
     from rigup.plan.applying.undoing import Back
-
-Answer = dict[str, Any]
-SCHEMA = "rigup.undo/1"
+    from rigup.schemas.undo import Undone
 
 
 @click.command("undo")
@@ -156,8 +154,13 @@ def _back_title(back: "Back") -> str:
 
 def _dry(backs: "list[Back]", as_json: bool) -> int:
     if as_json:
-        told = [{"title": back.title, "commands": back.commands, "because": back.because or None} for back in backs]
-        click.echo(data_text({"schema": SCHEMA, "verdict": "possible", "steps": told}))
+        from rigup.schemas.undo import UndoDryRun, WayBack
+
+        told = [
+            WayBack(title=back.title, commands=[list(argv) for argv in back.commands], because=back.because or None)
+            for back in backs
+        ]
+        click.echo(data_text(UndoDryRun(verdict="possible", steps=told)))
     else:
         click.echo(_("Nothing was changed."))
     return 0
@@ -201,16 +204,7 @@ def _told(record: "Record", left: "list[Back]", quiet: bool, as_json: bool) -> i
 
     failed = [back for back in left if not back.because]
     if as_json:
-        told = [{"title": back.title, "because": back.because or None} for back in left]
-        verdict = "failed" if failed else "taken-back"
-        answer = {
-            "schema": SCHEMA,
-            "verdict": verdict,
-            "number": record.number,
-            "left": told,
-            "put_aside": set_aside(record),
-        }
-        click.echo(data_text(answer))
+        click.echo(data_text(_answer(record, left)))
         return int(bool(failed))
     for back in failed:
         sentence = _(
@@ -223,3 +217,14 @@ def _told(record: "Record", left: "list[Back]", quiet: bool, as_json: bool) -> i
         sentence = _("What was changed or made since is not lost. It is kept here:")
         click.echo("\n".join([*wrapped(sentence), *("  " + one for one in aside)]))
     return int(bool(failed))
+
+
+def _answer(record: "Record", left: "list[Back]") -> "Undone":
+    from rigup.plan.applying.undoing import set_aside
+    from rigup.schemas.undo import Left, Undone
+
+    failed = any(not back.because for back in left)
+    return Undone(
+        verdict="failed" if failed else "taken-back", number=record.number,
+        left=[Left(title=back.title, because=back.because or None) for back in left], put_aside=set_aside(record),
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The report of `rigup doctor`, as data in the shape of CONTRACTS.md. Nothing is printed here."""
+"""The report of `rigup doctor`, as data in the shape of `rigup.schemas.doctor`. Nothing is printed here."""
 
 from typing import Any, NamedTuple
 

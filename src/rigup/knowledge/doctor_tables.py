@@ -1,7 +1,7 @@
 """The doctor's tables as typed rows: symptom signatures, speakers, causes, texts."""
 
 from collections.abc import Collection
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -111,7 +111,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     layer: str
     systems: list[str] = []
-    severity: str = "error"
+    severity: Literal["error", "warning", "note"] = "error"
     about: str = ""
     explains: list[str] = []
     fixes: list[list[str]] = []

@@ -1,7 +1,8 @@
-"""The frozen `machine` of --json, rendered from facts in the shape of CONTRACTS.md."""
+"""The frozen `machine` of --json, rendered from facts in the shape of `rigup.schemas.machine`."""
 
 from typing import Any
 
+from rigup.machine import kinds
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Driver, Gpu, KernelModule, PciDevice, Symptom
 from rigup.machine.names import CUT
@@ -22,7 +23,7 @@ def inventory(facts: Facts) -> dict[str, Any]:
     shown["drivers"] = [driver.values() for driver in facts.of(Driver)]
     for fact in facts.all():
         if not isinstance(fact, _ASIDE) and not isinstance(fact, Driver):
-            shown.setdefault(_plural(type(fact).__name__), []).append({**fact.values(), "place": str(fact.place)})
+            shown.setdefault(list_name(type(fact)), []).append({**fact.values(), "place": str(fact.place)})
     return shown
 
 
@@ -103,7 +104,70 @@ def npus(facts: Facts) -> list[Device]:
     return [device.values() for device in found if device.get("address") not in cards]
 
 
-def _plural(name: str) -> str:
-    """Kinds are shown as lists: `PythonEnv` as python_envs."""
-    snake = "".join("_" + letter.lower() if letter.isupper() else letter for letter in name).strip("_")
-    return snake[:-1] + "ies" if snake.endswith(("ry", "ty")) else snake + "es" if snake.endswith("ch") else snake + "s"
+# How the list of a kind is called; `schemas/machine.py` has a field for each.
+LISTS: dict[type[Fact], str] = {
+    kinds.Account: "accounts",
+    kinds.CardCount: "card_counts",
+    kinds.CdiSpec: "cdi_specs",
+    kinds.ContainerEngine: "container_engines",
+    kinds.ContainerToolkit: "container_toolkits",
+    kinds.Cpu: "cpus",
+    kinds.DeadLine: "dead_lines",
+    kinds.DeviceNode: "device_nodes",
+    kinds.DeviceRules: "device_rules",
+    kinds.DiskSpace: "disk_spaces",
+    kinds.Distribution: "distributions",
+    kinds.DkmsBuild: "dkms_builds",
+    kinds.DkmsTree: "dkms_trees",
+    kinds.DriverLibrary: "driver_libraries",
+    kinds.DrmCard: "drm_cards",
+    kinds.FileVariable: "file_variables",
+    kinds.Firmware: "firmware",
+    kinds.Folder: "folders",
+    kinds.GraphicsSwitch: "graphics_switches",
+    kinds.Group: "groups",
+    kinds.HomeFolder: "home_folders",
+    kinds.Jetson: "jetsons",
+    kinds.JobRequest: "job_requests",
+    kinds.JupyterKernel: "jupyter_kernels",
+    kinds.KernelLibrary: "kernel_libraries",
+    kinds.KernelModule: "kernel_modules",
+    kinds.KernelParameter: "kernel_parameters",
+    kinds.Kernel: "kernels",
+    kinds.KfdNode: "kfd_nodes",
+    kinds.Launch: "launches",
+    kinds.LoaderEntry: "loader_entries",
+    kinds.Mask: "masks",
+    kinds.Memory: "memories",
+    kinds.ModuleParameter: "module_parameters",
+    kinds.NetInterface: "net_interfaces",
+    kinds.NextBoot: "next_boots",
+    kinds.PackageSource: "package_sources",
+    kinds.Package: "packages",
+    kinds.PathLibrary: "path_libraries",
+    kinds.Platform: "platforms",
+    kinds.Proof: "proofs",
+    kinds.ProvenPackage: "proven_packages",
+    kinds.PythonEnv: "python_envs",
+    kinds.SearchPath: "search_paths",
+    kinds.Service: "services",
+    kinds.SharedMemory: "shared_memories",
+    kinds.SlurmNode: "slurm_nodes",
+    kinds.SlurmSetting: "slurm_settings",
+    kinds.StateFolder: "state_folders",
+    kinds.SystemPackage: "system_packages",
+    kinds.TensorFlow: "tensorflows",
+    kinds.Toolkit: "toolkits",
+    kinds.Torch: "torches",
+    kinds.UnitFile: "unit_files",
+    kinds.UnlistedVendor: "unlisted_vendors",
+    kinds.UnloadedModule: "unloaded_modules",
+    kinds.Variable: "variables",
+    kinds.World: "worlds",
+}
+
+
+def list_name(kind: type[Fact]) -> str:
+    """How the list of a kind is called; of a kind that another package brings by its class: `NpuCore` is `npu_core`."""
+    own = "".join("_" + letter.lower() if letter.isupper() else letter for letter in kind.__name__).strip("_")
+    return LISTS.get(kind, own)

@@ -1,4 +1,4 @@
-"""The answer of `rigup plan`, as data in the shape of CONTRACTS.md. Nothing is printed here."""
+"""The answer of `rigup plan`, as data in the shape of `rigup.schemas.plan`. Nothing is printed here."""
 
 from typing import Any
 

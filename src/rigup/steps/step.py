@@ -46,7 +46,7 @@ class Kind(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One change, as CONTRACTS.md shapes it; `json()` gives that shape."""
+    """One change; `json()` gives it in the shape of `rigup.schemas.shared.Step`."""
 
     kind: str
     params: dict[str, str]
@@ -68,7 +68,7 @@ class Step(NamedTuple):
         return ":".join((self.kind, *self.params.values()))
 
     def json(self) -> dict[str, Any]:
-        """The step as the contract has it."""
+        """The step as answers have it."""
         told = {**self._asdict(), "id": self.id, "commands": [list(argv) for argv in self.commands]}
         told["undo"] = None if self.undo is None else [list(argv) for argv in self.undo]
         told["writes"] = list(self.writes)

@@ -1,4 +1,4 @@
-"""The answer of `rigup verify`, as data in the shape of CONTRACTS.md. Nothing is printed here."""
+"""The answer of `rigup verify`, as data in the shape of `rigup.schemas.verify`. Nothing is printed here."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -24,7 +24,7 @@ def verify(
     environment: str = "", full: bool = False, devices: tuple[str, ...] = (), limits: Limits | None = None,
     progress: Progress = lambda _name: None,
 ) -> Answer:  # fmt: skip
-    """Prove what an environment computes; the answer in the shape of CONTRACTS.md.
+    """Prove what an environment computes; the answer in the shape of `rigup.schemas.verify`.
 
     Args:
         environment: as `interpreter` takes it; "" for the active one.

@@ -42,7 +42,7 @@ class Intent(msgspec.Struct, kw_only=True):
         title: in words, for `rigup history`.
         asked: the command line's own words, by which a run that was broken off is planned again.
         environment: absolute path of the environment that the steps make or change; "" for none.
-        steps: as CONTRACTS.md shapes them.
+        steps: as `rigup.schemas.shared.Step` shapes them.
         told: packages, variables, indexes and devices of the plan, for the environment's own record.
         made_at: by this machine's clock, in UTC.
         token: tells this run from one with the same number in another journal, or in this one before it was emptied.

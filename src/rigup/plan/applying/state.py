@@ -1,9 +1,12 @@
 """How far a record has come, told from its events: what was done, what was left half, what was taken back."""
 
 import contextlib
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rigup.plan.applying.journal import Event, JournalError, Record
+
+if TYPE_CHECKING:
+    from rigup.schemas.history import StepEnd
 
 State = Literal["finished", "failed", "waiting", "broken-off", "taken-back", "being-taken-back"]
 _LAST = ("finished", "failed", "barrier", "taken-back", "broken-off")
@@ -61,12 +64,12 @@ def touched(record: Record) -> set[int]:
     return {step for step in found if step >= 0}
 
 
-def ends(record: Record) -> dict[int, str]:
+def ends(record: Record) -> "dict[int, StepEnd]":
     """How each step that was met stands now: done, failed, skipped, left, begun, undone, cannot-undo or undo-failed.
 
     What was made in an environment beside counts as done from the moment when that took its place.
     """
-    found: dict[int, str] = {}
+    found: dict[int, StepEnd] = {}
     beside = staged(record)
     for event in record.events():
         if event.what == "swapped":
@@ -76,10 +79,10 @@ def ends(record: Record) -> dict[int, str]:
     return found
 
 
-_OF_A_STEP = {
-    "begin": "begun",
-    **{name: name for name in ("done", "failed", "skipped", "left", "undone", "cannot-undo", "undo-failed")},
-}
+_OF_A_STEP: "dict[str, StepEnd]" = {
+    "begin": "begun", "done": "done", "failed": "failed", "skipped": "skipped", "left": "left", "undone": "undone",
+    "cannot-undo": "cannot-undo", "undo-failed": "undo-failed",
+}  # fmt: skip
 
 
 def staged(record: Record) -> set[int]:

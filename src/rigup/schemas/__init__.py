@@ -1,0 +1,108 @@
+"""The answers of `--json` as types, from which their JSON Schemas are made. Nothing of rigup is imported here.
+
+A key that may be left out, because nobody knows its value, is typed `| UnsetType`; a value that may be known to be absent
+`| None`. Keys may come with later releases: a schema forbids none.
+"""
+
+import importlib
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+_NONE = re.compile(r"\bNone\b")
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+class Form(NamedTuple):
+    """An answer: what it is in a sentence, its module, the types of which it is one, and types that its schema refers to."""
+
+    title: str
+    module: str
+    types: tuple[str, ...]
+    beside: tuple[str, ...] = ()
+
+
+ANSWERS = {
+    "doctor": Form("What a machine is, and what is wrong with it.", "doctor", ("Doctor",)),
+    "doctor.hosts": Form("The same of several machines, by name.", "doctor", ("Hosts",), ("Doctor", "NotAsked")),
+    "diff": Form("What differs between two machines, or two states of one.", "diff", ("Diff",)),
+    "plan": Form("What should be there, and the steps that lead to it.", "plan", ("Plan",)),
+    "fix": Form("The steps that mend a finding, or what became of them.", "fix", ("Mending", "NothingMended", "FixDryRun", "FixEnded")),
+    "apply": Form("What became of a plan.", "apply", ("ApplyNothing", "ApplyBlocked", "ApplyDryRun", "ApplyEnded")),
+    "undo": Form("What was taken back, or would be.", "undo", ("UndoDryRun", "Undone")),
+    "history": Form("What apply and fix have done here.", "history", ("Runs", "OneRun")),
+    "verify": Form("What an environment was proven to compute, on every device.", "verify", ("Verify",)),
+    "env": Form(
+        "Environments, one of them, its history, or what was left beside them.", "env",
+        ("EnvironmentList", "EnvironmentShown", "EnvironmentHistory", "Leftovers"),
+    ),
+    "run": Form("What would be set for a program, and why.", "run", ("Run",)),
+    "lock": Form("What was locked, and where it was written.", "lock", ("Lock",)),
+    "bundle": Form("What was packed for machines without a network.", "bundle", ("Bundle",)),
+    "bench": Form("How fast each device is.", "bench", ("Bench",)),
+    "bench-list": Form("What there is to compare a measurement with.", "bench", ("BenchList",)),
+    "capture": Form("What went into an archive, and what was taken out.", "capture", ("Capture",)),
+    "explain": Form("What a cause means, or which causes a message may mean.", "explain", ("Explain",)),
+    "knowledge": Form("Tables of what is known, or rows of them.", "knowledge", ("Tables", "Found")),
+}  # fmt: skip
+"""By the name of the schema: `rigup.NAME/1`."""
+
+
+def types_of(name: str) -> list[type[msgspec.Struct]]:
+    """The types of which an answer is one. Raises KeyError for a name that there is not."""
+    return _types(ANSWERS[name].module, ANSWERS[name].types)
+
+
+def _types(module: str, names: tuple[str, ...]) -> list[type[msgspec.Struct]]:
+    held = importlib.import_module("rigup.schemas." + module)
+    return [getattr(held, name) for name in names]
+
+
+def json_schema(name: str) -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of an answer. Raises KeyError for a name that there is not."""
+    form, types = ANSWERS[name], types_of(name)
+    every = [*types, *_types(form.module, form.beside)]
+    told, parts = msgspec.json.schema_components(every, ref_template="#/$defs/{name}")
+    for kind in structs_in(every):
+        _describe(parts[kind.__name__], kind)
+    refs = list(told)[: len(types)]
+    head = {"$schema": _DRAFT, "$id": f"rigup.{name}/1", "title": f"rigup.{name}/1", "description": form.title}
+    return {**head, **(refs[0] if len(refs) == 1 else {"anyOf": refs}), "$defs": parts}
+
+
+def structs_in(types: Iterable[Any], seen: set[Any] | None = None) -> Iterator[type[msgspec.Struct]]:
+    """The Structs that types are made of, each once."""
+    seen = set() if seen is None else seen
+    for one in types:
+        if one in seen:
+            continue
+        seen.add(one)
+        if isinstance(one, type) and issubclass(one, msgspec.Struct):
+            yield one
+            yield from structs_in([field.type for field in msgspec.structs.fields(one)], seen)
+        else:
+            yield from structs_in(getattr(one, "__args__", ()), seen)
+
+
+def _describe(part: dict[str, Any], kind: type[msgspec.Struct]) -> None:
+    """Give each property what the docstring says of the attribute, and the object the rest."""
+    part.pop("description", None)
+    if said := (kind.__doc__ or "").partition("Attributes:")[0]:
+        part["description"] = " ".join(said.split())
+    told = attributes(kind)
+    for field in msgspec.structs.fields(kind):
+        if field.name in told:
+            part["properties"][field.encode_name]["description"] = told[field.name]
+
+
+def attributes(kind: type[msgspec.Struct]) -> dict[str, str]:
+    """What the docstrings of a Struct and of those that it extends say of each attribute, in the words of JSON."""
+    told: dict[str, str] = {}
+    for one in reversed(kind.__mro__):
+        for line in (one.__doc__ or "").partition("Attributes:")[2].splitlines():
+            name, colon, said = line.strip().partition(": ")
+            if colon:
+                told[name] = _NONE.sub("null", said)
+    return told
