@@ -1,8 +1,12 @@
 """Steps: a vocabulary whose commands are argument vectors, never text made from data."""
 
+import re
+import subprocess
+
 import pytest
 from samples import plain
 
+from rigup.knowledge.doctor_tables import causes
 from rigup.plan.applying.stage import _CHANGES
 from rigup.steps import KINDS, StepError, make, parse
 
@@ -87,6 +91,30 @@ def test_where_the_distribution_is_not_known_its_command_is_left_out():
     assert step.commands == (("dkms", "autoinstall", "-k", "6.8.0-49-generic"),)
     known = make("rebuild-modules", {"kernel": "6.8.0-49-generic"}, KINDS, distribution="debian")
     assert known.commands[0] == ("apt-get", "install", "-y", "linux-headers-6.8.0-49-generic")
+
+
+@pytest.mark.parametrize("program", ["update-initramfs", "dracut", "mkinitcpio", ""])
+def test_where_the_distribution_is_not_known_whichever_program_is_there_rebuilds_the_initramfs(program, tmp_path):
+    """So that no title promises what no command does; where there is none, the command fails."""
+    step = make("blacklist-module", {"module": "nouveau"}, KINDS)
+    if program:
+        (tmp_path / program).write_text(f'#!/bin/sh\necho "{program} $*" > {tmp_path}/ran\n')
+        (tmp_path / program).chmod(0o755)
+    done = subprocess.run(
+        ["/bin/sh", *step.commands[-1][1:]], env={"PATH": str(tmp_path)}, capture_output=True, check=False
+    )
+    assert (done.returncode == 0) == bool(program)
+    assert (tmp_path / "ran").exists() == bool(program)
+    assert not program or (tmp_path / "ran").read_text().startswith(program + " -")
+
+
+def test_hooks_of_sleep_are_enabled_and_never_started():
+    """systemd starts them when the machine goes to sleep: started by hand they put the card to sleep."""
+    specs = [spec for row in causes().values() for way in row.fixes for spec in way]
+    hooks = [spec for spec in specs if re.search(r"service=\S*(?:suspend|resume|hibernate)", spec)]
+    assert hooks
+    for kind, params in map(parse, hooks):
+        assert not any("--now" in argv or "start" in argv for argv in make(kind, params, KINDS).commands)
 
 
 @pytest.mark.parametrize(

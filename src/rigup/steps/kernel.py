@@ -188,6 +188,10 @@ KINDS: dict[str, Kind] = {
         _("start the service {service}, now and with the machine"), ("service",), "kernel", root=True,
         commands=(("systemctl", "enable", "--now", "{service}"),), undo=(("systemctl", "disable", "--now", "{service}"),),
     ),
+    "enable-hook": Kind(  # of the moments of sleep and waking: started by hand it would put the card to sleep
+        _("enable {service}, which runs when the machine goes to sleep or wakes up"), ("service",), "kernel", root=True,
+        commands=(("systemctl", "enable", "{service}"),), undo=(("systemctl", "disable", "{service}"),),
+    ),
     "match-fabric-manager": Kind(
         _("install the fabric manager of exactly the driver's version ({version})"), ("version",), "kernel", root=True,
         network=True, tag="caution", commands=(("@install", "nvidia-fabricmanager={version}*"),),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from rigup.knowledge.package_managers import package_manager
+from rigup.knowledge.package_managers import initramfs_anywhere, package_manager
 from rigup.knowledge.patterns import late
 from rigup.knowledge.surroundings import container_toolkit
 from rigup.language import _
@@ -14,6 +14,7 @@ Where = Literal["here", "kernel", "host-of-container", "windows-host", "every-no
 Tag = Literal["safe", "caution", "destructive"]
 _HOLE = late(r"\{(\w+)\}")
 _HOLES = late(r"\{(\w+)[*|]?\}")
+_INITRAMFS = ("@initramfs",)
 _AS_WRITTEN = late(r"\{(\w+[*|]?)\}")
 
 
@@ -26,7 +27,7 @@ class Kind(NamedTuple):
 
     `title` and the command words are templates over the step's parameters; a command with a hole that
     no parameter fills is left out. A word that begins with @ (@install, @remove, @upgrade, @initramfs,
-    @headers) is the distribution's own; where that is not known, the command is left out. `where` "kernel"
+    @headers) is the distribution's own; where that is not known, the command is left out, but for @initramfs: whichever program is there is run. `where` "kernel"
     is the machine that owns the kernel: outside a container, the Windows side of a WSL. `undo` None means that it
     cannot be taken back, because of `undo_because`. `writes` names the files that the step creates or changes, as templates over the
     parameters: who takes the step back puts them as they were, and then runs what else `undo` says.
@@ -173,7 +174,7 @@ def _own_words(argv: tuple[str, ...], distribution: str) -> tuple[str, ...]:
         return argv
     system = package_manager(distribution)
     if system is None:
-        return ()
+        return initramfs_anywhere() if argv == _INITRAMFS else ()
     own = {"@install": system.install, "@remove": system.remove, "@upgrade": system.upgrade,
            "@initramfs": system.initramfs, "@headers": [system.headers]}  # fmt: skip
     return tuple(told for word in argv for told in own.get(word, [word]))

@@ -66,7 +66,7 @@ KINDS: dict[str, Kind] = {
     ),
     "use-native-engine": Kind(
         _("use a container engine that runs on the host itself (Docker Engine's own packages, or podman)"), (),
-        "host-of-container", root=True, network=True, tag="caution",
+        "host-of-container", network=True, tag="caution",  # a context is the account's own: root would change root's
         commands=(("docker", "context", "use", "default"),), undo=(("docker", "context", "use", "desktop-linux"),),
     ),
     "image-for-cuda": Kind(
