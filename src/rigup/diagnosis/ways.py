@@ -6,7 +6,9 @@ from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.users import used_by
 from rigup.diagnosis.where_set import taken_out
 from rigup.diagnosis.wording import flat
-from rigup.machine.kinds import Distribution, Platform
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.gpus import driver_branch_for
+from rigup.machine.kinds import Distribution, Gpu, Platform
 from rigup.machine.store import Facts
 from rigup.steps import KINDS, Step, StepError, make, parse
 
@@ -37,14 +39,27 @@ def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer
         if made and (specs[0].partition(" ")[0] in _PLAINER or "…" in specs[0]):
             continue  # said only where nothing more exact can be
         try:
-            steps = [make(*parse(spec, fill), KINDS, world, wsl, distribution=system) for spec in specs]
+            told = [_bounded(*parse(spec, fill), facts) for spec in specs]
+            steps = [make(*one, KINDS, world, wsl, distribution=system) for one in told]
         except (KeyError, StepError):
             continue
         exact = [found for step in steps if (found := taken_out(step, finding, facts))]
         ways = [[one for found in exact for one in found]] if len(exact) == len(steps) else []
-        told = [_way(way, finding, facts) for way in (*ways, steps)]
-        made += [way for way in told if way["title"] not in {one["title"] for one in made}]
+        shown = [_way(way, finding, facts) for way in (*ways, steps)]
+        made += [way for way in shown if way["title"] not in {one["title"] for one in made}]
     return made
+
+
+def _bounded(kind: str, params: dict[str, str], facts: Facts) -> tuple[str, dict[str, str]]:
+    """A driver "or newer" ends at the last branch that drives every card of the machine; past that it is no way. Raises StepError."""
+    cards = (gpu for gpu in facts.of(Gpu) if gpu.get("vendor") == "nvidia" and gpu.get("isa"))
+    ends = {last for gpu in cards if (last := driver_branch_for(str(gpu.get("isa"))))}
+    if kind != "install-driver" or params.get("vendor") != "NVIDIA" or not ends:
+        return kind, params
+    last = min(ends, key=int)
+    if version_key(params["branch"])[:1] > version_key(last)[:1]:
+        raise StepError(f"{params['branch']} does not drive a card of this machine")
+    return "install-driver-branch", {**params, "branch": last}
 
 
 def _way(steps: list[Step], finding: Finding, facts: Facts) -> Answer:
