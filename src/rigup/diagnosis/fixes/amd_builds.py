@@ -24,9 +24,12 @@ _VARIANT = re.compile(r"/((?:rocm|cu)[\d.]+)/?$")
 # -- builds for another maker's cards
 @mends("cuda-torch-on-amd")
 def build_for_this_maker(
-    knew: Params, gone: Symptom | None = seen(tag="amd-index-gone"), index: Symptom | None = seen(tag="torch-index-asked"), directml: Symptom | None = seen("directml-spoken-of", "directml-in-words", "sdnext-directml-device", "directml-option"),
+    knew: Params, gone: Symptom | None = seen("pip-replaced-torch-for-rocm", tag="amd-index-gone"), index: Symptom | None = seen(tag="torch-index-asked"), directml: Symptom | None = seen("directml-spoken-of", "directml-in-words", "sdnext-directml-device", "directml-option"),
 ) -> Params:  # fmt: skip
-    """The one that was there before, or that somebody asked for, if it has the chip; else the newest that has it."""
+    """The one that was there before, or that somebody asked for, if it has the chip; else the newest that has it.
+
+    Of several messages the one that tells the build stands first.
+    """
     isa, system = str(knew.get("isa") or ""), str(knew.get("system"))
     if system == "windows":
         return _on_windows(isa, directml is not None)

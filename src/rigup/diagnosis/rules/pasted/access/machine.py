@@ -20,9 +20,6 @@ from rigup.machine.kinds import (
 _RENDER = "/dev/dri/renderD"
 
 
-# -- render-group-missing
-
-
 @rule("render-group-missing", "possible")
 def amds_tool_is_refused(
     said: Symptom = seen("amdsmi-not-permitted"),
@@ -117,9 +114,6 @@ def runtime_of_intels_does_not_start(
     """On Linux the runtime opens the card's node first; a card that something lists is open."""
     linux = str(said.get("path") or "").startswith("/") and not said.place.world
     return linux and all(other is None for other in (listed, works, card, inside, guest)) and {"vendor": "intel"}
-
-
-# -- device-node-permissions
 
 
 @rule("device-node-permissions", "likely")

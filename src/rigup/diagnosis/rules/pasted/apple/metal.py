@@ -18,7 +18,6 @@ def is_elsewhere(platform: Platform | None) -> bool:
     return platform is not None and platform.get("system") in ("linux", "windows")
 
 
-# -- mps-x86-python-under-rosetta
 @rule("mps-x86-python-under-rosetta", "likely")
 def package_for_apple_chips_has_no_wheel(
     said: Symptom = seen("pip-no-version", "pip-no-distribution"), intel: Symptom | None = seen("python-says-intel"), env: PythonEnv | None = one(machine="x86_64")
@@ -70,7 +69,6 @@ def releases_end_where_those_for_intels_macs_do(
     return bool(offered) and offered[-1] == last and {"chip": None, "seen": last}
 
 
-# -- mps-macos-too-old
 @rule("mps-macos-too-old", "likely")
 def mlx_has_no_wheel_for_this_system(
     said: Symptom = seen("pip-no-version", "pip-no-distribution"), platform: Platform = one(system="macos")
@@ -92,9 +90,6 @@ def refused_wheel_is_for_a_newer_macos(
     return bool(want) and is_older(platform.version, want) and {"minimum": want}
 
 
-# -- mps-blocked-by-sandbox
-
-
 @rule("mps-blocked-by-sandbox", "likely")
 def sandbox_is_named_and_the_device_is_not_offered(
     _box: Symptom = seen("sandbox-variable-named", "sandbox-option-named"), torch: Torch = one(mps_built=True, mps_available=False), platform: Platform | None = one(system="macos"),
@@ -103,9 +98,6 @@ def sandbox_is_named_and_the_device_is_not_offered(
     minimum = mps_minimum(torch.version) if torch.knows("version") and torch.version else None
     old = minimum and platform is not None and platform.knows("version") and is_older(platform.version, minimum)
     return not old
-
-
-# -- mps-inside-linux-container
 
 
 @rule("mps-inside-linux-container", "likely")

@@ -9,9 +9,6 @@ from rigup.machine.kinds import Cpu, Gpu, Symptom, Torch
 _MADE_LATER = ("torch", "torchvision", "torchaudio", *OF_APPLE_ALONE)  # what has ended for Intel's Macs, or never was
 
 
-# -- mps-x86-python-under-rosetta
-
-
 @rule("mps-x86-python-under-rosetta", "possible")
 def resolver_asks_for_intels_macs(
     said: Symptom = seen("uv-no-platform-tag", "uv-other-platform-only"), cpu: Cpu | None = None
@@ -27,9 +24,6 @@ def of_intels_mac(said: Symptom) -> bool:
     return re.fullmatch(r"macosx_\d{2}_\d{1,2}_x86_64", str(said.get("have"))) is not None
 
 
-# -- mps-inside-linux-container
-
-
 @rule("mps-inside-linux-container", "likely")
 def torch_was_asked_in_a_container_of_a_mac(
     torch: Torch = one(mps_available=False), _asked: Symptom = seen("mps-asked"), mac: Symptom = seen("mac-named", tag="apple-chip-named"), nvidia: Gpu | None = one(vendor="nvidia"),
@@ -39,7 +33,6 @@ def torch_was_asked_in_a_container_of_a_mac(
     return nvidia is None and inner and not torch.get("available") and {"said": mac.id}
 
 
-# -- mps-oom-watermark
 @rule("mps-oom-watermark", "likely")
 def model_of_mlx_is_larger_than_the_set(
     told: Symptom = seen("mlx-model-beside-the-set"), _failed: Symptom = seen("mlx-command-failed")

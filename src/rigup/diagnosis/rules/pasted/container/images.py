@@ -31,9 +31,6 @@ def what_is_refused(said: Symptom) -> str:
     return "" if path.startswith(_SYSTEM) or path.endswith(_STARTED) else path
 
 
-# -- container-toolkit-missing
-
-
 @rule("container-toolkit-missing", "likely")
 def engine_knows_no_runtime_and_the_toolkit_is_not_there(
     engine: ContainerEngine, none: Symptom = seen("no-program-of-the-toolkit-found"), _card: Gpu = one(vendor="nvidia"), spec: CdiSpec | None = None,
@@ -50,9 +47,6 @@ def engine_knows_no_runtime_and_the_toolkit_is_not_there(
     )
 
 
-# -- container-lost-gpu-after-daemon-reload
-
-
 @rule("container-lost-gpu-after-daemon-reload", "possible")
 def program_is_refused_somewhere(error: Symptom = seen(tag="images-refused")) -> Verdict:
     """The same words; that it is a container nobody says."""
@@ -67,9 +61,6 @@ def rules_let_no_card_through(
     return not any(rule_.startswith(("a *:* rw", "c *:* rw", "c 195:")) for rule_ in rules.allowed)
 
 
-# -- cuda-compat-libs-on-unsupported-gpu
-
-
 @rule("cuda-compat-libs-on-unsupported-gpu", "likely")
 def folder_of_compatibility_is_put_first(
     path: SearchPath, gpu: Gpu = one(vendor="nvidia"), driver: Driver = one(vendor="nvidia"), works: Torch | None = one(available=True)
@@ -79,9 +70,6 @@ def folder_of_compatibility_is_put_first(
     more = bool(carried) and driver.knows("cuda") and version_key(driver.cuda) > version_key(carried or "0")
     folder = "/cuda" in path.path and path.path.rstrip("/").endswith("/compat")
     return more and folder and works is None and "GeForce" in str(gpu.get("name"))
-
-
-# -- shm-too-small
 
 
 @rule("shm-too-small", "likely")
@@ -101,9 +89,6 @@ def system_error_of_nccl_on_one_host(
 ) -> Verdict:  # fmt: skip
     """Between cards of one host NCCL asks the system for little but shared memory, and engines give little of it."""
     return nodes is None and (shared is None or shared.total <= ENGINE_DEFAULT)
-
-
-# -- container-files-root-owned
 
 
 @rule("container-files-root-owned", "possible")

@@ -6,8 +6,6 @@ from rigup.knowledge.directml import torch_of_directml
 from rigup.machine.kinds import Gpu, Package, Symptom, Torch
 from rigup.machine.names import same_name
 
-# -- directml-module-missing
-
 
 @rule("directml-module-missing", "likely")
 def torch_is_none_that_it_stands_on(
@@ -31,7 +29,6 @@ def module_lies_beside_another_torch(
     return other and {"package": "torch-directml", "said": said.id}
 
 
-# -- directml-wrong-adapter
 @rule("directml-wrong-adapter", "likely")
 def first_of_a_list_is_integrated(
     used: Symptom = seen("directml-adapter-printed", "directml-numbered-in-use"), other: Gpu = one(integrated=False)
@@ -39,9 +36,6 @@ def first_of_a_list_is_integrated(
     """The adapter with the first number is used unless told otherwise."""
     name, better = str(used.get("name")).strip(), str(other.get("name") or "")
     return bool(better) and small(name) and not same_name(better, name) and {"used": name, "better": better}
-
-
-# -- directml-op-cpu-fallback
 
 
 @rule("directml-op-cpu-fallback", "likely")

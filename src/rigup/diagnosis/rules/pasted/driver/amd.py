@@ -9,9 +9,6 @@ from rigup.machine.kinds import Account, Gpu, Platform, Symptom
 _GROUPS = ("render", "video")
 
 
-# -- amd-firmware-regression
-
-
 @rule("amd-firmware-regression", "likely")
 def faults_with_firmware_known_bad(
     shown: Symptom = seen("firmware-package-shown"), fault: Symptom = seen("gpu-memory-access-fault", "amdgpu-ring-timeout", "gpu-hang-told"), card: Gpu = one(vendor="amd"),
@@ -19,9 +16,6 @@ def faults_with_firmware_known_bad(
     """The package that is asked for is on the list for this chip."""
     bad = firmware_fault(package=str(shown.get("version")), isa=card.isa)
     return bad and {"firmware": shown.get("version"), "said": fault.id}
-
-
-# -- pcie-atomics-missing
 
 
 @rule("pcie-atomics-missing", "likely")

@@ -12,8 +12,6 @@ from rigup.machine.kinds import (
     UnloadedModule,
 )
 
-# -- kernel-module-not-built
-
 
 @rule("kernel-module-not-built", "likely")
 def dkms_has_amdgpu_for_other_kernels(
@@ -23,9 +21,6 @@ def dkms_has_amdgpu_for_other_kernels(
     """AMD's module was built for kernels of which none runs, and ROCm finds nothing with the kernel's own."""
     other = bool(module.built_for) and platform.release not in module.built_for
     return other and denied is None and node is None and not inside(said) and {"kernel": platform.release}
-
-
-# -- nvidia-module-not-loaded
 
 
 @rule("nvidia-module-not-loaded", "likely")

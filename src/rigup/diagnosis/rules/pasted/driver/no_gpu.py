@@ -12,9 +12,6 @@ def is_more_known(torch: Torch | None) -> bool:
     return bool(torch and (torch.get("available") or torch.get("cuda") or torch.get("hip") or torch.knows("version")))
 
 
-# -- no-gpu-present
-
-
 @rule("no-gpu-present", "likely")
 def cuda_is_wanted_of_a_mac(
     said: Symptom = seen("torch-not-compiled-with-cuda", "torch-not-linked-with-cuda"), mac: Symptom | None = seen(tag="macs"), platform: Platform | None = None,
@@ -25,9 +22,6 @@ def cuda_is_wanted_of_a_mac(
     return system == "macos" and card is None and {"said": said.id}
 
 
-# -- hybrid-laptop-gpu-powered-off
-
-
 @rule("hybrid-laptop-gpu-powered-off", "likely")
 def card_stays_dark_where_a_tool_switches_it(
     said: Symptom = seen("device-stays-in-d3"), tool: Symptom = seen(tag="switched-off"), card: PciDevice | None = one(vendor_id="10de", class_code=_SCREENS),
@@ -35,9 +29,6 @@ def card_stays_dark_where_a_tool_switches_it(
     """The kernel cannot wake the card whose power bbswitch takes and gives back."""
     ours = same_address(str(said.address), str(card.address)) if card is not None else said.driver != "amdgpu"
     return ours and {"tool": "bbswitch", "said": said.id, "asked": tool.id}
-
-
-# -- bios-bar-settings
 
 
 @rule("bios-bar-settings", "possible")

@@ -3,8 +3,6 @@
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.machine.kinds import Driver, KernelModule, Symptom, Torch
 
-# -- nouveau-bound
-
 
 @rule("nouveau-bound", "likely")
 def nouveau_is_at_work_and_torch_sees_none(

@@ -6,9 +6,6 @@ from rigup.machine.kinds import DeviceNode, Gpu, KernelModule, Symptom, Torch
 _UVM = "/dev/nvidia-uvm"
 
 
-# -- uvm-device-missing
-
-
 @rule("uvm-device-missing", "possible")
 def listed_nodes_lack_it(
     card: DeviceNode = one(path="/dev/nvidia0"), _control: DeviceNode = one(path="/dev/nvidiactl"), nodes: Every[DeviceNode] = lacks(DeviceNode, path=_UVM),
@@ -18,9 +15,6 @@ def listed_nodes_lack_it(
     """The driver's nodes are listed, and the one that CUDA needs is not among them."""
     open_ = not card.knows("mode") or card.mode[8:9] == "w"
     return not nodes and open_ and all(other is None for other in (works, torch, loaded, silent))
-
-
-# -- uvm-broken-after-suspend
 
 
 @rule("uvm-broken-after-suspend", "likely")

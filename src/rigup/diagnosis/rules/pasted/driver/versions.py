@@ -47,9 +47,6 @@ def release_of_package(package: SystemPackage) -> str:
     return version if re.fullmatch(r"\d{3}\.\d{2,3}(?:\.\d{1,2})?", version) else ""
 
 
-# -- nvml-driver-library-mismatch
-
-
 @rule("nvml-driver-library-mismatch", "likely")
 def loaded_is_what_was_replaced(
     module: KernelModule = one(name="nvidia", loaded=True), log: Symptom = seen("driver-package-upgraded")
@@ -84,9 +81,6 @@ def module_of_the_log_is_not_the_packages(
     return ours and not known and not guest and not same_version(log.version, version) and {"library_version": version}
 
 
-# -- libcuda-differs-from-kernel-driver
-
-
 @rule("libcuda-differs-from-kernel-driver", "likely")
 def inside_lies_a_libcuda_of_another_driver(
     driver: Driver = one(vendor="nvidia"), libraries: Every[DriverLibrary] = every(DriverLibrary, soname="libcuda.so.1"),
@@ -114,7 +108,6 @@ def tensorflows_library_is_not_the_modules(
     return kernel is None and not same_version(_plain(library.version), _plain(module.version))
 
 
-# -- gpu-needs-legacy-driver
 @rule("gpu-needs-legacy-driver", "likely")
 def package_has_dropped_the_card(
     package: SystemPackage = one(state="installed"), gpu: Gpu = one(vendor="nvidia"), _said: Symptom = seen(_LEFT_OUT, "module-finds-no-device", tag="nvidia-driver-silent"), driver: Driver | None = one(vendor="nvidia"),

@@ -47,16 +47,10 @@ def _of_a_major(name: str) -> bool:
     return re.fullmatch(r"jax-cuda1\d-(?:plugin|pjrt)|cupy-cuda1\dx?|nvidia-cuda-runtime-cu1\d", name) is not None
 
 
-# -- gpu-arch-newer-than-wheel
-
-
 @rule("gpu-arch-newer-than-wheel", "likely")
 def toolkit_is_older_than_the_card(said: Symptom = seen(tag="chip-unknown-to-compiler")) -> Verdict:
     """And come to know new ones with new releases."""
     return not left_behind(f"sm_{said.arch}") and {"isa": f"sm_{said.arch}"}
-
-
-# -- gpu-arch-older-than-wheel
 
 
 @rule("gpu-arch-older-than-wheel", "likely")
@@ -72,9 +66,6 @@ def the_warnings_first_line_and_an_older_card(
     """torch names a card and its capability so only where it warns; what it warns of was cut off."""
     code = list(torch.get("code") or [])
     return bool(code) and age_beside(why_not(gpu.isa, code), code) == "older-chip"
-
-
-# -- driver-too-old-for-wheel
 
 
 @rule("driver-too-old-for-wheel", "likely")

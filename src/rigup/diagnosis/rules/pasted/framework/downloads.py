@@ -33,9 +33,6 @@ def own_settings_name_the_index_for_processors(
     return plain and bool(gpu or driver) and {"index": source.entries[0]}
 
 
-# -- tensorflow-cpu-build
-
-
 @rule("tensorflow-cpu-build", "likely")
 def server_for_processors_was_given_gpus(
     _image: Symptom = seen("image-of-tensorflow-serving-for-processors"), world: World = one(gpu_requested=True), works: TensorFlow | None = one(gpus=Told(bool)),

@@ -20,7 +20,6 @@ _INTEL_ONLY = re.compile(
 )
 
 
-# -- extension-without-platform-build
 @rule("extension-without-platform-build", "likely")
 def extension_is_for_cuda_alone(
     said: Symptom = seen(tag="bitsandbytes-for-cuda"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen(tag="amd-spoken-of"),
@@ -91,9 +90,6 @@ def package_is_not_made_for_this_processor(
     aside = offline is not None or platform is not None
     wrong = python is not None and python.knows("version") and supported(name, python.version) is False
     return not aside and not wrong and bool(_INTEL_ONLY.fullmatch(name)) and {"name": said.name}
-
-
-# -- torch-torchvision-mismatch
 
 
 @rule("torch-torchvision-mismatch", "possible")

@@ -25,7 +25,6 @@ def with_avx2(flags: list[str]) -> bool:
     return "avx2" in flags
 
 
-# -- glibc-too-old-for-wheel
 @rule("glibc-too-old-for-wheel", "likely")
 def symbols_of_a_newer_libc_are_listed(
     wanted: Symptom = seen("glibc-symbol-listed"), system: Distribution = one()
@@ -99,9 +98,6 @@ def wheel_that_was_asked_for_is_for_a_newer_libc(
     have, wanted = libc_of(system), [int(minor) for minor in re.findall(r"manylinux_2_(\d{1,2})", str(said.os))]
     older = bool(have and wanted) and have != "musl" and version_key(have) < (2, min(wanted))
     return older and {"want": f"2.{min(wanted)}", "have": have, "file": said.name}
-
-
-# -- cpu-instruction-set-missing
 
 
 @rule("cpu-instruction-set-missing", "possible")

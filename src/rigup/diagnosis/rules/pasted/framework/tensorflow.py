@@ -13,9 +13,6 @@ def is_named_after_cuda(build: str) -> bool:
     return build.startswith(("cuda", "gpu_"))
 
 
-# -- tensorflow-cpu-build
-
-
 @rule("tensorflow-cpu-build", "likely")
 def lists_no_gpu_that_is_there(
     answered: TensorFlow = one(gpus=0), card: Gpu = one(vendor="nvidia", seen_by="nvidia-smi"), platform: Platform | None = one(system=_NOT_LINUX),

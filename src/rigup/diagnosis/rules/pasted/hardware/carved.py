@@ -22,9 +22,6 @@ def _printed(said: Symptom) -> float:
     return float(said.get("mib") or said.get("vram") or 0) * _MIB
 
 
-# -- apu-vram-carveout-vs-gtt
-
-
 @rule("apu-vram-carveout-vs-gtt", "possible")
 def shared_memory_is_full_beside_the_work(
     said: Symptom = seen(tag="torch-out-of-memory"),
@@ -152,7 +149,6 @@ def runtime_sees_less_than_the_kernels_file_as_people_say(
     return alone and gpu.vram >= 16 * GIB and gpu.vram > 1.7 * float(said.gib) * GIB and {"said": said.id}
 
 
-# -- apu-memory-miscount
 @rule("apu-memory-miscount", "likely")
 def engine_takes_shared_memory_for_the_gpus_own(
     _said: Symptom = seen("vllm-memory-taken"), inner: Gpu = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False), carved: Symptom | None = seen("carve-out-told"),
@@ -173,7 +169,6 @@ def little_is_free_of_a_large_pool(
     return card is None and total > 16 * GIB and 0 < free < 0.25 * total and {"name": gpu.get("name")}
 
 
-# -- apu-gtt-limit-not-applied
 @rule("apu-gtt-limit-not-applied", "likely")
 def kernel_maps_less_than_was_wished(
     wish: ModuleParameter = one(module=("amdgpu", "ttm", "amdttm"), name=("gttsize", "pages_limit")), mapped: Symptom = seen("amdgpu-gtt-ready"),

@@ -5,7 +5,6 @@ from rigup.diagnosis.rules.memory import GIB
 from rigup.machine.kinds import Platform, Symptom
 
 
-# -- host-memory-exhausted
 @rule("host-memory-exhausted", "likely")
 def llama_wants_more_than_main_memory(
     said: Symptom = seen("llama-was-refused-main-memory"), windows: Platform | None = one(system="windows")

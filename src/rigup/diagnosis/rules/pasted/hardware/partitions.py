@@ -10,9 +10,6 @@ from rigup.machine.kinds import CardCount, Driver, Gpu, Symptom, SystemPackage, 
 _OF_A_DRIVER = ("nvidia-driver-", "nvidia-utils-", "libnvidia-compute-", "nvidia-kernel-common-")
 
 
-# -- mig-device-misaddressed
-
-
 @rule("mig-device-misaddressed", "likely")
 def parts_are_numbered_through(
     mask: Variable = one(name=CUDA_MASK), card: Gpu = one(vendor="nvidia", mig=True), cards: CardCount = one(vendor="nvidia", mig=True),
@@ -42,7 +39,6 @@ def one_part_is_given_and_a_second_asked_for(
     return part.upper().startswith("MIG") and {"named": part, "said": said.id}
 
 
-# -- fabric-manager-not-running
 @rule("fabric-manager-not-running", "likely")
 def manager_in_the_list_is_of_another_version(
     package: SystemPackage = one(state="installed"), listed: Every[SystemPackage] = every(SystemPackage, state="installed"), driver: Driver | None = one(vendor="nvidia"),

@@ -28,7 +28,6 @@ def in_pieces(said: Symptom) -> bool:
     return slack >= (size(said.wanted) or 0) and slack >= 0.12 * (size(said.total) or 0)
 
 
-# -- gpu-memory-held-by-others
 @rule("gpu-memory-held-by-others", "likely")
 def radeon_is_full_before_the_work(
     said: Symptom = seen("hip-out-of-memory-plain", "cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "ggml-out-of-memory"), shown: Symptom = seen("rocm-smi-tells-used-memory"),
@@ -184,7 +183,6 @@ def server_starts_with_little_and_the_holder_is_listed(
     return much and little and {"said": left.id, **({"severity": "error"} if failed else {})}
 
 
-# -- oom-fragmentation
 @rule("oom-fragmentation", "likely")
 def free_memory_lies_in_pieces(said: Symptom = seen("tf-allocator-figures")) -> Verdict:
     """TensorFlow's allocator has more unused than was asked for, and no piece of that size."""
@@ -199,7 +197,6 @@ def summary_shows_what_lies_idle(said: Symptom = seen("memory-summary-counts-ref
     return int(said.refused) > 0 and reserved - allocated > 0.3 * reserved
 
 
-# -- oom-model-too-large
 @rule("oom-model-too-large", "likely")
 def hip_tells_that_the_whole_card_would_not_do(said: Symptom = seen("hip-log-tells-what-was-wanted")) -> Verdict:
     """One piece is wanted that is larger than all there is."""

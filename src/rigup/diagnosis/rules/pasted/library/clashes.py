@@ -24,9 +24,6 @@ def is_cupy(name: str) -> bool:
     return re.fullmatch(r"cupy-cuda\d{2,3}x?", name) is not None
 
 
-# -- cuda-runtime-library-missing
-
-
 @rule("cuda-runtime-library-missing", "possible")
 def tensorflow_was_made_for_another_toolkit(
     answered: TensorFlow = one(gpus=0), toolkit: Toolkit = one(name="cuda"), _card: Gpu = one(vendor="nvidia"), platform: Platform | None = None,
@@ -51,9 +48,6 @@ def tensorflow_asks_for_what_lies_behind_the_runtime(
     return behind and none is None and {"lib": lib, "program": "tensorflow"}
 
 
-# -- library-clash-ld-library-path
-
-
 @rule("library-clash-ld-library-path", "possible")
 def another_release_lists_the_card(
     said: Symptom = seen("xpu-runtime-does-not-start"), _listed: Symptom = seen("xpu-lists-a-card"), inside: Symptom | None = seen(tag="container-spoken-of"),
@@ -63,7 +57,6 @@ def another_release_lists_the_card(
     return conda and inside is None and {"said": said.id}
 
 
-# -- pip-cuda-mix
 @rule("pip-cuda-mix", "likely")
 def linker_of_another_minor_than_torch(
     package: Package = one(name=Told(_is_of_nvidia)),
@@ -115,9 +108,6 @@ def libraries_are_of_another_minor_than_a_program_asks(
     return works is None and apart and str(told.package) < str(again.package) and {"one": told.package}
 
 
-# -- nvcc-differs-from-torch-cuda
-
-
 @rule("nvcc-differs-from-torch-cuda", "likely")
 def operations_are_compiled_by_another_major(
     _asked: Symptom = seen("deepspeed-operations-asked-for"), torch: Torch = one(cuda=Told(bool)), toolkit: Toolkit = one(name="cuda"),
@@ -134,9 +124,6 @@ def word_of_a_newer_toolkit_is_not_known(
     """A source for torch's CUDA is compiled by an older nvcc."""
     have = str((toolkit.get("version") if toolkit else None) or (nvcc.version if nvcc else ""))
     return bool(have) and version_key(have)[:2] < version_key(str(torch.cuda))[:2] and {"have": have, "want": torch.cuda}  # fmt: skip
-
-
-# -- cudnn-version-incompatible
 
 
 @rule("cudnn-version-incompatible", "likely")

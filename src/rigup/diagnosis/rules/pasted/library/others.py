@@ -15,7 +15,6 @@ def _number(shown: str) -> int:
     return int(re.sub(r"\D", "", shown))
 
 
-# -- windows-paging-file-too-small
 @rule("windows-paging-file-too-small", "likely")
 def page_file_was_full(
     usage: Symptom = seen("windows-page-file-usage"),
@@ -61,7 +60,6 @@ def nothing_is_left_to_promise(
     return _PROMISED * _number(room.left) < _number(room.most) and {"said": said.id}
 
 
-# -- intel-oneapi-version-mismatch
 @rule("intel-oneapi-version-mismatch", "likely")
 def another_generation_stands_in_its_folder(
     missing: Symptom = seen("oneapi-library-not-found", "ldd-oneapi-not-found", "mkl-library-not-found"), shown: Symptom = seen("oneapi-folder-shown"),

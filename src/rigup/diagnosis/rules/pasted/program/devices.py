@@ -22,7 +22,6 @@ def is_no_first(value: str | None) -> bool:
     return first.isdigit() and int(first) > 0
 
 
-# -- cuda-visible-devices-wrong
 @rule("cuda-visible-devices-wrong", "likely")
 def selector_lets_no_device_through(
     mask: Symptom = seen("sycl-lists-what-a-variable-lets-through"), _said: Symptom = seen(tag="intel-finds-none")
@@ -56,7 +55,6 @@ def number_beyond_those_that_are_counted(said: Symptom = seen("yolo-counts-fewer
     return int(said.asked) >= int(said.count) and {"name": CUDA_MASK, "count": said.count}
 
 
-# -- cuda-device-order-differs
 @rule("cuda-device-order-differs")
 def smaller_card_than_was_meant_is_full(
     gpu: Gpu, other: Gpu, mask: Variable = one(name=CUDA_MASK), full: Symptom = seen(tag="device-out-of-memory"), order: Variable | None = one(name="CUDA_DEVICE_ORDER"),
@@ -93,7 +91,6 @@ def cores_are_not_in_the_order_of_names(
     return pair and (first.name == listed.name) != (zero.cores == other.cores) and {"number": number}
 
 
-# -- cuda-visible-devices-set-too-late
 @rule("cuda-visible-devices-set-too-late", "likely")
 def mask_changed_nothing(said: Symptom = seen("count-behind-a-mask")) -> Verdict:
     """The program counts more devices than the mask that it set before leaves."""

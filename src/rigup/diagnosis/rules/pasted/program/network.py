@@ -6,9 +6,6 @@ from rigup.machine.kinds import Symptom, Variable
 _HINDERED = 0.5  # of the way by the processor, which the direct way should beat
 
 
-# -- multinode-wrong-interface
-
-
 @rule("multinode-wrong-interface", "likely")
 def what_is_to_be_avoided_leaves_loopback(
     used: Symptom = seen("nccl-uses-loopback"), wish: Variable = one(name="NCCL_SOCKET_IFNAME"), made: Symptom | None = seen("nccl-is-made")
@@ -16,9 +13,6 @@ def what_is_to_be_avoided_leaves_loopback(
     """NCCL passes loopback by of itself; who names what is to be avoided has to name it, too."""
     avoided = str(wish.value).removeprefix("^").split(",") if str(wish.value).startswith("^") else ["lo"]
     return made is None and not any("lo".startswith(name) for name in avoided) and {"address": used.get("address")}
-
-
-# -- nccl-p2p-blocked-by-acs-iommu
 
 
 @rule("nccl-p2p-blocked-by-acs-iommu", "likely")

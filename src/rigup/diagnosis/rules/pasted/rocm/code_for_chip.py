@@ -17,7 +17,6 @@ def old_wheels(torch: Torch, isa: str) -> bool:
     return bool(rows) and not any(runs_on(isa, row.code) for row in rows)
 
 
-# -- gfx-not-in-torch-wheel
 @rule("gfx-not-in-torch-wheel", "likely")
 def torchs_compiler_is_older_than_the_chip(
     said: Symptom = seen("clang-knows-no-such-chip"),
@@ -49,7 +48,6 @@ def image_is_invalid_for_a_card_of_amds(
     return clear and not left(isa) and {"gfx": isa or None, "why": said.id}
 
 
-# -- gfx-not-in-rocblas
 @rule("gfx-not-in-rocblas", "likely")
 def bundle_reads_no_file_of_the_chip(said: Symptom = seen("rocblas-loads-from-bundle"), card: Gpu | None = one(vendor="amd")) -> Verdict:  # fmt: skip
     """The plain name is asked for where no file bears the chip's own."""

@@ -9,7 +9,14 @@ from rigup.machine.kinds import Gpu, Symptom, Variable
 _MASKS = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
 
 
-# -- igpu-visible-beside-dgpu
+@rule("igpu-visible-beside-dgpu", "likely")
+def server_computes_on_both(
+    igpu: Gpu = one(vendor="amd", integrated=True), dgpu: Gpu = one(vendor="amd", integrated=False), listed: Symptom = seen("ollama-computes-on-rocm"),
+    mask: Variable | None = one(name=MASKS[:2]),
+) -> Verdict:  # fmt: skip
+    """ollama's own list of what it computes on has the processor's graphics too."""
+    both = igpu.knows("shown_isa") and dgpu.knows("shown_isa") and listed.get("gfx") == igpu.shown_isa
+    return both and mask is None and {"device": 0 if dgpu.get("runtime_index") is None else dgpu.runtime_index}
 
 
 @rule("igpu-visible-beside-dgpu", "likely")
@@ -67,7 +74,6 @@ def ends_until_one_of_two_is_shown(
     )
 
 
-# -- double-visibility-mask
 @rule("double-visibility-mask", "likely")
 def both_masks_are_printed(said: Symptom = seen("both-masks-printed")) -> Verdict:
     """The second counts what the first has left, from nought."""

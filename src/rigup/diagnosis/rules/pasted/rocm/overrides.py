@@ -19,9 +19,6 @@ def harmful(told: Symptom, card: Gpu) -> Verdict:
     return not left(card.isa) and not fits(card.isa, value) and harms(card.isa, value) and {"value": value}
 
 
-# -- override-not-in-service
-
-
 @rule("override-not-in-service", "likely")
 def shell_has_what_the_service_needs(
     error: Symptom = seen(tag="ollama-refuses-chip"), mine: Variable = one(at="shell", name=OVERRIDE), own: Variable | None = one(at="service unit", name=OVERRIDE),
@@ -30,9 +27,6 @@ def shell_has_what_the_service_needs(
     served = error.place.kind in ("service", "unit")
     wanted = served and (own is None or not own.get("value")) and helps(str(error.get("gfx")), mine.value)
     return wanted and {"service": error.place.process.partition(":")[2] or "ollama", "value": mine.value, "name": OVERRIDE}  # fmt: skip
-
-
-# -- wrong-hsa-override
 
 
 @rule("wrong-hsa-override", "possible")

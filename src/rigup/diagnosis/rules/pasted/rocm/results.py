@@ -24,9 +24,6 @@ def other_number(error: Symptom, package: Symptom) -> bool:
     return str(error.get("lib")) == f"lib{package.name}" and want.isdigit() and want != str(package.major)
 
 
-# -- garbage-output-on-gfx
-
-
 @rule("garbage-output-on-gfx", "likely")
 def comparison_fails_by_much(
     said: Symptom = seen("comparison-with-processor-failed", "absolute-difference-failed", "table-of-differences-from-the-processor", "difference-from-the-processor-in-a-line"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen(tag="amd-spoken-of"), other: Gpu | None = one(vendor="nvidia"),
@@ -72,7 +69,6 @@ def results_differ_side_by_side(
     return other is None and (card is not None or rocm is not None) and apart and {"said": said.id}
 
 
-# -- hipblaslt-no-arch-library
 @rule("hipblaslt-no-arch-library", "likely")
 def listed_kernels_are_of_other_chips(
     said: Symptom = seen("hipblaslt-not-for-chip"), listed: Symptom = seen("hipblaslts-chips-listed"), card: Gpu = one(vendor="amd")
@@ -82,7 +78,6 @@ def listed_kernels_are_of_other_chips(
     return bool(isa) and isa not in str(listed.get("listed")).split() and {"gfx": isa, "said": said.id}
 
 
-# -- gfx-not-in-torch-wheel
 @rule("gfx-not-in-torch-wheel", "likely")
 def named_wheel_is_older_than_the_card(
     wheel: Symptom = seen("wheel-of-torch-for-rocm-named"), card: Gpu = one(vendor="amd"), error: Symptom = seen(tag="program-crashed no-code-for-amd-chip"), override: Variable | None = one(name=OVERRIDE),
@@ -94,7 +89,6 @@ def named_wheel_is_older_than_the_card(
     return lacks and not overridden and not left(card.isa) and {"gfx": card.isa, "why": error.id}
 
 
-# -- pip-index-url-hides-pypi
 @rule("pip-index-url-hides-pypi", "likely")
 def index_of_builds_has_other_releases(
     said: Symptom = seen("pip-no-version"),

@@ -8,7 +8,6 @@ from rigup.machine.kinds import JobRequest, Launch, Symptom
 _BOUND = ("single", "closest", "map_gpu", "mask_gpu", "per_task")
 
 
-# -- slurm-ntasks-mismatch
 @rule("slurm-ntasks-mismatch", "likely")
 def fewer_tasks_than_gpus_were_asked_for(job: JobRequest, _named: Symptom = seen("lightning-told")) -> Verdict:
     """The same where nobody shows its trainer: a task each was meant for the GPUs of a node, and fewer tasks start."""
@@ -100,7 +99,6 @@ def world_has_one_rank_for_each_node(
     return nodes > 1 and int(said.world) == nodes and (tasks_per_node(job) or 1) == 1 < cards and {"tasks": 1, "devices": cards}  # fmt: skip
 
 
-# -- slurm-srun-missing
 @rule("slurm-srun-missing", "likely")
 def ranks_of_one_node_wait_for_the_others(
     want: Launch = one(framework="lightning"), _slurm: Symptom = seen("slurm-told", "slurm-told-in-small-letters"), job: JobRequest | None = one(launcher="srun"),
@@ -142,9 +140,6 @@ def first_rank_waits_in_a_job_that_is_told_of(
 ) -> Verdict:
     """One rank of several came, and Slurm was to start them."""
     return job is None and {"total": int(said.world)}
-
-
-# -- slurm-gpu-binding-per-task
 
 
 @rule("slurm-gpu-binding-per-task", "likely")

@@ -18,9 +18,6 @@ def _wanted(said: Symptom) -> int:
     return int(said.get("count") or int(said.get("index") or 1) + 1)
 
 
-# -- slurm-no-gpu-requested
-
-
 @rule("slurm-no-gpu-requested", "likely")
 def header_asks_for_none(
     _none: Symptom = seen(tag="program-finds-no-gpu"), job: JobRequest = one(launcher=("python", "srun"))
@@ -59,9 +56,6 @@ def nodes_driver_is_not_permitted_in_a_job(_said: Symptom = seen("kfd-not-permit
     """Slurm's control group lets a job open the cards that it asked for, and no other."""
     numbers = any(job.get(name) for name in ("gpus", "gpus_per_node", "gpus_per_task", "asked"))
     return not numbers and {"partition": job.get("partition")}
-
-
-# -- slurm-gpu-request-too-small
 
 
 @rule("slurm-gpu-request-too-small", "likely")
@@ -120,17 +114,11 @@ def submitit_asks_for_fewer_cards_than_tasks(
     return 0 < have < tasks and {"have": have, **asking(tasks)}
 
 
-# -- slurm-uneven-gpus
-
-
 @rule("slurm-gpu-request-too-small", "likely")
 def engine_finds_fewer_than_it_requires(said: Symptom = seen("ray-has-too-few-for-the-engine"), job: JobRequest = one()) -> Verdict:  # fmt: skip
     """Ray counts what the job was given, and the engine wants more."""
     have = per_node(job)
     return bool(have) and (job.get("nodes") or 1) == 1 and {"said": said.id, "have": have}
-
-
-# -- slurm-interactive-shell
 
 
 @rule("slurm-interactive-shell", "likely")

@@ -5,7 +5,15 @@ from rigup.diagnosis.rules.told import Told
 from rigup.knowledge import wsl
 from rigup.machine.kinds import Gpu, Platform, Symptom, Toolkit, Torch
 
-# -- wsl-wheel-bundled-hsa-runtime
+
+@rule("wsl-wheel-bundled-hsa-runtime", "possible")
+def wheel_finds_none_where_wsl_is_spoken_of(
+    card: Gpu = one(vendor="amd", integrated=False), _spoken: Symptom = seen("wsl-lived-in"), said: Symptom = seen("torch-no-cuda-gpus", runtime="HIP"),
+    torch: Torch | None = None,
+) -> Verdict:  # fmt: skip
+    """A torch for ROCm and a card that WSL has: what a list of requirements installs brings its own runtime."""
+    made_for_it = torch is not None and wsl.runtime_knows_wsl(torch.get("hip") or "")
+    return not made_for_it and not wsl.chip_without_wsl(card.isa) and {"said": said.id}
 
 
 @rule("wsl-wheel-bundled-hsa-runtime", "likely")
@@ -28,9 +36,6 @@ def build_for_rocm_where_wsl_is_spoken_of(
     missed = said is not None or torch.get("available") is False
     fits = own and missed and listed is None and not torch.get("available")
     return fits and not wsl.chip_without_wsl(card.isa or "")
-
-
-# -- wsl-rocm-release-not-supported
 
 
 @rule("wsl-rocm-release-not-supported", "possible")

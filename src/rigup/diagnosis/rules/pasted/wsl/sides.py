@@ -7,9 +7,6 @@ from rigup.machine.kinds import Distribution, Gpu, Platform, Symptom, SystemPack
 _WSL = (1, 2)
 
 
-# -- wsl-linux-driver-inside
-
-
 @rule("wsl-linux-driver-inside", "likely")
 def headers_of_windows_kernel_are_asked_for(
     said: Symptom = seen("dkms-headers-missing"), amd: Symptom | None = seen(tag="sides-amds-module")
@@ -48,9 +45,6 @@ def no_device_in_a_wsl(
     return not old and mask is None and amd is None and {"said": said.id}
 
 
-# -- wsl-libcuda-link
-
-
 @rule("wsl-libcuda-link", "possible")
 def linker_misses_what_the_program_has_loaded(
     error: Symptom = seen("linker-finds-no-libcuda"), _works: Symptom = seen("tensor-on-a-device"), platform: Platform | None = None,
@@ -72,9 +66,6 @@ def driver_is_in_windows_folder_and_not_found(
         and not (package and wsl.shadows(package.name))
         and {"path": wsl.library_folder(), "said": said.id}
     )
-
-
-# -- wsl-windows-too-old
 
 
 @rule("wsl-windows-too-old", "possible")
@@ -102,9 +93,6 @@ def kernel_that_windows_tells_is_old(told: Symptom = seen("wsl-kernel-told-by-wi
     return wsl.too_old(None, str(told.release)) is not None and {"minimum": "Windows build " + wsl.minimum()[0], "said": told.id}  # fmt: skip
 
 
-# -- wsl-gpu-in-tcc-mode
-
-
 @rule("wsl-gpu-in-tcc-mode", "likely")
 def a_card_computes_only_where_windows_starts_a_wsl(
     typed: Symptom = seen("wsl-command-typed"), card: Gpu = one(driver_model="TCC"), platform: Platform | None = one(wsl=_WSL)
@@ -120,9 +108,6 @@ def refused_beside_a_card_that_computes_only(
     """Windows's list has such a card, and elsewhere it is refused."""
     unknown = said.id == "wsl-access-blocked" or str(said.get("why")).startswith("Unknown Error")
     return unknown and card.get("vendor", "nvidia") == "nvidia" and {"said": said.id}
-
-
-# -- wsl-gpu-not-supported
 
 
 @rule("wsl-gpu-not-supported", "possible")
