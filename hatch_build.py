@@ -23,7 +23,8 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         """Compile before the files are collected; a malformed table stops the build."""
         if self.target_name != "wheel":
             return
-        _compiling(Path(self.root)).compile_tables()
+        knowledge = Path(self.root) / KNOWLEDGE
+        _compiling(Path(self.root)).compile_tables(knowledge / "data", knowledge / "compiled.msgpack")
         build_data["artifacts"].append((KNOWLEDGE / "compiled.msgpack").as_posix())
         for catalogue in sorted((Path(self.root) / LOCALES).glob("*/LC_MESSAGES/*.po")):
             compiled = _catalogue(catalogue)

@@ -122,6 +122,7 @@ FORMS = [
     ["capture", "--from", "tree", "-o", "out.tar.gz"], ["capture", "--from", "tree", "--list"], ["capture", "--from", "no" + NAME], ["capture", "--from", "log", "--list", "--json"],
     ["capture", "-o", "no/" + NAME], ["capture", "--script", NAME], ["capture", "--script", "posix"], ["capture", "--script", "powershell"],
     ["explain", NAME], ["explain", ALL], ["explain", SAID], ["explain", "--json", ALL],
+    ["fit", NAME], ["fit", "qwen3 8b", "--on", NAME], ["fit", "qwen3 8b", "--on", "no gpu", "--quant", NAME],
     ["knowledge", NAME], ["knowledge", "--table", NAME], ["knowledge", "--json", "xid", "--limit", "1"], ["knowledge", "--limit", NAME],
     ["schema"], ["schema", NAME], ["schema", "plan"], ["completion", NAME], ["completion", "bash"], [NAME], ["--lang", NAME, "doctor"], ["--" + NAME],
 ]  # fmt: skip

@@ -156,6 +156,24 @@ def test_bench_list(asked):
     assert asked("bench", "--list").measured
 
 
+@pytest.mark.parametrize(
+    ("name", "machine"),
+    [
+        ("llama-3 8b q4", "RTX 4090, ram 64GB"),
+        ("llama-3 70b q4", "RTX 4090, ram 16GB"),
+        ("qwen3 30b a3b", "Apple M4 Max, ram 64GB"),
+        ("qwen3 8b", "no gpu, ram 32GB"),
+    ],
+)
+def test_fit(asked, name, machine):
+    told = asked("fit", name, "--on", machine)
+    assert told.memory.total == sum(pool.total for pool in told.devices)
+
+
+def test_fit_list(asked):
+    assert asked("fit", "--list", "--on", "RTX 4090, ram 64GB").models
+
+
 # -- capture, explain, knowledge ---------------------------------------------------------------------
 
 

@@ -43,6 +43,8 @@ ANSWERS = {
     "bundle": Form("What was packed for machines without a network.", "bundle", ("Bundle",)),
     "bench": Form("How fast each device is.", "bench", ("Bench",)),
     "bench-list": Form("What there is to compare a measurement with.", "bench", ("BenchList",)),
+    "fit": Form("Whether a model fits, in which memories, and how fast it is.", "fit", ("Fit",)),
+    "fit-list": Form("Well-known models that fit a machine.", "fit", ("FitList",)),
     "capture": Form("What went into an archive, and what was taken out.", "capture", ("Capture",)),
     "explain": Form("What a cause means, or which causes a message may mean.", "explain", ("Explain",)),
     "knowledge": Form("Tables of what is known, or rows of them.", "knowledge", ("Tables", "Found")),

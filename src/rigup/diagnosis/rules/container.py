@@ -43,7 +43,7 @@ ENGINE_DEFAULT = 64 * 2**20  # what docker and podman give /dev/shm
 def no_nodes_inside(
     nodes: Every[DeviceNode] = every(DeviceNode, at="container"), card: PciDevice = one(driver=tuple(_DRIVERS)),
     torch: Torch | None = one(at="container"), wish: Variable | None = one(name=_WISHES, at="container"),
-    error: Symptom | None = seen("kfd-not-there", tag="program-finds-no-gpu", at="container"),
+    error: Symptom | None = seen("kfd-not-there", tag="container-no-gpu", at="container"),
 ) -> Verdict:  # fmt: skip
     """The kernel drives a card, and a container that is made for one has no way to it. A data base needs none."""
     wanted = "/dev/kfd" if card.driver == "amdgpu" else "/dev/nvidia"
@@ -54,7 +54,7 @@ def no_nodes_inside(
 
 @rule("container-without-gpu")
 def not_asked_for(
-    error: Symptom = seen("image-found-no-driver", "kfd-not-there", tag="program-finds-no-gpu"), world: World = one(gpu_requested=False),
+    error: Symptom = seen("image-found-no-driver", "kfd-not-there", tag="container-no-gpu"), world: World = one(gpu_requested=False),
     none: Symptom | None = seen(tag="display-list-without-nvidia"),
 ) -> Verdict:  # fmt: skip
     """The command that started it names no GPU, and nobody shows that there is none to be named."""
@@ -63,7 +63,7 @@ def not_asked_for(
 
 @rule("container-without-gpu")
 def host_has_what_is_missing_inside(
-    driver: Driver = one(vendor="nvidia"), _error: Symptom = seen(tag="program-finds-no-gpu", at="container"), asked: World | None = one(at="container", gpu_requested=True),
+    driver: Driver = one(vendor="nvidia"), _error: Symptom = seen(tag="container-no-gpu", at="container"), asked: World | None = one(at="container", gpu_requested=True),
 ) -> Verdict:  # fmt: skip
     """The driver answers elsewhere on this machine. Where GPUs were asked for a mask inside may hide them as well."""
     return asked is None and bool(driver.version) and {"vendor": "nvidia"}
@@ -71,7 +71,7 @@ def host_has_what_is_missing_inside(
 
 @rule("container-without-gpu", strength="possible")
 def host_has_what_was_asked_for(
-    driver: Driver = one(vendor="nvidia"), _error: Symptom = seen(tag="program-finds-no-gpu", at="container"), _asked: World = one(at="container", gpu_requested=True),
+    driver: Driver = one(vendor="nvidia"), _error: Symptom = seen(tag="container-no-gpu", at="container"), _asked: World = one(at="container", gpu_requested=True),
 ) -> Verdict:  # fmt: skip
     """NVIDIA's runtime alone passes nothing in where neither the image nor the command names the GPUs."""
     return bool(driver.version) and {"vendor": "nvidia"}

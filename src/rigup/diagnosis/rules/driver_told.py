@@ -57,7 +57,7 @@ def open_module_for_an_old_card_as_people_say(
 
 @rule("device-node-permissions", "possible")
 def closed_node_and_nobody_says_for_whom(
-    said: Symptom = seen(tag="nvidia-gpu-unseen"), node: DeviceNode = one(), who: Account | None = None
+    said: Symptom = seen(tag="driver-told-unused"), node: DeviceNode = one(), who: Account | None = None
 ) -> Verdict:
     """NVIDIA's nodes open for all unless somebody changed that; a program finds no GPU, and whose it is nobody shows."""
     ours = re.fullmatch(r"/dev/nvidia(?:ctl|-uvm|\d{1,3})", node.path)
@@ -200,7 +200,7 @@ def not_loaded_as_people_say(
 
 @rule("hybrid-laptop-gpu-powered-off", "possible")
 def integrated_as_people_say(
-    said: Symptom = seen("integrated-mode-in-words"), gone: Symptom = seen(tag="nvidia-gpu-unseen"), switch: GraphicsSwitch | None = None,
+    said: Symptom = seen("integrated-mode-in-words"), gone: Symptom = seen(tag="driver-told-gone"), switch: GraphicsSwitch | None = None,
     card: PciDevice | None = one(vendor_id=NVIDIA), driver: Driver | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """A tool was told to use the processor's graphics alone, and the card is not found."""

@@ -207,7 +207,7 @@ def somebody_names_the_file_of_another_major(
 
 @rule("cuda-runtime-library-missing")
 def tensorflow_finds_a_card_and_not_a_library(
-    said: Symptom = seen(tag="tensorflow-library-missed"), gpu: Gpu = one(vendor="nvidia")
+    said: Symptom = seen(tag="tf-misses"), gpu: Gpu = one(vendor="nvidia")
 ) -> Verdict:
     """On a machine without a GPU the same line is only noise."""
     return bool(gpu.fields) and {"lib": said.lib, "program": "tensorflow"}
@@ -215,23 +215,21 @@ def tensorflow_finds_a_card_and_not_a_library(
 
 @rule("cuda-runtime-library-missing")
 def tensorflow_skips_its_gpus(
-    said: Symptom = seen(tag="tensorflow-library-missed"), _skips: Symptom = seen("tf-skips-gpus", "tf-cannot-dlopen")
+    said: Symptom = seen(tag="tf-misses"), _skips: Symptom = seen("tf-skips-gpus", "tf-cannot-dlopen")
 ) -> Verdict:
     """There were GPUs to be skipped."""
     return {"lib": said.lib, "program": "tensorflow"}
 
 
 @rule("cuda-runtime-library-missing", "likely")
-def tensorflow_beside_a_driver(
-    said: Symptom = seen(tag="tensorflow-library-missed"), driver: Driver = one(vendor="nvidia")
-) -> Verdict:
+def tensorflow_beside_a_driver(said: Symptom = seen(tag="tf-misses"), driver: Driver = one(vendor="nvidia")) -> Verdict:
     """The driver is there."""
     return bool(driver.get("version")) and {"lib": said.lib, "program": "tensorflow"}
 
 
 @rule("cuda-runtime-library-missing", "likely")
 def tensorflow_opened_some_of_them(
-    said: Symptom = seen(tag="tensorflow-library-missed"), opened: Symptom = seen("tf-library-opened")
+    said: Symptom = seen(tag="tf-misses"), opened: Symptom = seen("tf-library-opened")
 ) -> Verdict:
     """It comes to the libraries behind the runtime's own only where it has found a GPU."""
     return opened.lib != said.lib and {"lib": said.lib, "program": "tensorflow"}
@@ -239,7 +237,7 @@ def tensorflow_opened_some_of_them(
 
 @rule("cuda-runtime-library-missing", "likely")
 def tensorflow_misses_one_and_somebody_the_gpu(
-    said: Symptom = seen(tag="tensorflow-library-missed"), _told: Symptom = seen(tag="gpu-not-used")
+    said: Symptom = seen(tag="tf-misses"), _told: Symptom = seen(tag="gpu-not-used")
 ) -> Verdict:
     """Who complains that the GPU is not used has one."""
     return {"lib": said.lib, "program": "tensorflow"}

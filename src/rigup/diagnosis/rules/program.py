@@ -71,7 +71,7 @@ def mask_names_an_unknown_uuid(mask: Variable = one(name=DEVICE_MASKS), cards: C
 
 @rule("cuda-visible-devices-wrong")
 def mask_hides_all_and_the_program_finds_none(
-    _nothing: Symptom = seen(tag="program-finds-no-gpu"), mask: Variable = one(name=DEVICE_MASKS, value=_NONE), card: Gpu | None = None,
+    _nothing: Symptom = seen(tag="no-device"), mask: Variable = one(name=DEVICE_MASKS, value=_NONE), card: Gpu | None = None,
     passed: Symptom | None = seen("pytest-passed"), typed: Symptom | None = seen("mask-emptied-for-one-command"), logged: Symptom | None = seen("tf-start-finds-no-device"),
     ended: Symptom | None = seen("python-ended-with-an-exception", "ended-by-signal", "segmentation-fault", "segmentation-fault-signal"),
 ) -> Verdict:  # fmt: skip
@@ -93,7 +93,7 @@ def mask_hides_all_cards(
 
 @rule("cuda-visible-devices-wrong", "possible")
 def mask_of_unseen_cards(
-    _nothing: Symptom = seen(tag="program-finds-no-gpu"),
+    _nothing: Symptom = seen(tag="no-device"),
     mask: Variable = one(name=DEVICE_MASKS),
     card: Gpu | None = None,
 ) -> Verdict:

@@ -52,7 +52,7 @@ def asking(devices: int) -> Params:
 # -- no GPU asked for
 @rule("slurm-no-gpu-requested")
 def program_finds_none_in_a_job_without_any(
-    _nothing: Symptom = seen(tag="program-finds-no-gpu"), job: JobRequest = one(asked=False)
+    _nothing: Symptom = seen(tag="scheduler-nothing"), job: JobRequest = one(asked=False)
 ) -> Verdict:
     """The whole request is known, and there is no GPU in it."""
     return {"partition": job.get("partition")}
@@ -79,7 +79,7 @@ def launcher_wants_gpus_and_none_is_asked_for(want: Launch, _job: JobRequest = o
 
 @rule("slurm-no-gpu-requested")
 def program_finds_none_and_slurm_gave_none(
-    _nothing: Symptom = seen(tag="program-finds-no-gpu"),
+    _nothing: Symptom = seen(tag="scheduler-nothing"),
     job: Variable = one(name=_JOB),
     _given: Every[Variable] = lacks(Variable, name=_GIVEN),
 ) -> Verdict:
@@ -101,7 +101,7 @@ def node_has_gpus_and_slurm_gave_none(
 
 @rule("slurm-no-gpu-requested")
 def slurm_masks_all(
-    _nothing: Symptom = seen(tag="program-finds-no-gpu"), mask: Variable = one(name=CUDA_MASK, value="NoDevFiles")
+    _nothing: Symptom = seen(tag="scheduler-nothing"), mask: Variable = one(name=CUDA_MASK, value="NoDevFiles")
 ) -> Verdict:
     """Slurm's own word for a job without GPUs."""
     return bool(mask.value)

@@ -95,7 +95,7 @@ def built_without_cuda_in_a_hosted_notebook(
 
 @rule("tensorflow-cpu-build", "likely")
 def it_knows_no_device_and_says_no_reason(
-    _said: Symptom = seen("tf-no-known-devices"), _told: Symptom = seen(tag="gpu-not-used"), named: Symptom | None = seen(tag="tensorflow-library-missed tensorflow-refused"),
+    _said: Symptom = seen("tf-no-known-devices"), _told: Symptom = seen(tag="gpu-not-used"), named: Symptom | None = seen(tag="tf-misses tensorflow-refused"),
 ) -> Verdict:  # fmt: skip
     """A build with CUDA tells why it has no device; this one never looked for any."""
     return named is None
@@ -113,7 +113,7 @@ def the_package_for_the_cpu(
 @rule("tensorflow-cpu-build", "likely")
 def libraries_of_its_extra_are_not_there(
     _said: Symptom = seen("tf-no-cuda-libraries", "tf-cannot-dlopen"), driver: Driver = one(vendor="nvidia"), platform: Platform | None = None,
-    named: Symptom | None = seen(tag="tensorflow-library-missed"),
+    named: Symptom | None = seen(tag="tf-misses"),
 ) -> Verdict:  # fmt: skip
     """The driver is there, and TensorFlow finds no CUDA library beside it."""
     return named is None and _system(platform) != "windows" and bool(driver.get("version"))
@@ -121,7 +121,7 @@ def libraries_of_its_extra_are_not_there(
 
 @rule("tensorflow-cpu-build", "likely")
 def it_counted_gpus_and_skipped_them(
-    _said: Symptom = seen("tf-cannot-dlopen", "tf-skips-gpus"), platform: Platform | None = None, named: Symptom | None = seen(tag="tensorflow-library-missed"),
+    _said: Symptom = seen("tf-cannot-dlopen", "tf-skips-gpus"), platform: Platform | None = None, named: Symptom | None = seen(tag="tf-misses"),
 ) -> Verdict:  # fmt: skip
     """It comes to its libraries where the driver has counted a GPU; newer releases do not say which one is missing."""
     return named is None and _system(platform) == "linux"
@@ -129,7 +129,7 @@ def it_counted_gpus_and_skipped_them(
 
 @rule("tensorflow-cpu-build", "likely")
 def somebody_has_a_card_and_it_finds_no_library(
-    _said: Symptom = seen("tf-no-cuda-libraries"), gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None, named: Symptom | None = seen(tag="tensorflow-library-missed"),
+    _said: Symptom = seen("tf-no-cuda-libraries"), gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None, named: Symptom | None = seen(tag="tf-misses"),
 ) -> Verdict:  # fmt: skip
     """On a machine without a GPU the same line is noise; here somebody names his card beside it."""
     return named is None and _system(platform) == "linux" and bool(gpu.fields)
@@ -137,7 +137,7 @@ def somebody_has_a_card_and_it_finds_no_library(
 
 @rule("tensorflow-cpu-build", "possible")
 def somebody_misses_the_gpu_and_it_finds_no_library(
-    _said: Symptom = seen("tf-no-cuda-libraries"), _told: Symptom = seen(tag="gpu-not-used"), platform: Platform | None = None, named: Symptom | None = seen(tag="tensorflow-library-missed"),
+    _said: Symptom = seen("tf-no-cuda-libraries"), _told: Symptom = seen(tag="gpu-not-used"), platform: Platform | None = None, named: Symptom | None = seen(tag="tf-misses"),
 ) -> Verdict:  # fmt: skip
     """The same where the complaint alone shows that a GPU is there."""
     return named is None and _system(platform) == "linux"
@@ -145,7 +145,7 @@ def somebody_misses_the_gpu_and_it_finds_no_library(
 
 @rule("tensorflow-cpu-build", "likely")
 def it_sees_no_gpu_beside_a_driver(
-    answered: TensorFlow = one(gpus=0), _driver: Driver = one(vendor="nvidia"), platform: Platform | None = None, named: Symptom | None = seen(tag="tensorflow-library-missed"),
+    answered: TensorFlow = one(gpus=0), _driver: Driver = one(vendor="nvidia"), platform: Platform | None = None, named: Symptom | None = seen(tag="tf-misses"),
 ) -> Verdict:  # fmt: skip
     """It lists no GPU where the driver is there, and names no library that it misses."""
     return named is None and _system(platform) == "linux" and {"version": answered.get("version")}

@@ -118,7 +118,7 @@ def runtime_of_intels_does_not_start(
 
 @rule("device-node-permissions", "likely")
 def module_was_told_to_close_its_nodes(
-    mode: ModuleParameter = one(module="nvidia", name="NVreg_DeviceFileMode"), said: Symptom = seen(tag="nvidia-gpu-unseen"), root: Symptom = seen("root-alone-sees-it-in-nvtop", "nvidia-smi-refused-without-sudo"),
+    mode: ModuleParameter = one(module="nvidia", name="NVreg_DeviceFileMode"), said: Symptom = seen(tag="unseen"), root: Symptom = seen("root-alone-sees-it-in-nvtop", "nvidia-smi-refused-without-sudo"),
     who: Account | None = one(uid=0),
 ) -> Verdict:  # fmt: skip
     """An option of the module leaves others without access, and root sees the card where this account does not."""

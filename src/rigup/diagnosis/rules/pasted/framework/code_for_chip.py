@@ -59,7 +59,7 @@ def list_of_chips_lacks_the_card(
 @rule("binary-arch-missing", "possible")
 def a_program_of_ones_own_has_no_code(
     error: Symptom = seen("device-function-told"), named: Symptom = seen("ollama-named", "own-build-told", "lemonade-named"), card: Gpu | None = one(vendor="amd"),
-    rocm: Symptom | None = seen(tag="amd-spoken-of"),
+    rocm: Symptom | None = seen(tag="ours"),
 ) -> Verdict:  # fmt: skip
     """What somebody compiled, or a server's bundle, is without the card's target."""
     ours = card is not None or rocm is not None

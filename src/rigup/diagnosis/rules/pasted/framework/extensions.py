@@ -22,7 +22,7 @@ _INTEL_ONLY = re.compile(
 
 @rule("extension-without-platform-build", "likely")
 def extension_is_for_cuda_alone(
-    said: Symptom = seen(tag="bitsandbytes-for-cuda"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen(tag="amd-spoken-of"),
+    said: Symptom = seen(tag="bitsandbytes-for-cuda"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen(tag="of-amds"),
     other: Gpu | None = one(vendor="nvidia"), nvidia: Symptom | None = seen(tag="nvidia-card-spoken-of"),
 ) -> Verdict:  # fmt: skip
     """The wheel has code for CUDA and for processors, and the GPU is AMD's."""

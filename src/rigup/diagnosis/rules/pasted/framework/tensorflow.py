@@ -26,7 +26,7 @@ def lists_no_gpu_that_is_there(
 def trains_without_a_word_of_cuda(
     _advice: Symptom = seen("tf-greets", "tf-could-use-more-instructions"), _trains: Symptom = seen("tf-trains-after-its-advice"),
     driver: Driver | None = one(vendor="nvidia"), card: Gpu | None = one(vendor="nvidia"), asked: Variable | None = one(name="CUDA_VISIBLE_DEVICES"),
-    spoke: Symptom | None = seen("tf-speaks-of-cuda", tag="tensorflow-library-missed"), windows: Platform | None = one(system="windows"),
+    spoke: Symptom | None = seen("tf-speaks-of-cuda", tag="tensorflow-named"), windows: Platform | None = one(system="windows"),
 ) -> Verdict:  # fmt: skip
     """A build with CUDA names its devices between its advice on the processor and the first step."""
     meant = asked is not None and bool(re.match(r"\d", str(asked.get("value"))))

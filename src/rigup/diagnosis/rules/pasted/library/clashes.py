@@ -40,7 +40,7 @@ def tensorflow_was_made_for_another_toolkit(
 
 @rule("cuda-runtime-library-missing", "likely")
 def tensorflow_asks_for_what_lies_behind_the_runtime(
-    said: Symptom = seen(tag="tensorflow-library-missed"), none: Symptom | None = seen("libcuda-not-found", "tf-no-cuda-libraries", "library-asked-for-by-jax", tag="nvidia-driver-silent nvidia-finds-none"),
+    said: Symptom = seen(tag="tf-misses"), none: Symptom | None = seen("libcuda-not-found", "tf-no-cuda-libraries", "library-asked-for-by-jax", tag="nvidia-driver-silent nvidia-finds-none"),
 ) -> Verdict:  # fmt: skip
     """It opens the runtime at import, and all others where the driver has counted a GPU. JAX asks for them at once."""
     lib = str(said.lib)

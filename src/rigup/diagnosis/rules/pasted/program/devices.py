@@ -33,9 +33,7 @@ def selector_lets_no_device_through(
 
 
 @rule("cuda-visible-devices-wrong", "likely")
-def mask_holds_a_word(
-    _nothing: Symptom = seen(tag="program-finds-no-gpu"), mask: Variable = one(name=DEVICE_MASKS)
-) -> Verdict:
+def mask_holds_a_word(_nothing: Symptom = seen(tag="no-device"), mask: Variable = one(name=DEVICE_MASKS)) -> Verdict:
     """`all` is a word of the container toolkit's variable; CUDA and HIP know numbers and UUIDs, and end their list at anything else."""
     first = chosen(mask.value or "")[0].strip("\"'")
     return bool(_WORD.fullmatch(first)) and {"name": mask.name}

@@ -26,7 +26,7 @@ def other_number(error: Symptom, package: Symptom) -> bool:
 
 @rule("garbage-output-on-gfx", "likely")
 def comparison_fails_by_much(
-    said: Symptom = seen("comparison-with-processor-failed", "absolute-difference-failed", "table-of-differences-from-the-processor", "difference-from-the-processor-in-a-line"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen(tag="amd-spoken-of"), other: Gpu | None = one(vendor="nvidia"),
+    said: Symptom = seen("comparison-with-processor-failed", "absolute-difference-failed", "table-of-differences-from-the-processor", "difference-from-the-processor-in-a-line"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen(tag="of-amds"), other: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """A program compared the card's result with another, and the difference is no rounding."""
     off = str(said.get("off"))
@@ -52,7 +52,7 @@ def third_backend_is_far_off(said: Symptom = seen("perplexity-of-backends-in-col
 
 @rule("garbage-output-on-gfx", "possible")
 def schools_sums_come_out_wrong(
-    said: Symptom = seen("sums-of-school-mostly-wrong"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen("instinct-named-by-number", "instinct-named-in-small-letters", tag="amd-spoken-of"), other: Gpu | None = one(vendor="nvidia"),
+    said: Symptom = seen("sums-of-school-mostly-wrong"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen("instinct-named-by-number", "instinct-named-in-small-letters", tag="of-amds"), other: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """A served model fails at what such models do; a small one may do so by itself."""
     rate = float(said.get("value") or said.get("rate") or 1)
@@ -61,7 +61,7 @@ def schools_sums_come_out_wrong(
 
 @rule("garbage-output-on-gfx", "likely")
 def results_differ_side_by_side(
-    said: Symptom = seen("results-side-by-side"), card: Gpu | None = one(vendor="amd"), rocm: Symptom | None = seen(tag="amd-spoken-of"), other: Gpu | None = one(vendor="nvidia"),
+    said: Symptom = seen("results-side-by-side"), card: Gpu | None = one(vendor="amd"), rocm: Symptom | None = seen(tag="ours"), other: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """The same expression on the card and on the processor, and their results are not near each other."""
     gpu, cpu = number_in(said.get("gpu")), number_in(said.get("cpu"))

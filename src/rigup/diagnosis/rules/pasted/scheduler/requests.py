@@ -20,7 +20,7 @@ def _wanted(said: Symptom) -> int:
 
 @rule("slurm-no-gpu-requested", "likely")
 def header_asks_for_none(
-    _none: Symptom = seen(tag="program-finds-no-gpu"), job: JobRequest = one(launcher=("python", "srun"))
+    _none: Symptom = seen(tag="requests-none"), job: JobRequest = one(launcher=("python", "srun"))
 ) -> Verdict:
     """The header of a batch script without its first line, with what it starts below it, and no GPU in it."""
     numbers = any(job.get(name) for name in ("gpus", "gpus_per_node", "gpus_per_task"))
@@ -29,7 +29,7 @@ def header_asks_for_none(
 
 @rule("slurm-no-gpu-requested", "likely")
 def program_computes_on_the_processor(
-    _said: Symptom = seen(tag="program-finds-no-gpu"), job: JobRequest = one(asked=False)
+    _said: Symptom = seen(tag="requests-cpu"), job: JobRequest = one(asked=False)
 ) -> Verdict:
     """Slurm's own answer has no GPU among the job's resources, and a program takes the processor."""
     return "cpu" not in (job.get("partition") or "").lower() and {"partition": job.get("partition")}
@@ -37,7 +37,7 @@ def program_computes_on_the_processor(
 
 @rule("slurm-no-gpu-requested", "likely")
 def step_lists_no_card_though_its_driver_answers(
-    said: Symptom = seen(tag="requests-empty"), _step: Symptom = seen("srun-task-failed"), _program: Symptom = seen(tag="program-finds-no-gpu"), job: JobRequest | None = None,
+    said: Symptom = seen(tag="requests-empty"), _step: Symptom = seen("srun-task-failed"), _program: Symptom = seen(tag="no-device"), job: JobRequest | None = None,
     mask: Variable | None = one(name=CUDA_MASK),
 ) -> Verdict:  # fmt: skip
     """Without a driver nvidia-smi ends otherwise: this one answers, and a control group shows the step none of its cards."""

@@ -6,6 +6,18 @@ from rigup.knowledge import wsl
 from rigup.machine.kinds import Gpu, Platform, Symptom, Toolkit, Torch
 
 
+@rule("wsl-wheel-bundled-hsa-runtime", "likely")
+def torch_sees_none_of_what_rocminfo_names(
+    platform: Platform = one(wsl=2),
+    torch: Torch = one(available=False),
+    card: Gpu = one(vendor="amd", seen_by="rocminfo"),
+) -> Verdict:
+    """The system's runtime names the card and torch finds none; which torch it is, nobody tells."""
+    plain = torch.knows("cuda") and bool(torch.get("cuda"))
+    new = bool(torch.get("hip")) and wsl.runtime_knows_wsl(torch.hip or "")
+    return platform.wsl == 2 and not plain and not new and {"name": card.get("name")}
+
+
 @rule("wsl-wheel-bundled-hsa-runtime", "possible")
 def wheel_finds_none_where_wsl_is_spoken_of(
     card: Gpu = one(vendor="amd", integrated=False), _spoken: Symptom = seen("wsl-lived-in"), said: Symptom = seen("torch-no-cuda-gpus", runtime="HIP"),

@@ -57,7 +57,7 @@ def linker_misses_what_the_program_has_loaded(
 
 @rule("wsl-libcuda-link", "likely")
 def driver_is_in_windows_folder_and_not_found(
-    said: Symptom = seen("libcuda-not-found", tag="libcuda-missed"), _there: Symptom = seen("wsl-folder-has-libcuda", "wsl-tool-runs-by-its-path"), package: SystemPackage | None = one(state="installed"),
+    said: Symptom = seen("libcuda-not-found", tag="sides-libcuda"), _there: Symptom = seen("wsl-folder-has-libcuda", "wsl-tool-runs-by-its-path"), package: SystemPackage | None = one(state="installed"),
     works: Torch | None = one(available=True),
 ) -> Verdict:  # fmt: skip
     """Windows's folder has the library, and a program that looks in the loader's own places finds none."""
