@@ -244,7 +244,6 @@ def allocator_setting(said: Symptom = seen(tag="torch-out-of-memory")) -> Params
     return {"variable": f"PYTORCH_{runtime}_ALLOC_CONF", "setting": setting}
 
 
-# -- memory that processor and GPU share
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def carve_out_starves_torch(
     gpu: Gpu = one(integrated=True), said: Symptom = seen("hip-memory-figures", tag="torch-out-of-memory")
