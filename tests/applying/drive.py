@@ -6,19 +6,19 @@ from typing import Any
 
 import click
 
-from rigup.cli.taking import Manner, go, resumed
+from rigup.cli.taking import RunOptions, go, resumed
 from rigup.plan.applying.journal import Intent
 
 
 def main(path: str, how: str) -> int:
     """Take what the file says (`go`), or go on with the last run (`resume`); as `rigup fix --json` would (`data`, `foreseen`)."""
     data = how in ("data", "foreseen")
-    manner = Manner(yes=True, dry_run=how == "foreseen", quiet=True, as_json=data, schema="rigup.fix/1")
+    options = RunOptions(yes=True, dry_run=how == "foreseen", quiet=True, as_json=data, schema="rigup.fix/1")
     if how == "resume":
-        return resumed(manner)
+        return resumed(options)
     with open(path, encoding="utf-8") as file:
         told: dict[str, Any] = json.load(file)
-    return go(Intent(**told), manner)
+    return go(Intent(**told), options)
 
 
 if __name__ == "__main__":

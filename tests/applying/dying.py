@@ -89,16 +89,16 @@ def forked(world: World, call: Callable[[], int]) -> tuple[int, str]:
 
 def taking(world: World, steps: Steps, dies: Callable[[], None] | None = None) -> tuple[int, str]:
     """Take steps."""
-    from rigup.cli.taking import Manner, go
+    from rigup.cli.taking import RunOptions, go
     from rigup.plan.applying.journal import Intent
 
-    manner = Manner(yes=True, dry_run=False, quiet=True, as_json=False, schema="test/1")
+    options = RunOptions(yes=True, dry_run=False, quiet=True, as_json=False, schema="test/1")
     intent = Intent(title="a wish", steps=steps, asked={"folder": str(world.files)}, environment=str(world.environment))
 
     def call() -> int:
         if dies:
             dies()
-        return go(intent, manner)
+        return go(intent, options)
 
     return forked(world, call)
 

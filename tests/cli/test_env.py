@@ -213,7 +213,7 @@ def test_conda_gets_the_projects_name_and_not_that_of_its_venv(copy, capsys):
 @pytest.mark.parametrize("word", ["", "work", "./.venv"])
 def test_fix_means_the_environment_that_run_means(copy, word, monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr("rigup.cli.fix._fixed", lambda _cause, _source, there, _program: asked.append(there) or
+    monkeypatch.setattr("rigup.workflows.mending.ways_to_mend", lambda _cause, _source, there, _program: asked.append(there) or
                         {"findings": [], "plan": None})  # fmt: skip
     assert run(["fix", "cpu-only-torch", *(("--env", word) if word else ())]) == 1
     assert [os.path.abspath(one) for one in asked] == [str(copy)]
@@ -274,8 +274,8 @@ def test_history_is_told_by_the_clock_of_the_machine(copy, capsys, monkeypatch):
 
 
 def test_the_environment_of_this_folder_is_meant_where_none_is_active(copy, tmp_path, monkeypatch):
-    from rigup.cli.meant import beside as here
-    from rigup.cli.meant import folder_of
+    from rigup.workflows.environments import folder_of
+    from rigup.workflows.environments import in_this_folder as here
 
     assert here() == folder_of("") == folder_of("work") == str(copy)
     assert folder_of("./no/such") == "./no/such"

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from programs import DOCTOR, LIMIT, Terminal, run
 
-from rigup.cli.attend import attend
 from rigup.machine.witness import witnessed
+from rigup.workflows.supervision import supervised
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="limits and signals of POSIX systems")
 HERE = Path(__file__).parent
@@ -282,7 +282,7 @@ def test_a_notebook_server_of_one_environment_has_its_kernel_in_another(two_envi
 def test_variables_of_the_program_are_judged_not_those_of_the_shell(tmp_path):
     """`env NAME=value program`: the shell never had it."""
     program = script(tmp_path, "import time\ntime.sleep(0.6)\nraise SystemExit(1)\n")
-    ended = attend(("env", "CUDA_VISIBLE_DEVICES=7", sys.executable, str(program)))
+    ended = supervised(("env", "CUDA_VISIBLE_DEVICES=7", sys.executable, str(program)))
     assert "CUDA_VISIBLE_DEVICES=7" in witnessed(ended)[0].host.variables().body.splitlines()
     assert "CUDA_VISIBLE_DEVICES" not in os.environ
 

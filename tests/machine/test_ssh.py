@@ -14,10 +14,11 @@ import pytest
 from collecting import program
 
 from rigup.cli import run as command_line
-from rigup.cli.hosts import answered, diagnosed, node_of
+from rigup.cli.hosts import answers, error
 from rigup.machine.collect import posix, remote, ssh
 from rigup.machine.collect.ssh import Connection, Failure, Limits, cleaned
 from rigup.machine.collect.tree import discard
+from rigup.workflows.diagnosing import node_of, of_hosts
 
 CONFIG = """
 Host {name}
@@ -144,7 +145,7 @@ def report(capsys, *arguments):
 
 
 def test_a_machine_over_ssh_is_judged_as_it_judges_itself(server):
-    there, here = answered("node7"), answered("localhost")
+    there, here = answers(["node7"])["node7"], answers(["localhost"])["localhost"]
     assert "error" not in there, there
     assert there["verdict"] == here["verdict"]
     assert [finding["cause"] for finding in there["findings"]] == [finding["cause"] for finding in here["findings"]]
@@ -179,7 +180,7 @@ def test_nothing_is_left_on_the_other_side(server, tmp_path):
     work = tmp_path / "work"
     work.mkdir()
     server.entry(f'cd {work}; export TMPDIR={work} HOME={work}; exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"')
-    assert "error" not in answered("node7")
+    assert "error" not in answers(["node7"])["node7"]
     assert os.listdir(work) == []
 
 
@@ -187,7 +188,7 @@ def test_a_jump_host_is_passed(server):
     before = server.log.count("Accepted publickey")
     server.add("behind", more="  ProxyJump node7\n")
     # ssh starts itself for the jump: it finds the configuration that it was given.
-    told = answered("behind")
+    told = answers(["behind"])["behind"]
     assert "error" not in told, told
     assert told["machine"]["platforms"][0]["place"].startswith("behind")
     assert server.log.count("Accepted publickey") - before == 2
@@ -279,7 +280,7 @@ def test_a_far_side_without_a_shell(server):
 
 def test_a_connection_that_breaks_in_the_middle(server):
     server.entry("echo; echo @rigup-stream/1 posix; echo '@file /etc/x'; echo '|half'; /bin/sleep 1; kill -9 $PPID")
-    assert answered("node7", quiet=True)["error"] == "cut-off"
+    assert of_hosts(["node7", "localhost"], wake=False, refused=error)["node7"]["error"] == "cut-off"
 
 
 def test_a_far_side_that_says_nothing(server):
@@ -300,7 +301,7 @@ def test_a_far_side_that_never_ends(server, monkeypatch):
 
 def test_a_far_side_that_answers_garbage_and_says_that_it_is_done(server):
     server.entry("printf 'hello \\033[2J\\n@done 0\\n'; cat >/dev/null")
-    assert answered("node7", quiet=True)["error"] == "no-shell"
+    assert of_hosts(["node7", "localhost"], wake=False, refused=error)["node7"]["error"] == "no-shell"
 
 
 def test_words_of_the_far_side_cannot_command_the_terminal(server):
@@ -330,7 +331,7 @@ def test_an_answer_that_speaks_of_other_places_stays_inside(server, tmp_path):
 
 def test_errors_of_all_hosts_are_values(server):
     server.add("stranger", known="unknown")
-    told = diagnosed(["stranger", "node7", "stranger"])
+    told = answers(["stranger", "node7", "stranger"])
     assert list(told) == ["stranger", "node7"]
     assert told["stranger"]["error"] == "host-key"
     assert told["stranger"]["because"]

@@ -49,6 +49,19 @@ class Commands(click.Group):
         command: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).command
         return translated(command)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what a workflow refuses is told as click tells what is wrong."""
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.Abort, click.exceptions.Exit, OSError):
+            raise
+        except Exception as error:
+            from rigup.cli.failing import spoken
+
+            if (shown := spoken(error)) is None:
+                raise
+            raise shown from error
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

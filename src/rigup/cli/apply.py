@@ -5,14 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rigup.cli.failing import spoken
-from rigup.cli.meant import beside
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
-    from rigup.cli.taking import Manner
+    from rigup.cli.taking import RunOptions
     from rigup.plan.applying.journal import Intent
-    from rigup.stack.choice import Choice
 
 Answer = dict[str, Any]
 SCHEMA = "rigup.apply/1"
@@ -51,34 +48,29 @@ def command(
     The plan is shown, and nothing is done before you agree. What a run has done is taken back by `rigup undo`; one
     that was broken off, or that waits for a restart, goes on with --resume.
     """
-    from rigup.cli.taking import Manner, on_record, resumed, taken
-    from rigup.plan.applying.journal import JournalError
-    from rigup.plan.applying.taking import Failed
+    from rigup.cli.taking import RunOptions, on_record, resumed, taken
 
     if as_json:
         choose("en")  # data is the same in every language
-    manner = Manner(yes=yes, dry_run=dry_run, quiet=quiet, as_json=as_json, schema=SCHEMA)
-    try:
-        if resume:
-            return resumed(manner)
-        with on_record(manner, (*wishes, *files, locked)) as manner:
-            if locked or (len(wishes) == 1 and _is_lock(wishes[0])):
-                return _from_lock(locked or wishes[0], environment, manner)
-            intent, plan = _meant(wishes, files, environment, options)
-            status = taken(intent, plan, manner)
-        done = status == 0 and plan["verdict"] == "possible" and intent.environment and not dry_run
-        return _proven(intent.environment, manner, proven) if done else status
-    except (JournalError, Failed) as error:
-        raise spoken(error) from error
+    run = RunOptions(yes=yes, dry_run=dry_run, quiet=quiet, as_json=as_json, schema=SCHEMA)
+    if resume:
+        return resumed(run)
+    with on_record(run, (*wishes, *files, locked)) as run:
+        if locked or (len(wishes) == 1 and _is_lock(wishes[0])):
+            return _from_lock(locked or wishes[0], environment, run)
+        intent, plan = _planned(wishes, files, environment, options)
+        status = taken(intent, plan, run)
+    done = status == 0 and plan["verdict"] == "possible" and intent.environment and not dry_run
+    return _proven(intent.environment, run, proven) if done else status
 
 
-def _proven(environment: str, manner: "Manner", wanted: bool) -> int:
+def _proven(environment: str, run: "RunOptions", wanted: bool) -> int:
     """Verify what was made, where that was asked for, or a person at a terminal agrees; the exit status."""
     import sys
 
     from rigup.cli.verify import command as verify
 
-    if not wanted and (manner.yes or manner.silent or not sys.stdin.isatty()):
+    if not wanted and (run.yes or run.silent or not sys.stdin.isatty()):
         return 0
     click.echo()
     if not wanted and not click.confirm(_("Prove now that it computes right?"), default=True):
@@ -86,64 +78,20 @@ def _proven(environment: str, manner: "Manner", wanted: bool) -> int:
     return int(click.get_current_context().invoke(verify, environment=environment) or 0)
 
 
-def _meant(
+def _planned(
     wishes: tuple[str, ...], files: tuple[str, ...], environment: str, options: dict[str, Any]
 ) -> "tuple[Intent, Answer]":
     """What is to be done, with the plan that says why."""
-    import msgspec
-
-    from rigup.cli.plan import chosen_for
+    from rigup.cli.progress import Waiting
     from rigup.plan.answer import answer
+    from rigup.workflows import intents
+    from rigup.workflows.environments import in_this_folder
+    from rigup.workflows.planning import Request, chosen
 
-    where = environment or beside()
-    choice = chosen_for(wishes, files, None, where, options, resolve=True)
-    intent = intent_of(choice, plan := answer(choice))
-    terms = msgspec.to_builtins(choice.wish.terms)
-    again = {"wishes": list(choice.wish.packages), "environment": where, "options": options, "terms": terms}
-    return msgspec.structs.replace(intent, asked={**intent.asked, **again}), plan
-
-
-def intent_of(choice: "Choice", plan: Answer) -> "Intent":
-    """A choice with its plan as the journal keeps it."""
-    from rigup.plan.environments.made_for import made_for
-
-    return intent_of_plan(plan, made_for(choice.site))
-
-
-def intent_of_plan(plan: Answer, facts: Answer) -> "Intent":
-    """A plan as the journal keeps it; `facts` of the machine that it was made for."""
-    from rigup.plan.applying.journal import Intent
-    from rigup.plan.applying.stage import of_environment
-
-    steps = plan["steps"]
-    changes = any(of_environment(step) and step["state"] == "needed" for step in steps)
-    stack = ", ".join(f"{name} {version}".strip() for name, version in plan["packages"].items() if "[" not in name)
-    return Intent(
-        title=stack or ", ".join(plan["wish"]), steps=steps, asked={"folder": os.getcwd()},
-        environment=os.path.abspath(plan["environment"]["path"]) if changes else "",
-        told={
-            **{name: plan[name] for name in ("wish", "packages", "indexes", "variables")},
-            "python": plan["environment"]["python"], "facts": facts, **promised(plan),
-        },
-    )  # fmt: skip
-
-
-def promised(plan: Answer) -> Answer:
-    """What the environment has to hold afterwards: all that was resolved, else the builds that were chosen."""
-    told = plan.get("resolution") or {"packages": [], "whole": False}
-    exact = {name: version for name, version in plan["packages"].items() if "[" not in name and version[:1].isdigit()}
-    every = {one["name"]: one["version"] for one in told["packages"]}
-    sizes = {
-        one["name"]: (one.get("size", 0), one.get("disk", 0))
-        for one in told["packages"]
-        if one.get("url", "").startswith("http")
-    }
-    return {
-        "resolved": exact | every,
-        "sizes": sizes,
-        "whole": told["whole"],
-        "before": plan["environment"].get("installed", []),
-    }
+    request = Request(wishes=wishes, files=files, environment=environment or in_this_folder(), **options)
+    choice = chosen(request, resolve=True, waiting=Waiting)
+    plan = answer(choice)
+    return intents.of_request(request, choice, plan), plan
 
 
 def _is_lock(word: str) -> bool:
@@ -155,7 +103,7 @@ def _is_lock(word: str) -> bool:
     return is_lock(word)
 
 
-def _from_lock(path: str, environment: str, manner: Any) -> int:
+def _from_lock(path: str, environment: str, run: "RunOptions") -> int:
     from rigup.cli.locked import from_lock
 
-    return from_lock(path, environment, manner)
+    return from_lock(path, environment, run)

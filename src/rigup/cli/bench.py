@@ -76,11 +76,11 @@ def _names(told: str) -> tuple[str, ...]:
 
 def _measured(environment: str, wish: dict[str, Any]) -> Answer:
     from rigup.bench.bench import bench
-    from rigup.cli.meant import folder_of
     from rigup.cli.progress import Waiting
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError
     from rigup.verify.environment import VerifyError
+    from rigup.workflows.environments import folder_of
 
     environment = folder_of(environment)
     try:
@@ -96,8 +96,8 @@ def _measured(environment: str, wish: dict[str, Any]) -> Answer:
 def _other(word: str, environment: str) -> Answer:
     """What is to be set beside it, before a minute is spent. Raises ClickException where the word names nothing."""
     from rigup.bench.comparing import CompareError, other
-    from rigup.cli.meant import folder_of
     from rigup.knowledge.tables import KnowledgeError
+    from rigup.workflows.environments import folder_of
 
     try:
         return other(word, os.path.abspath(folder_of(environment)))

@@ -1,15 +1,14 @@
 """`rigup bundle`: a lock with all its files and a script, in one archive, for machines without a network."""
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.arguments import told
 from rigup.cli.data import data_text
 from rigup.cli.env_files import free
-from rigup.cli.lock import lock_of, options, summary, told_of
-from rigup.cli.meant import here, told
+from rigup.cli.lock import options, summary, told_of
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
@@ -28,12 +27,16 @@ def command(words: tuple[str, ...], output: str, force: bool, quiet: bool, as_js
     There, `rigup apply FILE.tar` makes the environment and asks nobody else; a machine without rigup unpacks the
     archive and runs `sh install.sh FOLDER`. Files are those for this machine's system and processor.
     """
+    from rigup.cli.progress import Waiting
+    from rigup.workflows.locking import packed
+
     if as_json:
         choose("en")
     with told():
         path = free(output, force)
         lock = _lock(words, wished)
-        size = _written(lock, path)
+        with Waiting(_("Getting the files …")):
+            size = packed(lock, path)
     if as_json:
         answer = {"schema": SCHEMA, "path": str(path), "bytes": size, **summary(lock)}
         click.echo(data_text(answer))
@@ -47,26 +50,10 @@ def command(words: tuple[str, ...], output: str, force: bool, quiet: bool, as_js
 
 def _lock(words: tuple[str, ...], wished: dict[str, Any]) -> "Lock":
     """A file is a lock; all else is locked first."""
+    from rigup.cli.progress import Waiting
     from rigup.plan.environments import lockfile
+    from rigup.workflows.locking import lock_of
 
     if len(words) == 1 and words[0].endswith(".toml") and Path(words[0]).is_file():
         return lockfile.read(words[0])
-    return lock_of(words, **wished)
-
-
-def _written(lock: "Lock", path: Path) -> int:
-    """Files come into a folder beside the archive: there is the room for them."""
-    import msgspec
-
-    from rigup.cli.progress import Waiting
-    from rigup.plan.environments import bundle, fetching, locked
-    from rigup.plan.environments.resolver import resolver_for
-
-    site = here()
-    wanted = locked.here(lock, site)
-    with (
-        tempfile.TemporaryDirectory(prefix=".rigup-draft-", dir=path.parent) as folder,
-        Waiting(_("Getting the files …")),
-    ):
-        fetching.fetch(lock, wanted, site, resolver_for(lock.python), Path(folder))
-        return bundle.write(msgspec.structs.replace(lock, packages=tuple(wanted)), Path(folder), path)
+    return lock_of(words, **wished, waiting=Waiting)

@@ -38,9 +38,9 @@ def command(before: str, after: str, as_json: bool, verbose: int, wake: bool) ->
 
 def compared(before: str, after: str, wake: bool = False) -> dict[str, Any]:
     """The answer as data. Raises click.ClickException where one of the two cannot be read."""
-    from rigup.cli.difference import as_data
     from rigup.machine.difference import differences
     from rigup.machine.portrait import portrait
+    from rigup.workflows.differences import as_data
 
     mine, theirs = (portrait(_facts(name, wake)) for name in (before, after))
     common = sorted(mine.facts.keys() & theirs.facts.keys())
@@ -94,21 +94,17 @@ def _opened(path: str | None, wake: bool) -> Facts:
 
 def _asked(host: str, wake: bool) -> Facts:
     """A machine at the other end of the person's own ssh."""
-    from rigup.cli.hosts import error, node_of
-    from rigup.machine.collect import remote, tree
-    from rigup.machine.collect.ssh import Connection, Failure
+    from rigup.cli.hosts import error
+    from rigup.machine.collect import tree
+    from rigup.machine.collect.ssh import Failure
+    from rigup.workflows.diagnosing import facts_of_host
 
     if sys.stderr.isatty():
         click.echo(_("Asking {host} …").format(host=host), err=True)
-    connection = Connection(host)
     try:
-        made = remote.collected(connection.trip, wake)
-        if not made.system:
-            raise Failure("no-shell")
-        return remote.seen(made, node_of(host), wake)
+        return facts_of_host(host, wake)
     except Failure as failure:
         told = error(failure)
         raise click.ClickException(" ".join(filter(None, (host + ":", told["because"], told["next"])))) from failure
     finally:
-        connection.close()
         tree.discard()

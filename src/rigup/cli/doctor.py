@@ -52,9 +52,9 @@ def command(source: str | None, hosts: tuple[str, ...], program: tuple[str, ...]
         click.echo(access())
         return 0
     if program:
-        from rigup.cli.tried import tried
+        from rigup.cli.program_report import run_and_diagnose
 
-        return tried(
+        return run_and_diagnose(
             program, form["as_json"], form["verbose"], wake, _wants_color(), form["since_ok"], form["with_values"]
         )
     if form["since_ok"] and (hosts or source is not None):
@@ -141,11 +141,11 @@ def _issue(source: str | None, wake: bool) -> int:
 
 def _others(source: str | None, hosts: tuple[str, ...], form: dict[str, Any], wake: bool) -> int:
     """Other machines. One that answers is printed as this one would be, several as a table and then each."""
-    from rigup.cli.hosts import SCHEMA, diagnosed, status, text
+    from rigup.cli.hosts import SCHEMA, answers, status, text
 
     if source is not None:
         raise click.UsageError(_("Give --from or --host: a report of a machine, or a machine to ask."))
-    found = diagnosed(hosts, wake)
+    found = answers(hosts, wake)
     told = {name: _told(answer, form) for name, answer in found.items()}
     if not form["as_json"]:
         click.echo(text(told, form["verbose"], _wants_color()), color=_wants_color())
@@ -158,15 +158,15 @@ def _others(source: str | None, hosts: tuple[str, ...], form: dict[str, Any], wa
 
 def _answer(source: str | None, wake: bool, since_ok: bool = False) -> dict[str, Any]:
     from rigup.cli.progress import Waiting
-    from rigup.cli.since import here
     from rigup.diagnosis.answer import diagnose
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError
+    from rigup.workflows.diagnosing import this_machine
 
     told = _("Reading this machine …") if source is None else _("Reading {source} …").format(source=source)
     try:
         with Waiting(told):
-            return here(wake, since_ok) if source is None else diagnose(source, wake)
+            return this_machine(wake, since_ok) if source is None else diagnose(source, wake)
     except (SourceError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
 

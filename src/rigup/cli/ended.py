@@ -10,17 +10,12 @@ from rigup.cli.layout import wrapped
 from rigup.language import _, sentences
 
 if TYPE_CHECKING:
-    from rigup.plan.applying.journal import Intent, Record
+    from rigup.plan.applying.journal import Record
     from rigup.plan.applying.taking import Outcome
 
 Answer = dict[str, Any]
 _TAIL = 12  # lines of a log that are shown
 _MOST = 60  # among which they are
-
-
-def restarts(intent: "Intent") -> bool:
-    """Whether what is changed counts from the next start on."""
-    return any(step["restart"] and step["where"] == "here" and step.get("state") == "needed" for step in intent.steps)
 
 
 def well(record: "Record", outcome: "Outcome") -> list[str]:
@@ -29,6 +24,7 @@ def well(record: "Record", outcome: "Outcome") -> list[str]:
         return _before_restart() or wrapped(outcome.because)
     from rigup.plan.applying.state import left_to_others
     from rigup.plan.applying.undoing import set_aside
+    from rigup.workflows.applying import restarts
 
     intent = record.intent()
     lines = wrapped(_("Done. `rigup undo` takes it back."))
@@ -83,6 +79,7 @@ def _before_restart() -> list[str]:
 def failure(record: "Record", outcome: "Outcome") -> None:
     """What failed, its last words, what the doctor makes of them, and what to do next."""
     from rigup.plan.applying.taking import tail
+    from rigup.workflows.applying import what_now
 
     step = record.intent().steps[outcome.step] if outcome.step >= 0 else None
     what = _("Step {number} failed: {title}.").format(number=outcome.step + 1, title=step["title"]) if step else ""
@@ -93,16 +90,6 @@ def failure(record: "Record", outcome: "Outcome") -> None:
     click.echo("\n" + "\n".join(lines), err=True)
     if diagnosis := _diagnosis(record, outcome.step):
         click.echo("\n" + diagnosis, err=True)
-
-
-def what_now(record: "Record") -> str:
-    """What a person can do after a run that did not come to its end."""
-    from rigup.plan.applying.state import staged, touched
-
-    again = _("`rigup apply --resume` tries again from there.")
-    if any(number not in staged(record) for number in touched(record)):
-        return sentences(_("What was done before it stays; `rigup undo` takes that back."), again)
-    return sentences(_("Nothing was changed: the environment is as it was."), again)
 
 
 def _not_reached(record: "Record") -> str:

@@ -6,11 +6,11 @@ from typing import Any
 import click
 
 from rigup.cli import env_changes as changes
+from rigup.cli.arguments import told
 from rigup.cli.data import data_text
 from rigup.cli.env_group import Environments
-from rigup.cli.meant import defaults, environment, here, told
-from rigup.cli.run import surroundings_of
 from rigup.language import _, choose
+from rigup.workflows.environments import defaults, environment, surroundings_of, this_machine
 
 SCHEMA = "rigup.env/1"
 _SHELLS = ("bash", "zsh", "sh", "fish", "csh", "tcsh", "powershell")
@@ -112,7 +112,7 @@ def _shown(name: str) -> dict[str, Any]:
         "wish": list(kept.wish) if kept else [], "made_at": kept.made_at if kept else None, "plan": kept.plan if kept else None,
         "variables": {one.name: one.value for one in of_environment(there)},
         "packages": {one.name: one.version for one in packages(there)}, "made_for": kept.facts if kept else {},
-        "differences": differences(kept.facts, here(there.path)) if kept and kept.facts else [],
+        "differences": differences(kept.facts, this_machine(there.path)) if kept and kept.facts else [],
     }  # fmt: skip
 
 
@@ -135,7 +135,7 @@ def _exported(name: str, form: str) -> str:
 
     there = environment(name)
     if form == "pylock":
-        return lockfile.text(locking.of_environment(there, here(there.path)))
+        return lockfile.text(locking.of_environment(there, this_machine(there.path)))
     if form == "dotenv":
         return shells.dotenv({one.name: one.value for one in surroundings_of(there).variables})
     return exporting.requirements(there) if form == "requirements" else exporting.conda(there)

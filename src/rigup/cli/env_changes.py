@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.arguments import told
 from rigup.cli.data import data_text
 from rigup.cli.env_files import asked
-from rigup.cli.meant import defaults, environment, told
 from rigup.language import _, choose
+from rigup.workflows.environments import defaults, environment
 
 if TYPE_CHECKING:
     from rigup.plan.environments.folder import Environment
@@ -130,12 +131,12 @@ def _tell_what_it_is(there: "Environment", built: Path) -> None:
     """The first one's record; for one that rigup did not make, what the devices need."""
     import msgspec
 
-    from rigup.cli.meant import of_devices
     from rigup.plan.environments import record
+    from rigup.workflows.environments import device_needs
 
     kept = record.read(there.path)
     if kept is None:
-        needed, _libraries = of_devices(there.path)
+        needed, _libraries = device_needs(there.path)
         variables = {one.name: one.value for one in needed}
         kept = record.Record(python=".".join(there.python.split(".")[:2]), manager=there.kind, variables=variables)
     record.write(built, msgspec.structs.replace(kept, plan="", made_at=""))
@@ -218,10 +219,10 @@ def _say(there: list["Leftover"], gone: bool, as_json: bool) -> None:
 @click.option("--inside", is_flag=True, help="Keep it in the environment, for a Jupyter that runs there.")
 def kernel(name: str, called: str, title: str, inside: bool) -> int:
     """Register an environment as a kernel for notebooks, with the variables that its devices need."""
-    from rigup.cli.run import surroundings_of
     from rigup.plan.environments.found import name_of
     from rigup.plan.environments.kernels import kernels_folder, register
     from rigup.plan.environments.running import merged
+    from rigup.workflows.environments import surroundings_of
 
     with told():
         there = environment(name)

@@ -1,18 +1,16 @@
 """`rigup explain`: what a cause means. The texts are tables; an error message finds its cause by signature."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from rigup.cli.guard import style
 from rigup.cli.layout import padded, wrapped
-from rigup.language import _, choose, current
+from rigup.language import _, choose
 
 if TYPE_CHECKING:
-    from rigup.schemas.explain import Cause
-
-_SPELT = 0.75  # of 1: how alike a word and the name of a cause are to be
+    from rigup.schemas.explain import Cause, Explain
 
 
 @click.command("explain")
@@ -25,27 +23,28 @@ def command(words: tuple[str, ...], as_json: bool) -> int:
     """
     if as_json:
         choose("en")  # data is the same in every language
+    from rigup.workflows.explaining import explained
+
     asked = " ".join(words)
-    found = _all() if not asked else _found(asked)
-    near = [] if found else _near(asked)
+    told = explained(asked)
     if as_json:
-        from rigup.machine.outward import outward_text
-
-        click.echo(_data(outward_text(asked), found, near))
-    elif not found and not near:
+        click.echo(_data(told))
+    elif not told.causes and not told.near:
         click.echo("\n".join(wrapped(_unknown())), err=True)
+    elif told.near:
+        click.echo(_nearest(told.near))
     else:
-        click.echo(_nearest(near) if near else _told(found[0]) if len(found) == 1 else _chosen(asked, found))
-    return 0 if found or near else 1
+        click.echo(_told(told.causes[0]) if len(told.causes) == 1 else _chosen(asked, told.causes))
+    return 0 if told.causes or told.near else 1
 
 
-def _data(asked: str, found: "list[Cause]", near: "list[Cause]") -> str:
+def _data(told: "Explain") -> str:
     import msgspec
 
-    from rigup.schemas.explain import Explain
+    from rigup.machine.outward import outward_text
 
-    told = msgspec.to_builtins(Explain(asked=asked, causes=found, near=near))
-    return json.dumps(told, ensure_ascii=False, indent=1)
+    outward = msgspec.structs.replace(told, asked=outward_text(told.asked))
+    return json.dumps(msgspec.to_builtins(outward), ensure_ascii=False, indent=1)
 
 
 def _unknown() -> str:
@@ -56,62 +55,6 @@ def _unknown() -> str:
 
 def _chosen(asked: str, found: "list[Cause]") -> str:
     return _several(found) if asked else _listing(found)
-
-
-def _all() -> "list[Cause]":
-    from rigup.knowledge.doctor_tables import causes
-
-    return [_entry(cause) for cause in causes()]
-
-
-def _found(asked: str) -> "list[Cause]":
-    """The cause of that name; else causes that the message decides, that are mostly behind it, or that account for it."""
-    from rigup.knowledge.doctor_tables import causes
-
-    if asked.strip() in causes():
-        return [_entry(asked.strip())]
-    heard = _heard(asked)
-    meant = [row.means for row in heard if row.means] + [row.usually for row in heard if row.usually]
-    families = {row.family for row in heard}
-    explaining = [cause for cause, row in causes().items() if {said.id for said in heard} & set(row.explains)]
-    nearest = sorted(explaining, key=lambda cause: causes()[cause].family not in families)
-    return [_entry(cause) for cause in dict.fromkeys([*meant, *nearest]) if cause in causes()]
-
-
-def _near(asked: str) -> "list[Cause]":
-    """Where nothing fits: causes named almost so, else those that people report in such words."""
-    from difflib import get_close_matches
-
-    from rigup.knowledge.doctor_tables import causes
-    from rigup.knowledge.likeness import nearest
-
-    named = get_close_matches(asked.strip(), causes(), n=3, cutoff=_SPELT)
-    return [_entry(cause) for cause in named or [like.cause for like in nearest(asked)]]
-
-
-def _heard(asked: str) -> list[Any]:
-    from rigup.knowledge.doctor_tables import signatures_of
-    from rigup.machine.matcher import match
-    from rigup.machine.texts import Text
-
-    ids = {symptom.values()["id"] for symptom, _told in match(Text("asked", asked))}
-    return list(signatures_of(ids))
-
-
-def _entry(cause: str) -> "Cause":
-    import msgspec
-
-    from rigup.knowledge.doctor_tables import causes, texts
-    from rigup.schemas.explain import Cause
-
-    row, text = causes()[cause], texts(current()).get(cause)
-    entry = Cause(cause=cause, family=row.family, severity=row.severity, layer=row.layer)
-    if text is None:
-        return entry
-    return msgspec.structs.replace(
-        entry, title=text.title[-1] if text.title else "", meaning=text.meaning, recognise=text.recognise,
-        mends=text.mends, in_vain=text.in_vain, sources=list(text.sources),
-    )  # fmt: skip
 
 
 def _told(entry: "Cause") -> str:

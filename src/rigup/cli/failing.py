@@ -1,6 +1,8 @@
-"""What a command could not do although it was asked rightly: exit status 1, where wrong usage is 2."""
+"""What a workflow raises, as the command line tells it: exit status 1 where the work failed, 2 where the request is wrong."""
 
 import click
+
+from rigup.workflows.errors import CannotBeDoneError, UnclearMachineError, WorkflowError, told_of
 
 
 class CannotBeDone(click.ClickException):
@@ -9,11 +11,21 @@ class CannotBeDone(click.ClickException):
     status = 1
 
 
-def spoken(error: Exception) -> click.ClickException:
-    """An error as a command tells it: what cannot be done now is no fault of who asked for it."""
-    from rigup.plan.applying.journal import BusyError
-    from rigup.plan.applying.taking import Failed
-    from rigup.plan.environments.lock_fields import CannotBeHadError
+class WrongRequest(click.ClickException):
+    """What was asked for cannot be understood, or names what is not there."""
 
-    now = isinstance(error, BusyError | CannotBeHadError | Failed)
-    return (CannotBeDone if now else click.ClickException)(str(error))
+    exit_code = 2
+
+
+def spoken(error: Exception) -> click.ClickException | None:
+    """An error as a command tells it; None for a fault of rigup's own."""
+    if isinstance(error, OSError) or (told := told_of(error)) is None:
+        return None
+    return _kind(told)(str(told))
+
+
+def _kind(error: WorkflowError) -> type[click.ClickException]:
+    """What cannot be done now is no fault of who asked for it."""
+    if isinstance(error, CannotBeDoneError):
+        return CannotBeDone
+    return click.UsageError if isinstance(error, UnclearMachineError) else WrongRequest

@@ -1,23 +1,16 @@
 """`rigup fix`: the steps that mend a finding, shown, and taken when you agree; then the doctor looks again."""
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from rigup.cli.data import data_text
 from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
-from rigup.cli.meant import in_full
 from rigup.language import _, choose, sentences
 
-if TYPE_CHECKING:
-    from rigup.stack.site import Site
-
 Answer = dict[str, Any]
-SCHEMA = "rigup.fix/1"
-_BUILDS = ("install-torch", "install-torch-with-audio", "choose-build")
-_FRAMEWORKS = ("torch", "torchvision", "torchaudio", "tensorflow", "jax", "vllm", "onnxruntime-gpu", "onnxruntime")
 
 
 @click.command("fix")
@@ -47,20 +40,21 @@ def command(
     running that program (-- PROGRAM), before and after. Of another machine (--from) the steps are shown alone. What
     was done is taken back by `rigup undo`.
     """
-    from rigup.cli.meant import folder_of
     from rigup.cli.mending import mend
-    from rigup.cli.taking import Manner, on_record
+    from rigup.cli.taking import RunOptions, on_record
+    from rigup.workflows.environments import folder_of
+    from rigup.workflows.mending import SCHEMA, ways_to_mend
 
     if as_json:
         choose("en")  # data is the same in every language
     _one_of(cause, all_safe, source)
     if program and source is not None:
         raise click.UsageError(_("Give --from or a program: a report of a machine, or what to run on this one."))
-    manner = Manner(yes=yes and source is None, dry_run=dry_run, quiet=quiet, as_json=as_json, schema=SCHEMA)
-    with on_record(manner, (cause or "--all-safe",)) as manner:
-        told = _fixed(cause, source, environment if source is not None else folder_of(environment), program)
+    run = RunOptions(yes=yes and source is None, dry_run=dry_run, quiet=quiet, as_json=as_json, schema=SCHEMA)
+    with on_record(run, (cause or "--all-safe",)) as run:
+        told = ways_to_mend(cause, source, environment if source is not None else folder_of(environment), program)
         if source is None and told["findings"] and (yes or dry_run or (sys.stdin.isatty() and not as_json)):
-            return mend(told, all_safe, manner, _text(told, explained), program)
+            return mend(told, all_safe, run, _text(told, explained), program)
     return _shown(cause, told, explained, as_json)
 
 
@@ -101,67 +95,6 @@ def _known(cause: str) -> None:
         if near := difflib.get_close_matches(cause, causes(), 3):
             told = sentences(told, _("Near it are: {near}.").format(near=", ".join(near)))
         raise click.UsageError(told)
-
-
-def _fixed(cause: str | None, source: str | None, environment: str, program: tuple[str, ...]) -> Answer:
-    from rigup.cli.attend import sources_of
-    from rigup.diagnosis.answer import answer, examined
-    from rigup.knowledge.tables import KnowledgeError
-    from rigup.machine.sources import SourceError, close_sources, open_source
-    from rigup.stack.seen import site_of
-
-    try:
-        diagnosis = examined(sources_of(program) if program else open_source(source))
-        findings = [finding for finding in answer(diagnosis)["findings"] if cause in (None, finding["cause"])]
-        site = site_of(diagnosis.facts, in_full(environment) if source is None else environment)
-        return {
-            "schema": SCHEMA,
-            "cause": cause,
-            "environment": environment or None,
-            **_answer(findings, site, here=source is None),
-        }
-    except (SourceError, KnowledgeError) as error:
-        raise click.ClickException(str(error)) from error
-    finally:
-        close_sources()
-
-
-def _answer(findings: list[Answer], site: "Site", here: bool) -> Answer:
-    from rigup.plan.mend import OF_THE_STACK, mended
-
-    kinds = {step["kind"] for finding in findings for fix in finding["fixes"] for step in fix["steps"]}
-    told = [{**finding, "fixes": [mended(fix, site) for fix in finding["fixes"]]} for finding in findings]
-    plan = _plan(site, here) if kinds & set(OF_THE_STACK) and site.devices and _wants_a_stack(kinds, site) else None
-    return {"findings": told, "plan": plan and {**plan, "steps": _with_removals(plan["steps"], told)}}
-
-
-def _wants_a_stack(kinds: set[str], site: "Site") -> bool:
-    """A driver that is missing is mended by a driver: nobody is given an environment who has none."""
-    return bool(kinds & set(_BUILDS)) or any(name in site.installed for name in _FRAMEWORKS)
-
-
-def _with_removals(steps: list[Answer], findings: list[Answer]) -> list[Answer]:
-    """A plan's steps with what findings want removed first: no plan of a stack takes packages away."""
-    first = [step for finding in findings for fix in finding["fixes"][:1] for step in fix["steps"]]
-    gone = [step for step in first if step["kind"] == "remove-packages"]
-    at = next((place for place, step in enumerate(steps) if step["kind"].startswith("install-")), len(steps))
-    return [*steps[:at], *gone, *steps[at:]]
-
-
-def _plan(site: "Site", here: bool) -> Answer | None:
-    """The stack that the machine would be given for the frameworks which are there."""
-    from rigup.plan.answer import answer
-    from rigup.plan.resolution.resolve import resolved
-    from rigup.stack.choose import choose as chosen
-    from rigup.stack.wish import Wish
-
-    there = tuple(name for name in _FRAMEWORKS if name in site.installed) or ("torch",)
-    choice = chosen(Wish(packages=there), site)
-    served = any(told.served for _device, told in choice.devices)
-    if choice.possible and served:
-        found = resolved(choice, here=here)
-        choice = found if found.possible else choice
-    return answer(choice) if choice.possible and served else None
 
 
 def _text(told: Answer, explained: bool) -> str:

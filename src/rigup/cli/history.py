@@ -41,23 +41,13 @@ def command(number: int | None, as_json: bool) -> int:
     return 0
 
 
-def run_of(number: int) -> "Record":
-    """The run of that number. Raises UsageError where there is none."""
-    from rigup.plan.applying.journal import records
-
-    found = next((one for one in records() if one.number == number), None)
-    if found is None:
-        told = _("There is no run {number}. `rigup history` shows those that there were.")
-        raise click.UsageError(told.format(number=number))
-    return found
-
-
 def _in_full(number: int, as_json: bool) -> int:
     import msgspec
 
     from rigup.cli.history_report import whole_run
     from rigup.machine.outward import outward
     from rigup.schemas.history import OneRun, WholeRun
+    from rigup.workflows.undoing import run_of
 
     record = run_of(number)
     told = whole_run(record, _one(record))

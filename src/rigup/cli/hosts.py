@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import click
@@ -10,78 +9,22 @@ import click
 from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.language import _
-from rigup.machine.collect.ssh import Connection, Failure
+from rigup.machine.collect.ssh import Failure
+from rigup.workflows.diagnosing import HERE, of_hosts
 
 Answer = dict[str, Any]
 SCHEMA = "rigup.doctor.hosts/1"
-HERE = "localhost"  # this machine, without ssh
-_SIDE_BY_SIDE = 8
-_ASKABLE = ("host-key", "refused")  # what a person at the terminal can answer
 _SHOWN_NAME = 30  # columns
 
 
-def diagnosed(hosts: Iterable[str], wake: bool = False) -> dict[str, Answer]:
-    """The doctor's answer for each host, or an error as a value, in the order in which they are named.
-
-    Several are asked side by side without questions; those that need a password or a word about a key are
-    asked again one by one, where there is somebody at the terminal.
-    """
-    from rigup.machine.collect import tree
-
-    names = list(dict.fromkeys(hosts))
-    try:
-        return _side_by_side(names, wake) if len(names) > 1 else {name: answered(name, wake) for name in names}
-    finally:
-        tree.discard()
-
-
-def _side_by_side(names: list[str], wake: bool) -> dict[str, Answer]:
-    with ThreadPoolExecutor(_SIDE_BY_SIDE) as crew:
-        told = dict(zip(names, crew.map(lambda name: answered(name, wake, quiet=True), names), strict=True))
-    if sys.stdin.isatty():
-        told |= {name: answered(name, wake) for name, answer in told.items() if answer.get("error") in _ASKABLE}
-    return told
-
-
-def answered(host: str, wake: bool = False, quiet: bool = False) -> Answer:
-    """One host's answer, or its error."""
-    _progress(host)
-    try:
-        return _here(wake) if host == HERE else _asked(host, wake, quiet)
-    except Failure as failure:
-        return error(failure)
+def answers(hosts: Iterable[str], wake: bool = False) -> dict[str, Answer]:
+    """The doctor's answer for each host, or an error as a value, in the order in which they are named."""
+    return of_hosts(hosts, wake, error, can_ask=sys.stdin.isatty(), asking=_progress)
 
 
 def _progress(host: str) -> None:
     if sys.stderr.isatty():
         click.echo(_("Asking {host} …").format(host=host), err=True)
-
-
-def _here(wake: bool) -> Answer:
-    from rigup.diagnosis.answer import diagnose
-
-    return diagnose(None, wake)
-
-
-def _asked(host: str, wake: bool, quiet: bool) -> Answer:
-    from rigup.diagnosis.answer import Diagnosis, answer
-    from rigup.diagnosis.judge import judged
-    from rigup.machine.collect import remote
-
-    connection = Connection(host, quiet=quiet)
-    try:
-        made = remote.collected(connection.trip, wake)
-    finally:
-        connection.close()
-    if not made.system:
-        raise Failure("no-shell")
-    facts = remote.seen(made, node_of(host), wake)
-    return answer(Diagnosis(facts, *judged(facts)))
-
-
-def node_of(host: str) -> str:
-    """The node's name: `ssh://ada@node7:2222` and `ada@node7` are node7."""
-    return host.removeprefix("ssh://").rpartition("@")[2].partition("/")[0].partition(":")[0]
 
 
 # -- errors ------------------------------------------------------------------------------------------

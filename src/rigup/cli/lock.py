@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.arguments import told
 from rigup.cli.data import data_text
 from rigup.cli.env_files import free, put
-from rigup.cli.failing import CannotBeDone
-from rigup.cli.meant import defaults, environment, environment_if_any, here, told
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
@@ -45,14 +44,16 @@ def command(words: tuple[str, ...], output: str, force: bool, quiet: bool, as_js
     Of an environment as it is, or of a wish that is not installed yet; without either, of the active environment.
     `rigup apply --locked FILE` makes it again. The form is PEP 751's: pip and uv read it too.
     """
+    from rigup.cli.progress import Waiting
     from rigup.plan.environments import lockfile
+    from rigup.workflows.locking import lock_of
 
     if as_json:
         choose("en")
     with told():
         if output != "-":
             free(output, force := force or _is_ours(output))
-        lock = lock_of(words, **wished)
+        lock = lock_of(words, **wished, waiting=Waiting)
         if output != "-" or not as_json:
             put(lockfile.text(lock), output, force, quiet)
     if as_json:
@@ -68,54 +69,6 @@ def _written(lock: "Lock", output: str) -> dict[str, Any]:
 
     where = {"path": output} if output != "-" else {"path": None, "text": lockfile.text(lock)}
     return {"schema": SCHEMA, **where, **summary(lock)}
-
-
-def lock_of(words: tuple[str, ...], files: tuple[str, ...], name: str, python: str, mirror: str) -> "Lock":
-    """The lock of what a command line names. To be called inside `told()`."""
-    from rigup.cli.progress import Waiting
-    from rigup.plan.environments import locking
-
-    there = None if files or len(words) > 1 else _environment(words[0] if words else "")
-    with Waiting(_("Resolving …")):
-        if there is not None:
-            return locking.of_environment(there, here(there.path))
-        return _of_wish(words, files, name, python, mirror)
-
-
-def _environment(word: str) -> Any:
-    """One that the word names; a plain word is a wish where no environment has that name."""
-    from rigup.plan.environments.found import NoEnvironment
-
-    try:
-        return environment(word)
-    except NoEnvironment:
-        if not word or "/" in word or "\\" in word:
-            raise
-        return None
-
-
-def _of_wish(words: tuple[str, ...], files: tuple[str, ...], name: str, python: str, mirror: str) -> "Lock":
-    from rigup.plan.environments import locking
-    from rigup.plan.resolution.resolve import resolved
-    from rigup.plan.term_files import write_files
-    from rigup.stack.asked import asked_in, fits_python, wished
-    from rigup.stack.choose import choose as chosen
-    from rigup.stack.wish import WishError
-
-    there = environment_if_any(name)
-    try:
-        asked, site = asked_in(words, files), here(there.path if there else None)
-        wish, site = wished(asked, site, mirror=mirror, usual_mirror=defaults().mirror, python=python)
-        choice = resolved(chosen(wish, site), here=True)
-        fits_python(wish, choice.python)
-        write_files(choice)
-    except WishError as error:
-        raise click.ClickException(str(error)) from error
-    if not choice.possible:
-        text = _("Nothing that was asked for can run here. `rigup plan` says why.")
-        why = choice.resolution.refused if choice.resolution else ""
-        raise CannotBeDone(f"{text} {choice.smallest_change or why}".strip())
-    return locking.of_choice(choice, there.path if there else None)
 
 
 def _is_ours(output: str) -> bool:

@@ -1,6 +1,5 @@
 """`rigup apply --locked FILE` and `rigup apply BUNDLE`: make again what a lock holds, and nothing else."""
 
-import os
 import re
 import shutil
 from pathlib import Path
@@ -8,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.arguments import told
 from rigup.cli.layout import wrapped
-from rigup.cli.meant import here, told
-from rigup.cli.taking import Manner, go, say_data
+from rigup.cli.taking import RunOptions, go, say_data
 from rigup.language import _, sentences
 
 if TYPE_CHECKING:
-    from rigup.plan.applying.journal import Intent
     from rigup.plan.environments.lockfile import Lock
-    from rigup.stack.site import Site
 
 Answer = dict[str, Any]
 _LOCKS = (".lock", ".tar")  # endings that nothing else has which can be applied: one that is damaged is told as such
@@ -37,20 +34,20 @@ def is_lock(path: str) -> bool:
     return path.endswith(".toml") and re.search(r"^\s*lock-version\s*=", top, re.MULTILINE) is not None
 
 
-def from_lock(path: str, environment: str, manner: Manner) -> int:
+def from_lock(path: str, environment: str, options: RunOptions) -> int:
     """Make the environment of a lock or a bundle; the exit status. On an unlike machine what differs is said first."""
     from rigup.plan.environments import bundle, lockfile
 
     with told():
         if not bundle.is_bundle(path):
-            return _made(lockfile.read(path), "", environment, manner)
+            return _made(lockfile.read(path), "", environment, options)
         held = bundle.opened(path, str(_new_folder()))
     status = 0
     try:
         with told():
-            status = _made(held.lock, held.folder, environment, manner)
+            status = _made(held.lock, held.folder, environment, options)
     finally:
-        if status == 0 or manner.dry_run:  # what failed is gone on with from the same files
+        if status == 0 or options.dry_run:  # what failed is gone on with from the same files
             shutil.rmtree(held.folder, ignore_errors=True)
     return status
 
@@ -65,20 +62,19 @@ def _new_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="bundle-", dir=state()))
 
 
-def _made(lock: "Lock", folder: str, environment: str, manner: Manner) -> int:
+def _made(lock: "Lock", folder: str, environment: str, options: RunOptions) -> int:
     from rigup.cli.plan_report import steps_text
-    from rigup.plan.environments.locked import differences, locked_steps
+    from rigup.workflows import intents
+    from rigup.workflows.locking import prepared
 
-    where = os.path.abspath(environment or ".venv")
-    site = here(Path(where))
-    steps = locked_steps(lock, site, folder)
-    if not manner.silent:
-        click.echo("\n".join([*_head(lock, differences(lock, site, folder)), "", *steps_text(steps)]))
-    if blocked := [step for step in steps if step["state"] == "blocked"]:
-        return _blocked(blocked, manner)
-    if all(step["state"] == "satisfied" for step in steps):
-        return _ready(manner)
-    return go(_intent(lock, steps, where, site), manner)
+    found = prepared(lock, folder, environment)
+    if not options.silent:
+        click.echo("\n".join([*_head(lock, found.differences), "", *steps_text(found.steps)]))
+    if blocked := [step for step in found.steps if step["state"] == "blocked"]:
+        return _blocked(blocked, options)
+    if all(step["state"] == "satisfied" for step in found.steps):
+        return _ready(options)
+    return go(intents.of_lock(lock, found.steps, found.environment, found.site), options)
 
 
 def _head(lock: "Lock", differ: list[str]) -> list[str]:
@@ -89,31 +85,18 @@ def _head(lock: "Lock", differ: list[str]) -> list[str]:
     return lines + [line for one in differ for line in wrapped(one, "  - ", "    ")]
 
 
-def _blocked(blocked: list[Answer], manner: Manner) -> int:
+def _blocked(blocked: list[Answer], options: RunOptions) -> int:
     because = blocked[0]["because"]
-    if manner.as_json:
-        say_data(manner, {"verdict": "blocked", "because": because})
+    if options.as_json:
+        say_data(options, {"verdict": "blocked", "because": because})
     else:
         click.echo("\n" + "\n".join(wrapped(sentences(_("Nothing was changed."), because))), err=True)
     return 1
 
 
-def _ready(manner: Manner) -> int:
-    if manner.as_json:
-        say_data(manner, {"verdict": "ready"})
-    elif not manner.quiet:
+def _ready(options: RunOptions) -> int:
+    if options.as_json:
+        say_data(options, {"verdict": "ready"})
+    elif not options.quiet:
         click.echo("\n" + _("Ready. What the lock holds is there already."))
     return 0
-
-
-def _intent(lock: "Lock", steps: list[Answer], where: str, site: "Site") -> "Intent":
-    from rigup.plan.applying.journal import Intent
-    from rigup.plan.environments.made_for import made_for
-
-    return Intent(
-        title=", ".join(lock.wish) or _("an environment of a lock"), steps=steps, asked={"folder": os.getcwd()}, environment=where,
-        told={
-            "wish": list(lock.wish), "packages": {one.name: one.version for one in lock.packages},
-            "indexes": list(lock.indexes), "variables": lock.variables, "python": lock.python, "facts": made_for(site),
-        },
-    )  # fmt: skip

@@ -1,19 +1,14 @@
 """`rigup plan`: choose what should be there; nothing is changed."""
 
-import os
-import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rigup.cli.data import data_text
-from rigup.cli.meant import beside, defaults, in_full
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
     from rigup.stack.choice import Choice
-    from rigup.stack.site import Site
-    from rigup.stack.terms import Terms
 
 _MADE_FOR = {"dockerfile": "docker", "apptainer": "apptainer", "conda": "conda"}
 _OF_PIP = ("dockerfile", "apptainer", "pyproject", "poetry")
@@ -68,66 +63,26 @@ def command(
     requirements.txt or pyproject.toml. Without one the newest torch is chosen that the machine can run, or the one
     that stands there already. Nothing is changed.
     """
+    from rigup.cli.progress import Waiting
+    from rigup.workflows.environments import in_this_folder
+    from rigup.workflows.errors import UnclearMachineError
+    from rigup.workflows.planning import Request, chosen
+
     if as_json or form == "json":
         choose("en")  # data is the same in every language
     bits = _speed(link)
     options["manager"] = options["manager"] or _MADE_FOR.get(form, "venv")
     if profile is None and options["manager"] == "venv" and (as_json or form in ("text", "json")):
-        environment = environment or beside()
+        environment = environment or in_this_folder()
+    request = Request(wishes=wishes, files=files, profile=profile, environment=environment, **options)
     try:
-        choice = chosen_for(wishes, files, profile, environment, options, resolve=resolve)
-    except NotUnderstood as error:
+        choice = chosen(request, resolve=resolve, waiting=Waiting)
+    except UnclearMachineError as error:
         if as_json or form == "json":  # whoever reads data gets one object, with what has to be told
             click.echo(data_text(_asked_back(wishes, str(error))))
         raise
     click.echo(_shown(choice, "json" if as_json else form, explained, bits), nl=False)
     return int(not choice.possible)
-
-
-def chosen_for(
-    wishes: tuple[str, ...], files: tuple[str, ...], profile: str | None, environment: str, options: dict[str, Any], *,
-    resolve: bool = False, terms: "Terms | None" = None,
-) -> "Choice":  # fmt: skip
-    """The stack for wishes and files of wishes, resolved if that is asked for; `terms` go with wishes that files made before.
-
-    Raises:
-        ClickException: they cannot be understood.
-
-    """
-    import msgspec
-
-    from rigup.knowledge.tables import KnowledgeError
-    from rigup.machine.sources import SourceError
-    from rigup.plan.environments.rigup_torch import wheel_folder
-    from rigup.plan.term_files import elsewhere, write_files
-    from rigup.stack.asked import asked_in, fits_python, wished
-    from rigup.stack.choose import choose as chosen
-    from rigup.stack.doubts import sorted_out
-    from rigup.stack.profile import ProfileError
-    from rigup.stack.wish import WishError
-
-    _is_python(options["python"])
-    try:
-        typed, named = sorted_out(wishes)
-        asked = asked_in(typed, (*files, *named))
-        asked = asked._replace(terms=terms) if terms is not None else asked
-        usual = defaults().mirror if profile is None else ""
-        if options.get("with_rigup"):
-            wheel_folder()  # the file that the plan names is there for who types its commands
-        wish, machine = wished(asked, site(profile, environment), usual_mirror=usual, **options)
-        found = chosen(wish, machine)
-        fits_python(wish, found.python)
-        found = _resolved(found, profile) if resolve else found
-        write_files(found)
-        return msgspec.structs.replace(found, warnings=(*found.warnings, *elsewhere(found)))
-    except ProfileError as error:
-        raise NotUnderstood(str(error)) from error
-    except (WishError, SourceError, KnowledgeError, OSError) as error:
-        raise click.ClickException(str(error)) from error
-
-
-class NotUnderstood(click.UsageError):
-    """A machine that was told in words cannot be planned for before something of it is told."""
 
 
 def _asked_back(wishes: tuple[str, ...], question: str) -> dict[str, Any]:
@@ -136,39 +91,6 @@ def _asked_back(wishes: tuple[str, ...], question: str) -> dict[str, Any]:
 
     return {"schema": SCHEMA, "verdict": "impossible", "wish": list(wishes), "packages": {}, "requirements": [], "indexes": [],
             "variables": {}, "system": [], "devices": [], "turned_down": [], "smallest_change": question, "steps": []}  # fmt: skip
-
-
-def _resolved(choice: "Choice", profile: str | None) -> "Choice":
-    """With every package that comes, found by a real resolver."""
-    from rigup.cli.progress import Waiting
-    from rigup.plan.resolution.resolve import resolved
-
-    with Waiting(_("Resolving …")):
-        return resolved(choice, here=profile is None)
-
-
-def site(profile: str | None, environment: str = "") -> "Site":
-    """The machine to plan for: this one, one in words, or one that was captured or reported."""
-    from rigup.stack.profile import read_profile, read_profile_table
-
-    if profile is not None and profile.endswith(".toml") and os.path.isfile(profile):
-        with open(profile, encoding="utf-8", errors="replace") as file:
-            return read_profile_table(file.read(1_000_000))
-    if profile is None or os.path.exists(profile):
-        from rigup.plan.environments.settings import with_settings
-        from rigup.stack.seen import look_at
-
-        machine = look_at(profile, in_full(environment) if profile is None else environment, judge=True)
-        return with_settings(machine, defaults()) if profile is None else machine
-    return read_profile(profile)
-
-
-def _is_python(version: str) -> None:
-    """Raise UsageError for a word that cannot be a version of Python."""
-    if version and not re.fullmatch(r"\d{1,2}(\.\d{1,3}){1,2}t?", version, re.ASCII):
-        raise click.UsageError(
-            _("{version} is no version of Python: write for instance 3.12.").format(version=version[:60])
-        )
 
 
 def _speed(link: str) -> int:
@@ -193,6 +115,7 @@ def _shown(choice: "Choice", form: str, explained: bool, link: int = 0) -> str:
         return text(outward(answer(choice, link)), explained) + "\n"
     from rigup.plan.render import rendered
     from rigup.plan.term_files import unkept
+    from rigup.workflows.environments import defaults
 
     if left := unkept(choice, form):
         told = _("A file for {form} cannot keep {options}, which {files} say. The script and `rigup lock` do.")

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.arguments import pairs, told
 from rigup.cli.data import data_text
 from rigup.cli.failing import CannotBeDone
-from rigup.cli.meant import defaults, environment_if_any, of_devices, pairs, told
 from rigup.language import _, choose
+from rigup.workflows.environments import environment_if_any, surroundings_of
 
 if TYPE_CHECKING:
     from rigup.plan.environments.folder import Environment
@@ -54,19 +55,6 @@ def command(
     from rigup.plan.environments.running import merged, run
 
     return run(words, merged(found, os.environ, over))
-
-
-def surroundings_of(there: "Environment | None") -> "Surroundings":
-    """What a program needs in it. A record says all of its environment, but for one that other machines use too."""
-    from rigup.plan.environments.record import read
-    from rigup.plan.environments.running import activated
-    from rigup.plan.environments.settings import is_shared
-
-    shared = there is not None and is_shared(there.path, defaults())
-    if there is not None and not shared and read(there.path) is not None:
-        return activated(there)
-    needed, libraries = of_devices(there.path if there else None)
-    return activated(there, needed, libraries, alien=shared)
 
 
 def _unit(name: str, surroundings: "Surroundings", over: Any, words: tuple[str, ...]) -> str:

@@ -1,21 +1,17 @@
 """`rigup undo`: take the last run back, as exactly as can be, and say what cannot be."""
 
-import os
 import shlex
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from rigup.cli.data import data_text
-from rigup.cli.failing import CannotBeDone, spoken
 from rigup.cli.layout import wrapped
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
     from rigup.plan.applying.journal import Record
     from rigup.plan.applying.undoing import Back
-    from rigup.schemas.undo import Undone
 
 
 @click.command("undo")
@@ -29,103 +25,22 @@ def command(number: int | None, yes: bool, dry_run: bool, quiet: bool, as_json: 
 
     NUMBER is the run's, as `rigup history` shows it; without it the last one is taken back.
     """
-    from rigup.knowledge.tables import KnowledgeError
-    from rigup.plan.applying.journal import JournalError
-    from rigup.plan.applying.one import alone
-    from rigup.plan.applying.taking import Failed
+    from rigup.cli.taking import RunOptions, Terminal
+    from rigup.workflows.undoing import must_be_last, run_to_take_back, settled, taken_back, ways
 
     if as_json:
         choose("en")  # data is the same in every language
-    try:
-        record = _found(number)
-        if not dry_run:
-            with alone():
-                _settled(record)
-        _stands(record)
-        backs = _backs(record)
-        if not as_json and (dry_run or not quiet):
-            click.echo("\n".join(_shown(record, backs)))
-        if dry_run:
-            return _dry(backs, as_json)
-        if backs:  # of nothing nobody is asked
-            _agreed(yes, as_json)
-        with alone():
-            return _told(record, _taken_back(record, backs, quiet or as_json), quiet, as_json)
-    except (JournalError, KnowledgeError, Failed) as error:
-        raise spoken(error) from error
-
-
-def _found(number: int | None) -> "Record":
-    """The run that is meant: without a number the last one, also if it was killed before it had changed anything."""
-    from rigup.plan.applying.journal import records
-    from rigup.plan.applying.state import state_of
-
-    if number is not None:
-        return _numbered(number)
-    there = [one for one in records() if state_of(one) != "taken-back"]
-    found = next((one for one in reversed(there) if not _changed_nothing(one)), None)
-    if found is None:
-        raise CannotBeDone(_("There is nothing to take back. `rigup history` shows what was done."))
-    return _not_under_way(found)
-
-
-def _not_under_way(record: "Record") -> "Record":
-    from rigup.plan.applying.journal import BusyError
-    from rigup.plan.applying.one import is_being_planned
-
-    if is_being_planned(record):
-        raise BusyError(_("Another rigup of yours is changing this machine. Wait until it has ended."))
-    return record
-
-
-def _settled(record: "Record") -> None:
-    """What runs that were killed left half is ended, so that it can be said what this one has done."""
-    from rigup.cli.taking import in_order
-    from rigup.machine.local import Local
-    from rigup.plan.applying.stage import Stage
-    from rigup.plan.applying.taking import settle
-
-    in_order(record, silent=True)
-    settle(record, Stage(record, record.intent()), Local())
-
-
-def _stands(record: "Record") -> None:
-    """Raise CannotBeDone where a later run changed the same environment: they go back in the order in which they came."""
-    from rigup.plan.applying.journal import records
-    from rigup.plan.applying.undoing import changed_after
-
-    if later := changed_after(record, records()):
-        told = _("Run {later} changed the same environment after run {number}. Take that back first: `rigup undo {later}`.")  # fmt: skip
-        raise CannotBeDone(told.format(later=later.number, number=record.number))
-
-
-def _numbered(number: int) -> "Record":
-    from rigup.cli.history import run_of
-    from rigup.plan.applying.state import state_of
-
-    found = run_of(number)
-    if state_of(found) == "taken-back":
-        raise CannotBeDone(_("Run {number} is taken back already.").format(number=number))
-    return _not_under_way(found)
-
-
-def _changed_nothing(record: "Record") -> bool:
-    """A run that came to an end without a change; who asks for the last run back does not mean it.
-
-    One that was broken off is meant: nobody saw how it ended, and the run before it is not what was asked for.
-    """
-    from rigup.plan.applying.state import state_of, touched
-
-    state = state_of(record)
-    return (state == "failed" and not _backs(record)) or (state in ("failed", "finished") and not touched(record))
-
-
-def _backs(record: "Record") -> "list[Back]":
-    from rigup.machine.local import Local
-    from rigup.plan.applying.system_packages import distribution
-    from rigup.plan.applying.undoing import ways_back
-
-    return ways_back(record, distribution(Local()))
+    options = RunOptions(yes=yes, dry_run=dry_run, quiet=quiet, as_json=as_json, schema="rigup.undo/1")
+    record = run_to_take_back(number)
+    if not dry_run:
+        settled(record)
+    must_be_last(record)
+    backs = ways(record)
+    if not as_json and (dry_run or not quiet):
+        click.echo("\n".join(_shown(record, backs)))
+    if dry_run:
+        return _dry(backs, as_json)
+    return _told(record, taken_back(record, backs, Terminal(options)), quiet, as_json)
 
 
 def _shown(record: "Record", backs: "list[Back]") -> list[str]:
@@ -166,45 +81,13 @@ def _dry(backs: "list[Back]", as_json: bool) -> int:
     return 0
 
 
-def _agreed(yes: bool, as_json: bool) -> None:
-    if yes:
-        return
-    if as_json or not sys.stdin.isatty():
-        raise click.UsageError(
-            _("Nobody can be asked here, so nothing was changed. With --yes it is done without asking.")
-        )
-    from rigup.cli.taking import confirmed
-
-    confirmed(_("Take it back?"))
-
-
-def _taken_back(record: "Record", backs: "list[Back]", silent: bool) -> "list[Back]":
-    from rigup.cli.stopping import stopped, stopping
-    from rigup.cli.watching import Watching
-    from rigup.machine.local import Local
-    from rigup.plan.applying.elevation import elevation
-    from rigup.plan.applying.system_packages import distribution
-    from rigup.plan.applying.taking import Run
-    from rigup.plan.applying.undoing import take_back
-
-    root = elevation(os.environ)
-    if any(back.root and back.commands for back in backs) and not root.granted(sys.stdin.isatty()):
-        raise CannotBeDone(_("Some of it needs root, and it was not given. Nothing was changed."))
-    with stopping() as signals:
-        try:
-            with root, Watching(len(backs), silent) as told:
-                run = Run(record, record.intent(), Local(), root, os.environ, told)
-                return take_back(run, distribution(run.host))
-        except KeyboardInterrupt:
-            raise stopped(_("Stopped. `rigup undo` goes on with it."), signals) from None
-
-
 def _told(record: "Record", left: "list[Back]", quiet: bool, as_json: bool) -> int:
     from rigup.plan.applying.undoing import set_aside
+    from rigup.workflows.undoing import answer
 
     failed = [back for back in left if not back.because]
     if as_json:
-        click.echo(data_text(_answer(record, left)))
+        click.echo(data_text(answer(record, left)))
         return int(bool(failed))
     for back in failed:
         sentence = _(
@@ -217,14 +100,3 @@ def _told(record: "Record", left: "list[Back]", quiet: bool, as_json: bool) -> i
         sentence = _("What was changed or made since is not lost. It is kept here:")
         click.echo("\n".join([*wrapped(sentence), *("  " + one for one in aside)]))
     return int(bool(failed))
-
-
-def _answer(record: "Record", left: "list[Back]") -> "Undone":
-    from rigup.plan.applying.undoing import set_aside
-    from rigup.schemas.undo import Left, Undone
-
-    failed = any(not back.because for back in left)
-    return Undone(
-        verdict="failed" if failed else "taken-back", number=record.number,
-        left=[Left(title=back.title, because=back.because or None) for back in left], put_aside=set_aside(record),
-    )  # fmt: skip

@@ -40,12 +40,12 @@ def command(environment: str, quick: bool, devices: str, limit: float | None, ve
 
 
 def _verified(environment: str, full: bool, devices: tuple[str, ...], limit: float | None) -> Answer:
-    from rigup.cli.meant import folder_of
     from rigup.cli.progress import Waiting
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError
     from rigup.verify.environment import VerifyError
     from rigup.verify.verify import usual_limits, verify
+    from rigup.workflows.environments import folder_of
 
     limits = usual_limits(full)
     limits = limits._replace(check=limit) if limit else limits

@@ -60,6 +60,8 @@ class Child:
             raise
         finally:
             self._log.close()
+            if self.process.stdout:
+                self.process.stdout.close()
         return self.process.wait()
 
     def _noted(self, started: Callable[[int], None] | None, gentle: bool) -> bool:

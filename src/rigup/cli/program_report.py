@@ -1,33 +1,31 @@
 """`rigup doctor -- PROGRAM`: the program runs as ever, and what it died of is told after it."""
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from rigup.cli.data import data_text
 from rigup.language import _
 
-if TYPE_CHECKING:
-    from rigup.machine.witness import Ended
-
 _BY_HAND = (1, 2, 3, 13, 15)  # SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM: somebody wanted it to end, or reads no more
 
 
-def tried(
+def run_and_diagnose(
     program: tuple[str, ...], as_json: bool, verbose: int, wake: bool, color: bool, since_ok: bool = False,
     with_values: bool = False,
 ) -> int:  # fmt: skip
     """Run a program; its exit status. The report of its death goes to standard error, as data to standard output."""
-    from rigup.cli.attend import attend, leave
     from rigup.machine.outward import outward
+    from rigup.workflows.diagnosing import of_program
+    from rigup.workflows.supervision import leave, supervised
 
     try:
-        ended = attend(program, aside=as_json)
+        ended = supervised(program, aside=as_json)
     except OSError as error:
         raise click.ClickException(_not_started(program[0], error)) from error
     if ended.status != 0 and not _by_hand(ended.status):
-        answer = _answer(ended, wake, since_ok)
+        answer = of_program(ended, wake, since_ok)
         answer = answer if with_values else outward(answer)
         if as_json:
             click.echo(data_text(answer, with_values))
@@ -41,33 +39,6 @@ def tried(
 def _by_hand(status: int) -> bool:
     """Also where a program returns what a shell would."""
     return -status in _BY_HAND or status - 128 in _BY_HAND
-
-
-def _answer(ended: "Ended", wake: bool, since_ok: bool) -> dict[str, Any]:
-    from rigup.diagnosis.answer import answer, examined
-    from rigup.machine.witness import witnessed
-
-    seen = examined(witnessed(ended), wake)
-    told = answer(seen)
-    told["program"] = _program(ended)
-    if since_ok:
-        from rigup.cli.since import since_ok as compared
-
-        told["since_ok"] = compared(seen.facts, told["findings"])
-    return told
-
-
-def _program(ended: "Ended") -> dict[str, Any]:
-    """How it ended and in which environment, as data."""
-    from rigup.machine.ranks import failed_first
-
-    failed = failed_first(ended.output.decode("utf-8", "replace"))
-    status = {"signal": -ended.status} if ended.status < 0 else {"status": ended.status}
-    return {
-        "argv": list(ended.argv), **status, "interpreter": ended.interpreter or None,
-        "environment": (ended.variables or {}).get("VIRTUAL_ENV") or (ended.variables or {}).get("CONDA_PREFIX"),
-        "rank": failed and failed._asdict(),
-    }  # fmt: skip
 
 
 def _circumstances(program: dict[str, Any]) -> list[str]:

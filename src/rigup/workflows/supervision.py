@@ -16,10 +16,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rigup.cli.watched import Seen
-from rigup.language import _
-from rigup.machine.sources import Source
-from rigup.machine.witness import Ended, witnessed
+from rigup.machine.witness import Ended
+from rigup.workflows.process_family import ProcessFamily
 
 _HEAD, _TAIL = 256_000, 2_000_000  # bytes that are remembered
 _PIECE = 65_536
@@ -31,7 +29,7 @@ _BY_A_PROGRAM = 0  # SI_USER and below: kill and its like; a terminal's signals 
 _GAP = b"\n[rigup did not keep what stood here]\n"
 
 
-class Memory:
+class OutputBuffer:
     """The beginning and the end of what was said."""
 
     def __init__(self) -> None:
@@ -51,29 +49,18 @@ class Memory:
         return bytes(self._head + (_GAP if lost else b"") + self._tail[-_TAIL:])
 
 
-def attend(argv: tuple[str, ...], aside: bool = False) -> Ended:
+def supervised(argv: tuple[str, ...], aside: bool = False) -> Ended:
     """Run a program to its end. `aside`: its output goes to standard error, for ours is data.
 
     Raises:
         OSError: it cannot be started.
 
     """
-    began, memory, seen = _since_start(), Memory(), Seen(argv)
-    status = _Attendance(argv, memory, seen, aside).status()
+    began, output, family = _since_start(), OutputBuffer(), ProcessFamily(argv)
+    status = _Supervisor(argv, output, family, aside).status()
     return Ended(
-        argv, status, bytes(memory), seen.interpreter, seen.variables, began, frozenset(seen.pids), seen.kills()
+        argv, status, bytes(output), family.interpreter, family.variables, began, frozenset(family.pids), family.kills()
     )
-
-
-def sources_of(argv: tuple[str, ...]) -> list[Source]:
-    """What this machine and a program's end tell together; the program is run. Raises ClickException."""
-    import click
-
-    try:
-        return witnessed(attend(argv, aside=True))
-    except OSError as error:
-        told = _("{name} could not be started: {error}.")
-        raise click.ClickException(told.format(name=argv[0], error=error.strerror or type(error).__name__)) from error
 
 
 def _since_start() -> float:
@@ -81,11 +68,11 @@ def _since_start() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
-class _Attendance:
+class _Supervisor:
     """One program, from start to end."""
 
-    def __init__(self, argv: tuple[str, ...], memory: Memory, seen: Seen, aside: bool) -> None:
-        self.argv, self.memory, self.seen = argv, memory, seen
+    def __init__(self, argv: tuple[str, ...], output: OutputBuffer, family: ProcessFamily, aside: bool) -> None:
+        self.argv, self.output, self.family = argv, output, family
         self.targets = {1: 2 if aside else 1, 2: 2}  # where each of its outputs goes
         self.sources: dict[int, int] = {}  # our end of what it writes to: where that goes
         self.ready = selectors.DefaultSelector()
@@ -101,7 +88,7 @@ class _Attendance:
         """Whether keys come from a terminal and words go to one."""
         if sys.platform == "win32":
             return False
-        from rigup.cli.terminal import is_terminal
+        from rigup.workflows.pseudo_terminal import is_terminal
 
         return is_terminal(0) and is_terminal(self.targets[1])
 
@@ -127,7 +114,7 @@ class _Attendance:
         ends, terminals = {}, []
         for number, target in self.targets.items():
             if _is_terminal(target):
-                from rigup.cli.terminal import pair
+                from rigup.workflows.pseudo_terminal import pair
 
                 ours, ends[number] = pair(target, raw=True)
                 terminals.append(ours)
@@ -143,14 +130,14 @@ class _Attendance:
     def _resizing(self, terminals: list[int]) -> contextlib.AbstractContextManager[None]:
         if not terminals:
             return contextlib.nullcontext()
-        from rigup.cli.terminal import following_size
+        from rigup.workflows.pseudo_terminal import following_size
 
         return following_size(self.sources[terminals[0]], terminals, lambda: _send(self.pid, signal.SIGWINCH))
 
     # -- on a terminal of its own
 
     def _on_a_terminal(self) -> int:
-        from rigup.cli.terminal import Keys, following_size, lead, pair
+        from rigup.workflows.pseudo_terminal import Keys, following_size, lead, pair
 
         ours, theirs = pair(0, raw=False)
         pipes = {2: os.pipe()} if not _is_terminal(2) else {}
@@ -186,7 +173,7 @@ class _Attendance:
         return self.ended
 
     def _heard(self, ferry: "_Ferry") -> None:
-        from rigup.cli.terminal import hear
+        from rigup.workflows.pseudo_terminal import hear
 
         what, number = hear(ferry.news)
         if what == "s":
@@ -198,11 +185,11 @@ class _Attendance:
     # -- both
 
     def _pause(self) -> float:
-        return _EAGER if len(self.seen.pids) == 0 else _LAZY
+        return _EAGER if len(self.family.pids) == 0 else _LAZY
 
     def _pass(self, seconds: float) -> list[int]:
         """Pass on what is there; whoever else is ready."""
-        self.seen.look(self.pid)
+        self.family.look(self.pid)
         others = []
         for key, _events in self.ready.select(timeout=seconds):
             if key.fd in self.sources:
@@ -215,7 +202,7 @@ class _Attendance:
         said = read(source)
         if said is None:
             return
-        self.memory.keep(said)
+        self.output.keep(said)
         if not said or not write(self.sources[source], said):
             # At its end, or nobody reads any more: then the program is told by its own writing, as ever.
             self.ready.unregister(source)
@@ -263,7 +250,7 @@ class _Ferry:
 
 
 def _is_terminal(number: int) -> bool:
-    from rigup.cli.terminal import is_terminal
+    from rigup.workflows.pseudo_terminal import is_terminal
 
     return is_terminal(number)
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from rigup.cli.watched import Seen
+from rigup.workflows.process_family import ProcessFamily
 
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="processes are seen through /proc")
 LAUNCHER = """
@@ -25,7 +25,7 @@ def test_a_launcher_that_outlives_its_ranks_is_not_the_program(tmp_path):
     own.symlink_to(sys.executable)
     argv = (sys.executable, "-c", LAUNCHER, str(own))
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as launcher:
-        seen = Seen(argv)
+        seen = ProcessFamily(argv)
         for word in ("started", "ended"):
             assert launcher.stdout.readline().strip() == word
             seen._at = 0.0

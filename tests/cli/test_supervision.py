@@ -10,8 +10,8 @@ import sys
 import pytest
 from programs import DOCTOR, LIMIT, python, run
 
-from rigup.cli.attend import Memory
-from rigup.cli.watched import is_python, named_interpreter, oom_kills
+from rigup.workflows.process_family import is_python, named_interpreter, oom_kills
+from rigup.workflows.supervision import OutputBuffer
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX systems")
 SILENT = b""
@@ -122,7 +122,7 @@ def test_a_hundred_megabytes_pass_unharmed():
 
 
 def test_of_long_output_the_beginning_and_the_end_are_remembered():
-    memory = Memory()
+    memory = OutputBuffer()
     for number in range(100):
         memory.keep(b"%03d" % number + b"x" * 99_997)
     kept = bytes(memory)
@@ -133,7 +133,7 @@ def test_of_long_output_the_beginning_and_the_end_are_remembered():
 
 
 def test_short_output_is_remembered_whole():
-    memory = Memory()
+    memory = OutputBuffer()
     memory.keep(b"a" * 300_000)
     memory.keep(b"b" * 300_000)
     assert bytes(memory) == b"a" * 300_000 + b"b" * 300_000

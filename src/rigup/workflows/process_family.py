@@ -13,7 +13,7 @@ _MOST = 2000  # processes that are looked at
 _EVENTS = (("/sys/fs/cgroup", "/memory.events", ""), ("/sys/fs/cgroup/memory", "/memory.oom_control", "memory"))
 
 
-class Seen:
+class ProcessFamily:
     """A program's Python and its environment: as far as its processes show them, else as it was to be started."""
 
     def __init__(self, argv: tuple[str, ...]) -> None:

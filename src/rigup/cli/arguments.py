@@ -1,0 +1,49 @@
+"""Words of a command line as values, and errors of stations as click tells them."""
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from rigup.language import _
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def told() -> "Iterator[None]":
+    """What stations and the system raise as an answer, as an error of the command line."""
+    from rigup.cli.failing import spoken
+
+    try:
+        yield
+    except click.ClickException:
+        raise
+    except OSError as error:
+        path = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+        text = _("{path}: {why}.").format(path=path, why=error.strerror or type(error).__name__)
+        raise click.ClickException(text.removeprefix(": ")) from error
+    except Exception as error:
+        if (shown := spoken(error)) is None:
+            raise
+        raise shown from error
+
+
+def pairs(words: Sequence[str]) -> Mapping[str, str]:
+    """NAME=VALUE as a person types them. Raises click.UsageError."""
+    found = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if (
+            not equals
+            or not name.replace("_", "a").isalnum()
+            or not name.isascii()
+            or name[:1].isdigit()
+            or "\0" in value
+        ):
+            raise click.UsageError(_("{word} is not NAME=VALUE.").format(word=repr(word)[:120]))
+        found[name] = value
+    return found

@@ -1,0 +1,202 @@
+"""The doctor's answer where it takes more than one look: against the last healthy state, with a program's end, of many hosts."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from rigup.machine.store import Facts
+
+if TYPE_CHECKING:
+    from rigup.machine.collect.ssh import Failure
+    from rigup.machine.sources import Source
+    from rigup.machine.witness import Ended
+
+Answer = dict[str, Any]
+HERE = "localhost"  # this machine, without ssh
+_SIDE_BY_SIDE = 8
+_ASKABLE = ("host-key", "refused")  # what a person at the terminal can answer
+
+
+def this_machine(wake: bool = False, compare: bool = False) -> Answer:
+    """The doctor's answer for this machine; a healthy run leaves a record, `compare` tells what has changed since one."""
+    from rigup.diagnosis.answer import answer, examined
+    from rigup.machine.sources import close_sources, open_source
+
+    try:
+        seen = examined(open_source(None), wake)
+    finally:
+        close_sources()
+    told = answer(seen)
+    if compare:
+        told["since_ok"] = since_ok(seen.facts, told["findings"])
+    elif told["verdict"] == "healthy":  # who compares wants the record as it is
+        from rigup.machine.baseline import record
+
+        record(seen.facts)
+    return told
+
+
+def since_ok(facts: Facts, findings: list[Answer]) -> Answer:
+    """What differs from the last healthy state that differs at all; findings tell what to suspect first."""
+    from rigup.diagnosis.suspects import ranked
+    from rigup.machine.baseline import records
+    from rigup.machine.difference import differences
+    from rigup.machine.portrait import portrait
+    from rigup.workflows.differences import as_data
+
+    kept, now = records(facts), portrait(facts)
+    compared = ((one, differences(one.machine, now)) for one in kept)
+    last, found = next(((one, told) for one, told in compared if told), (kept[0] if kept else None, []))
+    causes = [finding["cause"] for finding in findings]
+    told: Answer = {
+        "recorded_at": last and last.recorded_at,
+        "environment": last and (last.environment or None),
+        "differences": as_data(ranked(found, findings), causes),
+    }
+    return told | ({"unchanged_since": kept[0].recorded_at} if last and last is not kept[0] else {})
+
+
+# -- programs ----------------------------------------------------------------------------------------
+
+
+def of_program(ended: "Ended", wake: bool = False, compare: bool = False) -> Answer:
+    """The doctor's answer after a program has ended, with how and where it ended."""
+    from rigup.diagnosis.answer import answer, examined
+    from rigup.machine.witness import witnessed
+
+    seen = examined(witnessed(ended), wake)
+    told = answer(seen)
+    told["program"] = _program(ended)
+    if compare:
+        told["since_ok"] = since_ok(seen.facts, told["findings"])
+    return told
+
+
+def _program(ended: "Ended") -> Answer:
+    """How it ended and in which environment."""
+    from rigup.machine.ranks import failed_first
+
+    failed = failed_first(ended.output.decode("utf-8", "replace"))
+    status = {"signal": -ended.status} if ended.status < 0 else {"status": ended.status}
+    return {
+        "argv": list(ended.argv), **status, "interpreter": ended.interpreter or None,
+        "environment": (ended.variables or {}).get("VIRTUAL_ENV") or (ended.variables or {}).get("CONDA_PREFIX"),
+        "rank": failed and failed._asdict(),
+    }  # fmt: skip
+
+
+def after_running(argv: tuple[str, ...]) -> "list[Source]":
+    """What this machine and a program's end tell together; the program is run.
+
+    Raises:
+        RequestError: it cannot be started.
+
+    """
+    from rigup.language import _
+    from rigup.machine.witness import witnessed
+    from rigup.workflows.errors import RequestError
+    from rigup.workflows.supervision import supervised
+
+    try:
+        return witnessed(supervised(argv, aside=True))
+    except OSError as error:
+        told = _("{name} could not be started: {error}.")
+        raise RequestError(told.format(name=argv[0], error=error.strerror or type(error).__name__)) from error
+
+
+# -- hosts -------------------------------------------------------------------------------------------
+
+
+def of_hosts(
+    hosts: Iterable[str], wake: bool, refused: "Callable[[Failure], Answer]", *, can_ask: bool = False,
+    asking: Callable[[str], None] = lambda _host: None,
+) -> dict[str, Answer]:  # fmt: skip
+    """The doctor's answer for each host, or an error as a value, in the order in which they are named.
+
+    Several are asked side by side without questions; those that need a password or a word about a key are asked again one
+    by one, where there is somebody to answer.
+
+    Args:
+        hosts: as ssh takes them; `localhost` is this machine.
+        wake: whether cards that are asleep are woken.
+        refused: makes a value of a failure, with a key "error" that holds its kind.
+        can_ask: whether somebody at a terminal can answer what ssh asks.
+        asking: told of each host before it is asked.
+
+    """
+    from rigup.machine.collect import tree
+
+    def answered(name: str, quiet: bool) -> Answer:
+        return _answered(name, wake, quiet, refused, asking)
+
+    names = list(dict.fromkeys(hosts))
+    try:
+        if len(names) == 1:
+            return {name: answered(name, False) for name in names}
+        told = _side_by_side(names, answered)
+        again = [name for name, answer in told.items() if can_ask and answer.get("error") in _ASKABLE]
+        return told | {name: answered(name, False) for name in again}
+    finally:
+        tree.discard()
+
+
+def _side_by_side(names: list[str], answered: Callable[[str, bool], Answer]) -> dict[str, Answer]:
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(_SIDE_BY_SIDE) as workers:
+        return dict(zip(names, workers.map(lambda name: answered(name, True), names), strict=True))
+
+
+def _answered(
+    host: str, wake: bool, quiet: bool, refused: "Callable[[Failure], Answer]", asking: Callable[[str], None]
+) -> Answer:
+    from rigup.machine.collect.ssh import Failure
+
+    asking(host)
+    try:
+        return _here(wake) if host == HERE else _asked(host, wake, quiet)
+    except Failure as failure:
+        return refused(failure)
+
+
+def _here(wake: bool) -> Answer:
+    from rigup.diagnosis.answer import diagnose
+
+    return diagnose(None, wake)
+
+
+def _asked(host: str, wake: bool, quiet: bool) -> Answer:
+    from rigup.diagnosis.answer import Diagnosis, answer
+    from rigup.diagnosis.judge import judged
+
+    facts = facts_of_host(host, wake, quiet)
+    return answer(Diagnosis(facts, *judged(facts)))
+
+
+def facts_of_host(host: str, wake: bool = False, quiet: bool = False) -> Facts:
+    """What a machine is at the other end of the person's own ssh.
+
+    Args:
+        host: as ssh takes it.
+        wake: whether cards that are asleep are woken.
+        quiet: whether ssh asks nothing.
+
+    Raises:
+        Failure: it could not be asked.
+
+    """
+    from rigup.machine.collect import remote
+    from rigup.machine.collect.ssh import Connection, Failure
+
+    connection = Connection(host, quiet=quiet)
+    try:
+        made = remote.collected(connection.trip, wake)
+    finally:
+        connection.close()
+    if not made.system:
+        raise Failure("no-shell")
+    return remote.seen(made, node_of(host), wake)
+
+
+def node_of(host: str) -> str:
+    """The node's name: `ssh://ada@node7:2222` and `ada@node7` are node7."""
+    return host.removeprefix("ssh://").rpartition("@")[2].partition("/")[0].partition(":")[0]

@@ -1,0 +1,69 @@
+"""What a cause means, and which causes a message may mean."""
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from rigup.language import current
+from rigup.schemas.explain import Cause, Explain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SPELT = 0.75  # of 1: how alike a word and the name of a cause are to be
+
+
+def explained(asked: str) -> Explain:
+    """The cause of that name, or those that a message may mean; all of them where nothing was asked."""
+    from rigup.knowledge.doctor_tables import causes
+
+    found = _found(asked) if asked else list(causes())
+    near = [] if found else _near(asked)
+    return Explain(asked=asked, causes=list(map(_entry, found)), near=list(map(_entry, near)))
+
+
+def _found(asked: str) -> list[str]:
+    """The cause of that name; else causes that the message decides, that are mostly behind it, or that account for it."""
+    from rigup.knowledge.doctor_tables import causes
+
+    if asked.strip() in causes():
+        return [asked.strip()]
+    heard = _heard(asked)
+    meant = [row.means for row in heard if row.means] + [row.usually for row in heard if row.usually]
+    families = {row.family for row in heard}
+    explaining = [cause for cause, row in causes().items() if {said.id for said in heard} & set(row.explains)]
+    nearest = sorted(explaining, key=lambda cause: causes()[cause].family not in families)
+    return [cause for cause in dict.fromkeys([*meant, *nearest]) if cause in causes()]
+
+
+def _near(asked: str) -> "Iterable[str]":
+    """Where nothing fits: causes named almost so, else those that people report in such words."""
+    from difflib import get_close_matches
+
+    from rigup.knowledge.doctor_tables import causes
+    from rigup.knowledge.likeness import nearest
+
+    named = get_close_matches(asked.strip(), causes(), n=3, cutoff=_SPELT)
+    return named or [like.cause for like in nearest(asked)]
+
+
+def _heard(asked: str) -> list[Any]:
+    from rigup.knowledge.doctor_tables import signatures_of
+    from rigup.machine.matcher import match
+    from rigup.machine.texts import Text
+
+    ids = {symptom.values()["id"] for symptom, _told in match(Text("asked", asked))}
+    return list(signatures_of(ids))
+
+
+def _entry(cause: str) -> Cause:
+    from rigup.knowledge.doctor_tables import causes, texts
+
+    row, text = causes()[cause], texts(current()).get(cause)
+    entry = Cause(cause=cause, family=row.family, severity=row.severity, layer=row.layer)
+    if text is None:
+        return entry
+    return msgspec.structs.replace(
+        entry, title=text.title[-1] if text.title else "", meaning=text.meaning, recognise=text.recognise,
+        mends=text.mends, in_vain=text.in_vain, sources=list(text.sources),
+    )  # fmt: skip

@@ -1,0 +1,112 @@
+"""What a run is to do, as the journal keeps it: from a plan, from findings, from a lock."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from rigup.language import _
+from rigup.plan.applying.journal import Intent
+from rigup.plan.applying.stage import of_environment
+
+if TYPE_CHECKING:
+    from rigup.plan.environments.lockfile import Lock
+    from rigup.stack.choice import Choice
+    from rigup.stack.site import Site
+    from rigup.workflows.planning import Request
+
+Answer = dict[str, Any]
+
+
+def of_request(request: "Request", choice: "Choice", plan: Answer) -> Intent:
+    """What a request comes to, with what is needed to ask the same again after a restart."""
+    intent = of_choice(choice, plan)
+    again = {
+        "wishes": list(choice.wish.packages), "environment": request.environment, "options": request.options(),
+        "terms": msgspec.to_builtins(choice.wish.terms),
+    }  # fmt: skip
+    return msgspec.structs.replace(intent, asked={**intent.asked, **again})
+
+
+def of_choice(choice: "Choice", plan: Answer) -> Intent:
+    """A choice with its plan."""
+    from rigup.plan.environments.made_for import made_for
+
+    return of_plan(plan, made_for(choice.site))
+
+
+def of_plan(plan: Answer, facts: Answer) -> Intent:
+    """A plan; `facts` of the machine that it was made for."""
+    steps = plan["steps"]
+    changes = any(of_environment(step) and step["state"] == "needed" for step in steps)
+    stack = ", ".join(f"{name} {version}".strip() for name, version in plan["packages"].items() if "[" not in name)
+    return Intent(
+        title=stack or ", ".join(plan["wish"]), steps=steps, asked={"folder": os.getcwd()},
+        environment=os.path.abspath(plan["environment"]["path"]) if changes else "",
+        told={
+            **{name: plan[name] for name in ("wish", "packages", "indexes", "variables")},
+            "python": plan["environment"]["python"], "facts": facts, **_promised(plan),
+        },
+    )  # fmt: skip
+
+
+def _promised(plan: Answer) -> Answer:
+    """What the environment has to hold afterwards: all that was resolved, else the builds that were chosen."""
+    told = plan.get("resolution") or {"packages": [], "whole": False}
+    exact = {name: version for name, version in plan["packages"].items() if "[" not in name and version[:1].isdigit()}
+    every = {one["name"]: one["version"] for one in told["packages"]}
+    sizes = {
+        one["name"]: (one.get("size", 0), one.get("disk", 0))
+        for one in told["packages"]
+        if one.get("url", "").startswith("http")
+    }
+    return {
+        "resolved": exact | every,
+        "sizes": sizes,
+        "whole": told["whole"],
+        "before": plan["environment"].get("installed", []),
+    }
+
+
+def of_lock(lock: "Lock", steps: list[Answer], environment: str, site: "Site") -> Intent:
+    """Exactly what a lock holds, in an environment at a path."""
+    from rigup.plan.environments.made_for import made_for
+
+    return Intent(
+        title=", ".join(lock.wish) or _("an environment of a lock"), steps=steps, asked={"folder": os.getcwd()},
+        environment=environment,
+        told={
+            "wish": list(lock.wish), "packages": {one.name: one.version for one in lock.packages},
+            "indexes": list(lock.indexes), "variables": lock.variables, "python": lock.python, "facts": made_for(site),
+        },
+    )  # fmt: skip
+
+
+def of_findings(findings: list[Answer], named: str) -> Intent:
+    """The steps that mend findings; `named` is the environment that was meant, or ""."""
+    steps = list({step["id"]: step for one in findings for step in _first_way(one)}.values())
+    return Intent(
+        title=", ".join(dict.fromkeys(one["cause"] for one in findings)), steps=steps,
+        asked={"folder": os.getcwd()}, environment=_environment(findings, steps, named),
+    )  # fmt: skip
+
+
+def _first_way(finding: Answer) -> list[Answer]:
+    """The steps of the first fix that can be taken here at all; else of the first."""
+    fixes = finding["fixes"]
+    best = next((fix for fix in fixes if any(map(can_be_taken, fix["steps"]))), fixes[0] if fixes else None)
+    return best["steps"] if best else []
+
+
+def can_be_taken(step: Answer) -> bool:
+    """Whether rigup can take a step, here and now."""
+    return step["where"] == "here" and bool(step["commands"]) and step.get("state") != "blocked"
+
+
+def _environment(findings: list[Answer], steps: list[Answer], named: str) -> str:
+    """The environment that the steps change: the one that a finding is about, else the one that was meant."""
+    if not any(map(of_environment, steps)):
+        return ""
+    told = [*(one["subject"] for one in findings), named, os.environ.get("VIRTUAL_ENV", "")]
+    there = (path for path in told if path and os.path.isfile(os.path.join(path, "pyvenv.cfg")))
+    return next(map(os.path.abspath, there), "")

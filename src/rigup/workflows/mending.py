@@ -1,0 +1,125 @@
+"""The steps that mend findings of the doctor, and whether it still finds them afterwards."""
+
+from typing import TYPE_CHECKING, Any
+
+from rigup.workflows.environments import in_full
+from rigup.workflows.errors import as_workflow_errors
+from rigup.workflows.intents import can_be_taken, of_findings, of_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rigup.plan.applying.journal import Intent
+    from rigup.stack.site import Site
+
+Answer = dict[str, Any]
+SCHEMA = "rigup.fix/1"
+_BUILDS = ("install-torch", "install-torch-with-audio", "choose-build")
+_FRAMEWORKS = ("torch", "torchvision", "torchaudio", "tensorflow", "jax", "vllm", "onnxruntime-gpu", "onnxruntime")
+
+
+def ways_to_mend(cause: str | None, source: str | None, environment: str, program: tuple[str, ...] = ()) -> Answer:
+    """What mends a cause on this machine, or on one that was reported (schema rigup.fix/1).
+
+    Args:
+        cause: its id; None for all that the doctor finds.
+        source: a report, a log, a folder of them or a captured tree; None for this machine.
+        environment: that is meant; "" for none in particular.
+        program: what is run first, as only its words tell; () for none.
+
+    Raises:
+        RequestError: the source cannot be read, or the program not be started.
+
+    """
+    from rigup.diagnosis.answer import answer, examined
+    from rigup.machine.sources import close_sources, open_source
+    from rigup.stack.seen import site_of
+    from rigup.workflows.diagnosing import after_running
+
+    try:
+        with as_workflow_errors():
+            diagnosis = examined(after_running(program) if program else open_source(source))
+            findings = [finding for finding in answer(diagnosis)["findings"] if cause in (None, finding["cause"])]
+            site = site_of(diagnosis.facts, in_full(environment) if source is None else environment)
+            meant = {"schema": SCHEMA, "cause": cause, "environment": environment or None}
+            return meant | _mended(findings, site, here=source is None)
+    finally:
+        close_sources()
+
+
+def _mended(findings: list[Answer], site: "Site", here: bool) -> Answer:
+    from rigup.plan.mend import OF_THE_STACK, mended
+
+    kinds = {step["kind"] for finding in findings for fix in finding["fixes"] for step in fix["steps"]}
+    told = [{**finding, "fixes": [mended(fix, site) for fix in finding["fixes"]]} for finding in findings]
+    plan = _plan(site, here) if kinds & set(OF_THE_STACK) and site.devices and _wants_a_stack(kinds, site) else None
+    return {"findings": told, "plan": plan and {**plan, "steps": _with_removals(plan["steps"], told)}}
+
+
+def _wants_a_stack(kinds: set[str], site: "Site") -> bool:
+    """A driver that is missing is mended by a driver: nobody is given an environment who has none."""
+    return bool(kinds & set(_BUILDS)) or any(name in site.installed for name in _FRAMEWORKS)
+
+
+def _with_removals(steps: list[Answer], findings: list[Answer]) -> list[Answer]:
+    """A plan's steps with what findings want removed first: no plan of a stack takes packages away."""
+    first = [step for finding in findings for fix in finding["fixes"][:1] for step in fix["steps"]]
+    gone = [step for step in first if step["kind"] == "remove-packages"]
+    at = next((place for place, step in enumerate(steps) if step["kind"].startswith("install-")), len(steps))
+    return [*steps[:at], *gone, *steps[at:]]
+
+
+def _plan(site: "Site", here: bool) -> Answer | None:
+    """The stack that the machine would be given for the frameworks which are there."""
+    from rigup.plan.answer import answer
+    from rigup.plan.resolution.resolve import resolved
+    from rigup.stack.choose import choose
+    from rigup.stack.wish import Wish
+
+    there = tuple(name for name in _FRAMEWORKS if name in site.installed) or ("torch",)
+    choice = choose(Wish(packages=there), site)
+    served = any(told.served for _device, told in choice.devices)
+    if choice.possible and served:
+        found = resolved(choice, here=here)
+        choice = found if found.possible else choice
+    return answer(choice) if choice.possible and served else None
+
+
+def safely_mended(findings: list[Answer]) -> list[Answer]:
+    """Findings that count and that safe steps mend, each with that fix alone."""
+    found = []
+    for finding in findings:
+        fix = next((fix for fix in finding["fixes"] if _is_safe(fix["steps"])), None)
+        if fix is not None and finding["severity"] != "note" and finding["confidence"] != "possible":
+            found.append({**finding, "fixes": [fix]})
+    return found
+
+
+def _is_safe(steps: list[Answer]) -> bool:
+    taken = [step for step in steps if can_be_taken(step)]
+    by_hand = [step for step in steps if step["where"] == "by-hand" and not step["restart"]]
+    return bool(taken) and len(taken) + len(by_hand) == len(steps) and all(step["tag"] == "safe" for step in steps)
+
+
+def intent_of(told: Answer, findings: list[Answer], safe_alone: bool) -> "Intent":
+    """What is to be done about findings: the plan of a stack, where one mends them, else their own first ways.
+
+    Args:
+        told: what `ways_to_mend` found.
+        findings: those of it that are mended.
+        safe_alone: whether nothing but safe steps is wanted, so no stack.
+
+    """
+    if told["plan"] is not None and not safe_alone:
+        return of_plan(told["plan"], {})
+    return of_findings(findings, told["environment"] or "")
+
+
+def still_found(causes: "Iterable[str]", program: tuple[str, ...] = ()) -> list[Answer]:
+    """Findings of these causes that the doctor still has when it looks again, with the program if one was named."""
+    from rigup.diagnosis.answer import diagnose, diagnosed
+    from rigup.workflows.diagnosing import after_running
+
+    there = set(causes)
+    found = diagnosed(after_running(program)) if program else diagnose()
+    return [one for one in found["findings"] if one["cause"] in there]
