@@ -27,7 +27,7 @@ WISHES = [
     [f"{TORCH} peft", "datasets"], [f"{TORCH} diffusers"], [f"{TORCH} sentence-transformers"], [f"{TORCH} torchmetrics", "einops", "numpy<2"],
     [f"{TORCH} gpytorch"], [f"{TORCH} --with-rigup", "safetensors"], [f"{TORCH} captum", "ipykernel"], ["no-such-package-of-anybody"],
     [f"{TORCH} tokenizers sentencepiece"], [f"{TORCH} torch-scatter"], ["xgboost", "scikit-learn"], ["keras jax"], ["statsmodels", "numpy<2"],
-    ["scipy==1.11.4", "numpy==2.2.0"], ["numpy==2.1.3", "numpy==1.26.4"], ["'httpx[http2]'"], ["--python 3.13 einops"], ["docopt==0.6.2"],
+    ["lightgbm pyarrow"], [f"{TORCH} ultralytics"], ["scipy==1.11.4", "numpy==2.2.0"], ["numpy==2.1.3", "numpy==1.26.4"], ["'httpx[http2]'"], ["--python 3.13 einops"], ["docopt==0.6.2"],
 ]  # fmt: skip
 
 

@@ -102,16 +102,16 @@ def apply(*wishes: str, environment: str = "", **request: Any) -> "ApplyEnded | 
         found = answer(choice)
         intent = intents.of_request(asked, choice, found)
         if refused := applying.refusal(found):
-            return _refused(refused, intent, found)
+            return _refused(refused, found)
         return _carried_out(intent, record)
 
 
-def _refused(refused: "Refusal", intent: "Intent", plan: dict[str, Any]) -> "ApplyBlocked | ApplyNothing":
+def _refused(refused: "Refusal", plan: dict[str, Any]) -> "ApplyBlocked | ApplyNothing":
     from rigup.schemas.apply import ApplyBlocked, ApplyNothing
 
     if refused.kind in ("ready", "impossible"):
         return _typed({"schema": "rigup.apply/1", "verdict": refused.kind, "plan": plan}, ApplyNothing)
-    told = {"schema": "rigup.apply/1", "verdict": "blocked", "because": refused.because, "steps": intent.steps}
+    told = {"schema": "rigup.apply/1", "verdict": "blocked", "because": refused.because, "steps": plan["steps"]}
     return _typed(told, ApplyBlocked)
 
 

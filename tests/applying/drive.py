@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 import click
+import msgspec
 
 from rigup.cli.taking import RunOptions, go, resumed
 from rigup.plan.applying.journal import Intent
@@ -18,7 +19,7 @@ def main(path: str, how: str) -> int:
         return resumed(options)
     with open(path, encoding="utf-8") as file:
         told: dict[str, Any] = json.load(file)
-    return go(Intent(**told), options)
+    return go(msgspec.convert(told, Intent), options)
 
 
 if __name__ == "__main__":

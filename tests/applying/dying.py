@@ -14,8 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from small_world import World, needed, picture
 
+from rigup.schemas.shared import Step
 from rigup.steps import KINDS, make, make_as
 
 Steps = list[dict[str, Any]]
@@ -93,7 +95,12 @@ def taking(world: World, steps: Steps, dies: Callable[[], None] | None = None) -
     from rigup.plan.applying.journal import Intent
 
     options = RunOptions(yes=True, dry_run=False, quiet=True, as_json=False, schema="test/1")
-    intent = Intent(title="a wish", steps=steps, asked={"folder": str(world.files)}, environment=str(world.environment))
+    intent = Intent(
+        title="a wish",
+        steps=msgspec.convert(steps, list[Step]),
+        asked={"folder": str(world.files)},
+        environment=str(world.environment),
+    )
 
     def call() -> int:
         if dies:

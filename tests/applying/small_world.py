@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rigup.steps import KINDS, Step, make, make_as
+from rigup.steps import KINDS, Step, as_data, make, make_as
 
 HERE = Path(__file__).parent
 _WRITE = 'sleep 0.05; mkdir -p "$(dirname "$1")"; printf "%s\\n" "$2" > "$1"; sleep 0.05'
@@ -53,7 +53,7 @@ def restarting() -> dict[str, Any]:
 
 def needed(step: Step) -> dict[str, Any]:
     """As a plan has it."""
-    return {**step.json(), "state": "needed"}
+    return {**as_data(step), "state": "needed"}
 
 
 class World:

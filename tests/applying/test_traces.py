@@ -3,9 +3,11 @@
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from small_world import World, needed
 
 from rigup.knowledge.package_managers import package_manager
@@ -138,7 +140,6 @@ def test_the_distribution_is_read_from_its_own_file():
 @pytest.fixture
 def sources(tmp_path, monkeypatch):
     """A package manager whose files lie in a folder of the test's."""
-    import msgspec
 
     folder = tmp_path / "apt"
     (folder / "keyrings").mkdir(parents=True)
@@ -150,7 +151,7 @@ def sources(tmp_path, monkeypatch):
     return folder
 
 
-STEP = {"kind": "add-package-source", "root": True, "network": True, "commands": [["apt-get", "update"]]}
+STEP = make_as("add-package-source", {"provider": "somebody"}, KINDS, (("apt-get", "update"),))
 
 
 def run(argv: tuple[str, ...]) -> None:
@@ -186,10 +187,16 @@ def test_what_somebody_added_since_stays(sources, tmp_path):
 
 def test_steps_that_change_no_packages_are_not_counted():
     assert traces.leaves(STEP)
-    assert traces.leaves({"root": True, "network": False, "commands": [["dkms", "autoinstall"]]})
-    assert not traces.leaves({"root": True, "network": False, "commands": [["usermod", "-aG", "render", "ada"]]})
-    assert not traces.leaves({"root": False, "network": True, "commands": [["curl", "-O", "https://a.example"]]})
-    assert traces.leaves({"root": False, "network": True, "commands": [["/e/bin/python", "-m", "pip", "install", "x"]]})
+    assert traces.leaves(structs.replace(STEP, root=True, network=False, commands=(("dkms", "autoinstall"),)))
+    assert not traces.leaves(
+        structs.replace(STEP, root=True, network=False, commands=(("usermod", "-aG", "render", "ada"),))
+    )
+    assert not traces.leaves(
+        structs.replace(STEP, root=False, network=True, commands=(("curl", "-O", "https://a.example"),))
+    )
+    assert traces.leaves(
+        structs.replace(STEP, root=False, network=True, commands=(("/e/bin/python", "-m", "pip", "install", "x"),))
+    )
 
 
 # -- a Python that is changed where it is ------------------------------------------------------------

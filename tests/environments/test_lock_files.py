@@ -213,8 +213,8 @@ def test_an_odd_wish_is_no_option_of_the_installer(made, wish, tmp_path, monkeyp
 def take(steps, folder, bare=None):
     """Take steps as `apply` does; where `bare` is given the environment is a copy of that, which is quicker."""
     for step in steps:
-        for argv in step["commands"] if step["state"] == "needed" else ():
-            if bare and step["kind"] == "make-environment":
+        for argv in step.commands if step.state == "needed" else ():
+            if bare and step.kind == "make-environment":
                 beside.clone(bare, folder / argv[-1])
             else:
                 subprocess.run(argv, cwd=folder, check=True, timeout=180)
@@ -223,7 +223,7 @@ def take(steps, folder, bare=None):
 def test_a_lock_is_made_into_the_same_environment(lock, wheels, tmp_path):
     again = lockfile.parsed(lockfile.text(lock))
     steps = locked_steps(again, site(wheels))
-    assert [step["state"] for step in steps] == ["needed", "needed"]
+    assert [step.state for step in steps] == ["needed", "needed"]
     take(steps, tmp_path)
     assert says(tmp_path / ".venv" / "bin" / "bridge") == "bridge 2.0"
     assert says(tmp_path / ".venv" / "bin" / "stone") == "stone 1.0"
@@ -258,15 +258,15 @@ def test_a_file_with_another_hash_is_not_installed(lock, bare, wheels, tmp_path)
 
 def test_an_environment_that_is_as_the_lock_says_needs_nothing(lock, made, wheels):
     there = site(wheels, environment=str(made), installed={"Bridge": "2.0", "stone": "1.0", "pip": "1"})
-    assert {step["state"] for step in locked_steps(lock, there)} == {"satisfied"}
+    assert {step.state for step in locked_steps(lock, there)} == {"satisfied"}
     other = there.but(installed={"bridge": "2.0", "stone": "1.1"})
-    assert [step["state"] for step in locked_steps(lock, other)] == ["satisfied", "needed"]
+    assert [step.state for step in locked_steps(lock, other)] == ["satisfied", "needed"]
 
 
 def test_nothing_but_its_folder_is_asked_for_a_bundle(lock, wheels):
     argv = locked_steps(lock, site(network=False), str(wheels))[1]
-    assert argv["state"] == "needed"
-    words = argv["commands"][0]
+    assert argv.state == "needed"
+    words = argv.commands[0]
     assert words[words.index("--no-index") : words.index("--no-index") + 3] == [
         "--no-index",
         "--find-links",
@@ -343,12 +343,12 @@ def test_a_package_without_a_build_for_the_machine_is_named(tag, machine, fits):
     told = [one for one in differences(lock, read_profile(machine)) if "no build for this machine" in one]
     assert bool(told) is not fits
     step = locked_steps(lock, read_profile(machine))[1]
-    assert (step["state"] == "blocked") is not fits
+    assert (step.state == "blocked") is not fits
 
 
 def test_markers_of_another_tools_lock_are_asked():
     lock = Lock(packages=(locked("stone", marker="sys_platform == 'win32'"), locked("bridge")), python="3.11")
-    words = locked_steps(lock, read_profile("no gpu, debian 12, python 3.11"))[1]["commands"][0]
+    words = locked_steps(lock, read_profile("no gpu, debian 12, python 3.11"))[1].commands[0]
     assert [word.partition("=")[0] for word in words[words.index("--") + 1 :]] == ["bridge"]
 
 

@@ -5,11 +5,12 @@ import pytest
 
 from rigup.plan import drivers, kernel, rocm, system, toolkit
 from rigup.plan.answer import answer
-from rigup.plan.steps import steps
+from rigup.plan.steps import steps as typed
 from rigup.stack.candidate import Change
 from rigup.stack.profile import read_profile
 from rigup.stack.site import Site, Sources
 from rigup.stack.wish import Wish
+from rigup.steps import as_data
 
 KEYS = {
     "kind",
@@ -26,6 +27,11 @@ KEYS = {
     "state",
     "undo",
 }
+
+
+def steps(choice):
+    """A plan's steps as answers have them."""
+    return [as_data(step) for step in typed(choice)]
 
 
 def commands(told):
@@ -90,7 +96,7 @@ def test_no_driver_is_installed_where_the_kernel_is_somebody_elses(profile, chos
     ],
 )
 def test_the_driver_comes_as_the_distribution_has_it(profile, words):
-    told = [step.json() for step in drivers.steps(change("nvidia-driver", "580"), read_profile(profile))]
+    told = [as_data(step) for step in drivers.steps(change("nvidia-driver", "580"), read_profile(profile))]
     assert words in [list(argv) for argv in commands(told)]
 
 
@@ -104,11 +110,11 @@ def test_an_open_module_is_never_given_to_a_card_that_it_does_not_drive():
 
 def test_a_driver_of_another_provider_goes_first_and_says_so():
     site = read_profile("RTX 4070, driver 535.183, debian 12")
-    told = [step.json() for step in drivers.steps(change("nvidia-driver", "580", "535.183"), site)]
+    told = [as_data(step) for step in drivers.steps(change("nvidia-driver", "580", "535.183"), site)]
     assert kinds(told)[0] == "remove-driver"
     assert told[0]["tag"] == "destructive"
     fresh = [
-        step.json()
+        as_data(step)
         for step in drivers.steps(change("nvidia-driver", "580"), read_profile("RTX 4070, driver none, debian 12"))
     ]
     assert "remove-driver" not in kinds(fresh)
@@ -116,15 +122,15 @@ def test_a_driver_of_another_provider_goes_first_and_says_so():
 
 def test_an_nvswitch_machine_gets_the_fabric_manager_of_its_branch():
     site = read_profile("8x H100 SXM5 80GB, driver none, ubuntu 22.04").but(nvswitch=True)
-    told = [step.json() for step in drivers.steps(change("nvidia-driver", "580"), site)]
+    told = [as_data(step) for step in drivers.steps(change("nvidia-driver", "580"), site)]
     assert ["apt-get", "install", "-y", "nvidia-fabricmanager-580", "libnvidia-nscq-580"] in commands(told)
-    without = [step.json() for step in drivers.steps(change("nvidia-driver", "580"), site.but(nvswitch=False))]
+    without = [as_data(step) for step in drivers.steps(change("nvidia-driver", "580"), site.but(nvswitch=False))]
     assert "install-fabric-manager" not in kinds(without)
 
 
 def test_secure_boot_wants_a_key_only_for_modules_that_are_built_here():
     def told(profile):
-        return kinds([s.json() for s in drivers.steps(change("nvidia-driver", "580"), read_profile(profile))])
+        return kinds([as_data(s) for s in drivers.steps(change("nvidia-driver", "580"), read_profile(profile))])
 
     assert "enrol-driver-key" in told("RTX 4070, driver none, debian 13, secure boot")
     assert "enrol-driver-key" not in told("RTX 4070, driver none, debian 13")
@@ -134,7 +140,7 @@ def test_secure_boot_wants_a_key_only_for_modules_that_are_built_here():
 def test_systems_that_are_images_go_their_own_way():
     def told(distribution, cards="RTX 4070"):
         site = read_profile(f"{cards}, driver none").but(distribution=distribution)
-        return [step.json() for step in drivers.steps(change("nvidia-driver", "580"), site)]
+        return [as_data(step) for step in drivers.steps(change("nvidia-driver", "580"), site)]
 
     assert all(argv[0] == "rpm-ostree" for argv in commands(told("bazzite")))
     layered = told("silverblue")
@@ -150,7 +156,7 @@ def test_systems_that_are_images_go_their_own_way():
 
 def test_what_the_tables_do_not_know_is_said_and_not_guessed():
     site = read_profile("RTX 4070, driver none").but(distribution="gentoo")
-    told = [step.json() for step in drivers.steps(change("nvidia-driver", "580"), site)]
+    told = [as_data(step) for step in drivers.steps(change("nvidia-driver", "580"), site)]
     assert commands(told) == []
     assert "gentoo" in told[0]["because"]
 
@@ -257,7 +263,7 @@ def test_a_persons_own_places_are_kept_and_a_password_is_not_told(chosen):
 
 def test_a_toolkit_leaves_the_driver_alone(chosen):
     choice = chosen("RTX 4070, driver 580.95.05, ubuntu 22.04, python 3.12")
-    told = [step.json() for step in toolkit.steps(change("toolkit", "CUDA 12.4 and cuDNN 9.1"), choice)]
+    told = [as_data(step) for step in toolkit.steps(change("toolkit", "CUDA 12.4 and cuDNN 9.1"), choice)]
     assert ["apt-get", "install", "-y", "cuda-toolkit-12-4"] in commands(told)
     assert ["apt-get", "install", "-y", "cudnn9-cuda-12"] in commands(told)
     assert not any("cuda" in argv or "cuda-12-4" in argv for argv in commands(told))
@@ -265,7 +271,7 @@ def test_a_toolkit_leaves_the_driver_alone(chosen):
 
 def test_rocm_inside_wsl_has_no_kernel_driver():
     site = read_profile("RX 7900 XTX, wsl, ubuntu 24.04")
-    told = [step.json() for step in rocm.library_steps(change("rocm", "6.4"), site)]
+    told = [as_data(step) for step in rocm.library_steps(change("rocm", "6.4"), site)]
     assert ["amdgpu-install", "-y", "--usecase=wsl,rocm", "--no-dkms"] in commands(told)
     assert {step["where"] for step in told} == {"here"}
     assert [s.where for s in rocm.driver_steps(change("amdgpu", "6.4"), site)] == ["windows-host"]
@@ -273,14 +279,16 @@ def test_rocm_inside_wsl_has_no_kernel_driver():
 
 def test_amds_own_driver_needs_the_headers_and_a_restart():
     site = read_profile("RX 7900 XTX, ubuntu 24.04, kernel 6.8.0-60-generic")
-    told = [step.json() for step in rocm.driver_steps(change("amdgpu", "6.4"), site)]
+    told = [as_data(step) for step in rocm.driver_steps(change("amdgpu", "6.4"), site)]
     assert ["apt-get", "install", "-y", "linux-headers-6.8.0-60-generic"] in commands(told)
     assert told[-1]["restart"]
 
 
 def test_the_memory_of_an_integrated_gpu_is_raised_as_the_kernel_wants_it():
     site = read_profile("Radeon 680M, ubuntu 24.04, kernel 6.17.0-8-generic")
-    told = [step.json() for step in kernel.parameter_steps(change("kernel-parameter", "ttm.pages_limit=6291456"), site)]
+    told = [
+        as_data(step) for step in kernel.parameter_steps(change("kernel-parameter", "ttm.pages_limit=6291456"), site)
+    ]
     assert [step["params"] for step in told] == [{"module": "ttm", "name": "pages_limit", "value": "6291456"}]
     assert ["update-initramfs", "-u", "-k", "all"] in commands(told)
 

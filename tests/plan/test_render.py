@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 from rigup.plan.packages import groups
 from rigup.plan.render import FORMS, rendered
-from rigup.plan.steps import steps
+from rigup.plan.steps import steps as typed
 from rigup.stack.choose import choose
 from rigup.stack.profile import read_profile
 from rigup.stack.site import Sources
 from rigup.stack.wish import Wish, read_wishes
+from rigup.steps import as_data
 
 WISHES = {
     "nvidia": ("RTX 3060, driver 550.54.15, ubuntu 22.04, python 3.11", ["torch", "torchvision", "numpy>=1.26"]),
@@ -62,6 +63,11 @@ case "${0##*/} $*" in
   *astral.sh*) mkdir -p "$last" && cp "$0" "$last/uv" ;;
 esac
 """
+
+
+def steps(choice):
+    """A plan's steps as answers have them."""
+    return [as_data(step) for step in typed(choice)]
 
 
 def calls(log: Path) -> list[list[str]]:

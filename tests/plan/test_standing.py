@@ -57,7 +57,7 @@ def test_a_machine_in_words_has_nothing_of_it():
 
 def test_podman_is_used_where_it_alone_is_there():
     site = read_profile("RTX 3090, driver 550.144.03, ubuntu 22.04").but(there=There(engines={"podman": ()}))
-    told = [argv[0] for step in steps(choose(Wish(manager="docker"), site)) for argv in step["commands"]]
+    told = [argv[0] for step in steps(choose(Wish(manager="docker"), site)) for argv in step.commands]
     assert "podman" in told
     assert "docker" not in told
 
@@ -68,14 +68,14 @@ def test_podman_is_used_where_it_alone_is_there():
 def test_a_driver_of_another_provider_goes_first(source, purged):
     site = read_profile("RTX 3090, driver 470.256.02, ubuntu 22.04, python 3.12").but(there=There(driver_source=source))
     made = steps(choose(Wish(prefer="newest"), site))
-    assert any(step["kind"] == "remove-driver" for step in made) is purged
-    assert not purged or source in next(step["because"] for step in made if step["kind"] == "remove-driver")
+    assert any(step.kind == "remove-driver" for step in made) is purged
+    assert not purged or source in next(step.because for step in made if step.kind == "remove-driver")
 
 
 def test_nouveau_that_holds_a_card_beside_an_installed_driver_is_kept_away():
     site = read_profile("RTX 3090, driver none, ubuntu 22.04, python 3.12")
     held = site.but(there=There(bound=("nouveau",), driver_source="Ubuntu's archive"))
-    kinds = [{step["kind"] for step in steps(choose(Wish(), one))} for one in (site, held)]
+    kinds = [{step.kind for step in steps(choose(Wish(), one))} for one in (site, held)]
     assert "blacklist-module" not in kinds[0]
     assert "blacklist-module" in kinds[1]
 

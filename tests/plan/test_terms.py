@@ -115,8 +115,8 @@ class _World:
         beside.clone(self.bare, self.folder / "env")
         write_files(choice)
         for step in steps(choice):
-            if step["kind"].startswith("install-"):
-                for argv in step["commands"]:
+            if step.kind.startswith("install-"):
+                for argv in step.commands:
                     done = subprocess.run(argv, capture_output=True, text=True, timeout=200, check=False)
                     if done.returncode:
                         return done.stderr

@@ -159,12 +159,16 @@ def test_a_wish_that_holds_a_login_is_not_kept_with_it(home):
 @pytest.fixture
 def records(tmp_path, monkeypatch):
     """A run whose title, steps, outputs and events hold all of it."""
+    from msgspec import structs
+
     from rigup.plan.applying.journal import Intent, begun
+    from rigup.steps import KINDS, make
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     lines = [one.line for one in KNOWN]
     title = "torch " + " ".join(lines[:40])
-    steps = [{"title": line, "kind": "x", "commands": [["pip", "install", line]], "root": False} for line in lines]
+    blank = make("restart-machine", {}, KINDS)
+    steps = [structs.replace(blank, title=line, commands=(("pip", "install", line),), state="needed") for line in lines]
     record = begun(Intent(title=title, asked={"wish": lines}, environment=str(tmp_path / "env"), steps=steps))
     for number, line in enumerate(lines):
         record.write("begun", number)

@@ -9,7 +9,7 @@ from node import PERSON
 from roots import RUNTIME
 from test_steps_for_real import around
 
-from rigup.steps import KINDS, make
+from rigup.steps import KINDS, as_data, make
 
 pytestmark = [pytest.mark.podman, pytest.mark.skipif(not shutil.which("podman"), reason="podman is not installed")]
 
@@ -49,7 +49,7 @@ OLDER = {
 
 def taken(box, steps):
     """What `rigup fix` does with steps, for steps of our own."""
-    told = {"title": "a test", "steps": [{**step.json(), "state": "needed"} for step in steps]}
+    told = {"title": "a test", "steps": [{**as_data(step), "state": "needed"} for step in steps]}
     box.write("/tmp/intent.json", json.dumps(told))
     box.write("/tmp/drive.py", DRIVE.read_text())
     argv = f"{RUNTIME}/bin/python3 /tmp/drive.py /tmp/intent.json go"

@@ -8,7 +8,7 @@ from samples import plain
 
 from rigup.knowledge.doctor_tables import causes
 from rigup.plan.applying.stage import _CHANGES
-from rigup.steps import KINDS, StepError, make, parse
+from rigup.steps import KINDS, StepError, as_data, make, parse
 
 
 def test_a_step_takes_its_shape_from_its_kind():
@@ -61,7 +61,7 @@ def test_every_kind_can_be_made_and_says_whether_it_can_be_undone(name):
     assert "{" not in step.title
     assert all("{" not in word for argv in step.commands for word in argv if argv[:2] != ("sh", "-c"))
     assert kind.undo is not None or kind.undo_because
-    assert step.json()["commands"] == [list(argv) for argv in step.commands]
+    assert as_data(step)["commands"] == [list(argv) for argv in step.commands]
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -41,7 +41,7 @@ def well(record: "Record", outcome: "Outcome") -> list[str]:
             *("  " + one for one in aside),
         ]
     for step in left_to_others(record):
-        lines += wrapped(_("Left to you: {title}.").format(title=step["title"]))
+        lines += wrapped(_("Left to you: {title}.").format(title=step.title))
     return lines
 
 
@@ -82,7 +82,7 @@ def failure(record: "Record", outcome: "Outcome") -> None:
     from rigup.workflows.applying import what_now
 
     step = record.intent().steps[outcome.step] if outcome.step >= 0 else None
-    what = _("Step {number} failed: {title}.").format(number=outcome.step + 1, title=step["title"]) if step else ""
+    what = _("Step {number} failed: {title}.").format(number=outcome.step + 1, title=step.title) if step else ""
     last = [line for line in tail(record, outcome.step, _MOST) if "Retrying (Retry(" not in line][-_TAIL:]
     lines = [*wrapped(sentences(what, outcome.because)), *("    " + line for line in last)]
     told = _("All of its output is in {log}.").format(log=record.log(outcome.step))

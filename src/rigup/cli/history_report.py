@@ -1,7 +1,7 @@
 """One run of the journal in full: its steps, what was run, what that said, how each ended."""
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
@@ -10,6 +10,7 @@ from rigup.language import _
 if TYPE_CHECKING:
     from rigup.plan.applying.journal import Record
     from rigup.schemas.history import Ran, Run, RunStep, WholeRun
+    from rigup.schemas.shared import Step
 
 _MOST_BYTES = 200_000  # of a log that are looked at
 _MOST_LINES = 400  # of a log in data
@@ -34,14 +35,14 @@ def whole_run(record: "Record", told: "Run") -> "WholeRun":
     return WholeRun(**head, ended_at=events[-1].at if events else None, steps=_steps(record, steps))
 
 
-def _steps(record: "Record", steps: list[dict[str, Any]]) -> "list[RunStep]":
+def _steps(record: "Record", steps: "list[Step]") -> "list[RunStep]":
     from rigup.plan.applying.state import ends
     from rigup.schemas.history import RunStep
 
     ended = ends(record)
     return [
         RunStep(
-            number=number + 1, title=str(step.get("title", "")), state=ended.get(number, "not-begun"), root=bool(step.get("root")),
+            number=number + 1, title=step.title, state=ended.get(number, "not-begun"), root=step.root,
             log=str(record.log(number)) if record.log(number).is_file() else None, ran=_ran(record, number),
         )
         for number, step in enumerate(steps)

@@ -14,6 +14,7 @@ from rigup.language import _, sentences
 
 if TYPE_CHECKING:
     from rigup.plan.environments.lockfile import Lock
+    from rigup.schemas.shared import Step
 
 Answer = dict[str, Any]
 _LOCKS = (".lock", ".tar")  # endings that nothing else has which can be applied: one that is damaged is told as such
@@ -64,15 +65,18 @@ def _new_folder() -> Path:
 
 def _made(lock: "Lock", folder: str, environment: str, options: RunOptions) -> int:
     from rigup.cli.plan_report import steps_text
+    from rigup.steps import as_data
     from rigup.workflows import intents
     from rigup.workflows.locking import prepared
 
     found = prepared(lock, folder, environment)
     if not options.silent:
-        click.echo("\n".join([*_head(lock, found.differences), "", *steps_text(found.steps)]))
-    if blocked := [step for step in found.steps if step["state"] == "blocked"]:
+        click.echo(
+            "\n".join([*_head(lock, found.differences), "", *steps_text([as_data(step) for step in found.steps])])
+        )
+    if blocked := [step for step in found.steps if step.state == "blocked"]:
         return _blocked(blocked, options)
-    if all(step["state"] == "satisfied" for step in found.steps):
+    if all(step.state == "satisfied" for step in found.steps):
         return _ready(options)
     return go(intents.of_lock(lock, found.steps, found.environment, found.site), options)
 
@@ -85,8 +89,8 @@ def _head(lock: "Lock", differ: list[str]) -> list[str]:
     return lines + [line for one in differ for line in wrapped(one, "  - ", "    ")]
 
 
-def _blocked(blocked: list[Answer], options: RunOptions) -> int:
-    because = blocked[0]["because"]
+def _blocked(blocked: "list[Step]", options: RunOptions) -> int:
+    because = blocked[0].because
     if options.as_json:
         say_data(options, {"verdict": "blocked", "because": because})
     else:

@@ -43,9 +43,10 @@ def _none_is_safe(options: RunOptions) -> int:
 
 def _list(findings: list[Answer], intent: "Intent") -> None:
     from rigup.cli.plan_report import steps_text
+    from rigup.steps import as_data
 
     lines = [line for one in findings for line in wrapped(one["title"], "- ", "  ")]
-    click.echo("\n".join([*lines, "", *steps_text(intent.steps)]))
+    click.echo("\n".join([*lines, "", *steps_text([as_data(step) for step in intent.steps])]))
 
 
 def _by_hand(options: RunOptions) -> int:

@@ -163,11 +163,13 @@ def resumed(options: RunOptions) -> int:
 
 def _refused(refused: "Refusal", intent: "Intent", plan: Answer, options: RunOptions) -> int:
     """Nothing is begun, and it is said why, as far as the plan has not; the exit status."""
+    from rigup.steps import as_data
+
     told: Answer = {"verdict": "blocked", "because": refused.because}
     if refused.kind in ("ready", "impossible"):
         told = {"verdict": refused.kind, "plan": plan}
     elif refused.kind == "blocked":
-        told["steps"] = intent.steps
+        told["steps"] = [as_data(step) for step in intent.steps]
     if options.as_json:
         say_data(options, told)
     elif sentence := _why_not(refused):

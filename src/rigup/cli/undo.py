@@ -71,10 +71,7 @@ def _dry(backs: "list[Back]", as_json: bool) -> int:
     if as_json:
         from rigup.schemas.undo import UndoDryRun, WayBack
 
-        told = [
-            WayBack(title=back.title, commands=[list(argv) for argv in back.commands], because=back.because or None)
-            for back in backs
-        ]
+        told = [WayBack(title=back.title, commands=list(back.commands), because=back.because or None) for back in backs]
         click.echo(data_text(UndoDryRun(verdict="possible", steps=told)))
     else:
         click.echo(_("Nothing was changed."))

@@ -51,13 +51,11 @@ class Watching:
         self._done.set()
         self._clear()
 
-    def begins(self, number: int, step: Answer) -> None:
+    def begins(self, number: int, title: str) -> None:
         """A step is taken now."""
         with self._lock:
-            self._heading = _("[{number}/{count}] {title}").format(
-                number=number + 1, count=self._count, title=step["title"]
-            )
-            self._title, self._line, self._began = step["title"], "", time.monotonic()
+            self._heading = _("[{number}/{count}] {title}").format(number=number + 1, count=self._count, title=title)
+            self._title, self._line, self._began = title, "", time.monotonic()
             self._place = _("[{number}/{count}] {title}").format(number=number + 1, count=self._count, title="")
 
     def says(self, line: str) -> None:
@@ -76,12 +74,12 @@ class Watching:
 
         self._emptied = Emptying(lambda: size_of(Path(folder)).all) if folder and self._alive else None
 
-    def ends(self, number: int, step: Answer, how: str) -> None:
+    def ends(self, number: int, title: str, how: str) -> None:
         """It is done, or was not needed."""
         words = {
             "done": _("done"), "satisfied": _("is there"), "left": _("left to you"), "failed": _("failed"),
         }  # fmt: skip
-        heading = _("[{number}/{count}] {title}").format(number=number + 1, count=self._count, title=step["title"])
+        heading = _("[{number}/{count}] {title}").format(number=number + 1, count=self._count, title=title)
         took = time.monotonic() - self._began if self._heading == heading else 0.0
         told = _("{step}: {how}").format(step=heading, how=words.get(how, how))
         if took >= 1.0:

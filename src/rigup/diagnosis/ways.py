@@ -10,7 +10,7 @@ from rigup.knowledge.cuda import version_key
 from rigup.knowledge.gpus import driver_branch_for
 from rigup.machine.kinds import Distribution, Gpu, Platform
 from rigup.machine.store import Facts
-from rigup.steps import KINDS, Step, StepError, make, parse
+from rigup.steps import KINDS, Step, StepError, as_data, make, parse
 
 Answer = dict[str, Any]
 _PLAINER = (
@@ -64,7 +64,7 @@ def _bounded(kind: str, params: dict[str, str], facts: Facts) -> tuple[str, dict
 
 def _way(steps: list[Step], finding: Finding, facts: Facts) -> Answer:
     """One way to mend it, with who else uses what it replaces."""
-    told: Answer = {"title": "; ".join(step.title for step in steps), "steps": [step.json() for step in steps]}
+    told: Answer = {"title": "; ".join(step.title for step in steps), "steps": [as_data(step) for step in steps]}
     users = used_by(steps, finding, facts)
     return told | {"used_by": users} if users else told
 

@@ -10,6 +10,7 @@ from rigup.stack.candidate import Change, Served
 from rigup.stack.choice import Choice
 from rigup.stack.frameworks.torch import COMPANIONS
 from rigup.stack.site import Device
+from rigup.steps import Step, as_data
 from rigup.version import __version__
 
 Answer = dict[str, Any]
@@ -47,7 +48,7 @@ def answer(choice: Choice, link: int = 0) -> Answer:
         "warnings": list(choice.warnings),
         "assumed": list(choice.site.assumed),
         "cost": cost(choice, made, link),
-        "steps": made,
+        "steps": [as_data(step) for step in made],
     }  # fmt: skip
 
 
@@ -93,11 +94,11 @@ def _change(change: Change) -> Answer:
     return {"change": change.change, "from": change.have, "to": change.to, "why": change.why}
 
 
-def verdict(choice: Choice, made: list[Answer]) -> str:
+def verdict(choice: Choice, made: list[Step]) -> str:
     """Ready: nothing is left to do."""
     if not choice.possible:
         return "impossible"
-    return "ready" if all(step["state"] == "satisfied" for step in made) else "possible"
+    return "ready" if all(step.state == "satisfied" for step in made) else "possible"
 
 
 def named_plainly(packages: dict[str, str]) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from msgspec import structs
+
 from rigup.knowledge.surroundings import container_toolkit, engine_package
 from rigup.language import _
 from rigup.plan.place import inside
@@ -36,7 +38,7 @@ def _toolkit(site: Site, engine: str, because: str) -> Iterator[Step]:
 
 def _at_host(step: Step, site: Site) -> Step:
     """Engines are set up where they run: here, unless this is a container itself."""
-    return step._replace(where="host-of-container" if site.container or site.colab else "here")
+    return structs.replace(step, where="host-of-container" if site.container or site.colab else "here")
 
 
 def engine_steps(change: Change, site: Site) -> Iterator[Step]:

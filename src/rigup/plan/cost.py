@@ -10,6 +10,7 @@ from rigup.knowledge.package_sizes import Weight, compiled_share, system_weight,
 from rigup.language import _
 from rigup.plan.environments.seeds import seeded
 from rigup.plan.packages import Group, groups, name_of, plain
+from rigup.schemas.shared import Step
 from rigup.stack.candidate import Candidate
 from rigup.stack.choice import Choice
 from rigup.stack.pythons import is_there
@@ -34,7 +35,7 @@ def speed(text: str) -> int:
     return int(float(found[1]) * _SCALES[found[2].lower()] * eight)
 
 
-def cost(choice: Choice, made: list[Answer], link: int = 0) -> Answer:
+def cost(choice: Choice, made: list[Step], link: int = 0) -> Answer:
     """What is still to be paid.
 
     Args:
@@ -50,24 +51,22 @@ def cost(choice: Choice, made: list[Answer], link: int = 0) -> Answer:
         KnowledgeError: the table is malformed.
 
     """
-    left = [step for step in made if step["state"] != "satisfied"]
-    installs = any(step["kind"] in _INSTALLS for step in left)
+    left = [step for step in made if step.state != "satisfied"]
+    installs = any(step.kind in _INSTALLS for step in left)
     known, unknown = _of_packages(choice) if installs else ([], [])
     known += [one for one in (_new(step, choice) for step in left) if one]
-    of_system = {
-        step["kind"]: system_weight(step["kind"]) for step in left if step["kind"] in _systems() and _here(step)
-    }
+    of_system = {step.kind: system_weight(step.kind) for step in left if step.kind in _systems() and _here(step)}
     known += [one for one in of_system.values() if one]
     unknown += [_systems()[kind] for kind, one in of_system.items() if one is None]
     unknown += [
-        _("Python {python}").format(python=step["params"]["python"]) for step in left if _brings_python(step, choice)
+        _("Python {python}").format(python=step.params["python"]) for step in left if _brings_python(step, choice)
     ]
     download = sum(one.download for one in known)
     return {
         "download_bytes": download, "disk_bytes": sum(one.disk for one in known),
         "exact": all(one.exact for one in known) and not unknown, "not_counted": list(dict.fromkeys(unknown)),
-        "restarts": sum(step["kind"] == "restart-machine" or _elsewhere(step) for step in left),
-        "root": any(step["root"] for step in left), "link": link or None,
+        "restarts": sum(step.kind == "restart-machine" or _elsewhere(step) for step in left),
+        "root": any(step.root for step in left), "link": link or None,
         "seconds": round(download * 8 / link) if link else None,
     }  # fmt: skip
 
@@ -100,29 +99,27 @@ def _resolved(one: Resolved, compiled: float) -> Weight:
     )
 
 
-def _new(step: Answer, choice: Choice) -> Weight | None:
+def _new(step: Step, choice: Choice) -> Weight | None:
     """An environment that is made, before anything is in it."""
-    made = (
-        seeded(step["kind"], step["params"]) if step["kind"].startswith("make-environment") else _pip_of(step, choice)
-    )
+    made = seeded(step.kind, step.params) if step.kind.startswith("make-environment") else _pip_of(step, choice)
     return msgspec.structs.replace(made, exact=True) if made else None
 
 
-def _pip_of(step: Answer, choice: Choice) -> Weight | None:
+def _pip_of(step: Step, choice: Choice) -> Weight | None:
     """The pip of a Python that is put into an environment that was made without."""
-    seeding = next((argv for argv in step["commands"] if argv[-1] == "ensurepip"), None)
+    seeding = next((argv for argv in step.commands if argv[-1] == "ensurepip"), None)
     return seeded("make-environment", {"starter": seeding[0], "python": choice.python}) if seeding else None
 
 
-def _brings_python(step: Answer, choice: Choice) -> bool:
+def _brings_python(step: Step, choice: Choice) -> bool:
     """uv fetches a Python that the machine has not."""
-    python = step["params"].get("python", "")
-    return step["kind"] == "make-environment-with-uv" and bool(python) and not is_there(choice.site, python)
+    python = step.params.get("python", "")
+    return step.kind == "make-environment-with-uv" and bool(python) and not is_there(choice.site, python)
 
 
-def _here(step: Answer) -> bool:
+def _here(step: Step) -> bool:
     """Something is fetched: a step without commands is told by hand, and what it fetches nobody knows."""
-    return bool(step["commands"]) or step["kind"] == "install-windows-driver"
+    return bool(step.commands) or step.kind == "install-windows-driver"
 
 
 def _systems() -> dict[str, str]:
@@ -135,9 +132,9 @@ def _systems() -> dict[str, str]:
     }  # fmt: skip
 
 
-def _elsewhere(step: Answer) -> bool:
+def _elsewhere(step: Step) -> bool:
     """A restart that is not a step of its own: on the host of a container, on Windows, by hand."""
-    return bool(step["restart"]) and step["where"] != "here"
+    return bool(step.restart) and step.where != "here"
 
 
 def _weights(told: Iterable[Group], system: str) -> tuple[list[Weight], list[str]]:

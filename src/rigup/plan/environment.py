@@ -3,6 +3,8 @@
 import shlex
 from collections.abc import Iterator
 
+from msgspec import structs
+
 from rigup.knowledge.surroundings import loader
 from rigup.knowledge.system_pythons import Installer, bringing, making_environments, takes_uv, uv_installer
 from rigup.language import _
@@ -58,7 +60,7 @@ def _loader(site: Site) -> Iterator[Step]:
     because = _("Wheels look for the loader and the libraries of C in places that this system does not have.")
     commands = tuple(map(tuple, row.commands))
     step = make_as("write-configuration", {"lines": " ".join(row.lines)}, KINDS, commands, because=because)
-    yield step._replace(restart=False)
+    yield structs.replace(step, restart=False)
 
 
 def kept(site: Site, python: str) -> bool:
@@ -138,7 +140,7 @@ def _able(site: Site, python: str) -> Iterator[Step]:
 
 def _undoable(step: Step, choice: Choice) -> Step:
     """Nobody takes back an environment that was there before."""
-    return step._replace(undo=()) if choice.site.has_environment and kept(choice.site, choice.python) else step
+    return structs.replace(step, undo=()) if choice.site.has_environment and kept(choice.site, choice.python) else step
 
 
 def _starter(site: Site, python: str) -> tuple[str, ...]:
@@ -165,7 +167,7 @@ def _with_uv(choice: Choice, params: dict[str, str]) -> Iterator[Step]:
         uv = f"{_UV_FOLDER}{separator}{installer.program}" if installer else _program(choice, _UV_FOLDER, "uv")
         yield from _installed_uv(installer, site, because) if installer else _uv_by_pip(choice, because)
     step = make("make-environment-with-uv", {**params, "uv": uv}, KINDS, because=because)
-    yield _undoable(step._replace(undo=(_remover(site, params["environment"]),)), choice)
+    yield _undoable(structs.replace(step, undo=(_remover(site, params["environment"]),)), choice)
 
 
 def _pip_brings_uv(site: Site) -> bool:
@@ -228,9 +230,11 @@ def _titled(step: Step, group: Group, choice: Choice) -> Step:
     if not group.named or len(coming) == len(named) or not coming:
         return step
     if not named:
-        return step._replace(title=_("install what is needed beside ({count} packages)").format(count=len(coming)))
+        return structs.replace(
+            step, title=_("install what is needed beside ({count} packages)").format(count=len(coming))
+        )
     told = _("install {packages} with dependencies ({count} packages in all)")
-    return step._replace(title=told.format(packages=", ".join(named), count=len(coming)))
+    return structs.replace(step, title=told.format(packages=", ".join(named), count=len(coming)))
 
 
 def _kept_packages(choice: Choice) -> dict[str, str]:

@@ -3,12 +3,13 @@
 from rigup.language import _
 from rigup.plan.packages import Group, groups, plain
 from rigup.plan.standing import stands
+from rigup.schemas.shared import StepState
 from rigup.stack.choice import Choice
 from rigup.stack.site import Site
 from rigup.steps import Step
 
 
-def state(step: Step, choice: Choice) -> tuple[str, str]:
+def state(step: Step, choice: Choice) -> tuple[StepState, str]:
     """The state of a step on the site, and why: "satisfied", "needed" or "blocked"."""
     if _satisfied(step, choice):
         return "satisfied", _("It is there already.")

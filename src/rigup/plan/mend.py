@@ -8,7 +8,7 @@ from rigup.plan.judge import blocked
 from rigup.plan.place import seen
 from rigup.stack.candidate import Change
 from rigup.stack.site import Site
-from rigup.steps import KINDS, Step, make
+from rigup.steps import KINDS, Step, as_data, make
 
 Answer = dict[str, Any]
 Params = dict[str, str]
@@ -32,13 +32,13 @@ def _restart(told: list[Answer], before: list[Answer], site: Site) -> list[Answe
     spelt = any(step["restart"] and step["where"] == "here" for step in told if step not in before)
     if not spelt or any(step["kind"] == "restart-machine" for step in told):
         return []
-    return [make("restart-machine", {}, KINDS, **seen(site)).json()]
+    return [as_data(make("restart-machine", {}, KINDS, **seen(site)))]
 
 
 def _spelt(step: Answer, site: Site) -> list[Answer]:
     more = _MORE.get(step["kind"])
     found = (
-        [made.json() for made in more(step["params"], site)] if more and step["where"] != "host-of-container" else []
+        [as_data(made) for made in more(step["params"], site)] if more and step["where"] != "host-of-container" else []
     )
     return found if any(one["commands"] for one in found) else [step]
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from rigup.schemas.shared import Step
 from rigup.stack.choice import Choice
 from rigup.stack.troubles import Asked, Trouble
 
@@ -20,32 +21,32 @@ _SAME = {
 }  # fmt: skip
 
 
-def mends(choice: Choice, made: Iterable[Answer]) -> list[Answer]:
+def mends(choice: Choice, made: Iterable[Step]) -> list[Answer]:
     """The findings that the steps mend: `cause`, `title` and the ids of the `steps`, in the doctor's order.
 
     Packages mend a finding only in the environment that it is about: a new one beside it leaves that as it is.
     """
-    left = [step for step in made if step["state"] != "satisfied"]
+    left = [step for step in made if step.state != "satisfied"]
     told = ((trouble, _ids(trouble, left, choice)) for trouble in choice.site.troubles if trouble.severity != "note")
     return [{"cause": one.cause, "title": one.title, "steps": ids} for one, ids in told if ids]
 
 
-def _ids(trouble: Trouble, left: list[Answer], choice: Choice) -> list[str]:
+def _ids(trouble: Trouble, left: list[Step], choice: Choice) -> list[str]:
     """Steps by which the whole of a finding's fix is done; none where a part of it is missing."""
-    found = [[step["id"] for step in left if _does(asked, step, choice)] for asked in trouble.asks]
+    found = [[step.id for step in left if _does(asked, step, choice)] for asked in trouble.asks]
     return list(dict.fromkeys(one for ids in found for one in ids)) if all(found) else []
 
 
-def _does(asked: Asked, step: Answer, choice: Choice) -> bool:
-    if step["kind"] in _PACKAGES and not (choice.site.has_environment and choice.site.environment):
+def _does(asked: Asked, step: Step, choice: Choice) -> bool:
+    if step.kind in _PACKAGES and not (choice.site.has_environment and choice.site.environment):
         return False
-    if step["kind"] == asked.kind:
-        return all(step["params"].get(name) == value for name, value in asked.params.items())
-    if step["kind"] not in _SAME.get(asked.kind, ()):
+    if step.kind == asked.kind:
+        return all(step.params.get(name) == value for name, value in asked.params.items())
+    if step.kind not in _SAME.get(asked.kind, ()):
         return False
     return _same_word("name", asked, step) and _same_word("group", asked, step)
 
 
-def _same_word(name: str, asked: Asked, step: Answer) -> bool:
+def _same_word(name: str, asked: Asked, step: Step) -> bool:
     """A variable or a group has to be the one that is asked for."""
-    return name not in step["params"] or asked.params.get(name) in (None, step["params"][name])
+    return name not in step.params or asked.params.get(name) in (None, step.params[name])

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import TypedDict
 
+from msgspec import structs
+
 from rigup.knowledge.package_managers import package_manager
 from rigup.stack.site import Site
 from rigup.steps import KINDS, Step, make
@@ -45,4 +47,8 @@ def system_packages(packages: Iterable[str], site: Site, because: str) -> Step:
     """
     manager = package_manager(site.distribution)
     step = make("install-system-packages", {"packages": ", ".join(packages)}, KINDS, because=because, **inside(site))
-    return step._replace(commands=(tuple(manager.refresh), *step.commands)) if manager and manager.refresh else step
+    return (
+        structs.replace(step, commands=(tuple(manager.refresh), *step.commands))
+        if manager and manager.refresh
+        else step
+    )

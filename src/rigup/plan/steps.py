@@ -1,18 +1,18 @@
 """The steps that lead from what is there to what was chosen, as pure data."""
 
 from collections.abc import Iterator
-from typing import Any
+
+from msgspec import structs
 
 from rigup.plan import containers, environment, network, system
 from rigup.plan.judge import state
 from rigup.stack.choice import Choice
 from rigup.steps import Step
 
-Answer = dict[str, Any]
 _IN_IMAGES = ("docker", "apptainer")
 
 
-def steps(choice: Choice) -> list[Answer]:
+def steps(choice: Choice) -> list[Step]:
     """In the order in which they are taken; each with its state: satisfied, needed or blocked."""
     if not choice.possible:
         return []
@@ -28,7 +28,6 @@ def _all(choice: Choice) -> Iterator[Step]:
         yield from environment.steps(choice)
 
 
-def _judged(step: Step, choice: Choice) -> Answer:
+def _judged(step: Step, choice: Choice) -> Step:
     found, because = state(step, choice)
-    told = step.json()
-    return {**told, "state": found, "because": because if found == "blocked" else told["because"] or because}
+    return structs.replace(step, state=found, because=because if found == "blocked" else step.because or because)

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from msgspec import structs
+
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_toolkits import Toolkit, conda_toolkit, system_cudnn, system_toolkit
 from rigup.language import _, sentences
@@ -101,7 +103,7 @@ def conda_packages(choice: Choice, environment: str, told: list[Group]) -> Step:
     because = next((one.because for group in told if group.build for one in group.build.served if one.served), "")
     step = _with_conda(environment, channel(choice), packages, because or _("It runs on the CPU."))
     cuda = max((group.build.build.cuda for group in told if group.build), key=version_key, default="")
-    return step._replace(commands=tuple(_shown_cuda(argv, cuda, choice.site) for argv in step.commands))
+    return structs.replace(step, commands=tuple(_shown_cuda(argv, cuda, choice.site) for argv in step.commands))
 
 
 def _shown_cuda(argv: tuple[str, ...], cuda: str, site: Site) -> tuple[str, ...]:

@@ -7,13 +7,14 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-Argv = list[str]
+Argv = tuple[str, ...]
 """A program and its arguments."""
 
 Facts = list[dict[str, Any]]
 """Facts of one kind: the fields that are known, and `place`, through whose eyes it was seen."""
 
 DeviceState = Literal["verified", "expected", "on-trial", "no"]
+StepPlace = Literal["here", "host-of-container", "windows-host", "every-node", "by-hand"]
 StepState = Literal["satisfied", "needed", "blocked"]
 Severity = Literal["error", "warning", "note"]
 Confidence = Literal["certain", "likely", "possible"]
@@ -182,16 +183,16 @@ class Step(Struct, frozen=True, kw_only=True):
     params: dict[str, str]
     title: str
     because: str
-    commands: list[Argv]
-    where: Literal["here", "host-of-container", "windows-host", "every-node", "by-hand"]
+    commands: tuple[Argv, ...]
+    where: StepPlace
     root: bool
     network: bool
     restart: bool
     tag: Literal["safe", "caution", "destructive"]
     state: StepState | UnsetType = UNSET
-    undo: list[Argv] | None
+    undo: tuple[Argv, ...] | None
     undo_because: str
-    writes: list[str]
+    writes: tuple[str, ...]
 
 
 class Fix(Struct, frozen=True, kw_only=True):

@@ -4,7 +4,8 @@ A fix names a kind and its parameters (`join-group group=render`); title, place,
 follow from the kind. Commands are argument vectors: a value from data is one argument, never shell text.
 """
 
-from rigup.steps.step import Commands, Kind, Step, StepError, make, make_as, parse
+from rigup.schemas.shared import Step
+from rigup.steps.step import Commands, Kind, StepError, as_data, make, make_as, parse
 from rigup.steps.vocabulary import KINDS
 
-__all__ = ["KINDS", "Commands", "Kind", "Step", "StepError", "make", "make_as", "parse"]
+__all__ = ["KINDS", "Commands", "Kind", "Step", "StepError", "as_data", "make", "make_as", "parse"]

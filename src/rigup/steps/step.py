@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
+import msgspec
+
 from rigup.knowledge.package_managers import initramfs_anywhere, package_manager
 from rigup.knowledge.patterns import late
 from rigup.knowledge.surroundings import container_toolkit
 from rigup.language import _
+from rigup.schemas.shared import Step, StepPlace
 from rigup.steps.forms import odd
 
 Commands = tuple[tuple[str, ...], ...]
@@ -46,34 +49,13 @@ class Kind(NamedTuple):
     writes: tuple[str, ...] = ()
 
 
-class Step(NamedTuple):
-    """One change; `json()` gives it in the shape of `rigup.schemas.shared.Step`."""
-
-    kind: str
-    params: dict[str, str]
-    title: str
-    because: str
-    where: str
-    root: bool
-    network: bool
-    restart: bool
-    tag: str
-    commands: Commands
-    undo: Commands | None
-    undo_because: str
-    writes: tuple[str, ...] = ()
-
-    @property
-    def id(self) -> str:
-        """The same for the same change, whoever asks for it."""
-        return ":".join((self.kind, *self.params.values()))
-
-    def json(self) -> dict[str, Any]:
-        """The step as answers have it."""
-        told = {**self._asdict(), "id": self.id, "commands": [list(argv) for argv in self.commands]}
-        told["undo"] = None if self.undo is None else [list(argv) for argv in self.undo]
-        told["writes"] = list(self.writes)
-        return told
+def as_data(step: Step) -> dict[str, Any]:
+    """A step as answers have it: lists in the place of tuples, and no key for what nobody knows."""
+    told: dict[str, Any] = msgspec.to_builtins(step)
+    told["commands"] = [list(argv) for argv in step.commands]
+    told["undo"] = None if step.undo is None else [list(argv) for argv in step.undo]
+    told["writes"] = list(step.writes)
+    return told
 
 
 def parse(spec: str, fill: Mapping[str, str] | None = None) -> tuple[str, dict[str, str]]:
@@ -103,10 +85,11 @@ def make(
     kind = _known(name, params, kinds)
     commands = _filled(kind.commands, params, distribution)
     return Step(
-        name, params, _(kind.title).format_map(params), because, _where(kind.where, world, wsl), kind.root,
-        kind.network, kind.restart, kind.tag, commands,
-        None if kind.undo is None else _filled(kind.undo, params, distribution), _(kind.undo_because) if kind.undo_because else "",
-        tuple(path for (path,) in _filled(tuple((path,) for path in kind.writes), params, distribution)),
+        kind=name, id=":".join((name, *params.values())), params=params, title=_(kind.title).format_map(params), because=because,
+        where=_where(kind.where, world, wsl), root=kind.root, network=kind.network, restart=kind.restart, tag=kind.tag, commands=commands,
+        undo=None if kind.undo is None else _filled(kind.undo, params, distribution),
+        undo_because=_(kind.undo_because) if kind.undo_because else "",
+        writes=tuple(path for (path,) in _filled(tuple((path,) for path in kind.writes), params, distribution)),
     )  # fmt: skip
 
 
@@ -137,10 +120,11 @@ def make_as(
 ) -> Step:  # fmt: skip
     """A step of a kind whose argument vectors, and files, stand in a table, or are worked out; see `make`."""
     step = make(name, params, kinds, world, wsl, because, distribution)
-    return step._replace(commands=commands, undo=step.undo if undo is None else undo, writes=writes or step.writes)
+    undo = step.undo if undo is None else undo
+    return msgspec.structs.replace(step, commands=commands, undo=undo, writes=writes or step.writes)
 
 
-def _where(where: str, world: str, wsl: bool) -> str:
+def _where(where: Where, world: str, wsl: bool) -> StepPlace:
     if where == "host-of-container" and world == "host":
         return "here"
     if where != "kernel":

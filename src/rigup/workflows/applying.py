@@ -53,7 +53,7 @@ def refusal(plan: Answer) -> Refusal | None:
         return Refusal(plan["verdict"])
     if because := _unresolved(plan):
         return Refusal("unresolved", because)
-    if blocked := [step for step in plan["steps"] if step["state"] == "blocked"]:
+    if blocked := [step for step in plan["steps"] if step.state == "blocked"]:
         return Refusal("blocked", blocked[0]["because"], len(blocked))
     return None
 
@@ -63,7 +63,7 @@ def _unresolved(plan: Answer) -> str:
     told = plan.get("resolution")
     if not told or told["whole"] or not told["by"]:
         return ""
-    installs = any(step["kind"].startswith("install-") for step in plan["steps"] if step["state"] == "needed")
+    installs = any(step.kind.startswith("install-") for step in plan["steps"] if step.state == "needed")
     return sentences(*told["because"]) if installs else ""
 
 
@@ -97,7 +97,7 @@ def reached(intent: Intent, dialogue: Dialogue) -> Intent:
 
 def restarts(intent: Intent) -> bool:
     """Whether what is changed counts from the next start on."""
-    return any(step["restart"] and step["where"] == "here" and step.get("state") == "needed" for step in intent.steps)
+    return any(step.restart and step.where == "here" and step.state == "needed" for step in intent.steps)
 
 
 def warning_over_ssh(intent: Intent) -> str:
@@ -150,9 +150,7 @@ def carried_out(intent: Intent, reachable: Intent, dialogue: Dialogue, record: R
 def _root(intent: Intent, dialogue: Dialogue) -> Elevation:
     """Root is asked for once, before the first step; without it nothing is begun."""
     way = elevation(os.environ)
-    needing = [
-        step for step in intent.steps if step["root"] and step["where"] == "here" and step.get("state") == "needed"
-    ]
+    needing = [step for step in intent.steps if step.root and step.where == "here" and step.state == "needed"]
     if needing and not way.granted(dialogue.can_type):
         told = _("{count} of the steps need root, and it was not given. Nothing was changed.")
         ways = _("`rigup plan --as script` writes the steps for an administrator.")

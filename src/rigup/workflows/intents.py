@@ -8,6 +8,7 @@ import msgspec
 from rigup.language import _
 from rigup.plan.applying.journal import Intent
 from rigup.plan.applying.stage import of_environment
+from rigup.schemas.shared import Step
 
 if TYPE_CHECKING:
     from rigup.plan.environments.lockfile import Lock
@@ -37,8 +38,8 @@ def of_choice(choice: "Choice", plan: Answer) -> Intent:
 
 def of_plan(plan: Answer, facts: Answer) -> Intent:
     """A plan; `facts` of the machine that it was made for."""
-    steps = plan["steps"]
-    changes = any(of_environment(step) and step["state"] == "needed" for step in steps)
+    steps = msgspec.convert(plan["steps"], list[Step])
+    changes = any(of_environment(step) and step.state == "needed" for step in steps)
     stack = ", ".join(f"{name} {version}".strip() for name, version in plan["packages"].items() if "[" not in name)
     return Intent(
         title=stack or ", ".join(plan["wish"]), steps=steps, asked={"folder": os.getcwd()},
@@ -68,7 +69,7 @@ def _promised(plan: Answer) -> Answer:
     }
 
 
-def of_lock(lock: "Lock", steps: list[Answer], environment: str, site: "Site") -> Intent:
+def of_lock(lock: "Lock", steps: list[Step], environment: str, site: "Site") -> Intent:
     """Exactly what a lock holds, in an environment at a path."""
     from rigup.plan.environments.made_for import made_for
 
@@ -84,7 +85,8 @@ def of_lock(lock: "Lock", steps: list[Answer], environment: str, site: "Site") -
 
 def of_findings(findings: list[Answer], named: str) -> Intent:
     """The steps that mend findings; `named` is the environment that was meant, or ""."""
-    steps = list({step["id"]: step for one in findings for step in _first_way(one)}.values())
+    told = {step["id"]: step for one in findings for step in _first_way(one)}
+    steps = msgspec.convert(list(told.values()), list[Step])
     return Intent(
         title=", ".join(dict.fromkeys(one["cause"] for one in findings)), steps=steps,
         asked={"folder": os.getcwd()}, environment=_environment(findings, steps, named),
@@ -94,16 +96,19 @@ def of_findings(findings: list[Answer], named: str) -> Intent:
 def _first_way(finding: Answer) -> list[Answer]:
     """The steps of the first fix that can be taken here at all; else of the first."""
     fixes = finding["fixes"]
-    best = next((fix for fix in fixes if any(map(can_be_taken, fix["steps"]))), fixes[0] if fixes else None)
+    best = next(
+        (fix for fix in fixes if any(map(can_be_taken, msgspec.convert(fix["steps"], list[Step])))),
+        fixes[0] if fixes else None,
+    )
     return best["steps"] if best else []
 
 
-def can_be_taken(step: Answer) -> bool:
+def can_be_taken(step: Step) -> bool:
     """Whether rigup can take a step, here and now."""
-    return step["where"] == "here" and bool(step["commands"]) and step.get("state") != "blocked"
+    return step.where == "here" and bool(step.commands) and step.state != "blocked"
 
 
-def _environment(findings: list[Answer], steps: list[Answer], named: str) -> str:
+def _environment(findings: list[Answer], steps: list[Step], named: str) -> str:
     """The environment that the steps change: the one that a finding is about, else the one that was meant."""
     if not any(map(of_environment, steps)):
         return ""

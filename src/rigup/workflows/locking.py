@@ -13,6 +13,7 @@ from rigup.workflows.errors import CannotBeDoneError
 if TYPE_CHECKING:
     from rigup.plan.environments.folder import Environment
     from rigup.plan.environments.lockfile import Lock
+    from rigup.schemas.shared import Step
     from rigup.stack.site import Site
     from rigup.workflows.planning import Waiting
 
@@ -32,7 +33,7 @@ class Prepared(NamedTuple):
 
     environment: str
     site: "Site"
-    steps: list[Answer]
+    steps: "list[Step]"
     differences: list[str]
 
 

@@ -2,6 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from rigup.schemas.shared import Step
 from rigup.workflows.environments import in_full
 from rigup.workflows.errors import as_workflow_errors
 from rigup.workflows.intents import can_be_taken, of_findings, of_plan
@@ -95,10 +98,11 @@ def safely_mended(findings: list[Answer]) -> list[Answer]:
     return found
 
 
-def _is_safe(steps: list[Answer]) -> bool:
+def _is_safe(told: list[Answer]) -> bool:
+    steps = msgspec.convert(told, list[Step])
     taken = [step for step in steps if can_be_taken(step)]
-    by_hand = [step for step in steps if step["where"] == "by-hand" and not step["restart"]]
-    return bool(taken) and len(taken) + len(by_hand) == len(steps) and all(step["tag"] == "safe" for step in steps)
+    by_hand = [step for step in steps if step.where == "by-hand" and not step.restart]
+    return bool(taken) and len(taken) + len(by_hand) == len(steps) and all(step.tag == "safe" for step in steps)
 
 
 def intent_of(told: Answer, findings: list[Answer], safe_alone: bool) -> "Intent":

@@ -18,14 +18,12 @@ def foreseen(intent: Intent, variables: Mapping[str, str]) -> list[Answer]:
     stage, root, host = Stage(Record(Path("0")), intent), elevation(variables), Local()
     found = []
     for number, step in enumerate(intent.steps):
-        if step.get("state") == "satisfied" or step["where"] != "here" or not step["commands"]:
+        if step.state == "satisfied" or step.where != "here" or not step.commands:
             continue
-        if not stage.holds(number) and is_so(step["kind"], step["params"], host):
+        if not stage.holds(number) and is_so(step.kind, step.params, host):
             continue
-        words = [_words(stage, number, tuple(argv), root.argv if step["root"] else None) for argv in step["commands"]]
-        found.append(
-            {"number": number + 1, "title": step["title"], "commands": words, "writes": step.get("writes", [])}
-        )
+        words = [_words(stage, number, argv, root.argv if step.root else None) for argv in step.commands]
+        found.append({"number": number + 1, "title": step.title, "commands": words, "writes": step.writes})
     return found
 
 

@@ -18,6 +18,7 @@ import msgspec
 from rigup.language import _
 from rigup.machine.outward import outward_text
 from rigup.machine.readable import readable
+from rigup.schemas.shared import Step
 from rigup.version import __version__
 
 Answer = dict[str, Any]
@@ -53,7 +54,7 @@ class Intent(msgspec.Struct, kw_only=True):
     title: str
     asked: dict[str, Any] = {}
     environment: str = ""
-    steps: list[Answer] = []
+    steps: list[Step] = []
     told: Answer = {}
     made_at: str = ""
     token: str = ""

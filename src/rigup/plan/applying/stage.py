@@ -20,6 +20,7 @@ from rigup.plan.environments import beside, registry, settings
 from rigup.plan.environments import record as environment_record
 from rigup.plan.environments.cloning import unshare
 from rigup.plan.environments.relocating import relocate
+from rigup.schemas.shared import Step
 
 Answer = dict[str, Any]
 Argv = tuple[str, ...]
@@ -152,7 +153,7 @@ class Stage:
 
     def _made_anew(self) -> bool:
         """A step that makes it stands in the plan and is not satisfied: an old one is replaced, not copied."""
-        return any(step["kind"] in _MAKES and step.get("state") != "satisfied" for step in self._intent.steps)
+        return any(step.kind in _MAKES and step.state != "satisfied" for step in self._intent.steps)
 
     def _moved(self, word: str) -> str:
         for told in self._told:
@@ -186,28 +187,28 @@ def what_it_held(record: Record) -> Path:
     return record.folder / "environment.held"
 
 
-def of_environment(step: Answer) -> bool:
+def of_environment(step: Step) -> bool:
     """Whether a step makes or changes an environment that can be made beside."""
-    return step["kind"] in _MAKES + _CHANGES and not _by_conda(step)
+    return step.kind in _MAKES + _CHANGES and not _by_conda(step)
 
 
-def _by_conda(step: Answer) -> bool:
-    return any("conda" in [word for word in argv if word != "env" and "=" not in word][:1] for argv in step["commands"])
+def _by_conda(step: Step) -> bool:
+    return any("conda" in [word for word in argv if word != "env" and "=" not in word][:1] for argv in step.commands)
 
 
-def _numbers(steps: Iterable[Answer]) -> list[int]:
+def _numbers(steps: Iterable[Step]) -> list[int]:
     told = list(steps)
-    if any(step["kind"] == "make-conda-environment" for step in told):
+    if any(step.kind == "make-conda-environment" for step in told):
         return []
     return [
         number for number, step in enumerate(told)
-        if of_environment(step) and step["commands"] and step["where"] == "here" and step.get("state") == "needed"
+        if of_environment(step) and step.commands and step.where == "here" and step.state == "needed"
     ]  # fmt: skip
 
 
-def _as_written(steps: Iterable[Answer]) -> list[str]:
+def _as_written(steps: Iterable[Step]) -> list[str]:
     """The environment's folder as the steps name it, the longest first."""
-    told = {step["params"].get("environment", "").rstrip("/\\") for step in steps}
-    pythons = (step["params"].get("python", "") for step in steps if step["kind"] in _CHANGES)
+    told = {step.params.get("environment", "").rstrip("/\\") for step in steps}
+    pythons = (step.params.get("python", "") for step in steps if step.kind in _CHANGES)
     told |= {os.path.dirname(os.path.dirname(python)) for python in pythons if "/" in python}
     return sorted((one for one in told if one), key=len, reverse=True)

@@ -1,9 +1,10 @@
 """How far a record has come, told from its events: what was done, what was left half, what was taken back."""
 
 import contextlib
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from rigup.plan.applying.journal import Event, JournalError, Record
+from rigup.schemas.shared import Step
 
 if TYPE_CHECKING:
     from rigup.schemas.history import StepEnd
@@ -96,7 +97,7 @@ def swapped(record: Record) -> Event | None:
     return last if last is not None and last.what == "swapped" else None
 
 
-def left_to_others(record: Record) -> list[dict[str, Any]]:
+def left_to_others(record: Record) -> list[Step]:
     """Steps that somebody else takes: by hand, on another machine."""
     steps = record.intent().steps
     return [steps[number] for number in sorted({event.step for event in record.of("left")}) if number < len(steps)]

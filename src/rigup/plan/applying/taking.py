@@ -25,6 +25,7 @@ from rigup.plan.applying.state import done
 from rigup.plan.applying.system_packages import unattended
 from rigup.plan.applying.traces import Sight
 from rigup.plan.environments.resolver import SYSTEM_CERTIFICATES
+from rigup.schemas.shared import Step
 
 Answer = dict[str, Any]
 Argv = tuple[str, ...]
@@ -37,7 +38,7 @@ _MISLEADING = ("PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX
 class Told(Protocol):
     """Who watches. Nothing of it is needed for the work."""
 
-    def begins(self, number: int, step: Answer) -> None:
+    def begins(self, number: int, title: str) -> None:
         """A step is taken now."""
 
     def says(self, line: str) -> None:
@@ -49,7 +50,7 @@ class Told(Protocol):
     def empties(self, folder: str) -> None:
         """A folder that is being removed, with all that is in it."""
 
-    def ends(self, number: int, step: Answer, how: str) -> None:
+    def ends(self, number: int, title: str, how: str) -> None:
         """It is done, skipped, left to somebody, or failed."""
 
 
@@ -129,8 +130,8 @@ def _all(run: Run, stage: Stage) -> Outcome:
         if stage.holds(number) and not stage.is_in_place():
             _in_stage(run, stage, number, step, last)
         elif (how := _needless(run, number, step, earlier)) is not None:
-            run.told.ends(number, step, how)
-        elif step["kind"] == _BARRIER:
+            run.told.ends(number, step.title, how)
+        elif step.kind == _BARRIER:
             if not _passed(run, number):
                 return Outcome("restart", number, _restart_now())
         else:
@@ -140,14 +141,14 @@ def _all(run: Run, stage: Stage) -> Outcome:
     return Outcome("finished")
 
 
-def _needless(run: Run, number: int, step: Answer, earlier: set[int]) -> str | None:
+def _needless(run: Run, number: int, step: Step, earlier: set[int]) -> str | None:
     """Why a step is not taken: "satisfied", "done" before, "left" to somebody else; None if it is to be taken."""
-    if step.get("state") == "satisfied":
+    if step.state == "satisfied":
         return "satisfied"
-    if step["where"] != "here" or (not step["commands"] and step["kind"] != _BARRIER):
+    if step.where != "here" or (not step.commands and step.kind != _BARRIER):
         run.record.write("left", number)
         return "left"
-    there = is_so(step["kind"], step["params"], run.host)
+    there = is_so(step.kind, step.params, run.host)
     if number in earlier and there is not False:
         return "done"
     if there:
@@ -159,16 +160,16 @@ def _needless(run: Run, number: int, step: Answer, earlier: set[int]) -> str | N
 # -- one step ----------------------------------------------------------------------------------------
 
 
-def _taken(run: Run, number: int, step: Answer, folder: str) -> None:
-    run.told.begins(number, step)
+def _taken(run: Run, number: int, step: Step, folder: str) -> None:
+    run.told.begins(number, step.title)
     before = traces.sight(step, run.host) if traces.leaves(step) else None
     try:
         if before is not None:
             traces.counted(run.record.kept(number), before)
-        kept.keep(step.get("writes", ()), run.record.kept(number))  # before its intent: what is begun can be taken back
+        kept.keep(step.writes, run.record.kept(number))  # before its intent: what is begun can be taken back
         run.record.write("begin", number)
-        for argv in step["commands"]:
-            _command(run, number, step["root"], tuple(argv), folder)
+        for argv in step.commands:
+            _command(run, number, step.root, argv, folder)
     except OSError as error:
         _failed(run, number, step, error.strerror or type(error).__name__)
     except Failed as error:
@@ -177,13 +178,13 @@ def _taken(run: Run, number: int, step: Answer, folder: str) -> None:
         _failed(run, number, step, str(error))
     _left(run.record, number, step, before, run.host)
     _wrote(run.record, number, step)
-    if is_so(step["kind"], step["params"], run.host) is False:
+    if is_so(step.kind, step.params, run.host) is False:
         _failed(run, number, step, _("Its commands ended well, and yet the machine does not show it."))
     run.record.write("done", number)
-    run.told.ends(number, step, "done")
+    run.told.ends(number, step.title, "done")
 
 
-def _left(record: Record, number: int, step: Answer, before: Sight | None, host: Host) -> None:
+def _left(record: Record, number: int, step: Step, before: Sight | None, host: Host) -> None:
     """What a step left on the system is on record, also where it failed or was killed."""
     if before is not None:
         told = traces.between(before, traces.sight(step, host))
@@ -191,29 +192,29 @@ def _left(record: Record, number: int, step: Answer, before: Sight | None, host:
         traces.forget(record.kept(number))
 
 
-def _wrote(record: Record, number: int, step: Answer) -> None:
+def _wrote(record: Record, number: int, step: Step) -> None:
     """What it left in files and folders is on record, so that what a person changes later can be told from it."""
     with contextlib.suppress(OSError):
         for folder in filter(os.path.isdir, gone_whole(step)):
             holdings.keep(Path(folder), record.held(number))
-    if paths := step.get("writes", ()):
+    if paths := step.writes:
         told = {path: holdings.digest_of(path) for path in paths}
         record.write("wrote", number, files=msgspec.json.encode(told).decode())
 
 
-def gone_whole(step: Answer) -> list[str]:
+def gone_whole(step: Step) -> list[str]:
     """Folders that the step's own way back removes with all that is in them."""
     found = []
-    for argv in map(list, step["undo"] or ()):
+    for argv in map(list, step.undo or ()):
         if argv[:2] == ["rm", "-rf"] or argv[:3] == ["conda", "env", "remove"]:
             found += [word for word in argv[2:] if os.path.isabs(word)]
     return found
 
 
-def _failed(run: Run, number: int, step: Answer, because: str) -> None:
+def _failed(run: Run, number: int, step: Step, because: str) -> None:
     with contextlib.suppress(OSError):
         run.record.write("failed", number)
-    run.told.ends(number, step, "failed")
+    run.told.ends(number, step.title, "failed")
     raise Failed(because)
 
 
@@ -275,22 +276,22 @@ def _clean(variables: Mapping[str, str]) -> dict[str, str]:
 # -- the environment ---------------------------------------------------------------------------------
 
 
-def _in_stage(run: Run, stage: Stage, number: int, step: Answer, last: int) -> None:
+def _in_stage(run: Run, stage: Stage, number: int, step: Step, last: int) -> None:
     """A step in the environment beside; after the last of them that takes its place."""
     try:
         if number == stage.numbers[0]:
             stage.open()
-        run.told.begins(number, step)
+        run.told.begins(number, step.title)
         run.record.write("begin", number, staging="yes")
         loads = stage.loads()
         run.told.watches(loads)
         more = tagged(run.variables, run.record.ident) | ({"TMPDIR": loads} if loads else {})
-        for argv in step["commands"]:
+        for argv in step.commands:
             _command(
                 run._replace(variables=more),
                 number,
                 False,
-                stage.argv(tuple(argv)),
+                stage.argv(argv),
                 str(run.intent.asked.get("folder", "")),
             )
         if number == last:
@@ -300,7 +301,7 @@ def _in_stage(run: Run, stage: Stage, number: int, step: Answer, last: int) -> N
         _failed(run, number, step, error.strerror or type(error).__name__)
     except Failed as error:
         _failed(run, number, step, str(error))
-    run.told.ends(number, step, "done")
+    run.told.ends(number, step.title, "done")
 
 
 def _as_planned(folder: Path, intent: Intent) -> None:

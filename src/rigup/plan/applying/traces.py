@@ -20,6 +20,7 @@ from rigup.plan.applying.holdings import digest_of
 from rigup.plan.applying.journal import put
 from rigup.plan.applying.system_packages import Argv, Moved, Versions, distribution, held, moved, packages, taking_back
 from rigup.plan.applying.system_packages import uses_manager as speaks_to_manager
+from rigup.schemas.shared import Step
 
 Answer = dict[str, Any]
 _BEFORE = "before-all.json"
@@ -105,29 +106,29 @@ def _both(first: list[Any], second: list[Any]) -> list[Any]:
 # -- looking -----------------------------------------------------------------------------------------
 
 
-def leaves(step: Answer) -> bool:
+def leaves(step: Step) -> bool:
     """Whether a step may leave more than the files that it names."""
-    return bool(_python_of(step)) or (bool(step["root"]) and (bool(step["network"]) or _speaks(step)))
+    return bool(_python_of(step)) or (step.root and (step.network or _speaks(step)))
 
 
-def _speaks(step: Answer) -> bool:
-    return any(speaks_to_manager(tuple(argv)) or argv[:1] == ["dkms"] for argv in step["commands"])
+def _speaks(step: Step) -> bool:
+    return any(speaks_to_manager(argv) or argv[:1] == ("dkms",) for argv in step.commands)
 
 
-def _python_of(step: Answer) -> str:
+def _python_of(step: Step) -> str:
     """The Python whose packages a command changes where they are; "" for none."""
-    for argv in step["commands"]:
+    for argv in step.commands:
         for place in range(1, len(argv) - 2):
-            if list(argv[place : place + 2]) == ["-m", "pip"] and argv[place + 2] in ("install", "uninstall"):
-                return str(argv[place - 1])
+            if argv[place : place + 2] == ("-m", "pip") and argv[place + 2] in ("install", "uninstall"):
+                return argv[place - 1]
     return ""
 
 
-def sight(step: Answer, host: Host) -> Sight:
+def sight(step: Step, host: Host) -> Sight:
     """What is there now, of what the step could change."""
     python = _python_of(step)
     theirs = _of_python(python, host) if python else {}
-    if not step["root"]:
+    if not step.root:
         return Sight(python=python, theirs=theirs)
     return Sight(
         packages=packages(host), held=held(host), files={path: _digest(path) for path in _files(host)},

@@ -26,6 +26,7 @@ from rigup.plan.applying.system_packages import unattended, uses_manager
 from rigup.plan.applying.taking import Failed, Run, gone_whole, in_own_words, settle
 from rigup.plan.applying.traces import Traces
 from rigup.plan.environments import beside
+from rigup.schemas.shared import Step
 
 Answer = dict[str, Any]
 Argv = tuple[str, ...]
@@ -130,21 +131,21 @@ def _swap_of(record: Record) -> Event | None:
 # -- one step ----------------------------------------------------------------------------------------
 
 
-def _of_step(record: Record, number: int, step: Answer, distribution: str) -> Back:
+def _of_step(record: Record, number: int, step: Step, distribution: str) -> Back:
     folder, told = record.kept(number), _left(record, number)
     if _goes_as_a_whole(record, told.python):
         told = told.but_python()
     files = tuple(kept.putting_back(folder))
-    own = tuple(argv for argv in map(tuple, step["undo"] or ()) if not _replaced(argv, told, folder))
+    own = tuple(argv for argv in (step.undo or ()) if not _replaced(argv, told, folder))
     commands = (*files, *traces.ways_back(told, folder, distribution), *own)
     known = told.counted or bool(told) or bool(files)
-    because = step.get("undo_because", "") if step["undo"] is None and not known else ""
+    because = step.undo_because if step.undo is None and not known else ""
     aside = (
         *put_aside.of_files(record, (one.path for one in kept.kept(folder)), _wrote(record, number), folder),
         *put_aside.of_files(record, told.left, told.left, folder / traces.FILES),
         *put_aside.of_files(record, _edited(told), {}, folder),
     )
-    return Back(number, step["title"], bool(step["root"]), commands, because, aside, tuple(gone_whole(step)))
+    return Back(number, step.title, bool(step.root), commands, because, aside, tuple(gone_whole(step)))
 
 
 def _edited(told: Traces) -> list[str]:
@@ -164,8 +165,8 @@ def _wrote(record: Record, number: int) -> dict[str, str]:
 
 def _goes_as_a_whole(record: Record, python: str) -> bool:
     """Whether a Python lies in an environment that this very run made, or is gone: its packages need no way back."""
-    making = (step for step in record.intent().steps if step["kind"].startswith("make-"))
-    made = (step["params"].get("environment", "") for step in making if step.get("state") != "satisfied")
+    making = (step for step in record.intent().steps if step.kind.startswith("make-"))
+    made = (step.params.get("environment", "") for step in making if step.state != "satisfied")
     inside = any(folder and python.startswith(folder.rstrip("/") + "/") for folder in made)
     return inside or (os.path.isabs(python) and not os.path.exists(python))
 
@@ -196,10 +197,9 @@ def _shown_back(run: Run, number: int, back: Back) -> bool:
     """Taken back, where somebody watches."""
     if back.because:
         return _taken_back(run, back)
-    step = {"title": back.title}
-    run.told.begins(number, step)
+    run.told.begins(number, back.title)
     done = _taken_back(run, back)
-    run.told.ends(number, step, "done" if done else "failed")
+    run.told.ends(number, back.title, "done" if done else "failed")
     return done
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from msgspec import structs
 from packaging.markers import Marker
 from packaging.tags import Tag, compatible_tags, cpython_tags, mac_platforms
 from packaging.utils import parse_wheel_filename
@@ -45,7 +46,7 @@ _OLDEST_GLIBC = 5  # of wheels that name one
 _LEGACY = {"manylinux2014": 17, "manylinux2010": 12, "manylinux1": 5}
 
 
-def locked_steps(lock: Lock, site: Site, folder: str = "") -> list[Answer]:
+def locked_steps(lock: Lock, site: Site, folder: str = "") -> list[Step]:
     """The steps that make the environment of a lock, as `plan.steps.steps` gives them: satisfied, needed or blocked.
 
     Args:
@@ -118,7 +119,7 @@ def _install(choice: Choice, lock: Lock, wanted: list[Locked], folder: str) -> S
     params = {"python": python, "packages": " ".join(f"{one.name}=={one.version}" for one in wanted), "uv": "uv"}
     step = make_as("install-with-uv" if uv else "install-into-environment", params, KINDS, (argv,))
     told = _("install what the lock holds, each file checked by its hash (packages: {count})").format(count=len(wanted))
-    return step._replace(title=told, network=not folder)
+    return structs.replace(step, title=told, network=not folder)
 
 
 def places(site: Site, lock: Lock, wanted: list[Locked]) -> Iterator[str]:
@@ -149,14 +150,13 @@ def _variables(choice: Choice, lock: Lock) -> Iterator[Step]:
         yield environment.setting(choice, name, value, lock.reasons.get(name, "") or why or because)
 
 
-def _judged(step: Step, choice: Choice, wanted: list[Locked], folder: str) -> Answer:
+def _judged(step: Step, choice: Choice, wanted: list[Locked], folder: str) -> Step:
     site, installs = choice.site, step.kind.startswith("install-")
-    told = {**step.json(), "state": "needed"}
     if _satisfied(step, site, wanted, choice):
-        return {**told, "state": "satisfied", "because": _("It is there already.")}
+        return structs.replace(step, state="satisfied", because=_("It is there already."))
     unfit = _unfit(wanted, site, choice.python, folder) if installs else []
     because = blocked(site, step.root, step.network) or next(iter(unfit), "")
-    return {**told, "state": "blocked", "because": because} if because else told
+    return structs.replace(step, state="blocked" if because else "needed", because=because or step.because)
 
 
 def _satisfied(step: Step, site: Site, wanted: list[Locked], choice: Choice) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from rigup.language import _
 from rigup.plan.steps import steps
+from rigup.schemas.shared import Argv, Step
 from rigup.stack.choice import Choice
 
 Answer = dict[str, Any]
@@ -26,13 +27,13 @@ as_root() {
 
 def script(choice: Choice) -> str:
     """A script that takes every step which is not taken yet. A restart ends a part of it; the next part follows by number."""
-    needed = [step for step in steps(choice) if step["state"] != "satisfied"]
+    needed = [step for step in steps(choice) if step.state != "satisfied"]
     if not needed:
         return _nothing(choice)
     if choice.site.system == "windows":
         return _powershell(choice, needed)
     head = _HEAD.format(title=_comment(_title(choice)), written=_comment(_written()))
-    if any(step["root"] and _runs(step) for step in needed):
+    if any(step.root and _runs(step) for step in needed):
         head += _AS_ROOT
     return head + "\n" + "\n".join(_parts(needed))
 
@@ -54,11 +55,11 @@ def _written() -> str:
     return _("Written by rigup plan; read it before you run it.")
 
 
-def _parts(needed: list[Answer]) -> list[str]:
+def _parts(needed: list[Step]) -> list[str]:
     """The steps, cut where the machine has to be restarted."""
     found: list[list[str]] = [[]]
     for number, step in enumerate(needed, 1):
-        if step["kind"] == _BARRIER:
+        if step.kind == _BARRIER:
             found.append([])
         else:
             found[-1].append(_step(number, step))
@@ -74,41 +75,41 @@ def _part(number: int, body: str, last: int) -> str:
     return f'if [ "${{1:-1}}" -le {number} ]; then\n{body}\n{ending}fi\n'
 
 
-def _runs(step: Answer) -> bool:
-    return bool(step["commands"]) and step["where"] == "here" and step["state"] == "needed"
+def _runs(step: Step) -> bool:
+    return bool(step.commands) and step.where == "here" and step.state == "needed"
 
 
-def _step(number: int, step: Answer) -> str:
+def _step(number: int, step: Step) -> str:
     lines = _told(number, step)
     if _runs(step):
-        lines += [line for argv in step["commands"] for line in _command(argv, step["root"])]
+        lines += [line for argv in step.commands for line in _command(argv, step.root)]
     else:
         lines += [f"printf '%s\\n' {shlex.quote(one)}" for one in _by_hand(step, shlex.join)]
     return "\n".join(lines) + "\n"
 
 
-def _command(argv: list[str], root: bool) -> list[str]:
+def _command(argv: Argv, root: bool) -> list[str]:
     """A command's line. The inner shell of `sh -c` is to read what stands in its quotes."""
     line = ("as_root " if root else "") + shlex.join(argv)
-    return ["# shellcheck disable=SC2016", line] if root and argv[:2] == ["sh", "-c"] else [line]
+    return ["# shellcheck disable=SC2016", line] if root and argv[:2] == ("sh", "-c") else [line]
 
 
-def _told(number: int, step: Answer) -> list[str]:
-    lines = [f"# {number}. {_comment(step['title'])}"]
-    return [*lines, f"#    {_comment(step['because'])}"] if step["because"] else lines
+def _told(number: int, step: Step) -> list[str]:
+    lines = [f"# {number}. {_comment(step.title)}"]
+    return [*lines, f"#    {_comment(step.because)}"] if step.because else lines
 
 
-def _by_hand(step: Answer, joined: Callable[[list[str]], str]) -> list[str]:
+def _by_hand(step: Step, joined: Callable[[Argv], str]) -> list[str]:
     """What the script cannot do: it says what is left, where, and by which commands."""
     where = {
         "host-of-container": _("On the machine that runs this container: {title}."),
         "windows-host": _("On Windows: {title}."),
         "every-node": _("On every node: {title}."),
-    }.get(step["where"], _("To do by hand: {title}."))
-    told = where.format(title=_comment(step["title"]))
-    if step["state"] == "blocked":
-        told += " " + _comment(step["because"])
-    return [told, *("    " + _comment(joined(argv)) for argv in step["commands"])]
+    }.get(step.where, _("To do by hand: {title}."))
+    told = where.format(title=_comment(step.title))
+    if step.state == "blocked":
+        told += " " + _comment(step.because)
+    return [told, *("    " + _comment(joined(argv)) for argv in step.commands)]
 
 
 def _comment(text: str) -> str:
@@ -119,12 +120,12 @@ def _comment(text: str) -> str:
 # -- PowerShell --------------------------------------------------------------------------------------
 
 
-def _powershell(choice: Choice, needed: list[Answer]) -> str:
+def _powershell(choice: Choice, needed: list[Step]) -> str:
     lines = [f"# {_comment(_title(choice))}", f"# {_comment(_written())}", "$ErrorActionPreference = 'Stop'", ""]
     for number, step in enumerate(needed, 1):
         lines += _told(number, step)
         if _runs(step):
-            for argv in step["commands"]:
+            for argv in step.commands:
                 lines += ["& " + " ".join(map(_single, argv)), "if ($LASTEXITCODE) { exit $LASTEXITCODE }"]
         else:
             lines += ["Write-Output " + _single(one) for one in _by_hand(step, _words)]
@@ -132,7 +133,7 @@ def _powershell(choice: Choice, needed: list[Answer]) -> str:
     return "\n".join(lines)
 
 
-def _words(argv: list[str]) -> str:
+def _words(argv: Argv) -> str:
     return " ".join(argv)
 
 
