@@ -1,5 +1,6 @@
 """The catalogues of messages: complete and well formed in every language, and Chinese set as its readers expect it."""
 
+import ast
 import importlib.machinery
 import importlib.util
 import os
@@ -21,7 +22,15 @@ ROOT = Path(__file__).parents[1]
 SCRIPT = ROOT / "scripts" / "messages"
 LANGUAGES = tuple(code for code in SUPPORTED if code != "en")
 CHINESE = ("zh_CN", "zh_TW")
-LABELS = ("Why:", "Mend:", "or:", "In vain:", "More:")  # of the report, each before a text that begins in column 9
+LABELS = (
+    "Why:",
+    "Seen:",
+    "Check:",
+    "Mend:",
+    "or:",
+    "In vain:",
+    "More:",
+)  # of the report, each before a text that begins in column 9
 
 
 def loaded(name, path):
@@ -43,6 +52,20 @@ def translations(language):
             source = message.id if isinstance(message.id, str) else message.id[0]
             told = [message.string] if isinstance(message.string, str) else message.string
             yield from ((source, one) for one in told)
+
+
+def test_no_text_hides_within_an_f_string_where_the_catalogues_do_not_find_it():
+    hidden = [
+        f"{path.name}:{call.lineno}"
+        for path in (ROOT / "src" / "rigup").rglob("*.py")
+        for string in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(string, ast.JoinedStr)
+        for call in ast.walk(string)
+        if isinstance(call, ast.Call)
+        and getattr(call.func, "id", "") in ("_", "N_")
+        and isinstance(call.args[0], ast.Constant)
+    ]
+    assert hidden == []
 
 
 def forms(text):

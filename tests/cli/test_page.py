@@ -1,5 +1,7 @@
 """The report as a page: readable for all, without a word of markup from outside, and seen by a real browser."""
 
+import base64
+import hashlib
 import itertools
 import os
 import re
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rigup import language
+from rigup import __version__, language
 from rigup.cli.page import fragment, page
 from rigup.diagnosis.answer import diagnose
 
@@ -64,9 +66,21 @@ def test_every_tag_is_closed_and_the_outline_is_sound(answer):
     assert all(attrs.get("scope") == "col" for tag, attrs in outline.attrs if tag == "th")
 
 
-def test_nothing_is_fetched_and_nothing_is_run(answer):
+def test_nothing_is_fetched_and_nothing_is_run_but_the_buttons_that_copy(answer):
     text = page(answer, here=False)
-    assert not re.search(r"<script|\ssrc=|<link|@import|url\(", text)
+    assert not re.search(r"\ssrc=|<link|@import|url\(|\son\w+=", text)
+    (script,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    made = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{made}'\"" in text
+    assert "<script" not in fragment(answer)
+
+
+def test_the_page_tells_when_and_by_what_it_was_written_and_of_which_machine(answer):
+    told = page({**answer, "machine": {**answer["machine"], "distributions": [{"name": "Debian 13"}]}}, here=False)
+    foot = told.partition("<footer")[2]
+    assert __version__ in foot
+    assert "Debian 13" in foot
+    assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", foot)
 
 
 @pytest.mark.parametrize("code", language.SUPPORTED)
@@ -78,7 +92,8 @@ def test_the_page_says_its_language(answer, code):
 def test_what_a_log_says_is_never_markup(tmp_path):
     (tmp_path / "log.txt").write_text(HOSTILE)
     text = page(diagnose(str(tmp_path / "log.txt")), here=False)
-    assert "<script" not in text
+    assert text.count("<script") == 1  # our own
+    assert "alert(1)" not in text.partition("<script>")[2]
     assert "<img" not in text
     assert "&lt;b&gt;GeForce&lt;/b&gt;" in text
 

@@ -136,7 +136,7 @@ def _swept(one: Answer) -> list[float]:
 
 def _label(one: Answer) -> str:
     told = f"{one.get('type') or one['name']}: {figure(one['median'], one['unit'])}"
-    return f"{told} ({_('unsteady')})" if unsteady(one) else told
+    return told + _steadiness(one)
 
 
 def _side_of(axes: Any, products: list[Answer]) -> None:
@@ -178,7 +178,11 @@ def _figures(axes: Any, rows: list[Answer], missing: set[str]) -> None:
 
 
 def _value(one: Answer) -> str:
-    return figure(one["median"], one["unit"]) + (f" ({_('unsteady')})" if unsteady(one) else "")
+    return figure(one["median"], one["unit"]) + _steadiness(one)
+
+
+def _steadiness(one: Answer) -> str:
+    return " (" + _("unsteady") + ")" if unsteady(one) else ""
 
 
 def _name(one: Answer) -> list[str]:

@@ -1,5 +1,6 @@
 """`rigup fix`: the steps that mend a finding, shown, and taken when you agree; then the doctor looks again."""
 
+import shlex
 import sys
 from typing import Any
 
@@ -36,6 +37,8 @@ def command(
 ) -> int:  # fmt: skip
     """Show the steps that mend a finding of the doctor; take them when you agree, and look again.
 
+    Without CAUSE, list what can be mended and the command for each; nothing is changed.
+
     CAUSE is the name that the doctor gives, such as cpu-only-torch. What only a program's words tell is found by
     running that program (-- PROGRAM), before and after. Of another machine (--from) the steps are shown alone. What
     was done is taken back by `rigup undo`.
@@ -47,6 +50,8 @@ def command(
 
     if as_json:
         choose("en")  # data is the same in every language
+    if cause is None and not all_safe:
+        return _listed(source, environment, program, as_json)
     _one_of(cause, all_safe, source)
     if program and source is not None:
         raise click.UsageError(_("Give --from or a program: a report of a machine, or what to run on this one."))
@@ -58,11 +63,57 @@ def command(
     return _shown(cause, told, explained, as_json)
 
 
+def _listed(source: str | None, environment: str, program: tuple[str, ...], as_json: bool) -> int:
+    """What can be mended, each with the command that mends it; nothing is changed."""
+    from rigup.cli.report import commands, grouped, loud
+    from rigup.machine.outward import outward
+
+    told = outward(_found(source, environment, program))
+    if as_json:
+        click.echo(data_text(told))
+        return int(any(loud(shown) for shown in told["findings"]))
+    found = [shown for shown in grouped(told["findings"]) if loud(shown)]
+    if not found:
+        click.echo("\n".join(wrapped(_("The doctor finds nothing that wants mending."))))
+        return 0
+    given = ["--from", source] if source is not None else []
+    for shown in found:
+        lines = wrapped(style(shown["title"], bold=True))
+        steps = [step for fix in shown["fixes"][:1] for step in fix["steps"]]
+        lines += [line for step in steps for line in wrapped(step["title"], "  ", "  ")]
+        lines += ["    " + line for step in steps for line in commands(step)]
+        lines += (
+            ["  " + shlex.join(["rigup", "fix", shown["cause"], *given])]
+            if steps
+            else wrapped(shown["mends"], "  ", "  ")
+        )
+        click.echo("\n".join(lines) + "\n")
+    click.echo("\n".join(wrapped(_("`rigup fix CAUSE` shows all steps and asks before it takes them."))))
+    return 1
+
+
+def _found(source: str | None, environment: str, program: tuple[str, ...]) -> Answer:
+    """The doctor's findings, in the shape of this command's answer: no steps are worked out further."""
+    from rigup.cli.attend import sources_of
+    from rigup.diagnosis.answer import answer, examined
+    from rigup.knowledge.tables import KnowledgeError
+    from rigup.machine.sources import SourceError, close_sources, open_source
+
+    try:
+        diagnosis = examined(sources_of(program) if program else open_source(source))
+        return {"schema": SCHEMA, "cause": None, "environment": environment or None,
+                "findings": answer(diagnosis)["findings"], "plan": None}  # fmt: skip
+    except (SourceError, KnowledgeError) as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        close_sources()
+
+
 def _one_of(cause: str | None, all_safe: bool, source: str | None) -> None:
     """Raise UsageError where it is not clear what is to be mended."""
     if cause is not None and not all_safe:
         _known(cause)
-    elif cause is not None or not all_safe:
+    elif cause is not None:
         raise click.UsageError(_("Name one cause, or --all-safe for all that safe steps mend. `rigup doctor` tells which there are."))  # fmt: skip
     elif source is not None:
         raise click.UsageError(

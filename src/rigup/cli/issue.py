@@ -5,7 +5,8 @@ import re
 from typing import Any
 
 from rigup import __version__
-from rigup.cli.report import memory, troubles
+from rigup.cli.overview import memory
+from rigup.cli.report import troubles
 from rigup.language import _
 from rigup.visible import visible
 

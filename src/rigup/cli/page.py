@@ -1,11 +1,16 @@
 """The report as one HTML file: no network, light and dark, good in print. Also what a notebook shows."""
 
+import base64
+import hashlib
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
+from rigup import __version__
 from rigup.cli.devices import with_limits
-from rigup.cli.report import aside, commands, grouped, head_sentence, loud, memory, places, state_names, troubles
+from rigup.cli.overview import name_of, overview
+from rigup.cli.report import aside, commands, grouped, head_sentence, loud, not_judged, places, troubles
 from rigup.language import _, current
 from rigup.visible import visible
 
@@ -28,13 +33,36 @@ _STYLE = """
 white-space:pre-wrap;font:14px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,"Noto Sans Mono",monospace}
 .rigup table{border-collapse:collapse;width:100%;margin:.5rem 0}.rigup th,.rigup td{text-align:left;vertical-align:top;
 padding:.35rem .6rem;border-bottom:1px solid var(--line)}.rigup th{font-weight:600;white-space:nowrap}.rigup td.soft{min-width:9rem}.rigup article h2{margin-top:.25rem}.rigup td ul{margin:0}.rigup ul,.rigup ol{margin:.4rem 0;padding-left:1.4rem}
-.rigup summary{cursor:pointer;font-weight:600}.rigup details{margin:.75rem 0}
-@media print{.rigup{max-width:none;padding:0;font-size:11pt;--paper:#fff;--ink:#000;--soft:#444;--line:#999;--well:#fff;--bad:#a40e26;
+.rigup td.good,.rigup td.bad,.rigup td.weak,.rigup td.open{font-weight:700;width:1rem}.rigup td.good{color:var(--good)}.rigup td.bad{color:var(--bad)}
+.rigup td.weak,.rigup td.open{color:var(--warn)}.rigup footer{margin-top:2rem;border-top:1px solid var(--line);font-size:.9rem}
+.rigup button{float:right;margin:.3rem .3rem 0 .5rem;font:inherit;font-size:.85rem;color:var(--ink);background:var(--paper);border:1px solid var(--line);
+border-radius:4px;padding:.15rem .6rem;cursor:pointer}.rigup summary{cursor:pointer;font-weight:600}.rigup details{margin:.75rem 0}
+@media print{.rigup button{display:none}.rigup{max-width:none;padding:0;font-size:11pt;--paper:#fff;--ink:#000;--soft:#444;--line:#999;--well:#fff;--bad:#a40e26;
 --warn:#7d4e00;--good:#116329;--trial:#6639ba}.rigup article,.rigup pre,.rigup tr{break-inside:avoid}.rigup a{color:inherit}}
 """
 
 
 _TH = '<th scope="col">'
+_SIGNS = {"good": "✓", "bad": "✗", "weak": "!", "open": "?"}
+# The one script of the page: buttons that copy commands. Browsers run no other, for the page names its hash.
+_SCRIPT = """\
+for (const well of document.querySelectorAll(".rigup pre")) {
+  const button = document.createElement("button"), said = document.querySelector("main").dataset;
+  button.type = "button";
+  button.textContent = said.copy;
+  button.addEventListener("click", async () => {
+    const range = document.createRange();
+    range.selectNodeContents(well);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    try { await navigator.clipboard.writeText(well.textContent); } catch { document.execCommand("copy"); }
+    button.textContent = said.copied;
+  });
+  well.before(button);
+}
+"""
+_HASH = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
+_POLICY = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_HASH}'"
 
 
 def page(answer: Answer, here: bool = True) -> str:
@@ -43,9 +71,10 @@ def page(answer: Answer, here: bool = True) -> str:
     return (
         f'<!doctype html>\n<html lang="{current().replace("_", "-")}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         f"<title>{escape(title)}</title>\n<style>body{{margin:0;background:#fff}}"
         f"@media(prefers-color-scheme:dark){{body{{background:#0d1117}}}}{_STYLE}</style>\n</head>\n<body>\n"
-        f"{fragment(answer, here, styled=False)}\n</body>\n</html>\n"
+        f"{fragment(answer, here, styled=False)}\n<script>{_SCRIPT}</script>\n</body>\n</html>\n"
     )
 
 
@@ -56,14 +85,18 @@ def fragment(answer: Answer, here: bool = True, styled: bool = True) -> str:
         _head(answer, here),
         *_since_ok(answer),
         *_findings(answer),
+        *_looked_at(answer),
         *_devices(answer),
         *_notes(answer),
         *_skipped(answer),
         *_troubles(answer),
         *_facts(answer),
+        _foot(answer),
     ]
     style = f"<style>{_STYLE}</style>\n" if styled else ""
-    return f'{style}<main class="rigup">\n' + "\n".join(parts) + "\n</main>"
+    copy, copied = _("Copy"), _("Copied")
+    words = f'data-copy="{_said(copy)}" data-copied="{_said(copied)}"'
+    return f'{style}<main class="rigup" {words}>\n' + "\n".join(parts) + "\n</main>"
 
 
 def _head(answer: Answer, here: bool) -> str:
@@ -104,12 +137,12 @@ def _article(shown: Answer) -> str:
         f'<article class="{shown["severity"]}">',
         f"<h2>{severity} · {_said(shown['title'])}</h2>",
         f'<p class="soft">{_said(" · ".join(about))}</p>',
-        f"<p>{_prose(shown['because'])}</p>" if shown["because"] else "",
-        _evidence(shown["evidence"]),
-        f"<h3>{_said(_('How to make sure'))}</h3><p>{_prose(shown['make_sure'])}</p>" if shown["make_sure"] else "",
+        _section(_("How to make sure"), shown["make_sure"]),
         _fixes(shown["fixes"]),
-        f"<h3>{_said(_('What mends it'))}</h3><p>{_prose(shown['mends'])}</p>" if shown["mends"] else "",
-        f"<h3>{_said(_('Tried in vain'))}</h3><p>{_prose(shown['in_vain'])}</p>" if shown["in_vain"] else "",
+        _section(_("What mends it"), shown["mends"]),
+        _section(_("Why"), shown["because"]),
+        _evidence(shown["evidence"]),
+        _section(_("Tried in vain"), shown["in_vain"]),
         "</article>",
     ]
     return "\n".join(part for part in parts if part)
@@ -121,8 +154,8 @@ def _evidence(evidence: list[Answer]) -> str:
     told = "".join(
         f'<tr><td>{_said(_value(line))}</td><td class="soft">{_said(_where(line))}</td></tr>' for line in rows.values()
     )
-    heads = f"<tr>{_TH}{_said(_('What was seen'))}</th>{_TH}{_said(_('Where'))}</th></tr>"
-    return f"<h3>{_said(_('Why'))}</h3>\n<table>{heads}{told}</table>" if told else ""
+    heads = "".join(f"{_TH}{_said(head)}</th>" for head in (_("Text"), _("Where")))
+    return _heading(3, _("What was seen")) + f"\n<table><tr>{heads}</tr>{told}</table>" if told else ""
 
 
 def _value(line: Answer) -> str:
@@ -139,12 +172,13 @@ def _fixes(fixes: list[Answer]) -> str:
     if not fixes:
         return ""
     made = [_fix(number, fix) for number, fix in enumerate(fixes)]
-    return f"<h3>{_said(_('What mends it'))}</h3>\n" + "\n".join(made)
+    return _heading(3, _("What mends it")) + "\n" + "\n".join(made)
 
 
 def _fix(number: int, fix: Answer) -> str:
     steps = "".join(f"<li>{_said(step['title'])}{_needs(step)}{_commands(step)}</li>" for step in fix["steps"])
-    either = f"<p>{_said(_('or:'))}</p>" if number else ""
+    other = _("or:")
+    either = f"<p>{_said(other)}</p>" if number else ""
     return f"{either}<ol>{steps}</ol>"
 
 
@@ -159,51 +193,60 @@ def _commands(step: Answer) -> str:
     return f"<pre>{_said(chr(10).join(lines))}</pre>" if lines else ""
 
 
+def _looked_at(answer: Answer) -> Iterator[str]:
+    """What was looked at, a row for each."""
+    rows = [
+        f'<tr><td class="{line.mark}">{_SIGNS[line.mark]}</td><td>{_said(line.title)}</td><td>{_said(" · ".join(line.facts))}'
+        + (f'<br><span class="soft">{_said(line.state)}</span>' if line.state else "")
+        + "</td></tr>"
+        for line in overview(answer, 1)
+    ]
+    if rows:
+        yield _heading(2, _("What was looked at")) + f"\n<table>{''.join(rows)}</table>"
+
+
 def _devices(answer: Answer) -> Iterator[str]:
     found = answer["machine"].get("accelerators") or []
-    if not found:
+    if not any(device["limits"]["lacks"] for device in found):
         return
-    columns = ("#", _("Device"), _("Memory"), _("State"), _("What it cannot do"))
+    columns = ("#", _("Device"), _("What it cannot do"))
     rows = [_device(device) for device in found]
     kept = [place for place in range(len(columns)) if any(row[place] for row in rows)]  # one of nothing tells nothing
     heads = "".join(f"{_TH}{_said(columns[place])}</th>" for place in kept)
     body = "".join("<tr>" + "".join(f"<td>{row[place]}</td>" for place in kept) + "</tr>" for row in rows)
-    yield f"<h2>{_said(_('Devices'))}</h2>\n<table><tr>{heads}</tr>{body}</table>"
+    yield _heading(2, _("Devices")) + f"\n<table><tr>{heads}</tr>{body}</table>"
 
 
 def _device(device: Answer) -> tuple[str, ...]:
     """The cells of one device."""
-    name = str(device.get("name") or device.get("pci_id") or device.get("vendor") or "GPU")
     isa = f'<br><span class="soft">{_said(device["isa"])}</span>' if device.get("isa") else ""
-    marked = f'<span class="{device["state"]}">{_said(state_names()[device["state"]])}</span>'
-    state = _said(_("{state}: {because}")).format(state=marked, because=_said(device["because"]))
     lacks = "".join(f"<li>{_said(_(lack['text']))}</li>" for lack in device["limits"]["lacks"])
-    return str(device["index"]), _said(name) + isa, _said(memory(device)), state, f"<ul>{lacks}</ul>" if lacks else ""
+    return str(device["index"]), _said(name_of(device)) + isa, f"<ul>{lacks}</ul>" if lacks else ""
+
+
+def _foot(answer: Answer) -> str:
+    """When, by what, and of which machine."""
+    named = next((" · ".join(line.facts) for line in overview(answer) if line.title == _("System")), _("not told"))
+    told = _("Written by rigup {version} on {date}. The machine: {machine}.")
+    said = told.format(version=__version__, date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), machine=named)
+    return f'<footer class="soft"><p>{_said(said)}</p></footer>'
 
 
 def _notes(answer: Answer) -> Iterator[str]:
     told = [shown["title"] for shown in grouped(answer["findings"]) if not loud(shown)]
     if told:
-        yield f"<h2>{_said(_('Notes'))}</h2>\n{_list(told)}"
+        yield _heading(2, _("Notes")) + "\n" + _list(told)
 
 
 def _skipped(answer: Answer) -> Iterator[str]:
-    if not answer["skipped"]:
-        return
-    sentence = _("{unknown} is not known; it would decide {causes}. To tell: {tell}")
-    told = [
-        sentence.format(
-            unknown=one["unknown"], causes=", ".join(one["would_decide"][:4]),
-            tell=" | ".join(one["would_tell"][:3]) or _("a report that shows it"),
-        )
-        for one in answer["skipped"]
-    ]  # fmt: skip
-    yield f"<details><summary>{_said(_('Not judged'))}</summary>\n{_list(told)}</details>"
+    if told := not_judged(answer):
+        yield _folded(_("Not judged"), _list(told))
 
 
 def _troubles(answer: Answer) -> Iterator[str]:
     if told := troubles(answer):
-        yield f"<h2>{_said(_('What could not be read'))}</h2>\n<ul>{''.join(f'<li>{_prose(one)}</li>' for one in told)}</ul>"
+        items = "".join(f"<li>{_prose(one)}</li>" for one in told)
+        yield _heading(2, _("What could not be read")) + f"\n<ul>{items}</ul>"
 
 
 def _facts(answer: Answer) -> Iterator[str]:
@@ -214,11 +257,24 @@ def _facts(answer: Answer) -> Iterator[str]:
         if kind != "accelerators"
     ]
     if rows:
-        yield f"<details><summary>{_said(_('Facts'))}</summary>\n<table>{''.join(rows)}</table></details>"
+        yield _folded(_("Facts"), f"<table>{''.join(rows)}</table>")
 
 
 def _fact(fact: Answer) -> str:
     return ", ".join(f"{name} {value}" for name, value in fact.items() if value not in (None, "", []))
+
+
+def _heading(level: int, text: str) -> str:
+    return f"<h{level}>{_said(text)}</h{level}>"
+
+
+def _section(title: str, told: str) -> str:
+    """A paragraph under its heading; nothing where there is nothing to tell."""
+    return _heading(3, title) + f"<p>{_prose(told)}</p>" if told else ""
+
+
+def _folded(title: str, body: str) -> str:
+    return f"<details><summary>{_said(title)}</summary>\n{body}</details>"
 
 
 def _list(told: Iterable[str]) -> str:

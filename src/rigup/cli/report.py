@@ -1,6 +1,7 @@
 """The doctor's answer as a person reads it: verdict, root cause, the fix that needs least, devices, notes."""
 
 import shlex
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -8,6 +9,7 @@ import click
 
 from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, width, wrapped
+from rigup.cli.overview import BAD, GOOD, OPEN, WEAK, Line, memory, name_of, overview, state_names
 from rigup.language import N_, _
 from rigup.visible import visible
 
@@ -15,12 +17,14 @@ Answer = dict[str, Any]
 _COLORS = {"error": "red", "warning": "yellow", "note": "cyan", "healthy": "green", "unknown": "yellow",
            "broken": "red", "degraded": "yellow"}  # fmt: skip
 _STATES = {"verified": "green", "expected": "green", "on-trial": "yellow", "no": "red"}
+_MARKS = {GOOD: ("✓", "ok", "green"), BAD: ("✗", "x", "red"), WEAK: ("!", "!", "yellow"), OPEN: ("?", "?", "yellow")}
 _MOST_EVIDENCE = 4  # lines, unless asked for more
 # Words that are translated where a value of the answer is shown.
 _WORDS = (
     N_("broken"), N_("degraded"), N_("healthy"), N_("unknown"), N_("error"), N_("warning"), N_("note"),
     N_("certain"), N_("likely"), N_("possible"),
 )  # fmt: skip
+_LONGEST = 200  # characters of a message that is quoted
 _LABEL = 9  # columns of "Why:" and its like
 
 
@@ -34,7 +38,7 @@ def text(answer: Answer, verbose: int = 0, color: bool = False, here: bool = Tru
             for number, shown in enumerate(grouped(answer["findings"]))
             if loud(shown)
         ],
-        devices(answer, verbose),
+        looked_at(answer, verbose),
         _failed_verifications(answer),
         _notes(answer),
         _skipped(answer, verbose),
@@ -119,17 +123,17 @@ def grouped(findings: list[Answer]) -> list[Answer]:
 
 
 def finding(shown: Answer, verbose: int = 0, first: bool = True) -> list[str]:
-    """One cause: what, why, how to mend it."""
+    """One cause: what it is, what to do, why, and what was seen."""
     mark = style(_(shown["severity"]), fg=_COLORS[shown["severity"]], bold=first)
     lines = wrapped(style(shown["title"], bold=first), mark + "  ")
     about = [shown["cause"], _(shown["confidence"])] + [s for s in shown["subjects"] if s != "machine"]
     lines += wrapped(style(" · ".join(about + ([shown["place"]] if shown["place"] else [])), dim=True), "  ", "  ")
-    if shown["because"]:
-        lines += wrapped(shown["because"], "  ", "  ")
-    lines += _evidence(shown["evidence"], verbose)
     if shown["make_sure"]:
         lines += _labelled(_("Check:"), shown["make_sure"])
     lines += _fixes(shown["fixes"], verbose) or (_labelled(_("Mend:"), shown["mends"]) if shown["mends"] else [])
+    if shown["because"]:
+        lines += _labelled(_("Why:"), shown["because"])
+    lines += _evidence(shown["evidence"], verbose)
     if shown["in_vain"]:
         lines += _labelled(_("In vain:"), shown["in_vain"])
     return lines + _labelled(_("More:"), "rigup explain " + shown["cause"])
@@ -150,7 +154,7 @@ def _evidence(evidence: list[Answer], verbose: int) -> list[str]:
         where = source + (":" + str(line) if line and not source.startswith("knowledge/") else "")
         lines += wrapped(
             told + "  " + style("(" + where + ")", dim=True),
-            "  " + padded(_("Why:") if number == 0 else "", _LABEL),
+            "  " + padded(_("Seen:") if number == 0 else "", _LABEL),
         )
     if len(seen) > len(shown):
         lines += ["  " + padded("", _LABEL) + _("… {count} more with -v").format(count=len(seen) - len(shown))]
@@ -202,16 +206,60 @@ def commands(step: Answer) -> list[str]:
     return [("sudo " if step["root"] and not windows else "") + shlex.join(argv) for argv in step["commands"]]
 
 
-def devices(answer: Answer, verbose: int = 0) -> list[str]:
-    """Each device on a line: what it is, how much memory, whether it will work."""
-    found = answer["machine"].get("accelerators") or []
-    room = min(max((columns(_name(device)) for device in found), default=0), width() // 2)
-    lines = [style(_("Devices"), bold=True)] if found else []
-    for device in found:
-        lines += device_line(device, room)
-        if verbose and device.get("next"):
-            lines += wrapped(device["next"], "     ", "     ")
+def looked_at(answer: Answer, verbose: int = 0) -> list[str]:
+    """What was looked at, a line for each, with what is to be said of it."""
+    told = overview(answer, verbose)
+    if not told:
+        return []
+    room = max(columns(line.title) for line in told)
+    signs = marks()
+    made = [part for line in told for part in _looked_at(line, room, signs)]
+    return [style(_("What was looked at"), bold=True), *made]
+
+
+def _looked_at(line: Line, room: int, signs: dict[str, str]) -> list[str]:
+    first = signs[line.mark] + " " + padded(line.title, room) + "  "
+    rest = " " * columns(first)
+    lines = _packed(line.facts, first, rest)
+    for said in filter(None, line.state.split("\n")):
+        lines += wrapped(said, rest, rest)
     return lines
+
+
+def _packed(facts: tuple[str, ...], first: str, rest: str) -> list[str]:
+    """Facts in a row; a line is broken between two of them, and within one only where it is longer than a line."""
+    lines, line = [], first
+    for number, fact in enumerate(facts):
+        parted = line + (" · " if number else "") + fact
+        if columns(parted) <= width() or line in (first, rest):
+            line = parted
+        else:
+            lines.append(line + " ·")
+            line = rest + fact
+    return [part for told in (*lines, line) for part in _within(told, first if told.startswith(first) else rest)]
+
+
+def _within(told: str, indent: str) -> list[str]:
+    return [told] if columns(told) <= width() else wrapped(told.removeprefix(indent), indent, " " * columns(indent))
+
+
+def marks() -> dict[str, str]:
+    """A sign for each mark, in letters where the terminal has no other."""
+    plain = not _writes("✓✗")
+    wide = max(len(letters) for _sign, letters, _color in _MARKS.values()) if plain else 1
+    return {
+        mark: style(padded(letters if plain else sign, wide), fg=color)
+        for mark, (sign, letters, color) in _MARKS.items()
+    }
+
+
+def _writes(text: str) -> bool:
+    """Whether what we write to can show a text."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def _failed_verifications(answer: Answer) -> list[str]:
@@ -227,50 +275,17 @@ def _failed_verifications(answer: Answer) -> list[str]:
 
 def device_line(device: Answer, room: int = 0) -> list[str]:
     """What one device is, and its state with the reason."""
-    facts = [padded(_name(device), room), padded(device.get("isa", ""), 8), padded(memory(device), 8)]
+    facts = [padded(name_of(device), room), padded(device.get("isa", ""), 8), padded(memory(device), 8)]
     state = style(state_names()[device["state"]], fg=_STATES[device["state"]])
     line = "  " + str(device["index"]) + "  " + "  ".join(facts).rstrip()
     return [line, *wrapped(_("{state}: {because}").format(state=state, because=device["because"]), "     ", "     ")]
 
 
-def state_names() -> dict[str, str]:
-    """The four honest states of a device."""
-    return {
-        "verified": _("verified"), "expected": _("expected to work"), "on-trial": _("on trial"), "no": _("will not work"),
-    }  # fmt: skip
-
-
-def _name(device: Answer) -> str:
-    return str(device.get("name") or _unnamed(device))
-
-
-def _unnamed(device: Answer) -> str:
-    """What can be said of a card whose name nobody told."""
-    if device.get("vendor") == "microsoft":
-        return _("a GPU of the Windows host")
-    makers = {"amd": "AMD", "apple": "Apple", "intel": "Intel", "nvidia": "NVIDIA"}
-    maker = makers.get(str(device.get("vendor")), str(device.get("vendor") or ""))
-    return str(device.get("pci_id") or (maker + " GPU").strip())
-
-
-def memory(device: Answer) -> str:
-    """The memory that a person counts with, in GiB."""
-    pools = device.get("memory") or {}
-    size = pools.get("vram") if not device.get("integrated") else max(pools.values(), default=None)
-    if not size:
-        return ""
-    return (
-        _("{size} GiB").format(size=round(size / 2**30))
-        if size >= 2**30
-        else _("{size} MiB").format(size=round(size / 2**20))
-    )
-
-
 def _notes(answer: Answer) -> list[str]:
     notes = [shown for shown in grouped(answer["findings"]) if not loud(shown)]
     lines = [line for shown in notes for line in wrapped(shown["title"], "  - ", "    ")]
-    if answer["unexplained"]:
-        told = _("Messages that no cause here accounts for: {names}.").format(names=", ".join(answer["unexplained"]))
+    for said in answer.get("unexplained_said", [])[:_MOST_EVIDENCE]:
+        told = _("No cause here accounts for this message: {message}").format(message=said[:_LONGEST])
         lines += wrapped(told, "  - ", "    ")
     if answer["near"]:
         told = _("By its words alone the text is nearest to {causes}; `rigup explain CAUSE` tells of each.")
@@ -280,19 +295,22 @@ def _notes(answer: Answer) -> list[str]:
 
 def _skipped(answer: Answer, verbose: int) -> list[str]:
     """What could not be judged; worth a word where it might decide, or where it is asked for."""
-    skipped = answer["skipped"] if verbose else answer["skipped"][:3] if answer["verdict"] == "unknown" else []
-    if not skipped:
-        return []
-    lines = [style(_("Not judged"), bold=True)]
-    for told in skipped:
-        tell = " | ".join(told["would_tell"][:3]) or _("a report that shows it")
-        sentence = _("{unknown} is not known; it would decide {causes}. To tell: {tell}")
-        lines += wrapped(
-            sentence.format(unknown=told["unknown"], causes=", ".join(told["would_decide"][:4]), tell=tell),
-            "  - ",
-            "    ",
-        )
-    return lines
+    told = not_judged(answer)
+    shown = told if verbose else told[:3] if answer["verdict"] == "unknown" else []
+    lines = [line for one in shown for line in wrapped(one, "  - ", "    ")]
+    return [style(_("Not judged"), bold=True), *lines] if lines else []
+
+
+def not_judged(answer: Answer) -> list[str]:
+    """What nobody could judge, by the causes that it would decide, and what would tell."""
+    told: dict[tuple[str, ...], dict[str, None]] = {}
+    for one in answer["skipped"]:
+        told.setdefault(tuple(one["would_decide"][:4]), {}).update(dict.fromkeys(one["would_tell"]))
+    sentence = _("Whether it is {causes} cannot be told from what was seen. To tell: {tell}")
+    return [
+        sentence.format(causes=", ".join(causes), tell=" | ".join(list(tell)[:3]) or _("a report that shows it"))
+        for causes, tell in told.items()
+    ]
 
 
 def _facts(answer: Answer) -> list[str]:

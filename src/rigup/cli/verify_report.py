@@ -73,7 +73,7 @@ def _frameworks(told: Answer) -> list[str]:
 
 def _device(device: Answer, verbose: bool) -> list[str]:
     """A device, its state, and each check that it did not pass; all of them where asked for."""
-    from rigup.cli.report import state_names
+    from rigup.cli.overview import state_names
 
     name = str(device.get("name") or device.get("pci_id") or device.get("vendor") or "GPU")
     names = ", ".join(dict.fromkeys(check["device"] for check in device["checks"] if "device" in check))

@@ -20,15 +20,15 @@ from rigup.diagnosis.rules.told import (
 )  # fmt: skip
 from rigup.diagnosis.silence import unanswered
 from rigup.diagnosis.states import device_states
+from rigup.diagnosis.telling import would_tell
 from rigup.diagnosis.verifications import failures
-from rigup.diagnosis.wording import filled, fullest
+from rigup.diagnosis.wording import answered, filled, fullest
 from rigup.knowledge.doctor_tables import signatures_of, texts
 from rigup.language import _, current
 from rigup.machine import readers  # noqa: F401  (registers them)
 from rigup.machine.inventory import inventory
 from rigup.machine.kinds import Torch
 from rigup.machine.look import look
-from rigup.machine.reader import inputs_about
 from rigup.machine.sources import Source, close_sources, open_source
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
@@ -109,12 +109,19 @@ def answer(diagnosis: Diagnosis) -> Answer:
         "machine": machine,
         "failed_verifications": failed,
         "findings": shown,
-        "skipped": [_skipped(unknown, causes) for unknown, causes in sorted(skipped.items())],
+        "skipped": [_skipped(unknown, causes, facts) for unknown, causes in sorted(skipped.items())],
         "unexplained": left,
+        "unexplained_said": _said(left, facts),
         "near": _near(complained, findings, facts),
         "troubles": [*facts.troubles, *map(_of_plugin, plugins.failures())],
         "unanswered": unanswered(facts.unanswered),
     }
+
+
+def _said(left: list[str], facts: Facts) -> list[str]:
+    """The lines that messages stand in, each once."""
+    lines = (symptom.fields["id"].where.text.strip() for symptom in facts.heard(*left))
+    return list(dict.fromkeys(filter(None, lines)))
 
 
 def _of_plugin(failure: plugins.Failure) -> str:
@@ -169,7 +176,7 @@ def show(finding: Finding, facts: Facts, heard: set[str]) -> Answer:
         "because": " ".join(part for part in (_guessed(finding), text and filled(text.meaning, params)) if part),
         "make_sure": (text and finding.confidence == "possible" and filled(text.recognise, params)) or "",
         "in_vain": (text and filled(text.in_vain, params)) or "",
-        "evidence": finding.evidence,
+        "evidence": answered(finding.evidence),
         "explains": sorted(finding.folds | (heard & explained(finding.cause))),
         "mends": (text and not steps and filled(text.mends, params)) or "",
         "fixes": steps,
@@ -191,13 +198,13 @@ def _ways(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer
     return fixes(finding, params, facts)
 
 
-def _skipped(unknown: str, causes: set[str]) -> Answer:
+def _skipped(unknown: str, causes: set[str], facts: Facts) -> Answer:
     kind = unknown.partition(".")[0]
     return {
         "unknown": unknown,
         "because": "nobody has seen it",
         "would_decide": sorted(causes),
-        "would_tell": inputs_about(kind),
+        "would_tell": would_tell(kind, facts),
     }
 
 

@@ -95,7 +95,16 @@ def _by_build(device: Device, facts: Facts) -> State:
         return State("expected", _("a torch for it is here"), _try_it(vendor))
     if coded and isa:
         return State("no", _("no torch that is here has code for {isa}").format(isa=isa), _install(device, facts))
-    return State("expected", _("nothing speaks against it; no torch was seen"), _install(device, facts))
+    return State("expected", _unopposed(facts), _install(device, facts))
+
+
+def _unopposed(facts: Facts) -> str:
+    """Only where somebody looked for torch can be said that there is none: a text tells what its writer thought of."""
+    if facts.pasted:
+        return _("nothing in what was given speaks against it")
+    if facts.of(Torch):
+        return _("nothing speaks against it; no torch for it was seen")
+    return _("nothing speaks against it; no torch was seen")
 
 
 def made_for(torch: Torch, vendor: str, facts: Facts) -> bool:

@@ -71,6 +71,18 @@ def compute_packages(distribution: str, release: str) -> Compute | None:
     return next((row for row in rows if not row.releases or release in row.releases), None)
 
 
+class _Kernel(msgspec.Struct, frozen=True):
+    architecture: str
+    least: str
+
+
+def least_kernel(device_id: str) -> str | None:
+    """The first kernel whose own driver starts a card by itself; None where nobody told. Raises KnowledgeError."""
+    card = next((row for row in tables.rows("pci_intel", "device", _Device) if row.id == device_id), None)
+    rows = tables.rows("intel_xpu", "kernel", _Kernel)
+    return next((row.least for row in rows if card and row.architecture == card.architecture), None)
+
+
 def compute_address(system: str) -> str:
     """Where Intel keeps its driver for a system, "linux" or "windows". Raises KnowledgeError for a malformed table."""
     rows = tables.rows("intel_xpu", "compute_elsewhere", _Elsewhere)

@@ -100,7 +100,16 @@ def paired(kind: str, mine: list[Row], theirs: list[Row]) -> tuple[list[tuple[Ro
     mine, theirs = _join(pairs, mine, theirs, lambda row: (row[0], *(_key(row, key) for key in keys)))
     for key in keys if kind == "Gpu" else ():
         mine, theirs = _join(pairs, mine, theirs, lambda row, key=key: (row[0], _key(row, key)), key)
+    if kind == "Gpu" and mine and theirs:
+        mine, theirs = _join(pairs, mine, theirs, lambda row: (row[0], _model(row)), "name")
     return pairs, mine, theirs
+
+
+def _model(row: Row) -> str:
+    """What tells a card's model, however its list spells it."""
+    from rigup.machine.names import words
+
+    return repr([sorted(one) for one in words(str(row[1].get("name")))])
 
 
 def _key(row: Row, key: str) -> str:
@@ -158,7 +167,14 @@ def _would_be_seen(kind: str, row: Row, having: Portrait, lacking: Portrait) -> 
     place = Place(*row[0])
     looked = any(Place(*at).meet(place) for at in lacking.whole.get(kind, ()))
     refused = set(lacking.refused.get(kind, ())) - set(having.refused.get(kind, ()))
+    looked = looked or (kind == "Gpu" and _listed(row[1], lacking))
     return looked and not refused and not _found_from(row[1], having, lacking)
+
+
+def _listed(card: Fields, lacking: Portrait) -> bool:
+    """Whether that side tells of this maker's cards: who lists one of them lists all that are there."""
+    makers = {row[1].get("vendor") for row in lacking.facts.get("Gpu", ())}
+    return card.get("vendor") is not None and card["vendor"] in makers
 
 
 def _found_from(fields: Fields, having: Portrait, lacking: Portrait) -> bool:

@@ -123,12 +123,6 @@ def derives(about: type[Fact], *beside: type[Fact]) -> Callable[[Derive], Derive
     return register
 
 
-def inputs_about(kind: str) -> list[str]:
-    """What would have to be read to know more of a kind: the readers have declared it."""
-    about = [reader for reader in READERS.values() if any(k.__name__ == kind for k in reader.makes)]
-    return list(dict.fromkeys(shown(given) for reader in about for given in reader.inputs))
-
-
 def shown(given: Input) -> str:
     """An input as a person would type it."""
     if isinstance(given, Run):

@@ -119,6 +119,7 @@ class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.d
         findings: root causes first.
         skipped: what could not be judged.
         unexplained: ids of symptoms that no finding accounts for.
+        unexplained_said: the lines that they stand in.
         near: ids of causes that a text is nearest to by its words alone.
         troubles: what could not be read, and why, as sentences.
         unanswered: programs that did not answer.
@@ -133,6 +134,7 @@ class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.d
     findings: list[Finding]
     skipped: list[Skipped]
     unexplained: list[str]
+    unexplained_said: list[str]
     near: list[str]
     troubles: list[str]
     unanswered: list[Unanswered]

@@ -27,10 +27,13 @@ def _year_wanted(missing: Symptom) -> str | None:
 
 @rule("cpu-only-torch", "likely")
 def a_program_found_no_code_for_intel(
-    said: Symptom = seen("torch-not-linked-with-xpu"), torch: Torch | None = None
+    said: Symptom = seen("torch-not-linked-with-xpu", "torch-not-compiled-with-xpu"), torch: Torch | None = None
 ) -> Verdict:
     """torch says so itself; a build for Intel's GPUs has them, with or without Intel's extension."""
-    return not (torch and (torch.get("xpu_available") or "+xpu" in str(torch.get("version")))) and {"said": said.id}
+    return not (torch and (torch.get("xpu_available") or "+xpu" in str(torch.get("version")))) and {
+        "said": said.id,
+        **_foreign(torch),
+    }
 
 
 @rule("cpu-only-torch", "likely")
@@ -58,7 +61,13 @@ def build_of_another_maker_beside_a_card_of_intels(
     """Somebody asked torch for Intel's GPU, and its version names another backend or none."""
     local = str(torch.get("version")).partition("+")[2]
     foreign = local.startswith(("cpu", "cu", "rocm"))
-    return foreign and other is None and bool(card or named) and {"have": torch.get("version")}
+    return foreign and other is None and bool(card or named) and {"have": torch.get("version"), **_foreign(torch)}
+
+
+def _foreign(torch: Torch | None) -> dict[str, str]:
+    """The version of a build that has code for another maker's GPUs: such a one is not for the CPU alone."""
+    version = str(torch.get("version")) if torch else ""
+    return {"foreign": version} if version.partition("+")[2].startswith(("cu", "rocm")) else {}
 
 
 @rule("cpu-only-torch", "possible")

@@ -1,0 +1,291 @@
+"""What the doctor looked at, a line for each: the system, devices, toolkits, containers, environments, kernels, scheduler."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from rigup.language import _
+
+Answer = dict[str, Any]
+GOOD, BAD, WEAK, OPEN = "good", "bad", "weak", "open"  # works; does not; less well; nobody can tell
+_STATES = {"verified": GOOD, "expected": GOOD, "on-trial": WEAK, "no": BAD}
+_MOST = 6  # environments and kernels that are shown, unless asked for more
+_SYSTEMS = {"linux": "Linux", "macos": "macOS", "windows": "Windows"}
+_FRAMEWORKS = (
+    "jax", "jaxlib", "onnxruntime", "onnxruntime-gpu", "onnxruntime-directml", "onnxruntime-rocm", "vllm",
+    "llama-cpp-python", "torch-directml", "bitsandbytes", "intel-extension-for-pytorch", "mlx", "tensorflow",
+)  # fmt: skip
+
+
+class Line(NamedTuple):
+    """One thing that was looked at.
+
+    Attributes:
+        mark: good, bad, weak or open.
+        title: what kind of thing it is.
+        facts: what is known of it.
+        state: what is to be said of it in a sentence, "" for nothing.
+
+    """
+
+    mark: str
+    title: str
+    facts: tuple[str, ...]
+    state: str = ""
+
+
+def overview(answer: Answer, verbose: int = 0) -> list[Line]:
+    """All that is known to have been looked at, in the order in which it stands upon each other."""
+    machine = answer["machine"]
+    made = (
+        _system(machine, verbose), _devices(answer, verbose), _toolkits(machine, verbose), _containers(answer),
+        _environments(answer, verbose), _kernels(machine, verbose), _scheduler(answer),
+    )  # fmt: skip
+    return [line for lines in made for line in lines]
+
+
+def _of_layer(layer: str, answer: Answer) -> str:
+    """How a thing stands of which causes of one layer tell."""
+    loud = [shown["severity"] for shown in answer["findings"] if _layer(shown["cause"]) == layer]
+    return BAD if "error" in loud else WEAK if "warning" in loud else GOOD
+
+
+def _layer(cause: str) -> str:
+    from rigup.knowledge.doctor_tables import causes
+
+    row = causes().get(cause)
+    return row.layer if row else ""
+
+
+# -- the machine -------------------------------------------------------------------------------------
+
+
+def _system(machine: Answer, verbose: int) -> list[Line]:
+    platform = _first(machine, "platforms")
+    distribution = _first(machine, "distributions")
+    names = [distribution.get("name") or " ".join(_known(distribution, "id", "version"))]
+    kernel = " ".join(filter(None, [_SYSTEMS.get(str(platform.get("system")), ""), _release(platform)]))
+    world = next((str(one["container"]) for one in machine.get("worlds", []) if one.get("container")), "")
+    total = _first(machine, "memories").get("total")
+    facts = [
+        *names, kernel if kernel not in str(names[0]) else "",
+        _("WSL {version}").format(version=platform["wsl"]) if platform.get("wsl") else "",
+        _("in a container of {engine}").format(engine=world) if world else "", str(platform.get("architecture") or ""),
+        _("{size} of memory").format(size=size(total)) if total else "",
+        str(_first(machine, "cpus").get("model") or "") if verbose else "",
+        _("Secure Boot is on") if verbose and platform.get("secure_boot") else "",
+        str(platform.get("hypervisor") or "") if verbose else "",
+    ]  # fmt: skip
+    return _line(GOOD, _("System"), facts)
+
+
+def _release(platform: Answer) -> str:
+    """The kernel's release; where systems are known by their own version, that."""
+    own = platform.get("system") in ("macos", "windows") and platform.get("version")
+    return str(own or platform.get("release") or "")
+
+
+def _devices(answer: Answer, verbose: int) -> Iterator[Line]:
+    found = answer["machine"].get("accelerators")
+    if found == []:
+        yield Line(GOOD, _("GPU"), (_("none in this machine"),))
+    for _same, group in groupby(found or [], lambda one: _look(one, verbose)):
+        alike = list(group)
+        yield _device(alike, answer, verbose)
+
+
+def _look(device: Answer, verbose: int) -> tuple[Any, ...]:
+    """What two devices have alike that share a line."""
+    return (device["index"],) if verbose else (_device_facts(device, 0), device["state"], device["because"])
+
+
+def _device(alike: list[Answer], answer: Answer, verbose: int) -> Line:
+    device, last = alike[0], alike[-1]
+    mark = _STATES[device["state"]]
+    mark = OPEN if device["state"] == "expected" and answer["verdict"] == "unknown" else mark
+    mark = WEAK if mark in (GOOD, OPEN) and any(_warned(one, answer) for one in alike) else mark
+    numbers = str(device["index"]) + ("–" + str(last["index"]) if last is not device else "")
+    facts = _device_facts(device, verbose)
+    named = (_("{count} × {name}").format(count=len(alike), name=facts[0]), *facts[1:]) if len(alike) > 1 else facts
+    told = next((shown["cause"] for shown in answer["findings"] if shown["title"] == device["because"]), "")
+    because = told or device["because"]  # what is said above needs no repetition
+    state = _("{state}: {because}").format(state=state_names()[device["state"]], because=because)
+    if verbose and device.get("next"):
+        state += "\n" + device["next"]
+    return Line(mark, _("GPU {number}").format(number=numbers), named, state)
+
+
+def _warned(device: Answer, answer: Answer) -> bool:
+    """Whether a finding that is no more than a warning is about this device."""
+    names = {str(device[key]) for key in ("pci_address", "name", "uuid") if device.get(key)}
+    return any(shown["severity"] == "warning" and shown["subject"] in names for shown in answer["findings"])
+
+
+def _device_facts(device: Answer, verbose: int) -> tuple[str, ...]:
+    driver = device.get("driver") or {}
+    bound = " ".join(str(driver[key]) for key in ("name", "version") if driver.get(key))
+    cuda = driver.get("shown_cuda")
+    said = _("driver {driver}").format(driver=bound + (" (CUDA " + str(cuda) + ")" if cuda else "")) if bound else ""
+    more = [str(device.get(key) or "") for key in ("pci_address", "pci_id", "power")] if verbose else []
+    return tuple(filter(None, [name_of(device), str(device.get("isa") or ""), memory(device), said, *more]))
+
+
+def _toolkits(machine: Answer, verbose: int) -> list[Line]:
+    named = {"cuda": "CUDA", "rocm": "ROCm", "oneapi": "oneAPI"}
+    kits = machine.get("toolkits", [])
+    told = [
+        named.get(one.get("name", ""), str(one.get("name", ""))) + " " + str(one.get("version", ""))
+        + (" (" + str(one["path"]) + ")" if verbose and one.get("path") else "")
+        for one in kits
+    ]  # fmt: skip
+    return _line(GOOD, _("Toolkits"), told)
+
+
+def _containers(answer: Answer) -> list[Line]:
+    machine = answer["machine"]
+    engines = [
+        " ".join(filter(None, [str(one.get("name", "")), "(" + ", ".join(_runtimes(one)) + ")" if _runtimes(one) else ""]))
+        for one in machine.get("container_engines", [])
+    ]  # fmt: skip
+    toolkit = ["NVIDIA Container Toolkit"] if machine.get("container_toolkits") else []
+    cdi = sorted({str(one["kind"]) for one in machine.get("cdi_specs", []) if one.get("kind")})
+    return _line(_of_layer("container", answer), _("Containers"), [*engines, *toolkit, *cdi])
+
+
+def _runtimes(engine: Answer) -> list[str]:
+    """Runtimes that give a container GPUs."""
+    return [str(name) for name in engine.get("runtimes") or [] if "nvidia" in str(name) or "amd" in str(name)]
+
+
+# -- software ----------------------------------------------------------------------------------------
+
+
+def _environments(answer: Answer, verbose: int) -> Iterator[Line]:
+    machine = answer["machine"]
+    there = {str(one["prefix"]): one for one in machine.get("python_envs", []) if one.get("prefix")}
+    named = [str(one.get("env") or "") for kind in ("torches", "tensorflows") for one in machine.get(kind, [])]
+    told = [(prefix, _frameworks(prefix, machine, verbose)) for prefix in dict.fromkeys([*there, *named])]
+    shown = [(prefix, found) for prefix, found in told if found or verbose or there.get(prefix, {}).get("active")]
+    shown.sort(key=lambda one: not there.get(one[0], {}).get("active"))
+    for prefix, found in shown if verbose else shown[:_MOST]:
+        yield _environment(prefix, there.get(prefix, {}), found, answer)
+    if len(shown) > _MOST and not verbose:
+        more = _("… {count} more with -v").format(count=len(shown) - _MOST)
+        yield Line(OPEN, _("Environment"), (more,))
+
+
+def _environment(prefix: str, env: Answer, found: list[str], answer: Answer) -> Line:
+    python = "Python " + str(env["version"]) if env.get("version") else ""
+    mark, proof = _proof(prefix, answer)
+    loud = [shown["severity"] for shown in answer["findings"] if _is_in(shown, prefix, answer)]
+    mark = BAD if mark == BAD or "error" in loud else WEAK if "warning" in loud else mark
+    facts = [prefix, python, *(found or [_("no framework")])]
+    return Line(mark, _("Environment"), tuple(filter(None, facts)), proof)
+
+
+def _is_in(shown: Answer, prefix: str, answer: Answer) -> bool:
+    """Whether a finding lies in an environment: its evidence names it, or there is no other."""
+    if shown["severity"] == "note" or _layer(shown["cause"]) not in ("library", "framework"):
+        return False
+    named = any(prefix and prefix in str(line[key]) for line in shown["evidence"] for key in ("source", "value"))
+    envs = {one.get("env") for one in answer["machine"].get("torches", [])}
+    return named or shown["subject"] == prefix or envs == {prefix or None} or envs == {prefix}
+
+
+def _proof(prefix: str, answer: Answer) -> tuple[str, str]:
+    """What `rigup verify` found in an environment."""
+    from rigup.diagnosis.verifications import failure_said
+
+    failed = next((one for one in answer.get("failed_verifications", []) if one["environment"] == prefix), None)
+    if failed:
+        return BAD, failure_said(failed)
+    records = [one for one in answer["machine"].get("proofs", []) if prefix in (one.get("env"), one.get("prefix"))]
+    passed = max((str(one.get("recorded_at", "")) for one in records if not one.get("failed")), default="")
+    return GOOD, _("`rigup verify` proved it on {date}").format(date=passed[:10]) if passed else ""
+
+
+def _frameworks(prefix: str, machine: Answer, verbose: int) -> list[str]:
+    """Frameworks of an environment with their versions."""
+    made = {"torches": "torch", "tensorflows": "tensorflow"}
+    told = {
+        name: name + " " + str(one.get("version") or "")
+        for kind, name in made.items()
+        for one in machine.get(kind, [])
+        if str(one.get("env") or "") == prefix and (prefix or one.get("version"))
+    }
+    for one in machine.get("packages", []):
+        if one.get("env") == prefix and one.get("name") in _FRAMEWORKS and one["name"] not in told:
+            told[one["name"]] = one["name"] + " " + str(one.get("version") or "")
+    most = len(told) if verbose else _MOST
+    return [one.strip() for one in list(told.values())[:most]]
+
+
+def _kernels(machine: Answer, verbose: int) -> Iterator[Line]:
+    told = [
+        str(one.get("shown") or one.get("name") or "") + (" → " + str(one["prefix"]) if one.get("prefix") else "")
+        for one in machine.get("jupyter_kernels", [])
+    ]
+    more = [_("… {count} more with -v").format(count=len(told) - _MOST)] if len(told) > _MOST and not verbose else []
+    yield from _line(GOOD, _("Notebooks"), [*(told if verbose else told[:_MOST]), *more])
+
+
+def _scheduler(answer: Answer) -> list[Line]:
+    machine = answer["machine"]
+    nodes = {str(one.get("nodes", "")): str(one.get("gres", "")) for one in reversed(machine.get("slurm_nodes", []))}
+    settings = {one.get("name"): str(one.get("value", "")) for one in machine.get("slurm_settings", [])}
+    if not nodes and not settings:
+        return []
+    told = [" ".join(filter(None, one)) for one in nodes.items()]
+    named = [" ".join(filter(None, ["Slurm", settings.get("ClusterName", "")])), *told[:4]]
+    return _line(_of_layer("scheduler", answer), _("Scheduler"), named)
+
+
+# -- words -------------------------------------------------------------------------------------------
+
+
+def _line(mark: str, title: str, facts: Iterable[str]) -> list[Line]:
+    known = tuple(dict.fromkeys(fact for fact in facts if fact))
+    return [Line(mark, title, known)] if known else []
+
+
+def _first(machine: Answer, kind: str) -> Answer:
+    found: list[Answer] = machine.get(kind) or [{}]
+    return found[0]
+
+
+def _known(fact: Answer, *names: str) -> list[str]:
+    return [str(fact[name]) for name in names if fact.get(name)]
+
+
+def state_names() -> dict[str, str]:
+    """The four honest states of a device."""
+    return {
+        "verified": _("verified"), "expected": _("expected to work"), "on-trial": _("on trial"), "no": _("will not work"),
+    }  # fmt: skip
+
+
+def name_of(device: Answer) -> str:
+    """What a device is called, or what can be said of one whose name nobody told."""
+    if device.get("name"):
+        return str(device["name"])
+    if device.get("vendor") == "microsoft":
+        return _("a GPU of the Windows host")
+    makers = {"amd": "AMD", "apple": "Apple", "intel": "Intel", "nvidia": "NVIDIA"}
+    maker = makers.get(str(device.get("vendor")), str(device.get("vendor") or ""))
+    return str(device.get("pci_id") or (maker + " GPU").strip())
+
+
+def memory(device: Answer) -> str:
+    """The memory that a person counts with."""
+    pools = device.get("memory") or {}
+    found = pools.get("vram") if not device.get("integrated") else max(pools.values(), default=None)
+    return size(found) if found else ""
+
+
+def size(count: int) -> str:
+    """Bytes as a person reads them."""
+    return (
+        _("{size} GiB").format(size=round(count / 2**30))
+        if count >= 2**30
+        else _("{size} MiB").format(size=round(count / 2**20))
+    )

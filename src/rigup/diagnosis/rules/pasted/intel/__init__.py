@@ -1,0 +1,1 @@
+"""Intel GPUs as people show them."""
