@@ -1,4 +1,4 @@
-"""What is planted: rows of planted.toml and planted_second.toml, and how one looks for it in an output."""
+"""What is planted: rows of planted.toml and of the two sets after it, and how one looks for it in an output."""
 
 import contextlib
 import io
@@ -23,7 +23,7 @@ def planted() -> list[Planted]:
     here = Path(__file__)
     kinds = [
         one
-        for name in ("planted.toml", "planted_second.toml")
+        for name in ("planted.toml", "planted_second.toml", "planted_third.toml")
         for one in tomllib.loads(here.with_name(name).read_text("utf-8"))["kind"]
     ]
     return [Planted(one["name"], one["opens"], line % thing, thing) for one in kinds for line, thing in one["rows"]]

@@ -112,7 +112,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.chdir(folder / "work")
     for number, one in enumerate(ALL):
         monkeypatch.setenv(f"PLANTED_{number}", one.thing)
-        monkeypatch.setenv(f"PLANTED_{number}_LINE", one.line)
+        monkeypatch.setenv(f"PLANTED_{number}_LINE", one.line.replace("\0", " "))
     monkeypatch.setenv("PIP_INDEX_URL", f"https://zeno:{address_door()}@pypi.stoa.example/simple")
     return folder
 

@@ -68,7 +68,7 @@ def is_kept(variable: str) -> bool:
     return _kept().match(variable) is not None and not is_secret(variable)
 
 
-_PARTS = late(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+_PARTS = late(r"[^\W\d_]*[^\W\d_a-zA-Z][^\W\d_]*|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def is_secret(name: str) -> bool:
@@ -94,7 +94,8 @@ def _told(parts: list[str]) -> bool:
 
 def _secret_word(parts: list[str]) -> bool:
     known = words("secret")
-    return parts[-1] in known or "".join(parts[-2:]) in known or is_joined(parts[-1])
+    told = (parts[-1], "".join(parts[-2:]), " ".join(parts[-2:]), " ".join(parts))
+    return any(one in known for one in told) or is_joined(parts[-1])
 
 
 def is_joined(name: str) -> bool:

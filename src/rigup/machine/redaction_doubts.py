@@ -62,7 +62,7 @@ def without_strings(body: str, source: str, made: Pseudonyms, keeps: Keeps) -> s
         doubt = Doubt("string", found[0], source, _line(body, found.start()))
         return found[0] if keeps(doubt) else made.of("unknown string", found[0])
 
-    return body if "\x00" in body else _LONG.sub(one, body)
+    return _LONG.sub(one, body)
 
 
 def _drawn(value: str) -> bool:

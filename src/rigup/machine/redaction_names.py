@@ -40,7 +40,10 @@ class Names:
                 self.add(kind, body.strip().strip("\x00"))
         for context, start, end in tried(body):
             for found in context.form.finditer(body, start, end):
-                self.add(context.kind, found["x"])
+                if context.kind != "person":
+                    self.add(context.kind, found["x"])
+                elif not any(word in self.common for word in found["x"].lower().replace("-", " ").split()):
+                    self.add("user", found["x"])  # `name = Ada Vey`, and not `name = Intel Arc`
         if path.endswith("/etc/hosts") or ("127.0.0.1" in body and "localhost" in body):
             for found in HOSTS.form.finditer(body):
                 self.add(HOSTS.kind, found["x"])
@@ -87,7 +90,7 @@ class Names:
                 self.add(kind[:-1], one)
         elif kind == "host":
             self._add_host(name.rstrip(".,;:'’"))
-        elif kind in ("serial number", "unique id"):
+        elif kind in ("serial number", "unique id", "account number"):
             self._add_serial(kind, name)
         elif kind == "folder":
             if name.lower() not in self.common and not shared(kind, name):

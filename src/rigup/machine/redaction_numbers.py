@@ -24,7 +24,9 @@ _MAC = late(r"(?<![0-9A-Za-z:.-])[0-9a-fA-F]{2}([:-])(?:[0-9a-fA-F]{2}\1){4,18}[
 _CARD_OF_NAME = late(
     r"\b(?P<kind>enx|wlx|wwx)(?P<plain>[0-9a-f]{12})(?![0-9A-Za-z])"
 )  # an interface called by its address
-_SPACED_NAME = late(r"(?i)\b(?P<head>wwn device id:[ \t]{0,8})(?P<value>[0-9a-f] [0-9a-f]{6} [0-9a-f]{9})\b")
+_SPACED_NAME = late(r"(?i)\b(?P<head>wwn device id:[ \t]{0,8})(?P<value>[0-9a-f](?:[ ]?[0-9a-f]){15})\b")
+_DOTTED_MAC = late(r"(?i)(?<![\w.])(?=[0-9.]{0,12}[a-f])[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4}(?![\w.])")
+_LICENCE = late(r"(?<![\w-])(?=[A-Z-]{0,28}\d)[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}(?![\w-])")
 _SID = late(r"\bS-1-5-21(?P<value>(?:-\d{5,10}){3})")
 _TELEPHONE = late(r"(?<![\w+.])\+[1-9]\d{0,2}(?:[ .()/-]{1,2}\d{2,6}){2,6}(?![\w.])")
 _GUID = late(r"(?<![0-9A-Za-z:.])[0-9a-f]{4}(?::[0-9a-f]{4}){3}(?![0-9A-Za-z:.])")
@@ -151,6 +153,10 @@ def _without_other_numbers(body: str, made: Pseudonyms) -> str:
         body = _CARD_OF_NAME.sub(lambda found: found["kind"] + _as_card(found["plain"], made), body)
     if "S-1-5-21-" in body:
         body = _SID.sub(lambda found: "S-1-5-21-0-0-" + str(made.number("unique id", found["value"])), body)
+    if "-" in body:
+        body = _LICENCE.sub(lambda found: made.of("licence key", found[0]), body)
+    if "." in body:
+        body = _DOTTED_MAC.sub(lambda found: _dotted(found[0], made), body)
     if "+" in body:
         body = _TELEPHONE.sub(lambda found: made.of("telephone", found[0]), body)
     return _SPACED_NAME.sub(lambda found: found["head"] + _as_name(found["value"], made), body)
@@ -159,6 +165,13 @@ def _without_other_numbers(body: str, made: Pseudonyms) -> str:
 def _as_card(plain: str, made: Pseudonyms) -> str:
     made.counts["hardware address"] += 1
     return "02" + f"{made.number('hardware address', plain):010x}"
+
+
+def _dotted(value: str, made: Pseudonyms) -> str:
+    """A card's address as switches write it."""
+    made.counts["hardware address"] += 1
+    told = f"02{made.number('hardware address', value.replace('.', '').lower()):010x}"
+    return ".".join(told[at : at + 4] for at in range(0, 12, 4))
 
 
 def _as_name(value: str, made: Pseudonyms) -> str:
@@ -274,7 +287,7 @@ def _stands_as_one(before: str, value: str, after: str) -> bool:
         return True
     if re.match(r"[-+_~]\w", after) or before[-1:] in ("-", "+", "~", "^", "_", ".") or before[-1:].isalpha():
         return False
-    if re.search(r"\d:\Z", before):  # a package's epoch
+    if re.search(r"(?<!\w)\d{1,3}:\Z", before):  # a package's epoch
         return False
     parts = [int(part) for part in value.split(".")]
     large = any(part > _SMALL for part in parts[:3])

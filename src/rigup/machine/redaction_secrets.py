@@ -8,6 +8,7 @@ from typing import Any
 from rigup.knowledge.patterns import late
 from rigup.knowledge.secrets import is_joined, is_secret, words
 from rigup.machine.pseudonyms import Pseudonyms, is_made
+from rigup.machine.redaction_apart import apart, is_mixed, without_blocks
 from rigup.machine.redaction_contexts import lowered, matches
 from rigup.machine.redaction_forms import without_forms
 
@@ -19,13 +20,16 @@ _LOGIN = late(r"://(?P<login>[^\s/@'\"<>]{1,300})@(?=[\w\[])")
 _NAME = late(r"[\w.-]{0,80}")  # letters of a name, from its end on
 _TAIL = r"(?P<tail>[_-]?\d{1,3}|[_-]?(?i:id|value|string|data|clear|plain))?"
 _STYLED = r"(?:(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[\d;]{0,12}m){0,3}"  # colours, as they are or written out
-_BETWEEN = rf"(?P<between>{_STYLED}(?:\\?[\"'])?[ \t]{{0,40}}(?:=>|:=|=|:(?!//)|>){_STYLED}[ \t]{{0,8}}{_STYLED})"
+_QUOTE = r"(?:\\{0,7}[\"']|&quot;|&#3[49];)"
+_BETWEEN = rf"(?P<between>{_STYLED}{_QUOTE}?[ \t]{{0,40}}(?:=>|:=|=|:(?!//)|>|：|＝){_STYLED}[ \t]{{0,8}}{_STYLED}(?:&quot;|&#3[49];)?)"
 _ASSIGNED = late(
-    _TAIL + _BETWEEN + r"(?P<value>\"[^\"\r\n]{1,4000}\"|'[^'\r\n]{1,4000}'|\\\"[^\"\\\r\n]{1,4000}|"
+    _TAIL + _BETWEEN + r"(?P<value>\"[^\"\r\n]{1,4000}\"|'[^'\r\n]{1,4000}'|\\{1,7}\"[^\"\\\r\n]{1,4000}|"
     r"[^\s\"'&,;<>()\[\]{}\\]{1,4000})"
 )
 _OPTION = late(_TAIL + r"(?P<between>[ \t]{1,4})(?P<value>[^\s\"'-][^\s\"']{2,4000})")
-_SPACED = late(r"(?P<tail>)(?P<between>[ \t]{1,8}[\"']?)(?P<value>[^\s\"':=]{2,200})(?=[\s\"']|\Z)")
+_SPACED = late(
+    r"(?P<tail>)(?P<between>[ \t]{1,8}[\"']?)(?!(?:for|of|to|is|was|and|or|must|does|authentication)\b)(?P<value>[^\s\"':=]{2,200})(?=[\s\"']|\Z)"
+)
 # What somebody writes in words: "the root password is …".
 _TOLD = late(
     r"(?P<tail>)(?P<between>[ \t]{1,4}(?:is|was|are|set to|lautet|ist|est|es|este|é|это|是)[ \t:]{0,4}[\"'`]?)"
@@ -38,13 +42,12 @@ _REST = late(
 )
 _BEARER = late(r"(?P<tail>)(?P<between>[ \t]{1,4})(?P<value>[A-Za-z0-9._~+/-]{12,4000}={0,2})")
 _RESTS = frozenset(("authorization", "cookie", "key content", "ssid", "ssid name", "security key"))
+_WORD_BEFORE = late(r"(?P<word>[A-Za-z]{2,20})[ \t]\Z")
 _NETRC_WORDS = frozenset(("password", "account", "passwd", "passphrase"))
 _HARMLESS = late(
     r"(?i)true|false|yes|no|none|null|nil|on|off|auto|unset|default|required|optional|enabled|disabled|present|absent|"
     r"\$\{?\w{1,80}\}?|%\w{1,80}%|<[^>\n]{0,60}>|[\d.]{1,6}|str|string|bytes|int|bool|bearer|basic|token|digest|negotiate|os\.environ.*|self\.\w{1,60}|\.{2,}"
 )  # fmt: skip
-_STRONG = ("password", "passwd", "passphrase", "passcode", "psk", "secret", "sshpass", "passwort", "kennwort", "senha",
-           "contrase", "motdepasse", "wachtwoord", "密码", "密碼", "口令", "пароль")  # fmt: skip
 _LOOKED = 200  # characters of a value that tell whether it may be one
 _LEAST_DIGITS = 4  # of a number that may open something
 _LOUD = ("PASS", "PWD", "PW")  # ends of variables' names
@@ -54,7 +57,7 @@ def without_secrets(body: str, made: Pseudonyms) -> str:
     """The text without what would open a door. Lines stay lines."""
     if "-----BEGIN " in body:
         body = _BLOCK.sub(lambda found: _block(found[0], made), body)
-    body = without_forms(body, made)
+    body = without_blocks(without_forms(body, made), made)
     if "://" in body and "@" in body:
         body = _LOGIN.sub(lambda found: "://" + _login(found["login"], made) + "@", body)
     return _without_named(body, made)
@@ -75,7 +78,11 @@ def _is_secret(name: str, value: str) -> bool:
     """Whether the name calls it a secret, and the value may be one."""
     if not is_secret(name.lstrip("-")):
         return False
-    if any(word in name.lower() for word in _STRONG) or is_joined(name) or (name.isupper() and name.endswith(_LOUD)):
+    if (
+        any(word in name.lower() for word in words("password"))
+        or is_joined(name)
+        or (name.isupper() and name.endswith(_LOUD))
+    ):
         return True
     value = value[:_LOOKED]
     if name == "PIN":
@@ -104,7 +111,7 @@ def _after(body: str, start: int, end: int) -> re.Match[str] | None:
     if found is None:
         return None
     bare = found["value"].strip("\"'\\")
-    if bare.isdigit() and len(bare) >= _LEAST_DIGITS and (word in _STRONG or body[start:end] == "PIN"):
+    if bare.isdigit() and len(bare) >= _LEAST_DIGITS and (word in words("password") or body[start:end] == "PIN"):
         return found
     return None if not bare or is_made(bare) or "redacted-" in bare or _HARMLESS.fullmatch(bare) else found
 
@@ -119,6 +126,8 @@ def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
     line = body[max(body.rfind("\n", least, start) + 1, least) : start]
     before = _NAME.match(line[:-81:-1])  # backwards: in a line of one long word every other way is slow
     name = (before[0][::-1] if before else "") + body[start:end]
+    if word in ("key", "keys") and name == body[start:end]:
+        name = _spaced(line) + name
     of_file = body[max(0, start - 1) : end].lower() == "/passwd"  # /etc/passwd: what is said of it
     if (
         (found := _ASSIGNED.match(body, end))
@@ -126,16 +135,30 @@ def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
         and _is_secret(name + (found["tail"] or ""), found["value"].strip("\"'"))
     ):
         return found
-    if word in _STRONG and (found := _TOLD.match(body, end)) and _is_mixed(found["value"]):
+    if word in words("password") and (found := _TOLD.match(body, end)) and is_mixed(found["value"]):
         return found
-    if name.startswith("-") and (found := _OPTION.match(body, end)) and _is_secret(name, found["value"]):
-        return found
-    return _SPACED.match(body, end) if word in _NETRC_WORDS and _NETRC.search(line) else None
+    return _further(body, end, name, line, word)
 
 
-def _is_mixed(value: str) -> bool:
-    """Letters and digits, as no word of a sentence has them."""
-    return any(letter.isdigit() for letter in value) and any(letter.isalpha() for letter in value)
+def _further(body: str, end: int, name: str, line: str, word: str) -> re.Match[str] | None:
+    """What an option is given, what stands in a row of words, what stands apart from its name."""
+    if (
+        name.startswith("-")
+        and (found := _OPTION.match(body, end))
+        and _is_secret(name, found["value"])
+        and not is_secret(found["value"])  # `set --secret dbPassword …`: what follows is the name
+    ):
+        return found
+    if word in _NETRC_WORDS and _NETRC.search(line) and (found := _SPACED.match(body, end)):
+        return found
+    found = apart(body, end, name, line + body[end - len(word) : end])
+    return found if found and _is_secret(name, found["value"].strip("\"'")) else None
+
+
+def _spaced(line: str) -> str:
+    """The word before `key`, where both together say what it opens: `api key`, `access key`."""
+    before = _WORD_BEFORE.search(line)
+    return before["word"].lower() + "_" if before and before["word"].lower() in words("secret key") else ""
 
 
 def _hints(body: str) -> Iterator[tuple[int, int]]:

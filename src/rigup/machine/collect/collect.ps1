@@ -34,7 +34,24 @@ function Clear-Secret([string]$Text) {
 
 function Write-Body([string]$Text, [string]$Status) {
     if ($Text.Length -gt $Most) { $Text = $Text.Substring(0, $Most) }
-    foreach ($Line in ($Text.Replace([string][char]0, '') + '.').Split([char]10)) { '|' + (Clear-Secret $Line) }
+    $Below = $false
+    $Key = ''
+    $Block = ''
+    foreach ($Line in ($Text.Replace([string][char]0, '') + '.').Split([char]10)) {
+        $Told = Clear-Secret $Line
+        if ($Below) { $Told = $Told -creplace $script:BelowForm[0], $script:BelowForm[1] }
+        if ($Block -and ($Line -cmatch $Block)) { $Block = '' }
+        if ($Block) { $Told = $Told -creplace $script:BlockForm[0], $script:BlockForm[1] }
+        foreach ($Pair in $script:Blocks) { if ($Line -cmatch $Pair[0]) { $Block = $Pair[1] } }
+        foreach ($Pair in $script:Keys) { if (-not $Key -and ($Line -cmatch $Pair[0])) { $Key = $Pair[1] } }
+        if ($Key) {
+            $Told = '@BLANK@'
+            if ($Line -cmatch $Key) { $Key = '' }
+        }
+        $Below = $false
+        foreach ($Form in $script:Ends) { if ($Line -cmatch $Form) { $Below = $true } }
+        '|' + $Told
+    }
     Say "end $Status"
 }
 
@@ -201,6 +218,15 @@ function Get-Environments([string[]]$Homes, [string[]]$Below, [string[]]$Anywher
 # -- the questions -----------------------------------------------------------------------------------------------
 $Secret = @(@SECRET@)
 $Wanted = @(@WANTED@)
+$Ends = @(@ENDS@)
+$BelowForm = @(@BELOWFORM@)
+$BlockForm = @(@BLOCKFORM@)
+$Blocks = @(
+@BLOCKS@
+)
+$Keys = @(
+@KEYS@
+)
 $Blankings = @(
 @BLANKINGS@
 )

@@ -39,7 +39,7 @@ def _filled(resolved: str, questions: str) -> str:
     spots = {
         "LIMIT": str(LIMIT), "FILES": str(MOST_FILES), "SECONDS": str(SECONDS), "TOOLS": ":".join(TOOL_PATHS),
         "SECRET": " | ".join(private.secret_globs()), "WANTED": " | ".join(private.wanted()), "BLANK": private.BLANK,
-        "CLASSES": " | ".join(_classes()), "ACCOUNT": "id", "SED": _sed(), "PLAIN": " ".join(name for name in private.wanted() if "*" not in name), "RESOLVED": resolved, "QUESTIONS": questions,
+        "CLASSES": " | ".join(_classes()), "ACCOUNT": "id", "SED": _sed(), "KEYS": _keys(), "PLAIN": " ".join(name for name in private.wanted() if "*" not in name), "RESOLVED": resolved, "QUESTIONS": questions,
     }  # fmt: skip
     for name, told in spots.items():
         text = text.replace("@" + name + "@", told)
@@ -49,7 +49,29 @@ def _filled(resolved: str, questions: str) -> str:
 def _sed() -> str:
     """Blankings as sed's commands; they stand between single quotes."""
     commands = ["s!" + form + "!" + to + "!g" for form, to in private.blankings()]
-    return "\n".join(commands).replace("'", "'\\''")
+    return "\n".join([*_blocks(), *_below(), *_marks(), *commands]).replace("'", "'\\''")
+
+
+def _blocks() -> list[str]:
+    form, to = private.in_block()
+    return ["\\!" + start + "!,\\!" + end + "!s!" + form + "!" + to + "!" for start, end in private.blocks()]
+
+
+def _below() -> list[str]:
+    """What sed holds tells that the line before ended in a secret's name."""
+    form, to = private.below()
+    return ["x", "/^1/{", "s/.*//", "x", "s!" + form + "!" + to + "!", "x", "}", "x"]
+
+
+def _marks() -> list[str]:
+    return ["\\!" + form + "!{\nh\ns/.*/1/\nx\n}" for form in private.ends()]
+
+
+def _keys() -> str:
+    """Keys in blocks: each line of one is blanked."""
+    return "\n".join(
+        "/" + start + "/,/" + end + "|^$N/{\n/^$N/!s/.*/" + private.BLANK + "/\n}" for start, end in private.KEYS
+    )
 
 
 def _classes() -> list[str]:

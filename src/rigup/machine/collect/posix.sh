@@ -293,11 +293,12 @@ printf '\r' >&3
 rigup_clean() { # takes out what tells secrets by its form, and marks every line
   if echo a | sed -E 's/(a)/\1/' >/dev/null 2>&1; then E=-E; else E=-r; fi
   if echo a | sed "$E" 's/(a)/\1/' >/dev/null 2>&1; then
-    LC_ALL=C sed "$E" "/-----BEGIN [A-Z ]*PRIVATE KEY/,/-----END|^$N/{
-/^$N/!s/.*/@BLANK@/
-}
+    LC_ALL=C sed "$E" "@KEYS@
 /^$N/{
 s/^$N/@/
+x
+s/.*//
+x
 b
 }"'
 @SED@

@@ -3,6 +3,7 @@
 A path that begins with a slash lies on the system's drive there, as it does for `Local`.
 """
 
+import re
 from collections.abc import Iterable
 from importlib import resources
 
@@ -26,7 +27,9 @@ def script() -> str:
     found = [path for path in paths(makers("PythonEnv")) if path.at("").endswith(_ENDS)]
     spots = {
         "LIMIT": str(LIMIT), "FILES": str(MOST_FILES), "SECONDS": str(SECONDS),
-        "SECRET": _listed(filter(str.isascii, private.secret_globs())), "WANTED": _listed(private.wanted()), "BLANKINGS": _blankings(),
+        "SECRET": _listed(filter(str.isascii, private.secret_globs())), "WANTED": _listed(private.wanted()), "BLANKINGS": _rows(private.blankings()),
+        "ENDS": _listed(map(_escaped, private.ends())), "BELOWFORM": _pair(private.below()), "BLOCKFORM": _pair(private.in_block()),
+        "BLOCKS": _rows(private.blocks()), "KEYS": _rows(private.KEYS), "BLANK": private.BLANK,
         "BELOW": _listed(path.after for path in found if path.hole == "HomeFolder.path"),
         "ANYWHERE": _listed(path.before for path in found if not path.hole),
         "QUESTIONS": "\n".join([*_questions(asked), *map(_program, _programs())]),
@@ -46,10 +49,15 @@ def _listed(words: Iterable[str]) -> str:
     return ", ".join(map(quoted, words))
 
 
-def _blankings() -> str:
+def _rows(pairs: Iterable[tuple[str, str]]) -> str:
+    rows = ["@(" + _pair(pair) + ")" for pair in pairs]
+    return "    " + (",\n    ".join(rows) if len(rows) > 1 else "," + rows[0])  # a list of one list would be that list
+
+
+def _pair(pair: tuple[str, str]) -> str:
     r"""Expressions as .NET writes them: groups are $1, and letters beyond ASCII, which Windows PowerShell reads wrongly, \u0431."""
-    pairs = ((_escaped(form), to.replace("\\1", "${1}")) for form, to in private.blankings())
-    return ",\n".join("    @(" + quoted(form) + ", " + quoted(to) + ")" for form, to in pairs)
+    form, to = pair
+    return quoted(_escaped(form)) + ", " + quoted(re.sub(r"\\(\d)", r"${\1}", _escaped(to)))
 
 
 def _escaped(form: str) -> str:

@@ -15,7 +15,9 @@ _SHORT = 5  # letters; a shorter word must stand alone in a name: PAT is one, PA
 _MOST_REPEATS = 100  # what a POSIX expression may count to, by far
 _NAME = "[A-Za-z0-9_.-]*"
 _VALUE = r"('[^']*'|\"[^\"]*\"|[^ '\"]+)"
-_BETWEEN = r"[\\]?['\"]?[ ]*[:=]?[:=>][ ]*[\\]?"
+_ENDED = r"['\"]?( (for|of|to) .*)?[ ]*[:=?][ ]*([>|][+-]?|[(]|[\\])?[ \t\r]*$"
+_OPTION_ENDED = r"(token|password|passwd|passphrase|secret|[a-z-]key|pass)[ =]*[\\][ \t\r]*$"
+_BETWEEN = r"[\\]*(['\"]|&quot;|&#3[49];)?[ ]*(:=|=>|[:=>]|：|＝|%3[AaDd])[ ]*([\\]*|&quot;|&#3[49];)"
 _JOINED = "[A-Za-z0-9_.-]*[A-Za-z0-9](PASS|[Pp]ass|PWD|[Pp]wd)"
 
 
@@ -28,6 +30,7 @@ def wanted() -> list[str]:
 def secret_globs() -> list[str]:
     """Shell patterns of variables that are never told, whatever else they match."""
     long, short = _secret_words()
+    long = [word for word in long if word.isascii() and word.isalnum()]  # as a variable's name may be
     forms = [form for word in long for form in ("*" + word.upper() + "*", "*" + word + "*")]
     forms += ["*_" + word.upper() for word in [*short, "key"]]
     return [*forms, "*[Kk]ey"]
@@ -35,28 +38,83 @@ def secret_globs() -> list[str]:
 
 def blankings() -> list[tuple[str, str]]:
     r"""Everything that is blanked on a line: extended regular expression, replacement with groups as `\1`."""
-    long, short = (("(" + "|".join(map(_any_case, told)) + ")") for told in _secret_words())
-    keys = "(" + "|".join(map(_any_case, sorted(words("secret key")))) + ")[_.-]?[Kk][Ee][Yy][Ss]?"
-    named = [_NAME + long + _NAME, _NAME + keys + "[A-Za-z0-9_]*"]
+    named, short = _named()
     blank = r"\1" + BLANK
     return [
         (r"([A-Za-z][A-Za-z0-9+.-]*://)[^/@ '\"<>]+@", blank + "@"),
         *map(_form, tokens()),
+        (r"(-----BEGIN [A-Za-z0-9 ]*(PRIVATE KEY|Static key)[^-]*-----).+", blank),
         (
             "(("
             + _makers()
             + r")[A-Za-z0-9_.-]*['\"]?(( [Kk]ey| [Tt]oken)( is)?[ ]*[:=]?>?|[ ]*[:=]>?)[ '\"]*)[A-Za-z0-9_=-]*[0-9][A-Za-z0-9_=-]{14,}",
             blank,
         ),
+        ("(" + _any_case("cookie") + r"['\"]?: *).*", blank),
         ("(" + _any_case("authorization") + r"['\"]?[:=] *['\"]?([A-Za-z]+ )?)[^ '\"]+", blank),
         *(("(" + name + _BETWEEN + ")" + _VALUE, blank) for name in named),
         ("(" + _any_case("pass") + r"[A-Za-z]* (is|was|lautet|ist) ['\"]?)[^ '\"]*[0-9][^ '\"]*", blank),
         ("((^|[^A-Za-z0-9])(" + _NAME + "[_.-])?" + short + "[0-9]*" + _BETWEEN + ")" + _VALUE, blank),
-        *((r"(set [a-zA-Z -]*" + name + r" +)[^ ].*", blank) for name in named),
+        *(
+            (
+                r"((set|setenv|write|put|config|create|-gx)[ ]([A-Za-z0-9_. -]*[ -])?"
+                + name
+                + r"[ ]+(-[a-z]+[ ]+)?)[^ ].*",
+                blank,
+            )
+            for name in named
+        ),
+        *(("(" + name + r"[ \t]+REG_[A-Z_]+[ \t]+).*", blank) for name in (*named, _JOINED)),
+        (
+            r"^([ \t]*[A-Z][A-Z0-9_]*_(KEY|TOKEN|SECRET|PASSWORD|PASS|PWD|CREDENTIALS|COOKIE|AUTH)[ \t]+)[^ \t:=][^ \t]*[ \t\r]*$",
+            blank,
+        ),
         (r"((^|[^A-Za-z0-9])--?[a-z-]*(token|password|passwd|passphrase|secret|[a-z-]key|pass)[ =])[^ ]+", blank),
         ("(" + _JOINED + _BETWEEN + ")" + _VALUE, blank),
         (r"((machine|login|default) .* (password|account) )[^ ]+", blank),
+        (r"(^[ \t]*(password|passphrase)[ ]+)[^ :=]+[ \t\r]*$", blank),
     ]
+
+
+def ends() -> list[str]:
+    """Ends of lines after which a secret stands on the next: a name that says so, and a sign that a value follows."""
+    named, short = _named()
+    names = [*named, _JOINED, "(^|[^A-Za-z0-9])(" + _NAME + "[_.-])?" + short]
+    told = [name + _ENDED for name in names] + [name + r"</[A-Za-z]+>[ \t\r]*$" for name in names[:-1]]
+    listed = [r"name['\"]?:[ ]*['\"]?" + name + r"['\"]?,?[ \t\r]*$" for name in names[:-1]]
+    return [*told, *listed, "--?[a-z-]*" + _OPTION_ENDED]
+
+
+def below() -> tuple[str, str]:
+    """What is blanked on such a next line: a word of its own, or what an option is given."""
+    return (
+        r"^([ \t]*(<[A-Za-z]+>|['\"]?value['\"]?:[ ]*)?['\"]?)[^ \t'\"<>:]{4,}((['\",;)\\]*|</.*|[ ][^:=]*)[ \t\r]*)$",
+        r"\1" + BLANK + r"\3",
+    )
+
+
+def blocks() -> list[tuple[str, str]]:
+    """Blocks that hold nothing but secrets: where one begins, and where it has ended."""
+    return [(r"^[ \t]*(stringData|chpasswd):[ \t\r]*$", r"^[^ \t]")]
+
+
+def in_block() -> tuple[str, str]:
+    """What is blanked on a line of such a block."""
+    return r"^([ \t]+[A-Za-z0-9_.'\"-]+:[ ]*)[^ |>].*$", r"\1" + BLANK
+
+
+# Keys in blocks of lines: where one begins, and its last line.
+KEYS = (
+    ("----.?BEGIN [A-Za-z0-9 ]*(PRIVATE KEY|Static key)[^-]*-----?.?$", "----.?END"),
+    ("Private-Lines: [0-9]", "Private-MAC|Private-Hash"),
+)
+
+
+def _named() -> tuple[list[str], str]:
+    """Names that say a secret: by a word in them, by a word and `key`; and short words that end one."""
+    long, short = (("(" + "|".join(map(_any_case, told)) + ")") for told in _secret_words())
+    keys = "(" + "|".join(map(_any_case, sorted(words("secret key")))) + ")[_. -]?[Kk][Ee][Yy][Ss]?"
+    return [_NAME + long + _NAME, _NAME + keys + "[A-Za-z0-9_-]*"], short
 
 
 def _secret_words() -> tuple[list[str], list[str]]:
@@ -68,7 +126,14 @@ def _secret_words() -> tuple[list[str], list[str]]:
 
 
 def _any_case(word: str) -> str:
-    return "".join("[" + letter.upper() + letter + "]" if letter.isalpha() else letter for letter in word)
+    return "".join(_either(letter) for letter in word)
+
+
+def _either(letter: str) -> str:
+    """A letter in both cases; one beyond ASCII is several bytes, of which a bracket would take one."""
+    if not letter.isalpha() or letter.upper() == letter:
+        return letter
+    return "[" + letter.upper() + letter + "]" if letter.isascii() else "(" + letter.upper() + "|" + letter + ")"
 
 
 def _makers() -> str:

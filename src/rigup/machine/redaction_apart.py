@@ -1,0 +1,91 @@
+"""Secrets that stand apart from their names: on the next line, in another column, in an element, in a block."""
+
+import re
+
+from rigup.knowledge.patterns import late
+from rigup.machine.pseudonyms import Pseudonyms, is_made
+
+_QUOTE = r"(?:\\{0,7}[\"']|&quot;|&#3[49];)"
+_WHOLE = r"(?P<value>\"[^\"\r\n]{4,4000}\"|'[^'\r\n]{4,4000}'|[^\s\"'&,;<>()\[\]{}\\-][^\s\"'&,;<>()\[\]{}\\]{3,4000})"
+# `Password    REG_SZ    …`, as the registry and its programs list a value.
+_TYPED = late(r"(?P<tail>)(?P<between>[ \t]{1,60}REG_[A-Z_]{2,24}[ \t]{1,20})(?P<value>[^\s][^\r\n]{0,4000})")
+# `<Password><Value>…`, `<key>password</key><string>…`.
+_ELEMENT = late(
+    r"(?P<tail>)(?P<between>(?:>|</\w{1,40}>)\s{0,60}<(?:\w{1,20}:)?\w{1,40}>[ \t]{0,20})(?P<value>[^<>\s][^<>\r\n]{0,4000})"
+)
+_ENCODED = late(
+    r"(?P<tail>)(?P<between>(?:%2[27])?(?:%20){0,2}%3[AaDd](?:%20){0,2}(?:%2[27])?)"
+    r"(?P<value>(?:(?!%2[2673Cc])[^\s\"'&<>]){2,4000})"
+)
+# `password:` and below it the word alone; `password: >-`, `token = (`, `Password for 'https://h':`.
+_BELOW = late(
+    rf"(?P<tail>)(?P<between>{_QUOTE}?(?: (?:for|of|to) [^\n]{{1,200}}?)?[ \t]{{0,8}}[:=：?][ \t]{{0,4}}(?:[>|][+-]?|\(|\\)?[ \t]{{0,8}}"
+    rf"\r?\n[ \t|>]{{0,80}}){_WHOLE}(?=[\"',;)\\]{{0,3}}[ \t]{{0,8}}(?:[\r\n]|\Z))"
+)
+# `--token \` and the word on the next line.
+_CONTINUED = late(r"(?P<tail>)(?P<between>[ \t=]{1,4}[\\`^]\r?\n[ \t]{0,80})(?P<value>[^\s\"'-][^\s\"']{2,4000})")
+# `WANDB_API_KEY      …`, a list of variables in columns.
+_COLUMN = late(r"(?P<tail>)(?P<between>[ \t]{1,60})(?P<value>[^\s\"'=:|-][^\s\"'|]{5,4000})(?=[ \t]{0,8}(?:[\r\n]|\Z))")
+# `config set --secret dbPassword …`, `setenv TOKEN …`, `write domain apiKey -string …`.
+_SET = late(
+    r"(?P<tail>)(?P<between>[ \t]{1,4}(?:--?[a-z]{1,20}[ \t]{1,4})?[\"']?)(?P<value>[^\s\"'=:-][^\s\"']{3,4000})"
+)
+_SETS = late(r"(?i)(?:^|[\s;&|(])(?:set|setenv|write|put|config|configure|add|create|store|login)(?=[\s-])")
+_COLUMN_NAME = late(r"[A-Z][A-Z0-9]{0,60}(?:_[A-Z0-9]{1,60}){1,10}")
+_SIGNS = frozenset("!#$%^&*@+~")
+
+_ROW = late(
+    r"(?m)^(?P<head>[ \t]{1,60}[\w.-]{1,200}[ \t]{0,4}:[ \t]{1,20}[\"']?)(?P<value>[^\s\"'|>{\[][^\"'\r\n]{0,20000})"
+)
+_FIELD = late(r"(?P<head>\"[\w.-]{1,200}\"[ \t]{0,4}:[ \t]{0,4}\")(?P<value>[^\"\r\n]{1,20000})")
+_DATA = late(
+    r"(?m)^(?P<before>[ \t]{0,40})(?:stringData|data):[ \t]{0,8}\r?\n(?:(?P=before)[ \t]{1,20}[^\n]{0,20000}\n?){1,400}"
+)
+_DATA_FIELDS = late(r"\"(?:stringData|data)\"\s{0,8}:\s{0,8}\{[^{}]{0,200000}\}")
+_ACCOUNTS = late(
+    r"(?m)^[ \t]{0,40}chpasswd:[ \t]{0,8}\r?\n(?:[ \t]{1,40}\w{1,40}:[^\n]{0,80}\n){0,3}?[ \t]{1,40}list:[ \t]{0,8}\|?[+-]?[ \t]{0,8}\r?\n"
+    r"(?:[ \t]{1,60}[^\n]{1,400}\n?){1,200}"
+)
+_ACCOUNT = late(r"(?m)^(?P<head>[ \t]{1,60}(?:-[ \t]{1,8})?[\"']?[\w.-]{1,60}:)(?P<value>[^\s\"'][^\s\"']{0,400})")
+
+
+def apart(body: str, end: int, name: str, line: str) -> re.Match[str] | None:
+    """A value that its name says is a secret and that stands apart from it. `line` is what stands before the name's end."""
+    if found := _TYPED.match(body, end) or _ELEMENT.match(body, end) or _ENCODED.match(body, end):
+        return found
+    before = line.removesuffix(name)
+    for form, fits in ((_BELOW, True), (_CONTINUED, name.startswith("-")), (_COLUMN, _COLUMN_NAME.fullmatch(name) and not before.strip()), (_SET, _SETS.search(before))):  # fmt: skip
+        if fits and (found := form.match(body, end)) and is_mixed(found["value"]):
+            return found
+    return None
+
+
+def is_mixed(value: str) -> bool:
+    """Letters and digits or signs, as no word of a sentence has them."""
+    plain = value.strip("\"'")
+    return any(letter.isalpha() for letter in plain) and any(letter.isdigit() or letter in _SIGNS for letter in plain)
+
+
+def without_blocks(body: str, made: Pseudonyms) -> str:
+    """The text without values in blocks that hold nothing but secrets: their names may be any."""
+    if "stringData" in body or "Secret" in body:
+        body = "\n---".join(_of_secrets(part, made) for part in body.split("\n---"))
+    if "chpasswd:" in body:
+        body = _ACCOUNTS.sub(lambda found: _values(_ACCOUNT, found[0], made), body)
+    return body
+
+
+def _of_secrets(part: str, made: Pseudonyms) -> str:
+    """One document of a cluster's settings."""
+    if "stringData" not in part and not re.search(r"\bkind[\"']?:[ \t]{0,4}[\"']?Secret\b", part):
+        return part
+    part = _DATA.sub(lambda found: _values(_ROW, found[0], made), part)
+    return _DATA_FIELDS.sub(lambda found: _values(_FIELD, found[0], made), part)
+
+
+def _values(form: re.Pattern[str], block: str, made: Pseudonyms) -> str:
+    return form.sub(lambda found: found["head"] + _one(found["value"], made), block)
+
+
+def _one(value: str, made: Pseudonyms) -> str:
+    return value if is_made(value) or "redacted-" in value else made.of("secret", value)
