@@ -78,6 +78,7 @@ def _before_restart() -> list[str]:
 
 def failure(record: "Record", outcome: "Outcome") -> None:
     """What failed, its last words, what the doctor makes of them, and what to do next."""
+    from rigup.machine.outward import outward_text
     from rigup.plan.applying.taking import tail
     from rigup.workflows.applying import what_now
 
@@ -87,7 +88,7 @@ def failure(record: "Record", outcome: "Outcome") -> None:
     lines = [*wrapped(sentences(what, outcome.because)), *("    " + line for line in last)]
     told = _("All of its output is in {log}.").format(log=record.log(outcome.step))
     lines += ["", *wrapped(sentences(told, what_now(record), _not_reached(record)))]
-    click.echo("\n" + "\n".join(lines), err=True)
+    click.echo("\n" + outward_text("\n".join(lines)), err=True)
     if diagnosis := _diagnosis(record, outcome.step):
         click.echo("\n" + diagnosis, err=True)
 

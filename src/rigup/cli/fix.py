@@ -94,19 +94,18 @@ def _listed(source: str | None, environment: str, program: tuple[str, ...], as_j
 
 def _found(source: str | None, environment: str, program: tuple[str, ...]) -> Answer:
     """The doctor's findings, in the shape of this command's answer: no steps are worked out further."""
-    from rigup.cli.attend import sources_of
-    from rigup.diagnosis.answer import answer, examined
-    from rigup.knowledge.tables import KnowledgeError
-    from rigup.machine.sources import SourceError, close_sources, open_source
+    from rigup.diagnosis.answer import diagnose, diagnosed
+    from rigup.workflows.diagnosing import after_running
+    from rigup.workflows.mending import SCHEMA
 
-    try:
-        diagnosis = examined(sources_of(program) if program else open_source(source))
-        return {"schema": SCHEMA, "cause": None, "environment": environment or None,
-                "findings": answer(diagnosis)["findings"], "plan": None}  # fmt: skip
-    except (SourceError, KnowledgeError) as error:
-        raise click.ClickException(str(error)) from error
-    finally:
-        close_sources()
+    told = diagnosed(after_running(program)) if program else diagnose(source)
+    return {
+        "schema": SCHEMA,
+        "cause": None,
+        "environment": environment or None,
+        "findings": told["findings"],
+        "plan": None,
+    }
 
 
 def _one_of(cause: str | None, all_safe: bool, source: str | None) -> None:

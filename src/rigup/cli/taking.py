@@ -156,7 +156,10 @@ def resumed(options: RunOptions) -> int:
     last = to_go_on_with()
     intent = last.intent()
     if not options.silent:
-        click.echo(_("This goes on with run {number}: {title}.").format(number=last.number, title=intent.title))
+        from rigup.machine.outward import outward_text
+
+        title = outward_text(intent.title)
+        click.echo(_("This goes on with run {number}: {title}.").format(number=last.number, title=title))
     reachable = reached(intent, person)
     return _dry(reachable, options) if options.dry_run else _told(gone_on(last, reachable, person), options)
 
@@ -196,7 +199,7 @@ def _dry(intent: "Intent", options: RunOptions) -> int:
     from rigup.machine.outward import outward
     from rigup.plan.applying.foreseen import foreseen
 
-    found = foreseen(intent, os.environ)
+    found = outward(foreseen(intent, os.environ))
     if options.as_json:
         say_data(options, {"verdict": "possible", "steps": found})
         return 0
@@ -204,7 +207,7 @@ def _dry(intent: "Intent", options: RunOptions) -> int:
     for one in found:
         click.echo("\n".join(wrapped(one["title"], f"{one['number']:>3}. ", "     ")))
         for argv in one["commands"]:
-            click.echo("     " + shlex.join(outward({"argv": argv})["argv"]))
+            click.echo("     " + shlex.join(argv))
         for path in one["writes"]:
             click.echo("     " + _("writes {path}").format(path=path))
     click.echo(_("Nothing was changed."))
