@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from rigup.knowledge.cuda import version_key
 from rigup.knowledge.gpus import driver_branch_for
 from rigup.knowledge.package_managers import package_manager
 from rigup.knowledge.torch_builds import builds, companions
@@ -20,11 +19,25 @@ OF_LINUX = {
     "systemctl", "modprobe", "rmmod", "usermod", "ldconfig", "mokutil", "dkms", "fuser", "chown", "sh", "stat", "nvidia-modprobe",
     *(word for words in MANAGERS.values() for word in words),
 }  # fmt: skip
-OF_THE_HOST = {"systemctl", "modprobe", "rmmod", "dkms", "mokutil", "nvidia-ctk", "docker", "podman", "nvidia-modprobe", "update-initramfs", "dracut"}
+OF_THE_HOST = {
+    "systemctl",
+    "modprobe",
+    "rmmod",
+    "dkms",
+    "mokutil",
+    "nvidia-ctk",
+    "docker",
+    "podman",
+    "nvidia-modprobe",
+    "update-initramfs",
+    "dracut",
+}
 OF_A_KERNEL = {"modprobe", "rmmod", "dkms", "mokutil", "nvidia-modprobe", "update-initramfs"}
 HOOKS = ("nvidia-suspend", "nvidia-resume", "nvidia-hibernate")
 CONDA = {"conda", "mamba", "micromamba"}
-DISRUPTIVE = re.compile(r"\bsystemctl reboot\b|\bmodprobe -r\b|\bgpu-reset\b|\bsystemctl restart (?:docker|containerd|k3s)")
+DISRUPTIVE = re.compile(
+    r"\bsystemctl reboot\b|\bmodprobe -r\b|\bgpu-reset\b|\bsystemctl restart (?:docker|containerd|k3s)"
+)
 DRAINED = re.compile(r"\bdrain|\bcordon")
 PROMISES = {
     r"^install\b": r"\b(?:install|add|upgrade|-S|-Syu|-Sy|dup|amdgpu-install|make|winget|curl)\b",
@@ -107,7 +120,9 @@ def no_linux_on_windows(way: Way) -> Iterator[str]:
             if used := words(argv) & OF_LINUX:
                 yield f"{used} on Windows: {argv}"
         for step in way.steps:
-            if step["where"] != "windows-host" and re.search(r"/etc/(?!hosts)\w+|\bshell files\b|LD_LIBRARY_PATH", step["title"]):
+            if step["where"] != "windows-host" and re.search(
+                r"/etc/(?!hosts)\w+|\bshell files\b|LD_LIBRARY_PATH", step["title"]
+            ):
                 yield f"words of Linux on Windows: {step['title']}"
 
 
@@ -130,7 +145,11 @@ def no_other_engines_words(way: Way) -> Iterator[str]:
     engine = engines.pop()
     for step in way.steps:
         said = " ".join([step["title"], *(" ".join(argv) for argv in step["commands"])])
-        if engine != "docker" and re.search(r"\bdocker (?:run|restart|compose|exec)\b|daemon\.json", said) and engine not in said:
+        if (
+            engine != "docker"
+            and re.search(r"\bdocker (?:run|restart|compose|exec)\b|daemon\.json", said)
+            and engine not in said
+        ):
             yield f"docker's words for {engine}: {said[:100]}"
 
 
@@ -148,19 +167,27 @@ def no_branch_past_a_cards_last(way: Way) -> Iterator[str]:
 
 
 def no_override_that_breaks_another_card(way: Way) -> Iterator[str]:
-    chips = {str(card["isa"]).lower() for card in way.facts("accelerators") if card.get("vendor") == "amd" and card.get("isa")}
+    chips = {
+        str(card["isa"]).lower()
+        for card in way.facts("accelerators")
+        if card.get("vendor") == "amd" and card.get("isa")
+    }
     if len(chips) < 2:
         return
     for step in way.steps:
         told = step["params"].get("name", ""), step["params"].get("option", "")
-        if "unset" not in step["kind"] and ("HSA_OVERRIDE_GFX_VERSION" == told[0] or "HSA_OVERRIDE_GFX_VERSION=" in told[1]):
+        if "unset" not in step["kind"] and (
+            told[0] == "HSA_OVERRIDE_GFX_VERSION" or "HSA_OVERRIDE_GFX_VERSION=" in told[1]
+        ):
             if step["kind"] != "override-by-node":
                 yield f"{step['title']}: for every card of {sorted(chips)}"
 
 
 def no_unit_of_sleep_is_started(way: Way) -> Iterator[str]:
     for _step, argv in way.commands():
-        if any(hook in word for hook in HOOKS for word in argv) and ("--now" in argv or "start" in argv or "restart" in argv):
+        if any(hook in word for hook in HOOKS for word in argv) and (
+            "--now" in argv or "start" in argv or "restart" in argv
+        ):
             yield f"it is run when the machine sleeps: {argv}"
 
 
@@ -209,12 +236,16 @@ def nothing_half_filled(way: Way) -> Iterator[str]:
         if re.search(r"(?<![{$\w])\{[a-z_]+[*|]?\}(?!\})", said) and "awk" not in said:
             yield f"a raw hole: {said[:120]}"
         for argv in step["commands"]:
-            if argv[0] not in ("sh", "bash", "powershell", "cmd") and any(word in ("&&", "||", "|", ";", ">", ">>") or "$(" in word for word in argv):
+            if argv[0] not in ("sh", "bash", "powershell", "cmd") and any(
+                word in ("&&", "||", "|", ";", ">", ">>") or "$(" in word for word in argv
+            ):
                 yield f"words of a shell without one: {argv}"
 
 
 def others_jobs_end_first(way: Way) -> Iterator[str]:
-    if not (way.facts("job_requests") or way.facts("slurm_nodes")) and "kubernetes" not in {one.get("container") for one in way.facts("worlds")}:
+    if not (way.facts("job_requests") or way.facts("slurm_nodes")) and "kubernetes" not in {
+        one.get("container") for one in way.facts("worlds")
+    }:
         return
     drained = False
     for step in way.steps:
@@ -227,7 +258,11 @@ def others_jobs_end_first(way: Way) -> Iterator[str]:
 def nothing_that_is_there_already(way: Way) -> Iterator[str]:
     groups = {group for account in way.facts("accounts") for group in account.get("groups") or []}
     for step in way.steps:
-        if step["kind"] in ("join-group", "join-group-yourself") and step["params"]["group"] in groups and len(way.facts("accounts")) == 1:
+        if (
+            step["kind"] in ("join-group", "join-group-yourself")
+            and step["params"]["group"] in groups
+            and len(way.facts("accounts")) == 1
+        ):
             yield f"the account is in {step['params']['group']}"
 
 

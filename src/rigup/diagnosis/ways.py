@@ -3,7 +3,7 @@
 from typing import Any
 
 from rigup.diagnosis.findings import Finding
-from rigup.diagnosis.guard import passed
+from rigup.diagnosis.guard import Setting, check, passed
 from rigup.diagnosis.guard.setting import setting_of
 from rigup.diagnosis.users import used_by
 from rigup.diagnosis.where_set import taken_out
@@ -49,7 +49,7 @@ def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer
             continue
         exact = [found for step in steps if (found := taken_out(step, finding, facts))]
         ways = [[one for found in exact for one in found]] if len(exact) == len(steps) else []
-        shown = [_way(way, finding, facts) for way in (*ways, steps)]
+        shown = [_way(way, finding, facts, setting, fill) for way in (*ways, steps)]
         made += [way for way in shown if way["title"] not in {one["title"] for one in made}]
     return made
 
@@ -66,8 +66,10 @@ def _bounded(kind: str, params: dict[str, str], facts: Facts) -> tuple[str, dict
     return "install-driver-branch", {**params, "branch": last}
 
 
-def _way(steps: list[Step], finding: Finding, facts: Facts) -> Answer:
-    """One way to mend it, with who else uses what it replaces."""
+def _way(steps: list[Step], finding: Finding, facts: Facts, setting: Setting, fill: dict[str, str]) -> Answer:
+    """One way to mend it, with how to see that it worked, and who else uses what it replaces."""
     told: Answer = {"title": "; ".join(step.title for step in steps), "steps": [step.json() for step in steps]}
+    seen = check(steps, finding, setting, fill)
+    told["check"] = {"title": seen.title, "commands": [list(argv) for argv in seen.commands], "where": seen.where}
     users = used_by(steps, finding, facts)
     return told | {"used_by": users} if users else told

@@ -152,7 +152,9 @@ def recipe(at: System, branch: str, module: str, use: str) -> Recipe | None:
     return None
 
 
-def spelt(commands: Commands | tuple[list[str], ...], at: System, branch: str, machine: str, kernel: str, release: str) -> Filled:
+def spelt(
+    commands: Commands | tuple[list[str], ...], at: System, branch: str, machine: str, kernel: str, release: str
+) -> Filled:
     """Commands of the tables for one machine.
 
     Args:

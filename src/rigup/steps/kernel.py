@@ -323,7 +323,7 @@ KINDS: dict[str, Kind] = {
         commands=(("nvidia-smi", "-L"),), undo=(),
     ),
     "unset-variable": Kind(
-        _("unset {name} wherever it is set (shell files, /etc/environment, units)"), ("name",), "by-hand", undo=(),
+        _("unset {name} wherever it is set (the program itself, shell files, /etc/environment, units)"), ("name",), "by-hand", undo=(),
     ),
     "take-out-variable": Kind(
         _("take {name} out of {file}"), ("name", "file"), commands=(("sh", "-c", _OUT, "sh", "{name}", "{file}"),),

@@ -1,9 +1,12 @@
 """The one guard that every way to mend passes before it is shown: it lets a way through, changes it, or drops it with its title."""
 
 from rigup.diagnosis.guard.changes import CHANGES
+from rigup.diagnosis.guard.checks import check
 from rigup.diagnosis.guard.refusals import REFUSALS
 from rigup.diagnosis.guard.setting import Setting
 from rigup.steps import Step
+
+__all__ = ["Setting", "check", "passed"]
 
 
 def passed(steps: list[Step], setting: Setting) -> list[Step]:

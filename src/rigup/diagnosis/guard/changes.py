@@ -18,7 +18,9 @@ _ENDS_WORK = (
 
 def named_by_node(steps: list[Step], setting: Setting) -> list[Step]:
     """An override without a number speaks to every card: where it would break one, the card that needs it is named."""
-    return [_by_node(step, setting) if step.kind in _PLAIN and step.params["name"] == OVERRIDE else step for step in steps]
+    return [
+        _by_node(step, setting) if step.kind in _PLAIN and step.params["name"] == OVERRIDE else step for step in steps
+    ]
 
 
 def _by_node(step: Step, setting: Setting) -> Step:
@@ -33,7 +35,9 @@ def with_windows_words(steps: list[Step], setting: Setting) -> list[Step]:
     if setting.system != "windows":
         return steps
     return [
-        make("unset-variable-of-windows", {"name": step.params["name"]}, KINDS) if step.kind == "unset-variable" else step
+        make("unset-variable-of-windows", {"name": step.params["name"]}, KINDS)
+        if step.kind == "unset-variable"
+        else step
         for step in steps
     ]
 
@@ -44,7 +48,9 @@ def no_torch_unasked(steps: list[Step], setting: Setting) -> list[Step]:
     if setting.system == "macos":
         return steps
     return [
-        make("choose-build", {"wish": "torch"}, KINDS) if step.kind in plain and step.params["package"] == "torch" else step
+        make("choose-build", {"wish": "torch"}, KINDS)
+        if step.kind in plain and step.params["package"] == "torch"
+        else step
         for step in steps
     ]
 

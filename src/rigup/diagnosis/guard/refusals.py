@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from rigup.diagnosis.guard.setting import Setting
+from rigup.knowledge.gpus import last_branches
 from rigup.steps import Step
 
 _OF_CONDA = ("install-from-conda", "install-from-channel", "remove-with-conda", "install-with-conda")
@@ -24,6 +25,11 @@ def slot_that_such_a_board_has_not(step: Step, setting: Setting) -> bool:
     return step.kind == "slot-of-processor" and setting.old_board
 
 
+def newer_than_a_last_branch(step: Step, setting: Setting) -> bool:
+    """A driver of a legacy branch was chosen for its card: no newer one drives that."""
+    return step.kind == "newer-driver" and setting.branch in last_branches()[:-1]
+
+
 REFUSALS: tuple[Callable[[Step, Setting], bool], ...] = (
-    conda_where_pip_keeps_the_packages, group_that_holds_already, slot_that_such_a_board_has_not
+    conda_where_pip_keeps_the_packages, group_that_holds_already, slot_that_such_a_board_has_not, newer_than_a_last_branch,
 )  # fmt: skip

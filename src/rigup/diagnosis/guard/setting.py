@@ -1,5 +1,6 @@
 """What the guard knows of machine, place and text: the surroundings in which a way to mend would be gone."""
 
+import re
 from typing import NamedTuple
 
 from rigup.diagnosis.findings import Finding
@@ -7,6 +8,9 @@ from rigup.diagnosis.rule import wordings
 from rigup.machine.kinds import (
     Account,
     Distribution,
+    DkmsBuild,
+    DkmsTree,
+    Driver,
     Gpu,
     JobRequest,
     Package,
@@ -23,7 +27,10 @@ _VENV = wordings(tag="venv-shown")
 _CONDA = wordings(tag="conda-shown")
 _NODES = wordings(tag="cluster-node-shown")
 _OLD = wordings(tag="processor-before-atomics")
-_FAMILIES = {name: wordings(tag="family-of-" + name) for name in ("debian", "fedora", "suse", "arch")}
+_FAMILIES = {
+    "debian": wordings(tag="family-of-debian"), "fedora": wordings(tag="family-of-fedora"), "suse": wordings(tag="family-of-suse"),
+    "arch": wordings(tag="family-of-arch"),
+}  # fmt: skip
 
 
 class Setting(NamedTuple):
@@ -40,8 +47,10 @@ class Setting(NamedTuple):
         engine: what started the container that is spoken of.
         owner: who keeps the environment's packages: "venv", "conda" or "system".
         groups: that hold in the session that was seen.
+        vendor: of the machine's cards, where it is one.
         isas: of the machine's NVIDIA cards.
         chips: of its AMD cards.
+        branch: of the NVIDIA driver that is there, or whose module is built.
         shared: others' jobs run on the node.
         old_board: its processor is older than PCIe atomics.
 
@@ -58,8 +67,10 @@ class Setting(NamedTuple):
     engine: str = ""
     owner: str = ""
     groups: frozenset[str] = frozenset()
+    vendor: str = ""
     isas: tuple[str, ...] = ()
     chips: tuple[str, ...] = ()
+    branch: str = ""
     shared: bool = False
     old_board: bool = False
 
@@ -87,8 +98,10 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         engine=_engine(facts),
         owner=_owner(finding, facts),
         groups=_groups(facts),
+        vendor=_vendor(facts),
         isas=_isas(facts, "nvidia"),
         chips=_isas(facts, "amd"),
+        branch=_branch(finding, facts),
         shared=_shared(facts),
         old_board=bool(facts.heard(*_OLD)),
     )
@@ -116,7 +129,11 @@ def _family(finding: Finding, facts: Facts) -> str:
     """By its package manager's own words, seen where the kernel is; nothing where a distribution is named that they may not be of."""
     if any(one.get("id") for one in facts.of(Distribution)) and not finding.place.world.startswith("container"):
         return ""
-    spoke = [name for name, ids in _FAMILIES.items() if any(not said.place.world.startswith("container") for said in facts.heard(*ids))]
+    spoke = [
+        name
+        for name, ids in _FAMILIES.items()
+        if any(not said.place.world.startswith("container") for said in facts.heard(*ids))
+    ]
     return spoke[0] if len(spoke) == 1 and not finding.place.world.startswith("container") else ""
 
 
@@ -131,7 +148,9 @@ def _owner(finding: Finding, facts: Facts) -> str:
     env = torch.get("env") if isinstance(torch, Torch) else finding.params.get("env")
     if any(package.get("manager") == "conda" for package in facts.of(Package)):
         return "conda"
-    kinds = {str(one.get("kind")) for one in facts.of(PythonEnv) if one.get("kind") and env in (None, one.get("prefix"))}
+    kinds = {
+        str(one.get("kind")) for one in facts.of(PythonEnv) if one.get("kind") and env in (None, one.get("prefix"))
+    }
     if kinds:
         return kinds.pop() if len(kinds) == 1 else ""
     conda, venv = facts.heard(*_CONDA), facts.heard(*_VENV)
@@ -144,9 +163,31 @@ def _groups(facts: Facts) -> frozenset[str]:
     return frozenset(seen[0]) if len(seen) == 1 else frozenset()
 
 
+def _vendor(facts: Facts) -> str:
+    """Intel's graphics beside a card are nobody's question."""
+    cards = {str(gpu.get("vendor")) for gpu in facts.of(Gpu) if gpu.get("vendor")}
+    told = cards or {str(driver.get("vendor")) for driver in facts.of(Driver) if driver.get("vendor")}
+    told = told - {"intel"} if len(told) > 1 else told
+    return told.pop() if len(told) == 1 else ""
+
+
 def _isas(facts: Facts, vendor: str) -> tuple[str, ...]:
     cards = (gpu for gpu in facts.of(Gpu) if gpu.get("vendor") == vendor and gpu.get("isa"))
     return tuple(dict.fromkeys(str(gpu.get("isa")).lower() for gpu in cards))
+
+
+def _branch(finding: Finding, facts: Facts) -> str:
+    trees = [
+        tree for tree in (*facts.of(DkmsTree), *facts.of(DkmsBuild)) if str(tree.get("module")).startswith("nvidia")
+    ]
+    told = [driver.get("version") for driver in facts.of(Driver) if driver.get("vendor") == "nvidia"] + [
+        tree.get("version") for tree in trees
+    ]
+    version = next(
+        (str(one) for one in told if one), str(finding.params.get("version") or finding.params.get("path") or "")
+    )
+    found = re.search(r"(?<![\d.])([2-9]\d\d)\.\d", version)
+    return found[1] if found else ""
 
 
 def _shared(facts: Facts) -> bool:

@@ -35,7 +35,11 @@ def _driver(step: Step, setting: Setting) -> Commands:
 
 def _of_branch(branch: str, module: str, setting: Setting) -> Commands:
     """Packages of the branch, and what keeps them at it, from whom the distribution gets it."""
-    at = driver_recipes.system(setting.distribution, setting.release) if setting.distribution and setting.system == "linux" and not setting.wsl else None
+    at = (
+        driver_recipes.system(setting.distribution, setting.release)
+        if setting.distribution and setting.system == "linux" and not setting.wsl
+        else None
+    )
     recipe = driver_recipes.recipe(at, branch, module, "desktop") if at else None
     source = driver_recipes.provider(recipe.provider) if recipe else None
     if at is None or recipe is None or source is None or not recipe.commands or source.immutable:
@@ -85,7 +89,9 @@ def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
     """The headers of a kernel are a package whose name each distribution makes in its own way."""
     kernel = step.params.get("kernel") or setting.kernel
     manager = package_manager(setting.family) if step.where == "here" or not setting.inside else None
-    build = tuple(argv for argv in step.commands if argv and "headers" not in " ".join(argv) and "devel" not in " ".join(argv))
+    build = tuple(
+        argv for argv in step.commands if argv and "headers" not in " ".join(argv) and "devel" not in " ".join(argv)
+    )
     if manager and (kernel or "{kernel}" not in manager.headers):
         get = (*manager.install, manager.headers.replace("{kernel}", kernel))
         return [step._replace(commands=(get, *build))]
