@@ -105,11 +105,11 @@ def test_what_is_for_the_other_major_goes_and_torch_comes_again(ways):
     assert "remove nvidia-nccl-cu12" not in first
 
 
-def test_without_torchs_version_all_of_both_goes(ways):
+def test_without_torchs_version_the_newer_of_both_is_put_there_again(ways):
     body = "ImportError: /v/torch/lib/libtorch_cuda.so: undefined symbol: ncclMemFree\n[pip3] nvidia-nccl-cu11==2.14.3\n[pip3] nvidia-nccl-cu12==2.27.3\n"
     assert (
         ways(body)[0]
-        == "remove nvidia-nccl-cu11, nvidia-nccl-cu12 from the environment; install torch again, with all that it brings"
+        == "remove nvidia-nccl-cu11, nvidia-nccl-cu12 from the environment; install nvidia-nccl-cu12==2.27.3 again, and nothing else"
     )
 
 

@@ -149,6 +149,7 @@ def _known(cause: str) -> None:
 
 def _text(told: Answer, explained: bool) -> str:
     from rigup.cli.plan_report import steps_text, text
+    from rigup.cli.report import after
     from rigup.machine.outward import outward
 
     told = outward(told)
@@ -156,7 +157,9 @@ def _text(told: Answer, explained: bool) -> str:
     for finding in told["findings"]:
         parts.append("\n".join(wrapped(style(finding["title"], bold=True))))
         if told["plan"] is None:
-            ways = ["\n".join(steps_text(fix["steps"], explained)) for fix in finding["fixes"][:2]]
+            ways = [
+                "\n".join([*steps_text(fix["steps"], explained), *after(fix, "     ")]) for fix in finding["fixes"][:2]
+            ]
             parts += [_("or:") + "\n" + way if number else way for number, way in enumerate(ways)]
     if told["plan"] is not None:
         parts.append(text(told["plan"], explained))

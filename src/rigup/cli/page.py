@@ -179,7 +179,8 @@ def _fix(number: int, fix: Answer) -> str:
     steps = "".join(f"<li>{_said(step['title'])}{_needs(step)}{_commands(step)}</li>" for step in fix["steps"])
     other = _("or:")
     either = f"<p>{_said(other)}</p>" if number else ""
-    return f"{either}<ol>{steps}</ol>"
+    check = fix["check"]
+    return f'{either}<ol>{steps}</ol>\n<p class="soft">{_said(check["title"])}</p>{_commands({"root": False, **check})}'
 
 
 def _needs(step: Answer) -> str:

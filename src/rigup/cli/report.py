@@ -169,8 +169,17 @@ def _fixes(fixes: list[Answer], verbose: int) -> list[str]:
             restart = step["restart"] and "restart-machine" not in {step["kind"] for step in fix["steps"]}
             lines += wrapped(step["title"] + _where(step, restart), "  " + padded(label if count == 0 else "", _LABEL))
             lines += ["  " + " " * _LABEL + "  " + command for command in commands(step)]
-        lines += _users(fix)
+        lines += _users(fix) + after(fix, "  " + padded(_("After:"), _LABEL))
     return lines
+
+
+def after(fix: Answer, margin: str) -> list[str]:
+    """How to see that it worked."""
+    check = fix["check"]
+    return [
+        *wrapped(check["title"], margin),
+        *(" " * len(margin) + "  " + command for command in commands({"root": False, **check})),
+    ]
 
 
 def _users(fix: Answer) -> list[str]:

@@ -3,12 +3,14 @@
 from typing import Any
 
 from rigup.diagnosis.findings import Finding
+from rigup.diagnosis.guard import Setting, check, passed
+from rigup.diagnosis.guard.setting import setting_of
 from rigup.diagnosis.users import used_by
 from rigup.diagnosis.where_set import taken_out
 from rigup.diagnosis.wording import flat
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.gpus import driver_branch_for
-from rigup.machine.kinds import Distribution, Gpu, Platform
+from rigup.machine.kinds import Gpu
 from rigup.machine.store import Facts
 from rigup.steps import KINDS, Step, StepError, as_data, make, parse
 
@@ -31,8 +33,7 @@ _PLAINER = (
 
 def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer]:
     """Each fix whose steps can be filled in; the one that needs least first, as the row has them."""
-    wsl = any(platform.get("wsl") for platform in facts.of(Platform))
-    system, world = _distribution(finding, facts), finding.place.world or _only_world(facts)
+    setting = setting_of(finding, facts)
     fill = flat(params)
     made: list[Answer] = []
     for specs in finding.row.fixes:
@@ -40,12 +41,15 @@ def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer
             continue  # said only where nothing more exact can be
         try:
             told = [_bounded(*parse(spec, fill), facts) for spec in specs]
-            steps = [make(*one, KINDS, world, wsl, distribution=system) for one in told]
+            steps = [make(*one, KINDS, setting.world, setting.wsl, distribution=setting.family) for one in told]
+            steps = passed(steps, setting)
         except (KeyError, StepError):
+            continue
+        if not steps:
             continue
         exact = [found for step in steps if (found := taken_out(step, finding, facts))]
         ways = [[one for found in exact for one in found]] if len(exact) == len(steps) else []
-        shown = [_way(way, finding, facts) for way in (*ways, steps)]
+        shown = [_way(way, finding, facts, setting, fill) for way in (*ways, steps)]
         made += [way for way in shown if way["title"] not in {one["title"] for one in made}]
     return made
 
@@ -62,21 +66,10 @@ def _bounded(kind: str, params: dict[str, str], facts: Facts) -> tuple[str, dict
     return "install-driver-branch", {**params, "branch": last}
 
 
-def _way(steps: list[Step], finding: Finding, facts: Facts) -> Answer:
-    """One way to mend it, with who else uses what it replaces."""
+def _way(steps: list[Step], finding: Finding, facts: Facts, setting: Setting, fill: dict[str, str]) -> Answer:
+    """One way to mend it, with how to see that it worked, and who else uses what it replaces."""
     told: Answer = {"title": "; ".join(step.title for step in steps), "steps": [as_data(step) for step in steps]}
+    seen = check(steps, finding, setting, fill)
+    told["check"] = {"title": seen.title, "commands": [list(argv) for argv in seen.commands], "where": seen.where}
     users = used_by(steps, finding, facts)
     return told | {"used_by": users} if users else told
-
-
-def _only_world(facts: Facts) -> str:
-    """The host's name for it, where nothing but a host was looked at, so that what is to be done at the host is done here."""
-    return "host" if {look.place.world for look in facts.looks} - {""} == {"host"} else ""
-
-
-def _distribution(finding: Finding, facts: Facts) -> str:
-    """Whose package manager a fix speaks to; nothing where worlds of several systems come into question."""
-    kernel = finding.place.world.startswith("container")
-    seen = [d for d in facts.of(Distribution) if d.get("id") and not (kernel and d.place.world.startswith("container"))]
-    known = {str(d.get("id")) for d in seen if d.place.node in ("", finding.place.node)}
-    return known.pop() if len(known) == 1 else ""

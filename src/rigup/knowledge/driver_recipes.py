@@ -4,8 +4,11 @@ import msgspec
 
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.holes import Filled, filled
 
 Commands = list[list[str]]
+_ARCHITECTURES = {"x86_64": "x86_64", "aarch64": "sbsa", "arm64": "sbsa"}
+_DEBIAN = {"x86_64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
 
 class Provider(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,6 +110,8 @@ class _Key(msgspec.Struct, frozen=True, kw_only=True):
 def system(distribution: str, release: str) -> System | None:
     """The row of a distribution's release, by the ID and VERSION_ID of its os-release; the nearest older one else.
 
+    None for a release that is older than all rows: what they say of newer ones holds there no more.
+
     Raises:
         KnowledgeError: the table is malformed.
 
@@ -114,7 +119,7 @@ def system(distribution: str, release: str) -> System | None:
     rows = [row for row in tables.rows("distro_drivers", "distro", System) if distribution in row.ids]
     exact = [row for row in rows if not row.releases or _named(release, row.releases)]
     older = [row for row in rows if row.releases and version_key(row.releases[0]) <= version_key(release)]
-    return next(iter(exact or older[-1:] or rows[-1:]), None)
+    return next(iter(exact or older[-1:] or ([] if version_key(release) else rows[-1:])), None)
 
 
 def provider(name: str) -> Provider | None:
@@ -145,6 +150,31 @@ def recipe(at: System, branch: str, module: str, use: str) -> Recipe | None:
                 if row.use == wanted:
                     return row
     return None
+
+
+def spelt(
+    commands: Commands | tuple[list[str], ...], at: System, branch: str, machine: str, kernel: str, release: str
+) -> Filled:
+    """Commands of the tables for one machine.
+
+    Args:
+        commands: of a recipe or a provider.
+        at: the system.
+        branch: "580".
+        machine: "x86_64" or "aarch64".
+        kernel: release of the running one.
+        release: VERSION_ID of the os-release.
+
+    Raises:
+        KeyError: a command wants what is not known.
+
+    """
+    values = {
+        "branch": branch, "kernel": kernel, "line": line(at, branch), "repo_dir": at.cuda_repo_dir.partition(" ")[0],
+        "arch_dir": _ARCHITECTURES.get(machine, machine), "debian_arch": _DEBIAN.get(machine, machine), "machine": machine,
+        "file": "/run/rigup-download", "releasever": release.partition(".")[0],
+    }  # fmt: skip
+    return filled(commands, values)
 
 
 def line(at: System, branch: str) -> str:

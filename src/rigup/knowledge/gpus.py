@@ -185,6 +185,11 @@ def driver_branch_for(isa: str) -> str | None:
     return row.last_driver_branch if row else None
 
 
+def last_branches() -> list[str]:
+    """The driver branches that are the last of some chips, the oldest first. Raises KnowledgeError for a malformed table."""
+    return sorted({row.last_driver_branch for row in _architectures().values() if row.last_driver_branch}, key=int)
+
+
 def open_module(isa: str) -> str:
     """Whether NVIDIA's open kernel module is the "only" one, "optional" or "impossible".
 

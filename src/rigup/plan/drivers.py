@@ -7,7 +7,7 @@ from rigup.knowledge.cuda import version_key
 from rigup.knowledge.driver_choice import first_branch
 from rigup.knowledge.driver_recipes import Commands, Provider, Recipe, System
 from rigup.knowledge.gpus import driver_branch_for, open_module
-from rigup.knowledge.holes import Filled, filled
+from rigup.knowledge.holes import Filled
 from rigup.language import _, sentences
 from rigup.plan.place import owns_kernel, seen
 from rigup.stack.candidate import Change
@@ -17,8 +17,6 @@ from rigup.steps import KINDS, Step, make, make_as
 
 _NOUVEAU = "nouveau"
 _WINDOWS = "https://www.nvidia.com/Download/index.aspx"
-_ARCHITECTURES = {"x86_64": "x86_64", "aarch64": "sbsa", "arm64": "sbsa"}
-_DEBIAN = {"x86_64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
 
 def steps(change: Change, site: Site) -> Iterator[Step]:
@@ -70,13 +68,7 @@ class _Way:
     def fill(self, commands: Commands) -> Filled:
         """Commands of the tables for this machine."""
         site = self.site
-        values = {
-            "branch": self.branch, "kernel": site.kernel, "line": recipes.line(self.at, self.branch),
-            "repo_dir": self.at.cuda_repo_dir.partition(" ")[0], "arch_dir": _ARCHITECTURES.get(site.machine, site.machine),
-            "debian_arch": _DEBIAN.get(site.machine, site.machine), "machine": site.machine, "file": "/run/rigup-download",
-            "releasever": site.release.partition(".")[0],
-        }  # fmt: skip
-        return filled(commands, values)
+        return recipes.spelt(commands, self.at, self.branch, site.machine, site.kernel, site.release)
 
     @property
     def setup(self) -> Filled:

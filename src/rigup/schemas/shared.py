@@ -195,18 +195,35 @@ class Step(Struct, frozen=True, kw_only=True):
     writes: tuple[str, ...]
 
 
+class Check(Struct, frozen=True, kw_only=True):
+    """How to see that something worked; it changes nothing.
+
+    Attributes:
+        title: what is seen then.
+        commands: that show it; none where a look is enough.
+        where: as of a step.
+
+    """
+
+    title: str
+    commands: list[Argv]
+    where: Literal["here", "host-of-container", "windows-host", "every-node", "by-hand"]
+
+
 class Fix(Struct, frozen=True, kw_only=True):
     """One way to mend a finding.
 
     Attributes:
         title: of all its steps.
         steps: in the order in which they are taken.
+        check: how to see that it worked.
         used_by: packages that also use what the fix replaces.
 
     """
 
     title: str
     steps: list[Step]
+    check: Check
     used_by: list[str] | UnsetType = UNSET
 
 

@@ -34,7 +34,7 @@ _OF_KIND = {
 _OF_ROOT = dict.fromkeys(("package", "packages"), r"[A-Za-z0-9][A-Za-z0-9.+_:~=*-]{0,199}")  # of a distribution
 _LISTS = {
     "sources": r"[^\x00]*", "others": r"[^\x00]*",  # options that rigup itself puts together
-    "switch": r"[a-z0-9][a-z0-9-]{1,40}(?: (?:--)?[A-Za-z][A-Za-z-]{1,40}){1,3}", "builder": r"dkms autoinstall|akmods --force",
+    "switch": r"[a-z0-9][a-z0-9-]{1,40}(?: (?:--)?[A-Za-z][A-Za-z-]{1,40}){1,3}", "builder": r"dkms autoinstall(?: -k [A-Za-z0-9_][A-Za-z0-9_.+~-]{0,199})?|akmods --force",
     "before": r"(?:env(?: -u [A-Za-z_]\w*)*)?", "starter": r"\s*[^-\s\x00][^\x00]*",
 }  # fmt: skip
 

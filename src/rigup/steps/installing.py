@@ -89,6 +89,10 @@ KINDS: dict[str, Kind] = {
         _("install the NVIDIA Container Toolkit from its own repository"), (), "host-of-container", root=True, network=True,
         tag="caution", commands=(("@container-toolkit",),), undo_because=_("it is removed with the package manager"),
     ),
+    "get-container-toolkit": Kind(
+        _("install the NVIDIA Container Toolkit (nvidia-container-toolkit): NVIDIA's own repository has it for apt, dnf and zypper, Arch Linux itself"),
+        (), "host-of-container", root=True, network=True, tag="caution", undo_because=_("it is removed with the package manager"),
+    ),
     "tell-engine": Kind(
         _("make the NVIDIA runtime known to {engine}, and restart that: its containers stop"), ("engine",),
         "host-of-container", root=True, tag="caution", undo_because=_("its entry is taken out of the engine's configuration"), writes=ENGINE_FILES,

@@ -101,6 +101,21 @@ KINDS: dict[str, Kind] = {
         root=True, network=True, tag="caution", commands=(("{builder|}",),),
         undo_because=_("the headers are removed with the package manager, and the module with them"),
     ),
+    "get-headers": Kind(
+        _("install the headers of the kernel {kernel} with the package manager of the system"), ("kernel",), "kernel", root=True,
+        network=True, undo_because=_("the headers are removed with the package manager, and the module with them"),
+    ),
+    "get-headers-of-running": Kind(
+        _("install the headers of the kernel that runs (uname -r tells it) with the package manager of the system"), (), "kernel",
+        root=True, network=True, undo_because=_("the headers are removed with the package manager, and the module with them"),
+    ),
+    "build-module": Kind(
+        _("build the driver's module"), ("builder",), "kernel", root=True, tag="caution", commands=(("{builder|}",),), undo=(),
+    ),
+    "drain-node": Kind(
+        _("on a node that runs the jobs of others: drain it first (scontrol, kubectl), and let them end; who is not its administrator asks them"),
+        (), "by-hand", undo=(),
+    ),
     "newer-driver": Kind(
         _("install a newer release of the {vendor} driver: its sources know this kernel"), ("vendor",), "kernel", root=True,
         network=True, restart=True, tag="caution", undo_because=_("the driver that was there before is not kept"),
@@ -121,8 +136,8 @@ KINDS: dict[str, Kind] = {
         undo_because=_("the flavour that was there before is installed in the same way"),
     ),
     "leave-kernel-module": Kind(
-        _("install ROCm without its own kernel module (--no-dkms), on the amdgpu of the kernel"), ("package",), "kernel",
-        root=True, tag="caution", commands=(("@remove", "{package}"),),
+        _("remove {package}: ROCm works on the amdgpu of the kernel itself (amdgpu-install --no-dkms leaves it out from the start)"), ("package",), "kernel",
+        root=True, tag="destructive", commands=(("@remove", "{package}"),),
         undo_because=_("install amdgpu-dkms again once it supports the kernel"),
     ),
     "delete-stale-dkms": Kind(
@@ -209,6 +224,9 @@ KINDS: dict[str, Kind] = {
     ),
     "slot-of-processor": Kind(
         _("put the card into a slot that is wired to the processor, PCIe 3 or newer"), (), "by-hand", restart=True, undo=(),
+    ),
+    "newer-board": Kind(
+        _("use the card in a newer machine: PCIe atomics came with the processors of 2013 (Intel) and 2017 (AMD)"), (), "by-hand", restart=True, undo=(),
     ),
     "other-slot": Kind(
         _("put the card into another slot, without a riser, or into another machine"), (), "by-hand", restart=True, undo=(),
@@ -305,7 +323,7 @@ KINDS: dict[str, Kind] = {
         commands=(("nvidia-smi", "-L"),), undo=(),
     ),
     "unset-variable": Kind(
-        _("unset {name} wherever it is set (shell files, /etc/environment, units)"), ("name",), "by-hand", undo=(),
+        _("unset {name} wherever it is set (the program itself, shell files, /etc/environment, units)"), ("name",), "by-hand", undo=(),
     ),
     "take-out-variable": Kind(
         _("take {name} out of {file}"), ("name", "file"), commands=(("sh", "-c", _OUT, "sh", "{name}", "{file}"),),

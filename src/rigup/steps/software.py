@@ -206,6 +206,11 @@ KINDS: dict[str, Kind] = {
         commands=(("python", "-m", "pip", "install", "--force-reinstall", "--no-cache-dir", "{package}"),),
         undo_because=_("the versions that were there before are in the lock, if one was written"),
     ),
+    "install-package-again": Kind(
+        _("install {package} again, and nothing else"), ("package",), network=True, tag="caution",
+        commands=(("python", "-m", "pip", "install", "--force-reinstall", "--no-deps", "--no-cache-dir", "{package}"),),
+        undo_because=_("the versions that were there before are in the lock, if one was written"),
+    ),
     "install-from-conda": Kind(
         _("install {packages} from the channel {channel}"), ("packages", "channel"), network=True, tag="caution",
         commands=(("conda", "install", "-y", "-c", "{channel}", "{packages*}"),),

@@ -1,6 +1,6 @@
 """The kinds of steps, by name. A new kind is one row in its family's file."""
 
-from rigup.steps import installing, kernel, software, starters, surroundings
+from rigup.steps import checks, installing, kernel, software, starters, surroundings
 from rigup.steps.step import Kind
 
 KINDS: dict[str, Kind] = {
@@ -9,4 +9,5 @@ KINDS: dict[str, Kind] = {
     **software.KINDS,
     **surroundings.KINDS,
     **starters.KINDS,
+    **checks.KINDS,
 }

@@ -6,7 +6,15 @@ from rigup.diagnosis.fixes.amd_chips import amd_holes, torch_holes, without_a_gp
 from rigup.diagnosis.fixes.amd_told import ids_in, symptoms_in
 from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.diagnosis.rules.rocm import left
-from rigup.knowledge.amd_ways import newest_for_rocm, newest_of, newest_rocm, rocm_for_python, setting, wrapper_of
+from rigup.knowledge.amd_ways import (
+    last_rocm_for,
+    newest_for_rocm,
+    newest_of,
+    newest_rocm,
+    rocm_for_python,
+    setting,
+    wrapper_of,
+)
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.directml import newest_directml
@@ -18,6 +26,7 @@ _INDEX = wordings(tag="torch-index-asked")
 _GONE = wordings(tag="amd-index-gone")
 _OF_AMDS_WHEELS = wordings(tag="amd-wheels-of-two-releases")
 _RELEASE = re.compile(r"/rocm-(\d{1,2}\.\d{1,2})")
+_NAME_OF_AMD = re.compile(r"lib(?:hip|roc|hsa|amd|rccl|miopen|MIOpen|aotriton|magma|drm)")
 _VARIANT = re.compile(r"/((?:rocm|cu)[\d.]+)/?$")
 
 
@@ -86,12 +95,26 @@ def release_that_is_whole(
         return torch_holes(newest_of("cu" + str(conda.get("want")).replace(".", "")))
     variant = _variant(index) or _local(str(torch.get("version") if torch else ""))
     same = newest_of(variant) if variant else None
-    if same is not None:
+    if same is not None and not _past_the_chip(isa, same):
         return torch_holes(same)
     if lib.startswith("libcu") or variant.startswith("cu"):
         return {"update": "torch"}
+    if not (
+        isa
+        or variant
+        or rocm_of_library(lib, str(knew.get("want") or ""))
+        or knew.get("hip_of_torch")
+        or _NAME_OF_AMD.match(lib)
+    ):
+        return {}  # nothing tells that it is a build for AMD's cards
     newest = newest_build(isa) if isa else newest_for_rocm()
     return torch_holes(newest) if newest and newest.rocm else amd_holes(isa, str(knew.get("system")))
+
+
+def _past_the_chip(isa: str, build: TorchBuild) -> bool:
+    """Whether the ROCm inside no longer has the chip's kernels: matrix products fail there, whatever torch itself was compiled for."""
+    last = last_rocm_for(isa) if isa.startswith("gfx") else None
+    return bool(last and build.rocm and version_key(build.rocm)[:2] > version_key(last)[:2])
 
 
 def _local(version: str) -> str:

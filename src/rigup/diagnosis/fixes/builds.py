@@ -1,5 +1,7 @@
 """What mends a package or a program whose compiled code is not for this card, this system, this Python or this processor."""
 
+import re
+
 from rigup.diagnosis.fixes.words import named_programs, packages_named, plain_system
 from rigup.diagnosis.rule import Params, mends, seen, wordings
 from rigup.diagnosis.rules.compiled_for import of_today
@@ -38,7 +40,7 @@ def how_to_get_code_for_the_card(
     spoke = [one_ for one_ in named_programs(knew) if one_.wish != "torch"]
     found = [*packages_named(knew), *(spoke if len(spoke) == 1 else [])]  # a row that names several does not tell which
     program = next((one_ for one_ in found if one_.wish != "torch"), None)
-    isa = str((gpu.get("isa") if gpu else "") or knew.get("isa") or "")
+    isa = str((gpu.get("isa") if gpu else "") or knew.get("isa") or _of_arch(knew) or "")
     isa = isa if isa.startswith(("sm_", "gfx")) else ""
     system = plain_system(platform)
     named = _package(knew, program)
@@ -72,6 +74,12 @@ def how_to_get_code_for_the_card(
         **_by_pip(program, named, isa, system),
         **_own_build(program, isa),
     }
+
+
+def _of_arch(knew: Params) -> str:
+    """llama.cpp writes the card's capability times a hundred: 610 is 6.1."""
+    said = str(knew.get("arch") or "")
+    return f"sm_{said[:-1]}" if re.fullmatch(r"[3-9]\d0|1[0-2]\d0", said) and knew.get("runtime") != "HIP" else ""
 
 
 def _upgraded(hole: str, package: str | None) -> Params:

@@ -85,6 +85,23 @@ def packages_that_the_text_names(
     return {"others": ", ".join(sorted(both)) or None, "again": "torch"}
 
 
+@mends(_MIX)
+def release_that_is_there(knew: Params, there: Every[Package] = every(Package)) -> Params:
+    """Of two packages in one folder the newer CUDA's own is put there again, at the release that the text tells, where torch's is not known."""
+    named = [name.strip() for name in str(knew.get("others") or "").split(",")]
+    held = [package for package in there if package.get("name") in named and package.get("version")]
+    newer = max(held, key=_cuda_in_name, default=None)
+    if knew.get("again") != "torch" or newer is None or not _cuda_in_name(newer):
+        return {}
+    return {"again": None, "pinned": f"{newer.name}=={newer.version}"}
+
+
+def _cuda_in_name(package: Package) -> str:
+    """`cu12` of nvidia-nccl-cu12: torch of today is built for the newer one of two."""
+    own = _OF_NVIDIA.fullmatch(str(package.get("name") or ""))
+    return own[1] if own else ""
+
+
 def _of_a_program(names: list[str]) -> Params:
     """Builds of one program for several CUDAs: the newest stays, for it serves the newest of drivers and cards."""
     kept = max(names, key=lambda name: cuda_of_package(name, "") or "")
@@ -142,9 +159,9 @@ def torch_again(knew: Params, torch: Torch) -> Params:
     friends, row = companions(release), build(torch.version)
     variant = local or (row.variant if row else "")
     if not variant:
-        return {"again": f"torch=={release}"}
+        return {"again": f"torch=={release}", "pinned": None}
     beside = {"torchvision": friends.torchvision} if friends else {}
-    return {"release": release, "index": index_url(variant), "again": None, **beside}
+    return {"release": release, "index": index_url(variant), "again": None, "pinned": None, **beside}
 
 
 # -- cuDNN

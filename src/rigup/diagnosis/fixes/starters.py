@@ -95,9 +95,14 @@ def how_shared_memory_is_asked_for(knew: Params, _any: World | None = None) -> P
 @mends(_GROUP)
 def namespace_that_knows_no_such_group(
     knew: Params, world: World | None = None, docker: Symptom | None = seen("docker-in-words"), unknown: Symptom | None = seen("kfd-group-not-held", group=NOBODY),
-    root: Symptom | None = seen("kfd-group-not-held", user="root"),
+    root: Symptom | None = seen("kfd-group-not-held", user="root"), node: DeviceNode | None = one(path="/dev/kfd", owner=NOBODY),
 ) -> Params:  # fmt: skip
-    """Nobody's group, and root that is refused, are of a user namespace, where numbers of the host count for nothing: podman's, or one of LXC."""
+    """Nobody's group, and root that is refused, are of a user namespace, where numbers of the host count for nothing: podman's, or one of LXC.
+
+    A node that is nobody's inside tells such a namespace whatever the command was called: `docker` is podman on many systems.
+    """
+    if node is not None and inside(node) and knew.get("starter") == "docker":
+        return {"starter": "podman"}
     said = docker is not None or bool(world and world.get("container"))
     if said or knew.get("starter") != "docker" or (unknown is None and root is None):
         return {}

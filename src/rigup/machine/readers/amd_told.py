@@ -40,6 +40,7 @@ _PROCESSOR = late(
 )
 _NVIDIA = late(r"(?<![A-Za-z])[RG]TX ?\d{3,4}|GeForce|\bTesla [A-Z]\d|\bQuadro\b|NVIDIA-SMI")
 _FIELD = late(r'[ \t]{0,40}"[^"\n]{1,60}" ?:')  # a field of a report, which is no sentence
+_ONE_OF_SEVERAL = late(r" ?/ ?(?:RX )?\d{3,4}")
 # Where a tool tells what chip it found.
 _FOUND = late(r"(?:Name: +|GPU arch ?: ?|gpu_type=|compute=|, |amdhsa--)(gfx[0-9a-f]{3,4})(?=[\s,:(]|$)", re.MULTILINE)
 _TWO = late(
@@ -95,9 +96,20 @@ def _line(text: Text, hit: re.Match[str]) -> int:
 def _each(text: Text, form: re.Pattern[str]) -> Iterator[re.Match[str]]:
     seen = set[str]()
     for hit in form.finditer(text.body):
-        if hit[0].lower() not in seen and len(seen) < _MOST and not _FIELD.match(text.body, _line(text, hit)):
+        if hit[0].lower() not in seen and len(seen) < _MOST and not _of_a_tool(text, hit):
             seen.add(hit[0].lower())
             yield hit
+
+
+def _of_a_tool(text: Text, hit: re.Match[str]) -> bool:
+    """A field of a report, or one of several models that a tool lists for one device ("RX 7900 XT/7900 XTX"): neither is a sentence."""
+    start = _line(text, hit)
+    of_bus = (
+        "[AMD/ATI]" in text.body[start : text.body.find("\n", hit.end()) if "\n" in text.body[hit.end() :] else None]
+    )
+    return (
+        of_bus or _FIELD.match(text.body, start) is not None or _ONE_OF_SEVERAL.match(text.body, hit.end()) is not None
+    )
 
 
 def _known(name: str) -> Product | None:

@@ -29,7 +29,7 @@ _MAKES = ("make-environment", "make-environment-windows", "make-environment-with
 _CHANGES = (
     "install-into-environment", "install-with-uv", "set-environment-variable", "install-packages", "remove-packages",
     "upgrade-package", "upgrade-extension", "rebuild-package", "rebuild-extension", "install-torch", "install-torch-with-audio",
-    "install-from-index", "get-jetson-torch", "install-again", "install-in-two-steps",
+    "install-from-index", "get-jetson-torch", "install-again", "install-package-again", "install-in-two-steps",
 )  # fmt: skip
 
 

@@ -1,0 +1,18 @@
+"""The one guard that every way to mend passes before it is shown: it lets a way through, changes it, or drops it with its title."""
+
+from rigup.diagnosis.guard.changes import CHANGES
+from rigup.diagnosis.guard.checks import check
+from rigup.diagnosis.guard.refusals import REFUSALS
+from rigup.diagnosis.guard.setting import Setting
+from rigup.steps import Step
+
+__all__ = ["Setting", "check", "passed"]
+
+
+def passed(steps: list[Step], setting: Setting) -> list[Step]:
+    """The way as it can be shown there; nothing where it cannot."""
+    if any(refuses(step, setting) for step in steps for refuses in REFUSALS):
+        return []
+    for change in CHANGES:
+        steps = change(steps, setting)
+    return steps

@@ -1,0 +1,70 @@
+"""What the guard changes in a way to mend: each function gives the steps as they are to be taken in these surroundings."""
+
+from collections.abc import Callable
+from itertools import chain
+
+from rigup.diagnosis.guard.setting import Setting
+from rigup.diagnosis.guard.spelling import spelt
+from rigup.diagnosis.rules.rocm import OVERRIDE, harms
+from rigup.steps import KINDS, Step, make
+
+Change = Callable[[list[Step], Setting], list[Step]]
+_PLAIN = ("set-variable", "service-variable", "set-variable-early")
+_ENDS_WORK = (
+    "restart-machine", "reload-driver", "reload-module", "reset-gpu", "tell-engine", "install-container-toolkit", "set-up-nodes",
+    "set-up-k3s-nodes", "use-cgroupfs", "power-cycle", "switch-mig-off",
+)  # fmt: skip
+
+
+def named_by_node(steps: list[Step], setting: Setting) -> list[Step]:
+    """An override without a number speaks to every card: where it would break one, the card that needs it is named."""
+    return [
+        _by_node(step, setting) if step.kind in _PLAIN and step.params["name"] == OVERRIDE else step for step in steps
+    ]
+
+
+def _by_node(step: Step, setting: Setting) -> Step:
+    value = step.params["value"]
+    if len(setting.chips) < 2 or not any(harms(chip, value) for chip in setting.chips):
+        return step
+    return make("override-by-node", {"name": OVERRIDE, "value": value}, KINDS)
+
+
+def with_windows_words(steps: list[Step], setting: Setting) -> list[Step]:
+    """Variables of Windows are set elsewhere than those of a shell."""
+    if setting.system != "windows":
+        return steps
+    return [
+        make("unset-variable-of-windows", {"name": step.params["name"]}, KINDS)
+        if step.kind == "unset-variable"
+        else step
+        for step in steps
+    ]
+
+
+def no_torch_unasked(steps: list[Step], setting: Setting) -> list[Step]:
+    """Without a version and an index pip puts the newest torch, for another CUDA, in place of the one that is there."""
+    plain = ("install-again", "install-package-again", "upgrade-package")
+    if setting.system == "macos":
+        return steps
+    return [
+        make("choose-build", {"wish": "torch"}, KINDS)
+        if step.kind in plain and step.params["package"] == "torch"
+        else step
+        for step in steps
+    ]
+
+
+def spelt_out(steps: list[Step], setting: Setting) -> list[Step]:
+    """Steps with the commands of the system; what it has none for is said apart from what can be done."""
+    return list(chain.from_iterable(spelt(step, setting) for step in steps))
+
+
+def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
+    """On a node that runs others' jobs nothing is stopped under them."""
+    if not setting.shared or not any(step.kind in _ENDS_WORK or step.restart for step in steps):
+        return steps
+    return [make("drain-node", {}, KINDS), *steps]
+
+
+CHANGES: tuple[Change, ...] = (named_by_node, with_windows_words, no_torch_unasked, spelt_out, drained_first)

@@ -1,0 +1,39 @@
+"""How one sees that a way to mend has worked."""
+
+from rigup.diagnosis.findings import Finding
+from rigup.diagnosis.guard.setting import Setting
+from rigup.knowledge.checks import checks_of
+from rigup.steps import KINDS, Step, StepError, make, parse
+
+_OF_LINUX = ("sh", "ls", "lspci", "lsmod", "modinfo", "journalctl", "id", "df", "dkms", "systemctl", "rocminfo", "grep")
+
+
+def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str, str]) -> Step:
+    """The step that shows it; what the table names for the cause, the place and what the way does."""
+    told = {**fill, **{name: value for step in steps for name, value in step.params.items()}}
+    kinds = [step.kind for step in steps]
+    vendor = _vendor(steps, setting)
+    for spec in checks_of(finding.cause, finding.row.family, vendor, setting.system, setting.inside, kinds):
+        try:
+            made = make(*parse(spec, told), KINDS, setting.world, setting.wsl)
+        except (KeyError, StepError):
+            continue
+        if setting.system in ("windows", "macos") and any(argv[0] in _OF_LINUX for argv in made.commands):
+            continue
+        return made
+    raise StepError(finding.cause)
+
+
+def _vendor(steps: list[Step], setting: Setting) -> str:
+    """Of what is installed, else of the cards."""
+    index = " ".join(value for step in steps for value in step.params.values())
+    told = (
+        "amd"
+        if any(word in index for word in ("rocm", "amdgpu", "AMD"))
+        else "intel"
+        if "/xpu" in index
+        else "nvidia"
+        if "/cu" in index
+        else ""
+    )
+    return told or setting.vendor

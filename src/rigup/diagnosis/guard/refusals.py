@@ -1,0 +1,35 @@
+"""Steps that are none there: each test tells whether a step has no place in these surroundings, and its way goes with it."""
+
+from collections.abc import Callable
+
+from rigup.diagnosis.guard.setting import Setting
+from rigup.knowledge.gpus import last_branches
+from rigup.steps import Step
+
+_OF_CONDA = ("install-from-conda", "install-from-channel", "remove-with-conda", "install-with-conda")
+_INTO_GROUPS = ("join-group", "join-group-yourself")
+
+
+def conda_where_pip_keeps_the_packages(step: Step, setting: Setting) -> bool:
+    """conda puts nothing into an environment of venv's."""
+    return step.kind in _OF_CONDA and setting.owner in ("venv", "system")
+
+
+def group_that_holds_already(step: Step, setting: Setting) -> bool:
+    """Who is a member joins in vain: something else keeps the account out."""
+    return step.kind in _INTO_GROUPS and step.params["group"] in setting.groups
+
+
+def slot_that_such_a_board_has_not(step: Step, setting: Setting) -> bool:
+    """No slot of a processor that is older than PCIe atomics routes them."""
+    return step.kind == "slot-of-processor" and setting.old_board
+
+
+def newer_than_a_last_branch(step: Step, setting: Setting) -> bool:
+    """A driver of a legacy branch was chosen for its card: no newer one drives that."""
+    return step.kind == "newer-driver" and setting.branch in last_branches()[:-1]
+
+
+REFUSALS: tuple[Callable[[Step, Setting], bool], ...] = (
+    conda_where_pip_keeps_the_packages, group_that_holds_already, slot_that_such_a_board_has_not, newer_than_a_last_branch,
+)  # fmt: skip

@@ -1,0 +1,197 @@
+"""What the guard knows of machine, place and text: the surroundings in which a way to mend would be gone."""
+
+import re
+from typing import NamedTuple
+
+from rigup.diagnosis.findings import Finding
+from rigup.diagnosis.rule import wordings
+from rigup.machine.kinds import (
+    Account,
+    Distribution,
+    DkmsBuild,
+    DkmsTree,
+    Driver,
+    Gpu,
+    JobRequest,
+    Package,
+    Platform,
+    PythonEnv,
+    SlurmNode,
+    SlurmSetting,
+    Torch,
+    World,
+)
+from rigup.machine.store import Facts
+
+_VENV = wordings(tag="venv-shown")
+_CONDA = wordings(tag="conda-shown")
+_NODES = wordings(tag="cluster-node-shown")
+_OLD = wordings(tag="processor-before-atomics")
+_FAMILIES = {
+    "debian": wordings(tag="family-of-debian"), "fedora": wordings(tag="family-of-fedora"), "suse": wordings(tag="family-of-suse"),
+    "arch": wordings(tag="family-of-arch"),
+}  # fmt: skip
+
+
+class Setting(NamedTuple):
+    """Surroundings of a finding; "" and None stand for what nobody tells.
+
+    Attributes:
+        world: the finding's ("host", "container:NAME"); a host's where nothing but a host was looked at.
+        system: "linux", "windows" or "macos"; of WSL the Linux side.
+        distribution: ID of the os-release whose package manager a step on the kernel's owner speaks to.
+        family: the same; where nobody names it the family's ("debian"), if its package manager is seen to speak.
+        release: its VERSION_ID.
+        machine: architecture.
+        kernel: release of the running one.
+        engine: what started the container that is spoken of.
+        owner: who keeps the environment's packages: "venv", "conda" or "system".
+        groups: that hold in the session that was seen.
+        vendor: of the machine's cards, where it is one.
+        isas: of the machine's NVIDIA cards.
+        chips: of its AMD cards.
+        branch: of the NVIDIA driver that is there, or whose module is built.
+        shared: others' jobs run on the node.
+        old_board: its processor is older than PCIe atomics.
+
+    """
+
+    world: str = ""
+    wsl: bool = False
+    system: str = ""
+    distribution: str = ""
+    family: str = ""
+    release: str = ""
+    machine: str = ""
+    kernel: str = ""
+    engine: str = ""
+    owner: str = ""
+    groups: frozenset[str] = frozenset()
+    vendor: str = ""
+    isas: tuple[str, ...] = ()
+    chips: tuple[str, ...] = ()
+    branch: str = ""
+    shared: bool = False
+    old_board: bool = False
+
+    @property
+    def inside(self) -> bool:
+        """Whether it was seen in a container."""
+        return self.world.startswith("container")
+
+
+def setting_of(finding: Finding, facts: Facts) -> Setting:
+    """The surroundings of a finding."""
+    system = _distribution(finding, facts)
+    wsl = any(platform.get("wsl") for platform in facts.of(Platform))
+    systems = {str(platform.get("system")) for platform in facts.of(Platform) if platform.get("system")}
+    one = next(iter(facts.of(Platform)), None)
+    return Setting(
+        world=finding.place.world or _only_world(facts),
+        wsl=wsl,
+        system="linux" if wsl else systems.pop() if len(systems) == 1 else _only_system(finding),
+        distribution=str(system.get("id")) if system else "",
+        family=str(system.get("id")) if system else _family(finding, facts),
+        release=str(system.get("version") or "") if system else "",
+        machine=str(one.get("architecture") or "x86_64") if one else "x86_64",
+        kernel=str(one.get("release") or "") if one and one.get("system") == "linux" else "",
+        engine=_engine(facts),
+        owner=_owner(finding, facts),
+        groups=_groups(facts),
+        vendor=_vendor(facts),
+        isas=_isas(facts, "nvidia"),
+        chips=_isas(facts, "amd"),
+        branch=_branch(finding, facts),
+        shared=_shared(facts),
+        old_board=bool(facts.heard(*_OLD)),
+    )
+
+
+def _only_system(finding: Finding) -> str:
+    """A cause that there is on one system alone tells which one it is."""
+    return finding.row.systems[0] if len(finding.row.systems) == 1 else ""
+
+
+def _only_world(facts: Facts) -> str:
+    """The host's name for it, where nothing but a host was looked at, so that what is to be done at the host is done here."""
+    return "host" if {look.place.world for look in facts.looks} - {""} == {"host"} else ""
+
+
+def _distribution(finding: Finding, facts: Facts) -> Distribution | None:
+    """Whose package manager a fix speaks to; nothing where worlds of several systems come into question."""
+    kernel = finding.place.world.startswith("container")
+    seen = [d for d in facts.of(Distribution) if d.get("id") and not (kernel and d.place.world.startswith("container"))]
+    known = [d for d in seen if d.place.node in ("", finding.place.node)]
+    return known[0] if len({d.get("id") for d in known}) == 1 else None
+
+
+def _family(finding: Finding, facts: Facts) -> str:
+    """By its package manager's own words, seen where the kernel is; nothing where a distribution is named that they may not be of."""
+    if any(one.get("id") for one in facts.of(Distribution)) and not finding.place.world.startswith("container"):
+        return ""
+    spoke = [
+        name
+        for name, ids in _FAMILIES.items()
+        if any(not said.place.world.startswith("container") for said in facts.heard(*ids))
+    ]
+    return spoke[0] if len(spoke) == 1 and not finding.place.world.startswith("container") else ""
+
+
+def _engine(facts: Facts) -> str:
+    told = {str(world.get("container")) for world in facts.of(World) if world.get("container")}
+    return told.pop() if len(told) == 1 else ""
+
+
+def _owner(finding: Finding, facts: Facts) -> str:
+    """By the finding's own environment, else by all that were seen; words of a text where no fact tells."""
+    torch = finding.params.get("torch")
+    env = torch.get("env") if isinstance(torch, Torch) else finding.params.get("env")
+    if any(package.get("manager") == "conda" for package in facts.of(Package)):
+        return "conda"
+    kinds = {
+        str(one.get("kind")) for one in facts.of(PythonEnv) if one.get("kind") and env in (None, one.get("prefix"))
+    }
+    if kinds:
+        return kinds.pop() if len(kinds) == 1 else ""
+    conda, venv = facts.heard(*_CONDA), facts.heard(*_VENV)
+    return "venv" if venv and not conda else "conda" if conda and not venv else ""
+
+
+def _groups(facts: Facts) -> frozenset[str]:
+    """Those of all accounts that were seen, where that is one."""
+    seen = [account.get("groups") or [] for account in facts.of(Account) if account.get("groups")]
+    return frozenset(seen[0]) if len(seen) == 1 else frozenset()
+
+
+def _vendor(facts: Facts) -> str:
+    """Intel's graphics beside a card are nobody's question."""
+    cards = {str(gpu.get("vendor")) for gpu in facts.of(Gpu) if gpu.get("vendor")}
+    told = cards or {str(driver.get("vendor")) for driver in facts.of(Driver) if driver.get("vendor")}
+    told = told - {"intel"} if len(told) > 1 else told
+    return told.pop() if len(told) == 1 else ""
+
+
+def _isas(facts: Facts, vendor: str) -> tuple[str, ...]:
+    cards = (gpu for gpu in facts.of(Gpu) if gpu.get("vendor") == vendor and gpu.get("isa"))
+    return tuple(dict.fromkeys(str(gpu.get("isa")).lower() for gpu in cards))
+
+
+def _branch(finding: Finding, facts: Facts) -> str:
+    trees = [
+        tree for tree in (*facts.of(DkmsTree), *facts.of(DkmsBuild)) if str(tree.get("module")).startswith("nvidia")
+    ]
+    told = [driver.get("version") for driver in facts.of(Driver) if driver.get("vendor") == "nvidia"] + [
+        tree.get("version") for tree in trees
+    ]
+    version = next(
+        (str(one) for one in told if one), str(finding.params.get("version") or finding.params.get("path") or "")
+    )
+    found = re.search(r"(?<![\d.])([2-9]\d\d)\.\d", version)
+    return found[1] if found else ""
+
+
+def _shared(facts: Facts) -> bool:
+    """Whether the text, or the machine, shows a cluster's node."""
+    slurm = any(map(bool, (facts.of(JobRequest), facts.of(SlurmNode), facts.of(SlurmSetting))))
+    pods = any(world.get("container") == "kubernetes" for world in facts.of(World))
+    return bool(slurm or pods or facts.heard(*_NODES))

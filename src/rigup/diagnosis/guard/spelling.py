@@ -1,0 +1,108 @@
+"""Steps by the system's own commands, where the tables know them; what nobody knows the command of is a step in words of its own."""
+
+from collections.abc import Callable
+
+from msgspec import structs
+
+from rigup.diagnosis.guard.setting import Setting
+from rigup.knowledge import driver_recipes
+from rigup.knowledge.cuda_toolkits import system_toolkit
+from rigup.knowledge.gpus import open_module
+from rigup.knowledge.package_managers import package_manager
+from rigup.knowledge.rocm_install import installation
+from rigup.knowledge.surroundings import container_toolkit
+from rigup.steps import KINDS, Commands, Step, make
+
+_HERE = ("here", "kernel")
+_DRIVERS = ("install-driver", "install-driver-branch")
+_TOOLKITS = ("install-container-toolkit", "set-up-nodes", "set-up-k3s-nodes")
+
+
+def spelt(step: Step, setting: Setting) -> list[Step]:
+    """The step with its commands; two, where one part of it can be said in words alone."""
+    if halves := _HALVES.get(step.kind):
+        return halves(step, setting)
+    more = _MORE.get(step.kind)
+    commands = more(step, setting) if more and not step.commands and step.where in _HERE else ()
+    return [structs.replace(step, commands=commands) if commands else step]
+
+
+# -- commands of the tables
+def _driver(step: Step, setting: Setting) -> Commands:
+    if step.params["vendor"] != "NVIDIA":
+        return ()
+    branch = step.params["branch"].partition(".")[0]
+    return _of_branch(branch, _module(branch, setting.isas), setting)
+
+
+def _of_branch(branch: str, module: str, setting: Setting) -> Commands:
+    """Packages of the branch, and what keeps them at it, from whom the distribution gets it."""
+    at = (
+        driver_recipes.system(setting.distribution, setting.release)
+        if setting.distribution and setting.system == "linux" and not setting.wsl
+        else None
+    )
+    recipe = driver_recipes.recipe(at, branch, module, "desktop") if at else None
+    source = driver_recipes.provider(recipe.provider) if recipe else None
+    if at is None or recipe is None or source is None or not recipe.commands or source.immutable:
+        return ()
+    told = (*(at.repo_setup or source.repo_setup), *recipe.commands, *source.hold)
+    try:
+        return driver_recipes.spelt(told, at, branch, setting.machine, setting.kernel, setting.release)
+    except KeyError:  # the kernel's release, mostly
+        return ()
+
+
+def _module(branch: str, isas: tuple[str, ...]) -> str:
+    told = {open_module(isa) for isa in isas}
+    if "impossible" in told:
+        return "closed"
+    return "open" if "only" in told else driver_recipes.default_module(branch)
+
+
+def _toolkit(step: Step, setting: Setting) -> Commands:
+    found = system_toolkit(step.params["version"], setting.distribution, setting.release, setting.machine, setting.wsl)
+    return (*found.setup, *found.install) if found else ()
+
+
+def _rocm(step: Step, setting: Setting) -> Commands:
+    usecase = "wsl" if setting.wsl else "rocm"
+    found = installation(step.params["version"], usecase, setting.distribution, setting.release, setting.kernel)
+    return (*found.setup, *found.install) if found and found.version == step.params["version"] else ()
+
+
+_MORE: dict[str, Callable[[Step, Setting], Commands]] = {
+    **dict.fromkeys(_DRIVERS, _driver), "install-toolkit": _toolkit, "install-rocm-release": _rocm,
+}  # fmt: skip
+
+
+# -- what is known of one part alone
+def _toolkit_and_engine(step: Step, setting: Setting) -> list[Step]:
+    """NVIDIA's toolkit comes from a source of its own, which each package manager is told in its own way."""
+    if container_toolkit("" if setting.inside else setting.family):
+        return [step]
+    first = make("get-container-toolkit", {}, KINDS, setting.world)
+    rest = tuple(argv for argv in step.commands if argv)
+    engine = make("tell-engine", {"engine": step.params["engine"]}, KINDS, setting.world)
+    return [structs.replace(first, where=step.where), structs.replace(engine, where=step.where, commands=rest)]
+
+
+def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
+    """The headers of a kernel are a package whose name each distribution makes in its own way."""
+    kernel = step.params.get("kernel") or setting.kernel
+    manager = package_manager(setting.family) if step.where == "here" or not setting.inside else None
+    build = tuple(
+        argv for argv in step.commands if argv and "headers" not in " ".join(argv) and "devel" not in " ".join(argv)
+    )
+    if manager and (kernel or "{kernel}" not in manager.headers):
+        get = (*manager.install, manager.headers.replace("{kernel}", kernel))
+        return [structs.replace(step, commands=(get, *build))]
+    named = {"kernel": kernel} if kernel else {}
+    words = structs.replace(make("get-headers" if kernel else "get-headers-of-running", named, KINDS), where=step.where)
+    built = make("build-module", {"builder": " ".join(build[0])}, KINDS) if build else None
+    return [words, *([structs.replace(built, where=step.where)] if built else [])]
+
+
+_HALVES: dict[str, Callable[[Step, Setting], list[Step]]] = {
+    **dict.fromkeys(_TOOLKITS, _toolkit_and_engine), "rebuild-modules": _headers_and_build, "build-modules": _headers_and_build,
+}  # fmt: skip

@@ -1,0 +1,38 @@
+"""How to see that a way to mend has worked: rows by cause, vendor, system and what the way does."""
+
+from collections.abc import Collection, Iterator
+
+import msgspec
+
+from rigup.knowledge import tables
+
+
+class _Check(msgspec.Struct, frozen=True, kw_only=True):
+    step: str
+    causes: list[str] = []
+    vendor: str = ""
+    system: str = ""
+    inside: bool = False
+    tells: list[str] = []
+
+
+def checks_of(cause: str, family: str, vendor: str, system: str, inside: bool, kinds: Collection[str]) -> Iterator[str]:
+    """Steps that show whether a way has mended a cause, the one that fits best first; the last one fits always.
+
+    Args:
+        cause: its id.
+        family: the name of its table.
+        vendor: of the card; "" where nobody tells.
+        system: "linux", "windows" or "macos"; "" where nobody tells.
+        inside: whether it was seen in a container.
+        kinds: of the way's steps.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    for row in tables.rows("checks", "check", _Check):
+        fits = not row.causes or cause in row.causes or f"{family}/" in row.causes
+        there = row.vendor in ("", vendor) and row.system in ("", system) and (inside or not row.inside)
+        if fits and there and (not row.tells or not set(row.tells).isdisjoint(kinds)):
+            yield row.step

@@ -1,0 +1,288 @@
+"""What every way to mend must hold, whatever the case: each invariant looks at a whole answer and tells what breaks it."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from rigup.knowledge.gpus import driver_branch_for
+from rigup.knowledge.package_managers import package_manager
+from rigup.knowledge.torch_builds import builds, companions
+
+Answer = dict[str, Any]
+MANAGERS = {
+    "debian": ("apt", "apt-get", "dpkg", "apt-mark", "ubuntu-drivers", "add-apt-repository", "update-initramfs"),
+    "fedora": ("dnf", "yum", "rpm", "akmods", "grubby"),
+    "suse": ("zypper",),
+    "arch": ("pacman", "mkinitcpio"),
+}
+OF_LINUX = {
+    "systemctl", "modprobe", "rmmod", "usermod", "ldconfig", "mokutil", "dkms", "fuser", "chown", "sh", "stat", "nvidia-modprobe",
+    *(word for words in MANAGERS.values() for word in words),
+}  # fmt: skip
+OF_THE_HOST = {
+    "systemctl",
+    "modprobe",
+    "rmmod",
+    "dkms",
+    "mokutil",
+    "nvidia-ctk",
+    "docker",
+    "podman",
+    "nvidia-modprobe",
+    "update-initramfs",
+    "dracut",
+}
+OF_A_KERNEL = {"modprobe", "rmmod", "dkms", "mokutil", "nvidia-modprobe", "update-initramfs"}
+HOOKS = ("nvidia-suspend", "nvidia-resume", "nvidia-hibernate")
+CONDA = {"conda", "mamba", "micromamba"}
+DISRUPTIVE = re.compile(
+    r"\bsystemctl reboot\b|\bmodprobe -r\b|\bgpu-reset\b|\bsystemctl restart (?:docker|containerd|k3s)"
+)
+DRAINED = re.compile(r"\bdrain|\bcordon")
+PROMISES = {
+    r"^install\b": r"\b(?:install|add|upgrade|-S|-Syu|-Sy|dup|amdgpu-install|make|winget|curl)\b",
+    r"initramfs|initial file system": r"initramfs|dracut|mkinitcpio",
+    r"install the headers": r"headers|kernel-devel|kernel-default-devel",
+    r"\brestart the machine\b": r"\breboot\b",
+}
+INDEX = re.compile(r"download\.pytorch\.org/whl/([\w.]+)$")
+
+
+class Way(NamedTuple):
+    """One way of a finding, with what is known around it."""
+
+    answer: Answer
+    finding: Answer
+    fix: Answer
+
+    @property
+    def steps(self) -> list[Answer]:
+        return self.fix["steps"]
+
+    def commands(self, *where: str) -> Iterator[tuple[Answer, list[str]]]:
+        """Each command with its step, of the places named or of all."""
+        for step in self.steps:
+            for argv in step["commands"]:
+                if not where or step["where"] in where:
+                    yield step, argv
+
+    def facts(self, kind: str) -> list[Answer]:
+        return self.answer["machine"].get(kind) or []
+
+    @property
+    def inside(self) -> bool:
+        return "container" in self.finding["place"].split("/", 2)[0] or self.finding["place"].startswith("container")
+
+    @property
+    def system(self) -> str:
+        told = {one.get("system") for one in self.facts("platforms")} - {None}
+        return told.pop() if len(told) == 1 else ""
+
+    @property
+    def wsl(self) -> bool:
+        return any(one.get("wsl") for one in self.facts("platforms"))
+
+    @property
+    def families(self) -> set[str]:
+        """Families of the distributions that were seen; empty where one of them is not known."""
+        told = [package_manager(str(one.get("id") or "")) for one in self.facts("distributions")]
+        return {one.family for one in told if one} if all(told) else set()
+
+
+def words(argv: list[str]) -> set[str]:
+    """The programs that a command starts, those of a shell's script among them; one asked for with `command -v` is none that must be there."""
+    if argv[:1] == ["env"]:
+        argv = [word for word in argv[1:] if "=" not in word and not word.startswith("-")]
+    if argv[:2] == ["sh", "-c"] or argv[:2] == ["bash", "-c"]:
+        if "command -v" in argv[2]:
+            return {"sh"}
+        return {"sh", *re.findall(r"(?:^|[;&|(]\s*|\bthen |\bdo |\bexec )([a-z][\w.-]+)", argv[2])}
+    return set(argv[:1])
+
+
+# -- the invariants ----------------------------------------------------------------------------------
+
+
+def no_other_systems_package_manager(way: Way) -> Iterator[str]:
+    for step, argv in way.commands("here", "kernel", "host-of-container", "every-node"):
+        used = {family for family, own in MANAGERS.items() if words(argv) & set(own)}
+        if step["where"] == "host-of-container" and way.inside:
+            continue
+        if used and not way.facts("distributions") and way.system != "linux" and not way.facts("platforms"):
+            yield f"{used} where nobody tells the distribution: {argv}"
+        elif used and way.families and not used <= way.families:
+            yield f"{used} on {way.families}: {argv}"
+
+
+def no_linux_on_windows(way: Way) -> Iterator[str]:
+    if way.system == "windows" and not way.wsl:
+        for _step, argv in way.commands("here", "kernel", "by-hand"):
+            if used := words(argv) & OF_LINUX:
+                yield f"{used} on Windows: {argv}"
+        for step in way.steps:
+            if step["where"] != "windows-host" and re.search(
+                r"/etc/(?!hosts)\w+|\bshell files\b|LD_LIBRARY_PATH", step["title"]
+            ):
+                yield f"words of Linux on Windows: {step['title']}"
+
+
+def no_kernel_work_inside(way: Way) -> Iterator[str]:
+    if way.inside:
+        for _step, argv in way.commands("here", "kernel"):
+            if used := words(argv) & OF_THE_HOST:
+                yield f"{used} inside the container: {argv}"
+    if way.wsl:
+        for _step, argv in way.commands("here", "kernel"):
+            if used := words(argv) & OF_A_KERNEL:
+                yield f"{used} inside WSL: {argv}"
+
+
+def no_other_engines_words(way: Way) -> Iterator[str]:
+    told = {one.get("container") for one in way.facts("worlds")} - {None}
+    engines = {one for one in told if one in ("docker", "podman", "apptainer", "kubernetes")}
+    if len(engines) != 1:
+        return
+    engine = engines.pop()
+    for step in way.steps:
+        said = " ".join([step["title"], *(" ".join(argv) for argv in step["commands"])])
+        if (
+            engine != "docker"
+            and re.search(r"\bdocker (?:run|restart|compose|exec)\b|daemon\.json", said)
+            and engine not in said
+        ):
+            yield f"docker's words for {engine}: {said[:100]}"
+
+
+def no_branch_past_a_cards_last(way: Way) -> Iterator[str]:
+    cards = [card for card in way.facts("accelerators") if card.get("vendor") == "nvidia" and card.get("isa")]
+    ends = [int(last) for card in cards if (last := driver_branch_for(str(card["isa"])))]
+    for step in way.steps:
+        branch = step["params"].get("branch", "")
+        if not ends or step["kind"] not in ("install-driver", "install-driver-branch", "install-driver-packages"):
+            continue
+        if branch.isdigit() and int(branch) > min(ends):
+            yield f"branch {branch}, and a card's last is {min(ends)}"
+        elif "or newer" in step["title"]:
+            yield f"no end for a card whose last branch is {min(ends)}: {step['title']}"
+
+
+def no_override_that_breaks_another_card(way: Way) -> Iterator[str]:
+    chips = {
+        str(card["isa"]).lower()
+        for card in way.facts("accelerators")
+        if card.get("vendor") == "amd" and card.get("isa")
+    }
+    if len(chips) < 2:
+        return
+    for step in way.steps:
+        told = step["params"].get("name", ""), step["params"].get("option", "")
+        override = told[0] == "HSA_OVERRIDE_GFX_VERSION" or "HSA_OVERRIDE_GFX_VERSION=" in told[1]
+        if override and "unset" not in step["kind"] and step["kind"] != "override-by-node":
+            yield f"{step['title']}: for every card of {sorted(chips)}"
+
+
+def no_unit_of_sleep_is_started(way: Way) -> Iterator[str]:
+    for _step, argv in way.commands():
+        if any(hook in word for hook in HOOKS for word in argv) and (
+            "--now" in argv or "start" in argv or "restart" in argv
+        ):
+            yield f"it is run when the machine sleeps: {argv}"
+
+
+def no_conda_in_a_venv(way: Way) -> Iterator[str]:
+    kinds = {one.get("kind") for one in way.facts("python_envs")} - {None}
+    conda = any(one.get("manager") == "conda" for one in way.facts("packages")) or "conda" in kinds
+    if "venv" in kinds and not conda:
+        for _step, argv in way.commands():
+            if words(argv) & CONDA and "create" not in argv:
+                yield f"conda in a venv: {argv}"
+
+
+def every_torch_is_in_the_tables(way: Way) -> Iterator[str]:
+    system = "windows" if way.system == "windows" and not way.wsl else "macos" if way.system == "macos" else "linux"
+    for _step, argv in way.commands():
+        said = " ".join(argv)
+        if "pip install" not in said:
+            continue
+        torch = next((word.partition("==")[2] for word in argv if re.match(r"torch(\[[\w,-]+\])?==", word)), "")
+        index = INDEX.search(argv[argv.index("--index-url") + 1]) if "--index-url" in argv else None
+        if index and torch:
+            release = torch.partition("+")[0]
+            if not any(row.torch == release and row.variant == index[1] for row in builds(system)):
+                yield f"torch {torch} of {index[1]} for {system} is not in the tables"
+            vision = next((word.partition("==")[2] for word in argv if word.startswith("torchvision==")), "")
+            friends = companions(release)
+            if vision and friends and friends.torchvision != vision:
+                yield f"torchvision {vision} is not that of torch {release}"
+        if re.search(r"--force-reinstall\b.*\btorch(?: |$)", said) and not index and way.system != "macos":
+            yield f"any torch in place of the one that is there: {said}"
+
+
+def titles_hold_what_commands_do(way: Way) -> Iterator[str]:
+    for step in way.steps:
+        said = " ; ".join(" ".join(argv) for argv in step["commands"])
+        if not said or "the command tells" in step["title"] or "lists" in step["title"]:
+            continue
+        for promise, act in PROMISES.items():
+            if re.search(promise, step["title"]) and not re.search(act, said):
+                yield f"{step['title']!r} and no command does it: {said[:120]}"
+
+
+def nothing_half_filled(way: Way) -> Iterator[str]:
+    for step in way.steps:
+        said = " ".join([step["title"], *(" ".join(argv) for argv in step["commands"])])
+        if re.search(r"(?<![{$\w])\{[a-z_]+[*|]?\}(?!\})", said) and "awk" not in said:
+            yield f"a raw hole: {said[:120]}"
+        for argv in step["commands"]:
+            if argv[0] not in ("sh", "bash", "powershell", "cmd") and any(
+                word in ("&&", "||", "|", ";", ">", ">>") or "$(" in word for word in argv
+            ):
+                yield f"words of a shell without one: {argv}"
+
+
+def others_jobs_end_first(way: Way) -> Iterator[str]:
+    if not (way.facts("job_requests") or way.facts("slurm_nodes")) and "kubernetes" not in {
+        one.get("container") for one in way.facts("worlds")
+    }:
+        return
+    drained = False
+    for step in way.steps:
+        said = " ".join([step["title"], *(" ".join(argv) for argv in step["commands"])])
+        drained = drained or bool(DRAINED.search(said))
+        if DISRUPTIVE.search(said) and not drained:
+            yield f"others' jobs end: {said[:100]}"
+
+
+def nothing_that_is_there_already(way: Way) -> Iterator[str]:
+    groups = {group for account in way.facts("accounts") for group in account.get("groups") or []}
+    for step in way.steps:
+        if (
+            step["kind"] in ("join-group", "join-group-yourself")
+            and step["params"]["group"] in groups
+            and len(way.facts("accounts")) == 1
+        ):
+            yield f"the account is in {step['params']['group']}"
+
+
+def it_ends_with_a_check(way: Way) -> Iterator[str]:
+    if not way.fix.get("check"):
+        yield "nothing tells whether it worked"
+
+
+HELD: tuple[Callable[[Way], Iterator[str]], ...] = (
+    no_other_systems_package_manager, no_linux_on_windows, no_kernel_work_inside, no_other_engines_words, no_branch_past_a_cards_last,
+    no_override_that_breaks_another_card, no_unit_of_sleep_is_started, no_conda_in_a_venv, every_torch_is_in_the_tables,
+    titles_hold_what_commands_do, nothing_half_filled, others_jobs_end_first, nothing_that_is_there_already, it_ends_with_a_check,
+)  # fmt: skip
+
+
+def broken(answer: Answer) -> list[str]:
+    """What the ways of an answer break, each with the invariant's name; and causes that are named without any way."""
+    told = []
+    for finding in answer["findings"]:
+        if finding["severity"] != "note" and not finding["guess"] and not finding["fixes"] and not finding["mends"]:
+            told.append(f"{finding['cause']}: nothing is said of how to mend it")
+        for fix in finding["fixes"]:
+            way = Way(answer, finding, fix)
+            told += [f"{finding['cause']}: {held.__name__}: {why}" for held in HELD for why in held(way)]
+    return told
