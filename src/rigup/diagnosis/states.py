@@ -38,7 +38,9 @@ def device_states(devices: list[Device], findings: list[Finding], titles: list[s
 
 def _fault(device: Device, findings: list[Finding], titles: list[str], facts: Facts) -> State | None:
     """A grounded error about this device, or about the whole machine; what one program lacks stops no card that computes for another."""
-    works = any(torch.get("available") and made_for(torch, device.get("vendor", ""), facts) for torch in facts.of(Torch))
+    works = any(
+        torch.get("available") and made_for(torch, device.get("vendor", ""), facts) for torch in facts.of(Torch)
+    )
     for finding, title in zip(findings, titles, strict=True):
         if works and not finding.subject.name and finding.row.layer in _OF_ONE_PROGRAM:
             continue
@@ -66,7 +68,9 @@ def _concerns(finding: Finding, device: Device) -> bool:
         if hasattr(gpu, "fields") and "vendor" in gpu.fields
     }
     makers |= {maker for maker in _NAMES if finding.params.get("vendor") == maker} | set(finding.row.makers)
-    makers |= {maker for module, maker in _MODULES.items() if str(finding.params.get("module") or "").startswith(module)}
+    makers |= {
+        maker for module, maker in _MODULES.items() if str(finding.params.get("module") or "").startswith(module)
+    }
     return not makers or device.get("vendor") in makers
 
 
@@ -115,7 +119,9 @@ def _by_build(device: Device, facts: Facts) -> State:
 def _has_builds(device: Device, facts: Facts) -> bool:
     """Whether the tables know a build for the chip, on this system; of Apple's chips all are served."""
     vendor, isa = device.get("vendor", ""), str(device.get("isa") or "")
-    system = next((str(one.get("system")) for one in facts.of(Platform) if one.get("system") and not one.get("wsl")), "linux")
+    system = next(
+        (str(one.get("system")) for one in facts.of(Platform) if one.get("system") and not one.get("wsl")), "linux"
+    )
     if vendor == "apple":
         return True
     if vendor == "intel":
@@ -160,6 +166,10 @@ def _overridden(device: Device, facts: Facts) -> bool:
     for variable in set_:
         number = str(variable.name).removeprefix(OVERRIDE).removeprefix("_")
         node = device.get("kfd_node")
-        if not number or (node is not None and str(node) == number) or (node is None and not harms(str(device.get("isa") or ""), str(variable.value))):
+        if (
+            not number
+            or (node is not None and str(node) == number)
+            or (node is None and not harms(str(device.get("isa") or ""), str(variable.value)))
+        ):
             return True
     return False

@@ -89,7 +89,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
     return Setting(
         world=finding.place.world or _only_world(facts),
         wsl=wsl,
-        system="linux" if wsl else systems.pop() if len(systems) == 1 else _only_system(finding),
+        system="linux" if wsl or system else systems.pop() if len(systems) == 1 else _only_system(finding),
         distribution=str(system.get("id")) if system else "",
         family=str(system.get("id")) if system else _family(finding, facts),
         release=str(system.get("version") or "") if system else "",

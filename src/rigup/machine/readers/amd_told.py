@@ -104,8 +104,12 @@ def _each(text: Text, form: re.Pattern[str]) -> Iterator[re.Match[str]]:
 def _of_a_tool(text: Text, hit: re.Match[str]) -> bool:
     """A field of a report, or one of several models that a tool lists for one device ("RX 7900 XT/7900 XTX"): neither is a sentence."""
     start = _line(text, hit)
-    of_bus = "[AMD/ATI]" in text.body[start : text.body.find("\n", hit.end()) if "\n" in text.body[hit.end() :] else None]
-    return of_bus or _FIELD.match(text.body, start) is not None or _ONE_OF_SEVERAL.match(text.body, hit.end()) is not None
+    of_bus = (
+        "[AMD/ATI]" in text.body[start : text.body.find("\n", hit.end()) if "\n" in text.body[hit.end() :] else None]
+    )
+    return (
+        of_bus or _FIELD.match(text.body, start) is not None or _ONE_OF_SEVERAL.match(text.body, hit.end()) is not None
+    )
 
 
 def _known(name: str) -> Product | None:
