@@ -107,6 +107,12 @@ def _by_build(device: Device, facts: Facts) -> State:
         return State("expected", _("a torch for it is here"), _try_it(vendor))
     if coded and isa:
         return State("no", _("no torch that is here has code for {isa}").format(isa=isa), _install(device, facts))
+    return _without_torch(device, facts)
+
+
+def _without_torch(device: Device, facts: Facts) -> State:
+    """No torch is here, or none that is for this maker's cards."""
+    vendor, isa = device.get("vendor", ""), device.get("isa")
     if any(torch.knows("version") and torch.get("available") is False for torch in facts.of(Torch)):
         return State("no", _("the torch that is here is not built for it"), _install(device, facts))
     if vendor in _RUNTIMES and not isa and not device.get("name"):

@@ -18,6 +18,7 @@ from rigup.machine.kinds import (
     PythonEnv,
     SlurmNode,
     SlurmSetting,
+    Symptom,
     Torch,
     World,
 )
@@ -192,6 +193,6 @@ def _branch(finding: Finding, facts: Facts) -> str:
 
 def _shared(facts: Facts) -> bool:
     """Whether the text, or the machine, shows a cluster's node."""
-    slurm = facts.of(JobRequest) or facts.of(SlurmNode) or facts.of(SlurmSetting)
+    slurm = bool(facts.of(JobRequest)) or bool(facts.of(SlurmNode)) or bool(facts.of(SlurmSetting))
     pods = any(world.get("container") == "kubernetes" for world in facts.of(World))
     return bool(slurm or pods or facts.heard(*_NODES))
