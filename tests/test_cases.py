@@ -7,6 +7,7 @@ import pytest
 
 from packs import cases, machine_folder, machine_names
 from rigup.diagnosis.answer import diagnose
+from ways_held import broken
 
 CASES = cases()
 TWINS = [name for name, case in CASES.items() if "twin" in case.label]
@@ -25,6 +26,7 @@ def test_the_doctor_names_what_the_case_shows(name, tmp_path):
     assert not answer["troubles"], answer["troubles"]
     check_expected(case.label, answer, Path(machine))
     check_silence(case.label, answer)
+    assert not broken(answer)
     if "fix" in case.label:
         first = next(finding for finding in answer["findings"] if finding["cause"] == case.label["expect"])
         assert [step["kind"] for step in first["fixes"][0]["steps"]] == case.label["fix"]

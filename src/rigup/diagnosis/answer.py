@@ -143,14 +143,14 @@ def _near(complained: tuple[Text, ...], findings: list[Finding], facts: Facts) -
 def verdict(findings: list[Finding], facts: Facts, machine: Answer, left: bool) -> str:
     """Healthy needs something seen that works, and no error or complaint left that nobody accounts for; else it is unknown.
 
-    So it is where a card's own tool did not answer.
+    So it is where a card's own tool did not answer, and where words alone tell what is wrong.
     """
-    loud = {finding.severity for finding in findings}
+    loud = {finding.severity for finding in findings if not is_guess(finding)}
     if "error" in loud:
         return "broken"
     if "warning" in loud:
         return "degraded"
-    if left or unheard(facts):
+    if left or unheard(facts) or any(is_guess(finding) and finding.severity != "note" for finding in findings):
         return "unknown"
     devices = machine.get("accelerators") or []
     works = any(torch.get("available") for torch in facts.of(Torch))

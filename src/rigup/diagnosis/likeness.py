@@ -7,7 +7,7 @@ The text of the cause tells how to make sure.
 
 import re
 
-from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess
+from rigup.diagnosis.findings import SEVERITIES, Finding, explained, heard_in, is_guess
 from rigup.diagnosis.judge import usual
 from rigup.diagnosis.ruled_out import ruled_out
 from rigup.diagnosis.rules.told import CONTAINERS
@@ -139,7 +139,9 @@ def near(texts: tuple[Text, ...], findings: list[Finding], facts: Facts) -> list
 
 def _finding(like: Likeness, texts: tuple[Text, ...]) -> Finding:
     words = ", ".join(like.words)
-    return Finding(like.cause, Subject(), Place(), "possible", _evidence(like, texts), {"likeness": words})
+    guess = Finding(like.cause, Subject(), Place(), "possible", _evidence(like, texts), {"likeness": words})
+    guess.severity = max(guess.severity, "warning", key=SEVERITIES.index)  # words alone prove no error
+    return guess
 
 
 def reads_like(finding: Finding) -> str:

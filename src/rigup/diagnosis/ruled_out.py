@@ -1,11 +1,12 @@
 """Causes that cannot be, by what a text tells: a guess at one of them would gainsay it."""
 
-from rigup.knowledge.doctor_tables import elsewhere, signatures_of
-from rigup.machine.kinds import DeviceNode, Gpu, PciDevice, Platform, Symptom, Variable
+from rigup.knowledge.doctor_tables import causes, elsewhere, signatures_of
+from rigup.machine.kinds import DeviceNode, Gpu, Jetson, PciDevice, Platform, Symptom, Variable
 from rigup.machine.store import Facts
 
 _OF_CARDS = ("cpu-only-torch", "tensorflow-cpu-build")  # a build for processors is right where there is no card
 _OF_ACCESS = ("device-node-permissions", "render-group-missing", "container-render-group-mismatch")
+_OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 _DRAWS = "intel-drawing-chip-named"
 
 
@@ -23,8 +24,18 @@ def ruled_out(facts: Facts) -> frozenset[str]:
         _OF_CARDS if _only_draws(facts) else (),
         ("cuda-device-order-differs",) if _ordered_by_bus(facts) else (),
         _OF_ACCESS if _open_to_all(facts) else (),
+        _of_other_makers(facts),
+        ("wrong-hsa-override",) if _numbered_alone(facts) else (),
         ("secure-boot-module-unsigned",) if any(one.get("secure_boot") is False for one in platforms) else (),
     )
+
+
+def _of_other_makers(facts: Facts) -> set[str]:
+    """Causes that stop another maker's cards than those which were seen; a Jetson's beside a card of its own."""
+    seen = {str(card.get("vendor")) for card in facts.of(Gpu) if card.get("vendor")}
+    others = {row.id for row in causes().values() if row.makers and seen and not seen.intersection(row.makers)}
+    on_cards = any(card.get("integrated") is False for card in facts.of(Gpu)) and not facts.of(Jetson)
+    return others | ({"jetson-generic-wheel", "container-runtime-without-jetson-support"} if on_cards else set())
 
 
 def _by_messages(facts: Facts) -> set[str]:
@@ -43,6 +54,12 @@ def _ordered_by_bus(facts: Facts) -> bool:
     """Whether CUDA is told to count cards as nvidia-smi does."""
     told = (one for one in facts.of(Variable) if one.get("name") == "CUDA_DEVICE_ORDER")
     return any(one.get("value") == "PCI_BUS_ID" for one in told)
+
+
+def _numbered_alone(facts: Facts) -> bool:
+    """Whether overrides are set, each for one node of several: such a one renames no other card."""
+    told = [str(one.name) for one in facts.of(Variable) if str(one.get("name", "")).startswith(_OVERRIDE)]
+    return bool(told) and _OVERRIDE not in told
 
 
 def _open_to_all(facts: Facts) -> bool:

@@ -2,10 +2,12 @@
 
 from typing import Any, NamedTuple
 
-from rigup.diagnosis.findings import Finding
+from rigup.diagnosis.findings import Finding, is_guess
+from rigup.diagnosis.rules.rocm import harms
 from rigup.diagnosis.verifications import failed_on, proven_on, said_of
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.torch_builds import index_url, newest_build
+from rigup.knowledge.torch_changes import ever_built, of_amds_index
 from rigup.language import _
 from rigup.machine.kinds import Driver, Platform, Torch, Variable
 from rigup.machine.store import Facts
@@ -13,6 +15,8 @@ from rigup.machine.store import Facts
 OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 Device = dict[str, Any]
 _RUNTIMES = {"nvidia": "cuda", "amd": "hip"}
+_MODULES = {"nvidia": "nvidia", "nouveau": "nvidia", "amdgpu": "amd"}
+_OF_ONE_PROGRAM = ("library", "framework", "program")  # layers of what may fail while the card computes for others
 _NAMES = {"nvidia": "cuda", "amd": "cuda", "apple": "mps", "intel": "xpu"}  # torch's own names of devices
 
 
@@ -27,14 +31,19 @@ class State(NamedTuple):
 def device_states(devices: list[Device], findings: list[Finding], titles: list[str], facts: Facts) -> None:
     """Add `state`, `because` and `next` to each device of the inventory. `titles` are those of the findings."""
     for device in devices:
-        told = _fault(device, findings, titles) or _failed(device, facts) or _proven(device, facts)
+        told = _fault(device, findings, titles, facts) or _failed(device, facts) or _proven(device, facts)
         told = told or _doubt(device, findings, titles) or _by_build(device, facts)
         device.update(state=told.state, because=told.because, next=told.following)
 
 
-def _fault(device: Device, findings: list[Finding], titles: list[str]) -> State | None:
-    """A grounded error about this device, or about the whole machine."""
+def _fault(device: Device, findings: list[Finding], titles: list[str], facts: Facts) -> State | None:
+    """A grounded error about this device, or about the whole machine; what one program lacks stops no card that computes for another."""
+    works = any(
+        torch.get("available") and made_for(torch, device.get("vendor", ""), facts) for torch in facts.of(Torch)
+    )
     for finding, title in zip(findings, titles, strict=True):
+        if works and not finding.subject.name and finding.row.layer in _OF_ONE_PROGRAM:
+            continue
         if finding.severity == "error" and finding.confidence != "possible" and _concerns(finding, device):
             return State("no", title, _("Mend {cause} first.").format(cause=finding.cause))
     return None
@@ -43,7 +52,8 @@ def _fault(device: Device, findings: list[Finding], titles: list[str]) -> State 
 def _doubt(device: Device, findings: list[Finding], titles: list[str]) -> State | None:
     """An error that is no more than possible: then nobody can say that nothing speaks against the device."""
     for finding, title in zip(findings, titles, strict=True):
-        if finding.severity == "error" and finding.confidence == "possible" and _concerns(finding, device):
+        loud = finding.severity == "error" or (is_guess(finding) and finding.severity != "note")
+        if loud and finding.confidence == "possible" and _concerns(finding, device):
             return State("on-trial", title, "")
     return None
 
@@ -57,8 +67,10 @@ def _concerns(finding: Finding, device: Device) -> bool:
         for gpu in finding.params.values()
         if hasattr(gpu, "fields") and "vendor" in gpu.fields
     }
-    makers |= {maker for maker in _NAMES if maker in finding.cause or finding.params.get("vendor") == maker}
-    makers |= {"nvidia"} if "nvml" in finding.cause else set()
+    makers |= {maker for maker in _NAMES if finding.params.get("vendor") == maker} | set(finding.row.makers)
+    makers |= {
+        maker for module, maker in _MODULES.items() if str(finding.params.get("module") or "").startswith(module)
+    }
     return not makers or device.get("vendor") in makers
 
 
@@ -87,7 +99,7 @@ def _by_build(device: Device, facts: Facts) -> State:
     builds = [torch for torch in facts.of(Torch) if made_for(torch, vendor, facts)]
     coded = [torch for torch in builds if torch.get("code")]
     fitting = [torch for torch in coded if isa and runs_on(isa, torch.code)]
-    if vendor == "amd" and _overridden(facts):
+    if vendor == "amd" and _overridden(device, facts):
         return State("on-trial", _("an override tells the runtime that it is another chip"), _try_it(vendor))
     if fitting or any(torch.get("available") for torch in builds):
         return State("expected", _("the torch that is here has code for it"), _try_it(vendor))
@@ -95,6 +107,18 @@ def _by_build(device: Device, facts: Facts) -> State:
         return State("expected", _("a torch for it is here"), _try_it(vendor))
     if coded and isa:
         return State("no", _("no torch that is here has code for {isa}").format(isa=isa), _install(device, facts))
+    return _without_torch(device, facts)
+
+
+def _without_torch(device: Device, facts: Facts) -> State:
+    """No torch is here, or none that is for this maker's cards."""
+    vendor, isa = device.get("vendor", ""), device.get("isa")
+    if any(torch.knows("version") and torch.get("available") is False for torch in facts.of(Torch)):
+        return State("no", _("the torch that is here is not built for it"), _install(device, facts))
+    if vendor in _RUNTIMES and not isa and not device.get("name"):
+        return State("on-trial", _("nothing here tells which chip it has"), "")
+    if not _has_builds(device, facts):
+        return State("on-trial", _("no build of torch is known for it"), "")
     return State("expected", _unopposed(facts), _install(device, facts))
 
 
@@ -105,6 +129,21 @@ def _unopposed(facts: Facts) -> str:
     if facts.of(Torch):
         return _("nothing speaks against it; no torch for it was seen")
     return _("nothing speaks against it; no torch was seen")
+
+
+def _has_builds(device: Device, facts: Facts) -> bool:
+    """Whether the tables know a build for the chip, on this system; of Apple's chips all are served."""
+    vendor, isa = device.get("vendor", ""), str(device.get("isa") or "")
+    system = next(
+        (str(one.get("system")) for one in facts.of(Platform) if one.get("system") and not one.get("wsl")), "linux"
+    )
+    if vendor == "apple":
+        return True
+    if vendor == "intel":
+        return system != "macos"
+    if system == "macos" or not isa:
+        return False
+    return ever_built(isa, system) or ever_built(isa, "linux") or of_amds_index(isa, system) is not None
 
 
 def made_for(torch: Torch, vendor: str, facts: Facts) -> bool:
@@ -136,5 +175,16 @@ def _install(device: Device, facts: Facts) -> str:
     return _("Install a build for it: {command}").format(command=command)
 
 
-def _overridden(facts: Facts) -> bool:
-    return any(v.get("name", "").startswith(OVERRIDE) and v.get("value") for v in facts.of(Variable))
+def _overridden(device: Device, facts: Facts) -> bool:
+    """By a variable for all cards, or by one whose number is the card's node; where nobody tells that, whose chip such a name suits."""
+    set_ = [v for v in facts.of(Variable) if str(v.get("name", "")).startswith(OVERRIDE) and v.get("value")]
+    for variable in set_:
+        number = str(variable.name).removeprefix(OVERRIDE).removeprefix("_")
+        node = device.get("kfd_node")
+        if (
+            not number
+            or (node is not None and str(node) == number)
+            or (node is None and not harms(str(device.get("isa") or ""), str(variable.value)))
+        ):
+            return True
+    return False

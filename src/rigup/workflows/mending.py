@@ -55,7 +55,8 @@ def _mended(findings: list[Answer], site: "Site", here: bool) -> Answer:
 
     kinds = {step["kind"] for finding in findings for fix in finding["fixes"] for step in fix["steps"]}
     told = [{**finding, "fixes": [mended(fix, site) for fix in finding["fixes"]]} for finding in findings]
-    plan = _plan(site, here) if kinds & set(OF_THE_STACK) and site.devices and _wants_a_stack(kinds, site) else None
+    wanted = kinds & set(OF_THE_STACK) and site.devices and _wants_a_stack(kinds, site)
+    plan = _plan(site, here, _release(findings)) if wanted else None
     return {"findings": told, "plan": plan and {**plan, "steps": _with_removals(plan["steps"], told)}}
 
 
@@ -72,15 +73,32 @@ def _with_removals(steps: list[Answer], findings: list[Answer]) -> list[Answer]:
     return [*steps[:at], *gone, *steps[at:]]
 
 
-def _plan(site: "Site", here: bool) -> Answer | None:
-    """The stack that the machine would be given for the frameworks which are there."""
+def _release(findings: list[Answer]) -> str:
+    """The torch that the doctor's first way names: the plan is to install the same."""
+    first = [step for finding in findings for fix in finding["fixes"][:1] for step in fix["steps"]]
+    named = (step["params"]["torch"] for step in first if step["kind"] in ("install-torch", "install-torch-with-audio"))
+    return next(named, "")
+
+
+def _plan(site: "Site", here: bool, release: str) -> Answer | None:
+    """The stack that the machine would be given for the frameworks which are there.
+
+    Args:
+        site: the machine.
+        here: whether it is this one, so that a resolver can be asked.
+        release: of torch, which the doctor names; another is taken where it cannot be had. "" for any.
+
+    """
     from rigup.plan.answer import answer
     from rigup.plan.resolution.resolve import resolved
     from rigup.stack.choose import choose
     from rigup.stack.wish import Wish
 
     there = tuple(name for name in _FRAMEWORKS if name in site.installed) or ("torch",)
-    choice = choose(Wish(packages=there), site)
+    same = tuple(f"torch=={release}" if name == "torch" and release else name for name in there)
+    choice = choose(Wish(packages=same), site)
+    if not choice.possible and same != there:
+        choice = choose(Wish(packages=there), site)
     served = any(told.served for _device, told in choice.devices)
     if choice.possible and served:
         found = resolved(choice, here=here)

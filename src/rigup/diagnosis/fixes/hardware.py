@@ -102,6 +102,13 @@ def whether_its_firmware_can_be_left_out(
     return {"closed": "0"} if flavour == "proprietary" else {"without": "0", "flavour": "proprietary"}
 
 
+@mends("oom-model-too-large")
+def length_that_the_message_names(said: Symptom = seen("vllm-cache-shorter-than-context")) -> Params:
+    """vLLM tells how many tokens there is room for."""
+    room = said.get("fits") or said.get("length")
+    return {"shorter": f"--max-model-len {room}"} if room else {}
+
+
 @mends("oom-fragmentation")
 def setting_where_the_message_has_no_figures(
     knew: Params, tensorflow: Symptom | None = seen("tf-out-of-memory", "tf-allocator-figures"), platform: Platform | None = one(system="windows"),

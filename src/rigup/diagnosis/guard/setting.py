@@ -89,7 +89,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
     return Setting(
         world=finding.place.world or _only_world(facts),
         wsl=wsl,
-        system="linux" if wsl else systems.pop() if len(systems) == 1 else _only_system(finding),
+        system="linux" if wsl or system else systems.pop() if len(systems) == 1 else _only_system(finding),
         distribution=str(system.get("id")) if system else "",
         family=str(system.get("id")) if system else _family(finding, facts),
         release=str(system.get("version") or "") if system else "",
@@ -192,6 +192,6 @@ def _branch(finding: Finding, facts: Facts) -> str:
 
 def _shared(facts: Facts) -> bool:
     """Whether the text, or the machine, shows a cluster's node."""
-    slurm = any(map(bool, (facts.of(JobRequest), facts.of(SlurmNode), facts.of(SlurmSetting))))
+    slurm = bool(facts.of(JobRequest)) or bool(facts.of(SlurmNode)) or bool(facts.of(SlurmSetting))
     pods = any(world.get("container") == "kubernetes" for world in facts.of(World))
     return bool(slurm or pods or facts.heard(*_NODES))

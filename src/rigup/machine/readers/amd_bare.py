@@ -102,7 +102,7 @@ def _owner(path: str) -> str:
 
 
 # What only AMD's runtimes read: a line of it means the same wherever it stands.
-_OURS = r"(?P<name>HSA_OVERRIDE_GFX_VERSION|ROCR_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|GPU_DEVICE_ORDINAL)"
+_OURS = r"(?P<name>HSA_OVERRIDE_GFX_VERSION(?:_\d{1,2})?|ROCR_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|GPU_DEVICE_ORDINAL)"
 
 
 @reads(adds=(Variable,), marks=("HSA_OVERRIDE_GFX_VERSION", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"), rank=-1, process="shell")  # fmt: skip

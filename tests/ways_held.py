@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from rigup.diagnosis.rules.rocm import harms
 from rigup.knowledge.gpus import driver_branch_for
 from rigup.knowledge.package_managers import package_manager
 from rigup.knowledge.torch_builds import builds, companions
@@ -108,8 +109,8 @@ def no_other_systems_package_manager(way: Way) -> Iterator[str]:
         used = {family for family, own in MANAGERS.items() if words(argv) & set(own)}
         if step["where"] == "host-of-container" and way.inside:
             continue
-        if used and not way.facts("distributions") and way.system != "linux" and not way.facts("platforms"):
-            yield f"{used} where nobody tells the distribution: {argv}"
+        if len(used) > 1:
+            yield f"of two systems at once: {argv}"
         elif used and way.families and not used <= way.families:
             yield f"{used} on {way.families}: {argv}"
 
@@ -176,9 +177,11 @@ def no_override_that_breaks_another_card(way: Way) -> Iterator[str]:
         return
     for step in way.steps:
         told = step["params"].get("name", ""), step["params"].get("option", "")
-        override = told[0] == "HSA_OVERRIDE_GFX_VERSION" or "HSA_OVERRIDE_GFX_VERSION=" in told[1]
-        if override and "unset" not in step["kind"] and step["kind"] != "override-by-node":
-            yield f"{step['title']}: for every card of {sorted(chips)}"
+        plain = told[0] == "HSA_OVERRIDE_GFX_VERSION" or "HSA_OVERRIDE_GFX_VERSION=" in told[1]
+        value = step["params"].get("value") or told[1].rpartition("=")[2]
+        broken_by_it = sorted(chip for chip in chips if harms(chip, value))
+        if plain and "unset" not in step["kind"] and step["kind"] != "override-by-node" and broken_by_it:
+            yield f"{step['title']}: breaks {broken_by_it}"
 
 
 def no_unit_of_sleep_is_started(way: Way) -> Iterator[str]:

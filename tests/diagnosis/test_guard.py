@@ -1,0 +1,206 @@
+"""The guard that every way to mend passes: what it drops, changes and spells out; and that each invariant of the ways can be broken."""
+
+import copy
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rigup.diagnosis.answer import diagnose
+from ways_held import HELD, Way, broken
+
+SHARED = Path(__file__).parents[3] / "shared"
+CASES = sorted(path.parent.name for path in (SHARED / "cases").glob("*/case.json")) if SHARED.is_dir() else []
+UBUNTU = 'ID=ubuntu\nVERSION_ID="24.04"\nPRETTY_NAME="Ubuntu 24.04.1 LTS"\n'
+TOOLKIT = 'docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].\n'
+MISMATCH = "The detected CUDA version (10.1) mismatches the version that was used to compile\nPyTorch (12.1). Please make sure to use the same CUDA versions.\n"
+NVCC = "nvcc: NVIDIA (R) Cuda compiler driver\nCuda compilation tools, release 10.1, V10.1.243\n"
+P100 = "GPU 0: Tesla P100-PCIE-16GB (UUID: GPU-8a7b6c5d-1111-2222-3333-444455556666)\n"
+OLD_DRIVER = "| NVIDIA-SMI 410.79       Driver Version: 410.79       CUDA Version: 10.0     |\nRuntimeError: The NVIDIA driver on your system is too old (found version 10000).\n"
+REBUILD = "Error! Bad return status for module build on kernel: 6.8.0-49-generic (x86_64)\n/var/lib/dkms/nvidia/{version}/build/nvidia/nv-acpi.c:88:12: error: implicit declaration of function\n"
+
+
+@pytest.fixture
+def first(tmp_path):
+    """The first finding of a pasted text."""
+
+    def finding(body):
+        (tmp_path / "said.txt").write_text(body, "utf-8")
+        return diagnose(str(tmp_path / "said.txt"))["findings"][0]
+
+    return finding
+
+
+def titles(finding):
+    return [way["title"] for way in finding["fixes"]]
+
+
+def commands(finding):
+    return [" ".join(argv) for way in finding["fixes"] for step in way["steps"] for argv in step["commands"]]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_ways_of_every_shared_case_hold(name, tmp_path):
+    shutil.copytree(SHARED / "cases" / name, tmp_path / "case", ignore=shutil.ignore_patterns("case.json"))
+    assert not broken(diagnose(str(tmp_path / "case")))
+
+
+# -- what is dropped, changed and spelt out
+def test_conda_is_not_offered_in_a_venv(first):
+    inside = '  File "/mnt/work/venv/lib/python3.9/site-packages/torch/utils/cpp_extension.py", line 413, in _check_cuda_version\n'
+    assert not any("conda" in one for one in commands(first(inside + MISMATCH + NVCC)))
+    elsewhere = inside.replace("/mnt/work/venv", "/home/ada/miniconda3/envs/work")
+    assert any("conda" in one for one in commands(first(elsewhere + MISMATCH + NVCC)))
+
+
+def test_where_the_system_is_not_known_nothing_is_half_said(first):
+    (way,) = first(TOOLKIT)["fixes"]
+    words, engine = way["steps"]
+    assert "nvidia-container-toolkit" in words["title"]
+    assert not words["commands"]
+    assert engine["commands"] == [
+        ["nvidia-ctk", "runtime", "configure", "--runtime=docker"],
+        ["systemctl", "restart", "docker"],
+    ]
+
+
+def test_where_it_is_known_the_toolkit_is_installed_by_a_command(first):
+    said = commands(first("$ cat /etc/os-release\n" + UBUNTU + TOOLKIT))
+    assert any(one.startswith("apt-get install") and "nvidia-container-toolkit" in one for one in said), said
+
+
+def test_the_package_managers_own_words_tell_the_family(first):
+    failed = "Error! Bad return status for module build on kernel: 6.11.0-8-generic (x86_64)\nSetting up amdgpu-dkms (1:6.8.5.60202-2041575.24.04) ...\n"
+    assert not commands(first(failed))
+    assert "apt-get purge -y amdgpu-dkms" in commands(
+        first(failed + "E: Sub-process /usr/bin/dpkg returned an error code (1)\n")
+    )
+
+
+def test_a_driver_is_installed_by_the_commands_of_the_release(first):
+    said = commands(first("$ cat /etc/os-release\n" + UBUNTU + P100 + OLD_DRIVER))
+    assert "ubuntu-drivers install nvidia:580" in said, said
+
+
+@pytest.mark.parametrize(("system", "release"), [("ubuntu", "16.04"), ("centos", "7")])
+def test_a_release_that_the_tables_no_longer_know_gets_no_commands_of_a_newer_one(first, system, release):
+    told = f'$ cat /etc/os-release\nID={system}\nVERSION_ID="{release}"\n'
+    found = first(told + P100 + OLD_DRIVER)
+    assert any("580" in title for title in titles(found))
+    assert not [one for one in commands(found) if "ubuntu-drivers" in one or one.startswith("dnf")]
+
+
+def test_nobody_joins_a_group_twice(first):
+    nodes = "Failed to initialize NVML: Insufficient Permissions\n$ ls -l /dev/nvidia*\ncrw-rw---- 1 root video 195,   0 Feb 15 19:37 /dev/nvidia0\n$ groups\n{groups}\n"
+    assert any("group video" in title for title in titles(first(nodes.format(groups="ada users wheel"))))
+    assert not any("group video" in title for title in titles(first(nodes.format(groups="ada users video"))))
+
+
+def test_an_old_board_has_no_better_slot(first):
+    refused = "kfd kfd: amdgpu: skipped device 1002:67df, PCI rejects atomics\nCPU: {cpu}\n"
+    assert any("slot" in title for title in titles(first(refused.format(cpu="Intel Core i7-9700K"))))
+    assert not any("slot" in title for title in titles(first(refused.format(cpu="Intel Xeon X5650"))))
+
+
+@pytest.mark.parametrize(("version", "newer"), [("390.157", False), ("470.223.02", False), ("535.129.03", True)])
+def test_no_driver_is_newer_than_a_legacy_branch(first, version, newer):
+    said = titles(first(REBUILD.format(version=version)))
+    assert said
+    assert any("newer release of the NVIDIA driver" in title for title in said) is newer, said
+
+
+def test_a_node_of_others_is_drained_before_its_gpu_is_reset(first):
+    broken_memory = (
+        "NVRM: Xid (PCI:0000:3b:00): 48, pid=1234, An uncorrectable double bit error (DBE) has been detected on GPU.\n"
+    )
+    alone = first(broken_memory)["fixes"][0]["steps"]
+    assert alone[0]["kind"] != "drain-node"
+    shared = first("#!/bin/bash\n#SBATCH --gpus=1\nsrun python train.py\n" + broken_memory)["fixes"][0]["steps"]
+    assert shared[0]["kind"] == "drain-node"
+
+
+def test_what_is_shown_to_tell_the_family_twice_pins_the_newer_one(first):
+    body = "ImportError: /v/torch/lib/libtorch_cuda.so: undefined symbol: ncclMemFree\n[pip3] nvidia-nccl-cu11==2.14.3\n[pip3] nvidia-nccl-cu12==2.27.3\n"
+    assert any("--no-deps" in one and "nvidia-nccl-cu12==2.27.3" in one for one in commands(first(body)))
+
+
+def test_a_length_that_the_message_names_is_named(first):
+    said = "ValueError: The model's max seq len (131072) is larger than the maximum number of tokens that can be stored in KV cache ({room}). Try decreasing `max_model_len`.\n"
+    assert titles(first(said.format(room="28560")))[0] == "start the program with --max-model-len 28560"
+
+
+def test_each_way_ends_with_what_shows_that_it_worked(first):
+    for way in first(P100 + OLD_DRIVER)["fixes"]:
+        assert way["check"]["title"].startswith("it worked if")
+
+
+# -- the invariants can be broken
+def answer(**machine):
+    """An answer with one way that breaks nothing."""
+    step = {
+        "kind": "restart-machine",
+        "params": {},
+        "title": "restart the machine",
+        "where": "here",
+        "root": True,
+        "commands": [["systemctl", "reboot"]],
+    }
+    check = {"title": "it worked if this lists the card", "commands": [["nvidia-smi", "-L"]], "where": "here"}
+    fix = {"title": step["title"], "steps": [step], "check": check}
+    finding = {"cause": "x", "severity": "error", "guess": False, "place": "", "mends": "", "fixes": [fix]}
+    return {"machine": machine, "findings": [finding]}
+
+
+PLANTED = {
+    "no_other_systems_package_manager": ({"distributions": [{"id": "fedora"}]}, {"commands": [["apt-get", "install", "-y", "x"]]}),
+    "no_linux_on_windows": ({"platforms": [{"system": "windows"}]}, {"commands": [["systemctl", "restart", "x"]]}),
+    "no_kernel_work_inside": ({"platforms": [{"system": "linux", "wsl": 2}]}, {"commands": [["modprobe", "nvidia"]]}),
+    "no_other_engines_words": ({"worlds": [{"container": "apptainer"}]}, {"title": "restart it with docker restart", "commands": []}),
+    "no_branch_past_a_cards_last": (
+        {"accelerators": [{"vendor": "nvidia", "isa": "sm_61"}]}, {"kind": "install-driver", "params": {"branch": "595"}, "commands": []},
+    ),
+    "no_override_that_breaks_another_card": (
+        {"accelerators": [{"vendor": "amd", "isa": "gfx1032"}, {"vendor": "amd", "isa": "gfx1201"}]},
+        {"kind": "set-variable", "params": {"name": "HSA_OVERRIDE_GFX_VERSION", "value": "10.3.0"}, "commands": []},
+    ),
+    "no_unit_of_sleep_is_started": ({}, {"commands": [["systemctl", "enable", "--now", "nvidia-suspend"]]}),
+    "no_conda_in_a_venv": ({"python_envs": [{"kind": "venv"}]}, {"commands": [["conda", "install", "-y", "cuda-nvcc"]]}),
+    "every_torch_is_in_the_tables": (
+        {}, {"commands": [["python", "-m", "pip", "install", "torch==9.9.9", "--index-url", "https://download.pytorch.org/whl/cu126"]]},
+    ),
+    "titles_hold_what_commands_do": ({}, {"title": "install the headers, and build", "commands": [["dkms", "autoinstall"]]}),
+    "nothing_half_filled": ({}, {"title": "install {packages}"}),
+    "others_jobs_end_first": ({"job_requests": [{"script": "a.sh"}]}, {}),
+    "nothing_that_is_there_already": (
+        {"accounts": [{"groups": ["video"]}]}, {"kind": "join-group-yourself", "params": {"group": "video"}, "commands": []},
+    ),
+}  # fmt: skip
+
+
+def test_a_sound_way_breaks_nothing():
+    assert not broken(answer())
+
+
+@pytest.mark.parametrize("held", [held for held in HELD if held.__name__ != "it_ends_with_a_check"])
+def test_each_invariant_sees_the_way_that_was_planted_for_it(held):
+    machine, changed = PLANTED[held.__name__]
+    planted = answer(**machine)
+    planted["findings"][0]["fixes"][0]["steps"][0].update(copy.deepcopy(changed))
+    assert any(f": {held.__name__}: " in told for told in broken(planted))
+
+
+def test_a_way_without_a_check_is_seen():
+    planted = answer()
+    planted["findings"][0]["fixes"][0]["check"] = None
+    assert any("it_ends_with_a_check" in told for told in broken(planted))
+
+
+def test_a_cause_without_any_way_is_seen():
+    planted = answer()
+    planted["findings"][0]["fixes"] = []
+    assert broken(planted) == ["x: nothing is said of how to mend it"]
+
+
+def test_every_invariant_has_a_planted_way():
+    assert {held.__name__ for held in HELD} == {*PLANTED, "it_ends_with_a_check"}
+    assert Way(answer(), answer()["findings"][0], answer()["findings"][0]["fixes"][0]).system == ""
