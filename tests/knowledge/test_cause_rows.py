@@ -9,6 +9,7 @@ import rigup.diagnosis.fixes
 import rigup.diagnosis.rules.pasted  # noqa: F401  (registers them, and all others)
 from rigup.diagnosis.findings import SEVERITIES
 from rigup.diagnosis.rule import MENDS, RULES
+from rigup.diagnosis.rule_rows import rules_of_rows
 from rigup.diagnosis.wording import holes
 from rigup.knowledge.doctor_tables import causes, elsewhere, layers, signatures, texts
 from rigup.machine.facts import kinds
@@ -64,7 +65,7 @@ def test_some_fix_can_always_be_told(cause):
     assert (
         plain
         or cause in MENDS
-        or any(rule.cause == cause for rule in RULES)
+        or any(rule.cause == cause for rule in (*RULES, *rules_of_rows()))
         or any(row.means == cause for row in signatures())
     )
 
@@ -80,7 +81,7 @@ def test_what_explains_has_no_circle():
 
 def test_every_cause_can_be_found():
     """By a rule, or by a message that decides alone."""
-    ways = {rule.cause for rule in RULES} | {row.means for row in signatures()}
+    ways = {rule.cause for rule in (*RULES, *rules_of_rows())} | {row.means for row in signatures()}
     assert set(CAUSES) <= ways, set(CAUSES) - ways
 
 

@@ -202,3 +202,28 @@ def test_a_card_that_nothing_else_tells_apart_has_one_name_from_both_sides(one, 
     )
     assert [found.subject for found in differences(before, after)] == ["gfx1100"]
     assert [found.subject for found in differences(after, before)] == ["gfx1100"]
+
+
+CARDS = "GPU {0}: NVIDIA GeForce RTX 3090 (UUID: GPU-0a0b0c0d-1111-2222-3333-44445555660{0})\n"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        (CARDS.format(0) + CARDS.format(1), CARDS.format(0), False),
+        (CARDS.format(0), CARDS.format(0) + CARDS.format(1), False),
+        (CARDS.format(0), CARDS.format(1).replace("GPU 1", "GPU 0"), False),
+        (CARDS.format(0), CARDS.format(0), True),
+        (
+            CARDS.format(0),
+            "01:00.0 VGA compatible controller: NVIDIA Corporation GA102 [GeForce RTX 3090] (rev a1)\n",
+            True,
+        ),
+    ],
+)
+def test_lists_with_other_cards_are_never_equal(one, other, equal, tmp_path):
+    made = []
+    for number, body in enumerate((one, other)):
+        (tmp_path / f"{number}.txt").write_text(body)
+        made.append(portrait(look(open_source(str(tmp_path / f"{number}.txt")))))
+    assert (differences(*made) == []) is equal

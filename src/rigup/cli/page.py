@@ -34,7 +34,7 @@ white-space:pre-wrap;font:14px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,"
 .rigup table{border-collapse:collapse;width:100%;margin:.5rem 0}.rigup th,.rigup td{text-align:left;vertical-align:top;
 padding:.35rem .6rem;border-bottom:1px solid var(--line)}.rigup th{font-weight:600;white-space:nowrap}.rigup td.soft{min-width:9rem}.rigup article h2{margin-top:.25rem}.rigup td ul{margin:0}.rigup ul,.rigup ol{margin:.4rem 0;padding-left:1.4rem}
 .rigup td.good,.rigup td.bad,.rigup td.weak,.rigup td.open{font-weight:700;width:1rem}.rigup td.good{color:var(--good)}.rigup td.bad{color:var(--bad)}
-.rigup td.weak,.rigup td.open{color:var(--warn)}.rigup footer{margin-top:2rem;border-top:1px solid var(--line);font-size:.9rem}
+.rigup td.weak,.rigup td.open{color:var(--warn)}.rigup td.what{white-space:nowrap}.rigup footer{margin-top:2rem;border-top:1px solid var(--line);font-size:.9rem}
 .rigup button{float:right;margin:.3rem .3rem 0 .5rem;font:inherit;font-size:.85rem;color:var(--ink);background:var(--paper);border:1px solid var(--line);
 border-radius:4px;padding:.15rem .6rem;cursor:pointer}.rigup summary{cursor:pointer;font-weight:600}.rigup details{margin:.75rem 0}
 @media print{.rigup button{display:none}.rigup{max-width:none;padding:0;font-size:11pt;--paper:#fff;--ink:#000;--soft:#444;--line:#999;--well:#fff;--bad:#a40e26;
@@ -197,8 +197,8 @@ def _commands(step: Answer) -> str:
 def _looked_at(answer: Answer) -> Iterator[str]:
     """What was looked at, a row for each."""
     rows = [
-        f'<tr><td class="{line.mark}">{_SIGNS[line.mark]}</td><td>{_said(line.title)}</td><td>{_said(" · ".join(line.facts))}'
-        + (f'<br><span class="soft">{_said(line.state)}</span>' if line.state else "")
+        f'<tr><td class="{line.mark}">{_SIGNS[line.mark]}</td><td class="what">{_said(line.title)}</td><td>{_said(" · ".join(line.facts))}'
+        + "".join(f'<br><span class="soft">{_said(said)}</span>' for said in line.state.split("\n") if said)
         + "</td></tr>"
         for line in overview(answer, 1)
     ]

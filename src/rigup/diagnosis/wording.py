@@ -6,6 +6,7 @@ from typing import Any
 
 from rigup.knowledge.patterns import late
 from rigup.machine.facts import Fact
+from rigup.machine.texts import is_typed
 
 _HOLE = late(r"\{(\w+)(?:\.(\w+))?\}")
 
@@ -56,13 +57,7 @@ def flat(params: dict[str, Any]) -> dict[str, str]:
     return told
 
 
-# What was typed, and not answered: a prompt of a shell, of Windows or of Python, and what follows it.
-_TYPED = late(
-    r"^\s*(?:\([\w. -]{1,40}\) ?)?(?:[$#%❯➜] |>>> |In \[\d{1,4}\]: |(?:PS )?[A-Z]:\\[^>\n]{0,120}> ?|[\w.-]{1,40}@[\w.-]{1,60}[^$#%>\n]{0,60}[$#%>] )"
-)
-
-
 def answered(evidence: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Evidence without what somebody only typed, where an answer is among it."""
-    said = [line for line in evidence if not _TYPED.match(str(line["value"] or ""))]
+    said = [line for line in evidence if not is_typed(str(line["value"] or ""))]
     return said if any(line["value"] for line in said) else evidence

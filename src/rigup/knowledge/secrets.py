@@ -59,13 +59,23 @@ def words(about: str) -> frozenset[str]:
 
 
 @remembered
-def _kept() -> re.Pattern[str]:
-    return re.compile("|".join(fnmatch.translate(name) for name in sorted(words("kept variable"))))
+def _kept() -> tuple[frozenset[str], tuple[str, ...], re.Pattern[str] | None]:
+    """Names, beginnings of names, and the other patterns: hundreds of names in one pattern take long to compile."""
+    names = words("kept variable")
+    plain = frozenset(name for name in names if not _WILD.intersection(name))
+    begin = tuple(sorted(name[:-1] for name in names if name[-1:] == "*" and not _WILD.intersection(name[:-1])))
+    other = sorted(name for name in names - plain if name[:-1] not in begin or name[-1] != "*")
+    return plain, begin, re.compile("|".join(map(fnmatch.translate, other))) if other else None
+
+
+_WILD = frozenset("*?[")
 
 
 def is_kept(variable: str) -> bool:
     """Whether a variable's value is needed to judge a machine; of others the name is enough."""
-    return _kept().match(variable) is not None and not is_secret(variable)
+    plain, begin, other = _kept()
+    known = variable in plain or variable.startswith(begin) or bool(other and other.match(variable))
+    return known and not is_secret(variable)
 
 
 _PARTS = late(r"[^\W\d_]*[^\W\d_a-zA-Z][^\W\d_]*|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from rigup.knowledge.doctor_tables import Signature, Wording, signature
 from rigup.knowledge.patterns import late
-from rigup.machine.facts import Fact, Place, Reading, kinds
+from rigup.machine.facts import Fact, Place, Reading, Where, kinds
 from rigup.machine.kinds import Symptom
 from rigup.machine.limits import Clock
 from rigup.machine.literals import said_by
-from rigup.machine.texts import Hit, Text
+from rigup.machine.texts import Hit, Text, is_typed
 
 _MISSED = r"\b(?:no|nor|neither|never|without|not any|nothing like|(?:do|did|could|can)(?:n.t|not| not) (?:see|get|find|have))(?: (?:any|an?|the|such|single|more))?"
 _DENIED = late(r"(?i)" + _MISSED + r"(?: \w{1,12})? ?[`\"'“*]{1,3}$")  # "there is no `GPU has fallen off`": a quotation
@@ -57,9 +57,18 @@ def _denied(row: Signature, hit: Hit) -> bool:
 def _symptom(row: Signature, hit: Hit) -> Symptom:
     groups = {name: value.strip() for name, value in hit.found().items()}
     symptom = hit.states(Symptom, **{**groups, "id": row.says or row.id})
+    said = symptom.fields["id"]
+    if "\n" in hit.match[0].strip() and is_typed(said.where.text):
+        symptom.fields["id"] = said._replace(where=_answer_of(hit))
     symptom.spread = row.scope
     symptom.place = _told(row, hit).at(row.scope)
     return symptom
+
+
+def _answer_of(hit: Hit) -> Where:
+    """The last line of a message that begins with what somebody typed."""
+    told = hit.match[0].rstrip()
+    return hit.text.where(hit.match.start() + told.rfind("\n") + 1)
 
 
 def _told(row: Signature, hit: Hit) -> Place:

@@ -16,6 +16,7 @@ _MODELS = frozenset(
 CUT = "..."  # how nvidia-smi ends a name that its table has no room for
 _MARKS = late(r"\((?:r|tm|c)\)", re.IGNORECASE)
 _WORDS = late(r"[a-z0-9]+")
+_MOBILE = late(r"\b(?:max-q ?/ ?mobile|mobile ?/ ?max-q|max-q|mobile)\b")  # what the maker calls a laptop's
 
 
 @functools.lru_cache(4096)
@@ -25,7 +26,7 @@ def words(name: str) -> tuple[frozenset[str], ...]:
     Makers and marks are left out; of "Navi 31 [Radeon RX 7900 XT/7900 XTX]" the names in brackets count.
     """
     inner = re.search(r"\[([^\]]+)\]", name)
-    plain = _MARKS.sub(" ", inner[1] if inner else name).lower()
+    plain = _MOBILE.sub("laptop", _MARKS.sub(" ", inner[1] if inner else name).lower())
     return tuple(frozenset(_WORDS.findall(part)) - _MAKERS for part in re.split(r" ?/ ?", plain))
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from rigup.knowledge.doctor_tables import Speaker, speakers
 from rigup.knowledge.needs import Need
+from rigup.knowledge.patterns import late
 from rigup.machine.facts import Fact, Place, Reading, Where
 from rigup.machine.limits import MOST_ROW_SECONDS
 from rigup.machine.literals import literals_in, places_of
@@ -273,3 +274,14 @@ class Hit:
         """Where a group, or the whole match, stands."""
         told = group in self.match.groupdict() and self.match[group] is not None
         return self.text.where(self.match.start(group) if told else self.start)
+
+
+# A prompt of a shell, of Windows or of Python, and what follows it.
+_TYPED = late(
+    r"\s*(?:\([\w. -]{1,40}\) ?)?(?:[$#%❯➜] |>>> |In \[\d{1,4}\]: |(?:PS )?[A-Z]:\\[^>\n]{0,120}> ?|[\w.-]{1,40}@[\w.-]{1,60}[^$#%>\n]{0,60}[$#%>] )"
+)
+
+
+def is_typed(line: str) -> bool:
+    """Whether somebody typed a line: what it says is a question, and no answer."""
+    return _TYPED.match(line) is not None

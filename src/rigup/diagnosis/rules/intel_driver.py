@@ -38,12 +38,13 @@ def kernel_older_than_the_card(
 
 @rule("intel-compute-runtime-missing", "likely")
 def torch_for_intel_without_its_runtime(
-    torch: Torch, distribution: Distribution, _card: Gpu = one(vendor="intel", driver=_DRIVERS),
+    torch: Torch, distribution: Distribution, card: Gpu = one(vendor="intel", driver=_DRIVERS),
     _missing: Every[SystemPackage] = lacks(SystemPackage, name=_RUNTIMES),
 ) -> Verdict:  # fmt: skip
     """Somebody wants to compute on it, and no package of the distribution brings what that goes through."""
     wanted = "+xpu" in str(torch.get("version")) and torch.get("xpu_available") is not True
-    return wanted and compute_packages(str(distribution.id), str(distribution.get("version"))) is not None
+    known = compute_packages(str(distribution.id), str(distribution.get("version"))) is not None
+    return wanted and known and {"card": card}
 
 
 @mends("intel-compute-runtime-missing")

@@ -1,0 +1,111 @@
+"""The lines of what was looked at: each thing has one, and its mark is true."""
+
+import io
+
+import click
+import pytest
+
+from packs import machine_folder
+from rigup.cli.overview import BAD, GOOD, OPEN, WEAK, overview
+from rigup.cli.report import marks, text
+from rigup.diagnosis.answer import diagnose
+
+
+def lines(folder, verbose=0):
+    return overview(diagnose(str(folder)), verbose)
+
+
+def of(told, title):
+    return [line for line in told if line.title.startswith(title)]
+
+
+def test_a_healthy_machine_shows_each_thing_with_a_good_mark():
+    told = lines(machine_folder("nvidia-workstation"))
+    assert [line.title for line in told] == ["System", "GPU 0", "Containers", "Environment", "Notebooks"]
+    assert {line.mark for line in told} == {GOOD}
+    assert "driver nvidia 550.120 (CUDA 12.4)" in of(told, "GPU")[0].facts
+    assert "torch 2.5.1+cu124" in of(told, "Environment")[0].facts
+
+
+def test_cards_alike_share_a_line_and_have_their_own_where_more_is_asked():
+    folder = machine_folder("rhel-h100-hgx")
+    (line,) = of(lines(folder), "GPU")
+    assert line.facts[0].startswith("8 × ")
+    assert len(of(lines(folder, 1), "GPU")) == 8
+
+
+def test_a_scheduler_has_its_line():
+    assert "Slurm" in of(lines(machine_folder("slurm-a40")), "Scheduler")[0].facts[0]
+
+
+def test_no_gpu_is_told_where_somebody_looked():
+    assert of(lines(machine_folder("cpu-server")), "GPU")[0].facts == ("none in this machine",)
+
+
+def test_what_will_not_work_is_marked_and_names_its_cause(tmp_path):
+    (tmp_path / "out.txt").write_text(
+        "GPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-00000000-0000-0000-0000-000000000001)\n"
+        "$ python -c 'import torch; print(torch.__version__, torch.cuda.is_available())'\n2.5.1+cpu False\n"
+    )
+    told = lines(tmp_path)
+    assert {line.mark for line in (*of(told, "GPU"), *of(told, "Environment"))} == {BAD}
+    assert of(told, "GPU")[0].state == "will not work: cpu-only-torch"
+
+
+def test_where_somebody_complains_nothing_is_marked_as_good_unseen(tmp_path):
+    (tmp_path / "out.txt").write_text(
+        "GPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-00000000-0000-0000-0000-000000000001)\n"
+        "It does not work, what is wrong with my GPU? Please help.\nTraceback (most recent call last):\nValueError: odd\n"
+    )
+    answer = diagnose(str(tmp_path))
+    assert answer["verdict"] == "unknown"
+    assert of(overview(answer), "GPU")[0].mark == OPEN
+
+
+def test_a_failed_verification_marks_its_environment():
+    answer = diagnose(str(machine_folder("nvidia-workstation")))
+    failed = {
+        "environment": "/home/ada/venv", "device": "", "framework": "torch", "build": "2.5.1", "failed": "matmul", "date": "2026-11-01",
+        "asked": True, "next": "rigup verify /home/ada/venv",
+    }  # fmt: skip
+    line = of(overview({**answer, "failed_verifications": [failed]}), "Environment")[0]
+    assert line.mark == BAD
+    assert "matmul" in line.state
+
+
+def test_a_warning_about_a_card_marks_it_as_weak():
+    answer = diagnose(str(machine_folder("nvidia-workstation")))
+    address = answer["machine"]["accelerators"][0]["pci_address"]
+    finding = {
+        "severity": "warning",
+        "cause": "cuda-device-order-differs",
+        "subject": address,
+        "title": "",
+        "evidence": [],
+    }
+    assert of(overview({**answer, "findings": [finding]}), "GPU")[0].mark == WEAK
+
+
+@pytest.mark.parametrize(("encoding", "sign"), [("utf-8", "✓"), ("ascii", "ok"), ("cp1252", "ok"), ("koi8-r", "ok")])
+def test_a_terminal_without_signs_gets_letters(encoding, sign, monkeypatch):
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding))
+    assert click.unstyle(marks()[GOOD]).startswith(sign)
+
+
+def test_a_healthy_report_fits_a_screen(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    told = text(diagnose(str(machine_folder("nvidia-workstation")))).splitlines()
+    assert len(told) <= 24
+
+
+def test_the_command_stands_before_the_reasons(tmp_path):
+    (tmp_path / "out.txt").write_text("RuntimeError: CUDA error: device-side assert triggered\n")
+    told = text(diagnose(str(tmp_path)))
+    places = [told.index(label) for label in ("Mend:", "Why:", "Seen:", "In vain:")]
+    assert places == sorted(places)
+
+
+def test_evidence_quotes_the_answer_and_not_the_prompt(tmp_path):
+    (tmp_path / "out.txt").write_text(">>> llama_cpp.llama_supports_gpu_offload()\nFalse\n")
+    (finding,) = diagnose(str(tmp_path))["findings"]
+    assert [line["value"] for line in finding["evidence"]] == ["False"]
