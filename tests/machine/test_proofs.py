@@ -189,3 +189,41 @@ JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size
 )
 def test_whatever_a_record_holds_is_read(body):
     assert all(isinstance(fact.env, str) for fact in proof(Text("x.json", body)))
+
+
+# -- whose records are read --------------------------------------------------------------------------
+
+
+def devices(report):
+    return [one["env"] for one in report["machine"].get("proofs", [])]
+
+
+def test_records_are_read_where_state_is_kept_and_not_in_the_home_beside_it(doctor):
+    other = json.dumps({"schema": "rigup.proof/1", "devices": [{**HELD, "env": "/home/ada/other"}]})
+    at = "srv/state"
+    told = doctor(at=at, more={"home/ada/.local/state/rigup/proofs/gpu/y.json": other}, XDG_STATE_HOME="/srv/state")
+    assert devices(told) == ["/home/ada/dl"]
+
+
+def test_records_below_an_accounts_usual_home_are_anothers_while_home_is_elsewhere(doctor):
+    assert devices(doctor(at="home/ada/.local/state", HOME="/srv/tests/ada")) == []
+    assert devices(doctor(at="srv/tests/ada/.local/state", HOME="/srv/tests/ada")) == ["/home/ada/dl"]
+
+
+@pytest.mark.parametrize(("variables", "kept"), [({}, "home/.local/state"), ({"XDG_STATE_HOME": "state"}, "state")])
+def test_the_script_tells_the_records_of_the_account_that_it_runs_under(tmp_path, variables, kept):
+    import subprocess
+
+    from rigup.machine.collect import script
+    from rigup.machine.collect.stream import parse
+
+    places = {"home/.local/state": "of-the-home", "state": "of-the-state"}
+    for place, env in places.items():
+        path = tmp_path / place / "rigup" / "proofs" / "gpu" / "x.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"schema": "rigup.proof/1", "devices": [{**HELD, "env": env}]}))
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home")}
+    environment |= {name: str(tmp_path / value) for name, value in variables.items()}
+    done = subprocess.run(["sh"], input=script("posix").encode(), capture_output=True, env=environment, check=True)
+    told = [path for path in parse(done.stdout).snapshot.files if "/rigup/proofs/" in path]
+    assert told == [str(tmp_path / kept / "rigup/proofs/gpu/x.json")]

@@ -96,6 +96,9 @@ REFUSED = {
     "pip": (PROJECT + '[tool.uv.pip]\nindex-url = "https://x.example"\n', "pip.index-url"), "backend": (UV + 'torch-backend = "auto"\n', "torch-backend"),
     "resolution": (UV + 'resolution = "lowest"\n', "resolution"), "constraint": (UV + 'constraint-dependencies = ["a @ https://e.example/a.whl"]\n', " a "),
     "pdm": (PROJECT + '[[tool.pdm.source]]\nurl = "https://x"\n', "tool.pdm"), "pixi": (PROJECT + '[tool.pixi.dependencies]\ntorch = "*"\n', "tool.pixi"),
+    "pixi's index": (PROJECT + '[tool.pixi.pypi-options]\nindex-url = "https://x.example"\n', "tool.pixi.pypi-options"),
+    "rye": (PROJECT + '[[tool.rye.sources]]\nname = "d"\nurl = "https://x.example"\n', "tool.rye.sources"),
+    "a place deep inside": (PROJECT + '[tool.x]\na = [[[{extra-index-urls = ["u"]}]]]\n', "tool.x.a"),
     "poetry git": ('[tool.poetry.dependencies]\nstone = { git = "https://example.org/s" }\nb = "1"\n', "stone"),
     "poetry source": ('[tool.poetry.dependencies]\nstone = { version = "1", source = "c" }\n', "index c"),
     "poetry order": (PROJECT + '[[tool.poetry.source]]\nname = "c"\nurl = "https://c.example"\npriority = "supplemental"\n', "source c"),
@@ -113,6 +116,11 @@ def test_what_cannot_be_kept_is_refused_by_its_name(told, text, named):
     assert named in str(refused.value)
     assert "pyproject.toml" in str(refused.value)
     assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize("more", ['[tool.coverage.run]\nsource = ["x"]\n', '[tool.hatch.build]\nsources = ["src"]\n', '[tool.uv]\npackage = true\n'])
+def test_tables_that_say_nothing_of_places_are_no_matter(told, more):
+    assert told(PROJECT + more)
 
 
 _VALUES = st.recursive(

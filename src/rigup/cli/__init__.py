@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from rigup import __version__
+from rigup.cli.empty import refusing_empty
 from rigup.cli.guard import guarded
 from rigup.cli.help import spoken, translated
 from rigup.language import N_, SUPPORTED, _, choose, sentences, speaks
@@ -47,7 +48,7 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).command
-        return translated(command)
+        return refusing_empty(translated(command))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what a workflow refuses is told as click tells what is wrong."""

@@ -1,13 +1,17 @@
 """Choosing what a rule is called with: facts that can be true together in one place."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+import functools
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeVar
 
 from rigup.diagnosis.rule import EVERY, MAYBE, NONE, ONE, Every, Need, Rule, group
 from rigup.machine.facts import Fact, Look, Place
 from rigup.machine.kinds import Symptom
 from rigup.machine.store import Facts
 
+T = TypeVar("T")
 _MOST = 2000  # ways of choosing that one rule is called with
 
 Chosen = Fact | Every[Any] | None
@@ -27,24 +31,66 @@ def bindings(rule: Rule, facts: Facts) -> Iterator[dict[str, Any]]:
     ):
         return  # as with most rules on most machines
     names = list(rule.needs)
-    for count, chosen in enumerate(_chosen(list(rule.needs.values()), facts, Place())):
+    parts = [_Part(need, facts) for need in rule.needs.values()]
+    for count, chosen in enumerate(_chosen(parts, Place())):
         if count >= _MOST:
             return
         yield dict(zip(names, chosen, strict=True))
 
 
-def _chosen(needs: list[Need], facts: Facts, place: Place) -> Iterator[tuple[Chosen, ...]]:
+class _Part:
+    """What one parameter may be, found once for all ways of choosing the others, and told apart by node."""
+
+    def __init__(self, need: Need, facts: Facts) -> None:
+        self.need, self._facts = need, facts
+        self._near: dict[str, list[tuple[Candidate, Place]]] = {}
+
+    @functools.cached_property
+    def _all(self) -> list[tuple[Candidate, Place]]:
+        return [(found, _seen_from(found.place, self.need)) for found in _candidates(self.need, self._facts)]
+
+    def near(self, place: Place) -> list[tuple[Candidate, Place]]:
+        """Those that the place's node does not rule out: of a thousand nodes each has but a few."""
+        node = _node(place)
+        if node not in self._near:
+            self._near[node] = self._all if not node else _of_node(self._by_node, node)
+        return self._near[node]
+
+    @functools.cached_property
+    def _by_node(self) -> dict[str, list[tuple[int, tuple[Candidate, Place]]]]:
+        return _by_node((place, (candidate, place)) for candidate, place in self._all)
+
+
+def _chosen(parts: list[_Part], place: Place) -> Iterator[tuple[Chosen, ...]]:
     """Choose the first part, and the others where it leaves us."""
-    if not needs:
+    if not parts:
         yield ()
         return
-    need, rest = needs[0], needs[1:]
-    fitting = [(found, met) for found in _candidates(need, facts) if (met := place.meet(_seen_from(found.place, need)))]
-    if not fitting and need.mode == MAYBE:  # nobody has seen one here; elsewhere is another matter
+    part, rest = parts[0], parts[1:]
+    fitting = [(found, met) for found, seen in part.near(place) if (met := place.meet(seen))]
+    if not fitting and part.need.mode == MAYBE:  # nobody has seen one here; elsewhere is another matter
         fitting = [(Candidate(None, Place()), place)]
     for candidate, met in fitting:
-        for others in _chosen(rest, facts, met):
+        for others in _chosen(rest, met):
             yield (candidate.value, *others)
+
+
+def _node(place: Place) -> str:
+    return place.node.partition(":")[0]
+
+
+def _by_node(placed: Iterable[tuple[Place, T]]) -> dict[str, list[tuple[int, T]]]:
+    """Things by the node of their place, with their number."""
+    told: dict[str, list[tuple[int, T]]] = {}
+    for number, (place, thing) in enumerate(placed):
+        told.setdefault(_node(place), []).append((number, thing))
+    return told
+
+
+def _of_node(told: dict[str, list[tuple[int, T]]], node: str) -> list[T]:
+    """Things of a node and those of none, in their order; of no node all."""
+    groups = [told.get(node, ()), told.get("", ())] if node else list(told.values())
+    return [thing for _number, thing in heapq.merge(*groups, key=itemgetter(0))]
 
 
 def _seen_from(held: Place, need: Need) -> Place:
@@ -82,8 +128,9 @@ def _groups(need: Need, found: list[Fact], facts: Facts) -> Iterator[Candidate]:
     if need.mode == EVERY:
         best = {**_as_far_as_seen(found), **best}
     wanted = " ".join([need.kind.__name__, *(str(value) for _, value in need.fields)])
+    near = _by_node((fact.place, fact) for fact in found)
     for place, look in best.items():
-        there = [fact for fact in found if fact.place.meet(place) is not None]
+        there = [fact for fact in _of_node(near, _node(place)) if fact.place.meet(place) is not None]
         if need.mode == EVERY or not there:
             yield Candidate(group(there, look, wanted), place)
 

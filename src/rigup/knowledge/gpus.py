@@ -284,6 +284,7 @@ def _common(found: Iterable[Gpu]) -> Gpu | None:
     return _replaced(rows[0], **unsure)
 
 
+@tables.remembered
 def _longer(key: Key) -> list[Key]:
     """The catalogue's names that hold all words of a short name ("H100") in a row."""
     size = len(key)

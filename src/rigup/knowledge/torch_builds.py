@@ -151,6 +151,7 @@ def reads_mask_at_import(torch: str) -> bool:
     return any(row.torch == release and row.what == "reads-mask-at-import" for row in rows)
 
 
+@tables.remembered
 def newest_build(
     isa: str,
     driver: str | None = None,

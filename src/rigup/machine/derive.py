@@ -166,13 +166,25 @@ def folder_of_variable(variable: Variable) -> Statements:
         yield _folder(variable, _on_its_drive(value.rstrip("/\\")), role, variable.fields["value"].where)
 
 
-@derives(StateFolder)
-def folder_of_state(variable: Variable) -> Statements:
-    """Where state is kept, if not at the usual place in the home folder."""
-    value = variable.get("value")
-    if variable.get("name") == "XDG_STATE_HOME" and value and value != "/" and _PATH.fullmatch(value):
-        where = variable.fields["value"].where
-        yield StateFolder(variable.place, {"path": Reading(value.rstrip("/"), where)})
+_HOMES = ("XDG_STATE_HOME", "HOME", "USERPROFILE")
+_STATES = ("/.local/state", "/Library/Application Support", "/AppData/Local/rigup")  # of Linux, macOS, Windows
+
+
+@derives(StateFolder, Variable)
+def folder_of_state(variable: Variable, facts: Facts) -> Statements:
+    """Where rigup keeps its records there: where XDG_STATE_HOME says, else below the home folder that is in force.
+
+    Never below an account's usual home while HOME names another: what was proven there was another's.
+    """
+    name, value = variable.get("name", ""), variable.get("value")
+    if name not in _HOMES or not value or value == "/" or not _PATH.fullmatch(value) or variable.place.kind == "unit":
+        return
+    told = {other.get("name") for other in facts.of(Variable) if other.get("value") and other.place == variable.place}
+    where = variable.fields["value"].where
+    ends = ("",) if name == "XDG_STATE_HOME" else _STATES[1:] if "XDG_STATE_HOME" in told else _STATES
+    for end in ends:
+        path = _on_its_drive(value.rstrip("/\\")) + end
+        yield StateFolder(variable.place, {"path": Reading(path, where)})
 
 
 @derives(HomeFolder)

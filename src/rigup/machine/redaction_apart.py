@@ -43,7 +43,7 @@ _DATA = late(
 )
 _DATA_FIELDS = late(r"\"(?:stringData|data)\"\s{0,8}:\s{0,8}\{[^{}]{0,200000}\}")
 _ACCOUNTS = late(
-    r"(?m)^[ \t]{0,40}chpasswd:[ \t]{0,8}\r?\n(?:[ \t]{1,40}\w{1,40}:[^\n]{0,80}\n){0,3}?[ \t]{1,40}list:[ \t]{0,8}\|?[+-]?[ \t]{0,8}\r?\n"
+    r"(?m)^[^\n]{0,200}?\bchpasswd:[ \t]{0,8}\r?\n(?:[ \t]{1,40}\w{1,40}:[^\n]{0,80}\n){0,3}?[ \t]{1,40}list:[ \t]{0,8}\|?[+-]?[ \t]{0,8}\r?\n"
     r"(?:[ \t]{1,60}[^\n]{1,400}\n?){1,200}"
 )
 _ACCOUNT = late(r"(?m)^(?P<head>[ \t]{1,60}(?:-[ \t]{1,8})?[\"']?[\w.-]{1,60}:)(?P<value>[^\s\"'][^\s\"']{0,400})")
@@ -54,7 +54,9 @@ def apart(body: str, end: int, name: str, line: str) -> re.Match[str] | None:
     if found := _TYPED.match(body, end) or _ELEMENT.match(body, end) or _ENCODED.match(body, end):
         return found
     before = line.removesuffix(name)
-    for form, fits in ((_BELOW, True), (_CONTINUED, name.startswith("-")), (_COLUMN, _COLUMN_NAME.fullmatch(name) and not before.strip()), (_SET, _SETS.search(before))):  # fmt: skip
+    in_column = _COLUMN_NAME.fullmatch(name) and (not before.strip() or body[end : end + 2] == "  ")
+    ways = ((_BELOW, True), (_CONTINUED, name.startswith("-")), (_COLUMN, in_column), (_SET, _SETS.search(before)))
+    for form, fits in ways:
         if fits and (found := form.match(body, end)) and is_mixed(found["value"]):
             return found
     return None

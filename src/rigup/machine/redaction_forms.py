@@ -2,6 +2,7 @@
 
 import functools
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from rigup.knowledge.patterns import late
@@ -14,6 +15,7 @@ _OF_MAKER = late(
     r"[\w.-]{0,40}[\"'`]?[ \t]{0,3}(?:=>|:=|\|\||[=:>,]|(?i:[ \t](?:api[ _-]?)?(?:key|token|secret|login|is))){1,2}"
     r"[\"'`\s=]{0,5}(?P<x>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[A-Za-z0-9_=-]{15,200})(?![\w=/-]|\.\w)"
 )
+_NEXT = 400  # characters in which a command line goes on
 _DIGITS, _LETTERS = 3, 3  # least of each in a key; a word, a version and a name have fewer of the one
 
 
@@ -34,13 +36,25 @@ def _automaton() -> tuple[list[tuple[Token, re.Pattern[str]]], Any]:
 def _without_tokens(body: str, made: Pseudonyms) -> str:
     rows, automaton = _automaton()
     spans = []
-    for number, start, _end in matches(automaton, body):
+    for number, start, end in matches(automaton, body):
         row, form = rows[number]
         if not row.back and not row.inside and start and body[start - 1].isalnum():
             continue
-        if found := _found(body, start, row, form):
-            spans.append((*found, row.kind))
+        spans += [(*found, row.kind) for found in _all_found(body, start, end, row, form)]
     return _without(body, spans, made)
+
+
+def _all_found(body: str, start: int, end: int, row: Token, form: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """The secret, and those that the same command line is given behind it: `curl -u a:b -U c:d`."""
+    found = _found(body, start, row, form)
+    while found:
+        yield found
+        if body[end - 1 : end] != " " or "x" not in row.regex:
+            return
+        head = body[start:end]
+        again = form.match(head + body[found[1] : found[1] + _NEXT].partition("\n")[0])
+        shift = found[1] - len(head)
+        found = (again.start("x") + shift, again.end("x") + shift) if again and again.start("x") >= len(head) else None
 
 
 def _found(body: str, start: int, row: Token, form: re.Pattern[str]) -> tuple[int, int] | None:

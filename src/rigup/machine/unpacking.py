@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from tarfile import ReadError
 from typing import IO, Any, NamedTuple, NoReturn
 
-MOST_MEMBERS = 25_000  # more take longer to put on a disk than anybody waits; a capture has some hundreds
+MOST_MEMBERS = 10_000  # more take longer to put on a disk than anybody waits; a capture has some hundreds
 MOST_BYTES = 400_000_000  # of all files together
 MOST_OF_ONE = 16_000_000
 _LONGEST_HEADER = 100_000  # bytes of a name or of attributes

@@ -21,6 +21,12 @@ _OTHER_TOOLS = {
 }
 """Tables of other tools that say where packages come from, or which: nobody would keep them here."""
 
+_PLACES = frozenset(
+    ("index-url", "index_url", "extra-index-url", "extra-index-urls", "extra_index_url", "extra_index_urls", "find-links", "find_links", "no-index", "no_index")
+)  # fmt: skip
+"""Fields of any tool that say where packages come from."""
+_READ = ("uv", "poetry")  # read by their own modules, which refuse what they cannot keep
+
 Table = dict[str, Any]
 
 
@@ -39,6 +45,7 @@ def of_project(path: str, parts: tuple[str, ...] = ()) -> Asked:
     project, tools = _table(told, "project", path), _table(told, "tool", path)
     for name, fields in _OTHER_TOOLS.items():
         _none_of(_table(tools, name, path), fields, f"{path} [tool.{name}]")
+    _no_places({name: held for name, held in tools.items() if name not in _READ}, path)
     groups = _table(told, "dependency-groups", path)
     asked = [_of_project(project, groups, parts, path), uv_tables.of_uv(_table(tools, "uv", path), path)]
     of_poetry = _table(tools, "poetry", path)
@@ -80,6 +87,19 @@ def _none_of(table: Table, fields: tuple[str, ...], where: str) -> None:
     if found := [name for name in fields if table.get(name)]:
         said = _("{where}: {field} cannot be kept by rigup. Name the packages in a requirements.txt.")
         raise WishError(said.format(where=where, field=found[0]))
+
+
+def _no_places(tools: Table, path: str) -> None:
+    """Refuse a tool's table that says where packages come from: a private name would be asked of a public index."""
+    left = [(f"tool.{name}", held) for name, held in tools.items()]
+    while left:
+        where, held = left.pop()
+        inner = held.items() if isinstance(held, dict) else list(enumerate(held)) if isinstance(held, list) else ()
+        sources = isinstance(held, list) and any(isinstance(one, dict) and "://" in str(one.get("url")) for one in held)
+        if sources or any(name in _PLACES for name, _value in inner):
+            said = _("{where}: {field} cannot be kept by rigup. Name the packages in a requirements.txt.")
+            raise WishError(said.format(where=path, field=where[:_LONGEST_NAME]))
+        left += [(f"{where}.{name}", value) for name, value in inner if isinstance(value, dict | list)]
 
 
 # -- [project] and [dependency-groups] ---------------------------------------------------------------

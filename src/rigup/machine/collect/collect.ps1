@@ -235,6 +235,7 @@ $Blankings = @(
 '@rigup-stream/1 windows'
 Get-Variables
 $Homes = @(Get-Homes)
+$States = @($env:USERPROFILE, $HOME | Where-Object { $_ } | ForEach-Object { $_.TrimEnd('\', '/') + '/AppData/Local/rigup' } | Select-Object -Unique)
 $Environments = @(Get-Environments $Homes @(@BELOW@) @(@ANYWHERE@))
 @QUESTIONS@
 if (-not [Console]::IsErrorRedirected) { [Console]::Error.Write("`r" + ' ' * 70 + "`r") }

@@ -151,6 +151,7 @@ def _resolvers() -> list[tuple[str, str]]:
     return [
         ("PciDevice.address", ""),
         ("HomeFolder.path", "HomeFolder_path=$(homes | unique)"),
+        ("StateFolder.path", _STATE),
         ("Platform.release", _RELEASE),
         ("PythonEnv.prefix", _prefixes()),
         ("UnitFile.path", _assigned("UnitFile_path", [_unit_files()])),
@@ -159,6 +160,10 @@ def _resolvers() -> list[tuple[str, str]]:
     ]
 
 
+_STATE = """StateFolder_path=$({
+case ${XDG_STATE_HOME-} in /?*) printf '%s\\n' "${XDG_STATE_HOME%/}" ;; *) case ${HOME-} in /?*) printf '%s/.local/state\\n' "${HOME%/}" ;; esac ;; esac
+case ${HOME-} in /?*) printf '%s/Library/Application Support\\n' "${HOME%/}" ;; esac
+} | unique)"""
 _RELEASE = """Platform_release=
 read -r Platform_release <"$R/proc/sys/kernel/osrelease"
 if [ -z "$Platform_release$R" ]; then Platform_release=$(uname -r); fi"""

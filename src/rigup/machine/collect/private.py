@@ -12,6 +12,8 @@ from rigup.knowledge.secrets import Token, tokens, words
 
 BLANK = "****"
 _SHORT = 5  # letters; a shorter word must stand alone in a name: PAT is one, PATH is none
+_GAP = ".{0,"  # between a program and what it is given
+_MOST_GIVEN = 3  # secrets of one program on one line; these expressions take the last that they find
 _MOST_REPEATS = 100  # what a POSIX expression may count to, by far
 _NAME = "[A-Za-z0-9_.-]*"
 _VALUE = r"('[^']*'|\"[^\"]*\"|[^ '\"]+)"
@@ -42,7 +44,7 @@ def blankings() -> list[tuple[str, str]]:
     blank = r"\1" + BLANK
     return [
         (r"([A-Za-z][A-Za-z0-9+.-]*://)[^/@ '\"<>]+@", blank + "@"),
-        *map(_form, tokens()),
+        *(pair for row in tokens() for pair in [_form(row)] * (_MOST_GIVEN if _GAP in row.regex else 1)),
         (r"(-----BEGIN [A-Za-z0-9 ]*(PRIVATE KEY|Static key)[^-]*-----).+", blank),
         (
             "(("
@@ -146,12 +148,22 @@ def _form(row: Token) -> tuple[str, str]:
     alone = "" if row.inside else "(^|[^A-Za-z0-9])"
     if not named:
         return alone + _plain(row.regex), (r"\1" if alone else "") + BLANK
-    return "(" + alone + _plain(before) + ")(" + _plain(rest), r"\1" + BLANK
+    return "(" + alone + _plain(before) + ")(" + _unblanked(_plain(rest)), r"\1" + BLANK
+
+
+def _unblanked(rest: str) -> str:
+    """What does not begin as a blank does, so that the next time the one before it is found."""
+    found = re.match(r"\[\^([^\]]*)\](?:\{(\d+),(\d*)\})?", rest)
+    if not found:
+        return rest
+    inner, least = found[1], int(found[2] or 1)
+    more = "[^" + inner + "]{" + str(max(0, least - 1)) + ",}" if found[2] else ""
+    return "[^*" + inner + "]" + more + rest[found.end() :]
 
 
 def _plain(regex: str) -> str:
     """An expression of the table without what only Python's have: it may match more, never less."""
-    plain = re.sub(r"\(\?[!=][^)]*\)", "", regex).replace("(?:", "(").replace("}?", "}")
+    plain = re.sub(r"\(\?[!=][^)]*\)", "", regex).replace("(?:", "(").replace("}?", "}").replace(")??", ")?")
     plain = re.sub(r"\[([^\]]*)\]", lambda found: _bracket(found[1]), plain)
     plain = re.sub(r"\\w", "[A-Za-z0-9_]", plain)
     plain = re.sub(r"\\d", "[0-9]", plain)

@@ -12,7 +12,7 @@ from rigup.machine.host import LIMIT
 from rigup.machine.reader import READERS, File, Listing, Reader, Run
 
 _HOLE = re.compile(r"\{(\w+\.\w+)\}")
-_OURS = {"StateFolder.path", "Proof.env"}  # of rigup's own records, which a machine without rigup has not
+_OURS = {"Proof.env"}  # of rigup's own records, which a machine without rigup has not
 _SPOT = "\x00"  # stands for a hole while braces are spelled out
 # By path alone: sources ask for them to tell a container from its host.
 _MARKS = (File("/.singularity.d/runscript", most=100), File("/.dockerenv", most=100))

@@ -10,8 +10,6 @@ from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import Draft
 from rigup.machine.texts import Text
 
-_STATE = "{.local/state,Library/Application Support,AppData/Local/rigup}/"
-_RECORDS = "rigup/proofs/*/*.json"
 _MOST = 200  # devices of one record
 _FIELDS = {**dict.fromkeys(("env", "framework", "build", "name", "isa", "pci_address", "uuid", "driver", "kernel",
                             "override", "recorded_at", "failed", "prefix"), str), "checks": int}  # fmt: skip
@@ -19,7 +17,7 @@ _FIELDS = {**dict.fromkeys(("env", "framework", "build", "name", "isa", "pci_add
 
 @reads(
     Proof,
-    inputs=[File("{HomeFolder.path}/" + _STATE + _RECORDS), File("{StateFolder.path}/" + _RECORDS)],
+    inputs=[File("{StateFolder.path}/rigup/proofs/*/*.json")],
     marks=('"' + SCHEMA + '"',),
 )
 def proof(text: Text) -> Statements:
