@@ -111,7 +111,8 @@ def measure(voice: Voice, order: dict[str, Any]) -> None:
     done = {tuple(pair) for pair in order.get("done", [])}
     for device in [one for one in devices if one["id"] in wanted]:
         for name, check in probe.checks(device, bool(order.get("full"))):
-            if (device["id"], name) not in done and name in order.get("only", [name]):
+            asked = name in order.get("only", [name]) and name not in order.get("without", [])
+            if (device["id"], name) not in done and asked:
                 one_check(voice, heard, device, name, check)
     voice.say("done")
 

@@ -109,6 +109,11 @@ def differentiate(results: Sequence[Number], weights: Sequence[float]) -> None:
     forget()
 
 
+def taped() -> int:
+    """How many numbers are on the tape."""
+    return len(_TAPE)
+
+
 def forget() -> None:
     """Clear the tape."""
     del _TAPE[:]

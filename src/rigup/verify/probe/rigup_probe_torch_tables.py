@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, Iterator
 
+import rigup_probe_torch_table_algebra as algebra
 import rigup_probe_torch_table_arguments as arguments
 import rigup_probe_torch_table_attention as attention
 import rigup_probe_torch_table_elements as elements
+import rigup_probe_torch_table_functions as functions
 import rigup_probe_torch_table_layers as layers
 import rigup_probe_torch_table_matrices as matrices
 import rigup_probe_torch_table_moves as moves
 import rigup_probe_torch_table_networks as networks
 import rigup_probe_torch_table_norms as norms
 import rigup_probe_torch_table_orders as orders
+import rigup_probe_torch_table_places as places
 import rigup_probe_torch_table_resizing as resizing
 import rigup_probe_torch_table_rows as rows
 import rigup_probe_torch_table_sizes as sizes
+import rigup_probe_torch_table_statistics as statistics
 import rigup_probe_torch_table_types as types
 import rigup_probe_torch_table_windows as windows
 import torch
-from rigup_probe_torch_cases import FLOATS, Case, measured
+from rigup_probe_torch_cases import FLOATS, Case
+from rigup_probe_torch_measured import measured
 
 Check = Callable[[Dict[str, Any]], Any]
 Table = Callable[[], Iterator[Case]]
@@ -35,12 +40,26 @@ def _all(*tables: Table) -> Table:
     return told
 
 
+def _without(table: Table, *fields: str, words: tuple[str, ...] = ("",)) -> Table:
+    """The same, but those whose name has one of these words are not asked for something."""
+
+    def told() -> Iterator[Case]:
+        for case in table():
+            named = any(word in case.name for word in words)
+            yield case._replace(**dict.fromkeys(fields, False)) if named else case
+
+    return told
+
+
+_OF_EQUAL = ("imum (broadcast)", "(threshold)")  # their inputs lie where the function has a bend
+_REFUSED = ("binary_cross_entropy", "ignore_index")  # no NaN is taken, or it is left out
 TABLES: dict[str, Table] = {
     "elementwise": _all(
-        elements.elementwise, sizes.ranges, sizes.small_numbers, sizes.mixed_layouts, arguments.elementwise
+        _without(elements.elementwise, "twice", words=_OF_EQUAL),
+        sizes.ranges, sizes.small_numbers, sizes.mixed_layouts, arguments.elementwise,
     ),
-    "activations": _all(elements.activations, arguments.activations),
-    "special-values": _all(elements.special_values, orders.special_values),
+    "activations": _all(elements.activations, _without(arguments.activations, "twice", words=_OF_EQUAL)),
+    "special-values": _without(_all(elements.special_values, orders.special_values), "spreads"),
     "integers": _all(elements.integers, types.integers),
     "products": _all(networks.products, sizes.products, arguments.products),
     "integer-products": _all(networks.in_whole_numbers, types.products),
@@ -50,14 +69,21 @@ TABLES: dict[str, Table] = {
     "recurrent": _all(attention.recurrents, layers.recurrents),
     "embedding": _all(attention.embeddings, sizes.embeddings, layers.embeddings),
     "softmax": rows.softmaxes,
-    "losses": _all(rows.losses, resizing.losses, arguments.losses, norms.losses),
+    "losses": _without(_all(rows.losses, resizing.losses, arguments.losses, norms.losses), "spreads", words=_REFUSED),
     "normalization": _all(rows.normalizations, norms.normalizations),
     "reductions": _all(rows.reductions, sizes.reductions, arguments.reductions),
     "indexing": _all(moves.indexing, resizing.places, orders.places),
     "sorting": _all(moves.sorting, sizes.sorting, arguments.sorting, orders.sorting),
-    "complex": _all(matrices.complex_numbers, sizes.complex_products),
-    "linear-algebra": matrices.matrices,
+    "complex": _without(_all(matrices.complex_numbers, sizes.complex_products), "spreads"),
+    "linear-algebra": _without(matrices.matrices, "spreads"),
     "interpolation": resizing.interpolations,
+    "functions": _all(functions.functions, functions.pairs, functions.triples),
+    "statistics": _all(statistics.reductions, statistics.quantiles, statistics.differences, statistics.counts),
+    "shapes": _all(places.shapes, places.joins, places.numbers),
+    "places": places.places,
+    "products-by-all-names": algebra.products,
+    "algebra": algebra.matrices,
+    "complex-and-fourier": _all(algebra.complex_numbers, algebra.transforms),
     "conversions": _all(types.conversions, arguments.conversions),
 }
 
