@@ -233,11 +233,11 @@ class Told:
         return {**told, "left": self.left} if self.left else told
 
 
-def one_variant(told: Told, case: Case, wanted: Wanted, dtype: str, variant: Variant) -> None:
+def one_variant(told: Told, case: Case, wanted: Wanted, dtype: str, variant: Variant, turn: int = -1) -> None:
     """One variant in one type: the ways to call it, and the gradients of the first of them."""
     way = "forward"
     try:
-        for number, call in enumerate(_calls(case, dtype, variant)):
+        for number, call in enumerate(_calls(case, dtype, variant, turn)):
             way = "forward"
             inputs = laid(told.device, case, dtype, variant)
             with torch.no_grad():
@@ -259,11 +259,16 @@ def failed(told: Told, case: Case, dtype: str, way: str, why: Exception) -> None
     told.raised.append([case.name, dtype, way, type(why).__name__ + ": " + text[:200]])
 
 
-def _calls(case: Case, dtype: str, variant: Variant) -> Sequence[Callable[..., Any]]:
-    """All ways to call it where the inputs lie as usual; two in one type where they lie otherwise; else the first."""
-    if variant is LAYOUTS[0]:
+def _calls(case: Case, dtype: str, variant: Variant, turn: int) -> Sequence[Callable[..., Any]]:
+    """All ways to call it where the inputs lie as usual, two of them in one type where they lie otherwise; else the first.
+
+    `turn`: in types other than float32 the first and one more, which changes from case to case; -1 for all.
+    """
+    if variant is not LAYOUTS[0]:
+        return case.calls[:2] if variant in LAYOUTS and dtype == "float32" else case.calls[:1]
+    if turn < 0 or dtype not in FLOATS or dtype == "float32" or len(case.calls) < 3:
         return case.calls
-    return case.calls[:2] if variant in LAYOUTS and dtype == "float32" else case.calls[:1]
+    return case.calls[0], case.calls[1 + turn % (len(case.calls) - 1)]
 
 
 _LAID: dict[tuple[Any, ...], Any] = {}

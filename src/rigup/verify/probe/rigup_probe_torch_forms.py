@@ -60,3 +60,12 @@ def _into(function: Any, more: tuple[Any, ...], named: dict[str, Any]) -> Callab
 def copied(call: Callable[..., Any]) -> Callable[..., Any]:
     """A call that changes its first input, on a copy of it."""
     return lambda x, *rest: call(torch.clone(x), *rest)
+
+
+def with_parameters(module: Any, told: dict[str, Any], inputs: tuple[Any, ...], named: Any = None) -> Any:
+    """A module called with these tensors in the place of its parameters."""
+    if hasattr(torch, "func"):
+        return torch.func.functional_call(module, told, inputs, named)
+    from torch.nn.utils.stateless import functional_call
+
+    return functional_call(module, told, inputs, named or {})

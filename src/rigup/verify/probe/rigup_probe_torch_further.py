@@ -12,7 +12,7 @@ from rigup_probe_torch_compare import unsupported
 from rigup_probe_torch_deviation import deviation
 
 _STIRS = 4
-_TAPE = 1500  # steps of a reference that may be reckoned anew
+_TAPE, _LONG_TAPE = 500, 3000  # steps of a reference that may be reckoned anew: usually, and where all is to be tried
 _MANY = 300  # numbers that a reference without a tape may be given anew
 _STEP = 2.0**-12  # of the differences that stand for a second derivative
 _ROOM = 50.0  # times that of the type: such a difference is no exact one
@@ -39,17 +39,18 @@ def further(told: Told, case: Case, wanted: Wanted, dtype: str, full: bool) -> N
     """In one type, or in all where all is to be tried."""
     if dtype not in (_EVERY if full else ("float32",)):
         return
-    if case.spreads and dtype in _EVERY:
-        _with_nan(told, case, wanted, dtype)
-    if case.backward and case.twice and wanted.steps <= _TAPE and dtype in ("float64", "float32"):
+    most = _LONG_TAPE if full else _TAPE
+    if case.spreads and dtype in _EVERY and wanted.steps <= most:
+        _with_nan(told, case, dtype)
+    if case.backward and case.twice and wanted.steps <= most and dtype in ("float64", "float32"):
         _twice(told, case, dtype)
 
 
-def _with_nan(told: Told, case: Case, wanted: Wanted, dtype: str) -> None:
+def _with_nan(told: Told, case: Case, dtype: str) -> None:
     """One number of the first input is none: so are the results that it counts for, and no others."""
     place = next((at for at, one in enumerate(case.inputs) if one.kind in ("real", "given")), None)
-    cost = wanted.steps if case.backward else sum(len(one.grid.flat) for one in case.inputs)
-    if place is None or cost > (_TAPE if case.backward else _MANY) or any(word in case.name for word in _ORDERED):
+    many = not case.backward and sum(len(one.grid.flat) for one in case.inputs) > _MANY
+    if place is None or many or any(word in case.name for word in _ORDERED):
         return
     first = case.inputs[place].grid
     at = len(first.flat) // 2

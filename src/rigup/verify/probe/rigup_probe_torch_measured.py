@@ -42,7 +42,7 @@ def measured(
             stirred(told, case, name)
             for variant in variants(case, name, number + at, full):
                 torch.set_num_threads(THREADS if variant is LARGE else 1)
-                one_variant(told, case, wanted, name, variant)
+                one_variant(told, case, wanted, name, variant, -1 if full else number + at)
             further(told, case, wanted, name, full)
     return told.summary()
 

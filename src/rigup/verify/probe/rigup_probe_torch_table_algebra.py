@@ -12,7 +12,7 @@ import rigup_probe_tape as tape
 import torch
 from rigup_probe_grid import Grid, each, made
 from rigup_probe_torch_cases import Case, given, literal, real
-from rigup_probe_torch_forms import forms
+from rigup_probe_torch_forms import forms, with_parameters
 
 _TWO = ("float64", "float32")
 _SUM = each(lambda x, y: x + y)
@@ -42,8 +42,8 @@ def products() -> Iterator[Case]:
         ("tensordot of one", (lambda a, b: torch.tensordot(a, b, dims=([0], [1])),), lambda a, b: made((3, 5), lambda i: tape.dot([a[k, i[0]] for k in range(4)], [b[i[1], k] for k in range(4)])), (x, real(5, 4, seed=2))),
         ("einsum of a trace", (lambda a: torch.einsum("ii", a),), lambda a: Grid((), [tape.total([a[k, k] for k in range(4)])]), (real(4, 4),)), ("einsum of a diagonal", (lambda a: torch.einsum("ii->i", a),), lambda a: Grid((4,), [a[k, k] for k in range(4)]), (real(4, 4),)), ("einsum of a sum", (lambda a: torch.einsum("ij->j", a),), lambda a: Grid((3,), [tape.total([a[k, c] for k in range(4)]) for c in range(3)]), (x,)),
         ("einsum of batches", (lambda a, b: torch.einsum("bij,bjk->bik", a, b), lambda a, b: torch.einsum("...ij,...jk", a, b), lambda a, b: torch.einsum(a, [0, 1, 2], b, [0, 2, 3], [0, 1, 3])), networks.matmul, (real(2, 4, 3), real(2, 3, 5, seed=2))), ("einsum of three", (lambda a, b, c: torch.einsum("ij,jk,k->i", a, b, c),), lambda a, b, c: networks.matmul(networks.matmul(a, b), c), (x, y, real(5, seed=3))), ("einsum by elements", (lambda a, b: torch.einsum("ij,ij->ij", a, b),), each(lambda a, b: a * b), (x, real(4, 3, seed=2))),
-        ("bilinear", (torch.nn.functional.bilinear, lambda a, b, w, c: torch.func.functional_call(torch.nn.Bilinear(3, 2, 2, dtype=a.dtype), {"weight": w, "bias": c}, (a, b))), lambda a, b, w, c: made((4, 2), lambda i: tape.total([a[i[0], p] * b[i[0], q] * w[i[1], p, q] for p in range(3) for q in range(2)]) + c.flat[i[1]]), (x, real(4, 2, seed=2), real(2, 3, 2, seed=3), real(2, seed=4))),
-        ("linear (all)", (torch.nn.functional.linear, lambda a, w, b: torch.func.functional_call(torch.nn.Linear(3, 5, dtype=a.dtype), {"weight": w, "bias": b}, (a,)), lambda a, w, b: torch.addmm(b, a, w.t())), networks.linear, (x, real(5, 3, seed=2), real(5, seed=3))), ("linear without bias", (torch.nn.functional.linear, lambda a, w: torch.func.functional_call(torch.nn.Linear(3, 5, bias=False, dtype=a.dtype), {"weight": w}, (a,))), networks.linear, (x, real(5, 3, seed=2))),
+        ("bilinear", (torch.nn.functional.bilinear, lambda a, b, w, c: with_parameters(torch.nn.Bilinear(3, 2, 2, dtype=a.dtype), {"weight": w, "bias": c}, (a, b))), lambda a, b, w, c: made((4, 2), lambda i: tape.total([a[i[0], p] * b[i[0], q] * w[i[1], p, q] for p in range(3) for q in range(2)]) + c.flat[i[1]]), (x, real(4, 2, seed=2), real(2, 3, 2, seed=3), real(2, seed=4))),
+        ("linear (all)", (torch.nn.functional.linear, lambda a, w, b: with_parameters(torch.nn.Linear(3, 5, dtype=a.dtype), {"weight": w, "bias": b}, (a,)), lambda a, w, b: torch.addmm(b, a, w.t())), networks.linear, (x, real(5, 3, seed=2), real(5, seed=3))), ("linear without bias", (torch.nn.functional.linear, lambda a, w: with_parameters(torch.nn.Linear(3, 5, bias=False, dtype=a.dtype), {"weight": w}, (a,))), networks.linear, (x, real(5, 3, seed=2))),
         ("cross", (lambda a, b: torch.linalg.cross(a, b), lambda a, b: torch.cross(a, b, dim=1), lambda a, b: a.cross(b, 1)), lambda a, b: made((2, 3), lambda i: a[i[0], (i[1] + 1) % 3] * b[i[0], (i[1] + 2) % 3] - a[i[0], (i[1] + 2) % 3] * b[i[0], (i[1] + 1) % 3]), (real(2, 3), real(2, 3, seed=2))),
         ("cross over dimension 0", (lambda a, b: torch.linalg.cross(a, b, dim=0), lambda a, b: torch.cross(a, b, dim=0)), lambda a, b: made((3, 2), lambda i: a[(i[0] + 1) % 3, i[1]] * b[(i[0] + 2) % 3, i[1]] - a[(i[0] + 2) % 3, i[1]] * b[(i[0] + 1) % 3, i[1]]), (real(3, 2), real(3, 2, seed=2))),
         ("vecdot", (torch.linalg.vecdot, lambda a, b: torch.linalg.vecdot(a, b, dim=1)), lambda a, b: Grid((4,), [tape.dot(a.flat[n : n + 3], b.flat[n : n + 3]) for n in range(0, 12, 3)]), (x, real(4, 3, seed=2))), ("vecdot over dimension 0", (lambda a, b: torch.linalg.vecdot(a, b, dim=0),), lambda a, b: Grid((3,), [tape.dot(a.flat[n::3], b.flat[n::3]) for n in range(3)]), (x, real(4, 3, seed=2))),
@@ -185,12 +185,12 @@ def complex_numbers() -> Iterator[Case]:
         ("transpose and conj", (lambda x: apart(pair(x).mH.resolve_conj()), lambda x: apart(torch.adjoint(pair(x)).resolve_conj())), lambda g: made((4, 3, 2), lambda i: g[i[1], i[0], i[2]] * (-1.0 if i[2] else 1.0)), (x,)),
     )  # fmt: skip
     for name, calls, reference, told in ways:
-        yield Case("complex " + name, calls, reference, told, _TWO, factor=10.0, optional=True, spreads=False)
+        yield Case("complex " + name + " (all)", calls, reference, told, _TWO, factor=10.0, optional=True, spreads=False)
     ones: tuple[tuple[str, tuple[Any, ...], Any], ...] = (
         ("abs", (lambda x: torch.abs(pair(x)), lambda x: pair(x).abs()), size), ("angle", (lambda x: torch.angle(pair(x)), lambda x: pair(x).angle()), lambda a, b: tape.atan(b / a)), ("real", (lambda x: torch.real(pair(x)), lambda x: pair(x).real), lambda a, b: a * 1.0 + b * 0.0), ("imag", (lambda x: torch.imag(pair(x)), lambda x: pair(x).imag), lambda a, b: b * 1.0 + a * 0.0),
     )  # fmt: skip
     for name, calls, reference in ones:
-        yield Case("complex " + name, calls, to_one(reference), (y,), _TWO, factor=10.0, optional=True, spreads=False)
+        yield Case("complex " + name + " (to a real)", calls, to_one(reference), (y,), _TWO, factor=10.0, optional=True, spreads=False)
     a, b = real(3, 4), real(3, 4, seed=2, low=0.25)
     yield Case("view_as_complex, view_as_real", (lambda x: apart(torch.view_as_complex(torch.clone(x.contiguous()))),), each(lambda x: x * 1.0), (x,), _TWO, optional=True, spreads=False)
     yield Case("complex (made)", (lambda a, b: apart(torch.complex(a, b)),), lambda a, b: made((3, 4, 2), lambda i: (b if i[2] else a)[i[:2]]), (a, b), _TWO, optional=True, spreads=False)
@@ -202,7 +202,7 @@ def complex_numbers() -> Iterator[Case]:
 def transforms() -> Iterator[Case]:
     """Fourier's, over each number of dimensions, cut and filled up, with each norm, both ways."""
     fft, move = torch.fft, algebra.transformed
-    pair, apart = (lambda x: torch.complex(x[..., 0], x[..., 1])), torch.view_as_real
+    pair, apart = (lambda x: torch.complex(x[..., 0], x[..., 1])), lambda z: torch.view_as_real(z.resolve_conj())
     lift = lambda x: Grid((*x.shape, 2), [one for number in x.flat for one in (number, 0.0)])  # noqa: E731
     for norm in ("backward", "ortho", "forward"):
         x = real(3, 4, 2)

@@ -156,7 +156,7 @@ def _whole_pairs() -> Iterator[Case]:
         for name, reference in rows:
             shift = (two[0], two[1]._replace(grid=Grid((9,), [1, 2, 3, 4, 1, 2, 3, 4, 0]))) if "shift" in name else two
             yield Case(name + " of whole numbers in " + kind, forms(name), each(reference), shift, (kind,), backward=False, few=True)
-        yield Case("bitwise_not in " + kind, forms("bitwise_not"), each(operator.invert), two[:1], (kind,), backward=False, few=True)
+        yield Case("bitwise_not of whole numbers in " + kind, forms("bitwise_not"), each(operator.invert), two[:1], (kind,), backward=False, few=True)
         yield Case("clamp in " + kind, forms("clamp", -4, 9), each(lambda x: min(max(x, -4), 9)), two[:1], (kind,), backward=False, few=True)
         yield Case("pow in " + kind, forms("pow", 3), each(lambda x: x**3), two[:1], (kind,), backward=False, few=True)
     truths = (Input(Grid((4,), [True, True, False, False]), "mask"), Input(Grid((4,), [True, False, True, False]), "mask"))

@@ -222,7 +222,7 @@ def _masked() -> Iterator[Case]:
     yield Case("where (all)", (torch.where, lambda m, x, y: x.where(m, y)), lambda m, x, y: Grid(x.shape, [a if true else b for true, a, b in zip(m.flat, x.flat, y.flat)]), (mask, x, real(3, 4, seed=2)), spreads=False)
     yield Case("where's places", (lambda m: torch.stack(torch.where(m), 1), torch.argwhere, torch.nonzero, lambda m: torch.stack(torch.nonzero(m, as_tuple=True), 1)), lambda m: Grid((8, 2), [float(one) for at in m.indices() if m[at] for one in at]), (mask,), ("bool",), backward=False)
     yield Case("masked assignment", (lambda x, m: _written(x, m, 2.5),), lambda x, m: Grid(x.shape, [2.5 if true else one for one, true in zip(x.flat, m.flat)]), (x, mask), spreads=False)
-    yield Case("one_hot", (lambda a: torch.nn.functional.one_hot(a, 4), lambda a: torch.nn.functional.one_hot(a, num_classes=4)), lambda a: made((3, 4), lambda i: int(a.flat[i[0]] == i[1])), (literal([2, 0, 3], kind="int64"),), ("int64",), backward=False)
+    yield Case("one_hot (all)", (lambda a: torch.nn.functional.one_hot(a, 4), lambda a: torch.nn.functional.one_hot(a, num_classes=4)), lambda a: made((3, 4), lambda i: int(a.flat[i[0]] == i[1])), (literal([2, 0, 3], kind="int64"),), ("int64",), backward=False)
     yield Case("one_hot (classes found)", (torch.nn.functional.one_hot,), lambda a: made((3, 4), lambda i: int(a.flat[i[0]] == i[1])), (literal([2, 0, 3], kind="int64"),), ("int64",), backward=False)
     yield Case("unravel_index", (lambda a: torch.stack(torch.unravel_index(a, (3, 4)), 1),), lambda a: Grid((3, 2), [one for n in a.flat for one in divmod(n, 4)]), (literal([5, 0, 11], kind="int64"),), ("int64",), backward=False, optional=True)
 

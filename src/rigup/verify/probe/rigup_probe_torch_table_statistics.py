@@ -125,7 +125,7 @@ def _norms() -> Iterator[Case]:
     for order, reference, back in kinds:
         one = told if back else (told[0]._replace(kind="given"),)
         calls = (lambda x, o=order: torch.linalg.vector_norm(x, o, dim=1), lambda x, o=order: torch.norm(x, o, dim=1), lambda x, o=order: torch.linalg.norm(x, o, dim=1), lambda x, o=order: x.norm(o, 1))
-        yield Case("norm (" + str(order) + ")", calls, reduced((1,), reference), one, backward=back, factor=8.0)
+        yield Case("norm (" + str(order) + ", all names)", calls, reduced((1,), reference), one, backward=back, factor=8.0)
         yield Case("norm (" + str(order) + ", keepdim)", (lambda x, o=order: torch.linalg.vector_norm(x, o, dim=1, keepdim=True), lambda x, o=order: torch.norm(x, o, 1, True), lambda x, o=order: torch.linalg.norm(x, o, dim=1, keepdim=True)), kept(reduced((1,), reference), 1), one, backward=back, factor=8.0, few=True)
     yield Case("vector_norm (dtype)", (lambda x: torch.linalg.vector_norm(x, dim=1, dtype=torch.float64), lambda x: torch.linalg.norm(x, dim=1, dtype=torch.float64)), reduced((1,), right.length), told, ("float32", "bfloat16"), factor=8.0, result="float64")
     yield Case("norm over dimensions 0 and 2", (lambda x: torch.linalg.norm(x, dim=(0, 2)), lambda x: torch.norm(x, dim=(0, 2)), lambda x: torch.linalg.vector_norm(x, 2, (0, 2))), reduced((0, 2), right.length), (real(3, 2, 4),), factor=8.0)
