@@ -32,7 +32,7 @@ WORDS = {"to": "conver|\\bto ", "float": "conver|\\bto ", "half": "conver|\\bto 
          "__getitem__": "slice|index|row|element", "mm": "product", "matmul": "product|matmul", "bmm": "product", "addmm": "product|linear", "mv": "product", "slice": "slice",
          "linear": "linear", "sub": "subtract", "mul": "multipl", "div": "divi", "pow": "power", "neg": "negat", "rsub": "subtract"}  # fmt: skip
 LEFT_OUT = {"compile", "memory", "copy-host", "training", "toolkit-kernel"}
-BATCH = 5
+BATCH = 8
 
 
 def batches(rows):
