@@ -36,32 +36,24 @@ def stirred(told: Told, case: Case, dtype: str) -> None:
 
 
 def further(told: Told, case: Case, wanted: Wanted, dtype: str, full: bool) -> None:
-    """In one type, or in all where all is to be tried."""
-    if dtype not in (_EVERY if full else ("float32",)):
-        return
+    """NaN in each type; gradients of gradients in one, or in two where all is to be tried."""
     most = _LONG_TAPE if full else _TAPE
     if case.spreads and dtype in _EVERY and wanted.steps <= most:
         _with_nan(told, case, dtype)
-    if case.backward and case.twice and wanted.steps <= most and dtype in ("float64", "float32"):
+    if case.backward and case.twice and wanted.steps <= most and dtype in (("float64", "float32") if full else ("float32",)):
         _twice(told, case, dtype)
+
+
+_SPOILT: dict[str, Any] = {}  # by the case's name: its inputs with a NaN, and what comes of them
 
 
 def _with_nan(told: Told, case: Case, dtype: str) -> None:
     """One number of the first input is none: so are the results that it counts for, and no others."""
-    place = next((at for at, one in enumerate(case.inputs) if one.kind in ("real", "given")), None)
-    many = not case.backward and sum(len(one.grid.flat) for one in case.inputs) > _MANY
-    if place is None or many or any(word in case.name for word in _ORDERED):
+    if case.name not in _SPOILT:
+        _SPOILT[case.name] = _spoilt(case)
+    if _SPOILT[case.name] is None:
         return
-    first = case.inputs[place].grid
-    at = len(first.flat) // 2
-    spoilt = Grid(first.shape, [math.nan if here == at else one for here, one in enumerate(first.flat)])
-    grids = [spoilt if here == place else one.grid for here, one in enumerate(case.inputs)]
-    try:
-        right = reckoned(case._replace(backward=False), grids).results
-    except (ValueError, OverflowError, ArithmeticError):
-        return
-    if not any(one != one for grid in right for one in grid.flat):
-        return
+    grids, right = _SPOILT[case.name]
     inputs = [plain_tensor(grid, one.kind, dtype, told.device["id"]) for grid, one in zip(grids, case.inputs)]
     try:
         with torch.no_grad():
@@ -71,6 +63,23 @@ def _with_nan(told: Told, case: Case, dtype: str) -> None:
         return
     for one, grid in zip(got if isinstance(got, (tuple, list)) else [got], right):
         told.add(case, dtype, "with NaN", deviation(one.detach().cpu().reshape(-1).tolist(), grid.flat), "")
+
+
+def _spoilt(case: Case) -> Any:
+    """None where a reference in Python says nothing of NaN."""
+    place = next((at for at, one in enumerate(case.inputs) if one.kind in ("real", "given")), None)
+    many = not case.backward and sum(len(one.grid.flat) for one in case.inputs) > _MANY
+    if place is None or many or any(word in case.name for word in _ORDERED):
+        return None
+    first = case.inputs[place].grid
+    at = len(first.flat) // 2
+    spoilt = Grid(first.shape, [math.nan if here == at else one for here, one in enumerate(first.flat)])
+    grids = [spoilt if here == place else one.grid for here, one in enumerate(case.inputs)]
+    try:
+        right = reckoned(case._replace(backward=False), grids).results
+    except (ValueError, OverflowError, ArithmeticError):
+        return None
+    return (grids, right) if any(one != one for grid in right for one in grid.flat) else None
 
 
 def _twice(told: Told, case: Case, dtype: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, Iterator
 import rigup_probe_torch_table_algebra as algebra
 import rigup_probe_torch_table_arguments as arguments
 import rigup_probe_torch_table_attention as attention
+import rigup_probe_torch_table_casts as casts
 import rigup_probe_torch_table_elements as elements
 import rigup_probe_torch_table_functions as functions
 import rigup_probe_torch_table_goals as goals
@@ -97,6 +98,7 @@ TABLES: dict[str, Table] = {
 
 # tried after all else: what is reached less often, by every name and with every argument
 FURTHER: dict[str, Table] = {
+    "casts": _perhaps(_all(casts.casts, casts.promotions)),
     "functions": _perhaps(_all(functions.functions, functions.pairs, functions.triples)),
     "statistics": _perhaps(_all(statistics.reductions, statistics.quantiles, statistics.differences, statistics.counts)),
     "losses-by-all-arguments": _perhaps(_all(goals.pairs, goals.classes, goals.sequences)),
