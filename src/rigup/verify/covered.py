@@ -39,13 +39,27 @@ def _operators(observed: Observed) -> list[Answer]:
             if names:
                 said = _("Not available here: {names}.").format(names=", ".join(names))
                 found.append({"what": check, "because": said, "device": device, "framework": seen.name})
+            found += [{**one, "device": device, "framework": seen.name} for one in _over(check, record)]
     return found
+
+
+def _over(check: str, record: Any) -> list[Answer]:
+    """What the time did not reach of a table of operators."""
+    measured = record.get("measured")
+    left = measured.get("left") if isinstance(measured, dict) and "cases" in measured else None
+    if not isinstance(left, list) or not left:
+        return []
+    names = ", ".join(str(one)[:200] for one in left[:_NAMED]) + (", …" if len(left) > _NAMED else "")
+    said = _("Its time was over before {count} of its operators were tried: {names}.")
+    return [{"what": check, "because": said.format(count=len(left), names=names)}]
 
 
 def _names(record: Any) -> list[str]:
     """What a check tells as left out, whatever it told."""
     measured = record.get("measured")
-    lists = [measured.get(key) for key in ("left", "without")] if isinstance(measured, dict) else []
+    if not isinstance(measured, dict):
+        return []
+    lists = [measured.get("without"), None if "cases" in measured else measured.get("left")]
     return [str(one)[:200] for names in lists if isinstance(names, list) for one in names[:_NAMED]]
 
 

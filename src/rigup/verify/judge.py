@@ -64,6 +64,8 @@ def judge(name: str, record: Record) -> Check:
 def _judged(name: str, record: Record) -> Judged:
     if "died" in record:
         return Judged(False, {"ended_by": record["died"], "number": record["number"]}, None, died(record))
+    if isinstance(record.get("measured"), dict) and record["measured"].get("over"):
+        return Judged(None, None, None, _("Its time was over before all was tried."))
     if "skipped" in record:
         return Judged(None, None, None, str(record["skipped"]))
     try:
@@ -97,8 +99,7 @@ def _operators(measured: Record) -> Judged:
     told = [_Operator(*one) for one in measured["cases"]]
     bad = _each_first(sorted((one for one in told if not one.share <= 1), key=lambda one: -one.share))
     raised = [" ".join(map(str, one[:3])) + ": " + str(one[3]) for one in measured.get("raised", [])]
-    without = measured.get("without") or []
-    more = {"without": without} if without else {}
+    more = {key: measured[key] for key in ("without", "left") if measured.get(key)}
     if bad or raised:
         failed = [*dict.fromkeys([*(one.name for one in bad), *raised])]
         shown = {"failed": failed, "operators": len(told), **more}

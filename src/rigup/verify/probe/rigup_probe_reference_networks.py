@@ -50,24 +50,28 @@ def convolution(stride: int = 1, padding: int = 0, dilation: int = 1, groups: in
     """In any number of dimensions: N, C, places; weight: outputs, C / groups, places."""
 
     def called(x: Grid, weight: Grid, bias: Any = None) -> Grid:
-        window, share = weight.shape[2:], weight.shape[0] // groups
+        window, share, inner = weight.shape[2:], weight.shape[0] // groups, weight.shape[1]
         sizes = [
             (size + 2 * padding - dilation * (one - 1) - 1) // stride + 1 for size, one in zip(x.shape[2:], window)
         ]
-
-        def one(index: tuple[int, ...]) -> Number:
-            values, weights = [], []
-            first = index[1] // share * weight.shape[1]
-            for at in itertools.product(range(weight.shape[1]), *map(range, window)):
-                place = [here * stride - padding + off * dilation for here, off in zip(index[2:], at[1:])]
-                source = (index[0], first + at[0], *place)
-                if x.has(source):
-                    values.append(x[source])
-                    weights.append(weight[(index[1], *at)])
-            result = dot(values, weights)
-            return result + bias.flat[index[1]] if bias else result
-
-        return made((x.shape[0], weight.shape[0], *sizes), one)
+        parts, area = math.prod(window), math.prod(x.shape[2:])
+        offsets = list(enumerate(itertools.product(*map(range, window))))
+        flat: dict[tuple[int, ...], Number] = {}
+        for place in itertools.product(*map(range, sizes)):
+            inside = []  # which part of the window lies on which number of a channel
+            for part, at in offsets:
+                source = [here * stride - padding + off * dilation for here, off in zip(place, at)]
+                if all(0 <= one < size for one, size in zip(source, x.shape[2:])):
+                    inside.append((part, sum(one * step for one, step in zip(source, x.steps[2:]))))
+            for number, group in itertools.product(range(x.shape[0]), range(groups)):
+                first = number * x.shape[1] + group * inner
+                values = [x.flat[(first + channel) * area + at] for channel in range(inner) for _part, at in inside]
+                for output in range(group * share, (group + 1) * share):
+                    begin = output * inner * parts
+                    weights = [weight.flat[begin + channel * parts + part] for channel in range(inner) for part, _at in inside]  # fmt: skip
+                    result = dot(values, weights)
+                    flat[(number, output, *place)] = result + bias.flat[output] if bias else result
+        return made((x.shape[0], weight.shape[0], *sizes), flat.__getitem__)
 
     return called
 

@@ -83,11 +83,15 @@ def curve(value: Callable[[float], float], slope: Callable[[float], float]) -> C
 
 def dot(left: Sequence[Number], right: Sequence[Number]) -> Number:
     """The sum of products, as one step of the tape."""
-    mine, theirs = [plain(one) for one in left], [plain(one) for one in right]
+    here, there = Traced in map(type, left), Traced in map(type, right)
+    if not here and not there:
+        return math.fsum(map(mul, left, right))
+    mine = [one.value if type(one) is Traced else one for one in left] if here else left
+    theirs = [one.value if type(one) is Traced else one for one in right] if there else right
     value = math.fsum(map(mul, mine, theirs))
-    if any(isinstance(one, Traced) for one in (*left, *right)):
-        return Traced(value, [*left, *right], [*theirs, *mine])
-    return value
+    if not there:
+        return Traced(value, left, theirs)
+    return Traced(value, [*left, *right], [*theirs, *mine]) if here else Traced(value, right, mine)
 
 
 def total(several: Iterable[Number]) -> Number:
@@ -104,9 +108,14 @@ def differentiate(results: Sequence[Number], weights: Sequence[float]) -> None:
     for one in reversed(_TAPE):
         if one.gradient:
             for parent, slope in zip(one.parents, one.slopes):
-                if isinstance(parent, Traced):
+                if type(parent) is Traced:
                     parent.gradient += one.gradient * slope
     forget()
+
+
+def taped() -> int:
+    """How many numbers are on the tape."""
+    return len(_TAPE)
 
 
 def forget() -> None:

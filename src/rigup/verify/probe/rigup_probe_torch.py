@@ -13,7 +13,7 @@ from rigup_probe_torch_numbers import product, small_tensors, types_of
 from rigup_probe_torch_optimizers import optimizers
 from rigup_probe_torch_random import numbers
 from rigup_probe_torch_repeated import repeated
-from rigup_probe_torch_tables import TABLES, in_one_thread, table
+from rigup_probe_torch_tables import FURTHER, TABLES, in_one_thread, table
 from rigup_probe_torch_tools import training_tools
 from rigup_probe_torch_training import training, training_step
 
@@ -130,6 +130,7 @@ def checks(device: Device, full: bool) -> Iterator[tuple[str, Check]]:
         yield "evidence", evidence
         yield "compiled-kernel", compiled_kernel
         yield from (("copy-" + other["id"], copy_peer(other)) for other in _others(device))
+    yield from ((name, table(name, full)) for name in FURTHER)
     if full:
         yield from (("toolkit-kernel", toolkit_kernel),) if device["type"] == "cuda" else ()
         yield "training", training

@@ -13,13 +13,14 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
 
 import torch
 from rigup_probe_grid import Grid
-from rigup_probe_tape import Traced, differentiate, forget, plain
+from rigup_probe_tape import Traced, differentiate, forget, plain, taped
 from rigup_probe_torch_compare import elsewhere, unsupported
+from rigup_probe_torch_deviation import deviation
 
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 _CERTAIN = ("float64", "float32")  # types in which a CPU or a CUDA device lacks no operator
-_LONG = 33_019  # numbers: more than 2^15, and no multiple of any vector's length
-_SIZES = (1, 5, 17)
+LONG = 33_019  # numbers: more than 2^15, and no multiple of any vector's length
+SIZES = (1, 5, 17)
 _STEPS = 16  # inputs are multiples of 1 / _STEPS
 _MOST_LAID = 64  # inputs that are kept for the next way to call an operator
 _NOISE = 77.0  # what lies between the numbers of a strided tensor
@@ -53,6 +54,8 @@ class Case(NamedTuple):
         optional: whether a device may lack it in every type.
         result: the type of what comes out, where it is not the one that went in.
         few: whether its inputs are laid out as usual alone: what is tried are its arguments.
+        spreads: whether a NaN in an input is one in all results that it counts for.
+        twice: whether its gradients are differentiated again.
 
     """
 
@@ -67,14 +70,17 @@ class Case(NamedTuple):
     optional: bool = False
     result: str = ""
     few: bool = False
+    spreads: bool = True
+    twice: bool = True
 
 
 class Wanted(NamedTuple):
-    """What is expected: results, the weights of their sum, and its gradient by each real input."""
+    """What is expected: results, the weights of their sum, and its gradient by each real input; and what that cost."""
 
     results: list[Grid]
     weights: list[Grid]
     gradients: list[Grid]
+    steps: int = 0
 
 
 def real(*shape: int, low: float = -3.0, high: float = 3.0, seed: int = 1, step: float = 1 / _STEPS) -> Input:
@@ -118,19 +124,25 @@ def expected(case: Case) -> Wanted:
 
 
 def _reckoned(case: Case) -> Wanted:
+    return reckoned(case, [one.grid for one in case.inputs])
+
+
+def reckoned(case: Case, grids: Sequence[Grid]) -> Wanted:
+    """What the reference says of these inputs."""
     forget()
-    traced = [_traced(one) if case.backward and one.kind == "real" else one.grid for one in case.inputs]
+    traced = [_traced(grid) if case.backward and one.kind == "real" else grid for grid, one in zip(grids, case.inputs)]
     told = case.reference(*traced)
     results = list(told) if isinstance(told, tuple) else [told]
     weights = [numbers(one.shape, -2.0, 2.0, 17 + at, 0.125) for at, one in enumerate(results)]
+    steps = taped()
     differentiate([x for one in results for x in one.flat], [x for one in weights for x in one.flat])
     slopes = [Grid(one.shape, [x.gradient for x in one.flat]) for one, told in zip(traced, case.inputs)
               if case.backward and told.kind == "real"]  # fmt: skip
-    return Wanted([Grid(one.shape, [plain(x) for x in one.flat]) for one in results], weights, slopes)
+    return Wanted([Grid(one.shape, [plain(x) for x in one.flat]) for one in results], weights, slopes, steps)
 
 
-def _traced(one: Input) -> Grid:
-    return Grid(one.grid.shape, [Traced(x) for x in one.grid.flat])
+def _traced(grid: Grid) -> Grid:
+    return Grid(grid.shape, [Traced(x) for x in grid.flat])
 
 
 class Variant(NamedTuple):
@@ -185,34 +197,12 @@ LAYOUTS = (
     Variant("offset", _offset),
     Variant("strided", _strided),
 )
-_THREADS = torch.get_num_threads()  # as this process was started with
-_LARGE = Variant("1100003 numbers", _plain, 1_100_003)
-_ROWS = tuple(Variant(str(size) + " numbers", _plain, size) for size in (*_SIZES, _LONG))
+THREADS = torch.get_num_threads()  # as this process was started with
+LARGE = Variant("1100003 numbers", _plain, 1_100_003)
+ROWS = tuple(Variant(str(size) + " numbers", _plain, size) for size in (*SIZES, LONG))
 
 
-def measured(
-    device: dict[str, Any], cases: Iterable[Case], dtypes: Sequence[str], full: bool = False
-) -> dict[str, Any]:
-    """Each case in each type, forward and backward: the worst error of all its variants, and what was not right."""
-    told = Told(device)
-    for case in cases:
-        wanted = expected(case)
-        for name in [one for one in dtypes if one in case.dtypes] or case.dtypes[:1] * (case.dtypes[0] not in FLOATS):
-            for variant in _variants(case, full and name == "float32"):
-                torch.set_num_threads(_THREADS if variant is _LARGE else 1)
-                _one(told, case, wanted, name, variant)
-    return told.summary()
-
-
-def _variants(case: Case, large: bool) -> Iterator[Variant]:
-    """Those that differ for this case. `large`: also with more numbers than one thread is given."""
-    yield from (one for one in LAYOUTS if one is LAYOUTS[0] or (not case.few and _fits(case, one)))
-    if case.elementwise:
-        yield from _ROWS
-        yield from (_LARGE,) if large else ()
-
-
-def _fits(case: Case, variant: Variant) -> bool:
+def fits(case: Case, variant: Variant) -> bool:
     """Whether the variant differs from others for these inputs."""
     rank = max((len(one.grid.shape) for one in case.inputs), default=0)
     return {"transposed": rank > 1, "channels last": rank > 2}.get(variant.name, rank > 0)
@@ -227,6 +217,7 @@ class Told:
         self.raised: list[list[str]] = []
         self.without: list[str] = []
         self.away: list[str] = []
+        self.left: list[str] = []
 
     def add(self, case: Case, dtype: str, way: str, error: float, where: str) -> None:
         """Keep it if it is the worst of its kind."""
@@ -238,39 +229,57 @@ class Told:
         """For the line that the probe says."""
         cases = [[*key, *value] for key, value in self.worst.items()]
         without = list(dict.fromkeys(self.without))
-        return {"cases": cases, "raised": self.raised, "without": without, "elsewhere": list(dict.fromkeys(self.away))}
+        told = {"cases": cases, "raised": self.raised, "without": without, "elsewhere": list(dict.fromkeys(self.away))}
+        return {**told, "left": self.left} if self.left else told
 
 
-def _one(told: Told, case: Case, wanted: Wanted, dtype: str, variant: Variant) -> None:
+def one_variant(told: Told, case: Case, wanted: Wanted, dtype: str, variant: Variant, turn: int = -1) -> None:
     """One variant in one type: the ways to call it, and the gradients of the first of them."""
     way = "forward"
     try:
-        for number, call in enumerate(_calls(case, dtype, variant)):
+        for number, call in enumerate(_calls(case, dtype, variant, turn)):
             way = "forward"
-            inputs = _laid(told.device, case, dtype, variant)
+            inputs = laid(told.device, case, dtype, variant)
             with torch.no_grad():
                 _compare(told, case, (dtype, way, variant), call(*inputs), wanted.results)
             if case.backward and (number == 0 or variant is LAYOUTS[0]):
                 way = "backward"
                 _back(told, case, wanted, (dtype, way, variant), call)
     except Exception as why:  # whatever a broken build makes of it: it is told with the operator's name
-        if unsupported(why) and (case.optional or dtype not in _CERTAIN or told.device["type"] not in ("cpu", "cuda")):
-            told.without.append(case.name + " " + dtype)
-        else:
-            traceback.print_exc() if not told.raised else None
-            text = (str(why).strip().splitlines() or [""])[0]
-            told.raised.append([case.name, dtype, way, type(why).__name__ + ": " + text[:200]])
+        failed(told, case, dtype, way, why)
 
 
-def _calls(case: Case, dtype: str, variant: Variant) -> Sequence[Callable[..., Any]]:
-    """All ways to call it where the inputs lie as usual, and in one type where they lie otherwise; else the first."""
-    return case.calls if variant is LAYOUTS[0] or (variant in LAYOUTS and dtype == "float32") else case.calls[:1]
+def failed(told: Told, case: Case, dtype: str, way: str, why: Exception) -> None:
+    """What could not be done: nothing that this device has, or a fault."""
+    if unsupported(why) and (case.optional or dtype not in _CERTAIN or told.device["type"] not in ("cpu", "cuda")):
+        told.without.append(case.name + " " + dtype)
+        return
+    traceback.print_exc() if not told.raised else None
+    text = (str(why).strip().splitlines() or [""])[0]
+    told.raised.append([case.name, dtype, way, type(why).__name__ + ": " + text[:200]])
+
+
+def _calls(case: Case, dtype: str, variant: Variant, turn: int) -> Sequence[Callable[..., Any]]:
+    """All ways to call it where the inputs lie as usual, two of them in one type where they lie otherwise; else the first.
+
+    `turn`: in types other than float32 the first and one more, which changes from case to case; -1 for all.
+    """
+    if variant is not LAYOUTS[0]:
+        return case.calls[:2] if variant in LAYOUTS and dtype == "float32" else case.calls[:1]
+    if turn < 0 or dtype not in FLOATS or dtype == "float32" or len(case.calls) < 3:
+        return case.calls
+    return case.calls[0], case.calls[1 + turn % (len(case.calls) - 1)]
 
 
 _LAID: dict[tuple[Any, ...], Any] = {}
 
 
-def _laid(device: dict[str, Any], case: Case, dtype: str, variant: Variant) -> list[Any]:
+def plain_tensor(grid: Grid, kind: str, dtype: str, device: str) -> Any:
+    """A tensor of these numbers, as an input of a kind lies as usual."""
+    return _plain(grid, _type(kind, dtype), device)
+
+
+def laid(device: dict[str, Any], case: Case, dtype: str, variant: Variant) -> list[Any]:
     """The inputs, made anew where one that was made before does not hold its numbers any more."""
     return [_input(one, dtype, variant, device["id"]) for one in case.inputs]
 
@@ -298,7 +307,7 @@ def _type(kind: str, dtype: str) -> Any:
 def _back(told: Told, case: Case, wanted: Wanted, at: Any, call: Callable[..., Any]) -> None:
     """The gradients, and the result that came with them."""
     dtype, _way, variant = at
-    inputs = _laid(told.device, case, dtype, variant)
+    inputs = laid(told.device, case, dtype, variant)
     leaves = [one.detach().requires_grad_() if told_.kind == "real" else one for one, told_ in zip(inputs, case.inputs)]
     reals = [one for one, told_ in zip(leaves, case.inputs) if told_.kind == "real"]
     with torch.enable_grad():
@@ -321,6 +330,8 @@ def _several(results: Any) -> list[Any]:
 def _compare(told: Told, case: Case, at: Any, got: Any, wanted: list[Grid], part: str = "") -> None:
     """Keep the error of each result."""
     dtype, way, variant = at
+    if len(_several(got)) < len(wanted):
+        told.add(case, dtype, way, math.inf, "fewer results")
     for number, (one, right) in enumerate(zip(_several(got), wanted)):
         where = ", ".join(
             filter(None, [part or ("result " + str(number + 1) if len(wanted) > 1 else ""), variant.name])
@@ -329,7 +340,7 @@ def _compare(told: Told, case: Case, at: Any, got: Any, wanted: list[Grid], part
             told.add(case, dtype, way, 0.0 if not any(right.flat) else math.inf, where)
             continue
         told.away += [case.name + " " + dtype + " " + one for one in elsewhere(told.device, result=one)]
-        told.add(case, dtype, way, _error(one, right, variant, case.result or dtype), where)
+        told.add(case, dtype, way, _error(one, right, variant, dtype if part else case.result or dtype), where)
 
 
 def _error(got: Any, right: Grid, variant: Variant, dtype: str) -> float:
@@ -348,35 +359,3 @@ def _folded(there: list[float], right: list[float]) -> float:
     # most rows are equal to the last bit: each that differs is looked at once
     rows = {tuple(there[at : at + len(right)]) for at in range(0, len(there), len(right))}
     return max(deviation(one, right) for one in rows)
-
-
-def deviation(there: Sequence[float], right: Sequence[float]) -> float:
-    """The largest deviation, in units of the wanted number or of their root mean square, whichever is larger.
-
-    There may be fewer than are wanted: then they are the first of them.
-    A NaN or an infinity is right only where one is wanted.
-    """
-    if there == right:
-        return 0.0
-    size, worst = _size(right), 0.0
-    for one, wanted in zip(there, right):
-        if one == wanted:
-            continue
-        off = abs(one - wanted) / (max(abs(wanted), size) or 1.0)
-        if off > worst:
-            worst = off
-        elif off != off and (one == one or wanted == wanted):
-            return math.inf
-    return worst
-
-
-_SIZED: dict[int, Any] = {}
-
-
-def _size(right: Sequence[float]) -> float:
-    """The root mean square of what is finite; the same list is asked about for every type and layout."""
-    if id(right) not in _SIZED:
-        finite = [one for one in right if math.isfinite(one)]
-        _SIZED.clear() if len(_SIZED) > _MOST_LAID else None
-        _SIZED[id(right)] = right, math.sqrt(math.fsum(one * one for one in finite) / len(finite)) if finite else 1.0
-    return float(_SIZED[id(right)][1])

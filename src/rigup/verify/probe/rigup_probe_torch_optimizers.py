@@ -6,21 +6,26 @@ import math
 from typing import Any, Callable, Iterator
 
 import torch
-from rigup_probe_reference_steps import OPTIMIZERS, RATE
+from rigup_probe_reference_steps import BETAS, DECAY, EPS, OPTIMIZERS, RATE
 from rigup_probe_torch_cases import deviation
 from rigup_probe_torch_compare import unsupported
 from torch import nn
 
 
 def optimizers(device: dict[str, Any]) -> dict[str, Any]:
-    """Four steps of each, in each way that they are made."""
+    """Some steps of each, in each way that they are made."""
     told: dict[str, Any] = {"cases": [], "raised": [], "without": [], "elsewhere": []}
-    for kind in ("float64", "float32") if device["type"] != "mps" else ("float32",):
+    for kind in ("float64", "float32", "bfloat16") if device["type"] != "mps" else ("float32",):
         for name, class_, options, reference in OPTIMIZERS:
             for way in ({}, {"foreach": False}, {"foreach": True}, {"fused": True}):
                 said = name + "".join(" " + key + "=" + str(value) for key, value in way.items())
                 _tried(told, device, kind, said, {**options, **way}, class_, _steps(reference), bool(way))
     told["cases"] += [*_clipped(device)]
+    for further in (_sparse, _factored, _second_order):
+        try:
+            told["cases"] += [*further(device)]
+        except (AttributeError, NotImplementedError, TypeError) as why:
+            told["without"].append(further.__name__.strip("_") + " optimizer: " + str(why)[:100])
     return told
 
 
@@ -35,7 +40,16 @@ def _tried(
         if not chosen and not unsupported(why):
             told["raised"].append([said, kind, "forward", str(why)[:200]])
         return
-    told["cases"].append([said, kind, "forward", deviation(got, wanted), "after 4 steps", 16.0])
+    told["cases"].append([said, kind, "forward", deviation(got, wanted), "after " + str(_COUNT) + " steps", _room(kind, class_)])
+
+
+_COUNT = 7  # steps: RAdam begins with its second part after the fifth
+_ROOM = {"bfloat16": 5.0}
+_SINGLE = ("NAdam", "ASGD")  # keep their rates in float32, whatever the parameters are
+
+
+def _room(kind: str, class_: str) -> float:
+    return 1e6 if kind == "float64" and class_ in _SINGLE else _ROOM.get(kind, 16.0)
 
 
 _START = [0.5 * at - 3 + 0.25 for at in range(13)]
@@ -49,7 +63,7 @@ def _stepped(device: dict[str, Any], kind: str, make: Callable[..., Any]) -> lis
     dtype = getattr(torch, kind)
     parameters = [nn.Parameter(one) for one in _parts(_START, dtype, device)]
     optimizer = make(parameters)
-    for step in range(4):
+    for step in range(_COUNT):
         optimizer.zero_grad()
         for parameter, slope in zip(parameters, _parts([_slope(step, at) for at in range(13)], dtype, device)):
             parameter.grad = slope
@@ -74,7 +88,7 @@ def _steps(reference: Callable[..., float]) -> list[float]:
     for at, start in enumerate(_START):
         state: dict[str, float] = {}
         value = start
-        for step in range(4):
+        for step in range(_COUNT):
             value = reference(value, _slope(step, at), step + 1, state)
         values.append(value)
     return values
@@ -94,3 +108,74 @@ def _clipped(device: dict[str, Any]) -> Iterator[list[Any]]:
     torch.nn.utils.clip_grad_value_([parameter], 0.5)
     wanted = [max(-0.5, min(0.5, one)) for one in slopes]
     yield ["clip_grad_value_", "float32", "forward", deviation(parameter.grad.cpu().tolist(), wanted), "", 16.0]
+
+
+def _sparse(device: dict[str, Any]) -> Iterator[list[Any]]:
+    """SparseAdam: only rows that have a slope are moved, by the same rule as all."""
+    for up in (False, True):
+        for kind in ("float64", "float32"):
+            dtype = getattr(torch, kind)
+            parameter = nn.Parameter(torch.tensor(_START[:6], dtype=dtype).to(device["id"]).view(3, 2))
+            optimizer = torch.optim.SparseAdam([parameter], lr=RATE, betas=BETAS, eps=EPS, **({"maximize": True} if up else {}))
+            values, states = _START[:6], [(0.0, 0.0)] * 6
+            for step in range(1, 4):
+                slopes = [_slope(step, at) for at in range(4)]
+                rows = torch.tensor([[0, 2]]).to(device["id"])
+                parameter.grad = torch.sparse_coo_tensor(rows, torch.tensor(slopes, dtype=dtype).to(device["id"]).view(2, 2), (3, 2))
+                optimizer.step()
+                for place, slope in zip((0, 1, 4, 5), slopes):
+                    values = list(values)
+                    m, v = states[place]
+                    slope = -slope if up else slope
+                    m, v = BETAS[0] * m + (1 - BETAS[0]) * slope, BETAS[1] * v + (1 - BETAS[1]) * slope**2
+                    states[place] = m, v
+                    size = RATE * math.sqrt(1 - BETAS[1] ** step) / (1 - BETAS[0] ** step)
+                    values[place] -= size * m / (math.sqrt(v) + EPS)
+            got = parameter.detach().reshape(-1).cpu().tolist()
+            yield ["SparseAdam" + (" (maximize)" if up else ""), kind, "forward", deviation(got, values), "", 16.0]
+
+
+def _factored(device: dict[str, Any]) -> Iterator[list[Any]]:
+    """Adafactor (arXiv:1804.04235), of a row, whose squares are not factored; off the default in every argument."""
+    for said, options in (("", {}), (" with all arguments", {"beta2_decay": -0.5, "eps": (0.5, 0.25), "d": 1.25, "weight_decay": DECAY, "maximize": True})):
+        decay, (tiny, least), d = options.get("beta2_decay", -0.8), options.get("eps", (2.0**-52, 1e-3)), options.get("d", 1.0)
+        for foreach in (False, True):
+            parameter = nn.Parameter(torch.tensor(_START[:5], dtype=torch.float64).to(device["id"]))
+            optimizer = torch.optim.Adafactor([parameter], lr=RATE, foreach=foreach, **options)
+            values, squares = _START[:5], [0.0] * 5
+            for step in range(1, 5):
+                slopes = [_slope(step, at) for at in range(5)]
+                parameter.grad = torch.tensor(slopes, dtype=torch.float64).to(device["id"])
+                optimizer.step()
+                slopes = [-one for one in slopes] if options.get("maximize") else slopes
+                rate = max(least, math.sqrt(sum(one * one for one in values) / 5)) * min(RATE, 1 / math.sqrt(step))
+                values = [one * (1 - RATE * options.get("weight_decay", 0.0)) for one in values]
+                squares = [old + (one * one - old) * step**decay for old, one in zip(squares, slopes)]
+                moves = [one / math.sqrt(max(square, tiny * tiny)) for one, square in zip(slopes, squares)]
+                below = max(1.0, math.sqrt(sum(one * one for one in moves) / 5) / d)
+                values = [one - rate / below * move for one, move in zip(values, moves)]
+            got = parameter.detach().cpu().tolist()
+            yield ["Adafactor" + said + " foreach=" + str(foreach), "float64", "forward", deviation(got, values), "", 1e4]
+
+
+def _second_order(device: dict[str, Any]) -> Iterator[list[Any]]:
+    """LBFGS: its first step goes down the slope, at most as far as the slope is long; then it finds where a bowl is deepest."""
+    for said, search in (("", None), (" (strong_wolfe)", "strong_wolfe")):
+        parameter = nn.Parameter(torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64).to(device["id"]))
+        weights = torch.tensor([1.0, 2.0, 0.5], dtype=torch.float64).to(device["id"])
+
+        def closure(parameter: Any = parameter, weights: Any = weights) -> Any:
+            parameter.grad = None
+            loss = (weights * (parameter - 1.5) ** 2).sum()
+            loss.backward()
+            return loss
+
+        one = torch.optim.LBFGS([parameter], lr=0.25, max_iter=1)
+        one.step(closure)
+        slopes = [2 * w * (x - 1.5) for w, x in ((1.0, 1.0), (2.0, -2.0), (0.5, 0.5))]
+        share = min(1.0, 1 / sum(map(abs, slopes))) * 0.25
+        wanted = [x - share * slope for x, slope in zip((1.0, -2.0, 0.5), slopes)]
+        yield ["LBFGS, one step" + said, "float64", "forward", deviation(parameter.detach().cpu().tolist(), wanted), "", 16.0]
+        all_ = torch.optim.LBFGS([parameter], lr=1.0, max_iter=60, history_size=5, line_search_fn=search)
+        all_.step(closure)
+        yield ["LBFGS" + said, "float64", "forward", deviation(parameter.detach().cpu().tolist(), [1.5] * 3), "", 1e8]

@@ -156,7 +156,7 @@ def _with_numbers() -> Iterator[Case]:
     mask = Input(Grid(_SHAPE, [one % 3 == 0 for one in range(math.prod(_SHAPE))]), "mask")
     yield Case("where", (torch.where,), each(lambda m, x, y: x if m else y), (mask, *three[:2]), elementwise=True)
     yield Case("masked_fill", (lambda x, m: x.masked_fill(m, 2.0), lambda x, m: torch.clone(x).masked_fill_(m, 2.0)),
-               each(lambda x, m: x * 0.0 + 2.0 if m else x), (three[0], mask), elementwise=True)  # fmt: skip
+               each(lambda x, m: 2.0 if m else x), (three[0], mask), elementwise=True)  # fmt: skip
     for name, compared in _COMPARED:
         yield Case(name, (getattr(torch, name), compared), each(compared), (given(*_SHAPE, low=-1, high=1, step=0.25), given(*_SHAPE, low=-1, high=1, step=0.25, seed=2)),
                    backward=False, elementwise=True)  # fmt: skip

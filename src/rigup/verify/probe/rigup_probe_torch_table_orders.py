@@ -122,7 +122,7 @@ def places() -> Iterator[Case]:
     for name, inside in (("triu", lambda row, column, off: column - row >= off), ("tril", lambda row, column, off: column - row <= off)):  # fmt: skip
         for off in (-2, -1, 1, 2):
             call = lambda x, n=name, o=off: getattr(torch, n)(x, o)  # noqa: E731
-            part = lambda x, i=inside, o=off: made((4, 5), lambda at: x[at] if i(*at, o) else x[at] * 0.0)  # noqa: E731
+            part = lambda x, i=inside, o=off: made((4, 5), lambda at: x[at] if i(*at, o) else 0.0)  # noqa: E731
             yield Case(name + " from diagonal " + str(off), (call,), part, told, few=True)
     numbers = [float(at * 7 % 5) for at in range(23)]
     known = sorted(set(numbers))

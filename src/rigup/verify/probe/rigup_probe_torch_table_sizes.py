@@ -270,11 +270,11 @@ def mixed_layouts() -> Iterator[Case]:
         x, y = real(*shape), real(*shape, seed=2)
         rows: tuple[tuple[str, Any, Any, tuple[Input, ...]], ...] = (
             ("where", torch.where, lambda m, x, y: x if m else y, (mask, x, y)),
-            ("masked_fill", lambda m, x: x.masked_fill(m, 2.0), lambda m, x: x * 0.0 + 2.0 if m else x, (mask, x)),
-            ("masked_fill_", lambda m, x: _kept(x).masked_fill_(m, 2.0), lambda m, x: x * 0.0 + 2.0 if m else x, (mask, x)),
+            ("masked_fill", lambda m, x: x.masked_fill(m, 2.0), lambda m, x: 2.0 if m else x, (mask, x)),
+            ("masked_fill_", lambda m, x: _kept(x).masked_fill_(m, 2.0), lambda m, x: 2.0 if m else x, (mask, x)),
             ("add", torch.add, lambda x, y: x + y, (x, y)), ("add_", lambda x, y: _kept(x).add_(y), lambda x, y: x + y, (x, y)),
             ("mul", torch.mul, lambda x, y: x * y, (x, y)), ("mul_", lambda x, y: _kept(x).mul_(y), lambda x, y: x * y, (x, y)),
-            ("copy_", lambda x, y: (_kept(x) * 1).copy_(y), lambda x, y: y * 1.0 + x * 0.0, (x._replace(kind="given"), y)),
+            ("copy_", lambda x, y: (_kept(x) * 1).copy_(y), lambda _x, y: y * 1.0, (x._replace(kind="given"), y)),
         )  # fmt: skip
         for name, call, reference, told in rows:
             for turned in range(len(told)):

@@ -1,0 +1,63 @@
+"""Cases of a table, run: each in each type, laid out in several ways, and in what a usual run of it does not ask for."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Iterable, Iterator, Sequence
+
+import torch
+from rigup_probe_torch_cases import (
+    FLOATS,
+    LARGE,
+    LAYOUTS,
+    LONG,
+    ROWS,
+    SIZES,
+    THREADS,
+    Case,
+    Told,
+    Variant,
+    expected,
+    fits,
+    one_variant,
+)
+from rigup_probe_torch_further import further, stirred
+
+
+def measured(
+    device: dict[str, Any], cases: Iterable[Case], dtypes: Sequence[str], full: bool = False,
+    over: Callable[[], bool] = lambda: False,
+) -> dict[str, Any]:  # fmt: skip
+    """Each case in each type, forward and backward: the worst error of all its variants, and what was not right.
+
+    Those that are left once the time is over are named.
+    """
+    told = Told(device)
+    for number, case in enumerate(cases):
+        if over():
+            told.left.append(case.name)
+            continue
+        wanted = expected(case)
+        kinds = [one for one in dtypes if one in case.dtypes] or case.dtypes[:1] * (case.dtypes[0] not in FLOATS)
+        for at, name in enumerate(kinds):
+            stirred(told, case, name)
+            for variant in variants(case, name, number + at, full):
+                torch.set_num_threads(THREADS if variant is LARGE else 1)
+                one_variant(told, case, wanted, name, variant, -1 if full else number + at)
+            further(told, case, wanted, name, full)
+    return told.summary()
+
+
+def variants(case: Case, dtype: str, turn: int, full: bool) -> Iterator[Variant]:
+    """Ways to lay the inputs out that differ for this case.
+
+    All of them in float32; in other types, unless all is to be tried, one of them, which changes from case to case.
+    `full`: also with more numbers than one thread is given.
+    """
+    every = full or dtype == "float32" or dtype not in FLOATS
+    laid = [one for one in LAYOUTS[1:] if not case.few and fits(case, one)]
+    yield LAYOUTS[0]
+    yield from laid if every or not laid else [laid[turn % len(laid)]]
+    if case.elementwise:
+        rows = (0, *SIZES, LONG) if every else (SIZES[turn % len(SIZES)], LONG) if turn % 3 == 0 else SIZES[turn % len(SIZES) :][:1]
+        yield from (one for one in ROWS if one.take in rows)
+        yield from (LARGE,) if full and dtype == "float32" else ()

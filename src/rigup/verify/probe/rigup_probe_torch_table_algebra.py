@@ -1,0 +1,284 @@
+"""Tables of products and linear algebra with all arguments, by all names; and of complex numbers and transforms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Iterator
+
+import rigup_probe_reference as right
+import rigup_probe_reference_algebra as algebra
+import rigup_probe_reference_networks as networks
+import rigup_probe_tape as tape
+import torch
+from rigup_probe_grid import Grid, each, made
+from rigup_probe_torch_cases import Case, given, literal, real
+from rigup_probe_torch_forms import forms, with_parameters
+
+_TWO = ("float64", "float32")
+_SUM = each(lambda x, y: x + y)
+
+
+def _scaled(x: Grid, factor: float) -> Grid:
+    return Grid(x.shape, [one * factor for one in x.flat])
+
+
+def products() -> Iterator[Case]:
+    """Products that are added to something; of vectors; over chosen dimensions; distances."""
+    x, y, v, w = real(4, 3), real(3, 5, seed=2), real(3, seed=3), real(4, seed=4)
+    both = lambda a, b, c: _SUM(_scaled(a, 0.5), _scaled(networks.matmul(b, c), -2.0))  # noqa: E731
+    rows: tuple[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]], ...] = (
+        ("addmm (alpha, beta)", forms("addmm", beta=0.5, alpha=-2.0), both, (real(4, 5, seed=5), x, y)), ("addmv (alpha, beta)", forms("addmv", beta=0.5, alpha=-2.0), both, (w, x, v)),
+        ("baddbmm (alpha, beta)", forms("baddbmm", beta=0.5, alpha=-2.0), both, (real(2, 4, 5, seed=5), real(2, 4, 3), real(2, 3, 5, seed=2))),
+        ("addbmm (alpha, beta)", forms("addbmm", beta=0.5, alpha=-2.0), _added_batches, (real(4, 5, seed=5), real(2, 4, 3), real(2, 3, 5, seed=2))),
+        ("addr (alpha, beta)", forms("addr", beta=0.5, alpha=-2.0), lambda a, v, w: made((4, 3), lambda i: a[i] * 0.5 - v.flat[i[0]] * w.flat[i[1]] * 2.0), (real(4, 3), w, v)),
+        ("addmm (plain)", forms("addmm"), lambda a, b, c: _SUM(a, networks.matmul(b, c)), (real(4, 5, seed=5), x, y)), ("addmm to a row", (torch.addmm, torch.Tensor.addmm), lambda a, b, c: _SUM(networks.matmul(b, c), a), (real(5, seed=5), x, y)),
+        ("mm (all)", (*forms("mm"), torch.linalg.matmul, torch.matmul, torch.chain_matmul, lambda a, b: torch.linalg.multi_dot((a, b)), lambda a, b: torch.tensordot(a, b, 1), lambda a, b: torch.mm(a, b, out=torch.empty(4, 5, dtype=a.dtype)) if not torch.is_grad_enabled() else torch.mm(a, b)), networks.matmul, (x, y)),
+        ("bmm (all)", (*forms("bmm"), torch.matmul, lambda a, b: a @ b), networks.matmul, (real(2, 4, 3), real(2, 3, 5, seed=2))),
+        ("mv (all)", (*forms("mv"), torch.matmul, lambda a, b: a @ b), networks.matmul, (x, v)), ("dot (all)", (*forms("dot"), *forms("vdot"), *forms("inner"), torch.linalg.vecdot, torch.matmul), networks.matmul, (v, real(3, seed=6))),
+        ("outer (all)", (*forms("outer"),), lambda a, b: made((4, 3), lambda i: a.flat[i[0]] * b.flat[i[1]]), (w, v)), ("inner of matrices", forms("inner"), lambda a, b: networks.matmul(a, algebra.grid_of(algebra.turned(algebra.rows_of(b)))), (x, real(5, 3, seed=2))),
+        ("matmul (broadcast)", (torch.matmul, lambda a, b: a @ b, torch.Tensor.matmul), lambda a, b: made((2, 4, 5), lambda i: tape.dot([a[i[0], i[1], k] for k in range(3)], [b[k, i[2]] for k in range(3)])), (real(2, 4, 3), y)),
+        ("rmatmul", (lambda a, b: a.__rmatmul__(b),), lambda a, b: networks.matmul(b, a), (y, x)), ("multi_dot of three", (lambda a, b, c: torch.linalg.multi_dot([a, b, c]), lambda a, b, c: torch.chain_matmul(a, b, c)), lambda a, b, c: networks.matmul(networks.matmul(a, b), c), (x, y, real(5, 2, seed=3))),
+        ("tensordot", (lambda a, b: torch.tensordot(a, b, 2), lambda a, b: torch.tensordot(a, b, dims=([1, 2], [0, 1]))), lambda a, b: made((2, 5), lambda i: tape.dot([a[i[0], k, m] for k in range(3) for m in range(4)], [b[k, m, i[1]] for k in range(3) for m in range(4)])), (real(2, 3, 4), real(3, 4, 5, seed=2))),
+        ("tensordot of one", (lambda a, b: torch.tensordot(a, b, dims=([0], [1])),), lambda a, b: made((3, 5), lambda i: tape.dot([a[k, i[0]] for k in range(4)], [b[i[1], k] for k in range(4)])), (x, real(5, 4, seed=2))),
+        ("einsum of a trace", (lambda a: torch.einsum("ii", a),), lambda a: Grid((), [tape.total([a[k, k] for k in range(4)])]), (real(4, 4),)), ("einsum of a diagonal", (lambda a: torch.einsum("ii->i", a),), lambda a: Grid((4,), [a[k, k] for k in range(4)]), (real(4, 4),)), ("einsum of a sum", (lambda a: torch.einsum("ij->j", a),), lambda a: Grid((3,), [tape.total([a[k, c] for k in range(4)]) for c in range(3)]), (x,)),
+        ("einsum of batches", (lambda a, b: torch.einsum("bij,bjk->bik", a, b), lambda a, b: torch.einsum("...ij,...jk", a, b), lambda a, b: torch.einsum(a, [0, 1, 2], b, [0, 2, 3], [0, 1, 3])), networks.matmul, (real(2, 4, 3), real(2, 3, 5, seed=2))), ("einsum of three", (lambda a, b, c: torch.einsum("ij,jk,k->i", a, b, c),), lambda a, b, c: networks.matmul(networks.matmul(a, b), c), (x, y, real(5, seed=3))), ("einsum by elements", (lambda a, b: torch.einsum("ij,ij->ij", a, b),), each(lambda a, b: a * b), (x, real(4, 3, seed=2))),
+        ("bilinear", (torch.nn.functional.bilinear, lambda a, b, w, c: with_parameters(torch.nn.Bilinear(3, 2, 2, dtype=a.dtype), {"weight": w, "bias": c}, (a, b))), lambda a, b, w, c: made((4, 2), lambda i: tape.total([a[i[0], p] * b[i[0], q] * w[i[1], p, q] for p in range(3) for q in range(2)]) + c.flat[i[1]]), (x, real(4, 2, seed=2), real(2, 3, 2, seed=3), real(2, seed=4))),
+        ("linear (all)", (torch.nn.functional.linear, lambda a, w, b: with_parameters(torch.nn.Linear(3, 5, dtype=a.dtype), {"weight": w, "bias": b}, (a,)), lambda a, w, b: torch.addmm(b, a, w.t())), networks.linear, (x, real(5, 3, seed=2), real(5, seed=3))), ("linear without bias", (torch.nn.functional.linear, lambda a, w: with_parameters(torch.nn.Linear(3, 5, bias=False, dtype=a.dtype), {"weight": w}, (a,))), networks.linear, (x, real(5, 3, seed=2))),
+        ("cross", (lambda a, b: torch.linalg.cross(a, b), lambda a, b: torch.cross(a, b, dim=1), lambda a, b: a.cross(b, 1)), lambda a, b: made((2, 3), lambda i: a[i[0], (i[1] + 1) % 3] * b[i[0], (i[1] + 2) % 3] - a[i[0], (i[1] + 2) % 3] * b[i[0], (i[1] + 1) % 3]), (real(2, 3), real(2, 3, seed=2))),
+        ("cross over dimension 0", (lambda a, b: torch.linalg.cross(a, b, dim=0), lambda a, b: torch.cross(a, b, dim=0)), lambda a, b: made((3, 2), lambda i: a[(i[0] + 1) % 3, i[1]] * b[(i[0] + 2) % 3, i[1]] - a[(i[0] + 2) % 3, i[1]] * b[(i[0] + 1) % 3, i[1]]), (real(3, 2), real(3, 2, seed=2))),
+        ("vecdot", (torch.linalg.vecdot, lambda a, b: torch.linalg.vecdot(a, b, dim=1)), lambda a, b: Grid((4,), [tape.dot(a.flat[n : n + 3], b.flat[n : n + 3]) for n in range(0, 12, 3)]), (x, real(4, 3, seed=2))), ("vecdot over dimension 0", (lambda a, b: torch.linalg.vecdot(a, b, dim=0),), lambda a, b: Grid((3,), [tape.dot(a.flat[n::3], b.flat[n::3]) for n in range(3)]), (x, real(4, 3, seed=2))),
+    )  # fmt: skip
+    for name, calls, reference, told in rows:
+        yield Case(name + " (products)", calls, reference, told, factor=6.0, optional=name == "rmatmul")
+    yield from _distances()
+
+
+def _added_batches(a: Grid, b: Grid, c: Grid) -> Grid:
+    each_of = networks.matmul(b, c)
+    return made((4, 5), lambda i: a[i] * 0.5 - tape.total([each_of[n, i[0], i[1]] for n in range(2)]) * 2.0)
+
+
+def _distances() -> Iterator[Case]:
+    x, y = real(4, 3), real(5, 3, seed=2)
+    for power in (1.0, 2.0, 3.0, math.inf):
+        size = _sized(power)
+        apart: Callable[..., Any] = lambda x, y, s=size: made((4, 5), lambda i: s([x[i[0], k] - y[i[1], k] for k in range(3)]))  # noqa: E731
+        yield Case("cdist (" + str(power) + ")", (lambda x, y, p=power: torch.cdist(x, y, p), lambda x, y, p=power: torch.cdist(x[None], y[None], p=p, compute_mode="donot_use_mm_for_euclid_dist")[0]), apart, (x, y), _TWO, factor=20.0, spreads=False, twice=False)
+        if power != math.inf:
+            own: Callable[..., Any] = lambda x, s=size: Grid((6,), [s([x[a, k] - x[b, k] for k in range(3)]) for a in range(4) for b in range(a + 1, 4)])  # noqa: E731
+            yield Case("pdist (" + str(power) + ")", (lambda x, p=power: torch.nn.functional.pdist(x, p),), own, (x,), _TWO, factor=20.0, spreads=False, twice=False)
+            pair: Callable[..., Any] = lambda x, y, s=size: Grid((4,), [s([x[n, k] - y[n, k] + 0.125 for k in range(3)]) for n in range(4)])  # noqa: E731
+            yield Case("pairwise_distance (" + str(power) + ")", (lambda x, y, p=power: torch.nn.functional.pairwise_distance(x, y, p, eps=0.125), lambda x, y, p=power: torch.nn.PairwiseDistance(p, eps=0.125, keepdim=True)(x, y)[:, 0]), pair, (x, real(4, 3, seed=2)), _TWO, factor=20.0, spreads=False)
+
+
+def _sized(power: float) -> Callable[[list[Any]], Any]:
+    size = tape.absolute
+    if power == 1:
+        return lambda row: tape.total(map(size, row))
+    if power == 2:
+        return right.length
+    if power == math.inf:
+        return lambda row: max(map(size, row), key=tape.plain)
+    return lambda row: tape.exp(tape.log(tape.total([size(one) ** power for one in row])) * (1 / power))
+
+
+_STEEP = literal([4.0, 1, -0.5, 0.5, -1, 3.5, 1, 0.25, 0.5, -0.5, 5, 1.5, 1, 0, -1.5, 4.5], (4, 4))
+
+
+def _even(x: Grid) -> Grid:
+    """Symmetric and positive."""
+    rows = algebra.rows_of(x)
+    told = algebra.product(rows, algebra.turned(rows))
+    return algebra.grid_of([[one + float(r == c) for c, one in enumerate(row)] for r, row in enumerate(told)])
+
+
+def _evened(x: Any) -> Any:
+    return x @ x.mT + torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
+
+
+def _one(value: Any) -> Grid:
+    return Grid((), [value])
+
+
+def matrices() -> Iterator[Case]:
+    """Solved, inverted, factored; with all arguments; the gradients too."""
+    x, y, tall = _STEEP, real(4, 2, seed=2), real(5, 3, seed=3)
+    lin = torch.linalg
+    solve = lambda a, b: algebra.grid_of(algebra.solved(algebra.rows_of(a), algebra.rows_of(b))[0])  # noqa: E731
+    flip = lambda a: algebra.grid_of(algebra.turned(algebra.rows_of(a)))  # noqa: E731
+    upper = lambda a: made(a.shape, lambda i: a[i] if i[0] <= i[1] else 0.0)  # noqa: E731
+    low = lambda a: made(a.shape, lambda i: a[i] if i[0] >= i[1] else 0.0)  # noqa: E731
+    ones = lambda a: made(a.shape, lambda i: 1.0 if i[0] == i[1] else a[i])  # noqa: E731
+    factor = lambda a: algebra.grid_of(algebra.lower(algebra.rows_of(_even(a))))  # noqa: E731
+    least = lambda a, b: solve(networks.matmul(flip(a), a), networks.matmul(flip(a), b))  # noqa: E731
+    rows: tuple[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]], ...] = (
+        ("solve", (lin.solve, lambda a, b: lin.solve_ex(a, b)[0], lambda a, b: torch.lu_solve(b, *lin.lu_factor(a)), lambda a, b: lin.lu_solve(*lin.lu_factor(a), b), lambda a, b: lin.solve(a[None], b[None])[0], lambda a, b: torch.linalg.tensorsolve(a, b[:, 0])[:, None].expand(4, 2) if not torch.is_grad_enabled() and False else lin.solve(a, b)), solve, (x, y)),
+        ("solve (left False)", (lambda a, b: lin.solve(a, b, left=False), lambda a, b: lin.lu_solve(*lin.lu_factor(a), b, left=False)), lambda a, b: flip(solve(flip(a), flip(b))), (x, real(2, 4, seed=2))), ("solve of a vector", (lin.solve, lin.tensorsolve), lambda a, b: Grid((4,), solve(a, Grid((4, 1), b.flat)).flat), (x, real(4, seed=2))),
+        ("lu_solve (adjoint)", (lambda a, b: lin.lu_solve(*lin.lu_factor(a), b, adjoint=True),), lambda a, b: solve(flip(a), b), (x, y)), ("inv", (lin.inv, torch.inverse, torch.Tensor.inverse, lambda a: lin.inv_ex(a)[0], lambda a: lin.tensorinv(a, ind=1), lin.pinv, torch.pinverse, lambda a: lin.matrix_power(a, -1), lambda a: torch.matrix_power(a, -1)), algebra.inverse, (x,)),
+        ("det", (lin.det, torch.det, torch.Tensor.det), lambda a: _one(algebra.determinant(a)), (x,)), ("slogdet", (lambda a: lin.slogdet(a)[1], lambda a: torch.slogdet(a)[1], lambda a: a.slogdet()[1], torch.logdet, torch.Tensor.logdet), lambda a: _one(tape.log(algebra.determinant(a))), (x,)), ("sign of the determinant", (lambda a: lin.slogdet(-a[[1, 0, 2, 3]])[0],), lambda _a: _one(-1.0), (x._replace(kind="given"),)),
+        ("matrix_power", (lambda a: lin.matrix_power(a, 3), lambda a: torch.matrix_power(a, 3), lambda a: a.matrix_power(3)), lambda a: networks.matmul(networks.matmul(a, a), a), (x,)), ("matrix_power of 0", (lambda a: lin.matrix_power(a, 0),), lambda _a: algebra.grid_of(algebra.unit(4)), (x._replace(kind="given"),)), ("matrix_exp", (lambda a: lin.matrix_exp(a * 0.25), lambda a: torch.matrix_exp(a * 0.25), lambda a: (a * 0.25).matrix_exp()), lambda a: algebra.exponential(_scaled(a, 0.25)), (x,)),
+        ("cholesky", (lambda a: lin.cholesky(_evened(a)), lambda a: lin.cholesky_ex(_evened(a))[0], lambda a: torch.cholesky(_evened(a))), factor, (x,)), ("cholesky (upper)", (lambda a: lin.cholesky(_evened(a), upper=True), lambda a: lin.cholesky_ex(_evened(a), upper=True)[0], lambda a: torch.cholesky(_evened(a), upper=True), lambda a: _evened(a).cholesky(True)), lambda a: flip(factor(a)), (x,)),
+        ("cholesky_solve", (lambda a, b: torch.cholesky_solve(b, lin.cholesky(_evened(a))), lambda a, b: torch.cholesky_solve(b, lin.cholesky(_evened(a), upper=True), upper=True), lambda a, b: b.cholesky_solve(lin.cholesky(_evened(a)))), lambda a, b: solve(_even(a), b), (x, y)), ("cholesky_inverse", (lambda a: torch.cholesky_inverse(lin.cholesky(_evened(a))), lambda a: torch.cholesky_inverse(lin.cholesky(_evened(a), upper=True), upper=True), lambda a: lin.cholesky(_evened(a)).cholesky_inverse()), lambda a: algebra.inverse(_even(a)), (x,)),
+        ("solve_triangular (upper)", (lambda a, b: lin.solve_triangular(a, b, upper=True), lambda a, b: torch.triangular_solve(b, a)[0], lambda a, b: b.triangular_solve(a)[0]), lambda a, b: solve(upper(a), b), (x, y)), ("solve_triangular (lower)", (lambda a, b: lin.solve_triangular(a, b, upper=False), lambda a, b: torch.triangular_solve(b, a, upper=False)[0]), lambda a, b: solve(low(a), b), (x, y)),
+        ("solve_triangular (left False)", (lambda a, b: lin.solve_triangular(a, b, upper=True, left=False),), lambda a, b: flip(solve(flip(upper(a)), flip(b))), (x, real(2, 4, seed=2))), ("solve_triangular (unitriangular)", (lambda a, b: lin.solve_triangular(a, b, upper=True, unitriangular=True), lambda a, b: torch.triangular_solve(b, a, unitriangular=True)[0]), lambda a, b: solve(ones(upper(a)), b), (x, y)), ("triangular_solve (transpose)", (lambda a, b: torch.triangular_solve(b, a, transpose=True)[0],), lambda a, b: solve(flip(upper(a)), b), (x, y)),
+        ("lstsq", (lambda a, b: lin.lstsq(a, b)[0], lambda a, b: lin.lstsq(a, b, driver="gelsy")[0], lambda a, b: lin.pinv(a) @ b), least, (tall, real(5, 2, seed=2))), ("pinv", (lin.pinv, torch.pinverse, lambda a: a.pinverse(), lambda a: lin.pinv(a, rtol=1e-4)), lambda a: least(a, algebra.grid_of(algebra.unit(5))), (tall,)),
+        ("qr", (lambda a: _positive(lin.qr(a)), lambda a: _positive(torch.qr(a)), lambda a: _positive(a.qr())), lambda a: tuple(map(algebra.grid_of, algebra.gram_schmidt(a))), (tall,)), ("svdvals", (lin.svdvals, lambda a: lin.svd(a)[1], lambda a: torch.svd(a)[1], lambda a: a.svd()[1]), lambda a: Grid((3,), algebra.singular(a)), (tall,)),
+        ("svd put together", (lambda a: _whole(*lin.svd(a, full_matrices=False)), lambda a: _whole(*lin.svd(a)), lambda a: (lambda u, s, v: _whole(u, s, v.mT))(*torch.svd(a))), lambda a: Grid(a.shape, [one * 1.0 for one in a.flat]), (tall,)),
+        ("eigvalsh", (lambda a: lin.eigvalsh(_evened(a)), lambda a: lin.eigh(_evened(a))[0]), lambda a: Grid((4,), algebra.values(algebra.rows_of(_even(a)))), (x,)), ("eigvalsh (UPLO)", (lambda a: lin.eigvalsh(torch.triu(_evened(a)), UPLO="U"), lambda a: lin.eigh(torch.triu(_evened(a)), "U")[0], lambda a: lin.eigvalsh(torch.tril(_evened(a)), UPLO="L")), lambda a: Grid((4,), algebra.values(algebra.rows_of(_even(a)))), (x._replace(kind="given"),)), ("eigh put together", (lambda a: _again(*lin.eigh(_evened(a))),), _even, (x,)),
+        ("eigvals of a symmetric matrix", (lambda a: torch.sort(lin.eigvals(_evened(a)).real)[0], lambda a: torch.sort(lin.eig(_evened(a))[0].real)[0]), lambda a: Grid((4,), algebra.values(algebra.rows_of(_even(a)))), (x._replace(kind="given"),)), ("eig put together", (lambda a: (lambda w, v: (v @ torch.diag(w) @ torch.linalg.inv(v)).real)(*lin.eig(a)),), lambda a: a, (x._replace(kind="given"),)),
+        ("lu put together", (lambda a: (lambda p, low, up: p @ low @ up)(*lin.lu(a)), lambda a: (lambda p, low, up: p @ low @ up)(*torch.lu_unpack(*lin.lu_factor(a))), lambda a: (lambda p, low, up: p @ low @ up)(*torch.lu_unpack(*lin.lu_factor_ex(a)[:2])), lambda a: (lambda p, low, up: p @ low @ up)(*torch.lu_unpack(*torch.lu(a)))), lambda a: Grid(a.shape, [one * 1.0 for one in a.flat]), (x,)),
+        ("ldl_solve", (lambda a, b: lin.ldl_solve(*lin.ldl_factor(_evened(a)), b), lambda a, b: lin.ldl_solve(*lin.ldl_factor_ex(_evened(a))[:2], b)), lambda a, b: solve(_even(a), b), (x._replace(kind="given"), y._replace(kind="given"))), ("householder_product", (lambda a: _positive((lin.householder_product(*torch.geqrf(a)), torch.triu(torch.geqrf(a)[0])[:3]))[0], lambda a: _positive((torch.orgqr(*torch.geqrf(a)), torch.triu(torch.geqrf(a)[0])[:3]))[0]), lambda a: algebra.grid_of(algebra.gram_schmidt(a)[0]), (tall._replace(kind="given"),)),
+        ("ormqr", (lambda a, b: torch.ormqr(*torch.geqrf(a), torch.ormqr(*torch.geqrf(a), b, transpose=True)), lambda a, b: torch.ormqr(*torch.geqrf(a), torch.ormqr(*torch.geqrf(a), b), transpose=True)), lambda _a, b: b, (tall._replace(kind="given"), given(5, 2, seed=2))),
+        ("matrix_rank", (lambda a: lin.matrix_rank(a), lambda a: lin.matrix_rank(a, rtol=1e-3), lambda a: lin.matrix_rank(a @ a.mT, hermitian=True)), lambda _a: _one(2), (literal([1.0, 2, 2, 4, 0, 1], (3, 2), "given"),)), ("cond", (lin.cond, lambda a: lin.cond(a, 2)), lambda a: _one(algebra.singular(a)[0] / algebra.singular(a)[-1]), (tall,)),
+        ("matrix_norm", (lin.matrix_norm, lambda a: lin.matrix_norm(a, "fro", keepdim=True)[0, 0], lambda a: torch.norm(a, "fro"), lambda a: lin.norm(a)), lambda a: _one(right.length(a.flat)), (tall,)), ("matrix_norm (nuc)", (lambda a: lin.matrix_norm(a, "nuc"), lambda a: torch.norm(a, "nuc"), lambda a: lin.norm(a, "nuc"), lambda a: torch.nuclear_norm(a)), lambda a: _one(tape.total(algebra.singular(a))), (tall,)), ("matrix_norm (2)", (lambda a: lin.matrix_norm(a, 2), lambda a: lin.norm(a, 2)), lambda a: _one(algebra.singular(a)[0]), (tall,)),
+        ("matrix_norm (1)", (lambda a: lin.matrix_norm(a, 1), lambda a: lin.norm(a, 1)), lambda a: _one(max((tape.total(map(tape.absolute, c)) for c in algebra.turned(algebra.rows_of(a))), key=tape.plain)), (tall,)), ("matrix_norm (infinite)", (lambda a: lin.matrix_norm(a, math.inf),), lambda a: _one(max((tape.total(map(tape.absolute, c)) for c in algebra.rows_of(a)), key=tape.plain)), (tall,)),
+        ("solve of many", (lin.solve,), lambda a, b: made((3, 2, 1), lambda i: solve(Grid((2, 2), a.flat[i[0] * 4 : i[0] * 4 + 4]), Grid((2, 1), b.flat[i[0] * 2 : i[0] * 2 + 2])).flat[i[1]]), (literal([3.0, 1, -1, 2, 2, 0.5, 1, -3, 4, 1, 2, 3], (3, 2, 2)), real(3, 2, 1, seed=2))), ("inv of many", (lin.inv, torch.inverse), lambda a: made((3, 2, 2), lambda i: algebra.inverse(Grid((2, 2), a.flat[i[0] * 4 : i[0] * 4 + 4]))[i[1:]]), (literal([3.0, 1, -1, 2, 2, 0.5, 1, -3, 4, 1, 2, 3], (3, 2, 2)),)), ("det of many", (lin.det, torch.det), lambda a: Grid((3,), [a.flat[n] * a.flat[n + 3] - a.flat[n + 1] * a.flat[n + 2] for n in (0, 4, 8)]), (literal([3.0, 1, -1, 2, 2, 0.5, 1, -3, 4, 1, 2, 3], (3, 2, 2)),)),
+    )  # fmt: skip
+    for name, calls, reference, told in rows:
+        real_ones = any(one.kind == "real" for one in told)
+        shaky = name in ("svd put together", "eigh put together", "lu put together", "matrix_rank", "lstsq", "pinv", "svdvals", "eigvalsh", "qr", "cond", "matrix_norm (nuc)", "matrix_norm (2)", "matrix_norm (1)", "matrix_norm (infinite)", "inv", "householder_product")
+        yield Case(name + " (algebra)", calls, reference, told, _TWO, factor=400.0, backward=real_ones and "put together" not in name, optional=True, spreads=False, twice=not shaky)
+    large = 70
+    wide = Grid((large, large), [4.0 if r == c else ((r * 7 + c * 3) % 5 - 2) / 64 for r in range(large) for c in range(large)])
+    known = Grid((large, 2), [float((n * 5) % 7 - 3) for n in range(2 * large)])
+    told = (literal(wide.flat, wide.shape, "given"), literal(networks.matmul(wide, known).flat, known.shape, "given"))
+    yield Case("solve of 70 rows (algebra)", (lin.solve, lambda a, b: lin.inv(a) @ b, lambda a, b: lin.lstsq(a, b)[0]), lambda _a, _b: known, told, _TWO, backward=False, factor=400.0, spreads=False, optional=True)
+
+
+def _positive(pair: Any) -> Any:
+    q, r = pair
+    sign = torch.sign(torch.diagonal(r.detach()))
+    return q[:, :3] * sign, r[:3] * sign[:, None]
+
+
+def _whole(u: Any, s: Any, v: Any) -> Any:
+    return (u[:, : len(s)] * s) @ v[: len(s)]
+
+
+def _again(w: Any, v: Any) -> Any:
+    return (v * w) @ v.mT
+
+
+def complex_numbers() -> Iterator[Case]:
+    """As pairs of real numbers: made, taken apart, multiplied; functions of them."""
+    x, y = real(3, 4, 2), real(3, 4, 2, seed=2, low=0.25)
+    pair = lambda x: torch.complex(x[..., 0], x[..., 1])  # noqa: E731
+    apart = torch.view_as_real
+
+    def of_two(function: Callable[..., tuple[Any, Any]]) -> Callable[..., Grid]:
+        return lambda *grids: made(grids[0].shape, lambda i: function(*((g[(*i[:-1], 0)], g[(*i[:-1], 1)]) for g in grids))[i[-1]])
+
+    def to_one(function: Callable[..., Any]) -> Callable[..., Grid]:
+        return lambda g: made(g.shape[:-1], lambda i: function(g[(*i, 0)], g[(*i, 1)]))
+
+    size = lambda a, b: tape.sqrt(a * a + b * b)  # noqa: E731
+    exp = lambda p: (tape.exp(p[0]) * tape.cos(p[1]), tape.exp(p[0]) * tape.sin(p[1]))  # noqa: E731
+    times = lambda p, q: (p[0] * q[0] - p[1] * q[1], p[0] * q[1] + p[1] * q[0])  # noqa: E731
+    over = lambda p, q: (lambda d: ((p[0] * q[0] + p[1] * q[1]) / d, (p[1] * q[0] - p[0] * q[1]) / d))(q[0] * q[0] + q[1] * q[1])  # noqa: E731
+    lower = lambda p: (p[0] - p[1] * 0.0, -p[1])  # noqa: E731
+    ways: tuple[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]], ...] = (
+        ("add", (lambda x, y: apart(torch.add(pair(x), pair(y))), lambda x, y: apart(pair(x) + pair(y))), of_two(lambda p, q: (p[0] + q[0], p[1] + q[1])), (x, y)), ("sub", (lambda x, y: apart(pair(x) - pair(y)),), of_two(lambda p, q: (p[0] - q[0], p[1] - q[1])), (x, y)), ("mul", (lambda x, y: apart(torch.mul(pair(x), pair(y))), lambda x, y: apart(pair(x) * pair(y))), of_two(times), (x, y)), ("div", (lambda x, y: apart(torch.div(pair(x), pair(y))), lambda x, y: apart(pair(x) / pair(y))), of_two(over), (x, y)),
+        ("conj", (lambda x: apart(torch.conj(pair(x)).resolve_conj()), lambda x: apart(pair(x).conj_physical()), lambda x: apart(torch.conj_physical(pair(x)))), of_two(lower), (x,)), ("neg", (lambda x: apart(-pair(x)),), of_two(lambda p: (-p[0], -p[1])), (x,)), ("exp", (lambda x: apart(torch.exp(pair(x))),), of_two(exp), (x,)), ("log", (lambda x: apart(torch.log(pair(x))),), of_two(lambda p: (tape.log(size(*p)), tape.atan(p[1] / p[0]))), (y,)),
+        ("square", (lambda x: apart(torch.square(pair(x))), lambda x: apart(pair(x) ** 2)), of_two(lambda p: times(p, p)), (x,)), ("reciprocal", (lambda x: apart(torch.reciprocal(pair(x))),), of_two(lambda p: over((1.0, 0.0), p)), (x,)), ("sgn", (lambda x: apart(torch.sgn(pair(x))),), of_two(lambda p: (p[0] / size(*p), p[1] / size(*p))), (x,)),
+        ("sum", (lambda x: apart(pair(x).sum(1)),), lambda g: made((3, 2), lambda i: tape.total([g[i[0], k, i[1]] for k in range(4)])), (x,)), ("mean", (lambda x: apart(pair(x).mean(1)),), lambda g: made((3, 2), lambda i: right.mean([g[i[0], k, i[1]] for k in range(4)])), (x,)), ("sin", (lambda x: apart(torch.sin(pair(x))),), of_two(lambda p: (tape.sin(p[0]) * tape.cosh(p[1]), tape.cos(p[0]) * tape.sinh(p[1]))), (x,)), ("cos", (lambda x: apart(torch.cos(pair(x))),), of_two(lambda p: (tape.cos(p[0]) * tape.cosh(p[1]), -(tape.sin(p[0]) * tape.sinh(p[1])))), (x,)),
+        ("mm", (lambda x, y: apart(pair(x) @ pair(y).mT),), lambda x, y: made((3, 3, 2), lambda i: tape.total([times((x[i[0], k, 0], x[i[0], k, 1]), (y[i[1], k, 0], y[i[1], k, 1]))[i[2]] for k in range(4)])), (x, y)), ("vdot", (lambda x, y: apart(torch.vdot(pair(x).reshape(-1), pair(y).reshape(-1))),), lambda x, y: made((2,), lambda i: tape.total([times((x.flat[k], -x.flat[k + 1]), (y.flat[k], y.flat[k + 1]))[i[0]] for k in range(0, 24, 2)])), (x, y)),
+        ("transpose and conj", (lambda x: apart(pair(x).mH.resolve_conj()), lambda x: apart(torch.adjoint(pair(x)).resolve_conj())), lambda g: made((4, 3, 2), lambda i: g[i[1], i[0], i[2]] * (-1.0 if i[2] else 1.0)), (x,)),
+    )  # fmt: skip
+    for name, calls, reference, told in ways:
+        yield Case("complex " + name + " (all)", calls, reference, told, _TWO, factor=10.0, optional=True, spreads=False)
+    ones: tuple[tuple[str, tuple[Any, ...], Any], ...] = (
+        ("abs", (lambda x: torch.abs(pair(x)), lambda x: pair(x).abs()), size), ("angle", (lambda x: torch.angle(pair(x)), lambda x: pair(x).angle()), lambda a, b: tape.atan(b / a)), ("real", (lambda x: torch.real(pair(x)), lambda x: pair(x).real), lambda a, b: a * 1.0 + b * 0.0), ("imag", (lambda x: torch.imag(pair(x)), lambda x: pair(x).imag), lambda a, b: b * 1.0 + a * 0.0),
+    )  # fmt: skip
+    for name, calls, reference in ones:
+        yield Case("complex " + name + " (to a real)", calls, to_one(reference), (y,), _TWO, factor=10.0, optional=True, spreads=False)
+    a, b = real(3, 4), real(3, 4, seed=2, low=0.25)
+    yield Case("view_as_complex, view_as_real", (lambda x: apart(torch.view_as_complex(torch.clone(x.contiguous()))),), each(lambda x: x * 1.0), (x,), _TWO, optional=True, spreads=False)
+    yield Case("complex (made)", (lambda a, b: apart(torch.complex(a, b)),), lambda a, b: made((3, 4, 2), lambda i: (b if i[2] else a)[i[:2]]), (a, b), _TWO, optional=True, spreads=False)
+    yield Case("polar", (lambda a, b: apart(torch.polar(a, b)),), lambda a, b: made((3, 4, 2), lambda i: a[i[:2]] * (tape.sin if i[2] else tape.cos)(b[i[:2]])), (b, a), _TWO, factor=10.0, optional=True, spreads=False)
+    yield Case("angle of real numbers", (torch.angle,), each(lambda x: math.pi if x < 0 else 0.0), (a._replace(kind="given"),), _TWO, backward=False, spreads=False)
+    yield Case("real of real numbers", (torch.real, torch.conj, torch.resolve_conj), each(lambda x: x), (a._replace(kind="given"),), backward=False, spreads=False)
+
+
+def transforms() -> Iterator[Case]:
+    """Fourier's, over each number of dimensions, cut and filled up, with each norm, both ways."""
+    fft, move = torch.fft, algebra.transformed
+    pair, apart = (lambda x: torch.complex(x[..., 0], x[..., 1])), lambda z: torch.view_as_real(z.resolve_conj())
+    lift = lambda x: Grid((*x.shape, 2), [one for number in x.flat for one in (number, 0.0)])  # noqa: E731
+    for norm in ("backward", "ortho", "forward"):
+        x = real(3, 4, 2)
+        for back in (False, True):
+            name = "ifft" if back else "fft"
+            for count in (0, 3, 6):
+                calls = (lambda x, n=name, c=count, m=norm: apart(getattr(fft, n)(pair(x), c or None, norm=m)),)
+                yield Case(name + " (" + norm + ", n " + str(count) + ")", calls, lambda x, c=count, b=back, m=norm: move(x, 1, b, c, m), (x,), _TWO, factor=10.0, optional=True, few=count > 0, spreads=False)
+            yield Case(name + " (" + norm + ") over dimension 0", (lambda x, n=name, m=norm: apart(getattr(fft, n)(pair(x), dim=0, norm=m)),), lambda x, b=back, m=norm: move(x, 0, b, 0, m), (x,), _TWO, factor=10.0, optional=True, spreads=False)
+            whole = lambda x, b=back, m=norm: move(move(x, 1, b, 0, m), 0, b, 0, m)  # noqa: E731
+            yield Case(name + "2 and " + name + "n (" + norm + ")", (lambda x, n=name, m=norm: apart(getattr(fft, n + "2")(pair(x), norm=m)), lambda x, n=name, m=norm: apart(getattr(fft, n + "n")(pair(x), norm=m)), lambda x, n=name, m=norm: apart(getattr(fft, n + "n")(pair(x), (3, 4), (0, 1), m))), whole, (x,), _TWO, factor=10.0, optional=True, spreads=False)
+            half = lambda x, b=back, m=norm: move(x, 1, b, 3, m)  # noqa: E731
+            yield Case(name + "n (" + norm + ", s, dim)", (lambda x, n=name, m=norm: apart(getattr(fft, n + "n")(pair(x), s=(3,), dim=(1,), norm=m)),), half, (x,), _TWO, factor=10.0, optional=True, few=True, spreads=False)
+        r = real(3, 6)
+        cut = lambda g, n: made((*g.shape[:-2], n, 2), lambda i: g[i])  # noqa: E731
+        for size in (6, 5):
+            part = lambda x, s=size, m=norm: cut(move(lift(x), 1, False, s, m), s // 2 + 1)  # noqa: E731
+            yield Case("rfft (" + norm + ", n " + str(size) + ")", (lambda x, s=size, m=norm: apart(fft.rfft(x, s, norm=m)),), part, (r,), _TWO, factor=10.0, optional=True, few=size == 5, spreads=False)
+            turned = lambda x, s=size, m=norm: made((3, s // 2 + 1, 2), lambda i: move(lift(x), 1, True, s, m)[i])  # noqa: E731
+            yield Case("ihfft (" + norm + ", n " + str(size) + ")", (lambda x, s=size, m=norm: apart(fft.ihfft(x, s, norm=m)),), turned, (r._replace(kind="given"),), _TWO, backward=False, factor=10.0, optional=True, few=True, spreads=False)
+            back_ = real(3, size // 2 + 1, 2, seed=4)
+            full = lambda x, s=size: made((3, s, 2), lambda i: _mirrored(x, i, s))  # noqa: E731
+            real_part = lambda g: made(g.shape[:-1], lambda i: g[(*i, 0)])  # noqa: E731
+            yield Case("irfft (" + norm + ", n " + str(size) + ")", (lambda x, s=size, m=norm: fft.irfft(pair(x), s, norm=m),), lambda x, s=size, m=norm, f=full: real_part(move(f(x), 1, True, 0, m)), (back_,), _TWO, factor=10.0, optional=True, few=size == 5, spreads=False)
+            yield Case("hfft (" + norm + ", n " + str(size) + ")", (lambda x, s=size, m=norm: fft.hfft(pair(x), s, norm=m),), lambda x, s=size, m=norm, f=full: real_part(move(f(_conj(x)), 1, True, 0, {"backward": "forward", "forward": "backward"}.get(m, m))), (back_,), _TWO, factor=10.0, optional=True, few=True, spreads=False)
+        both = lambda x, m=norm: move(cut(move(lift(x), 1, False, 0, m), 4), 0, False, 0, m)  # noqa: E731
+        yield Case("rfft2 and rfftn (" + norm + ")", (lambda x, m=norm: apart(fft.rfft2(x, norm=m)), lambda x, m=norm: apart(fft.rfftn(x, norm=m))), both, (r,), _TWO, factor=10.0, optional=True, spreads=False)
+        yield Case("irfft2 and irfftn (" + norm + ", back again)", (lambda x, m=norm: fft.irfft2(fft.rfft2(x, norm=m), norm=m), lambda x, m=norm: fft.irfftn(fft.rfftn(x, norm=m), norm=m), lambda x, m=norm: fft.hfft2(fft.ihfft2(x, norm=m), norm=m), lambda x, m=norm: fft.hfftn(fft.ihfftn(x, norm=m), norm=m)), each(lambda x: x * 1.0), (r,), _TWO, factor=10.0, optional=True, spreads=False, twice=False)
+        mirrored = lambda x, m=norm: cut(move(move(lift(x), 1, True, 0, m), 0, True, 0, m), 4)  # noqa: E731
+        yield Case("ihfft2 and ihfftn (" + norm + ")", (lambda x, m=norm: apart(fft.ihfft2(x, norm=m)), lambda x, m=norm: apart(fft.ihfftn(x, norm=m))), mirrored, (r._replace(kind="given"),), _TWO, backward=False, factor=10.0, optional=True, spreads=False)
+    shift = lambda back: lambda x: made(x.shape, lambda i: x[i[0], (i[1] + (2 if back else 3)) % 5])  # noqa: E731
+    yield Case("fftshift", (lambda x: fft.fftshift(x, dim=1), lambda x: fft.fftshift(x, 1)), shift(False), (real(3, 5),), spreads=False)
+    yield Case("ifftshift", (lambda x: fft.ifftshift(x, dim=1), lambda x: fft.ifftshift(x, 1)), shift(True), (real(3, 5),), spreads=False)
+    yield Case("fftshift of all", (fft.fftshift, lambda x: fft.ifftshift(fft.fftshift(fft.fftshift(x)))), lambda x: made((3, 5), lambda i: x[(i[0] + 2) % 3, (i[1] + 3) % 5]), (real(3, 5),), spreads=False)
+    yield Case("fftfreq", (lambda _x: fft.fftfreq(5, 0.5),), lambda _x: Grid((5,), [0.0, 0.4, 0.8, -0.8, -0.4]), (given(1),), ("float32",), backward=False, spreads=False, factor=4.0)
+    yield Case("rfftfreq", (lambda _x: fft.rfftfreq(5, 0.5),), lambda _x: Grid((3,), [0.0, 0.4, 0.8]), (given(1),), ("float32",), backward=False, spreads=False, factor=4.0)
+    yield from _windows()
+
+
+def _mirrored(x: Grid, i: Any, size: int) -> Any:
+    """The whole of a spectrum of real numbers, from its half; what would be no real number is left out."""
+    at, part = i[1], i[2]
+    alone = at == 0 or 2 * at == size
+    if part == 1 and alone:
+        return x[i[0], at, 0] * 0.0
+    if 2 * at <= size:
+        return x[i[0], at, part]
+    return x[i[0], size - at, part] * (-1.0 if part else 1.0)
+
+
+def _conj(x: Grid) -> Grid:
+    return made(x.shape, lambda i: x[i] * (-1.0 if i[2] else 1.0))
+
+
+def _windows() -> Iterator[Case]:
+    """Of signals, and the transform of pieces of them."""
+    like = (given(1),)
+    shapes: tuple[tuple[str, Any, Any], ...] = (
+        ("hann_window", lambda n, s: 0.5 - 0.5 * math.cos(2 * math.pi * n / s), torch.hann_window), ("hamming_window", lambda n, s: 0.54 - 0.46 * math.cos(2 * math.pi * n / s), torch.hamming_window),
+        ("blackman_window", lambda n, s: 0.42 - 0.5 * math.cos(2 * math.pi * n / s) + 0.08 * math.cos(4 * math.pi * n / s), torch.blackman_window), ("bartlett_window", lambda n, s: 1 - abs(2 * n / s - 1), torch.bartlett_window),
+    )  # fmt: skip
+    for name, shape, call in shapes:
+        for periodic in (True, False):
+            size = 7 if periodic else 6
+            told = Grid((7,), [shape(n, size) for n in range(7)])
+            yield Case(name + (" (periodic)" if periodic else ""), (lambda x, c=call, p=periodic: c(7, p, dtype=x.dtype),), lambda *_x, w=told: w, like, _TWO, backward=False, spreads=False, factor=4.0, few=True)
+    x = real(2, 12)
+    length, hop = 6, 3
+    window = [0.5 - 0.5 * math.cos(2 * math.pi * n / length) for n in range(length)]
+
+    def pieces(x: Grid) -> Grid:
+        count = (12 - length) // hop + 1
+        cut = Grid((2, count, length, 2), [x[b, f * hop + n] * window[n] if part == 0 else 0.0 for b in range(2) for f in range(count) for n in range(length) for part in (0, 1)])
+        told = algebra.transformed(cut, 2, False)
+        return made((2, length // 2 + 1, count, 2), lambda i: told[i[0], i[2], i[1], i[3]])
+
+    own = lambda x: torch.hann_window(length, dtype=x.dtype)  # noqa: E731
+    yield Case("stft", (lambda x: torch.view_as_real(torch.stft(x, length, hop, window=own(x), center=False, return_complex=True)), lambda x: torch.view_as_real(x.stft(length, hop, window=own(x), center=False, return_complex=True))), pieces, (x,), _TWO, factor=10.0, optional=True, spreads=False)
+    yield Case("stft and istft, back again", (lambda x: torch.istft(torch.stft(x, length, hop, window=own(x), return_complex=True, normalized=True), length, hop, window=own(x), normalized=True, length=12), lambda x: torch.istft(torch.stft(x, length, hop, window=own(x), pad_mode="constant", return_complex=True), length, hop, window=own(x), length=12)), each(lambda x: x * 1.0), (x,), _TWO, factor=20.0, optional=True, spreads=False, twice=False)

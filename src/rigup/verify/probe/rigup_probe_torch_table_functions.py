@@ -1,0 +1,205 @@
+"""Tables of functions of one, two and three numbers that stand in no other table; each by all its names and ways."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any, Callable, Iterator
+
+import rigup_probe_reference as right
+import rigup_probe_reference_special as special
+import rigup_probe_tape as tape
+import torch
+from rigup_probe_grid import Grid, each
+from rigup_probe_torch_cases import Case, Input, given, literal, real
+from rigup_probe_torch_forms import forms
+
+_SHAPE = (3, 7)
+_TWO = ("float64", "float32")
+
+# name, reference, least, most
+_SMOOTH: tuple[tuple[str, Any, float, float], ...] = (
+    ("acosh", tape.curve(math.acosh, lambda x: 1 / math.sqrt(x * x - 1)), 1.25, 5), ("asinh", tape.curve(math.asinh, lambda x: 1 / math.sqrt(x * x + 1)), -3, 3),
+    ("atanh", tape.curve(math.atanh, lambda x: 1 / (1 - x * x)), -0.75, 0.75), ("logit", lambda x: tape.log(x / (1.0 - x)), 0.125, 0.875),
+    ("sinc", tape.curve(lambda x: math.sin(math.pi * x) / (math.pi * x), lambda x: (math.pi * x * math.cos(math.pi * x) - math.sin(math.pi * x)) / (math.pi * x * x)), -3, 3),
+    ("erfinv", special.erfinv, -0.75, 0.75), ("lgamma", special.lgamma, 0.25, 6), ("digamma", special.psi, 0.25, 6), ("i0", special.i0, -3, 3),
+    ("deg2rad", lambda x: x * (math.pi / 180), -3, 3), ("rad2deg", lambda x: x * (180 / math.pi), -3, 3), ("sigmoid", tape.sigmoid, -5, 5),
+    ("frac", lambda x: x - math.trunc(tape.plain(x)), 0.0625, 3), ("positive", lambda x: x * 1.0, -3, 3),
+    ("abs", tape.absolute, -3, 3), ("acos", tape.acos, -0.75, 0.75), ("asin", tape.asin, -0.75, 0.75), ("atan", tape.atan, -3, 3), ("neg", operator.neg, -3, 3),
+    ("exp2", lambda x: tape.exp(x * math.log(2)), -3, 3), ("expm1", tape.expm1, -2, 2), ("log1p", tape.log1p, -0.5, 6), ("erf", tape.erf, -2, 2), ("erfc", lambda x: 1.0 - tape.erf(x), -1, 1),
+)  # fmt: skip
+_STEPS: tuple[tuple[str, Any], ...] = (
+    ("sgn", lambda x: (x > 0) - (x < 0)), ("signbit", lambda x: x < 0), ("isneginf", lambda _x: False), ("isposinf", lambda _x: False),
+    ("isreal", lambda _x: True), ("logical_not", lambda _x: False), ("trunc", math.trunc),
+)  # fmt: skip
+_SPECIAL: tuple[tuple[str, Any, float, float], ...] = (
+    ("entr", lambda x: -(x * tape.log(x)), 0.125, 3), ("i0e", lambda x: math.exp(-abs(x)) * special.bessel_i(0)(x), -3, 3), ("i1", special.i1, -3, 3),
+    ("i1e", lambda x: math.exp(-abs(x)) * special.bessel_i(1)(x), -3, 3), ("ndtr", special.ndtr, -3, 3), ("ndtri", special.ndtri, 0.125, 0.875),
+    ("log_ndtr", special.log_ndtr, -3, 3), ("erfcx", special.erfcx, -1, 2), ("airy_ai", special.airy, -2, 2),
+    ("bessel_j0", special.bessel_j(0), -3, 3), ("bessel_j1", special.bessel_j(1), -3, 3), ("bessel_y0", special.bessel_y0, 0.25, 3), ("bessel_y1", special.bessel_y1, 0.25, 2),
+    ("modified_bessel_i0", special.bessel_i(0), -3, 3), ("modified_bessel_i1", special.bessel_i(1), -3, 3), ("modified_bessel_k0", special.bessel_k(0), 0.25, 3),
+    ("modified_bessel_k1", special.bessel_k(1), 0.25, 3), ("scaled_modified_bessel_k0", lambda x: math.exp(x) * special.bessel_k(0)(x), 0.25, 3),
+    ("scaled_modified_bessel_k1", lambda x: math.exp(x) * special.bessel_k(1)(x), 0.25, 3), ("spherical_bessel_j0", lambda x: math.sin(x) / x, 0.25, 3),
+)  # fmt: skip
+
+
+def _curved(reference: Any) -> bool:
+    """Whether a reference works on traced numbers too."""
+    try:
+        return isinstance(reference(tape.Traced(0.5)), tape.Traced)
+    except (TypeError, AttributeError, ArithmeticError):
+        return False
+    finally:
+        tape.forget()
+
+
+def functions() -> Iterator[Case]:
+    """Of one number."""
+    for name, reference, low, high in _SMOOTH:
+        told = real(*_SHAPE, low=low, high=high)
+        if name == "frac":
+            told = literal([one + 0.25 / 16 for one in told.grid.flat], _SHAPE)
+        yield Case(name + " (all names)", forms(name, out=name not in ("positive",)), each(reference), (told,), elementwise=True, factor=3000.0 if name == "digamma" else 4.0)
+    for name, reference in _STEPS:
+        yield Case(name + " (all names)", forms(name), each(reference), (given(*_SHAPE),), backward=False, spreads=False)
+    for name, reference, low, high in _SPECIAL:
+        call = getattr(torch.special, name, None) if hasattr(torch, "special") else None
+        if call is not None:
+            back = _curved(reference)
+            told = real(*_SHAPE, low=low, high=high) if back else given(*_SHAPE, low=low, high=high)
+            yield Case("special." + name, (call,), each(reference), (told,), _TWO, backward=back, elementwise=True, factor=60.0, spreads=back)
+    for name, order in (("polygamma 1", 1), ("polygamma 2", 2)):
+        calls = (lambda x, n=order: torch.polygamma(n, x), lambda x, n=order: torch.special.polygamma(n, x), lambda x, n=order: torch.clone(x).polygamma_(n))
+        yield Case(name, calls, each(special.polygamma(order)), (real(*_SHAPE, low=0.5, high=4),), ("float64",), factor=3000.0)
+    gamma = lambda x: special.lgamma(x) + special.lgamma(x - 0.5) + 0.5 * math.log(math.pi)  # noqa: E731
+    yield Case("mvlgamma", forms("mvlgamma", 2), each(gamma), (real(*_SHAPE, low=1, high=5),), _TWO, factor=20.0)
+    yield from _with_arguments()
+
+
+def _with_arguments() -> Iterator[Case]:
+    told, share = given(*_SHAPE, step=1 / 16), real(*_SHAPE, low=0.0625, high=0.9375)
+    held: Callable[[Any], Any] = lambda x: right.clamped(0.25, 0.75)(x)  # noqa: E731
+    odd = literal([one + 1 / 64 for one in told.grid.flat], _SHAPE, "given")
+    rows: tuple[tuple[str, Any, Any, Input], ...] = (
+        ("round (decimals)", (*forms("round", decimals=1),), lambda x: round(x * 10) / 10, odd), ("round (decimals -1)", forms("round", decimals=-1), lambda x: round(x / 10) * 10.0, odd),
+        ("nan_to_num (all)", forms("nan_to_num", 1.0, 2.0, -2.0, out=True), lambda x: x, told), ("clamp (all names)", forms("clamp", -1.03, 1.28, out=True), lambda x: min(max(x, -1.03), 1.28), told),
+        ("clamp_min", forms("clamp_min", -1.03), lambda x: max(x, -1.03), told), ("clamp_max", forms("clamp_max", 1.28), lambda x: min(x, 1.28), told),
+    )  # fmt: skip
+    for name, calls, reference, one in rows:
+        yield Case(name, calls, each(reference), (one,), backward=False, factor=2.0, spreads=False)
+    yield Case("logit (eps)", forms("logit", 0.25), each(lambda x: tape.log(held(x) / (1.0 - held(x)))), (share,), _TWO, factor=10.0, twice=False)
+    bounds = (given(*_SHAPE), given(*_SHAPE, low=-1.5, high=-0.25, seed=2), given(*_SHAPE, low=0.25, high=1.5, seed=3))
+    yield Case("clamp by tensors", (torch.clamp, torch.Tensor.clip, lambda x, y, z: torch.clamp(x, min=y, max=z)), each(lambda x, y, z: min(max(x, y), z)), bounds, backward=False)
+
+
+_PAIRS: tuple[tuple[str, Any, Any, Any], ...] = (
+    ("add", lambda x, y: x + y, (-3, 3), (-3, 3)), ("sub", lambda x, y: x - y, (-3, 3), (-3, 3)), ("mul", lambda x, y: x * y, (-3, 3), (-3, 3)),
+    ("div", lambda x, y: x / y, (-3, 3), (0.5, 2)), ("pow", lambda x, y: tape.exp(y * tape.log(x)), (0.5, 3), (-2, 2)),
+    ("atan2", lambda x, y: tape.atan(x / y), (-3, 3), (0.5, 2)), ("hypot", lambda x, y: tape.sqrt(x * x + y * y), (0.25, 3), (0.25, 3)),
+    ("logaddexp", lambda x, y: right.logsumexp([x, y]), (-3, 3), (-3, 3)),
+    ("logaddexp2", lambda x, y: right.logsumexp([x * math.log(2), y * math.log(2)]) * (1 / math.log(2)), (-3, 3), (-3, 3)),
+    ("xlogy", lambda x, y: x * tape.log(y), (-3, 3), (0.5, 3)), ("float_power", lambda x, y: tape.exp(y * tape.log(x)), (0.5, 3), (-2, 2)),
+    ("copysign", lambda x, y: tape.absolute(x) * (1.0 if y > 0 else -1.0), (-3, 3), (-3, 3)),
+    ("ldexp", lambda x, y: x * 2.0 ** y, (-3, 3), None),
+    ("rsub", lambda x, y: y - x, (-3, 3), (-3, 3)),
+)  # fmt: skip
+
+
+def pairs() -> Iterator[Case]:
+    """Of two numbers."""
+    for name, reference, first, second in _PAIRS:
+        other = real(*_SHAPE, seed=2, low=second[0], high=second[1]) if second else given(*_SHAPE, seed=2, low=-3, high=3, step=1)
+        other = other._replace(kind="given") if name == "copysign" else other
+        told = (real(*_SHAPE, low=first[0], high=first[1]), other)
+        yield Case(name + " of two (all names)", forms(name, out=name not in ("rsub", "float_power")), each(reference), told, elementwise=True, factor=8.0, result="float64" if name == "float_power" else "",
+                   dtypes=("float64",) if name == "float_power" else ("float64", "float32", "float16", "bfloat16"), spreads=name != "copysign")  # fmt: skip
+        row = (told[0], told[1]._replace(grid=Grid((7,), told[1].grid.flat[:7])))
+        yield Case(name + " by a row", forms(name)[:2], each(reference), row, ("float32",) if name != "float_power" else ("float64",), factor=8.0, few=True, spreads=False)
+    yield from _of_equal_kind()
+    yield from _whole_pairs()
+    yield from _special_pairs()
+
+
+def _of_equal_kind() -> Iterator[Case]:
+    two = (given(*_SHAPE, step=0.5), given(*_SHAPE, seed=2, step=0.5))
+    rows: tuple[tuple[str, Any], ...] = (
+        ("lt", operator.lt), ("le", operator.le), ("gt", operator.gt), ("ge", operator.ge), ("eq", operator.eq), ("ne", operator.ne),
+        ("fmax", max), ("fmin", min), ("maximum", max), ("minimum", min), ("logical_and", lambda x, y: bool(x and y)), ("logical_or", lambda x, y: bool(x or y)),
+        ("logical_xor", lambda x, y: bool(x) != bool(y)), ("heaviside", lambda x, y: y if x == 0 else float(x > 0)), ("fmod", math.fmod), ("remainder", lambda x, y: x - y * math.floor(x / y)),
+        ("floor_divide", lambda x, y: float(math.floor(x / y))), ("nextafter", None), ("isclose", operator.eq),
+    )  # fmt: skip
+    for name, reference in rows:
+        if reference is not None:
+            yield Case(name + " (all names)", forms(name), each(reference), two, backward=False, spreads=False, elementwise=True)
+    back = (real(*_SHAPE, low=-4, high=-0.25), real(*_SHAPE, low=0.25, high=4, seed=2))
+    for name, reference in (("fmax", lambda _x, y: y * 1.0), ("fmin", lambda x, _y: x * 1.0), ("max", lambda _x, y: y * 1.0), ("min", lambda x, _y: x * 1.0)):
+        yield Case(name + " of two with gradients", (getattr(torch, name),), each(reference), back, spreads=False)
+    for name in ("fmod", "remainder"):
+        off = (real(*_SHAPE, low=2, high=4), real(*_SHAPE, low=0.75, high=1.75, seed=2, step=0.25))
+        shifted = off[0]._replace(grid=Grid(_SHAPE, [one + 1 / 32 for one in off[0].grid.flat]))
+        yield Case(name + " with gradients", (getattr(torch, name),), each(lambda x, y: x - y * math.floor(tape.plain(x) / tape.plain(y))), (shifted, off[1]), _TWO, factor=4.0, spreads=False)
+    odd = literal([math.nan, 1.0, 2.0, math.nan], kind="given"), literal([3.0, math.nan, 1.0, math.nan], kind="given")
+    for name, values in (("fmax", [3.0, 1.0, 2.0, math.nan]), ("fmin", [3.0, 1.0, 1.0, math.nan])):
+        yield Case(name + " of NaN", (getattr(torch, name),), lambda *_x, w=values: Grid((4,), w), odd, backward=False, spreads=False)
+    near = (literal([1.0, 1.0, 2.0, 0.0], kind="given"), literal([1.0625, 1.25, 2.0, 0.0625], kind="given"))
+    yield Case("isclose (rtol, atol)", (lambda x, y: torch.isclose(x, y, rtol=0.0, atol=0.125), lambda x, y: torch.isclose(x, y, atol=0.0625, rtol=0.0625)), lambda *_x: Grid((4,), [True, False, True, True]), near, backward=False, spreads=False)
+
+
+def _whole_pairs() -> Iterator[Case]:
+    for kind in ("int32", "int64"):
+        two = (Input(Grid((9,), [12, -5, 7, 100, -64, 3, 0, 8, 250]), kind), Input(Grid((9,), [18, 3, 2, 4, 1, 5, 6, 2, 3]), kind))
+        rows = (
+            ("gcd", math.gcd), ("lcm", lambda x, y: abs(x * y) // math.gcd(x, y) if x else 0), ("bitwise_left_shift", lambda x, y: x << y), ("bitwise_right_shift", lambda x, y: x >> y),
+            ("bitwise_and", operator.and_), ("bitwise_or", operator.or_), ("bitwise_xor", operator.xor), ("add", operator.add), ("sub", operator.sub), ("mul", operator.mul), ("fmod", lambda x, y: int(math.fmod(x, y))),
+            ("remainder", operator.mod), ("floor_divide", operator.floordiv), ("eq", operator.eq), ("lt", operator.lt), ("ge", operator.ge), ("logical_and", lambda x, y: bool(x and y)), ("logical_xor", lambda x, y: bool(x) != bool(y)),
+        )  # fmt: skip
+        for name, reference in rows:
+            shift = (two[0], two[1]._replace(grid=Grid((9,), [1, 2, 3, 4, 1, 2, 3, 4, 0]))) if "shift" in name else two
+            yield Case(name + " of whole numbers in " + kind, forms(name), each(reference), shift, (kind,), backward=False, few=True)
+        yield Case("bitwise_not of whole numbers in " + kind, forms("bitwise_not"), each(operator.invert), two[:1], (kind,), backward=False, few=True)
+        yield Case("clamp in " + kind, forms("clamp", -4, 9), each(lambda x: min(max(x, -4), 9)), two[:1], (kind,), backward=False, few=True)
+        yield Case("pow in " + kind, forms("pow", 3), each(lambda x: x**3), two[:1], (kind,), backward=False, few=True)
+    truths = (Input(Grid((4,), [True, True, False, False]), "mask"), Input(Grid((4,), [True, False, True, False]), "mask"))
+    for name, how in (("logical_and", operator.and_), ("logical_or", operator.or_), ("logical_xor", operator.xor), ("bitwise_and", operator.and_), ("bitwise_or", operator.or_), ("bitwise_xor", operator.xor), ("eq", operator.eq), ("ne", operator.ne)):
+        yield Case(name + " of truths", forms(name), each(how), truths, ("bool",), backward=False, few=True)
+    for name in ("logical_not", "bitwise_not"):
+        yield Case(name + " of truths", forms(name), each(operator.not_), truths[:1], ("bool",), backward=False, few=True)
+
+
+def _special_pairs() -> Iterator[Case]:
+    x = given(*_SHAPE, low=0.25, high=3)
+    counts = literal([at % 5 for at in range(21)], _SHAPE, "given")
+    for name, reference in special.POLYNOMIALS.items():
+        if hasattr(torch.special, name):
+            yield Case("special." + name, (getattr(torch.special, name),), each(reference), (x, counts), _TWO, backward=False, factor=60.0, spreads=False)
+        shifted = "shifted_" + name
+        if hasattr(torch.special, shifted):
+            yield Case("special." + shifted, (getattr(torch.special, shifted),), each(lambda x, n, f=reference: f(2 * x - 1, n)), (x, counts), _TWO, backward=False, factor=60.0, spreads=False)
+    two = (given(*_SHAPE, low=0.25, high=3), given(*_SHAPE, low=0.25, high=3, seed=2))
+    yield Case("igamma", forms("igamma"), each(special.igamma), two, _TWO, backward=False, factor=60.0, spreads=False)
+    yield Case("igammac", forms("igammac"), each(lambda a, x: 1 - special.igamma(a, x)), two, _TWO, backward=False, factor=300.0, spreads=False)
+    if hasattr(torch, "special"):
+        log = lambda x, y: x * tape.log1p(y)  # noqa: E731
+        yield Case("special.xlog1py", (torch.special.xlog1py,), each(log), (real(*_SHAPE), real(*_SHAPE, low=-0.5, high=3, seed=2)), factor=4.0)
+        yield Case("special.zeta", (torch.special.zeta,), each(special.zeta), (given(*_SHAPE, low=2, high=5), given(*_SHAPE, low=0.5, high=3, seed=2)), _TWO, backward=False, factor=60.0, spreads=False)
+
+
+def triples() -> Iterator[Case]:
+    """Of three numbers, and with a weight as a tensor."""
+    three = (real(*_SHAPE), real(*_SHAPE, seed=2), real(*_SHAPE, seed=3, low=0.5, high=2))
+    yield Case("lerp by a tensor", forms("lerp", out=True), each(lambda x, y, w: x + (y - x) * w), three, factor=6.0, elementwise=True)
+    yield Case("lerp by a number", forms("lerp", 0.75, out=True), each(lambda x, y: x + (y - x) * 0.75), three[:2], factor=6.0)
+    yield Case("addcmul (all)", forms("addcmul", value=0.5, out=True), each(lambda x, y, z: x + y * z * 0.5), three, factor=4.0)
+    yield Case("addcdiv (all)", forms("addcdiv", value=0.5, out=True), each(lambda x, y, z: x + y / z * 0.5), three, factor=4.0)
+    for name, sign in (("add", 1.0), ("sub", -1.0)):
+        yield Case(name + " (alpha, all)", forms(name, alpha=2.5, out=True), each(lambda x, y, s=sign: x + y * (2.5 * s)), three[:2], factor=4.0)
+    for mode, cut in (("floor", math.floor), ("trunc", math.trunc)):
+        told = (given(*_SHAPE, step=0.125), literal([0.5, -0.25, 2.0] * 7, _SHAPE, "given"))
+        yield Case("div (all, " + mode + ")", forms("div", rounding_mode=mode, out=True), each(lambda x, y, c=cut: float(c(x / y))), told, backward=False, spreads=False)
+    for name, number, reference in (("mul", -2.5, lambda x: x * -2.5), ("div", 4.0, lambda x: x * 0.25), ("add", 1.5, lambda x: x + 1.5), ("sub", 1.5, lambda x: x - 1.5), ("pow", 3, lambda x: x * x * x), ("pow", 2, lambda x: x * x), ("copysign", -1.0, lambda x: -tape.absolute(x)), ("xlogy", 2.0, lambda x: x * math.log(2.0)), ("rsub", 2.0, lambda x: 2.0 - x)):  # fmt: skip
+        yield Case(name + " with the number " + str(number), forms(name, number), each(reference), three[:1], factor=4.0, spreads=name != "copysign")
+    for name, reference in (("remainder", lambda x: x - 0.75 * math.floor(x / 0.75)), ("fmod", lambda x: math.fmod(x, 0.75)), ("floor_divide", lambda x: float(math.floor(x / 0.75))), ("lt", lambda x: x < 0.75), ("ge", lambda x: x >= 0.75), ("gt", lambda x: x > 0.75), ("le", lambda x: x <= 0.75), ("eq", lambda x: x == 0.75), ("ne", lambda x: x != 0.75)):  # fmt: skip
+        yield Case(name + " with the number 0.75", forms(name, 0.75), each(reference), (given(*_SHAPE, step=0.25),), backward=False, spreads=False)
+    powers = (given(*_SHAPE, low=-2, high=2),)
+    yield Case("power of a number", (lambda x: 2.0**x, lambda x: torch.pow(2.0, x)), each(lambda x: 2.0**x), powers, backward=False, factor=4.0)
+    yield Case("where with a number", (lambda x: torch.where(x > 0.5, x, 0.25), lambda x: torch.where(x <= 0.5, 0.25, x)), each(lambda x: x if x > 0.5 else 0.25), three[:1], spreads=False, twice=False)

@@ -1,0 +1,303 @@
+"""Draw faults of torch at random, blind to what the probe tries: operators × types × directions × kinds, by a seed.
+
+    python draw.py SEED COUNT > set.jsonl      # with the Python of a real torch
+
+Which operators there are, and inputs that show whether a fault can be seen at all, are those that torch's own tests know
+(`torch.testing._internal`): nothing of the probe is read. The weights say how much a practitioner's program leans on each.
+"""
+
+import inspect
+import json
+import random
+import sys
+import types
+import unittest
+import warnings
+
+_stub = types.ModuleType("expecttest")
+_stub.TestCase = unittest.TestCase
+sys.modules.setdefault("expecttest", _stub)
+warnings.simplefilter("ignore")
+
+import faults  # noqa: E402
+import torch  # noqa: E402
+from torch.testing._internal.common_methods_invocations import op_db  # noqa: E402
+from torch.testing._internal.common_modules import module_db  # noqa: E402
+from torch.testing._internal.common_optimizers import optim_db  # noqa: E402
+
+MOST = set("""add sub mul div matmul mm bmm addmm softmax log_softmax sum mean max min amax argmax exp log sqrt rsqrt pow tanh
+sigmoid relu gelu silu conv1d conv2d conv_transpose2d linear layer_norm rms_norm batch_norm group_norm embedding dropout
+cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss binary_cross_entropy_with_logits scaled_dot_product_attention cat stack
+reshape view permute transpose expand squeeze unsqueeze flatten split chunk index_select gather scatter scatter_add __getitem__
+index_put masked_fill where clamp topk sort argsort cumsum einsum normalize interpolate pad max_pool2d avg_pool2d
+adaptive_avg_pool2d clone contiguous to norm var std arange zeros_like ones_like full_like eq ne lt gt le ge tril triu one_hot
+leaky_relu repeat repeat_interleave abs neg sin cos kl_div multinomial neg float half bfloat16 long all any nonzero
+Linear Conv2d Conv1d LayerNorm RMSNorm BatchNorm2d GroupNorm Embedding LSTM GRU MultiheadAttention TransformerEncoderLayer
+Transformer CrossEntropyLoss MSELoss GELU SiLU Adam AdamW SGD""".split())
+MUCH = set("""addcmul addcdiv baddbmm conv3d conv_transpose1d conv_transpose3d prod minimum maximum floor ceil round trunc fmod
+remainder floor_divide log1p expm1 log2 log10 exp2 erf softplus elu selu mish hardswish hardsigmoid hardtanh relu6 glu prelu
+logsigmoid softmin cosine_similarity pairwise_distance cdist grid_sample affine_grid unfold fold pixel_shuffle
+pixel_unshuffle max_pool1d max_pool3d avg_pool1d avg_pool3d adaptive_max_pool2d instance_norm local_response_norm
+embedding_bag binary_cross_entropy huber_loss triplet_margin_loss margin_ranking_loss cosine_embedding_loss ctc_loss
+gaussian_nll_loss poisson_nll_loss hinge_embedding_loss multi_margin_loss soft_margin_loss cummax cumprod logcumsumexp
+logsumexp median quantile nanmean nansum nanquantile mode kthvalue unique unique_consecutive bincount histc bucketize
+searchsorted isin isnan isinf isfinite nan_to_num masked_select masked_scatter index_add index_copy index_fill scatter_reduce
+take take_along_dim put flip roll rot90 movedim tile meshgrid diagonal diag diag_embed tril_indices triu_indices kron
+tensordot outer inner dot mv addmv addr bilinear cross lerp sign sgn square reciprocal atan2 asin acos atan sinh cosh tan
+logical_and logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_not count_nonzero aminmax var_mean std_mean
+argmin amin dist renorm stft istft fft.fft fft.ifft fft.rfft fft.irfft fft.fft2 fft.ifft2 fft.fftn fft.rfft2 fft.fftshift
+linalg.norm linalg.vector_norm linalg.matrix_norm linalg.solve linalg.inv linalg.det linalg.slogdet linalg.svd linalg.eigh
+linalg.qr linalg.cholesky linalg.lstsq linalg.pinv linalg.matrix_power linalg.solve_triangular linalg.cross linalg.eigvalsh
+complex real imag angle polar view_as_real view_as_complex lgamma digamma xlogy logaddexp hypot eye linspace full ones zeros
+tensor_split unbind narrow hstack vstack select slice unflatten ravel broadcast_to expand_as T mT trace logit erfinv erfc
+RNN LSTMCell GRUCell Conv3d ConvTranspose2d BatchNorm1d InstanceNorm2d EmbeddingBag Bilinear TransformerDecoderLayer
+SmoothL1Loss BCEWithLogitsLoss NLLLoss KLDivLoss CTCLoss TripletMarginLoss MaxPool2d AvgPool2d RMSprop Adagrad NAdam RAdam
+Adadelta Adamax LBFGS SparseAdam Adafactor""".split())
+UNDER = {"add": ("__add__", "__radd__", "__iadd__"), "sub": ("__sub__", "__isub__"), "mul": ("__mul__", "__rmul__", "__imul__"),
+         "div": ("__truediv__", "__itruediv__"), "matmul": ("__matmul__",), "pow": ("__pow__", "__ipow__"), "eq": ("__eq__",),
+         "ne": ("__ne__",), "lt": ("__lt__",), "gt": ("__gt__",), "le": ("__le__",), "ge": ("__ge__",), "neg": ("__neg__",),
+         "abs": ("__abs__",), "bitwise_and": ("__and__", "__iand__"), "bitwise_or": ("__or__", "__ior__"),
+         "bitwise_xor": ("__xor__",), "bitwise_not": ("__invert__",), "remainder": ("__mod__",), "floor_divide": ("__floordiv__",),
+         "rsub": ("__rsub__",)}  # fmt: skip
+# no operators of programs: without an answer, of torch's own inside, or random (their numbers are another thing)
+NONE = set("""item empty_like empty new_empty new_empty_strided empty_strided empty_permuted resize_ resize_as_ randn randn_like
+rand_like randint randint_like normal cauchy exponential geometric log_normal uniform bernoulli multinomial allclose equal
+hash_tensor broadcast_shapes jiterator rrelu dropout dropout2d dropout3d alpha_dropout feature_alpha_dropout
+fractional_max_pool2d fractional_max_pool3d svd_lowrank pca_lowrank to_sparse linear_cross_entropy rand
+multi_head_attention_forward""".split())
+KINDS = {"forward": {"sign": 2, "zeros": 2, "scale": 3, "border": 4, "stale": 2, "nan": 2, "large": 3, "noncontiguous": 3, "argument": 6, "inplace": 2, "out": 1},
+         "backward": {"sign": 2, "zeros": 3, "scale": 2, "border": 1, "large": 1, "noncontiguous": 1}, "twice": {"zeros": 2, "sign": 1}}  # fmt: skip
+WAYS = {"forward": 13, "backward": 6, "twice": 1}
+DTYPES = {"": 9, "float32": 4, "float16": 2, "bfloat16": 3, "float64": 1, "int64": 1, "complex64": 0.5}
+PLACES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.special", "torch.linalg", "torch.fft", "torch._VF")
+SIZES = (64, 500, 5000, 20000)
+
+
+def weight(name):
+    """How much programs lean on it."""
+    short = name.split(".")[-1]
+    return 12 if {name, short} & MOST else 4 if {name, short} & MUCH else 0.6
+
+
+def main(seed, count):
+    """Draw until there are enough that can be seen."""
+    draw, rows = random.Random(seed), []
+    ops = [op for op in op_db if not _inside(op.name)]
+    by_name = {}
+    for op in ops:
+        by_name.setdefault(op.name, []).append(op)
+    names = list(by_name)
+    weights = [weight(one.replace("nn.functional.", "")) for one in names]
+    modules = [one for one in module_db if not {one.module_cls.__name__} & {"Dropout", "RReLU"}]
+    heavy = [weight(one.module_cls.__name__) for one in modules]
+    lean = [weight(one.optim_cls.__name__) for one in optim_db]
+    while len(rows) < count:
+        what = draw.choices(("op", "module", "optimizer"), (80, 12, 8))[0]
+        if what == "op":
+            row = _op(draw, draw.choice(by_name[draw.choices(names, weights)[0]]))
+        elif what == "module":
+            row = _module(draw, draw.choices(modules, heavy)[0])
+        else:
+            row = _optimizer(draw, draw.choices(optim_db, lean)[0])
+        if row and not any(one["name"] == row["name"] and one["kind"] == row["kind"] for one in rows):
+            rows.append(row)
+            print(json.dumps(row), flush=True)
+
+
+def _inside(name):
+    short = name.split(".")[-1]
+    return (
+        name.startswith(("_", "torch.", "jiterator", "masked.", "sparse."))
+        and not name.startswith("__getitem__")
+        or short in NONE
+        or short.endswith(("_copy", "_decomposed"))
+        or short.startswith(("native_", "unsafe_", "max_pool2d_with"))
+        or "grid_sampler" in name
+    )
+
+
+def _pick(draw, told):
+    return draw.choices(list(told), list(told.values()))[0]
+
+
+def _blank(owner, name, places):
+    return {"owner": owner, "name": name, "places": places, "form": "all", "dtype": "", "way": "forward", "kind": "",
+            "argument": "", "default": None, "position": None, "over": 0}  # fmt: skip
+
+
+def _op(draw, op):
+    row = _blank("op", op.name, _places(op))
+    row["way"], row["dtype"] = _pick(draw, WAYS), _pick(draw, DTYPES)
+    row["kind"], row["over"] = _pick(draw, KINDS[row["way"]]), draw.choice(SIZES)
+    if row["kind"] in ("inplace", "out"):
+        row["form"] = row["kind"]
+    dtype = getattr(torch, row["dtype"] or "float32")
+    supported = op.supported_backward_dtypes("cpu") if row["way"] != "forward" else op.supported_dtypes("cpu")
+    if not row["dtype"] and dtype not in supported and row["way"] == "forward" and torch.int64 in supported:
+        dtype = torch.int64
+    if not row["places"] or dtype not in supported or (row["way"] != "forward" and not op.supports_autograd):
+        return None
+    if row["kind"] == "argument" and not _argument(draw, op, row, dtype):
+        return None
+    return row if _seen(op, row, dtype) else None
+
+
+def _places(op):
+    short = op.name.split(".")[-1]
+    names = {short, short + "_", *UNDER.get(short, ())} | {one.name.split(".")[-1] for one in op.aliases}
+    names |= {one.name.split(".")[-1] + "_" for one in op.aliases}
+    head = op.name.rpartition(".")[0]
+    spaces = PLACES if not head or head == "nn.functional" else ("torch." + head,)
+    if not head:
+        spaces = [one for one in PLACES if one not in ("torch.linalg", "torch.fft", "torch.special")]
+    found = [(space, name) for space in spaces for name in sorted(names) if _has(space, name)]
+    return [space + "." + name for space, name in found]
+
+
+def _has(space, name):
+    owner = torch
+    for part in space.split(".")[1:]:
+        owner = getattr(owner, part)
+    return callable(getattr(owner, name, None)) and (space != "torch.Tensor" or not name.startswith("__") or name in dir(torch.Tensor))
+
+
+def _argument(draw, op, row, dtype):
+    try:
+        samples = list(op.sample_inputs("cpu", dtype, requires_grad=False))
+    except Exception:
+        return False
+    named = sorted({key for one in samples for key in one.kwargs} - {"out", "training"})
+    schemas = _schemas(op)
+    for told in schemas:
+        named += [name for name, default, at in told if at and default is not inspect.Parameter.empty and name not in named]
+    named = [one for one in named if one not in ("out", "layout", "device", "pin_memory", "generator", "inplace", "memory_format")]
+    if not named:
+        return False
+    row["argument"] = draw.choice(named)
+    at = {(place, json.dumps(default, default=str)) for told in schemas for name, default, place in told if name == row["argument"] and default is not inspect.Parameter.empty}
+    if len(at) == 1 and not str(next(iter(at))[1]).startswith('"torch.'):
+        row["position"], row["default"] = next(iter(at))[0], json.loads(next(iter(at))[1])
+    return True
+
+
+def _schemas(op):
+    """Names, defaults and places of its parameters, for each overload."""
+    try:
+        told = inspect.signature(op.op)
+        return [[(one.name, one.default, at) for at, one in enumerate(told.parameters.values()) if one.kind == one.POSITIONAL_OR_KEYWORD]]
+    except (ValueError, TypeError):
+        name = op.name.replace("nn.functional.", "").replace(".", "_")
+        several = torch._C._jit_get_schemas_for_operator("aten::" + name)
+        return [
+            [(one.name, one.default_value if one.has_default_value() else inspect.Parameter.empty, None if one.kwarg_only else at) for at, one in enumerate(told.arguments)]
+            for told in several
+            if not any(one.name == "out" for one in told.arguments)
+        ]
+
+
+def _seen(op, row, dtype):
+    """Whether any of torch's own inputs shows it."""
+    if row["kind"] in ("stale", "out", "large"):
+        return row["kind"] != "out" or op.supports_out
+    back = row["way"] != "forward"
+    try:
+        samples = list(op.sample_inputs("cpu", dtype, requires_grad=back))[:60]
+    except Exception:
+        return False
+    call = op.op if row["form"] == "all" else op.inplace_variant
+    return call is not None and any(_differs(call, row, one, back) for one in samples)
+
+
+def _differs(call, row, sample, back):
+    if row["kind"] == "nan":
+        sample = sample.transform(lambda x: _with_nan(x) if isinstance(x, torch.Tensor) and x.is_floating_point() else x)
+    if row["kind"] == "noncontiguous":
+        sample = sample.transform(_turned)
+    name = "x" if row["form"] == "all" else "x_"
+    try:
+        right = _result(call, sample, back, row)
+        wrong = _result(faults.wrapped(torch, call, row, name, {"seen": {}}), sample, back, row)
+    except Exception:
+        return False
+    return len(right) == len(wrong) and any(a.shape != b.shape or a.dtype != b.dtype or not _same(a, b) for a, b in zip(right, wrong))
+
+
+def _same(a, b):
+    return torch.equal(torch.nan_to_num(a), torch.nan_to_num(b)) and torch.equal(a != a, b != b)
+
+
+def _with_nan(x):
+    if not x.numel():
+        return x
+    x = x.detach().clone()
+    x.view(-1)[0] = float("nan")
+    return x
+
+
+def _turned(x):
+    if not isinstance(x, torch.Tensor) or x.dim() < 1 or x.layout != torch.strided:
+        return x
+    return torch.stack([x.detach(), x.detach()], -1)[..., 0].requires_grad_(x.requires_grad)
+
+
+def _result(call, sample, back, row):
+    fresh = sample.transform(lambda x: x.detach().clone().requires_grad_(x.requires_grad) if isinstance(x, torch.Tensor) and row["kind"] != "noncontiguous" else x)
+    told = call(fresh.input, *fresh.args, **fresh.kwargs)
+    outs = faults._tensors(torch, told)
+    if not back:
+        return [one.detach() for one in outs]
+    leaves = [one for one in faults._tensors(torch, (fresh.input, fresh.args, fresh.kwargs)) if one.requires_grad]
+    total = sum((one * one).sum() for one in outs if one.requires_grad)
+    slopes = torch.autograd.grad(total, leaves, allow_unused=True, create_graph=row["way"] == "twice")
+    if row["way"] == "twice":
+        again = sum((one * one).sum() for one in slopes if one is not None and one.requires_grad)
+        slopes = torch.autograd.grad(again, leaves, allow_unused=True)
+    return [one.detach() for one in slopes if one is not None]
+
+
+def _module(draw, info):
+    cls = info.module_cls
+    row = _blank("module", cls.__name__, ["torch.nn." + cls.__name__])
+    row["way"] = draw.choices(("forward", "backward"), (3, 1))[0]
+    row["dtype"] = _pick(draw, {"": 5, "float32": 3, "bfloat16": 1, "float64": 1})
+    kinds = dict(KINDS[row["way"]], inplace=0, out=0)
+    row["kind"], row["over"] = _pick(draw, kinds), draw.choice(SIZES)
+    if not hasattr(torch.nn, cls.__name__):
+        return None
+    if row["kind"] == "argument":
+        told = inspect.signature(cls.__init__).parameters
+        named = {one: at for at, one in enumerate(told) if told[one].default not in (inspect.Parameter.empty,) and one not in ("device", "dtype", "inplace", "size_average", "reduce", "self")}
+        if not named:
+            return None
+        row["argument"] = draw.choice(sorted(named))
+        row["position"], row["default"] = named[row["argument"]], told[row["argument"]].default
+        if not isinstance(row["default"], (int, float, str, bool, type(None))):
+            return None
+        row["dtype"] = ""
+    return row
+
+
+def _optimizer(draw, info):
+    cls = info.optim_cls
+    row = _blank("optimizer", cls.__name__, ["torch.optim." + cls.__name__])
+    row["kind"] = _pick(draw, {"sign": 1, "zeros": 1, "scale": 2, "stale": 1, "argument": 6})
+    row["dtype"] = _pick(draw, {"": 4, "float32": 2, "bfloat16": 1, "float64": 1})
+    told = inspect.signature(cls.__init__).parameters
+    switches = [one for one in ("foreach", "fused") if one in told]
+    row["form"] = draw.choice(["all", "all", *switches])
+    if row["kind"] == "argument":
+        named = {one: at for at, one in enumerate(told) if told[one].default is not inspect.Parameter.empty and one not in ("foreach", "fused", "capturable", "differentiable", "device", "dtype")}
+        row["argument"] = draw.choice(sorted(named))
+        row["position"], row["default"] = named[row["argument"]], told[row["argument"]].default
+        row["form"], row["dtype"] = "all", ""
+        if told[row["argument"]].kind == inspect.Parameter.KEYWORD_ONLY:
+            row["position"] = None
+        try:
+            json.dumps(row)
+        except TypeError:
+            return None
+    return row
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,38 @@
+"""What the time of quick checks does not reach is told as not covered, and never as verified."""
+
+import pytest
+
+from rigup.machine.store import Facts
+from rigup.verify.answer import answer
+from rigup.verify.child import Limits
+from rigup.verify.observe import observe
+
+pytestmark = pytest.mark.torch
+PATIENT = Limits(start=300, check=300)
+
+
+def told(python, budget, monkeypatch, full=False):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    only = ("small-tensors", "activations", "places")
+    more = {"budget": budget}
+    seen = observe(python, [], full, PATIENT, only=only, frameworks=("torch",), more=more)
+    return answer(seen, {"accelerators": []}, Facts(), full, [])
+
+
+def test_without_time_nothing_is_verified_and_each_check_is_named(torch_python, monkeypatch):
+    found = told(torch_python, 0.0, monkeypatch)
+    assert found["verdict"] != "verified"
+    assert {"small-tensors", "activations", "places"} <= {one["what"] for one in found["not_covered"]}
+
+
+def test_operators_that_are_left_of_a_table_are_counted_and_named(torch_python, monkeypatch):
+    found = told(torch_python, 0.25, monkeypatch)
+    tables = [one for one in found["not_covered"] if one["what"] in ("activations", "places")]
+    assert tables
+    assert any("before" in one["because"] for one in tables)
+
+
+def test_with_time_nothing_is_left(torch_python, monkeypatch):
+    found = told(torch_python, 1e6, monkeypatch)
+    assert found["verdict"] == "verified"
+    assert not [one for one in found["not_covered"] if "before" in one["because"]]

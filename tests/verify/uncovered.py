@@ -1,0 +1,191 @@
+"""What of torch's public operators no check of the probe calls: runs with the Python of a real torch.
+
+    python uncovered.py PROBE_FOLDER [--json]
+
+It watches each call while the checks run, so that a row counts only where it reaches the operator. An operator is a public
+function that torch lets others override, a module of `torch.nn`, or an optimizer; of each its arguments that have defaults.
+"""
+
+import inspect
+import json
+import sys
+import types
+import warnings
+
+warnings.simplefilter("ignore")
+
+import torch
+from torch.overrides import TorchFunctionMode, get_ignored_functions, get_overridable_functions, resolve_name
+
+# arguments that say where something lies and not what it is
+PLACES = {"device", "layout", "pin_memory", "requires_grad", "memory_format", "generator", "names", "inplace", "self", "input",
+          "size_average", "reduce", "capturable", "stream", "non_blocking", "copy", "other", "dtype"}  # fmt: skip
+
+
+class Watched(TorchFunctionMode):
+    """Which functions are called, with which arguments, and whether a gradient is asked for."""
+
+    def __init__(self):
+        self.seen = {}
+
+    def __torch_function__(self, function, kinds, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        name = plain(resolve_name(function) or getattr(function, "__name__", ""))
+        told = self.seen.setdefault(name, {"args": set(), "most": 0, "back": False, "types": set()})
+        told["args"] |= {key for key, one in kwargs.items() if one is not None}
+        told["most"] = max(told["most"], len(args))
+        for one in args[:3]:
+            for part in one if isinstance(one, (tuple, list)) else [one]:
+                if isinstance(part, torch.Tensor):
+                    told["types"].add(str(part.dtype)[6:])
+                    told["back"] |= part.requires_grad
+        return function(*args, **kwargs)
+
+
+def plain(name):
+    """`torch.Tensor.add` and `torch.add` are one operator; what lies under a namespace keeps it."""
+    for head in ("torch.Tensor.", "torch._C.TensorBase.", "torch.nn.functional.", "torch._C._nn.", "torch.functional.", "torch._VF.",
+                 "torch.special.special_", "torch.linalg.linalg_", "torch.fft.fft_"):  # fmt: skip
+        if name.startswith(head):
+            rest = name[len(head) :]
+            return {"torch.special.special_": "special.", "torch.linalg.linalg_": "linalg.", "torch.fft.fft_": "fft."}.get(head, "") + rest
+    return name[len("torch.") :] if name.startswith("torch.") else name
+
+
+UNDER = {"__" + under + "__": name for under, name in {
+    "add": "add", "radd": "add", "iadd": "add_", "sub": "sub", "isub": "sub_", "mul": "mul", "rmul": "mul", "imul": "mul_", "truediv": "div",
+    "itruediv": "div_", "div": "div", "idiv": "div_", "matmul": "matmul", "pow": "pow", "ipow": "pow_", "eq": "eq", "ne": "ne", "lt": "lt", "gt": "gt", "le": "le", "ge": "ge",
+    "neg": "neg", "abs": "abs", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "invert": "bitwise_not", "mod": "remainder",
+    "floordiv": "floor_divide"}.items()}  # fmt: skip
+
+
+def public():
+    """Each operator by name, with its functions."""
+    found = {}
+    ignored = get_ignored_functions()
+    for space, functions in get_overridable_functions().items():
+        for function in functions:
+            name = resolve_name(function)
+            if function in ignored or name is None or getattr(space, "__name__", "") == "torch.nn.init":
+                continue
+            short = plain(name)
+            short = UNDER.get(short, short)
+            if not any(part.startswith("_") for part in short.split(".")):
+                found.setdefault(short, []).append(function)
+    return found
+
+
+def arguments(name, functions):
+    """Names of its arguments that have a default, and their places."""
+    told = {}
+    for function in functions:
+        try:
+            parameters = inspect.signature(function).parameters.values()
+            told.update({one.name: at for at, one in enumerate(parameters) if one.default is not inspect.Parameter.empty})
+        except (ValueError, TypeError):
+            pass
+    for schema in torch._C._jit_get_schemas_for_operator("aten::" + name.replace(".", "_")):
+        for at, one in enumerate(schema.arguments):
+            if one.has_default_value() and "out" not in [told.name for told in schema.arguments]:
+                told[one.name] = max(at if not one.kwarg_only else 99, told.get(one.name, 0))
+    return {key: at for key, at in told.items() if key not in PLACES and not key.startswith("_")}
+
+
+def watched(folder):
+    """What the checks call."""
+    sys.path.insert(0, folder)
+    module = types.ModuleType("rigup_probe")
+    module.Skip = type("Skip", (Exception,), {})
+    sys.modules["rigup_probe"] = module
+    built = _constructors()
+    import rigup_probe_torch as probe
+
+    mode = Watched()
+    heard = set()
+    torch.nn.modules.module.register_module_forward_hook(lambda one, _in, _out: heard.add(type(one).__name__))
+    torch.set_num_threads(1)
+    for name, check in probe.checks({"id": "cpu", "type": "cpu"}, False):
+        if not name.startswith(("compile", "memory", "copy-", "gradients-held", "matmul-f", "matmul-b")):
+            with mode:
+                try:
+                    check({"id": "cpu", "type": "cpu"})
+                except Exception as why:
+                    print("the check", name, "could not be watched:", why, file=sys.stderr)
+    for name, plain_name in UNDER.items():
+        if name in mode.seen:
+            one, other = mode.seen[name], mode.seen.setdefault(plain_name, {"args": set(), "most": 0, "back": False, "types": set()})
+            other["back"] |= one["back"]
+            other["types"] |= one["types"]
+    return mode.seen, heard, built
+
+
+def _constructors():
+    """What modules and optimizers are made with; replaced before the probe is imported."""
+    built = {}
+    for space in (torch.nn, torch.optim):
+        for name in dir(space):
+            cls = getattr(space, name)
+            if isinstance(cls, type) and issubclass(cls, (torch.nn.Module, torch.optim.Optimizer)) and name not in ("Module", "Optimizer"):
+                cls.__init__ = _noted(cls, cls.__init__, built)
+    return built
+
+
+def _noted(cls, real, built):
+    def made(self, *args, **kwargs):
+        if type(self) is cls:
+            try:
+                told = inspect.signature(real).bind(self, *args, **kwargs).arguments
+            except (TypeError, ValueError):
+                told = kwargs
+            defaults = inspect.signature(real).parameters
+            built.setdefault(cls.__name__, set()).update(key for key in told if key in defaults and defaults[key].default is not inspect.Parameter.empty)
+        real(self, *args, **kwargs)
+
+    made.__signature__ = inspect.signature(real)
+    return made
+
+
+def gaps(folder):
+    """Names of operators that are not called; `name(argument)` for what is never given; `name backward` for gradients."""
+    seen, heard, built = watched(folder)
+    functions, missing, there = public(), [], 0
+    for name, each in sorted(functions.items()):
+        names = [name, name.rstrip("_")] if name.endswith("_") else [name]
+        if not names[-1]:
+            continue
+        told = seen.get(name) or (None)
+        there += 1
+        if told is None:
+            missing.append(name)
+            continue
+        for argument, at in arguments(name, each).items():
+            there += 1
+            if argument not in told["args"] and told["most"] <= at:
+                missing.append(name + "(" + argument + ")")
+    for name in sorted(one for one in dir(torch.nn) if isinstance(getattr(torch.nn, one), type) and issubclass(getattr(torch.nn, one), torch.nn.Module)):
+        missing_of, count = _made("nn." + name, getattr(torch.nn, name), heard, built)
+        missing, there = missing + missing_of, there + count
+    for name in sorted(one for one in dir(torch.optim) if isinstance(getattr(torch.optim, one), type) and issubclass(getattr(torch.optim, one), torch.optim.Optimizer)):
+        missing_of, count = _made("optim." + name, getattr(torch.optim, name), set(built), built)
+        missing, there = missing + missing_of, there + count
+    return missing, there
+
+
+def _made(name, cls, heard, built):
+    short = name.partition(".")[2]
+    told = inspect.signature(cls.__init__)
+    wanted = [one.name for one in told.parameters.values() if one.default is not inspect.Parameter.empty and one.name not in PLACES]
+    if short not in heard or short not in built:
+        return [name], 1
+    return [name + "(" + one + ")" for one in wanted if one not in built[short]], 1 + len(wanted)
+
+
+if __name__ == "__main__":
+    found, count = gaps(sys.argv[1])
+    if "--json" in sys.argv:
+        print(json.dumps({"missing": found, "of": count}))
+    else:
+        whole = [one for one in found if "(" not in one]
+        print("not called:", *whole, sep="\n  ")
+        print("argument never given:", *(one for one in found if "(" in one), sep="\n  ")
+        print(f"{count - len(found)} of {count} operators and arguments are covered ({100 * (count - len(found)) / count:.0f} %)")
