@@ -34,8 +34,8 @@ class Named(NamedTuple):
     notes: tuple[str, ...]
 
 
-def named(text: str) -> Named:
-    """The shape that a name means. Raises FitError where it means none, with the nearest."""
+def named(text: str, usual: str = USUAL) -> Named:
+    """The shape that a name means, and the type that it names or the usual one. Raises FitError where it means none, with the nearest."""
     plain = _END.sub("", text[:_MOST]).lower()
     kind, rest = file_type(plain)
     words = _WORDS.findall(rest)
@@ -44,11 +44,11 @@ def named(text: str) -> Named:
     if found is None:
         raise FitError(_unknown(text, words))
     shape, sure = found
-    notes = [] if kind else [_("No type was named: {type} was taken.").format(type=USUAL)]
+    notes = [] if kind else [_("No type was named: {type} was taken.").format(type=usual)]
     if not sure:
         notes.append(_("It was taken to be {name}.").format(name=shape.name))
     notes.append(_("There is no file: the figures are those of the well-known shape {name}.").format(name=shape.name))
-    return Named(shape, kind or USUAL, tuple(notes))
+    return Named(shape, kind or usual, tuple(notes))
 
 
 def file_type(text: str) -> tuple[str, str]:
