@@ -11,6 +11,7 @@ from rigup.fit.plan import Part, Plan, planned
 from rigup.fit.pools import HOST, Pool
 from rigup.fit.quants import FileType, file_types
 from rigup.fit.request import Request
+from rigup.knowledge import gtt
 from rigup.language import _
 
 _CELL = 256
@@ -20,6 +21,7 @@ _OFFERED = ("Q8_0", "Q6_K", "Q5_K_M", "Q5_K_S", "Q4_K_M", "Q4_K_S", "IQ4_XS", "Q
 _CACHE_TYPES = ("q8_0", "q4_0")
 _SMALLER_BATCH = 128
 _ENOUGH = 2
+_FOR_THE_SYSTEM = 4 << 30  # of main memory that no GPU gets
 
 
 def fits(plan: Plan, pools: Sequence[Pool]) -> bool:
@@ -101,6 +103,7 @@ def changes(model: Model, request: Request, pools: Sequence[Pool], now: str) -> 
     before = best(model, request, pools)[1].sum.total
     found = [_changed(one, before, pools) for one in _settings(model, request)]
     found = [one for one in found if one["frees"] > 0 or one["whole"]]
+    found += _raised(model, request, pools)
     enough = 0
     for one in _types(model, request, now):
         found.append(_changed(one, before, pools))
@@ -119,6 +122,33 @@ def _changed(change: "Change", before: int, pools: Sequence[Pool]) -> dict[str, 
         "whole": roomy and (len(pools) == 1 or plan.placement.whole), "gpu_layers": plan.placement.on_devices,
         "costs": cost,
     }  # fmt: skip
+
+
+def _raised(model: Model, request: Request, pools: Sequence[Pool]) -> list[dict[str, Any]]:
+    """What an integrated GPU may map of the system's memory, raised: by how much, and by which step of a plan."""
+    host = pools[-1]
+    if host.total is None or not any(pool.kind == "shared" for pool in pools):
+        return []
+    limit = (host.total - _FOR_THE_SYSTEM) // gtt.PAGE * gtt.PAGE
+    wider = [_wider(pool, host, limit) if pool.kind == "shared" else pool for pool in pools]
+    gained = sum((one.free or 0) - (two.free or 0) for one, two in zip(wider, pools, strict=True))
+    if gained <= 0:
+        return []
+    plan = best(model, request, wider)[1]
+    roomy = fits(plan, wider)
+    steps = [{"kind": "set-module-option", "params": {"module": module, "name": name, "value": value}} for module, name, value in gtt.options(limit // gtt.PAGE, "")]  # fmt: skip
+    return [{
+        "change": "gtt", "to": limit, "frees": gained, "fits": roomy, "whole": roomy and plan.placement.whole,
+        "gpu_layers": plan.placement.on_devices, "costs": _("a start anew; the system has less while the GPU has more"), "steps": steps,
+    }]  # fmt: skip
+
+
+def _wider(pool: Pool, host: Pool, limit: int) -> Pool:
+    if pool.total is None or limit <= pool.total:
+        return pool
+    taken = pool.total - (pool.free or 0) if not pool.assumed else 0
+    free = max(0, limit - taken)
+    return msgspec.structs.replace(pool, total=limit, free=free if host.free is None else min(free, host.free))
 
 
 Change = tuple[str, str | int, Request, Model, str]
