@@ -96,12 +96,11 @@ def command(
 
 def _answer(model: str, where: str | None, wish: dict[str, Any], said: dict[str, bool]) -> dict[str, Any]:
     """What is asked: of pictures, of training, of an engine. Raises FitError where it cannot be told."""
-    from rigup.cli.fit_asked import asked_of, web_of
-    from rigup.fit.pictures import pictured
-    from rigup.fit.where import pools_on
+    from rigup.cli.fit_asked import asked_of, pictures_of
 
-    if found := pictured(model, web_of()):
+    if found := pictures_of(model):
         from rigup.fit.images import judged_images
+        from rigup.fit.where import pools_on
 
         return judged_images(found.name, found.family, found.parts, pools_on(where), wish["side"])
     plain = wish["train"] or wish["engine"] == "vllm"

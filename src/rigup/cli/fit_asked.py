@@ -11,6 +11,7 @@ from rigup.language import _
 
 if TYPE_CHECKING:
     from rigup.fit.judge import Asked
+    from rigup.fit.pictures import Pictured
     from rigup.fit.remote import Web
 
 _HUB, _OLLAMA = "https://huggingface.co", "https://registry.ollama.ai"
@@ -32,7 +33,6 @@ def asked_of(word: str, kind: str, usual: str) -> "Asked":
 def _meant(word: str, usual: str) -> "Asked":
     """A file, a folder, something elsewhere, or a well-known name; that last also where there is no network."""
     from rigup.fit.judge import of_file, of_folder, of_name
-    from rigup.fit.remote import Unreachable
 
     path = Path(word)
     if path.is_file():
@@ -42,6 +42,8 @@ def _meant(word: str, usual: str) -> "Asked":
     if word.lower().endswith(".gguf") and os.sep in word and not word.startswith("http"):
         told = _("There is no file {name}. Write the path of a GGUF file; a file of many parts is named by its first.")
         raise click.ClickException(told.format(name=word[:200]))
+    from rigup.fit.remote import Unreachable
+
     try:
         found = _elsewhere(word)
     except Unreachable as error:
@@ -73,6 +75,16 @@ def _elsewhere(word: str) -> "Asked | None":
     asked = of_found(found, web, word)
     asked.remote = not is_address(word)
     return asked
+
+
+def pictures_of(word: str) -> "Pictured | None":
+    """A model that makes pictures; None for a word that cannot name one, without a look at more. Raises FitError for a broken one."""
+    far = word.lower().startswith(("http://", "https://"))
+    if not word.partition("?")[0].endswith(".safetensors") and (far or not Path(word, "model_index.json").is_file()):
+        return None
+    from rigup.fit.pictures import pictured
+
+    return pictured(word, web_of() if far else None)
 
 
 def _home() -> str:

@@ -39,11 +39,11 @@ def _carved(pool: Pool, host: Pool) -> int:
     return max(0, (pool.free or 0) - (host.free or 0)) if pool.within else 0
 
 
-def best(model: Model, request: Request, pools: Sequence[Pool]) -> tuple[Request, Plan]:
+def best(model: Model, request: Request, pools: Sequence[Pool], quick: bool = False) -> tuple[Request, Plan]:
     """The request with as many layers on devices as fit there, where nobody said how many."""
     if request.gpu_layers is not None or len(pools) == 1:
-        return request, planned(model, request, pools)
-    whole = planned(model, request, pools)
+        return request, planned(model, request, pools, quick)
+    whole = planned(model, request, pools, quick)
     if fits(whole, pools):
         return msgspec.structs.replace(request, gpu_layers=model.layers + 1), whole
     found = _layers_that_fit(model, request, pools)
@@ -86,10 +86,10 @@ def longest_context(model: Model, request: Request, pools: Sequence[Pool]) -> in
 def best_quantisation(model: Model, request: Request, pools: Sequence[Pool]) -> str | None:
     """The finest type with which all of the model fits on the devices, else in all memory together; None: no type does."""
     offered = [one for one in file_types() if one.name in _OFFERED]
-    for count in (model.layers + 1, None):
+    for count in (model.layers + 1, None) if len(pools) > 1 else (None,):
         asked = msgspec.structs.replace(request, gpu_layers=count)
         for one in offered:
-            if fits(best(_as(model, one), asked, pools)[1], pools):
+            if fits(best(_as(model, one), asked, pools, quick=True)[1], pools):
                 return one.name
     return None
 
@@ -100,7 +100,7 @@ def _as(model: Model, kind: FileType) -> Model:
 
 def changes(model: Model, request: Request, pools: Sequence[Pool], now: str) -> list[dict[str, Any]]:
     """What would make it fit, each by itself, with what it frees and costs; of the types the first two that do."""
-    before = best(model, request, pools)[1].sum.total
+    before = best(model, request, pools, quick=True)[1].sum.total
     found = [_changed(one, before, pools) for one in _settings(model, request)]
     found = [one for one in found if one["frees"] > 0 or one["whole"]]
     found += _raised(model, request, pools)
@@ -115,7 +115,7 @@ def changes(model: Model, request: Request, pools: Sequence[Pool], now: str) -> 
 
 def _changed(change: "Change", before: int, pools: Sequence[Pool]) -> dict[str, Any]:
     name, value, request, model, cost = change
-    plan = best(model, request, pools)[1]
+    plan = best(model, request, pools, quick=True)[1]
     roomy = fits(plan, pools)
     return {
         "change": name, "to": value, "frees": before - plan.sum.total, "fits": roomy,
@@ -134,7 +134,7 @@ def _raised(model: Model, request: Request, pools: Sequence[Pool]) -> list[dict[
     gained = sum((one.free or 0) - (two.free or 0) for one, two in zip(wider, pools, strict=True))
     if gained <= 0:
         return []
-    plan = best(model, request, wider)[1]
+    plan = best(model, request, wider, quick=True)[1]
     roomy = fits(plan, wider)
     steps = [{"kind": "set-module-option", "params": {"module": module, "name": name, "value": value}} for module, name, value in gtt.options(limit // gtt.PAGE, "")]  # fmt: skip
     return [{

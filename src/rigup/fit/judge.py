@@ -3,30 +3,29 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from rigup.fit.answers import best, best_quantisation, changes, fits, longest_context, parts_told
-from rigup.fit.config import shape_of
 from rigup.fit.engine import planned_by_engine
 from rigup.fit.errors import FitError, HeaderError
 from rigup.fit.gguf import Header, read_header
-from rigup.fit.hub import Found
-from rigup.fit.kept_headers import keep, kept
 from rigup.fit.mixtures import requantised
 from rigup.fit.model import Model
 from rigup.fit.names import USUAL, named
 from rigup.fit.plan import Plan
 from rigup.fit.pools import Pool
 from rigup.fit.quants import block, file_types
-from rigup.fit.remote import Remote, Web
 from rigup.fit.request import Request
-from rigup.fit.safetensors import weights_of_folder
 from rigup.fit.shapes import model_of
 from rigup.fit.source import Local
 from rigup.fit.speed import decode, prefill
 from rigup.language import _
+
+if TYPE_CHECKING:
+    from rigup.fit.hub import Found
+    from rigup.fit.remote import Web
 
 Answer = dict[str, Any]
 SCHEMA = "rigup.fit/1"
@@ -89,6 +88,8 @@ def of_name(text: str, usual: str = USUAL) -> Asked:
 
 def of_config(text: bytes, name: str, weights: int = 0) -> Asked:
     """A model by its config.json. Raises FitError for one that cannot be judged."""
+    from rigup.fit.config import shape_of
+
     shape, kind = shape_of(text, name)
     notes = [_("The figures are those of a GGUF file that would be made of these weights.")]
     return Asked(model=model_of(shape, kind), name=name, file_bytes=weights or None, notes=notes, weights=weights)
@@ -104,6 +105,8 @@ def of_folder(path: Path) -> Asked:
     config = path / "config.json"
     files = sorted(path.glob("*.gguf"))
     if config.is_file():
+        from rigup.fit.safetensors import weights_of_folder
+
         with config.open("rb") as file:
             text = file.read(_MOST_CONFIG)
         return of_config(text, path.resolve().name, sum(one.bytes for one in weights_of_folder(path)))
@@ -123,7 +126,7 @@ def requantised_as(asked: Asked, kind: str) -> Asked:
     return Asked(model=model, name=asked.name, file_bytes=size, notes=[*asked.notes, told], projector=asked.projector)
 
 
-def of_found(found: Found, web: Web, word: str) -> Asked:
+def of_found(found: "Found", web: "Web", word: str) -> Asked:
     """A model of one or several GGUF files that lie elsewhere: their headers alone come.
 
     Raises:
@@ -144,7 +147,10 @@ def of_found(found: Found, web: Web, word: str) -> Asked:
     )  # fmt: skip
 
 
-def _remote_header(url: str, web: Web) -> Header:
+def _remote_header(url: str, web: "Web") -> Header:
+    from rigup.fit.kept_headers import keep, kept
+    from rigup.fit.remote import Remote
+
     source = Remote(url, web)
     try:
         header = kept(web.cache, url, source.mark, source.size)

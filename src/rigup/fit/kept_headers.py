@@ -4,7 +4,6 @@ What lies in the cache is read like anything a stranger wrote: bounded, by type,
 """
 
 import contextlib
-import hashlib
 import os
 from math import prod
 from pathlib import Path
@@ -32,6 +31,8 @@ class _Kept(msgspec.Struct, array_like=True):
 
 
 def _path(folder: Path, url: str) -> Path:
+    import hashlib
+
     return folder / hashlib.sha256(url.partition("?")[0].encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -1,6 +1,5 @@
 """Models as people name them: "Llama-3 8B Q4", "qwen3 30b a3b", a file's name. What was taken for granted is said."""
 
-import difflib
 import re
 from typing import NamedTuple
 
@@ -120,6 +119,8 @@ def _apart(word: str) -> list[str]:
 
 
 def _unknown(text: str, words: list[str]) -> str:
+    import difflib
+
     by_name = {shape.name: shape for shape in shapes()}
     near = difflib.get_close_matches("-".join(words), by_name, _NEAR, 0.3)
     near += [name for name, shape in by_name.items() if name not in near and any(_holds(words, told.split()) for told in shape.names)]  # fmt: skip
