@@ -123,6 +123,7 @@ FORMS = [
     ["capture", "-o", "no/" + NAME], ["capture", "--script", NAME], ["capture", "--script", "posix"], ["capture", "--script", "powershell"],
     ["explain", NAME], ["explain", ALL], ["explain", SAID], ["explain", "--json", ALL],
     ["fit", NAME], ["fit", "qwen3 8b", "--on", NAME], ["fit", "qwen3 8b", "--on", "no gpu", "--quant", NAME],
+    ["fit", NAME + ".safetensors"], ["fit", "qwen3 8b", "--on", "no gpu", "--html", "no/" + NAME], ["fit", "qwen3 8b", "--on", NAME, "--train", "full"],
     ["knowledge", NAME], ["knowledge", "--table", NAME], ["knowledge", "--json", "xid", "--limit", "1"], ["knowledge", "--limit", NAME],
     ["schema"], ["schema", NAME], ["schema", "plan"], ["completion", NAME], ["completion", "bash"], [NAME], ["--lang", NAME, "doctor"], ["--" + NAME],
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 """GGUF files for tests: headers followed by a hole, of any shape, written by the standard library alone."""
 
+import random
 import struct
 from pathlib import Path
 
@@ -48,6 +49,19 @@ def write(path: Path, keys, tensors) -> Path:
     head, size = header(keys, tensors)
     with path.open("wb") as file:
         file.write(head)
+        file.truncate(len(head) + size)
+    return path
+
+
+def write_filled(path: Path, keys, tensors) -> Path:
+    """The same with small random half-precision numbers, of which none is infinite."""
+    head, size = header(keys, tensors)
+    chance = random.Random(7)
+    block = b"".join(bytes((chance.randrange(256), chance.choice((0x20, 0x24, 0xA0, 0xA4)))) for _n in range(1 << 15))
+    with path.open("wb") as file:
+        file.write(head)
+        for _number in range(-(-size // len(block))):
+            file.write(block)
         file.truncate(len(head) + size)
     return path
 

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -76,3 +77,34 @@ def test_a_model_that_the_engine_refuses_is_reckoned(python: str, tmp_path: Path
 
 def test_an_interpreter_without_an_engine_is_no_fault(files: dict[str, Path]) -> None:
     assert planned_by_engine(files["llama"], Request(), "/nowhere/python") is None
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Small models whose weights are random numbers."""
+    folder = tmp_path_factory.mktemp("filled")
+    made = {
+        "llama": ggufs.llama(width=512, layers=6, heads=8, shared=4, inner=1536, words=8000, length=64),
+        "sliding": ggufs.sliding(layers=6, width=256, heads=4, inner=512, words=4000, length=64, window=512),
+        "experts": ggufs.experts(width=512, layers=3, heads=8, shared=2, inner=256, words=8000, length=64, count=16, used=4),
+    }  # fmt: skip
+    return {name: ggufs.write_filled(folder / f"{name}.gguf", *parts) for name, parts in made.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", [(2048, 512, 1, 1), (4096, 256, 0, 1), (2048, 512, 0, 0)])
+@pytest.mark.parametrize("kind", ["llama", "sliding", "experts"])
+def test_a_real_load_takes_no_more_than_was_reckoned(
+    python: str, filled: dict[str, Path], kind: str, asked: tuple[int, int, int, int]
+) -> None:
+    context, ubatch, outputs, flash = asked
+    script = Path(__file__).with_name("real_load.py")
+    done = subprocess.run(
+        [python, "-I", str(script), str(filled[kind]), *map(str, asked), "512"],
+        capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    _word, answer, peak = done.stdout.split()[-3:]
+    assert answer == "0"  # it was computed
+    request = Request(context=context, ubatch=ubatch, outputs=outputs, flash_attn=bool(flash))
+    told = planned(of_file(filled[kind]).model, request, [_RAM]).sum
+    assert told.weights < int(peak) <= told.total + 16 * MIB

@@ -93,6 +93,16 @@ def test_two_devices_share_layers_by_what_is_free() -> None:
     assert plan.placement.layers.count(1) == 3
 
 
+# Mistral Nemo's shape over two devices, as llama.cpp's scheduler told it: inputs and what passes between devices lie there
+# four times, for the batches that run one behind another.
+def test_what_passes_between_two_devices_is_there_for_each_batch_on_its_way() -> None:
+    nemo = model("llama", width=5120, layers=40, heads=32, shared=8, inner=14336, words=131072, length=128, tied=False)
+    for shares in ((1.0, 1.0), (3.0, 1.0)):
+        asked = Request(context=8192, gpu_layers=99, tensor_split=shares)
+        plan = planned(nemo, asked, [_card(24 * GIB), _card(24 * GIB), RAM])
+        assert [round(part.compute / MIB) for part in plan.parts] == [184, 416, 82]
+
+
 def test_as_many_layers_as_fit_are_placed_and_no_more() -> None:
     pools = [_card(2 * GIB), RAM]
     request, plan = best(model("llama"), Request(), pools)

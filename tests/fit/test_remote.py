@@ -80,6 +80,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(206)
         self.send_header("Content-Range", f"bytes {first}-{last}/{_SIZE}")
         self.send_header("Content-Length", str(last - first + 1))
+        if self.server.mark:
+            self.send_header("ETag", self.server.mark)
         self.end_headers()
         if kind == "break" and not self.server.broken.get(first):
             self.server.broken[first] = True
@@ -91,7 +93,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _send(self, first: int, end: int) -> None:
-        part = _HEAD[first:end]
+        part = (self.server.head or _HEAD)[first:end]
         try:
             self.wfile.write(part + bytes(max(0, end - first - len(part))))
             self.server.sent += end - first
@@ -102,10 +104,17 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         return
 
 
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where headers are kept, for one test."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "rigup" / "headers"
+
+
 @pytest.fixture
 def server():
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as made:
-        made.seen, made.answers, made.broken, made.sent = [], {}, {}, 0
+        made.seen, made.answers, made.broken, made.sent, made.mark, made.head = [], {}, {}, 0, "", b""
         made.daemon_threads = True
         thread = threading.Thread(target=made.serve_forever, daemon=True)
         thread.start()
@@ -225,3 +234,71 @@ def test_the_end_of_a_vocabulary_of_any_length_is_found_without_it(
     assert header.start == len(head)
     assert web.received < 10 << 20
     assert len(head) > web.received or count < 700_000
+
+
+def _address(server, *more: str):
+    words = ["fit", f"{server.url}/plain/model.gguf", "--on", "cpu", "--json", *more]
+    told = json.loads(CliRunner().invoke(main, words, standalone_mode=False).output)
+    return told["model"], told["memory"]
+
+
+def test_a_header_does_not_come_again_while_its_file_has_the_same_mark(server, cache: Path) -> None:
+    server.mark = '"one"'
+    first = _address(server)
+    whole, server.sent = server.sent, 0
+    assert _address(server) == first
+    assert server.sent <= 64 << 10 < whole
+    server.mark, server.sent = '"two"', 0
+    assert _address(server) == first
+    assert server.sent == whole
+    assert [path.stat().st_mode & 0o077 for path in (cache, *cache.iterdir())] == [0, 0]
+
+
+def test_without_a_mark_nothing_is_kept(server, cache: Path) -> None:
+    _address(server)
+    assert not cache.exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda raw: b"",
+        lambda raw: raw[:-9],
+        lambda raw: raw.replace(b"blk.0.attn_q", b"blk.1.attn_q"),
+        lambda raw: b"\x91" * 5000,
+        lambda raw: bytes(9 << 20),
+    ],
+)
+def test_what_lies_broken_in_the_cache_is_read_anew(server, cache: Path, change) -> None:
+    server.mark = '"one"'
+    first = _address(server)
+    (file,) = cache.iterdir()
+    file.write_bytes(change(file.read_bytes()))
+    assert _address(server) == first
+
+
+def test_a_link_in_the_cache_is_not_followed(server, cache: Path, tmp_path: Path) -> None:
+    server.mark = '"one"'
+    _address(server)
+    (file,) = cache.iterdir()
+    kept = tmp_path / "elsewhere"
+    file.rename(kept)
+    file.symlink_to(kept)
+    server.sent = 0
+    _address(server)
+    assert server.sent > 64 << 10
+    assert kept.is_file()
+
+
+def test_a_file_of_pictures_that_lies_elsewhere_is_known_by_its_header_alone(server) -> None:
+    import test_images
+
+    entries, at = {}, 0
+    for name, count in test_images.XL.items():
+        entries[name] = test_images.made.entry(at, count)
+        at += 2 * count
+    server.head = test_images.made.header(entries)
+    words = ["fit", f"{server.url}/plain/xl.safetensors", "--on", "RTX 3090, ram 64GB", "--json"]
+    told = json.loads(CliRunner().invoke(main, words, standalone_mode=False).output)
+    assert told["model"]["family"] == "Stable Diffusion XL"
+    assert server.sent <= 64 << 10

@@ -172,6 +172,16 @@ def test_fit(asked, name, machine):
 
 def test_fit_list(asked):
     assert asked("fit", "--list", "--on", "RTX 4090, ram 64GB").models
+    assert asked("fit", "qwen3 8b", "--on", "2x RTX 4090, ram 64GB", "--engine", "vllm").answers.sequences
+    assert asked("fit", "qwen3 8b", "--on", "RTX 4090, ram 64GB", "--engine", "ollama").start.environment
+    assert asked("fit", "qwen3 8b", "--on", "2x RTX 4090, ram 64GB", "--train", "full").changes
+
+
+def test_a_model_that_makes_pictures_is_answered(asked, tmp_path):
+    body = b'{"double_blocks.0.img_attn.qkv.weight": {"dtype": "F16", "shape": [4], "data_offsets": [0, 8]}}'
+    file = tmp_path / "flux.safetensors"
+    file.write_bytes(len(body).to_bytes(8, "little") + body + bytes(8))
+    assert asked("fit", str(file), "--on", "RTX 4090, ram 64GB").ways
 
 
 # -- capture, explain, knowledge ---------------------------------------------------------------------

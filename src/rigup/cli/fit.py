@@ -2,7 +2,6 @@
 
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,16 +13,18 @@ if TYPE_CHECKING:
     from rigup.fit.judge import Asked
     from rigup.fit.request import Request
 
-_DEFAULT_CONTEXT = 8192
+_DEFAULT_CONTEXT, _DEFAULT_SEQUENCE = 8192, 2048
 _CACHE_TYPES = ("f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
-_HUB, _OLLAMA = "https://huggingface.co", "https://registry.ollama.ai"
+_ENGINES = ("llama.cpp", "ollama", "vllm")
+_OPTIMIZERS = ("adamw", "adam", "adamw8bit", "lion", "momentum", "adagrad", "rmsprop", "sgd", "adafactor")
 _WHOLE = click.IntRange(1, 1 << 24)
 
 
 @click.command("fit")
 @click.argument("model", default="", required=False)
 @click.option("--on", "where", metavar="cpu|MACHINE", help="A capture, or a machine in words: RTX 3090, ram 32GB. By default this one.")  # fmt: skip
-@click.option("--context", type=_WHOLE, metavar="N", help="Tokens of context; 8192, or what the model knows if less.")
+@click.option("--context", type=_WHOLE, metavar="N", help="Tokens of context; 8192, or what the model knows if less. ollama's own depends on the GPU; of training 2048.")  # fmt: skip
+@click.option("--engine", type=click.Choice(_ENGINES), default="llama.cpp", help="What runs it.")
 @click.option("--kv", type=click.Choice(_CACHE_TYPES), default="f16", help="Type of the cache.")
 @click.option("--parallel", type=click.IntRange(1, 256), default=1, metavar="N", help="Sequences at once.")
 @click.option("--batch", type=_WHOLE, default=2048, metavar="N", help="Tokens that are handed over at once.")
@@ -35,19 +36,36 @@ _WHOLE = click.IntRange(1, 1 << 24)
 @click.option("--gpu-layers", type=click.IntRange(0, 4096), metavar="N", help="Layers on devices; by default as many as fit.")  # fmt: skip
 @click.option("--cpu-experts", type=click.IntRange(0, 4096), default=0, metavar="N", help="Layers whose experts stay in main memory.")  # fmt: skip
 @click.option("--tensor-split", default="", metavar="A,B…", help="Shares of the devices; by default by what is free.")
+@click.option("--gpu-share", type=click.FloatRange(0.01, 1.0), metavar="X", help="vLLM: its part of each GPU (gpu_memory_utilization).")  # fmt: skip
+@click.option("--tensor-parallel", type=click.IntRange(1, 64), metavar="N", help="vLLM: ranks that share each layer.")
+@click.option("--pipeline-parallel", type=click.IntRange(1, 64), metavar="N", help="vLLM: stages one behind another.")
+@click.option("--eager", is_flag=True, help="vLLM: without graphs.")
 @click.option("--quant", default="", metavar="Q", help="Ask of the model as this type of file: Q4_K_M, IQ4_XS …")
+@click.option("--train", type=click.Choice(["full", "lora", "qlora"]), help="What a training step takes instead.")
+@click.option("--optimizer", type=click.Choice(_OPTIMIZERS), default="adamw", help="Of training.")
+@click.option("--precision", type=click.Choice(["fp32", "bf16", "mixed"]), default="bf16", help="Of training: weights and states in bf16, or weights in fp32 and operations in bf16 (mixed).")  # fmt: skip
+@click.option("--samples", type=click.IntRange(1, 1 << 16), default=1, metavar="N", help="Sequences of a training step on each device.")  # fmt: skip
+@click.option("--checkpointing", is_flag=True, help="Training: activations of layers are computed anew.")
+@click.option("--rank", type=click.IntRange(1, 4096), default=16, metavar="N", help="Of LoRA's matrices.")
+@click.option("--sharding", type=click.Choice(["ddp", "zero1", "zero2", "zero3"]), default="ddp", help="Training on several devices; zero3 is FSDP too.")  # fmt: skip
+@click.option("--side", type=click.IntRange(64, 16384), metavar="N", help="Pixels of a side, of a model that makes pictures.")  # fmt: skip
 @click.option("--list", "listing", is_flag=True, help="Rank well-known models for the machine instead.")
+@click.option("--use", type=click.Choice(["chat", "code", "vision", "embedding"]), help="With --list: models for this.")
 @click.option("--formula", is_flag=True, help="Reckon, even where the engine could plan it itself.")
 @click.option("--engine-python", default="", metavar="PYTHON", help="The interpreter whose llama.cpp (xllamacpp) plans it; by default this one, where it has one.")  # fmt: skip
+@click.option("--html", "page", metavar="FILE", help="Write the bars as a page too.")
+@click.option("--png", "picture", metavar="FILE", help="Write the bars as a picture too (needs matplotlib).")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.fit/1).")
 def command(
-    model: str, where: str | None, listing: bool, formula: bool, quant: str, engine_python: str, as_json: bool, **wish: Any
+    model: str, where: str | None, listing: bool, use: str | None, page: str | None, picture: str | None,
+    as_json: bool, **wish: Any,
 ) -> int:  # fmt: skip
     """Tell what a model takes, whether it fits, how fast it is, and what to change.
 
-    MODEL is a GGUF file, also one of several, or a header alone; a folder with config.json; an address; a repository
-    of Hugging Face (user/name:Q4_K_M); a tag of ollama (llama3.2:3b); or a name ("qwen3 30b a3b q4"). Of a model that
-    lies elsewhere the header alone is read; without a network a table of well-known shapes answers.
+    MODEL is a GGUF file, also one of several, or a header alone; a folder with config.json; a safetensors file or a folder
+    of diffusers of a model that makes pictures; an address; a repository of Hugging Face (user/name:Q4_K_M); a tag of ollama
+    (llama3.2:3b); or a name ("qwen3 30b a3b q4"). Of a model that lies elsewhere the header alone is read; without a network
+    a table of well-known shapes answers.
     The exit status is 1 where it does not fit.
     """
     from rigup.fit.errors import FitError
@@ -57,40 +75,112 @@ def command(
         choose("en")  # data is the same in every language
     if bool(model) == listing:
         raise click.UsageError(_("Name a model, or write --list."))
+    here = click.get_current_context()
+    said = {name: here.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT for name in wish}
     try:
         if listing:
-            return _list(where, wish["context"] or _DEFAULT_CONTEXT, as_json)
-        told = _judged(_asked(model, quant), where, wish, formula, engine_python)
+            return _list(where, wish["context"] or _DEFAULT_CONTEXT, use, as_json)
+        told = _answer(model, where, wish, said)
+        _drawn(told, page, picture)
     except (FitError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
     if as_json:
         click.echo(data_text(told))
     else:
-        from rigup.cli.fit_report import text
+        from rigup.cli.fit_report import report
         from rigup.machine.outward import outward
 
-        click.echo(text(outward(told), _wants_color()), color=_wants_color())
-    return int(not told["fits"])
+        click.echo(report(outward(told), _wants_color()), color=_wants_color())
+    return int(told["fits"] is False)
+
+
+def _answer(model: str, where: str | None, wish: dict[str, Any], said: dict[str, bool]) -> dict[str, Any]:
+    """What is asked: of pictures, of training, of an engine. Raises FitError where it cannot be told."""
+    from rigup.cli.fit_asked import asked_of, pictures_of
+
+    if found := pictures_of(model):
+        from rigup.fit.images import judged_images
+        from rigup.fit.where import pools_on
+
+        return judged_images(found.name, found.family, found.parts, pools_on(where), wish["side"])
+    plain = wish["train"] or wish["engine"] == "vllm"
+    asked = asked_of(model, wish["quant"], "BF16" if plain else "Q4_K_M")
+    if wish["train"]:
+        return _trained(asked, where, wish)
+    if wish["engine"] == "vllm":
+        return _served(asked, model, where, wish)
+    return _judged(asked, model, where, wish, said)
+
+
+def _trained(asked: "Asked", where: str | None, wish: dict[str, Any]) -> dict[str, Any]:
+    from rigup.fit.trained import judged_training
+    from rigup.fit.training import Wish
+    from rigup.fit.where import pools_on
+
+    told = Wish(
+        kind=wish["train"], optimizer=wish["optimizer"], precision=wish["precision"], samples=wish["samples"],
+        context=wish["context"] or _trained_for(asked, _DEFAULT_SEQUENCE), kept=not wish["checkpointing"],
+        flash_attn=wish["flash_attn"] == "on", rank=wish["rank"], sharding=wish["sharding"],
+    )  # fmt: skip
+    return judged_training(asked, told, pools_on(where))
+
+
+def _served(asked: "Asked", model: str, where: str | None, wish: dict[str, Any]) -> dict[str, Any]:
+    from rigup.fit.engines import judged_by_vllm
+    from rigup.fit.vllm import Wish
+    from rigup.fit.where import pools_on
+
+    told = Wish(
+        context=wish["context"] or _trained_for(asked, _DEFAULT_CONTEXT), kv=wish["kv"], share=wish["gpu_share"],
+        tensor=wish["tensor_parallel"], pipeline=wish["pipeline_parallel"], eager=wish["eager"],
+    )  # fmt: skip
+    return judged_by_vllm(asked, told, pools_on(where), model)
+
+
+def _trained_for(asked: "Asked", most: int) -> int:
+    return min(asked.model.number("context_length") or most, most)
 
 
 def _judged(
-    asked: "Asked", where: str | None, wish: dict[str, Any], formula: bool, engine_python: str
+    asked: "Asked", model: str, where: str | None, wish: dict[str, Any], said: dict[str, bool]
 ) -> dict[str, Any]:
     from rigup.fit.engine import engine_pythons
-    from rigup.fit.judge import judged
+    from rigup.fit.engines import judged_by
     from rigup.fit.where import pools_on
 
-    pythons = [] if formula else engine_pythons([engine_python] if engine_python else [])
-    return judged(asked, _request(asked, wish), pools_on(where), questions=not formula, pythons=pythons)
+    pythons = [] if wish["formula"] else engine_pythons([wish["engine_python"]] if wish["engine_python"] else [])
+    pools = pools_on(where)
+    request = _request(asked, wish)
+    if wish["engine"] == "ollama":
+        from rigup.fit.engines import as_ollama, usual_context
+
+        if not wish["context"]:
+            request = _request(asked, {**wish, "context": usual_context(asked.model, pools, os.environ)})
+        request = as_ollama(request, os.environ, said)
+    return judged_by(wish["engine"], asked, request, pools, model, questions=not wish["formula"], pythons=pythons)
 
 
-def _list(where: str | None, context: int, as_json: bool) -> int:
+def _drawn(told: dict[str, Any], page: str | None, picture: str | None) -> None:
+    """The bars as a page, as a picture, where they are wanted."""
+    if not page and not picture:
+        return
+    from rigup.cli.fit_bars import as_page, as_picture
+    from rigup.machine.outward import outward
+
+    shown = outward(told)
+    if page:
+        as_page(shown, page)
+    if picture:
+        as_picture(shown, picture)
+
+
+def _list(where: str | None, context: int, use: str | None, as_json: bool) -> int:
     from rigup.cli.progress import Waiting
     from rigup.fit.ranking import SCHEMA, ranked
     from rigup.fit.where import pools_on
 
     with Waiting(_("Trying well-known models …")):
-        found = ranked(pools_on(where), context)
+        found = ranked(pools_on(where), context, use)
     if as_json:
         click.echo(data_text({"schema": SCHEMA, "models": found}))
     else:
@@ -98,65 +188,6 @@ def _list(where: str | None, context: int, as_json: bool) -> int:
 
         click.echo(list_text(found, _wants_color()), color=_wants_color())
     return int(not found)
-
-
-def _asked(word: str, kind: str) -> "Asked":
-    """The model that is meant. Raises FitError where there is none."""
-    from rigup.fit.judge import requantised_as
-    from rigup.fit.quants import file_types
-
-    known = {one.name.lower(): one.name for one in file_types()}
-    if kind and kind.lower() not in known:
-        told = _("{type} is no type of file. There are: {types}.")
-        raise click.UsageError(told.format(type=kind[:40], types=", ".join(known.values())))
-    found = _meant(word)
-    return requantised_as(found, known[kind.lower()]) if kind else found
-
-
-def _meant(word: str) -> "Asked":
-    """A file, a folder, something elsewhere, or a well-known name; that last also where there is no network."""
-    from rigup.fit.judge import of_file, of_folder, of_name
-    from rigup.fit.remote import Unreachable
-
-    path = Path(word)
-    if path.is_file():
-        return of_file(path)
-    if path.is_dir():
-        return of_folder(path)
-    if word.lower().endswith(".gguf") and os.sep in word and not word.startswith("http"):
-        told = _("There is no file {name}. Write the path of a GGUF file; a file of many parts is named by its first.")
-        raise click.ClickException(told.format(name=word[:200]))
-    try:
-        found = _elsewhere(word)
-    except Unreachable as error:
-        from rigup.fit.errors import FitError
-
-        try:
-            named = of_name(word)
-        except FitError:
-            raise error from None
-        named.notes.insert(0, str(error))
-        return named
-    return found or of_name(word)
-
-
-def _elsewhere(word: str) -> "Asked | None":
-    """A model behind an address, in a repository of the hub, or of ollama's registry; None for another word."""
-    from rigup.fit.hub import is_address, names_repository, names_tag, of_address, of_repository, of_tag
-    from rigup.fit.judge import of_found
-    from rigup.fit.remote import Web
-
-    home = os.environ.get("HF_ENDPOINT", _HUB).rstrip("/")
-    web = Web(os.environ.get("HF_TOKEN", ""), home)
-    if is_address(word):
-        found = of_address(word, home, web)
-    elif names_repository(word):
-        found = of_repository(word, home, web)
-    elif names_tag(word):
-        found = of_tag(word, os.environ.get("RIGUP_OLLAMA_REGISTRY", _OLLAMA).rstrip("/"), web)
-    else:
-        return None
-    return of_found(found, web, word)
 
 
 def _request(asked: "Asked", wish: dict[str, Any]) -> "Request":

@@ -1,5 +1,6 @@
 """The answer of `rigup fit` as a person reads it: the verdict, a bar for each memory, how fast, and what else would go."""
 
+import shlex
 from typing import Any
 
 import click
@@ -21,9 +22,19 @@ _SMALL = 0.005  # of a gibibyte; what is less is not named
 
 def text(told: Answer, color: bool = False) -> str:
     """The whole report."""
-    parts = [_head(told), *(_memory(one) for one in told["devices"]), _speed(told), _answers(told), _end(told)]
+    parts = [
+        _head(told), *(_memory(one) for one in told["devices"]), _speed(told), _answers(told), start_lines(told), _end(told)
+    ]  # fmt: skip
     said = "\n\n".join("\n".join(part) for part in parts if part)
     return said if color else click.unstyle(said)
+
+
+def report(told: Answer, color: bool = False) -> str:
+    """The report of whatever was asked: of pictures, of training, of an engine."""
+    from rigup.cli.fit_more import images_text, train_text
+
+    forms = {"rigup.fit-train/1": train_text, "rigup.fit-images/1": images_text}
+    return forms.get(told["schema"], text)(told, color)
 
 
 def list_text(models: list[Answer], color: bool = False) -> str:
@@ -54,7 +65,7 @@ def _head(told: Answer) -> list[str]:
         said = _("{model} {type} does not fit: with {context} tokens of context it takes {size}.")
     elif len(told["devices"]) == 1:
         said = _("{model} {type} fits: with {context} tokens of context it takes {size} of main memory.")
-    elif told["answers"] and told["answers"]["gpu_layers"] < told["answers"]["layers"]:
+    elif (answers := told["answers"]) and "gpu_layers" in answers and answers["gpu_layers"] < answers["layers"]:
         said = _("{model} {type} fits in part: with {context} tokens of context it takes {size}, and {layers} of {all} layers go on the GPU.")  # fmt: skip
         fields |= {"layers": told["answers"]["gpu_layers"], "all": told["answers"]["layers"]}
     else:
@@ -121,44 +132,81 @@ def _answers(told: Answer) -> list[str]:
     lines = []
     if answers["longest_context"]:
         lines += wrapped(_("The longest context that fits like this: {count} tokens.").format(count=answers["longest_context"]))  # fmt: skip
+    if "sequences" in answers:
+        said = _("Its cache holds {count} tokens, which is {sequences} sequences of this length at once.")
+        return [
+            *lines,
+            *wrapped(said.format(count=answers["cache_tokens"], sequences=answers["sequences"])),
+            *changes_told(answers["changes"]),
+        ]
     if answers["best_quantisation"]:
         lines += wrapped(_("The finest quantisation that fits with this context: {name}.").format(name=answers["best_quantisation"]))  # fmt: skip
     else:
         lines += wrapped(_("No quantisation makes it fit with this context."))
-    return lines + _changes(answers["changes"])
+    return lines + changes_told(answers["changes"])
 
 
-def _changes(changes: list[Answer]) -> list[str]:
+def changes_told(changes: list[Answer], head: str = "") -> list[str]:
+    """What each change would free, one a line, and what it costs."""
     if not changes:
         return []
     lines = [
         "",
         *wrapped(
-            _("What each change by itself would free, and what it costs (✓: then all of it goes where it is fastest):")
+            head
+            or _(
+                "What each change by itself would free, and what it costs (✓: then all of it goes where it is fastest):"
+            )
         ),
     ]
     options, freed = [_option(one) for one in changes], [size(one["frees"]) for one in changes]
     wide = max(map(columns, options)), max(map(columns, freed))
     for option, amount, one in zip(options, freed, changes, strict=True):
-        mark = style("✓", fg="green") if one["whole"] else " "
+        mark = style("✓", fg="green") if one.get("whole", one["fits"]) else " "
         lines += wrapped(one["costs"], f"  {mark} {padded(option, wide[0])}  {padded(amount, wide[1])}  ", " " * 6)
     return lines
 
 
 def _option(change: Answer) -> str:
     """How the change is asked for."""
-    names = {
-        "kv": "--kv",
-        "context": "--context",
-        "ubatch": "--ubatch",
-        "outputs": "--outputs",
-        "flash_attn": "--flash-attn",
-    }
-    name = names.get(change["change"]) or ("--cpu-experts" if change["change"] == "cpu_experts" else "")
+    if change["change"] in ("checkpointing", "eager"):
+        return f"--{change['change']}"
+    if change["change"] == "gtt":
+        return " ".join(
+            f"{one['params']['module']}.{one['params']['name']}={one['params']['value']}" for one in change["steps"]
+        )
+    name = "" if change["change"] == "quantisation" else f"--{change['change'].replace('_', '-')}"
     return f"{name} {change['to']}".strip()
+
+
+def start_lines(told: Answer) -> list[str]:
+    """The words that start it so, as a shell reads them."""
+    start = told.get("start")
+    if not start or told["fits"] is False:
+        return []
+    variables = [f"{name}={shlex.quote(value)}" for name, value in start["environment"].items()]
+    words = [shlex.quote(word) for word in start["words"]]
+    if words[0] == "ollama":
+        said = _("So its server and the model are started:")
+        return [*wrapped(said), *_command([*variables, "ollama", "serve"]), *_command(words)]
+    return [*wrapped(_("So it is started:")), *_command([*variables, *words])]
+
+
+def _command(words: list[str]) -> list[str]:
+    """A command in lines that a shell reads as one."""
+    lines = [f"  {words[0]}"]
+    for word in words[1:]:
+        if columns(lines[-1]) + columns(word) + 3 > width():
+            lines[-1] += " \\"
+            lines.append(f"    {word}")
+        else:
+            lines[-1] += f" {word}"
+    return lines
 
 
 def _end(told: Answer) -> list[str]:
     how = _("planned by the engine itself") if told["exact"] else _("reckoned as it plans")
+    if told["request"]["engine"] == "vllm":
+        how = _("reckoned from how it spends a GPU")
     lines = wrapped(_("The figures hold for {runtime}, {how}.").format(runtime=told["runtime"], how=how))
     return [line for note in told["notes"] for line in wrapped(note)] + lines

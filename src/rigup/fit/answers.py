@@ -11,6 +11,7 @@ from rigup.fit.plan import Part, Plan, planned
 from rigup.fit.pools import HOST, Pool
 from rigup.fit.quants import FileType, file_types
 from rigup.fit.request import Request
+from rigup.knowledge import gtt
 from rigup.language import _
 
 _CELL = 256
@@ -20,6 +21,7 @@ _OFFERED = ("Q8_0", "Q6_K", "Q5_K_M", "Q5_K_S", "Q4_K_M", "Q4_K_S", "IQ4_XS", "Q
 _CACHE_TYPES = ("q8_0", "q4_0")
 _SMALLER_BATCH = 128
 _ENOUGH = 2
+_FOR_THE_SYSTEM = 4 << 30  # of main memory that no GPU gets
 
 
 def fits(plan: Plan, pools: Sequence[Pool]) -> bool:
@@ -37,11 +39,11 @@ def _carved(pool: Pool, host: Pool) -> int:
     return max(0, (pool.free or 0) - (host.free or 0)) if pool.within else 0
 
 
-def best(model: Model, request: Request, pools: Sequence[Pool]) -> tuple[Request, Plan]:
+def best(model: Model, request: Request, pools: Sequence[Pool], quick: bool = False) -> tuple[Request, Plan]:
     """The request with as many layers on devices as fit there, where nobody said how many."""
     if request.gpu_layers is not None or len(pools) == 1:
-        return request, planned(model, request, pools)
-    whole = planned(model, request, pools)
+        return request, planned(model, request, pools, quick)
+    whole = planned(model, request, pools, quick)
     if fits(whole, pools):
         return msgspec.structs.replace(request, gpu_layers=model.layers + 1), whole
     found = _layers_that_fit(model, request, pools)
@@ -84,10 +86,10 @@ def longest_context(model: Model, request: Request, pools: Sequence[Pool]) -> in
 def best_quantisation(model: Model, request: Request, pools: Sequence[Pool]) -> str | None:
     """The finest type with which all of the model fits on the devices, else in all memory together; None: no type does."""
     offered = [one for one in file_types() if one.name in _OFFERED]
-    for count in (model.layers + 1, None):
+    for count in (model.layers + 1, None) if len(pools) > 1 else (None,):
         asked = msgspec.structs.replace(request, gpu_layers=count)
         for one in offered:
-            if fits(best(_as(model, one), asked, pools)[1], pools):
+            if fits(best(_as(model, one), asked, pools, quick=True)[1], pools):
                 return one.name
     return None
 
@@ -98,9 +100,10 @@ def _as(model: Model, kind: FileType) -> Model:
 
 def changes(model: Model, request: Request, pools: Sequence[Pool], now: str) -> list[dict[str, Any]]:
     """What would make it fit, each by itself, with what it frees and costs; of the types the first two that do."""
-    before = best(model, request, pools)[1].sum.total
+    before = best(model, request, pools, quick=True)[1].sum.total
     found = [_changed(one, before, pools) for one in _settings(model, request)]
     found = [one for one in found if one["frees"] > 0 or one["whole"]]
+    found += _raised(model, request, pools)
     enough = 0
     for one in _types(model, request, now):
         found.append(_changed(one, before, pools))
@@ -112,13 +115,40 @@ def changes(model: Model, request: Request, pools: Sequence[Pool], now: str) -> 
 
 def _changed(change: "Change", before: int, pools: Sequence[Pool]) -> dict[str, Any]:
     name, value, request, model, cost = change
-    plan = best(model, request, pools)[1]
+    plan = best(model, request, pools, quick=True)[1]
     roomy = fits(plan, pools)
     return {
         "change": name, "to": value, "frees": before - plan.sum.total, "fits": roomy,
         "whole": roomy and (len(pools) == 1 or plan.placement.whole), "gpu_layers": plan.placement.on_devices,
         "costs": cost,
     }  # fmt: skip
+
+
+def _raised(model: Model, request: Request, pools: Sequence[Pool]) -> list[dict[str, Any]]:
+    """What an integrated GPU may map of the system's memory, raised: by how much, and by which step of a plan."""
+    host = pools[-1]
+    if host.total is None or not any(pool.kind == "shared" for pool in pools):
+        return []
+    limit = (host.total - _FOR_THE_SYSTEM) // gtt.PAGE * gtt.PAGE
+    wider = [_wider(pool, host, limit) if pool.kind == "shared" else pool for pool in pools]
+    gained = sum((one.free or 0) - (two.free or 0) for one, two in zip(wider, pools, strict=True))
+    if gained <= 0:
+        return []
+    plan = best(model, request, wider, quick=True)[1]
+    roomy = fits(plan, wider)
+    steps = [{"kind": "set-module-option", "params": {"module": module, "name": name, "value": value}} for module, name, value in gtt.options(limit // gtt.PAGE, "")]  # fmt: skip
+    return [{
+        "change": "gtt", "to": limit, "frees": gained, "fits": roomy, "whole": roomy and plan.placement.whole,
+        "gpu_layers": plan.placement.on_devices, "costs": _("a start anew; the system has less while the GPU has more"), "steps": steps,
+    }]  # fmt: skip
+
+
+def _wider(pool: Pool, host: Pool, limit: int) -> Pool:
+    if pool.total is None or limit <= pool.total:
+        return pool
+    taken = pool.total - (pool.free or 0) if not pool.assumed else 0
+    free = max(0, limit - taken)
+    return msgspec.structs.replace(pool, total=limit, free=free if host.free is None else min(free, host.free))
 
 
 Change = tuple[str, str | int, Request, Model, str]

@@ -5,7 +5,6 @@ must stand where they are expected, and the log must tell that each setting was 
 """
 
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,6 +43,8 @@ def planned_by_engine(path: Path, request: Request, python: str = sys.executable
         python: the interpreter whose engine is asked.
 
     """
+    import subprocess  # late: most questions start no process
+
     kinds = [_CACHE_TYPES.get(one) for one in (request.kv_type_k, request.kv_type_v)]
     if None in kinds:
         return None

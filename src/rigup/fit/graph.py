@@ -27,19 +27,20 @@ class Node:
         plain: it lies as its sizes say, without gaps and in their order.
         given: it is an input, placed before all else.
         outside: it lies in a buffer of its own.
+        stays: its bytes are neither given back nor taken over by what follows (an output, in ggml's words).
         place: which device computes it, by number; None: wherever what it is made of lies.
 
     """
 
-    __slots__ = ("bytes", "given", "of", "op", "outside", "place", "plain", "sizes", "sources")
+    __slots__ = ("bytes", "given", "of", "op", "outside", "place", "plain", "sizes", "sources", "stays")
 
     def __init__(
         self, op: str, sizes: Sizes, size: int, sources: Iterable["Node"] = (), *, of: "Node | None" = None,
-        plain: bool = True, given: bool = False, outside: bool = False, place: int | None = None,
+        plain: bool = True, given: bool = False, outside: bool = False, place: int | None = None, stays: bool = False,
     ) -> None:  # fmt: skip
         self.op, self.sizes, self.bytes, self.sources = op, sizes, size, tuple(sources)
         self.of: Node | None = None if of is None else of.of or of
-        self.plain, self.given, self.outside, self.place = plain, given, outside, place
+        self.plain, self.given, self.outside, self.place, self.stays = plain, given, outside, place, stays
 
     def lies_as(self, other: "Node") -> bool:
         """Sizes, type and strides are those of another."""
@@ -172,7 +173,7 @@ class Allocation:
             self._release(parent.of, root)
 
     def _release(self, node: Node, state: _State) -> None:
-        if state.held:
+        if state.held and not node.stays:
             self._rooms[node.place or 0].give(state.at, _aligned(node.bytes))
             state.held = False
 
@@ -191,7 +192,7 @@ class Allocation:
     def _reusable(self, node: Node) -> _State | None:
         """A parent that lies as this node does, and that nobody else waits for."""
         for parent in node.sources:
-            if parent.of is not None or parent.outside or not parent.lies_as(node):
+            if parent.of is not None or parent.outside or parent.stays or not parent.lies_as(node):
                 continue
             state = self._of(parent)
             if state.held and state.children == 1 and not state.views and parent.place == node.place:

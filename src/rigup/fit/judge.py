@@ -3,28 +3,29 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from rigup.fit.answers import best, best_quantisation, changes, fits, longest_context, parts_told
-from rigup.fit.config import shape_of
 from rigup.fit.engine import planned_by_engine
 from rigup.fit.errors import FitError, HeaderError
 from rigup.fit.gguf import Header, read_header
-from rigup.fit.hub import Found
 from rigup.fit.mixtures import requantised
 from rigup.fit.model import Model
-from rigup.fit.names import named
+from rigup.fit.names import USUAL, named
 from rigup.fit.plan import Plan
 from rigup.fit.pools import Pool
 from rigup.fit.quants import block, file_types
-from rigup.fit.remote import Remote, Web
 from rigup.fit.request import Request
 from rigup.fit.shapes import model_of
 from rigup.fit.source import Local
 from rigup.fit.speed import decode, prefill
 from rigup.language import _
+
+if TYPE_CHECKING:
+    from rigup.fit.hub import Found
+    from rigup.fit.remote import Web
 
 Answer = dict[str, Any]
 SCHEMA = "rigup.fit/1"
@@ -42,6 +43,10 @@ class Asked(msgspec.Struct, kw_only=True):
     notes: list[str] = []
     projector: int = 0
     path: Path | None = None
+    weights: int = 0
+    """Bytes of safetensors, where there are any."""
+    remote: bool = False
+    """Its name is one by which an engine fetches it."""
 
 
 def of_file(path: Path) -> Asked:
@@ -72,9 +77,9 @@ def of_file(path: Path) -> Asked:
     return Asked(model=Model(first, tensors), name=_name(first, path), file_bytes=size, notes=notes, path=path)
 
 
-def of_name(text: str) -> Asked:
-    """A well-known model by its name. Raises FitError for a name that means none."""
-    found = named(text)
+def of_name(text: str, usual: str = USUAL) -> Asked:
+    """A well-known model by its name, of the usual type where it names none. Raises FitError for a name that means none."""
+    found = named(text, usual)
     model = model_of(found.shape, found.type)
     return Asked(
         model=model, name=found.shape.name, file_bytes=model.header.size - model.header.start, notes=list(found.notes)
@@ -83,9 +88,11 @@ def of_name(text: str) -> Asked:
 
 def of_config(text: bytes, name: str, weights: int = 0) -> Asked:
     """A model by its config.json. Raises FitError for one that cannot be judged."""
+    from rigup.fit.config import shape_of
+
     shape, kind = shape_of(text, name)
     notes = [_("The figures are those of a GGUF file that would be made of these weights.")]
-    return Asked(model=model_of(shape, kind), name=name, file_bytes=weights or None, notes=notes)
+    return Asked(model=model_of(shape, kind), name=name, file_bytes=weights or None, notes=notes, weights=weights)
 
 
 def of_folder(path: Path) -> Asked:
@@ -98,10 +105,11 @@ def of_folder(path: Path) -> Asked:
     config = path / "config.json"
     files = sorted(path.glob("*.gguf"))
     if config.is_file():
+        from rigup.fit.safetensors import weights_of_folder
+
         with config.open("rb") as file:
             text = file.read(_MOST_CONFIG)
-        weights = sum(one.stat().st_size for one in path.glob("*.safetensors"))
-        return of_config(text, path.resolve().name, weights)
+        return of_config(text, path.resolve().name, sum(one.bytes for one in weights_of_folder(path)))
     firsts = [one for one in files if not (match := _SHARD.fullmatch(one.name)) or match["number"] == "00001"]
     if len(firsts) == 1:
         return of_file(firsts[0])
@@ -118,7 +126,7 @@ def requantised_as(asked: Asked, kind: str) -> Asked:
     return Asked(model=model, name=asked.name, file_bytes=size, notes=[*asked.notes, told], projector=asked.projector)
 
 
-def of_found(found: Found, web: Web, word: str) -> Asked:
+def of_found(found: "Found", web: "Web", word: str) -> Asked:
     """A model of one or several GGUF files that lie elsewhere: their headers alone come.
 
     Raises:
@@ -139,10 +147,17 @@ def of_found(found: Found, web: Web, word: str) -> Asked:
     )  # fmt: skip
 
 
-def _remote_header(url: str, web: Web) -> Header:
+def _remote_header(url: str, web: "Web") -> Header:
+    from rigup.fit.kept_headers import keep, kept
+    from rigup.fit.remote import Remote
+
     source = Remote(url, web)
     try:
-        return read_header(source)
+        header = kept(web.cache, url, source.mark, source.size)
+        if header is None:
+            header = read_header(source)
+            keep(web.cache, url, source.mark, header)
+        return header
     finally:
         source.close()
 
@@ -181,7 +196,7 @@ def judged(
     request, plan = best(model, request, pools)
     _by_engine(asked, request, plan, pythons)
     found: Answer = {
-        "schema": SCHEMA, "model": _model(asked), "runtime": plan.runtime, "request": _request(request, plan),
+        "schema": SCHEMA, "model": model_told(asked), "runtime": plan.runtime, "request": _request(request, plan),
         "memory": plan.sum.told(),
         "devices": [parts_told(part, pool) for part, pool in zip(plan.parts, pools, strict=True)],
         "fits": fits(plan, pools), "decode": decode(model, request, plan, pools), "prefill": prefill(model, plan, pools),
@@ -216,7 +231,8 @@ def _answers(model: Model, request: Request, pools: Sequence[Pool], plan: Plan) 
     }  # fmt: skip
 
 
-def _model(asked: Asked) -> Answer:
+def model_told(asked: Asked) -> Answer:
+    """What is said of the model."""
     model = asked.model
     return {
         "name": asked.name, "architecture": model.architecture, "parameters": model.parameters,

@@ -1,6 +1,5 @@
 """Models as people name them: "Llama-3 8B Q4", "qwen3 30b a3b", a file's name. What was taken for granted is said."""
 
-import difflib
 import re
 from typing import NamedTuple
 
@@ -34,8 +33,8 @@ class Named(NamedTuple):
     notes: tuple[str, ...]
 
 
-def named(text: str) -> Named:
-    """The shape that a name means. Raises FitError where it means none, with the nearest."""
+def named(text: str, usual: str = USUAL) -> Named:
+    """The shape that a name means, and the type that it names or the usual one. Raises FitError where it means none, with the nearest."""
     plain = _END.sub("", text[:_MOST]).lower()
     kind, rest = file_type(plain)
     words = _WORDS.findall(rest)
@@ -44,11 +43,11 @@ def named(text: str) -> Named:
     if found is None:
         raise FitError(_unknown(text, words))
     shape, sure = found
-    notes = [] if kind else [_("No type was named: {type} was taken.").format(type=USUAL)]
+    notes = [] if kind else [_("No type was named: {type} was taken.").format(type=usual)]
     if not sure:
         notes.append(_("It was taken to be {name}.").format(name=shape.name))
     notes.append(_("There is no file: the figures are those of the well-known shape {name}.").format(name=shape.name))
-    return Named(shape, kind or USUAL, tuple(notes))
+    return Named(shape, kind or usual, tuple(notes))
 
 
 def file_type(text: str) -> tuple[str, str]:
@@ -120,6 +119,8 @@ def _apart(word: str) -> list[str]:
 
 
 def _unknown(text: str, words: list[str]) -> str:
+    import difflib
+
     by_name = {shape.name: shape for shape in shapes()}
     near = difflib.get_close_matches("-".join(words), by_name, _NEAR, 0.3)
     near += [name for name, shape in by_name.items() if name not in near and any(_holds(words, told.split()) for told in shape.names)]  # fmt: skip

@@ -66,10 +66,15 @@ class _Runtime(msgspec.Struct, frozen=True):
     version: str
 
 
+def engine_version(engine: str) -> str:
+    """An engine, and the version for which the figures hold."""
+    row = next(row for row in tables.rows("engine_memory", "runtime", _Runtime) if row.engine == engine)
+    return f"{row.engine} {row.version}"
+
+
 def runtime() -> str:
     """The engine and version for which the closed forms hold."""
-    row = next(row for row in tables.rows("engine_memory", "runtime", _Runtime) if row.engine == ENGINE)
-    return f"{row.engine} {row.version}"
+    return engine_version(ENGINE)
 
 
 def shares(pools: Sequence[Pool]) -> tuple[float, ...]:
@@ -94,7 +99,7 @@ def planned(model: Model, request: Request, pools: Sequence[Pool], quick: bool =
     parts[host].output = model.vocabulary * _FLOAT * max(1, request.parallel)
     parts[host].overhead = _process(model)
     for part, pool in zip(parts[:host], pools, strict=False):
-        part.overhead = _cost("device", backend=pool.backend) if part.total else 0
+        part.overhead = device_cost(pool.backend) if part.total else 0
     return Plan(parts=parts, placement=placement, runtime=runtime())
 
 
@@ -132,6 +137,11 @@ def _cost(array: str, **wanted: str) -> int:
         row for row in rows if row.engine == ENGINE and all(getattr(row, name) == told for name, told in wanted.items())
     ]
     return fit[0].bytes if fit else 0
+
+
+def device_cost(backend: str) -> int:
+    """What a process takes on a device before anything of a model is there."""
+    return _cost("device", backend=backend)
 
 
 def _process(model: Model) -> int:

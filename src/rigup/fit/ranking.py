@@ -18,11 +18,15 @@ SCHEMA = "rigup.fit-list/1"
 _OFFERED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q3_K_M")
 
 
-def ranked(pools: Sequence[Pool], context: int) -> list[dict[str, Any]]:
-    """Each model with the finest type that fits with the context, all layers on the devices where there are any."""
+def ranked(pools: Sequence[Pool], context: int, use: str | None = None) -> list[dict[str, Any]]:
+    """Each model for a use with the finest type that fits with the context, all layers on the devices where there are any."""
     devices = pools[:-1] or pools
     room = sum(pool.free or 0 for pool in devices)
-    found = [row for shape in shapes() if (row := _row(shape, pools, room, context)) is not None]
+    found = [
+        row
+        for shape in shapes()
+        if (not use or use in shape.uses) and (row := _row(shape, pools, room, context)) is not None
+    ]
     return sorted(found, key=lambda row: -row["parameters"])
 
 
@@ -42,7 +46,7 @@ def _told(shape: Shape, model: Model, kind: str, asked: Request, pools: Sequence
     plan = planned(model, asked, pools, quick=True)
     if not fits(plan, pools):
         return None
-    speed = decode(model, asked, plan, pools)
+    speed = decode(model, asked, plan, pools) if shape.uses != ("embedding",) else None  # it writes nothing
     return {
         "name": shape.name, "quantisation": kind, "parameters": model.parameters, "context": asked.whole,
         "total": plan.sum.total, "decode": msgspec.to_builtins(speed) if speed else None,

@@ -3,6 +3,7 @@
 import http.client
 import re
 import ssl
+from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urljoin, urlsplit
 
@@ -46,10 +47,12 @@ class Web:
     Args:
         token: what to show to `home`; "" is none.
         home: scheme, host and port that the token is for ("https://hub.example").
+        cache: the folder where headers are kept; None keeps none.
 
     """
 
-    def __init__(self, token: str = "", home: str = "") -> None:
+    def __init__(self, token: str = "", home: str = "", cache: Path | None = None) -> None:
+        self.cache = cache
         self._token, self._home = token, _origin(home)
         self.received = 0
         """Bytes of bodies that came."""
@@ -169,6 +172,8 @@ class Remote:
         self._held = bytearray()
         self.buffer: Buffer = self._held
         self.size = 0
+        self.mark = ""
+        """What the host calls this state of the file (its etag); "" where it tells none."""
         self._web, self._url = web, url
         self._bite = _FIRST
         self._stream: Reply | None = None
@@ -221,6 +226,7 @@ class Remote:
         told = _TOTAL.fullmatch(answer.headers.get("Content-Range") or "")
         if answer.status == 206 and told and int(told[1]) == start:
             self.size = int(told[3])
+            self.mark = (answer.headers.get("ETag") or "")[:200]
             self._take(answer, last + 1 - start)
             answer.close()
             return

@@ -61,6 +61,8 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     every: int = 0
     before: int = 0
     attends: list[int] = []
+    uses: tuple[str, ...] = ("chat",)
+    """What it is for: chat, code, vision, embedding."""
 
 
 Named = tuple[str, tuple[int, ...]]

@@ -88,6 +88,33 @@ def decode(model: Model, request: Request, plan: Plan, pools: Sequence[Pool]) ->
     return {"low": round(low, 1), "likely": round(likely, 1), "high": round(high, 1), "because": because}
 
 
+def decode_on(model: Model, cards: Sequence[Pool], ranks: int, read: tuple[int, int]) -> dict[str, Any] | None:
+    """Tokens a second of one sequence on GPUs that share each layer; None where a bandwidth is not known.
+
+    Args:
+        model: what is computed.
+        cards: the GPUs.
+        ranks: how many of them share a layer.
+        read: bytes of a rank that a token reads: weights, and a full cache.
+
+    """
+    rates = [pool.bandwidth for pool in cards]
+    if not rates or not all(rates):
+        return None
+    rate = min(one for one in rates if one)
+    part = active(model) / max(1, model.parameters) if model.number("expert_count") else 1.0
+    row = _row(model, cards[0])
+    told = [
+        _("weights that a token reads over the memory's bandwidth"),
+        _("one sequence; many at once write more together"),
+    ]
+    if ranks > 1:
+        told.append(_("what ranks say to each other is not counted"))
+    times = ((read[0] * part + read[1] * filled) / (row.share * rate) + row.fixed for filled in (1.0, 0.1, 0.0))
+    low, likely, high = (factor / time for factor, time in zip((row.low, 1.0, row.high), times, strict=True))
+    return {"low": round(low, 1), "likely": round(likely, 1), "high": round(high, 1), "because": told}
+
+
 def _row(model: Model, pool: Pool) -> _Decode:
     rows = {row.kind: row for row in tables.rows("engine_speed", "decode", _Decode)}
     if pool.measured and not model.number("expert_count"):

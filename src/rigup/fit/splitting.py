@@ -72,8 +72,12 @@ class _Cut:
         """More of an input that the person gives, for the batches that follow."""
         if self.copies > 1 and id(node) not in self.doubled:
             self.doubled.add(id(node))
-            for _number in range(self.copies - 1):
-                self.first.append(Node("COPY", node.sizes, node.bytes, place=self.host))
+            node.stays = True
+            self.first += self._more(node, self.host)
+
+    def _more(self, node: Node, place: int) -> list[Node]:
+        """Its like for the batches that follow, which nothing may take over."""
+        return [Node("COPY", node.sizes, node.bytes, place=place, stays=True) for _number in range(self.copies - 1)]
 
     def _part(self, nodes: list[Node], place: int | None) -> None:
         """What one device computes in a row, after copies of what it needs."""
@@ -97,12 +101,9 @@ class _Cut:
         key = (id(node), place)
         if key not in self.there:
             waits = Node("NONE", node.sizes, 0, (node,), of=node)
-            made = Node("COPY", node.sizes, node.bytes, place=place)
+            made = Node("COPY", node.sizes, node.bytes, place=place, stays=self.copies > 1)
             before += [waits, made]
             self.there[key] = made
             if self.copies > 1:
-                self.first += [
-                    made,
-                    *(Node("COPY", node.sizes, node.bytes, place=place) for _n in range(self.copies - 1)),
-                ]
+                self.first += [made, *self._more(node, place)]
         return self.there[key]

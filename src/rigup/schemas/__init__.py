@@ -44,6 +44,8 @@ ANSWERS = {
     "bench": Form("How fast each device is.", "bench", ("Bench",)),
     "bench-list": Form("What there is to compare a measurement with.", "bench", ("BenchList",)),
     "fit": Form("Whether a model fits, in which memories, and how fast it is.", "fit", ("Fit",)),
+    "fit-train": Form("What a training step takes on each device.", "fit_more", ("FitTrain",)),
+    "fit-images": Form("What a model that makes pictures takes.", "fit_more", ("FitImages",)),
     "fit-list": Form("Well-known models that fit a machine.", "fit", ("FitList",)),
     "capture": Form("What went into an archive, and what was taken out.", "capture", ("Capture",)),
     "explain": Form("What a cause means, or which causes a message may mean.", "explain", ("Explain",)),

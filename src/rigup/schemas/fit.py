@@ -115,6 +115,9 @@ class Answers(Struct, frozen=True, kw_only=True):
         gpu_layers: layers on devices.
         layers: all of them.
         changes: what each change by itself frees and costs.
+        sequences: vLLM: how many of this length there is room for at once.
+        cache_tokens: vLLM: tokens that its cache holds.
+        cache_blocks: vLLM: blocks of it.
 
     """
 
@@ -123,6 +126,22 @@ class Answers(Struct, frozen=True, kw_only=True):
     gpu_layers: int | UnsetType | None = UNSET
     layers: int | UnsetType | None = UNSET
     changes: list[dict[str, Any]] | UnsetType = UNSET
+    sequences: int | UnsetType = UNSET
+    cache_tokens: int | UnsetType = UNSET
+    cache_blocks: int | UnsetType = UNSET
+
+
+class Start(Struct, frozen=True, kw_only=True):
+    """How an engine is started so.
+
+    Attributes:
+        words: the program and its arguments.
+        environment: variables that it needs, of ollama those of its server.
+
+    """
+
+    words: list[str]
+    environment: dict[str, str]
 
 
 class Fit(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.fit/1"):
@@ -140,6 +159,7 @@ class Fit(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.fit/
         answers: what would fit.
         exact: whether the engine itself planned it.
         notes: what was assumed, in sentences.
+        start: the words that start it so; left out where the closed forms were asked for.
 
     """
 
@@ -154,6 +174,7 @@ class Fit(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.fit/
     answers: Answers | UnsetType = UNSET
     exact: bool
     notes: list[str]
+    start: Start | UnsetType = UNSET
 
 
 class Ranked(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,88 @@
+"""What `rigup fit` says of training and of models that make pictures."""
+
+from typing import Any
+
+import click
+
+from rigup.cli.fit_report import changes_told, size
+from rigup.cli.guard import style
+from rigup.cli.layout import columns, padded, wrapped
+from rigup.language import N_, _
+
+Answer = dict[str, Any]
+_TRAINED = {
+    "parameters": N_("weights"), "gradients": N_("gradients"), "optimizer": N_("optimizer's state"),
+    "activations": N_("activations"), "temporary": N_("work space"),
+}  # fmt: skip
+_WAYS = {
+    "all": N_("all on the card at once"), "parts": N_("one part after another, the others in main memory"),
+    "pieces": N_("one layer after another, which is slow"),
+}  # fmt: skip
+_PARTS = {"denoiser": N_("what draws (U-Net or transformer)"), "vae": N_("what makes pixels (VAE)"), "text encoders": N_("what reads the text")}  # fmt: skip
+
+
+def train_text(told: Answer, color: bool = False) -> str:
+    """The report of a training step."""
+    request, memory = told["request"], told["memory"]
+    fields = {
+        "model": told["model"]["name"], "size": size(memory["total"]), "samples": request["samples"], "context": request["context"],
+        "kind": request["train"], "optimizer": request["optimizer"], "precision": request["precision"],
+    }  # fmt: skip
+    if told["fits"] is False:
+        said = _("Training {model} ({kind}, {optimizer}, {precision}) does not fit: a step of {samples} x {context} tokens takes {size} on each device.")  # fmt: skip
+    else:
+        said = _("Training {model} ({kind}, {optimizer}, {precision}): a step of {samples} x {context} tokens takes {size} on each device.")  # fmt: skip
+    parts = [f"{_(word)} {size(memory[name])}" for name, word in _TRAINED.items() if memory[name]]
+    lines = [style(line, bold=True) for line in wrapped(said.format(**fields))]
+    lines += wrapped(_("At its peak: {parts}.").format(parts=", ".join(parts)), "  ", "  ")
+    for one in told["devices"]:
+        room = _("{memory}: room for {size} of tensors").format(memory=one["name"], size=size(one["room"] or 0))
+        lines += wrapped(
+            room if one["room"] is not None else _("{memory}: how much is free is not known").format(memory=one["name"])
+        )
+    if told["largest_batch"] is not None:
+        lines += [
+            "",
+            *wrapped(
+                _("The largest batch that fits on each device: {count} sequences.").format(count=told["largest_batch"])
+            ),
+        ]
+    lines += changes_told(
+        told["changes"], _("What each change by itself would free, and what it costs (✓: then it fits):")
+    )
+    lines += ["", *(line for note in told["notes"] for line in wrapped(note))]
+    found = "\n".join(lines)
+    return found if color else click.unstyle(found)
+
+
+def images_text(told: Answer, color: bool = False) -> str:
+    """The report of a model that makes pictures."""
+    model = told["model"]
+    fields = {
+        "model": model["name"],
+        "family": model["family"] or _("a kind that is not known here"),
+        "side": model["side"],
+    }
+    said = _("{model} ({family}) makes pictures; for one of {side} x {side} pixels it takes about:").format(**fields)
+    lines = [style(line, bold=True) for line in wrapped(said)]
+    for one in told["ways"]:
+        mark = {True: "✓", False: "✗", None: " "}[one["fits"]]
+        word = _WAYS[one["way"]]
+        way = _("{size} on the card: {way}").format(size=size(one["card"]), way=_(word))
+        lines += wrapped(way, f"  {mark} ", "    ")
+    if told["device"] and told["free"] is not None:
+        lines += wrapped(_("{memory} has {free} free.").format(memory=told["device"], free=size(told["free"])))
+    elif not told["device"]:
+        lines += wrapped(_("This machine has no card that is known here."))
+    names = [_(word) for word in (_PARTS.get(one["name"], one["name"]) for one in told["parts"])]
+    wide = max(map(columns, names), default=0)
+    lines += ["", *wrapped(_("Its weights, loaded in half precision:"))]
+    lines += [
+        f"  {padded(name, wide)}  {size(one['bytes'])}  ({', '.join(one['types'])})"
+        for name, one in zip(names, told["parts"], strict=True)
+    ]
+    lines += ["", *wrapped(_("An estimate: weights are the header's, work space is reckoned and was not measured."))]
+    if not any(one["name"] == "text encoders" for one in told["parts"]):
+        lines += wrapped(_("The file has no text encoder: those that are loaded beside it come on top."))
+    found = "\n".join(lines)
+    return found if color else click.unstyle(found)

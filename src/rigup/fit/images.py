@@ -1,0 +1,143 @@
+"""Models that make pictures: which part of a file is what, and what a card holds at once. An estimate, and told as one."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rigup.fit.errors import FitError
+from rigup.fit.plan import device_cost
+from rigup.fit.pools import HOST, Pool
+from rigup.fit.safetensors import Weight, by_kind, weights_of_folder
+from rigup.knowledge import tables
+from rigup.language import _
+
+SCHEMA = "rigup.fit-images/1"
+_HALF = 2
+_MOST_CONFIG = 1 << 20
+_STEP = 8  # pixels of a side that are one place of the latent picture
+
+
+class Family(msgspec.Struct, frozen=True):
+    """A kind of model, known by a tensor that no other kind has.
+
+    Attributes:
+        name: as people say it.
+        sign: a regular expression of that tensor's name.
+        side: pixels of a side of its usual picture.
+        work: bytes of work space for each place of the latent picture, in half precision.
+        folder_class: the pipeline's class, as model_index.json of diffusers tells it.
+
+    """
+
+    name: str
+    sign: str
+    side: int
+    work: int
+    folder_class: list[str]
+
+
+class _Decoder(msgspec.Struct, frozen=True):
+    kind: str
+    bytes: int
+    """Of work space for each pixel, in half precision."""
+
+
+_PARTS = (
+    ("vae", re.compile(r"(?:first_stage_model|vae|ae)\.")),
+    ("text encoders", re.compile(r"(?:cond_stage_model|conditioner|text_encoders|te)\.|text_model\.")),
+)
+_FOLDERS = {"unet": "denoiser", "transformer": "denoiser", "vae": "vae", "text_encoder": "text encoders"}
+
+
+def families() -> tuple[Family, ...]:
+    """All known kinds."""
+    return tables.rows("model_kinds", "images", Family)
+
+
+def family_of(tensors: Sequence[Weight]) -> Family | None:
+    """The kind whose sign is among the tensors; None for no such model."""
+    names = "\n".join(one.name for one in tensors)
+    return next((one for one in families() if re.search(one.sign, names, re.MULTILINE)), None)
+
+
+def parts_of(tensors: Sequence[Weight]) -> dict[str, list[Weight]]:
+    """Tensors of a single file by what they are for."""
+    found: dict[str, list[Weight]] = {}
+    for one in tensors:
+        part = next((name for name, sign in _PARTS if sign.match(one.name)), "denoiser")
+        found.setdefault(part, []).append(one)
+    return found
+
+
+def of_pipeline(folder: Path) -> tuple[str, dict[str, list[Weight]]]:
+    """The class of a folder of diffusers, and its tensors by part.
+
+    Raises:
+        FitError: it has none.
+
+    """
+    with (folder / "model_index.json").open("rb") as file:
+        text = file.read(_MOST_CONFIG)
+    try:
+        told = msgspec.json.decode(text, type=dict[str, Any])
+    except (ValueError, RecursionError) as error:
+        raise FitError(_("{path} is no index of a pipeline.").format(path=folder / "model_index.json")) from error
+    found: dict[str, list[Weight]] = {}
+    for name in sorted(told):
+        plain = re.sub(r"_\d\Z", "", name)
+        if plain in _FOLDERS and (folder / name).is_dir():
+            found.setdefault(_FOLDERS[plain], []).extend(weights_of_folder(folder / name))
+    if not any(found.values()):
+        raise FitError(_("{path} has no safetensors in the folders of its parts.").format(path=folder))
+    return str(told.get("_class_name", ""))[:100], found
+
+
+def judged_images(
+    name: str, family: Family | None, parts: Mapping[str, Sequence[Weight]], pools: Sequence[Pool], side: int | None = None
+) -> dict[str, Any]:  # fmt: skip
+    """The answer: weights by part, and what the card holds with all of it, part after part, and piece after piece."""
+    pixels = side or (family.side if family else 1024)
+    sizes = {part: sum(map(_loaded, tensors)) for part, tensors in parts.items()}
+    work = (pixels // _STEP) ** 2 * family.work if family else 0
+    decoding = pixels**2 * tables.rows("model_kinds", "decoder", _Decoder)[0].bytes
+    card = next((pool for pool in pools if pool.kind != HOST), None)
+    own = device_cost(card.backend) if card else 0
+    largest = max((_loaded(one) for tensors in parts.values() for one in tensors), default=0)
+    denoiser, vae = sizes.get("denoiser", 0), sizes.get("vae", 0)
+    ways = [
+        ("all", sum(sizes.values()) + max(work, decoding) + own, 0),
+        ("parts", max(max(sizes.values(), default=0), denoiser + work, vae + decoding) + own, sum(sizes.values())),
+        ("pieces", 2 * largest + max(work, decoding) + own, sum(sizes.values())),
+    ]
+    host = pools[-1]
+    told = [_way(way, need, aside, card, host) for way, need, aside in ways]
+    return {
+        "schema": SCHEMA,
+        "model": {
+            "name": name, "family": family.name if family else None, "file_bytes": sum(one.bytes for part in parts.values() for one in part),
+            "parameters": sum(_count(one) for part in parts.values() for one in part), "side": pixels,
+        },
+        "parts": [{"name": part, "bytes": sizes[part], "types": dict(by_kind(tensors))} for part, tensors in parts.items()],
+        "work": work, "decoding": decoding, "device": card.name if card else None, "free": card.free if card else None,
+        "ways": told, "fits": None if card is None or card.free is None else any(one["fits"] for one in told), "estimate": True,
+    }  # fmt: skip
+
+
+def _loaded(one: Weight) -> int:
+    """Bytes in memory: single precision is loaded as half, which is what these programs do by themselves."""
+    return one.bytes // 2 if one.kind == "F32" else one.bytes
+
+
+def _count(one: Weight) -> int:
+    found = 1
+    for size in one.sizes:
+        found *= size
+    return found
+
+
+def _way(way: str, need: int, aside: int, card: Pool | None, host: Pool) -> dict[str, Any]:
+    fit = None if card is None or card.free is None else need <= card.free and (host.free is None or aside <= host.free)
+    return {"way": way, "card": need, "host": aside, "fits": fit}

@@ -1,0 +1,105 @@
+"""Headers that came before, by the address and the mark (etag) of their files: they do not come again while the file is the same.
+
+What lies in the cache is read like anything a stranger wrote: bounded, by type, and checked as a header is.
+"""
+
+import contextlib
+import os
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rigup.fit.gguf import Header, Listed, Tensor
+from rigup.fit.quants import block
+
+_FORMAT = 1
+_MOST_FILES, _MOST_BYTES = 200, 8 << 20
+_MOST_SIZE, _MOST_DIMENSIONS = 1 << 62, 4
+_LISTED = 1  # the extension that stands for a list that was too long to keep
+
+
+class _Kept(msgspec.Struct, array_like=True):
+    format: int
+    mark: str
+    version: int
+    size: int
+    start: int
+    keys: dict[str, Any]
+    tensors: list[tuple[str, tuple[int, ...], int, int]]
+
+
+def _path(folder: Path, url: str) -> Path:
+    import hashlib
+
+    return folder / hashlib.sha256(url.partition("?")[0].encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def kept(folder: Path | None, url: str, mark: str, size: int) -> Header | None:
+    """The header that came from an address while its file had this mark and size; None where there is none. Never raises."""
+    if not mark or folder is None:
+        return None
+    try:
+        with os.fdopen(os.open(_path(folder, url), os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as file:
+            raw = file.read(_MOST_BYTES + 1)
+        if len(raw) > _MOST_BYTES:
+            return None
+        told = msgspec.msgpack.decode(raw, type=_Kept, ext_hook=_extension)
+    except (OSError, ValueError, RecursionError, NotImplementedError, TypeError):
+        return None
+    if told.format != _FORMAT or told.mark != mark or told.size != size or not 0 <= told.start <= size:
+        return None
+    tensors = tuple(tensor for one in told.tensors if (tensor := _tensor(*one)) is not None)
+    if len(tensors) != len(told.tensors) or len({one.name for one in tensors}) != len(tensors):
+        return None
+    end = told.start + max((one.offset + one.bytes for one in tensors), default=0)
+    return Header(told.version, told.keys, tensors, told.start, size, max(0, end - size))
+
+
+def _tensor(name: str, sizes: tuple[int, ...], kind: int, offset: int) -> Tensor | None:
+    row = block(kind)
+    if row is None or not 1 <= len(sizes) <= _MOST_DIMENSIONS or min(sizes) < 1 or not 0 <= offset < _MOST_SIZE:
+        return None
+    count = prod(sizes)
+    if count >= _MOST_SIZE or sizes[0] % row.weights:
+        return None
+    return Tensor(name, tuple(sizes), kind, offset, count // row.weights * row.bytes)
+
+
+def _extension(code: int, data: memoryview) -> Listed:
+    if code != _LISTED or len(data) != 8:
+        raise NotImplementedError
+    return Listed(int.from_bytes(data, "little"))
+
+
+def _plain(told: Any) -> Any:
+    return msgspec.msgpack.Ext(_LISTED, told.length.to_bytes(8, "little")) if isinstance(told, Listed) else told
+
+
+def keep(folder: Path | None, url: str, mark: str, header: Header) -> None:
+    """Keep a header for the next time, in a folder of one's own. Never raises: a cache is no reason to fail."""
+    if not mark or folder is None:
+        return
+    told = _Kept(
+        _FORMAT, mark, header.version, header.size, header.start, {name: _plain(one) for name, one in header.keys.items()},
+        [(one.name, one.sizes, one.kind, one.offset) for one in header.tensors],
+    )  # fmt: skip
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        raw = msgspec.msgpack.encode(told)
+        path = _path(folder, url)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if len(raw) > _MOST_BYTES:
+            return
+        new = path.with_suffix(f".{os.getpid()}")
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(raw)
+        new.replace(path)
+        _prune(path.parent)
+
+
+def _prune(where: Path) -> None:
+    """The oldest go where there are too many."""
+    files = sorted(where.iterdir(), key=lambda path: path.lstat().st_mtime)
+    for path in files[: max(0, len(files) - _MOST_FILES)]:
+        path.unlink()
