@@ -7,6 +7,13 @@ from rigup.steps import KINDS, Step, StepError, make, parse
 
 _OF_LINUX = ("sh", "ls", "lspci", "lsmod", "modinfo", "journalctl", "id", "df", "dkms", "systemctl", "rocminfo", "grep")
 
+# Words in the parameters of steps that only one maker's software has.
+_SPEAK_OF = {
+    "amd": ("rocm", "amdgpu", "/dev/kfd", "hsa_override", "hip_visible", "rocr_visible", "gfx"),
+    "intel": ("/xpu", "level-zero", "intel-opencl"),
+    "nvidia": ("/cu", "nvidia", "--gpus"),
+}
+
 
 def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str, str]) -> Step:
     """The step that shows it; what the table names for the cause, the place and what the way does."""
@@ -25,15 +32,6 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
 
 
 def _vendor(steps: list[Step], setting: Setting) -> str:
-    """Of what is installed, else of the cards."""
-    index = " ".join(value for step in steps for value in step.params.values())
-    told = (
-        "amd"
-        if any(word in index for word in ("rocm", "amdgpu", "AMD"))
-        else "intel"
-        if "/xpu" in index
-        else "nvidia"
-        if "/cu" in index
-        else ""
-    )
-    return told or setting.vendor
+    """Of what the way installs, sets or hands in, else of the cards."""
+    told = " ".join(value for step in steps for value in step.params.values()).lower()
+    return next((vendor for vendor, words in _SPEAK_OF.items() if any(word in told for word in words)), setting.vendor)
