@@ -149,7 +149,7 @@ def _known(cause: str) -> None:
 
 def _text(told: Answer, explained: bool) -> str:
     from rigup.cli.plan_report import steps_text, text
-    from rigup.cli.report import after
+    from rigup.cli.report import after, tells_apart
     from rigup.machine.outward import outward
 
     told = outward(told)
@@ -157,8 +157,12 @@ def _text(told: Answer, explained: bool) -> str:
     for finding in told["findings"]:
         parts.append("\n".join(wrapped(style(finding["title"], bold=True))))
         if told["plan"] is None:
+            fixes = finding["fixes"][:2]
             ways = [
-                "\n".join([*steps_text(fix["steps"], explained), *after(fix, "     ")]) for fix in finding["fixes"][:2]
+                "\n".join(
+                    [*steps_text(fix["steps"], explained), *(after(fix, "     ") if tells_apart(fixes, number) else [])]
+                )
+                for number, fix in enumerate(fixes)
             ]
             parts += [_("or:") + "\n" + way if number else way for number, way in enumerate(ways)]
     if told["plan"] is not None:

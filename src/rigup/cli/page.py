@@ -10,7 +10,7 @@ from typing import Any
 from rigup import __version__
 from rigup.cli.devices import with_limits
 from rigup.cli.overview import name_of, overview
-from rigup.cli.report import aside, commands, grouped, head_sentence, loud, not_judged, places, troubles
+from rigup.cli.report import aside, commands, grouped, head_sentence, loud, not_judged, places, tells_apart, troubles
 from rigup.language import _, current
 from rigup.visible import visible
 
@@ -171,7 +171,7 @@ def _where(line: Answer) -> str:
 def _fixes(fixes: list[Answer]) -> str:
     if not fixes:
         return ""
-    made = [_fix(number, fix) for number, fix in enumerate(fixes)]
+    made = [_fix(number, fix) + (_check(fix) if tells_apart(fixes, number) else "") for number, fix in enumerate(fixes)]
     return _heading(3, _("What mends it")) + "\n" + "\n".join(made)
 
 
@@ -179,8 +179,13 @@ def _fix(number: int, fix: Answer) -> str:
     steps = "".join(f"<li>{_said(step['title'])}{_needs(step)}{_commands(step)}</li>" for step in fix["steps"])
     other = _("or:")
     either = f"<p>{_said(other)}</p>" if number else ""
+    return f"{either}<ol>{steps}</ol>"
+
+
+def _check(fix: Answer) -> str:
+    """How to see that it worked."""
     check = fix["check"]
-    return f'{either}<ol>{steps}</ol>\n<p class="soft">{_said(check["title"])}</p>{_commands({"root": False, **check})}'
+    return f'\n<p class="soft">{_said(check["title"])}</p>{_commands({"root": False, **check})}'
 
 
 def _needs(step: Answer) -> str:

@@ -163,14 +163,22 @@ def _evidence(evidence: list[Answer], verbose: int) -> list[str]:
 
 def _fixes(fixes: list[Answer], verbose: int) -> list[str]:
     lines: list[str] = []
-    for number, fix in enumerate(fixes if verbose else fixes[:2]):
+    shown = fixes if verbose else fixes[:2]
+    for number, fix in enumerate(shown):
         label = _("Mend:") if number == 0 else _("or:")
         for count, step in enumerate(fix["steps"]):
             restart = step["restart"] and "restart-machine" not in {step["kind"] for step in fix["steps"]}
             lines += wrapped(step["title"] + _where(step, restart), "  " + padded(label if count == 0 else "", _LABEL))
             lines += ["  " + " " * _LABEL + "  " + command for command in commands(step)]
-        lines += _users(fix) + after(fix, "  " + padded(_("After:"), _LABEL))
+        lines += _users(fix)
+        if tells_apart(shown, number):
+            lines += after(fix, "  " + padded(_("After:"), _LABEL))
     return lines
+
+
+def tells_apart(fixes: list[Answer], number: int) -> bool:
+    """Whether the way that follows is seen to have worked by something else: what is the same for both is said once, below."""
+    return number + 1 == len(fixes) or fixes[number]["check"] != fixes[number + 1]["check"]
 
 
 def after(fix: Answer, margin: str) -> list[str]:
