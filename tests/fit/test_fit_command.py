@@ -123,3 +123,10 @@ def test_models_are_ranked_for_a_machine() -> None:
 @pytest.mark.parametrize("words", [[], ["model.gguf", "--list"]])
 def test_either_a_model_or_the_list_is_asked_for(words: list[str]) -> None:
     assert "--list" in str(_run(*words).exception)
+
+
+def test_a_card_of_which_there_are_two_sizes_is_asked_about_and_never_left_out(file: str) -> None:
+    assert "RTX 3060 12GB" in str(_run(file, "--on", "RTX 3060, ram 32GB").exception)
+    told = json.loads(_run(file, "--on", "2x RTX 3060 12GB, ram 32GB", "--json").output)
+    assert [one["total_memory"] for one in told["devices"][:2]] == [12 << 30, 12 << 30]
+    assert told["devices"][0]["kind"] == "vram"

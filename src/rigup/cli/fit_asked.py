@@ -39,7 +39,7 @@ def _meant(word: str, usual: str) -> "Asked":
         return of_file(path)
     if path.is_dir():
         return of_folder(path)
-    if word.lower().endswith(".gguf") and os.sep in word and not word.startswith("http"):
+    if word.lower().endswith((".gguf", ".safetensors")) and os.sep in word and not word.startswith("http"):
         told = _("There is no file {name}. Write the path of a GGUF file; a file of many parts is named by its first.")
         raise click.ClickException(told.format(name=word[:200]))
     from rigup.fit.remote import Unreachable

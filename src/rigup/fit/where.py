@@ -1,6 +1,7 @@
 """The memories of a machine: this one, one in words, a captured or reported one."""
 
 import os
+import re
 from typing import Any
 
 from rigup.fit.errors import FitError
@@ -8,6 +9,10 @@ from rigup.fit.measured import with_measured
 from rigup.fit.pools import Pool, host_pool, pools_of
 from rigup.language import _
 
+_SIZE = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d)?) ?Gi?B\b", re.IGNORECASE)
+_OF_SYSTEM = re.compile(r"\b(?:ram|memory|disk)\b", re.IGNORECASE)
+_COUNT = re.compile(r"(\d{1,2}) ?[x×*] ")
+_MOST_CARDS = 64
 _CUDA = {"vendor": "nvidia", "name": "cuda"}
 
 
@@ -73,8 +78,26 @@ def _in_words(where: str) -> tuple[Pool, ...]:
     if not site.gpus and site.ram is None:
         told = _("Nobody told how much memory {machine} has: write for instance RTX 3090, ram 32GB.")
         raise FitError(told.format(machine=where[:100]))
-    devices: list[dict[str, Any]] = [
-        {"vendor": one.vendor, "name": one.name, "integrated": one.integrated, "memory": one.memory}
-        for one in site.gpus
-    ]
+    told_sizes = _sizes(where)
+    devices: list[dict[str, Any]] = []
+    for one in site.gpus:
+        size = told_sizes.pop(0) if told_sizes and not one.memory and not one.integrated else 0
+        memory = {"vram": size} if size else one.memory
+        if not memory and not one.integrated and one.vendor != "apple":
+            said = _(
+                "There are cards called {card} with more and with less memory: write how much, for instance {card} 12GB."
+            )
+            raise FitError(said.format(card=one.name))
+        devices.append({"vendor": one.vendor, "name": one.name, "integrated": one.integrated, "memory": memory})
     return pools_of(devices, host_pool(site.ram, None))
+
+
+def _sizes(where: str) -> list[int]:
+    """Memory sizes that stand with a card's name, in their order: "RTX 3060 12GB" tells which of two it is."""
+    found = []
+    for part in where.split(","):
+        words = _SIZE.search(part)
+        if words and not _OF_SYSTEM.search(part):
+            many = _COUNT.match(part.strip())
+            found += [int(float(words[1]) * (1 << 30))] * min(int(many[1]) if many else 1, _MOST_CARDS)
+    return found
