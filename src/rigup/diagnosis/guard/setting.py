@@ -18,7 +18,6 @@ from rigup.machine.kinds import (
     PythonEnv,
     SlurmNode,
     SlurmSetting,
-    Symptom,
     Torch,
     World,
 )
