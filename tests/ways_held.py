@@ -116,7 +116,7 @@ def no_other_systems_package_manager(way: Way) -> Iterator[str]:
 
 
 def no_linux_on_windows(way: Way) -> Iterator[str]:
-    if way.system == "windows" and not way.wsl:
+    if way.system == "windows" and not way.wsl and not way.finding["cause"].startswith("wsl-"):
         for _step, argv in way.commands("here", "kernel", "by-hand"):
             if used := words(argv) & OF_LINUX:
                 yield f"{used} on Windows: {argv}"
