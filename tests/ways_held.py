@@ -148,6 +148,7 @@ def no_other_engines_words(way: Way) -> Iterator[str]:
         said = " ".join([step["title"], *(" ".join(argv) for argv in step["commands"])])
         if (
             engine != "docker"
+            and step["kind"] != "use-docker-on-jetson"  # another engine is what that way is
             and re.search(r"\bdocker (?:run|restart|compose|exec)\b|daemon\.json", said)
             and engine not in said
         ):
