@@ -116,7 +116,7 @@ def no_other_systems_package_manager(way: Way) -> Iterator[str]:
 
 
 def no_linux_on_windows(way: Way) -> Iterator[str]:
-    if way.system == "windows" and not way.wsl:
+    if way.system == "windows" and not way.wsl and not way.finding["cause"].startswith("wsl-"):
         for _step, argv in way.commands("here", "kernel", "by-hand"):
             if used := words(argv) & OF_LINUX:
                 yield f"{used} on Windows: {argv}"
@@ -148,6 +148,7 @@ def no_other_engines_words(way: Way) -> Iterator[str]:
         said = " ".join([step["title"], *(" ".join(argv) for argv in step["commands"])])
         if (
             engine != "docker"
+            and step["kind"] != "use-docker-on-jetson"  # another engine is what that way is
             and re.search(r"\bdocker (?:run|restart|compose|exec)\b|daemon\.json", said)
             and engine not in said
         ):

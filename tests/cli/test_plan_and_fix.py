@@ -76,7 +76,10 @@ def test_a_finding_about_the_stack_is_mended_as_a_plan_would(report):
     assert told["schema"] == "rigup.fix/1"
     assert [finding["cause"] for finding in told["findings"]] == ["cpu-only-torch"]
     assert told["plan"]["devices"][0]["served"]
-    assert "+cu" in told["plan"]["packages"]["torch"]
+    named = told["findings"][0]["fixes"][0]["steps"][-1]["params"]["torch"]
+    planned, _, local = told["plan"]["packages"]["torch"].partition("+")
+    assert planned == named
+    assert local != "cpu"
     assert "This machine gets torch" in run("fix", "cpu-only-torch", "--from", report).output
 
 

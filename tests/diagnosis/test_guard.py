@@ -17,7 +17,7 @@ MISMATCH = "The detected CUDA version (10.1) mismatches the version that was use
 NVCC = "nvcc: NVIDIA (R) Cuda compiler driver\nCuda compilation tools, release 10.1, V10.1.243\n"
 P100 = "GPU 0: Tesla P100-PCIE-16GB (UUID: GPU-8a7b6c5d-1111-2222-3333-444455556666)\n"
 OLD_DRIVER = "| NVIDIA-SMI 410.79       Driver Version: 410.79       CUDA Version: 10.0     |\nRuntimeError: The NVIDIA driver on your system is too old (found version 10000).\n"
-REBUILD = "Error! Bad return status for module build on kernel: 6.8.0-49-generic (x86_64)\n/var/lib/dkms/nvidia/{version}/build/nvidia/nv-acpi.c:88:12: error: implicit declaration of function\n"
+REBUILD = "Error! Bad return status for module build on kernel: 6.8.0-49-generic (x86_64)\n/var/lib/dkms/nvidia/{version}/build/nvidia/nv-acpi.c:88:12: error: implicit declaration of function ‘acpi_bus_get_device’ [-Werror=implicit-function-declaration]\n"
 
 
 @pytest.fixture

@@ -195,7 +195,7 @@ class Step(Struct, frozen=True, kw_only=True):
     writes: tuple[str, ...]
 
 
-class Check(Struct, frozen=True, kw_only=True):
+class FixCheck(Struct, frozen=True, kw_only=True):
     """How to see that something worked; it changes nothing.
 
     Attributes:
@@ -223,7 +223,7 @@ class Fix(Struct, frozen=True, kw_only=True):
 
     title: str
     steps: list[Step]
-    check: Check
+    check: FixCheck
     used_by: list[str] | UnsetType = UNSET
 
 

@@ -55,7 +55,7 @@ KINDS: dict[str, Kind] = {
     ),
     "see-memory": _seen(
         _("it worked if this shows room for the work before it starts, and the work runs through"),
-        ("nvidia-smi", "--query-gpu=index,memory.used,memory.total,compute_mode", "--format=csv"),
+        ("nvidia-smi", "--query-gpu=memory.used,memory.total", "--format=csv"),
     ),
     "see-amd-memory": _seen(_("it worked if this shows room for the work before it starts, and the work runs through"), ("rocm-smi", "--showmeminfo", "vram")),
     "see-fabric": _seen(

@@ -219,7 +219,7 @@ KINDS: dict[str, Kind] = {
     ),
     "other-firmware": Kind(
         _("install another linux-firmware than {version}: a newer one, or the last good one, and rebuild the initramfs"),
-        ("version",), "kernel", root=True, network=True, restart=True, tag="caution", commands=(_INITRAMFS,),
+        ("version",), "kernel", root=True, network=True, restart=True, tag="caution",
         undo_because=_("the version that was there before is installed in the same way"),
     ),
     "slot-of-processor": Kind(

@@ -4,9 +4,11 @@ from collections.abc import Callable
 
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge.gpus import last_branches
+from rigup.knowledge.torch_builds import builds
 from rigup.steps import Step
 
 _OF_CONDA = ("install-from-conda", "install-from-channel", "remove-with-conda", "install-with-conda")
+_OF_MODULES = ("find-out", "load-module", "reload-module", "reload-driver", "blacklist-module")
 _INTO_GROUPS = ("join-group", "join-group-yourself")
 
 
@@ -30,6 +32,21 @@ def newer_than_a_last_branch(step: Step, setting: Setting) -> bool:
     return step.kind == "newer-driver" and setting.branch in last_branches()[:-1]
 
 
+def modules_of_linux_on_windows(step: Step, setting: Setting) -> bool:
+    """Windows loads its drivers in its own way."""
+    return step.kind in _OF_MODULES and setting.system == "windows" and not setting.wsl
+
+
+def build_that_there_is_not(step: Step, setting: Setting) -> bool:
+    """An index has only what was built for it."""
+    variant = step.params.get("index", "").partition("download.pytorch.org/whl/")[2]
+    if step.kind not in ("install-torch", "install-torch-with-audio") or not variant or "/" in variant:
+        return False
+    system = "windows" if setting.system == "windows" else "linux"
+    return not any(row.torch == step.params["torch"] and row.variant == variant for row in builds(system))
+
+
 REFUSALS: tuple[Callable[[Step, Setting], bool], ...] = (
     conda_where_pip_keeps_the_packages, group_that_holds_already, slot_that_such_a_board_has_not, newer_than_a_last_branch,
+    modules_of_linux_on_windows, build_that_there_is_not,
 )  # fmt: skip

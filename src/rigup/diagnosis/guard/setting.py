@@ -183,10 +183,9 @@ def _branch(finding: Finding, facts: Facts) -> str:
     told = [driver.get("version") for driver in facts.of(Driver) if driver.get("vendor") == "nvidia"] + [
         tree.get("version") for tree in trees
     ]
-    version = next(
-        (str(one) for one in told if one), str(finding.params.get("version") or finding.params.get("path") or "")
-    )
-    found = re.search(r"(?<![\d.])([2-9]\d\d)\.\d", version)
+    version = next((str(one) for one in told if one), str(finding.params.get("version") or ""))
+    shown = " ".join(str(said.fields["id"].where.text or "") for said in facts.of(Symptom))
+    found = re.match(r"([2-9]\d\d)\.\d", version) or re.search(r"\bnvidia/([2-9]\d\d)\.\d", shown)
     return found[1] if found else ""
 
 
