@@ -87,6 +87,30 @@ def test_a_folder_in_the_place_of_a_file_is_kept_whole(world: World) -> None:
     assert not path.exists()
 
 
+def test_nothing_is_lost_behind_a_link_in_the_place_of_a_folder(world: World) -> None:
+    world.run([quick(world.files / "new/a.conf", "one")])
+    moved = world.files.parent / "moved"
+    (world.files / "new").rename(moved)
+    (moved / "a.conf").write_text("the person's\n")
+    (moved / "b.conf").write_text("more of it\n")
+    (world.files / "new").symlink_to(moved)
+    world.rigup("undo", "--yes")
+    left = {**aside(world), **{str(path): path.read_text() for path in moved.rglob("*") if path.is_file()}}
+    assert {"the person's\n", "more of it\n"} <= set(left.values())
+
+
+def test_a_link_in_the_place_of_a_file_is_not_written_through(world: World) -> None:
+    path, other = world.files / "kept.conf", world.files.parent / "other"
+    world.run([quick(path, "rigup's")])
+    other.write_text("of something else\n")
+    path.unlink()
+    path.symlink_to(other)
+    world.rigup("undo", "--yes")
+    assert other.read_text() == "of something else\n"
+    assert path.read_text() == "as it was\n"
+    assert not path.is_symlink()
+
+
 def test_what_was_put_back_by_hand_is_no_work_to_keep(world: World) -> None:
     path = world.files / "kept.conf"
     world.run([quick(path, "rigup's")])

@@ -137,10 +137,11 @@ def test_a_tool_that_is_not_there_was_not_asked(machine):
     assert machine(["nvidia", "amd"])["unanswered"] == [] or not told_of(machine, "nvidia-smi")
 
 
-def test_a_tool_that_cannot_be_started_is_told_of(tmp_path, monkeypatch):
+@pytest.mark.parametrize("body", [b"\x7fELF\x02 cut off", b"#!/nowhere/python\n"])
+def test_a_tool_that_cannot_be_started_is_told_of(tmp_path, monkeypatch, body):
     bare(tmp_path / "root", ["nvidia"])
     stand_ins(tmp_path / "bin", monkeypatch, {})
-    (tmp_path / "bin/nvidia-smi").write_bytes(b"\x7fELF\x02 cut off")
+    (tmp_path / "bin/nvidia-smi").write_bytes(body)
     (tmp_path / "bin/nvidia-smi").chmod(0o755)
     answer = diagnosed([Source(Place(), Hasty(str(tmp_path / "root")))])
     assert {one["how"] for one in told_of(answer, "nvidia-smi")} == {"not-started"}

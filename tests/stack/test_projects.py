@@ -118,7 +118,10 @@ def test_what_cannot_be_kept_is_refused_by_its_name(told, text, named):
     assert "hunter2" not in str(refused.value)
 
 
-@pytest.mark.parametrize("more", ['[tool.coverage.run]\nsource = ["x"]\n', '[tool.hatch.build]\nsources = ["src"]\n', '[tool.uv]\npackage = true\n'])
+@pytest.mark.parametrize(
+    "more",
+    ['[tool.coverage.run]\nsource = ["x"]\n', '[tool.hatch.build]\nsources = ["src"]\n', "[tool.uv]\npackage = true\n"],
+)
 def test_tables_that_say_nothing_of_places_are_no_matter(told, more):
     assert told(PROJECT + more)
 

@@ -92,8 +92,10 @@ class Local:
                 argv, executable=program if os.name == "posix" else None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                 env={**os.environ, **SETTLED, "PATH": search}, start_new_session=os.name == "posix",
             )  # fmt: skip
-        except FileNotFoundError:
-            return Answer(None, "absent", exit=127)
+        except FileNotFoundError:  # what its first line names, or its loader, is not there; or it has just gone
+            if not os.path.exists(program):
+                return Answer(None, "absent", exit=127)
+            return Answer(None, "refused", "its interpreter is not there", exit=126)
         except (OSError, ValueError) as error:
             return Answer(None, "refused", getattr(error, "strerror", None) or type(error).__name__, exit=126)
         return _finish(process, seconds)
