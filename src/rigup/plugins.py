@@ -90,10 +90,10 @@ def _failure(group: str, name: str, value: str, error: Exception) -> Failure:
 
 def _named(group: str) -> list[tuple[str, str]]:
     """Names and values of a group, over all packages, sorted: the order of folders is no order."""
-    import configparser
-
     found = []
     for text in _texts():
+        import configparser  # most have no such package
+
         parser = configparser.ConfigParser(delimiters=("=",), interpolation=None)
         parser.optionxform = str  # type: ignore[assignment, method-assign]  # names keep their letters
         try:

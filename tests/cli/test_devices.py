@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from rigup.cli import main
+from rigup.diagnosis.limits import limits
 from rigup.knowledge.abilities import lacking
 
 BANNER = """\
@@ -47,3 +48,17 @@ def test_as_data_the_limits_stand_at_the_device(tmp_path):
 )  # fmt: skip
 def test_a_lack_is_told_only_where_somebody_said_so(vendor, isa, ability, lacks):
     assert (ability in {row.id for row in lacking(vendor, isa)}) is lacks
+
+
+@pytest.mark.parametrize(
+    ("vendor", "isa", "strange"),
+    [
+        ("intel", "", ("nvidia", "cuda", "rocm")),
+        ("apple", "", ("nvidia", "cuda", "rocm")),
+        ("amd", "gfx1030", ("nvidia", "cuda")),
+    ],
+)
+def test_what_a_card_lacks_is_told_by_no_other_maker(vendor, isa, strange):
+    lacks = limits({"vendor": vendor, "isa": isa})["lacks"]
+    assert lacks
+    assert not [lack for lack in lacks if any(word in lack["source"] for word in strange)]

@@ -1,6 +1,7 @@
 """`rigup plan` and `rigup fix` as a person calls them."""
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -8,6 +9,7 @@ from click.testing import CliRunner
 from rigup.cli import main
 from rigup.cli.layout import columns
 
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 PROFILES = [
     "RTX 4070, driver none, ubuntu 24.04, python 3.12", "GTX 1080 Ti, driver 450.80, rocky 9.4, python 3.11",
     "RTX 4070, driver 456.71, wsl, ubuntu 24.04, python 3.12", "RTX 5090, driver 580.95.05, windows 11, python 3.12",
@@ -137,3 +139,16 @@ def test_of_a_command_that_fills_more_than_a_screen_the_first_packages_are_shown
     assert told.count("==") == shown
     assert ("…" in told, "--as script" in told) == (count > 40, count > 40)
     assert "--no-deps" in told
+
+
+def test_fix_without_a_cause_lists_what_can_be_mended_and_how():
+    told = CliRunner().invoke(main, ["fix", "--from", str(EXAMPLES / "cpu-build.txt")], standalone_mode=False)
+    assert "rigup fix cpu-only-torch --from" in told.output
+    assert "--index-url" in told.output
+    assert told.return_value == 1
+
+
+def test_fix_without_a_cause_says_so_where_nothing_is_wrong():
+    told = CliRunner().invoke(main, ["fix", "--from", str(EXAMPLES / "healthy.txt")], standalone_mode=False)
+    assert told.return_value == 0
+    assert "nothing" in told.output

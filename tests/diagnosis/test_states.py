@@ -35,3 +35,12 @@ def test_a_torch_that_found_a_card_is_one_for_it_whatever_it_was_built_for(tmp_p
     state, because = _state(tmp_path, "sys.platform            linux\n" + shown)
     assert state == "expected"
     assert "no torch" not in because
+
+
+def test_what_a_program_asks_of_a_sound_machine_is_no_fault_of_the_card(tmp_path):
+    failed = "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 147456, Hardware limit: 101376."
+    assert _state(tmp_path, _CARD + failed + "\n")[0] == "expected"
+
+
+def test_of_an_excerpt_nobody_says_that_there_is_no_torch(tmp_path):
+    assert "torch" not in _state(tmp_path, _CARD)[1]

@@ -134,6 +134,8 @@ def wordings(*ids: str, tag: str = "") -> tuple[str, ...]:
         KnowledgeError: no signature carries a tag.
 
     """
+    if not tag:
+        return ids if len(ids) == 1 else tuple(dict.fromkeys(ids))
     from rigup.knowledge.tags import ids_of_tag
 
     return tuple(dict.fromkeys((*ids, *(one for word in tag.split() for one in ids_of_tag(word)))))

@@ -14,6 +14,7 @@ from rigup.machine.store import Facts
 
 OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 Device = dict[str, Any]
+_EVERYDAY = "everyday"  # the family of causes that lie in what a program asks
 _RUNTIMES = {"nvidia": "cuda", "amd": "hip"}
 _MODULES = {"nvidia": "nvidia", "nouveau": "nvidia", "amdgpu": "amd"}
 _OF_ONE_PROGRAM = ("library", "framework", "program")  # layers of what may fail while the card computes for others
@@ -59,7 +60,12 @@ def _doubt(device: Device, findings: list[Finding], titles: list[str]) -> State 
 
 
 def _concerns(finding: Finding, device: Device) -> bool:
-    """A card's fault is its own, and one maker's driver does not stop another maker's card."""
+    """A card's fault is its own, and one maker's driver does not stop another maker's card.
+
+    What a program asks of a machine that is in order is no fault of any card.
+    """
+    if finding.row.family == _EVERYDAY:
+        return False
     if finding.subject.kind == "Gpu" and finding.subject.name:
         return finding.subject.name in {str(device.get(key)) for key in ("pci_address", "name", "uuid", "isa", "index")}
     makers = {
