@@ -142,7 +142,9 @@ def transformed(pairs: Grid, dim: int, back: bool, count: int = 0, norm: str = "
     """The discrete Fourier transform of pairs (real, imaginary) along one dimension, cut or filled up to `count`."""
     size = count or pairs.shape[dim]
     sign = 1 if back else -1
-    share = {"backward": 1 / size if back else 1.0, "forward": 1.0 if back else 1 / size, "ortho": 1 / math.sqrt(size)}[norm]
+    share = {"backward": 1 / size if back else 1.0, "forward": 1.0 if back else 1 / size, "ortho": 1 / math.sqrt(size)}[
+        norm
+    ]
     shape = [size if at == dim else one for at, one in enumerate(pairs.shape)]
 
     def one(index: Any) -> Any:
@@ -151,7 +153,11 @@ def transformed(pairs: Grid, dim: int, back: bool, count: int = 0, norm: str = "
             angle = sign * 2 * math.pi * place * index[dim] / size
             source = (*index[:dim], place, *index[dim + 1 : -1])
             numbers += [pairs[(*source, 0)], pairs[(*source, 1)]]
-            weights += [share * math.cos(angle), -share * math.sin(angle)] if index[-1] == 0 else [share * math.sin(angle), share * math.cos(angle)]
+            weights += (
+                [share * math.cos(angle), -share * math.sin(angle)]
+                if index[-1] == 0
+                else [share * math.sin(angle), share * math.cos(angle)]
+            )
         return tape.dot(numbers, weights)
 
     return made(shape, one)
