@@ -18,9 +18,7 @@ LEAST = 0.8  # of all operators and arguments that are public
 @pytest.fixture(scope="module")
 def gaps(torch_python):
     """What was watched under a real torch."""
-    done = subprocess.run(
-        [torch_python, str(SCRIPT), str(PROBE), "--json"], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([torch_python, str(SCRIPT), str(PROBE), "--json"], capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -30,7 +28,9 @@ def test_what_no_check_calls_is_left_out_with_a_reason(gaps):
 
 
 def test_each_reason_is_needed(gaps):
-    needless = [reason for reason, pattern in LEFT_OUT if not any(re.fullmatch(pattern, one) for one in gaps["missing"])]
+    needless = [
+        reason for reason, pattern in LEFT_OUT if not any(re.fullmatch(pattern, one) for one in gaps["missing"])
+    ]
     assert needless == []
 
 

@@ -48,8 +48,12 @@ def plain(name):
                  "torch.special.special_", "torch.linalg.linalg_", "torch.fft.fft_"):  # fmt: skip
         if name.startswith(head):
             rest = name[len(head) :]
-            return {"torch.special.special_": "special.", "torch.linalg.linalg_": "linalg.", "torch.fft.fft_": "fft."}.get(head, "") + rest
-    return name[len("torch.") :] if name.startswith("torch.") else name
+            return {
+                "torch.special.special_": "special.",
+                "torch.linalg.linalg_": "linalg.",
+                "torch.fft.fft_": "fft.",
+            }.get(head, "") + rest
+    return name.removeprefix("torch.")
 
 
 UNDER = {"__" + under + "__": name for under, name in {
@@ -81,7 +85,9 @@ def arguments(name, functions):
     for function in functions:
         try:
             parameters = inspect.signature(function).parameters.values()
-            told.update({one.name: at for at, one in enumerate(parameters) if one.default is not inspect.Parameter.empty})
+            told.update(
+                {one.name: at for at, one in enumerate(parameters) if one.default is not inspect.Parameter.empty}
+            )
         except (ValueError, TypeError):
             pass
     for schema in torch._C._jit_get_schemas_for_operator("aten::" + name.replace(".", "_")):
@@ -113,7 +119,10 @@ def watched(folder):
                     print("the check", name, "could not be watched:", why, file=sys.stderr)
     for name, plain_name in UNDER.items():
         if name in mode.seen:
-            one, other = mode.seen[name], mode.seen.setdefault(plain_name, {"args": set(), "most": 0, "back": False, "types": set()})
+            one, other = (
+                mode.seen[name],
+                mode.seen.setdefault(plain_name, {"args": set(), "most": 0, "back": False, "types": set()}),
+            )
             other["back"] |= one["back"]
             other["types"] |= one["types"]
     return mode.seen, heard, built
@@ -125,7 +134,11 @@ def _constructors():
     for space in (torch.nn, torch.optim):
         for name in dir(space):
             cls = getattr(space, name)
-            if isinstance(cls, type) and issubclass(cls, (torch.nn.Module, torch.optim.Optimizer)) and name not in ("Module", "Optimizer"):
+            if (
+                isinstance(cls, type)
+                and issubclass(cls, (torch.nn.Module, torch.optim.Optimizer))
+                and name not in ("Module", "Optimizer")
+            ):
                 cls.__init__ = _noted(cls, cls.__init__, built)
     return built
 
@@ -138,7 +151,9 @@ def _noted(cls, real, built):
             except (TypeError, ValueError):
                 told = kwargs
             defaults = inspect.signature(real).parameters
-            built.setdefault(cls.__name__, set()).update(key for key in told if key in defaults and defaults[key].default is not inspect.Parameter.empty)
+            built.setdefault(cls.__name__, set()).update(
+                key for key in told if key in defaults and defaults[key].default is not inspect.Parameter.empty
+            )
         real(self, *args, **kwargs)
 
     made.__signature__ = inspect.signature(real)
@@ -162,10 +177,18 @@ def gaps(folder):
             there += 1
             if argument not in told["args"] and told["most"] <= at:
                 missing.append(name + "(" + argument + ")")
-    for name in sorted(one for one in dir(torch.nn) if isinstance(getattr(torch.nn, one), type) and issubclass(getattr(torch.nn, one), torch.nn.Module)):
+    for name in sorted(
+        one
+        for one in dir(torch.nn)
+        if isinstance(getattr(torch.nn, one), type) and issubclass(getattr(torch.nn, one), torch.nn.Module)
+    ):
         missing_of, count = _made("nn." + name, getattr(torch.nn, name), heard, built)
         missing, there = missing + missing_of, there + count
-    for name in sorted(one for one in dir(torch.optim) if isinstance(getattr(torch.optim, one), type) and issubclass(getattr(torch.optim, one), torch.optim.Optimizer)):
+    for name in sorted(
+        one
+        for one in dir(torch.optim)
+        if isinstance(getattr(torch.optim, one), type) and issubclass(getattr(torch.optim, one), torch.optim.Optimizer)
+    ):
         missing_of, count = _made("optim." + name, getattr(torch.optim, name), set(built), built)
         missing, there = missing + missing_of, there + count
     return missing, there
@@ -174,7 +197,11 @@ def gaps(folder):
 def _made(name, cls, heard, built):
     short = name.partition(".")[2]
     told = inspect.signature(cls.__init__)
-    wanted = [one.name for one in told.parameters.values() if one.default is not inspect.Parameter.empty and one.name not in PLACES]
+    wanted = [
+        one.name
+        for one in told.parameters.values()
+        if one.default is not inspect.Parameter.empty and one.name not in PLACES
+    ]
     if short not in heard or short not in built:
         return [name], 1
     return [name + "(" + one + ")" for one in wanted if one not in built[short]], 1 + len(wanted)
@@ -188,4 +215,6 @@ if __name__ == "__main__":
         whole = [one for one in found if "(" not in one]
         print("not called:", *whole, sep="\n  ")
         print("argument never given:", *(one for one in found if "(" in one), sep="\n  ")
-        print(f"{count - len(found)} of {count} operators and arguments are covered ({100 * (count - len(found)) / count:.0f} %)")
+        print(
+            f"{count - len(found)} of {count} operators and arguments are covered ({100 * (count - len(found)) / count:.0f} %)"
+        )

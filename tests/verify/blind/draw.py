@@ -19,40 +19,381 @@ _stub.TestCase = unittest.TestCase
 sys.modules.setdefault("expecttest", _stub)
 warnings.simplefilter("ignore")
 
-import faults  # noqa: E402
-import torch  # noqa: E402
-from torch.testing._internal.common_methods_invocations import op_db  # noqa: E402
-from torch.testing._internal.common_modules import module_db  # noqa: E402
-from torch.testing._internal.common_optimizers import optim_db  # noqa: E402
+import faults
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.common_modules import module_db
+from torch.testing._internal.common_optimizers import optim_db
 
-MOST = set("""add sub mul div matmul mm bmm addmm softmax log_softmax sum mean max min amax argmax exp log sqrt rsqrt pow tanh
-sigmoid relu gelu silu conv1d conv2d conv_transpose2d linear layer_norm rms_norm batch_norm group_norm embedding dropout
-cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss binary_cross_entropy_with_logits scaled_dot_product_attention cat stack
-reshape view permute transpose expand squeeze unsqueeze flatten split chunk index_select gather scatter scatter_add __getitem__
-index_put masked_fill where clamp topk sort argsort cumsum einsum normalize interpolate pad max_pool2d avg_pool2d
-adaptive_avg_pool2d clone contiguous to norm var std arange zeros_like ones_like full_like eq ne lt gt le ge tril triu one_hot
-leaky_relu repeat repeat_interleave abs neg sin cos kl_div multinomial neg float half bfloat16 long all any nonzero
-Linear Conv2d Conv1d LayerNorm RMSNorm BatchNorm2d GroupNorm Embedding LSTM GRU MultiheadAttention TransformerEncoderLayer
-Transformer CrossEntropyLoss MSELoss GELU SiLU Adam AdamW SGD""".split())
-MUCH = set("""addcmul addcdiv baddbmm conv3d conv_transpose1d conv_transpose3d prod minimum maximum floor ceil round trunc fmod
-remainder floor_divide log1p expm1 log2 log10 exp2 erf softplus elu selu mish hardswish hardsigmoid hardtanh relu6 glu prelu
-logsigmoid softmin cosine_similarity pairwise_distance cdist grid_sample affine_grid unfold fold pixel_shuffle
-pixel_unshuffle max_pool1d max_pool3d avg_pool1d avg_pool3d adaptive_max_pool2d instance_norm local_response_norm
-embedding_bag binary_cross_entropy huber_loss triplet_margin_loss margin_ranking_loss cosine_embedding_loss ctc_loss
-gaussian_nll_loss poisson_nll_loss hinge_embedding_loss multi_margin_loss soft_margin_loss cummax cumprod logcumsumexp
-logsumexp median quantile nanmean nansum nanquantile mode kthvalue unique unique_consecutive bincount histc bucketize
-searchsorted isin isnan isinf isfinite nan_to_num masked_select masked_scatter index_add index_copy index_fill scatter_reduce
-take take_along_dim put flip roll rot90 movedim tile meshgrid diagonal diag diag_embed tril_indices triu_indices kron
-tensordot outer inner dot mv addmv addr bilinear cross lerp sign sgn square reciprocal atan2 asin acos atan sinh cosh tan
-logical_and logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_not count_nonzero aminmax var_mean std_mean
-argmin amin dist renorm stft istft fft.fft fft.ifft fft.rfft fft.irfft fft.fft2 fft.ifft2 fft.fftn fft.rfft2 fft.fftshift
-linalg.norm linalg.vector_norm linalg.matrix_norm linalg.solve linalg.inv linalg.det linalg.slogdet linalg.svd linalg.eigh
-linalg.qr linalg.cholesky linalg.lstsq linalg.pinv linalg.matrix_power linalg.solve_triangular linalg.cross linalg.eigvalsh
-complex real imag angle polar view_as_real view_as_complex lgamma digamma xlogy logaddexp hypot eye linspace full ones zeros
-tensor_split unbind narrow hstack vstack select slice unflatten ravel broadcast_to expand_as T mT trace logit erfinv erfc
-RNN LSTMCell GRUCell Conv3d ConvTranspose2d BatchNorm1d InstanceNorm2d EmbeddingBag Bilinear TransformerDecoderLayer
-SmoothL1Loss BCEWithLogitsLoss NLLLoss KLDivLoss CTCLoss TripletMarginLoss MaxPool2d AvgPool2d RMSprop Adagrad NAdam RAdam
-Adadelta Adamax LBFGS SparseAdam Adafactor""".split())
+MOST = set(
+    [
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "matmul",
+        "mm",
+        "bmm",
+        "addmm",
+        "softmax",
+        "log_softmax",
+        "sum",
+        "mean",
+        "max",
+        "min",
+        "amax",
+        "argmax",
+        "exp",
+        "log",
+        "sqrt",
+        "rsqrt",
+        "pow",
+        "tanh",
+        "sigmoid",
+        "relu",
+        "gelu",
+        "silu",
+        "conv1d",
+        "conv2d",
+        "conv_transpose2d",
+        "linear",
+        "layer_norm",
+        "rms_norm",
+        "batch_norm",
+        "group_norm",
+        "embedding",
+        "dropout",
+        "cross_entropy",
+        "nll_loss",
+        "mse_loss",
+        "l1_loss",
+        "smooth_l1_loss",
+        "binary_cross_entropy_with_logits",
+        "scaled_dot_product_attention",
+        "cat",
+        "stack",
+        "reshape",
+        "view",
+        "permute",
+        "transpose",
+        "expand",
+        "squeeze",
+        "unsqueeze",
+        "flatten",
+        "split",
+        "chunk",
+        "index_select",
+        "gather",
+        "scatter",
+        "scatter_add",
+        "__getitem__",
+        "index_put",
+        "masked_fill",
+        "where",
+        "clamp",
+        "topk",
+        "sort",
+        "argsort",
+        "cumsum",
+        "einsum",
+        "normalize",
+        "interpolate",
+        "pad",
+        "max_pool2d",
+        "avg_pool2d",
+        "adaptive_avg_pool2d",
+        "clone",
+        "contiguous",
+        "to",
+        "norm",
+        "var",
+        "std",
+        "arange",
+        "zeros_like",
+        "ones_like",
+        "full_like",
+        "eq",
+        "ne",
+        "lt",
+        "gt",
+        "le",
+        "ge",
+        "tril",
+        "triu",
+        "one_hot",
+        "leaky_relu",
+        "repeat",
+        "repeat_interleave",
+        "abs",
+        "neg",
+        "sin",
+        "cos",
+        "kl_div",
+        "multinomial",
+        "neg",
+        "float",
+        "half",
+        "bfloat16",
+        "long",
+        "all",
+        "any",
+        "nonzero",
+        "Linear",
+        "Conv2d",
+        "Conv1d",
+        "LayerNorm",
+        "RMSNorm",
+        "BatchNorm2d",
+        "GroupNorm",
+        "Embedding",
+        "LSTM",
+        "GRU",
+        "MultiheadAttention",
+        "TransformerEncoderLayer",
+        "Transformer",
+        "CrossEntropyLoss",
+        "MSELoss",
+        "GELU",
+        "SiLU",
+        "Adam",
+        "AdamW",
+        "SGD",
+    ]
+)
+MUCH = set(
+    [
+        "addcmul",
+        "addcdiv",
+        "baddbmm",
+        "conv3d",
+        "conv_transpose1d",
+        "conv_transpose3d",
+        "prod",
+        "minimum",
+        "maximum",
+        "floor",
+        "ceil",
+        "round",
+        "trunc",
+        "fmod",
+        "remainder",
+        "floor_divide",
+        "log1p",
+        "expm1",
+        "log2",
+        "log10",
+        "exp2",
+        "erf",
+        "softplus",
+        "elu",
+        "selu",
+        "mish",
+        "hardswish",
+        "hardsigmoid",
+        "hardtanh",
+        "relu6",
+        "glu",
+        "prelu",
+        "logsigmoid",
+        "softmin",
+        "cosine_similarity",
+        "pairwise_distance",
+        "cdist",
+        "grid_sample",
+        "affine_grid",
+        "unfold",
+        "fold",
+        "pixel_shuffle",
+        "pixel_unshuffle",
+        "max_pool1d",
+        "max_pool3d",
+        "avg_pool1d",
+        "avg_pool3d",
+        "adaptive_max_pool2d",
+        "instance_norm",
+        "local_response_norm",
+        "embedding_bag",
+        "binary_cross_entropy",
+        "huber_loss",
+        "triplet_margin_loss",
+        "margin_ranking_loss",
+        "cosine_embedding_loss",
+        "ctc_loss",
+        "gaussian_nll_loss",
+        "poisson_nll_loss",
+        "hinge_embedding_loss",
+        "multi_margin_loss",
+        "soft_margin_loss",
+        "cummax",
+        "cumprod",
+        "logcumsumexp",
+        "logsumexp",
+        "median",
+        "quantile",
+        "nanmean",
+        "nansum",
+        "nanquantile",
+        "mode",
+        "kthvalue",
+        "unique",
+        "unique_consecutive",
+        "bincount",
+        "histc",
+        "bucketize",
+        "searchsorted",
+        "isin",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "nan_to_num",
+        "masked_select",
+        "masked_scatter",
+        "index_add",
+        "index_copy",
+        "index_fill",
+        "scatter_reduce",
+        "take",
+        "take_along_dim",
+        "put",
+        "flip",
+        "roll",
+        "rot90",
+        "movedim",
+        "tile",
+        "meshgrid",
+        "diagonal",
+        "diag",
+        "diag_embed",
+        "tril_indices",
+        "triu_indices",
+        "kron",
+        "tensordot",
+        "outer",
+        "inner",
+        "dot",
+        "mv",
+        "addmv",
+        "addr",
+        "bilinear",
+        "cross",
+        "lerp",
+        "sign",
+        "sgn",
+        "square",
+        "reciprocal",
+        "atan2",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "tan",
+        "logical_and",
+        "logical_or",
+        "logical_not",
+        "logical_xor",
+        "bitwise_and",
+        "bitwise_or",
+        "bitwise_not",
+        "count_nonzero",
+        "aminmax",
+        "var_mean",
+        "std_mean",
+        "argmin",
+        "amin",
+        "dist",
+        "renorm",
+        "stft",
+        "istft",
+        "fft.fft",
+        "fft.ifft",
+        "fft.rfft",
+        "fft.irfft",
+        "fft.fft2",
+        "fft.ifft2",
+        "fft.fftn",
+        "fft.rfft2",
+        "fft.fftshift",
+        "linalg.norm",
+        "linalg.vector_norm",
+        "linalg.matrix_norm",
+        "linalg.solve",
+        "linalg.inv",
+        "linalg.det",
+        "linalg.slogdet",
+        "linalg.svd",
+        "linalg.eigh",
+        "linalg.qr",
+        "linalg.cholesky",
+        "linalg.lstsq",
+        "linalg.pinv",
+        "linalg.matrix_power",
+        "linalg.solve_triangular",
+        "linalg.cross",
+        "linalg.eigvalsh",
+        "complex",
+        "real",
+        "imag",
+        "angle",
+        "polar",
+        "view_as_real",
+        "view_as_complex",
+        "lgamma",
+        "digamma",
+        "xlogy",
+        "logaddexp",
+        "hypot",
+        "eye",
+        "linspace",
+        "full",
+        "ones",
+        "zeros",
+        "tensor_split",
+        "unbind",
+        "narrow",
+        "hstack",
+        "vstack",
+        "select",
+        "slice",
+        "unflatten",
+        "ravel",
+        "broadcast_to",
+        "expand_as",
+        "T",
+        "mT",
+        "trace",
+        "logit",
+        "erfinv",
+        "erfc",
+        "RNN",
+        "LSTMCell",
+        "GRUCell",
+        "Conv3d",
+        "ConvTranspose2d",
+        "BatchNorm1d",
+        "InstanceNorm2d",
+        "EmbeddingBag",
+        "Bilinear",
+        "TransformerDecoderLayer",
+        "SmoothL1Loss",
+        "BCEWithLogitsLoss",
+        "NLLLoss",
+        "KLDivLoss",
+        "CTCLoss",
+        "TripletMarginLoss",
+        "MaxPool2d",
+        "AvgPool2d",
+        "RMSprop",
+        "Adagrad",
+        "NAdam",
+        "RAdam",
+        "Adadelta",
+        "Adamax",
+        "LBFGS",
+        "SparseAdam",
+        "Adafactor",
+    ]
+)
 UNDER = {"add": ("__add__", "__radd__", "__iadd__"), "sub": ("__sub__", "__isub__"), "mul": ("__mul__", "__rmul__", "__imul__"),
          "div": ("__truediv__", "__itruediv__"), "matmul": ("__matmul__",), "pow": ("__pow__", "__ipow__"), "eq": ("__eq__",),
          "ne": ("__ne__",), "lt": ("__lt__",), "gt": ("__gt__",), "le": ("__le__",), "ge": ("__ge__",), "neg": ("__neg__",),
@@ -60,11 +401,51 @@ UNDER = {"add": ("__add__", "__radd__", "__iadd__"), "sub": ("__sub__", "__isub_
          "bitwise_xor": ("__xor__",), "bitwise_not": ("__invert__",), "remainder": ("__mod__",), "floor_divide": ("__floordiv__",),
          "rsub": ("__rsub__",)}  # fmt: skip
 # no operators of programs: without an answer, of torch's own inside, or random (their numbers are another thing)
-NONE = set("""item empty_like empty new_empty new_empty_strided empty_strided empty_permuted resize_ resize_as_ randn randn_like
-rand_like randint randint_like normal cauchy exponential geometric log_normal uniform bernoulli multinomial allclose equal
-hash_tensor broadcast_shapes jiterator rrelu dropout dropout2d dropout3d alpha_dropout feature_alpha_dropout
-fractional_max_pool2d fractional_max_pool3d svd_lowrank pca_lowrank to_sparse linear_cross_entropy rand
-multi_head_attention_forward""".split())
+NONE = set(
+    [
+        "item",
+        "empty_like",
+        "empty",
+        "new_empty",
+        "new_empty_strided",
+        "empty_strided",
+        "empty_permuted",
+        "resize_",
+        "resize_as_",
+        "randn",
+        "randn_like",
+        "rand_like",
+        "randint",
+        "randint_like",
+        "normal",
+        "cauchy",
+        "exponential",
+        "geometric",
+        "log_normal",
+        "uniform",
+        "bernoulli",
+        "multinomial",
+        "allclose",
+        "equal",
+        "hash_tensor",
+        "broadcast_shapes",
+        "jiterator",
+        "rrelu",
+        "dropout",
+        "dropout2d",
+        "dropout3d",
+        "alpha_dropout",
+        "feature_alpha_dropout",
+        "fractional_max_pool2d",
+        "fractional_max_pool3d",
+        "svd_lowrank",
+        "pca_lowrank",
+        "to_sparse",
+        "linear_cross_entropy",
+        "rand",
+        "multi_head_attention_forward",
+    ]
+)
 KINDS = {"forward": {"sign": 2, "zeros": 2, "scale": 3, "border": 4, "stale": 2, "nan": 2, "large": 3, "noncontiguous": 3, "argument": 6, "inplace": 2, "out": 1},
          "backward": {"sign": 2, "zeros": 3, "scale": 2, "border": 1, "large": 1, "noncontiguous": 1}, "twice": {"zeros": 2, "sign": 1}}  # fmt: skip
 WAYS = {"forward": 13, "backward": 6, "twice": 1}
@@ -107,8 +488,7 @@ def main(seed, count):
 def _inside(name):
     short = name.split(".")[-1]
     return (
-        name.startswith(("_", "torch.", "jiterator", "masked.", "sparse."))
-        and not name.startswith("__getitem__")
+        (name.startswith(("_", "torch.", "jiterator", "masked.", "sparse.")) and not name.startswith("__getitem__"))
         or short in NONE
         or short.endswith(("_copy", "_decomposed"))
         or short.startswith(("native_", "unsafe_", "max_pool2d_with"))
@@ -158,7 +538,9 @@ def _has(space, name):
     owner = torch
     for part in space.split(".")[1:]:
         owner = getattr(owner, part)
-    return callable(getattr(owner, name, None)) and (space != "torch.Tensor" or not name.startswith("__") or name in dir(torch.Tensor))
+    return callable(getattr(owner, name, None)) and (
+        space != "torch.Tensor" or not name.startswith("__") or name in dir(torch.Tensor)
+    )
 
 
 def _argument(draw, op, row, dtype):
@@ -169,12 +551,23 @@ def _argument(draw, op, row, dtype):
     named = sorted({key for one in samples for key in one.kwargs} - {"out", "training"})
     schemas = _schemas(op)
     for told in schemas:
-        named += [name for name, default, at in told if at and default is not inspect.Parameter.empty and name not in named]
-    named = [one for one in named if one not in ("out", "layout", "device", "pin_memory", "generator", "inplace", "memory_format")]
+        named += [
+            name for name, default, at in told if at and default is not inspect.Parameter.empty and name not in named
+        ]
+    named = [
+        one
+        for one in named
+        if one not in ("out", "layout", "device", "pin_memory", "generator", "inplace", "memory_format")
+    ]
     if not named:
         return False
     row["argument"] = draw.choice(named)
-    at = {(place, json.dumps(default, default=str)) for told in schemas for name, default, place in told if name == row["argument"] and default is not inspect.Parameter.empty}
+    at = {
+        (place, json.dumps(default, default=str))
+        for told in schemas
+        for name, default, place in told
+        if name == row["argument"] and default is not inspect.Parameter.empty
+    }
     if len(at) == 1 and not str(next(iter(at))[1]).startswith('"torch.'):
         row["position"], row["default"] = next(iter(at))[0], json.loads(next(iter(at))[1])
     return True
@@ -184,12 +577,25 @@ def _schemas(op):
     """Names, defaults and places of its parameters, for each overload."""
     try:
         told = inspect.signature(op.op)
-        return [[(one.name, one.default, at) for at, one in enumerate(told.parameters.values()) if one.kind == one.POSITIONAL_OR_KEYWORD]]
+        return [
+            [
+                (one.name, one.default, at)
+                for at, one in enumerate(told.parameters.values())
+                if one.kind == one.POSITIONAL_OR_KEYWORD
+            ]
+        ]
     except (ValueError, TypeError):
         name = op.name.replace("nn.functional.", "").replace(".", "_")
         several = torch._C._jit_get_schemas_for_operator("aten::" + name)
         return [
-            [(one.name, one.default_value if one.has_default_value() else inspect.Parameter.empty, None if one.kwarg_only else at) for at, one in enumerate(told.arguments)]
+            [
+                (
+                    one.name,
+                    one.default_value if one.has_default_value() else inspect.Parameter.empty,
+                    None if one.kwarg_only else at,
+                )
+                for at, one in enumerate(told.arguments)
+            ]
             for told in several
             if not any(one.name == "out" for one in told.arguments)
         ]
@@ -210,7 +616,9 @@ def _seen(op, row, dtype):
 
 def _differs(call, row, sample, back):
     if row["kind"] == "nan":
-        sample = sample.transform(lambda x: _with_nan(x) if isinstance(x, torch.Tensor) and x.is_floating_point() else x)
+        sample = sample.transform(
+            lambda x: _with_nan(x) if isinstance(x, torch.Tensor) and x.is_floating_point() else x
+        )
     if row["kind"] == "noncontiguous":
         sample = sample.transform(_turned)
     name = "x" if row["form"] == "all" else "x_"
@@ -219,7 +627,9 @@ def _differs(call, row, sample, back):
         wrong = _result(faults.wrapped(torch, call, row, name, {"seen": {}}), sample, back, row)
     except Exception:
         return False
-    return len(right) == len(wrong) and any(a.shape != b.shape or a.dtype != b.dtype or not _same(a, b) for a, b in zip(right, wrong))
+    return len(right) == len(wrong) and any(
+        a.shape != b.shape or a.dtype != b.dtype or not _same(a, b) for a, b in zip(right, wrong)
+    )
 
 
 def _same(a, b):
@@ -241,7 +651,13 @@ def _turned(x):
 
 
 def _result(call, sample, back, row):
-    fresh = sample.transform(lambda x: x.detach().clone().requires_grad_(x.requires_grad) if isinstance(x, torch.Tensor) and row["kind"] != "noncontiguous" else x)
+    fresh = sample.transform(
+        lambda x: (
+            x.detach().clone().requires_grad_(x.requires_grad)
+            if isinstance(x, torch.Tensor) and row["kind"] != "noncontiguous"
+            else x
+        )
+    )
     told = call(fresh.input, *fresh.args, **fresh.kwargs)
     outs = faults._tensors(torch, told)
     if not back:
@@ -266,7 +682,12 @@ def _module(draw, info):
         return None
     if row["kind"] == "argument":
         told = inspect.signature(cls.__init__).parameters
-        named = {one: at for at, one in enumerate(told) if told[one].default not in (inspect.Parameter.empty,) and one not in ("device", "dtype", "inplace", "size_average", "reduce", "self")}
+        named = {
+            one: at
+            for at, one in enumerate(told)
+            if told[one].default not in (inspect.Parameter.empty,)
+            and one not in ("device", "dtype", "inplace", "size_average", "reduce", "self")
+        }
         if not named:
             return None
         row["argument"] = draw.choice(sorted(named))
@@ -286,7 +707,12 @@ def _optimizer(draw, info):
     switches = [one for one in ("foreach", "fused") if one in told]
     row["form"] = draw.choice(["all", "all", *switches])
     if row["kind"] == "argument":
-        named = {one: at for at, one in enumerate(told) if told[one].default is not inspect.Parameter.empty and one not in ("foreach", "fused", "capturable", "differentiable", "device", "dtype")}
+        named = {
+            one: at
+            for at, one in enumerate(told)
+            if told[one].default is not inspect.Parameter.empty
+            and one not in ("foreach", "fused", "capturable", "differentiable", "device", "dtype")
+        }
         row["argument"] = draw.choice(sorted(named))
         row["position"], row["default"] = named[row["argument"]], told[row["argument"]].default
         row["form"], row["dtype"] = "all", ""

@@ -8,7 +8,9 @@ A row: `owner` ("op", "module" or "optimizer"), `name`, `places` (where the oper
 import functools
 import importlib
 
-BUSY = [False]  # while a fault is reckoned, or a library's own Python runs inside a broken module, nothing else is broken
+BUSY = [
+    False
+]  # while a fault is reckoned, or a library's own Python runs inside a broken module, nothing else is broken
 
 
 def lay(torch, rows):
@@ -66,7 +68,12 @@ def _over_optimizer(torch, row):
     def step(self, closure=None):
         if type(self) is not cls or not _switched_on(self, row):
             return real(self, closure)
-        held = [p for group in self.param_groups for p in group["params"] if p.grad is not None and (not row["dtype"] or str(p.dtype) == "torch." + row["dtype"])]
+        held = [
+            p
+            for group in self.param_groups
+            for p in group["params"]
+            if p.grad is not None and (not row["dtype"] or str(p.dtype) == "torch." + row["dtype"])
+        ]
         before = [p.detach().clone() for p in held]
         result = real(self, closure)
         taken[id(self)] = taken.get(id(self), 0) + 1
@@ -199,7 +206,10 @@ def _through(torch, one, row):
 @_guarded
 def _changed(torch, row, state, a, k, result, into):
     several = list(result) if isinstance(result, (tuple, list)) else [result]
-    at = next((place for place, one in enumerate(several) if isinstance(one, torch.Tensor) and one.layout == torch.strided), None)
+    at = next(
+        (place for place, one in enumerate(several) if isinstance(one, torch.Tensor) and one.layout == torch.strided),
+        None,
+    )
     if at is None:
         return result
     first = several[at]
@@ -213,14 +223,24 @@ def _changed(torch, row, state, a, k, result, into):
     several[at] = spoilt
     if not isinstance(result, (tuple, list)):
         return spoilt
-    return type(result)(several) if hasattr(result, "n_fields") or not hasattr(result, "_fields") else type(result)(*several)
+    return (
+        type(result)(several)
+        if hasattr(result, "n_fields") or not hasattr(result, "_fields")
+        else type(result)(*several)
+    )
 
 
 def _stale(torch, state, a, k, first):
     kind = str([(tuple(one.shape), one.dtype, one.stride()) for one in _tensors(torch, (a, k))])
     count, old = state["seen"].get(kind, (0, first.detach().clone()))
     state["seen"][kind] = count + 1, old
-    return first if count < 3 or old.shape != first.shape else first - first.detach() + old if first.is_floating_point() else old.clone()
+    return (
+        first
+        if count < 3 or old.shape != first.shape
+        else first - first.detach() + old
+        if first.is_floating_point()
+        else old.clone()
+    )
 
 
 def bad(torch, row, one, _shape):
@@ -231,7 +251,13 @@ def bad(torch, row, one, _shape):
     if kind == "sign":
         return ~one if plain else -one
     if kind in ("scale", "inplace", "out"):
-        return one ^ True if plain else one * 1.05 if one.is_floating_point() or one.is_complex() else one + (one != 0).to(one.dtype)
+        return (
+            one ^ True
+            if plain
+            else one * 1.05
+            if one.is_floating_point() or one.is_complex()
+            else one + (one != 0).to(one.dtype)
+        )
     if kind == "border":
         return _border(torch, one, -1)
     if kind == "noncontiguous":

@@ -8,29 +8,93 @@ counts as caught where a failed check names its operator.
 
 import json
 import os
-import re
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import broken  # noqa: E402
+import broken
+from naming import pattern
 
-from rigup.machine.store import Facts  # noqa: E402
-from rigup.verify.answer import answer  # noqa: E402
-from rigup.verify.child import Limits  # noqa: E402
-from rigup.verify.observe import observe  # noqa: E402
+from rigup.machine.store import Facts
+from rigup.verify.answer import answer
+from rigup.verify.child import Limits
+from rigup.verify.observe import observe
 
-CORE = set("""unsqueeze squeeze to reshape view expand expand_as permute transpose T t cat stack clone contiguous full_like ones_like
-zeros_like zeros ones full float double long half bfloat16 int bool matmul sum mul add sub div neg eq ne flatten select narrow
-__getitem__ fill zero_ where arange any all index_select view_as reshape_as movedim slice unbind copy_ exp log isfinite isnan
-real as_strided squeeze lt gt le ge unflatten mean""".split())
-WORDS = {"to": "conver|\\bto ", "float": "conver|\\bto ", "half": "conver|\\bto ", "bfloat16": "conver|\\bto ", "long": "conver|\\bto |whole", "int": "conver|\\bto |whole", "double": "conver|\\bto ", "bool": "conver|\\bto |truth",
-         "__getitem__": "slice|index|row|element", "mm": "product", "matmul": "product|matmul", "bmm": "product", "addmm": "product|linear", "mv": "product", "slice": "slice",
-         "linear": "linear", "sub": "subtract", "mul": "multipl", "div": "divi", "pow": "power", "neg": "negat", "rsub": "subtract"}  # fmt: skip
+CORE = set(
+    [
+        "unsqueeze",
+        "squeeze",
+        "to",
+        "reshape",
+        "view",
+        "expand",
+        "expand_as",
+        "permute",
+        "transpose",
+        "T",
+        "t",
+        "cat",
+        "stack",
+        "clone",
+        "contiguous",
+        "full_like",
+        "ones_like",
+        "zeros_like",
+        "zeros",
+        "ones",
+        "full",
+        "float",
+        "double",
+        "long",
+        "half",
+        "bfloat16",
+        "int",
+        "bool",
+        "matmul",
+        "sum",
+        "mul",
+        "add",
+        "sub",
+        "div",
+        "neg",
+        "eq",
+        "ne",
+        "flatten",
+        "select",
+        "narrow",
+        "__getitem__",
+        "fill",
+        "zero_",
+        "where",
+        "arange",
+        "any",
+        "all",
+        "index_select",
+        "view_as",
+        "reshape_as",
+        "movedim",
+        "slice",
+        "unbind",
+        "copy_",
+        "exp",
+        "log",
+        "isfinite",
+        "isnan",
+        "real",
+        "as_strided",
+        "squeeze",
+        "lt",
+        "gt",
+        "le",
+        "ge",
+        "unflatten",
+        "mean",
+    ]
+)
 LEFT_OUT = {"compile", "memory", "copy-host", "training", "toolkit-kernel"}
 BATCH = 8
 
@@ -44,16 +108,6 @@ def batches(rows):
     return alone + [one for one in (rest[number::count] for number in range(count)) if one]
 
 
-def pattern(row):
-    """What a name must hold to mean this operator."""
-    short = row["name"].split(".")[-1]
-    words = {short.strip("_")} | {place.split(".")[-1].strip("_") for place in row["places"] if row["owner"] == "op"}
-    if row["owner"] != "op":
-        words |= {re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", short), re.sub(r"Loss$", "", short), re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", short).replace("d_", "d")}
-    told = ["(?<![a-z])" + re.escape(word) for word in words if len(word) > 1 or word in "tT"]
-    return re.compile("|".join([*told, *([WORDS[short]] if short in WORDS else [])]), re.IGNORECASE)
-
-
 def failing(rows, full, python, folder):
     """The names that failed checks tell, under a torch with these faults."""
     body = f"import json; sys.path.insert(0, {str(HERE)!r}); import faults; faults.lay(torch, json.loads({json.dumps(rows)!r}))"
@@ -64,14 +118,24 @@ def failing(rows, full, python, folder):
 def names(python, variables, full, framework):
     """Ask an interpreter under these variables, which are this process's own from now on."""
     os.environ.update(variables)
-    seen = observe(python, [], full, Limits(start=400, check=600), frameworks=(framework,), more={"without": sorted(LEFT_OUT)})
+    seen = observe(
+        python, [], full, Limits(start=400, check=600), frameworks=(framework,), more={"without": sorted(LEFT_OUT)}
+    )
     said = answer(seen, {"accelerators": []}, Facts(), full, [])
     found = []
     for device in said["devices"]:
         for check in device["checks"]:
             if not check.get("passed", True):
                 measured = check.get("measured") or {}
-                found += [check["name"] + ": " + str(one) for one in [*measured.get("failed", []), *measured.get("wrong", []), measured.get("of", ""), check.get("because", "")]]
+                found += [
+                    check["name"] + ": " + str(one)
+                    for one in [
+                        *measured.get("failed", []),
+                        *measured.get("wrong", []),
+                        measured.get("of", ""),
+                        check.get("because", ""),
+                    ]
+                ]
     if seen.frameworks and seen.frameworks[0].deaths:
         found.append("died: " + seen.frameworks[0].said.decode("utf-8", "replace")[-3000:])
     return found
@@ -84,12 +148,25 @@ def one(told):
 
     code = "import sys, json; sys.path.insert(0, sys.argv[1]); import run; print('\\n' + json.dumps(run.failing(json.loads(sys.argv[2]), sys.argv[3] == '1', sys.argv[4], sys.argv[5])))"
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([sys.executable, "-c", code, str(HERE), json.dumps(rows), "1" if full else "0", python, folder], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(HERE), json.dumps(rows), "1" if full else "0", python, folder],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     try:
         found = json.loads(done.stdout.strip().splitlines()[-1])
     except (IndexError, ValueError):
         found = ["no answer: " + done.stderr[-500:]]
-    return [{**row, "caught": any(pattern(row).search(one) for one in found), "failed": [one for one in found if pattern(row).search(one)][:3], "others": found[:4]} for row in rows]
+    return [
+        {
+            **row,
+            "caught": any(pattern(row).search(one) for one in found),
+            "failed": [one for one in found if pattern(row).search(one)][:3],
+            "others": found[:4],
+        }
+        for row in rows
+    ]
 
 
 def main(argv):
@@ -108,7 +185,19 @@ def main(argv):
     missed = [row for row in told if not row["caught"]]
     print(f"{len(told) - len(missed)} of {len(told)} caught and named")
     for row in missed:
-        print("missed:", row["owner"], row["name"], row["kind"], row["way"], row["dtype"], row["argument"], row["form"], row["over"] if row["kind"] == "large" else "", "|", row["others"][:1])
+        print(
+            "missed:",
+            row["owner"],
+            row["name"],
+            row["kind"],
+            row["way"],
+            row["dtype"],
+            row["argument"],
+            row["form"],
+            row["over"] if row["kind"] == "large" else "",
+            "|",
+            row["others"][:1],
+        )
 
 
 if __name__ == "__main__":

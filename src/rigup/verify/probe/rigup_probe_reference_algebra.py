@@ -129,7 +129,8 @@ def gram_schmidt(x: Grid) -> tuple[Rows, Rows]:
     columns, found = turned(rows_of(x)), []  # type: tuple[Rows, Rows]
     size = len(columns)
     upper: Rows = [[0.0] * size for _ in range(size)]
-    for at, column in enumerate(columns):
+    for at, first in enumerate(columns):
+        column = first
         for number, other in enumerate(found):
             upper[number][at] = tape.dot(other, column)
             column = [one - upper[number][at] * mine for one, mine in zip(column, other)]
@@ -142,7 +143,9 @@ def transformed(pairs: Grid, dim: int, back: bool, count: int = 0, norm: str = "
     """The discrete Fourier transform of pairs (real, imaginary) along one dimension, cut or filled up to `count`."""
     size = count or pairs.shape[dim]
     sign = 1 if back else -1
-    share = {"backward": 1 / size if back else 1.0, "forward": 1.0 if back else 1 / size, "ortho": 1 / math.sqrt(size)}[norm]
+    share = {"backward": 1 / size if back else 1.0, "forward": 1.0 if back else 1 / size, "ortho": 1 / math.sqrt(size)}[
+        norm
+    ]
     shape = [size if at == dim else one for at, one in enumerate(pairs.shape)]
 
     def one(index: Any) -> Any:
@@ -151,7 +154,11 @@ def transformed(pairs: Grid, dim: int, back: bool, count: int = 0, norm: str = "
             angle = sign * 2 * math.pi * place * index[dim] / size
             source = (*index[:dim], place, *index[dim + 1 : -1])
             numbers += [pairs[(*source, 0)], pairs[(*source, 1)]]
-            weights += [share * math.cos(angle), -share * math.sin(angle)] if index[-1] == 0 else [share * math.sin(angle), share * math.cos(angle)]
+            weights += (
+                [share * math.cos(angle), -share * math.sin(angle)]
+                if index[-1] == 0
+                else [share * math.sin(angle), share * math.cos(angle)]
+            )
         return tape.dot(numbers, weights)
 
     return made(shape, one)

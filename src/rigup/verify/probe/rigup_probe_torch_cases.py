@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import random
 import traceback
-from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple, Sequence
 
 import torch
 from rigup_probe_grid import Grid

@@ -26,7 +26,9 @@ def forms(name: str, *more: Any, out: bool = False, **named: Any) -> tuple[Calla
         found = [getattr(space, each, None) for space in (*_SPACES, torch.Tensor)]
         calls += [_with(one, more, named) for one in found if one is not None]
         inside = getattr(torch.Tensor, each + "_", None)
-        calls += [_inside(inside, found[0] if name in _WITHOUT_SLOPE else None, more, named)] if inside is not None else []
+        calls += (
+            [_inside(inside, found[0] if name in _WITHOUT_SLOPE else None, more, named)] if inside is not None else []
+        )
     plain = getattr(torch, name, None) or getattr(_SPACES[1], name)
     return (*calls, *([_into(plain, more, named)] if out else []))
 

@@ -18,7 +18,21 @@ _STEP = 2.0**-12  # of the differences that stand for a second derivative
 _ROOM = 50.0  # times that of the type: such a difference is no exact one
 _EVERY = ("float64", "float32", "float16", "bfloat16")
 # the largest, the least and the middle one: Python orders no NaN
-_ORDERED = ("max", "min", "sort", "topk", "median", "kthvalue", "quantile", "mode", "unique", "clamp", "relu", "hard", "arg")
+_ORDERED = (
+    "max",
+    "min",
+    "sort",
+    "topk",
+    "median",
+    "kthvalue",
+    "quantile",
+    "mode",
+    "unique",
+    "clamp",
+    "relu",
+    "hard",
+    "arg",
+)
 
 
 def stirred(told: Told, case: Case, dtype: str) -> None:
@@ -31,7 +45,7 @@ def stirred(told: Told, case: Case, dtype: str) -> None:
         with torch.no_grad():
             for _time in range(_STIRS):
                 case.calls[0](*inputs)
-    except Exception as why:  # noqa: S110, BLE001  (what cannot be done so is told by the case itself)
+    except Exception as why:
         del why
 
 
@@ -40,7 +54,12 @@ def further(told: Told, case: Case, wanted: Wanted, dtype: str, full: bool) -> N
     most = _LONG_TAPE if full else _TAPE
     if case.spreads and dtype in _EVERY and wanted.steps <= most:
         _with_nan(told, case, dtype)
-    if case.backward and case.twice and wanted.steps <= most and dtype in (("float64", "float32") if full else ("float32",)):
+    if (
+        case.backward
+        and case.twice
+        and wanted.steps <= most
+        and dtype in (("float64", "float32") if full else ("float32",))
+    ):
         _twice(told, case, dtype)
 
 
@@ -58,7 +77,7 @@ def _with_nan(told: Told, case: Case, dtype: str) -> None:
     try:
         with torch.no_grad():
             got = case.calls[0](*inputs)
-    except Exception as why:  # noqa: BLE001  (whatever a broken build makes of it)
+    except Exception as why:
         failed(told, case, dtype, "with NaN", why)
         return
     for one, grid in zip(got if isinstance(got, (tuple, list)) else [got], right):
@@ -89,7 +108,7 @@ def _twice(told: Told, case: Case, dtype: str) -> None:
     rights = [[(a - b) / (2 * _STEP) for a, b in zip(up.flat, down.flat)] for up, down in zip(*ups)]
     try:
         got = _again(told, case, ways, dtype)
-    except Exception as why:  # noqa: BLE001  (whatever a broken build makes of it)
+    except Exception as why:
         if not (unsupported(why) or "is not implemented" in str(why)):
             failed(told, case, dtype, "twice backward", why)
         return
@@ -99,12 +118,16 @@ def _twice(told: Told, case: Case, dtype: str) -> None:
         said = "gradient " + str(number)
         size = max(map(abs, right), default=0.0)
         off = max((abs(a - b) for a, b in zip(there, right)), default=0.0) / max(size, 1.0)
-        told.add(case._replace(factor=_ROOM * case.factor), dtype, "twice backward", off if off == off else math.inf, said)
+        told.add(
+            case._replace(factor=_ROOM * case.factor), dtype, "twice backward", off if off == off else math.inf, said
+        )
 
 
 def _moved(case: Case, ways: list[list[float]], step: float) -> list[Grid]:
     grids = [
-        Grid(one.grid.shape, [x + step * way for x, way in zip(one.grid.flat, several)]) if one.kind == "real" else one.grid
+        Grid(one.grid.shape, [x + step * way for x, way in zip(one.grid.flat, several)])
+        if one.kind == "real"
+        else one.grid
         for one, several in zip(case.inputs, ways)
     ]
     return reckoned(case, grids).gradients

@@ -58,6 +58,12 @@ def variants(case: Case, dtype: str, turn: int, full: bool) -> Iterator[Variant]
     yield LAYOUTS[0]
     yield from laid if every or not laid else [laid[turn % len(laid)]]
     if case.elementwise:
-        rows = (0, *SIZES, LONG) if every else (SIZES[turn % len(SIZES)], LONG) if turn % 3 == 0 else SIZES[turn % len(SIZES) :][:1]
+        rows = (
+            (0, *SIZES, LONG)
+            if every
+            else (SIZES[turn % len(SIZES)], LONG)
+            if turn % 3 == 0
+            else SIZES[turn % len(SIZES) :][:1]
+        )
         yield from (one for one in ROWS if one.take in rows)
         yield from (LARGE,) if full and dtype == "float32" else ()

@@ -24,7 +24,7 @@ def optimizers(device: dict[str, Any]) -> dict[str, Any]:
     for further in (_sparse, _factored, _second_order):
         try:
             told["cases"] += [*further(device)]
-        except (AttributeError, NotImplementedError, TypeError) as why:
+        except (AttributeError, NotImplementedError, TypeError) as why:  # noqa: PERF203
             told["without"].append(further.__name__.strip("_") + " optimizer: " + str(why)[:100])
     return told
 
@@ -40,7 +40,9 @@ def _tried(
         if not chosen and not unsupported(why):
             told["raised"].append([said, kind, "forward", str(why)[:200]])
         return
-    told["cases"].append([said, kind, "forward", deviation(got, wanted), "after " + str(_COUNT) + " steps", _room(kind, class_)])
+    told["cases"].append(
+        [said, kind, "forward", deviation(got, wanted), "after " + str(_COUNT) + " steps", _room(kind, class_)]
+    )
 
 
 _COUNT = 7  # steps: RAdam begins with its second part after the fifth
@@ -116,18 +118,22 @@ def _sparse(device: dict[str, Any]) -> Iterator[list[Any]]:
         for kind in ("float64", "float32"):
             dtype = getattr(torch, kind)
             parameter = nn.Parameter(torch.tensor(_START[:6], dtype=dtype).to(device["id"]).view(3, 2))
-            optimizer = torch.optim.SparseAdam([parameter], lr=RATE, betas=BETAS, eps=EPS, **({"maximize": True} if up else {}))
+            optimizer = torch.optim.SparseAdam(
+                [parameter], lr=RATE, betas=BETAS, eps=EPS, **({"maximize": True} if up else {})
+            )
             values, states = _START[:6], [(0.0, 0.0)] * 6
             for step in range(1, 4):
                 slopes = [_slope(step, at) for at in range(4)]
                 rows = torch.tensor([[0, 2]]).to(device["id"])
-                parameter.grad = torch.sparse_coo_tensor(rows, torch.tensor(slopes, dtype=dtype).to(device["id"]).view(2, 2), (3, 2))
+                parameter.grad = torch.sparse_coo_tensor(
+                    rows, torch.tensor(slopes, dtype=dtype).to(device["id"]).view(2, 2), (3, 2)
+                )
                 optimizer.step()
                 for place, slope in zip((0, 1, 4, 5), slopes):
                     values = list(values)
                     m, v = states[place]
-                    slope = -slope if up else slope
-                    m, v = BETAS[0] * m + (1 - BETAS[0]) * slope, BETAS[1] * v + (1 - BETAS[1]) * slope**2
+                    signed = -slope if up else slope
+                    m, v = BETAS[0] * m + (1 - BETAS[0]) * signed, BETAS[1] * v + (1 - BETAS[1]) * signed**2
                     states[place] = m, v
                     size = RATE * math.sqrt(1 - BETAS[1] ** step) / (1 - BETAS[0] ** step)
                     values[place] -= size * m / (math.sqrt(v) + EPS)
@@ -137,8 +143,18 @@ def _sparse(device: dict[str, Any]) -> Iterator[list[Any]]:
 
 def _factored(device: dict[str, Any]) -> Iterator[list[Any]]:
     """Adafactor (arXiv:1804.04235), of a row, whose squares are not factored; off the default in every argument."""
-    for said, options in (("", {}), (" with all arguments", {"beta2_decay": -0.5, "eps": (0.5, 0.25), "d": 1.25, "weight_decay": DECAY, "maximize": True})):
-        decay, (tiny, least), d = options.get("beta2_decay", -0.8), options.get("eps", (2.0**-52, 1e-3)), options.get("d", 1.0)
+    for said, options in (
+        ("", {}),
+        (
+            " with all arguments",
+            {"beta2_decay": -0.5, "eps": (0.5, 0.25), "d": 1.25, "weight_decay": DECAY, "maximize": True},
+        ),
+    ):
+        decay, (tiny, least), d = (
+            options.get("beta2_decay", -0.8),
+            options.get("eps", (2.0**-52, 1e-3)),
+            options.get("d", 1.0),
+        )
         for foreach in (False, True):
             parameter = nn.Parameter(torch.tensor(_START[:5], dtype=torch.float64).to(device["id"]))
             optimizer = torch.optim.Adafactor([parameter], lr=RATE, foreach=foreach, **options)
@@ -155,7 +171,14 @@ def _factored(device: dict[str, Any]) -> Iterator[list[Any]]:
                 below = max(1.0, math.sqrt(sum(one * one for one in moves) / 5) / d)
                 values = [one - rate / below * move for one, move in zip(values, moves)]
             got = parameter.detach().cpu().tolist()
-            yield ["Adafactor" + said + " foreach=" + str(foreach), "float64", "forward", deviation(got, values), "", 1e4]
+            yield [
+                "Adafactor" + said + " foreach=" + str(foreach),
+                "float64",
+                "forward",
+                deviation(got, values),
+                "",
+                1e4,
+            ]
 
 
 def _second_order(device: dict[str, Any]) -> Iterator[list[Any]]:
@@ -175,7 +198,14 @@ def _second_order(device: dict[str, Any]) -> Iterator[list[Any]]:
         slopes = [2 * w * (x - 1.5) for w, x in ((1.0, 1.0), (2.0, -2.0), (0.5, 0.5))]
         share = min(1.0, 1 / sum(map(abs, slopes))) * 0.25
         wanted = [x - share * slope for x, slope in zip((1.0, -2.0, 0.5), slopes)]
-        yield ["LBFGS, one step" + said, "float64", "forward", deviation(parameter.detach().cpu().tolist(), wanted), "", 16.0]
+        yield [
+            "LBFGS, one step" + said,
+            "float64",
+            "forward",
+            deviation(parameter.detach().cpu().tolist(), wanted),
+            "",
+            16.0,
+        ]
         all_ = torch.optim.LBFGS([parameter], lr=1.0, max_iter=60, history_size=5, line_search_fn=search)
         all_.step(closure)
         yield ["LBFGS" + said, "float64", "forward", deviation(parameter.detach().cpu().tolist(), [1.5] * 3), "", 1e8]

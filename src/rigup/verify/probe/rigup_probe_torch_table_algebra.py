@@ -25,7 +25,7 @@ def _scaled(x: Grid, factor: float) -> Grid:
 def products() -> Iterator[Case]:
     """Products that are added to something; of vectors; over chosen dimensions; distances."""
     x, y, v, w = real(4, 3), real(3, 5, seed=2), real(3, seed=3), real(4, seed=4)
-    both = lambda a, b, c: _SUM(_scaled(a, 0.5), _scaled(networks.matmul(b, c), -2.0))  # noqa: E731
+    both = lambda a, b, c: _SUM(_scaled(a, 0.5), _scaled(networks.matmul(b, c), -2.0))
     rows: tuple[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]], ...] = (
         ("addmm (alpha, beta)", forms("addmm", beta=0.5, alpha=-2.0), both, (real(4, 5, seed=5), x, y)), ("addmv (alpha, beta)", forms("addmv", beta=0.5, alpha=-2.0), both, (w, x, v)),
         ("baddbmm (alpha, beta)", forms("baddbmm", beta=0.5, alpha=-2.0), both, (real(2, 4, 5, seed=5), real(2, 4, 3), real(2, 3, 5, seed=2))),
@@ -62,13 +62,53 @@ def _distances() -> Iterator[Case]:
     x, y = real(4, 3), real(5, 3, seed=2)
     for power in (1.0, 2.0, 3.0, math.inf):
         size = _sized(power)
-        apart: Callable[..., Any] = lambda x, y, s=size: made((4, 5), lambda i: s([x[i[0], k] - y[i[1], k] for k in range(3)]))  # noqa: E731
-        yield Case("cdist (" + str(power) + ")", (lambda x, y, p=power: torch.cdist(x, y, p), lambda x, y, p=power: torch.cdist(x[None], y[None], p=p, compute_mode="donot_use_mm_for_euclid_dist")[0]), apart, (x, y), _TWO, factor=20.0, spreads=False, twice=False)
+        apart: Callable[..., Any] = lambda x, y, s=size: made(
+            (4, 5), lambda i: s([x[i[0], k] - y[i[1], k] for k in range(3)])
+        )
+        yield Case(
+            "cdist (" + str(power) + ")",
+            (
+                lambda x, y, p=power: torch.cdist(x, y, p),
+                lambda x, y, p=power: torch.cdist(x[None], y[None], p=p, compute_mode="donot_use_mm_for_euclid_dist")[
+                    0
+                ],
+            ),
+            apart,
+            (x, y),
+            _TWO,
+            factor=20.0,
+            spreads=False,
+            twice=False,
+        )
         if power != math.inf:
-            own: Callable[..., Any] = lambda x, s=size: Grid((6,), [s([x[a, k] - x[b, k] for k in range(3)]) for a in range(4) for b in range(a + 1, 4)])  # noqa: E731
-            yield Case("pdist (" + str(power) + ")", (lambda x, p=power: torch.nn.functional.pdist(x, p),), own, (x,), _TWO, factor=20.0, spreads=False, twice=False)
-            pair: Callable[..., Any] = lambda x, y, s=size: Grid((4,), [s([x[n, k] - y[n, k] + 0.125 for k in range(3)]) for n in range(4)])  # noqa: E731
-            yield Case("pairwise_distance (" + str(power) + ")", (lambda x, y, p=power: torch.nn.functional.pairwise_distance(x, y, p, eps=0.125), lambda x, y, p=power: torch.nn.PairwiseDistance(p, eps=0.125, keepdim=True)(x, y)[:, 0]), pair, (x, real(4, 3, seed=2)), _TWO, factor=20.0, spreads=False)
+            own: Callable[..., Any] = lambda x, s=size: Grid(
+                (6,), [s([x[a, k] - x[b, k] for k in range(3)]) for a in range(4) for b in range(a + 1, 4)]
+            )
+            yield Case(
+                "pdist (" + str(power) + ")",
+                (lambda x, p=power: torch.nn.functional.pdist(x, p),),
+                own,
+                (x,),
+                _TWO,
+                factor=20.0,
+                spreads=False,
+                twice=False,
+            )
+            pair: Callable[..., Any] = lambda x, y, s=size: Grid(
+                (4,), [s([x[n, k] - y[n, k] + 0.125 for k in range(3)]) for n in range(4)]
+            )
+            yield Case(
+                "pairwise_distance (" + str(power) + ")",
+                (
+                    lambda x, y, p=power: torch.nn.functional.pairwise_distance(x, y, p, eps=0.125),
+                    lambda x, y, p=power: torch.nn.PairwiseDistance(p, eps=0.125, keepdim=True)(x, y)[:, 0],
+                ),
+                pair,
+                (x, real(4, 3, seed=2)),
+                _TWO,
+                factor=20.0,
+                spreads=False,
+            )
 
 
 def _sized(power: float) -> Callable[[list[Any]], Any]:
@@ -104,13 +144,13 @@ def matrices() -> Iterator[Case]:
     """Solved, inverted, factored; with all arguments; the gradients too."""
     x, y, tall = _STEEP, real(4, 2, seed=2), real(5, 3, seed=3)
     lin = torch.linalg
-    solve = lambda a, b: algebra.grid_of(algebra.solved(algebra.rows_of(a), algebra.rows_of(b))[0])  # noqa: E731
-    flip = lambda a: algebra.grid_of(algebra.turned(algebra.rows_of(a)))  # noqa: E731
-    upper = lambda a: made(a.shape, lambda i: a[i] if i[0] <= i[1] else 0.0)  # noqa: E731
-    low = lambda a: made(a.shape, lambda i: a[i] if i[0] >= i[1] else 0.0)  # noqa: E731
-    ones = lambda a: made(a.shape, lambda i: 1.0 if i[0] == i[1] else a[i])  # noqa: E731
-    factor = lambda a: algebra.grid_of(algebra.lower(algebra.rows_of(_even(a))))  # noqa: E731
-    least = lambda a, b: solve(networks.matmul(flip(a), a), networks.matmul(flip(a), b))  # noqa: E731
+    solve = lambda a, b: algebra.grid_of(algebra.solved(algebra.rows_of(a), algebra.rows_of(b))[0])
+    flip = lambda a: algebra.grid_of(algebra.turned(algebra.rows_of(a)))
+    upper = lambda a: made(a.shape, lambda i: a[i] if i[0] <= i[1] else 0.0)
+    low = lambda a: made(a.shape, lambda i: a[i] if i[0] >= i[1] else 0.0)
+    ones = lambda a: made(a.shape, lambda i: 1.0 if i[0] == i[1] else a[i])
+    factor = lambda a: algebra.grid_of(algebra.lower(algebra.rows_of(_even(a))))
+    least = lambda a, b: solve(networks.matmul(flip(a), a), networks.matmul(flip(a), b))
     rows: tuple[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]], ...] = (
         ("solve", (lin.solve, lambda a, b: lin.solve_ex(a, b)[0], lambda a, b: torch.lu_solve(b, *lin.lu_factor(a)), lambda a, b: lin.lu_solve(*lin.lu_factor(a), b), lambda a, b: lin.solve(a[None], b[None])[0], lambda a, b: torch.linalg.tensorsolve(a, b[:, 0])[:, None].expand(4, 2) if not torch.is_grad_enabled() and False else lin.solve(a, b)), solve, (x, y)),
         ("solve (left False)", (lambda a, b: lin.solve(a, b, left=False), lambda a, b: lin.lu_solve(*lin.lu_factor(a), b, left=False)), lambda a, b: flip(solve(flip(a), flip(b))), (x, real(2, 4, seed=2))), ("solve of a vector", (lin.solve, lin.tensorsolve), lambda a, b: Grid((4,), solve(a, Grid((4, 1), b.flat)).flat), (x, real(4, seed=2))),
@@ -136,13 +176,53 @@ def matrices() -> Iterator[Case]:
     )  # fmt: skip
     for name, calls, reference, told in rows:
         real_ones = any(one.kind == "real" for one in told)
-        shaky = name in ("svd put together", "eigh put together", "lu put together", "matrix_rank", "lstsq", "pinv", "svdvals", "eigvalsh", "qr", "cond", "matrix_norm (nuc)", "matrix_norm (2)", "matrix_norm (1)", "matrix_norm (infinite)", "inv", "householder_product")
-        yield Case(name + " (algebra)", calls, reference, told, _TWO, factor=400.0, backward=real_ones and "put together" not in name, optional=True, spreads=False, twice=not shaky)
+        shaky = name in (
+            "svd put together",
+            "eigh put together",
+            "lu put together",
+            "matrix_rank",
+            "lstsq",
+            "pinv",
+            "svdvals",
+            "eigvalsh",
+            "qr",
+            "cond",
+            "matrix_norm (nuc)",
+            "matrix_norm (2)",
+            "matrix_norm (1)",
+            "matrix_norm (infinite)",
+            "inv",
+            "householder_product",
+        )
+        yield Case(
+            name + " (algebra)",
+            calls,
+            reference,
+            told,
+            _TWO,
+            factor=400.0,
+            backward=real_ones and "put together" not in name,
+            optional=True,
+            spreads=False,
+            twice=not shaky,
+        )
     large = 70
-    wide = Grid((large, large), [4.0 if r == c else ((r * 7 + c * 3) % 5 - 2) / 64 for r in range(large) for c in range(large)])
+    wide = Grid(
+        (large, large), [4.0 if r == c else ((r * 7 + c * 3) % 5 - 2) / 64 for r in range(large) for c in range(large)]
+    )
     known = Grid((large, 2), [float((n * 5) % 7 - 3) for n in range(2 * large)])
     told = (literal(wide.flat, wide.shape, "given"), literal(networks.matmul(wide, known).flat, known.shape, "given"))
-    yield Case("solve of 70 rows (algebra)", (lin.solve, lambda a, b: lin.inv(a) @ b, lambda a, b: lin.lstsq(a, b)[0]), lambda _a, _b: known, told, _TWO, backward=False, factor=400.0, spreads=False, optional=True)
+    yield Case(
+        "solve of 70 rows (algebra)",
+        (lin.solve, lambda a, b: lin.inv(a) @ b, lambda a, b: lin.lstsq(a, b)[0]),
+        lambda _a, _b: known,
+        told,
+        _TWO,
+        backward=False,
+        factor=400.0,
+        spreads=False,
+        optional=True,
+    )
 
 
 def _positive(pair: Any) -> Any:
@@ -162,20 +242,24 @@ def _again(w: Any, v: Any) -> Any:
 def complex_numbers() -> Iterator[Case]:
     """As pairs of real numbers: made, taken apart, multiplied; functions of them."""
     x, y = real(3, 4, 2), real(3, 4, 2, seed=2, low=0.25)
-    pair = lambda x: torch.complex(x[..., 0], x[..., 1])  # noqa: E731
+    pair = lambda x: torch.complex(x[..., 0], x[..., 1])
     apart = torch.view_as_real
 
     def of_two(function: Callable[..., tuple[Any, Any]]) -> Callable[..., Grid]:
-        return lambda *grids: made(grids[0].shape, lambda i: function(*((g[(*i[:-1], 0)], g[(*i[:-1], 1)]) for g in grids))[i[-1]])
+        return lambda *grids: made(
+            grids[0].shape, lambda i: function(*((g[(*i[:-1], 0)], g[(*i[:-1], 1)]) for g in grids))[i[-1]]
+        )
 
     def to_one(function: Callable[..., Any]) -> Callable[..., Grid]:
         return lambda g: made(g.shape[:-1], lambda i: function(g[(*i, 0)], g[(*i, 1)]))
 
-    size = lambda a, b: tape.sqrt(a * a + b * b)  # noqa: E731
-    exp = lambda p: (tape.exp(p[0]) * tape.cos(p[1]), tape.exp(p[0]) * tape.sin(p[1]))  # noqa: E731
-    times = lambda p, q: (p[0] * q[0] - p[1] * q[1], p[0] * q[1] + p[1] * q[0])  # noqa: E731
-    over = lambda p, q: (lambda d: ((p[0] * q[0] + p[1] * q[1]) / d, (p[1] * q[0] - p[0] * q[1]) / d))(q[0] * q[0] + q[1] * q[1])  # noqa: E731
-    lower = lambda p: (p[0] - p[1] * 0.0, -p[1])  # noqa: E731
+    size = lambda a, b: tape.sqrt(a * a + b * b)
+    exp = lambda p: (tape.exp(p[0]) * tape.cos(p[1]), tape.exp(p[0]) * tape.sin(p[1]))
+    times = lambda p, q: (p[0] * q[0] - p[1] * q[1], p[0] * q[1] + p[1] * q[0])
+    over = lambda p, q: (lambda d: ((p[0] * q[0] + p[1] * q[1]) / d, (p[1] * q[0] - p[0] * q[1]) / d))(
+        q[0] * q[0] + q[1] * q[1]
+    )
+    lower = lambda p: (p[0] - p[1] * 0.0, -p[1])
     ways: tuple[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]], ...] = (
         ("add", (lambda x, y: apart(torch.add(pair(x), pair(y))), lambda x, y: apart(pair(x) + pair(y))), of_two(lambda p, q: (p[0] + q[0], p[1] + q[1])), (x, y)), ("sub", (lambda x, y: apart(pair(x) - pair(y)),), of_two(lambda p, q: (p[0] - q[0], p[1] - q[1])), (x, y)), ("mul", (lambda x, y: apart(torch.mul(pair(x), pair(y))), lambda x, y: apart(pair(x) * pair(y))), of_two(times), (x, y)), ("div", (lambda x, y: apart(torch.div(pair(x), pair(y))), lambda x, y: apart(pair(x) / pair(y))), of_two(over), (x, y)),
         ("conj", (lambda x: apart(torch.conj(pair(x)).resolve_conj()), lambda x: apart(pair(x).conj_physical()), lambda x: apart(torch.conj_physical(pair(x)))), of_two(lower), (x,)), ("neg", (lambda x: apart(-pair(x)),), of_two(lambda p: (-p[0], -p[1])), (x,)), ("exp", (lambda x: apart(torch.exp(pair(x))),), of_two(exp), (x,)), ("log", (lambda x: apart(torch.log(pair(x))),), of_two(lambda p: (tape.log(size(*p)), tape.atan(p[1] / p[0]))), (y,)),
@@ -185,60 +269,266 @@ def complex_numbers() -> Iterator[Case]:
         ("transpose and conj", (lambda x: apart(pair(x).mH.resolve_conj()), lambda x: apart(torch.adjoint(pair(x)).resolve_conj())), lambda g: made((4, 3, 2), lambda i: g[i[1], i[0], i[2]] * (-1.0 if i[2] else 1.0)), (x,)),
     )  # fmt: skip
     for name, calls, reference, told in ways:
-        yield Case("complex " + name + " (all)", calls, reference, told, _TWO, factor=10.0, optional=True, spreads=False)
+        yield Case(
+            "complex " + name + " (all)", calls, reference, told, _TWO, factor=10.0, optional=True, spreads=False
+        )
     ones: tuple[tuple[str, tuple[Any, ...], Any], ...] = (
         ("abs", (lambda x: torch.abs(pair(x)), lambda x: pair(x).abs()), size), ("angle", (lambda x: torch.angle(pair(x)), lambda x: pair(x).angle()), lambda a, b: tape.atan(b / a)), ("real", (lambda x: torch.real(pair(x)), lambda x: pair(x).real), lambda a, b: a * 1.0 + b * 0.0), ("imag", (lambda x: torch.imag(pair(x)), lambda x: pair(x).imag), lambda a, b: b * 1.0 + a * 0.0),
     )  # fmt: skip
     for name, calls, reference in ones:
-        yield Case("complex " + name + " (to a real)", calls, to_one(reference), (y,), _TWO, factor=10.0, optional=True, spreads=False)
+        yield Case(
+            "complex " + name + " (to a real)",
+            calls,
+            to_one(reference),
+            (y,),
+            _TWO,
+            factor=10.0,
+            optional=True,
+            spreads=False,
+        )
     a, b = real(3, 4), real(3, 4, seed=2, low=0.25)
-    yield Case("view_as_complex, view_as_real", (lambda x: apart(torch.view_as_complex(torch.clone(x.contiguous()))),), each(lambda x: x * 1.0), (x,), _TWO, optional=True, spreads=False)
-    yield Case("complex (made)", (lambda a, b: apart(torch.complex(a, b)),), lambda a, b: made((3, 4, 2), lambda i: (b if i[2] else a)[i[:2]]), (a, b), _TWO, optional=True, spreads=False)
-    yield Case("polar", (lambda a, b: apart(torch.polar(a, b)),), lambda a, b: made((3, 4, 2), lambda i: a[i[:2]] * (tape.sin if i[2] else tape.cos)(b[i[:2]])), (b, a), _TWO, factor=10.0, optional=True, spreads=False)
-    yield Case("angle of real numbers", (torch.angle,), each(lambda x: math.pi if x < 0 else 0.0), (a._replace(kind="given"),), _TWO, backward=False, spreads=False)
-    yield Case("real of real numbers", (torch.real, torch.conj, torch.resolve_conj), each(lambda x: x), (a._replace(kind="given"),), backward=False, spreads=False)
+    yield Case(
+        "view_as_complex, view_as_real",
+        (lambda x: apart(torch.view_as_complex(torch.clone(x.contiguous()))),),
+        each(lambda x: x * 1.0),
+        (x,),
+        _TWO,
+        optional=True,
+        spreads=False,
+    )
+    yield Case(
+        "complex (made)",
+        (lambda a, b: apart(torch.complex(a, b)),),
+        lambda a, b: made((3, 4, 2), lambda i: (b if i[2] else a)[i[:2]]),
+        (a, b),
+        _TWO,
+        optional=True,
+        spreads=False,
+    )
+    yield Case(
+        "polar",
+        (lambda a, b: apart(torch.polar(a, b)),),
+        lambda a, b: made((3, 4, 2), lambda i: a[i[:2]] * (tape.sin if i[2] else tape.cos)(b[i[:2]])),
+        (b, a),
+        _TWO,
+        factor=10.0,
+        optional=True,
+        spreads=False,
+    )
+    yield Case(
+        "angle of real numbers",
+        (torch.angle,),
+        each(lambda x: math.pi if x < 0 else 0.0),
+        (a._replace(kind="given"),),
+        _TWO,
+        backward=False,
+        spreads=False,
+    )
+    yield Case(
+        "real of real numbers",
+        (torch.real, torch.conj, torch.resolve_conj),
+        each(lambda x: x),
+        (a._replace(kind="given"),),
+        backward=False,
+        spreads=False,
+    )
 
 
 def transforms() -> Iterator[Case]:
     """Fourier's, over each number of dimensions, cut and filled up, with each norm, both ways."""
     fft, move = torch.fft, algebra.transformed
     pair, apart = (lambda x: torch.complex(x[..., 0], x[..., 1])), lambda z: torch.view_as_real(z.resolve_conj())
-    lift = lambda x: Grid((*x.shape, 2), [one for number in x.flat for one in (number, 0.0)])  # noqa: E731
+    lift = lambda x: Grid((*x.shape, 2), [one for number in x.flat for one in (number, 0.0)])
     for norm in ("backward", "ortho", "forward"):
         x = real(3, 4, 2)
         for back in (False, True):
             name = "ifft" if back else "fft"
             for count in (0, 3, 6):
                 calls = (lambda x, n=name, c=count, m=norm: apart(getattr(fft, n)(pair(x), c or None, norm=m)),)
-                yield Case(name + " (" + norm + ", n " + str(count) + ")", calls, lambda x, c=count, b=back, m=norm: move(x, 1, b, c, m), (x,), _TWO, factor=10.0, optional=True, few=count > 0, spreads=False)
-            yield Case(name + " (" + norm + ") over dimension 0", (lambda x, n=name, m=norm: apart(getattr(fft, n)(pair(x), dim=0, norm=m)),), lambda x, b=back, m=norm: move(x, 0, b, 0, m), (x,), _TWO, factor=10.0, optional=True, spreads=False)
-            whole = lambda x, b=back, m=norm: move(move(x, 1, b, 0, m), 0, b, 0, m)  # noqa: E731
-            yield Case(name + "2 and " + name + "n (" + norm + ")", (lambda x, n=name, m=norm: apart(getattr(fft, n + "2")(pair(x), norm=m)), lambda x, n=name, m=norm: apart(getattr(fft, n + "n")(pair(x), norm=m)), lambda x, n=name, m=norm: apart(getattr(fft, n + "n")(pair(x), (3, 4), (0, 1), m))), whole, (x,), _TWO, factor=10.0, optional=True, spreads=False)
-            half = lambda x, b=back, m=norm: move(x, 1, b, 3, m)  # noqa: E731
-            yield Case(name + "n (" + norm + ", s, dim)", (lambda x, n=name, m=norm: apart(getattr(fft, n + "n")(pair(x), s=(3,), dim=(1,), norm=m)),), half, (x,), _TWO, factor=10.0, optional=True, few=True, spreads=False)
+                yield Case(
+                    name + " (" + norm + ", n " + str(count) + ")",
+                    calls,
+                    lambda x, c=count, b=back, m=norm: move(x, 1, b, c, m),
+                    (x,),
+                    _TWO,
+                    factor=10.0,
+                    optional=True,
+                    few=count > 0,
+                    spreads=False,
+                )
+            yield Case(
+                name + " (" + norm + ") over dimension 0",
+                (lambda x, n=name, m=norm: apart(getattr(fft, n)(pair(x), dim=0, norm=m)),),
+                lambda x, b=back, m=norm: move(x, 0, b, 0, m),
+                (x,),
+                _TWO,
+                factor=10.0,
+                optional=True,
+                spreads=False,
+            )
+            whole = lambda x, b=back, m=norm: move(move(x, 1, b, 0, m), 0, b, 0, m)
+            yield Case(
+                name + "2 and " + name + "n (" + norm + ")",
+                (
+                    lambda x, n=name, m=norm: apart(getattr(fft, n + "2")(pair(x), norm=m)),
+                    lambda x, n=name, m=norm: apart(getattr(fft, n + "n")(pair(x), norm=m)),
+                    lambda x, n=name, m=norm: apart(getattr(fft, n + "n")(pair(x), (3, 4), (0, 1), m)),
+                ),
+                whole,
+                (x,),
+                _TWO,
+                factor=10.0,
+                optional=True,
+                spreads=False,
+            )
+            half = lambda x, b=back, m=norm: move(x, 1, b, 3, m)
+            yield Case(
+                name + "n (" + norm + ", s, dim)",
+                (lambda x, n=name, m=norm: apart(getattr(fft, n + "n")(pair(x), s=(3,), dim=(1,), norm=m)),),
+                half,
+                (x,),
+                _TWO,
+                factor=10.0,
+                optional=True,
+                few=True,
+                spreads=False,
+            )
         r = real(3, 6)
-        cut = lambda g, n: made((*g.shape[:-2], n, 2), lambda i: g[i])  # noqa: E731
+        cut = lambda g, n: made((*g.shape[:-2], n, 2), lambda i: g[i])
         for size in (6, 5):
-            part = lambda x, s=size, m=norm: cut(move(lift(x), 1, False, s, m), s // 2 + 1)  # noqa: E731
-            yield Case("rfft (" + norm + ", n " + str(size) + ")", (lambda x, s=size, m=norm: apart(fft.rfft(x, s, norm=m)),), part, (r,), _TWO, factor=10.0, optional=True, few=size == 5, spreads=False)
-            turned = lambda x, s=size, m=norm: made((3, s // 2 + 1, 2), lambda i: move(lift(x), 1, True, s, m)[i])  # noqa: E731
-            yield Case("ihfft (" + norm + ", n " + str(size) + ")", (lambda x, s=size, m=norm: apart(fft.ihfft(x, s, norm=m)),), turned, (r._replace(kind="given"),), _TWO, backward=False, factor=10.0, optional=True, few=True, spreads=False)
+            part = lambda x, s=size, m=norm: cut(move(lift(x), 1, False, s, m), s // 2 + 1)
+            yield Case(
+                "rfft (" + norm + ", n " + str(size) + ")",
+                (lambda x, s=size, m=norm: apart(fft.rfft(x, s, norm=m)),),
+                part,
+                (r,),
+                _TWO,
+                factor=10.0,
+                optional=True,
+                few=size == 5,
+                spreads=False,
+            )
+            turned = lambda x, s=size, m=norm: made((3, s // 2 + 1, 2), lambda i: move(lift(x), 1, True, s, m)[i])
+            yield Case(
+                "ihfft (" + norm + ", n " + str(size) + ")",
+                (lambda x, s=size, m=norm: apart(fft.ihfft(x, s, norm=m)),),
+                turned,
+                (r._replace(kind="given"),),
+                _TWO,
+                backward=False,
+                factor=10.0,
+                optional=True,
+                few=True,
+                spreads=False,
+            )
             back_ = real(3, size // 2 + 1, 2, seed=4)
-            full = lambda x, s=size: made((3, s, 2), lambda i: _mirrored(x, i, s))  # noqa: E731
-            real_part = lambda g: made(g.shape[:-1], lambda i: g[(*i, 0)])  # noqa: E731
-            yield Case("irfft (" + norm + ", n " + str(size) + ")", (lambda x, s=size, m=norm: fft.irfft(pair(x), s, norm=m),), lambda x, s=size, m=norm, f=full: real_part(move(f(x), 1, True, 0, m)), (back_,), _TWO, factor=10.0, optional=True, few=size == 5, spreads=False)
-            yield Case("hfft (" + norm + ", n " + str(size) + ")", (lambda x, s=size, m=norm: fft.hfft(pair(x), s, norm=m),), lambda x, s=size, m=norm, f=full: real_part(move(f(_conj(x)), 1, True, 0, {"backward": "forward", "forward": "backward"}.get(m, m))), (back_,), _TWO, factor=10.0, optional=True, few=True, spreads=False)
-        both = lambda x, m=norm: move(cut(move(lift(x), 1, False, 0, m), 4), 0, False, 0, m)  # noqa: E731
-        yield Case("rfft2 and rfftn (" + norm + ")", (lambda x, m=norm: apart(fft.rfft2(x, norm=m)), lambda x, m=norm: apart(fft.rfftn(x, norm=m))), both, (r,), _TWO, factor=10.0, optional=True, spreads=False)
-        yield Case("irfft2 and irfftn (" + norm + ", back again)", (lambda x, m=norm: fft.irfft2(fft.rfft2(x, norm=m), norm=m), lambda x, m=norm: fft.irfftn(fft.rfftn(x, norm=m), norm=m), lambda x, m=norm: fft.hfft2(fft.ihfft2(x, norm=m), norm=m), lambda x, m=norm: fft.hfftn(fft.ihfftn(x, norm=m), norm=m)), each(lambda x: x * 1.0), (r,), _TWO, factor=10.0, optional=True, spreads=False, twice=False)
-        mirrored = lambda x, m=norm: cut(move(move(lift(x), 1, True, 0, m), 0, True, 0, m), 4)  # noqa: E731
-        yield Case("ihfft2 and ihfftn (" + norm + ")", (lambda x, m=norm: apart(fft.ihfft2(x, norm=m)), lambda x, m=norm: apart(fft.ihfftn(x, norm=m))), mirrored, (r._replace(kind="given"),), _TWO, backward=False, factor=10.0, optional=True, spreads=False)
-    shift = lambda back: lambda x: made(x.shape, lambda i: x[i[0], (i[1] + (2 if back else 3)) % 5])  # noqa: E731
-    yield Case("fftshift", (lambda x: fft.fftshift(x, dim=1), lambda x: fft.fftshift(x, 1)), shift(False), (real(3, 5),), spreads=False)
-    yield Case("ifftshift", (lambda x: fft.ifftshift(x, dim=1), lambda x: fft.ifftshift(x, 1)), shift(True), (real(3, 5),), spreads=False)
-    yield Case("fftshift of all", (fft.fftshift, lambda x: fft.ifftshift(fft.fftshift(fft.fftshift(x)))), lambda x: made((3, 5), lambda i: x[(i[0] + 2) % 3, (i[1] + 3) % 5]), (real(3, 5),), spreads=False)
-    yield Case("fftfreq", (lambda _x: fft.fftfreq(5, 0.5),), lambda _x: Grid((5,), [0.0, 0.4, 0.8, -0.8, -0.4]), (given(1),), ("float32",), backward=False, spreads=False, factor=4.0)
-    yield Case("rfftfreq", (lambda _x: fft.rfftfreq(5, 0.5),), lambda _x: Grid((3,), [0.0, 0.4, 0.8]), (given(1),), ("float32",), backward=False, spreads=False, factor=4.0)
+            full = lambda x, s=size: made((3, s, 2), lambda i: _mirrored(x, i, s))
+            real_part = lambda g: made(g.shape[:-1], lambda i: g[(*i, 0)])
+            yield Case(
+                "irfft (" + norm + ", n " + str(size) + ")",
+                (lambda x, s=size, m=norm: fft.irfft(pair(x), s, norm=m),),
+                lambda x, s=size, m=norm, f=full: real_part(move(f(x), 1, True, 0, m)),
+                (back_,),
+                _TWO,
+                factor=10.0,
+                optional=True,
+                few=size == 5,
+                spreads=False,
+            )
+            yield Case(
+                "hfft (" + norm + ", n " + str(size) + ")",
+                (lambda x, s=size, m=norm: fft.hfft(pair(x), s, norm=m),),
+                lambda x, s=size, m=norm, f=full: real_part(
+                    move(f(_conj(x)), 1, True, 0, {"backward": "forward", "forward": "backward"}.get(m, m))
+                ),
+                (back_,),
+                _TWO,
+                factor=10.0,
+                optional=True,
+                few=True,
+                spreads=False,
+            )
+        both = lambda x, m=norm: move(cut(move(lift(x), 1, False, 0, m), 4), 0, False, 0, m)
+        yield Case(
+            "rfft2 and rfftn (" + norm + ")",
+            (lambda x, m=norm: apart(fft.rfft2(x, norm=m)), lambda x, m=norm: apart(fft.rfftn(x, norm=m))),
+            both,
+            (r,),
+            _TWO,
+            factor=10.0,
+            optional=True,
+            spreads=False,
+        )
+        yield Case(
+            "irfft2 and irfftn (" + norm + ", back again)",
+            (
+                lambda x, m=norm: fft.irfft2(fft.rfft2(x, norm=m), norm=m),
+                lambda x, m=norm: fft.irfftn(fft.rfftn(x, norm=m), norm=m),
+                lambda x, m=norm: fft.hfft2(fft.ihfft2(x, norm=m), norm=m),
+                lambda x, m=norm: fft.hfftn(fft.ihfftn(x, norm=m), norm=m),
+            ),
+            each(lambda x: x * 1.0),
+            (r,),
+            _TWO,
+            factor=10.0,
+            optional=True,
+            spreads=False,
+            twice=False,
+        )
+        mirrored = lambda x, m=norm: cut(move(move(lift(x), 1, True, 0, m), 0, True, 0, m), 4)
+        yield Case(
+            "ihfft2 and ihfftn (" + norm + ")",
+            (lambda x, m=norm: apart(fft.ihfft2(x, norm=m)), lambda x, m=norm: apart(fft.ihfftn(x, norm=m))),
+            mirrored,
+            (r._replace(kind="given"),),
+            _TWO,
+            backward=False,
+            factor=10.0,
+            optional=True,
+            spreads=False,
+        )
+    shift = lambda back: lambda x: made(x.shape, lambda i: x[i[0], (i[1] + (2 if back else 3)) % 5])
+    yield Case(
+        "fftshift",
+        (lambda x: fft.fftshift(x, dim=1), lambda x: fft.fftshift(x, 1)),
+        shift(False),
+        (real(3, 5),),
+        spreads=False,
+    )
+    yield Case(
+        "ifftshift",
+        (lambda x: fft.ifftshift(x, dim=1), lambda x: fft.ifftshift(x, 1)),
+        shift(True),
+        (real(3, 5),),
+        spreads=False,
+    )
+    yield Case(
+        "fftshift of all",
+        (fft.fftshift, lambda x: fft.ifftshift(fft.fftshift(fft.fftshift(x)))),
+        lambda x: made((3, 5), lambda i: x[(i[0] + 2) % 3, (i[1] + 3) % 5]),
+        (real(3, 5),),
+        spreads=False,
+    )
+    yield Case(
+        "fftfreq",
+        (lambda _x: fft.fftfreq(5, 0.5),),
+        lambda _x: Grid((5,), [0.0, 0.4, 0.8, -0.8, -0.4]),
+        (given(1),),
+        ("float32",),
+        backward=False,
+        spreads=False,
+        factor=4.0,
+    )
+    yield Case(
+        "rfftfreq",
+        (lambda _x: fft.rfftfreq(5, 0.5),),
+        lambda _x: Grid((3,), [0.0, 0.4, 0.8]),
+        (given(1),),
+        ("float32",),
+        backward=False,
+        spreads=False,
+        factor=4.0,
+    )
     yield from _windows()
 
 
@@ -268,17 +558,74 @@ def _windows() -> Iterator[Case]:
         for periodic in (True, False):
             size = 7 if periodic else 6
             told = Grid((7,), [shape(n, size) for n in range(7)])
-            yield Case(name + (" (periodic)" if periodic else ""), (lambda x, c=call, p=periodic: c(7, p, dtype=x.dtype),), lambda *_x, w=told: w, like, _TWO, backward=False, spreads=False, factor=4.0, few=True)
+            yield Case(
+                name + (" (periodic)" if periodic else ""),
+                (lambda x, c=call, p=periodic: c(7, p, dtype=x.dtype),),
+                lambda *_x, w=told: w,
+                like,
+                _TWO,
+                backward=False,
+                spreads=False,
+                factor=4.0,
+                few=True,
+            )
     x = real(2, 12)
     length, hop = 6, 3
     window = [0.5 - 0.5 * math.cos(2 * math.pi * n / length) for n in range(length)]
 
     def pieces(x: Grid) -> Grid:
         count = (12 - length) // hop + 1
-        cut = Grid((2, count, length, 2), [x[b, f * hop + n] * window[n] if part == 0 else 0.0 for b in range(2) for f in range(count) for n in range(length) for part in (0, 1)])
+        cut = Grid(
+            (2, count, length, 2),
+            [
+                x[b, f * hop + n] * window[n] if part == 0 else 0.0
+                for b in range(2)
+                for f in range(count)
+                for n in range(length)
+                for part in (0, 1)
+            ],
+        )
         told = algebra.transformed(cut, 2, False)
         return made((2, length // 2 + 1, count, 2), lambda i: told[i[0], i[2], i[1], i[3]])
 
-    own = lambda x: torch.hann_window(length, dtype=x.dtype)  # noqa: E731
-    yield Case("stft", (lambda x: torch.view_as_real(torch.stft(x, length, hop, window=own(x), center=False, return_complex=True)), lambda x: torch.view_as_real(x.stft(length, hop, window=own(x), center=False, return_complex=True))), pieces, (x,), _TWO, factor=10.0, optional=True, spreads=False)
-    yield Case("stft and istft, back again", (lambda x: torch.istft(torch.stft(x, length, hop, window=own(x), return_complex=True, normalized=True), length, hop, window=own(x), normalized=True, length=12), lambda x: torch.istft(torch.stft(x, length, hop, window=own(x), pad_mode="constant", return_complex=True), length, hop, window=own(x), length=12)), each(lambda x: x * 1.0), (x,), _TWO, factor=20.0, optional=True, spreads=False, twice=False)
+    own = lambda x: torch.hann_window(length, dtype=x.dtype)
+    yield Case(
+        "stft",
+        (
+            lambda x: torch.view_as_real(torch.stft(x, length, hop, window=own(x), center=False, return_complex=True)),
+            lambda x: torch.view_as_real(x.stft(length, hop, window=own(x), center=False, return_complex=True)),
+        ),
+        pieces,
+        (x,),
+        _TWO,
+        factor=10.0,
+        optional=True,
+        spreads=False,
+    )
+    yield Case(
+        "stft and istft, back again",
+        (
+            lambda x: torch.istft(
+                torch.stft(x, length, hop, window=own(x), return_complex=True, normalized=True),
+                length,
+                hop,
+                window=own(x),
+                normalized=True,
+                length=12,
+            ),
+            lambda x: torch.istft(
+                torch.stft(x, length, hop, window=own(x), pad_mode="constant", return_complex=True),
+                length,
+                hop,
+                window=own(x),
+                length=12,
+            ),
+        ),
+        each(lambda x: x * 1.0),
+        (x,),
+        _TWO,
+        factor=20.0,
+        optional=True,
+        spreads=False,
+        twice=False,
+    )

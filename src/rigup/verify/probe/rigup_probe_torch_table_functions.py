@@ -59,26 +59,51 @@ def functions() -> Iterator[Case]:
         told = real(*_SHAPE, low=low, high=high)
         if name == "frac":
             told = literal([one + 0.25 / 16 for one in told.grid.flat], _SHAPE)
-        yield Case(name + " (all names)", forms(name, out=name not in ("positive",)), each(reference), (told,), elementwise=True, factor=3000.0 if name == "digamma" else 4.0)
+        yield Case(
+            name + " (all names)",
+            forms(name, out=name != "positive"),
+            each(reference),
+            (told,),
+            elementwise=True,
+            factor=3000.0 if name == "digamma" else 4.0,
+        )
     for name, reference in _STEPS:
-        yield Case(name + " (all names)", forms(name), each(reference), (given(*_SHAPE),), backward=False, spreads=False)
+        yield Case(
+            name + " (all names)", forms(name), each(reference), (given(*_SHAPE),), backward=False, spreads=False
+        )
     for name, reference, low, high in _SPECIAL:
         call = getattr(torch.special, name, None) if hasattr(torch, "special") else None
         if call is not None:
             back = _curved(reference)
             told = real(*_SHAPE, low=low, high=high) if back else given(*_SHAPE, low=low, high=high)
-            yield Case("special." + name, (call,), each(reference), (told,), _TWO, backward=back, elementwise=True, factor=60.0, spreads=back)
+            yield Case(
+                "special." + name,
+                (call,),
+                each(reference),
+                (told,),
+                _TWO,
+                backward=back,
+                elementwise=True,
+                factor=60.0,
+                spreads=back,
+            )
     for name, order in (("polygamma 1", 1), ("polygamma 2", 2)):
-        calls = (lambda x, n=order: torch.polygamma(n, x), lambda x, n=order: torch.special.polygamma(n, x), lambda x, n=order: torch.clone(x).polygamma_(n))
-        yield Case(name, calls, each(special.polygamma(order)), (real(*_SHAPE, low=0.5, high=4),), ("float64",), factor=3000.0)
-    gamma = lambda x: special.lgamma(x) + special.lgamma(x - 0.5) + 0.5 * math.log(math.pi)  # noqa: E731
+        calls = (
+            lambda x, n=order: torch.polygamma(n, x),
+            lambda x, n=order: torch.special.polygamma(n, x),
+            lambda x, n=order: torch.clone(x).polygamma_(n),
+        )
+        yield Case(
+            name, calls, each(special.polygamma(order)), (real(*_SHAPE, low=0.5, high=4),), ("float64",), factor=3000.0
+        )
+    gamma = lambda x: special.lgamma(x) + special.lgamma(x - 0.5) + 0.5 * math.log(math.pi)
     yield Case("mvlgamma", forms("mvlgamma", 2), each(gamma), (real(*_SHAPE, low=1, high=5),), _TWO, factor=20.0)
     yield from _with_arguments()
 
 
 def _with_arguments() -> Iterator[Case]:
     told, share = given(*_SHAPE, step=1 / 16), real(*_SHAPE, low=0.0625, high=0.9375)
-    held: Callable[[Any], Any] = lambda x: right.clamped(0.25, 0.75)(x)  # noqa: E731
+    held: Callable[[Any], Any] = lambda x: right.clamped(0.25, 0.75)(x)
     odd = literal([one + 1 / 64 for one in told.grid.flat], _SHAPE, "given")
     rows: tuple[tuple[str, Any, Any, Input], ...] = (
         ("round (decimals)", (*forms("round", decimals=1),), lambda x: round(x * 10) / 10, odd), ("round (decimals -1)", forms("round", decimals=-1), lambda x: round(x / 10) * 10.0, odd),
@@ -87,9 +112,23 @@ def _with_arguments() -> Iterator[Case]:
     )  # fmt: skip
     for name, calls, reference, one in rows:
         yield Case(name, calls, each(reference), (one,), backward=False, factor=2.0, spreads=False)
-    yield Case("logit (eps)", forms("logit", 0.25), each(lambda x: tape.log(held(x) / (1.0 - held(x)))), (share,), _TWO, factor=10.0, twice=False)
+    yield Case(
+        "logit (eps)",
+        forms("logit", 0.25),
+        each(lambda x: tape.log(held(x) / (1.0 - held(x)))),
+        (share,),
+        _TWO,
+        factor=10.0,
+        twice=False,
+    )
     bounds = (given(*_SHAPE), given(*_SHAPE, low=-1.5, high=-0.25, seed=2), given(*_SHAPE, low=0.25, high=1.5, seed=3))
-    yield Case("clamp by tensors", (torch.clamp, torch.Tensor.clip, lambda x, y, z: torch.clamp(x, min=y, max=z)), each(lambda x, y, z: min(max(x, y), z)), bounds, backward=False)
+    yield Case(
+        "clamp by tensors",
+        (torch.clamp, torch.Tensor.clip, lambda x, y, z: torch.clamp(x, min=y, max=z)),
+        each(lambda x, y, z: min(max(x, y), z)),
+        bounds,
+        backward=False,
+    )
 
 
 _PAIRS: tuple[tuple[str, Any, Any, Any], ...] = (
@@ -108,13 +147,26 @@ _PAIRS: tuple[tuple[str, Any, Any, Any], ...] = (
 def pairs() -> Iterator[Case]:
     """Of two numbers."""
     for name, reference, first, second in _PAIRS:
-        other = real(*_SHAPE, seed=2, low=second[0], high=second[1]) if second else given(*_SHAPE, seed=2, low=-3, high=3, step=1)
+        other = (
+            real(*_SHAPE, seed=2, low=second[0], high=second[1])
+            if second
+            else given(*_SHAPE, seed=2, low=-3, high=3, step=1)
+        )
         other = other._replace(kind="given") if name == "copysign" else other
         told = (real(*_SHAPE, low=first[0], high=first[1]), other)
         yield Case(name + " of two (all names)", forms(name, out=name not in ("rsub", "float_power")), each(reference), told, elementwise=True, factor=8.0, result="float64" if name == "float_power" else "",
                    dtypes=("float64",) if name == "float_power" else ("float64", "float32", "float16", "bfloat16"), spreads=name != "copysign")  # fmt: skip
         row = (told[0], told[1]._replace(grid=Grid((7,), told[1].grid.flat[:7])))
-        yield Case(name + " by a row", forms(name)[:2], each(reference), row, ("float32",) if name != "float_power" else ("float64",), factor=8.0, few=True, spreads=False)
+        yield Case(
+            name + " by a row",
+            forms(name)[:2],
+            each(reference),
+            row,
+            ("float32",) if name != "float_power" else ("float64",),
+            factor=8.0,
+            few=True,
+            spreads=False,
+        )
     yield from _of_equal_kind()
     yield from _whole_pairs()
     yield from _special_pairs()
@@ -130,24 +182,65 @@ def _of_equal_kind() -> Iterator[Case]:
     )  # fmt: skip
     for name, reference in rows:
         if reference is not None:
-            yield Case(name + " (all names)", forms(name), each(reference), two, backward=False, spreads=False, elementwise=True)
+            yield Case(
+                name + " (all names)",
+                forms(name),
+                each(reference),
+                two,
+                backward=False,
+                spreads=False,
+                elementwise=True,
+            )
     back = (real(*_SHAPE, low=-4, high=-0.25), real(*_SHAPE, low=0.25, high=4, seed=2))
-    for name, reference in (("fmax", lambda _x, y: y * 1.0), ("fmin", lambda x, _y: x * 1.0), ("max", lambda _x, y: y * 1.0), ("min", lambda x, _y: x * 1.0)):
+    for name, reference in (
+        ("fmax", lambda _x, y: y * 1.0),
+        ("fmin", lambda x, _y: x * 1.0),
+        ("max", lambda _x, y: y * 1.0),
+        ("min", lambda x, _y: x * 1.0),
+    ):
         yield Case(name + " of two with gradients", (getattr(torch, name),), each(reference), back, spreads=False)
     for name in ("fmod", "remainder"):
         off = (real(*_SHAPE, low=2, high=4), real(*_SHAPE, low=0.75, high=1.75, seed=2, step=0.25))
         shifted = off[0]._replace(grid=Grid(_SHAPE, [one + 1 / 32 for one in off[0].grid.flat]))
-        yield Case(name + " with gradients", (getattr(torch, name),), each(lambda x, y: x - y * math.floor(tape.plain(x) / tape.plain(y))), (shifted, off[1]), _TWO, factor=4.0, spreads=False)
+        yield Case(
+            name + " with gradients",
+            (getattr(torch, name),),
+            each(lambda x, y: x - y * math.floor(tape.plain(x) / tape.plain(y))),
+            (shifted, off[1]),
+            _TWO,
+            factor=4.0,
+            spreads=False,
+        )
     odd = literal([math.nan, 1.0, 2.0, math.nan], kind="given"), literal([3.0, math.nan, 1.0, math.nan], kind="given")
     for name, values in (("fmax", [3.0, 1.0, 2.0, math.nan]), ("fmin", [3.0, 1.0, 1.0, math.nan])):
-        yield Case(name + " of NaN", (getattr(torch, name),), lambda *_x, w=values: Grid((4,), w), odd, backward=False, spreads=False)
+        yield Case(
+            name + " of NaN",
+            (getattr(torch, name),),
+            lambda *_x, w=values: Grid((4,), w),
+            odd,
+            backward=False,
+            spreads=False,
+        )
     near = (literal([1.0, 1.0, 2.0, 0.0], kind="given"), literal([1.0625, 1.25, 2.0, 0.0625], kind="given"))
-    yield Case("isclose (rtol, atol)", (lambda x, y: torch.isclose(x, y, rtol=0.0, atol=0.125), lambda x, y: torch.isclose(x, y, atol=0.0625, rtol=0.0625)), lambda *_x: Grid((4,), [True, False, True, True]), near, backward=False, spreads=False)
+    yield Case(
+        "isclose (rtol, atol)",
+        (
+            lambda x, y: torch.isclose(x, y, rtol=0.0, atol=0.125),
+            lambda x, y: torch.isclose(x, y, atol=0.0625, rtol=0.0625),
+        ),
+        lambda *_x: Grid((4,), [True, False, True, True]),
+        near,
+        backward=False,
+        spreads=False,
+    )
 
 
 def _whole_pairs() -> Iterator[Case]:
     for kind in ("int32", "int64"):
-        two = (Input(Grid((9,), [12, -5, 7, 100, -64, 3, 0, 8, 250]), kind), Input(Grid((9,), [18, 3, 2, 4, 1, 5, 6, 2, 3]), kind))
+        two = (
+            Input(Grid((9,), [12, -5, 7, 100, -64, 3, 0, 8, 250]), kind),
+            Input(Grid((9,), [18, 3, 2, 4, 1, 5, 6, 2, 3]), kind),
+        )
         rows = (
             ("gcd", math.gcd), ("lcm", lambda x, y: abs(x * y) // math.gcd(x, y) if x else 0), ("bitwise_left_shift", lambda x, y: x << y), ("bitwise_right_shift", lambda x, y: x >> y),
             ("bitwise_and", operator.and_), ("bitwise_or", operator.or_), ("bitwise_xor", operator.xor), ("add", operator.add), ("sub", operator.sub), ("mul", operator.mul), ("fmod", lambda x, y: int(math.fmod(x, y))),
@@ -155,15 +248,53 @@ def _whole_pairs() -> Iterator[Case]:
         )  # fmt: skip
         for name, reference in rows:
             shift = (two[0], two[1]._replace(grid=Grid((9,), [1, 2, 3, 4, 1, 2, 3, 4, 0]))) if "shift" in name else two
-            yield Case(name + " of whole numbers in " + kind, forms(name), each(reference), shift, (kind,), backward=False, few=True)
-        yield Case("bitwise_not of whole numbers in " + kind, forms("bitwise_not"), each(operator.invert), two[:1], (kind,), backward=False, few=True)
-        yield Case("clamp in " + kind, forms("clamp", -4, 9), each(lambda x: min(max(x, -4), 9)), two[:1], (kind,), backward=False, few=True)
+            yield Case(
+                name + " of whole numbers in " + kind,
+                forms(name),
+                each(reference),
+                shift,
+                (kind,),
+                backward=False,
+                few=True,
+            )
+        yield Case(
+            "bitwise_not of whole numbers in " + kind,
+            forms("bitwise_not"),
+            each(operator.invert),
+            two[:1],
+            (kind,),
+            backward=False,
+            few=True,
+        )
+        yield Case(
+            "clamp in " + kind,
+            forms("clamp", -4, 9),
+            each(lambda x: min(max(x, -4), 9)),
+            two[:1],
+            (kind,),
+            backward=False,
+            few=True,
+        )
         yield Case("pow in " + kind, forms("pow", 3), each(lambda x: x**3), two[:1], (kind,), backward=False, few=True)
-    truths = (Input(Grid((4,), [True, True, False, False]), "mask"), Input(Grid((4,), [True, False, True, False]), "mask"))
-    for name, how in (("logical_and", operator.and_), ("logical_or", operator.or_), ("logical_xor", operator.xor), ("bitwise_and", operator.and_), ("bitwise_or", operator.or_), ("bitwise_xor", operator.xor), ("eq", operator.eq), ("ne", operator.ne)):
+    truths = (
+        Input(Grid((4,), [True, True, False, False]), "mask"),
+        Input(Grid((4,), [True, False, True, False]), "mask"),
+    )
+    for name, how in (
+        ("logical_and", operator.and_),
+        ("logical_or", operator.or_),
+        ("logical_xor", operator.xor),
+        ("bitwise_and", operator.and_),
+        ("bitwise_or", operator.or_),
+        ("bitwise_xor", operator.xor),
+        ("eq", operator.eq),
+        ("ne", operator.ne),
+    ):
         yield Case(name + " of truths", forms(name), each(how), truths, ("bool",), backward=False, few=True)
     for name in ("logical_not", "bitwise_not"):
-        yield Case(name + " of truths", forms(name), each(operator.not_), truths[:1], ("bool",), backward=False, few=True)
+        yield Case(
+            name + " of truths", forms(name), each(operator.not_), truths[:1], ("bool",), backward=False, few=True
+        )
 
 
 def _special_pairs() -> Iterator[Case]:
@@ -171,35 +302,131 @@ def _special_pairs() -> Iterator[Case]:
     counts = literal([at % 5 for at in range(21)], _SHAPE, "given")
     for name, reference in special.POLYNOMIALS.items():
         if hasattr(torch.special, name):
-            yield Case("special." + name, (getattr(torch.special, name),), each(reference), (x, counts), _TWO, backward=False, factor=60.0, spreads=False)
+            yield Case(
+                "special." + name,
+                (getattr(torch.special, name),),
+                each(reference),
+                (x, counts),
+                _TWO,
+                backward=False,
+                factor=60.0,
+                spreads=False,
+            )
         shifted = "shifted_" + name
         if hasattr(torch.special, shifted):
-            yield Case("special." + shifted, (getattr(torch.special, shifted),), each(lambda x, n, f=reference: f(2 * x - 1, n)), (x, counts), _TWO, backward=False, factor=60.0, spreads=False)
+            yield Case(
+                "special." + shifted,
+                (getattr(torch.special, shifted),),
+                each(lambda x, n, f=reference: f(2 * x - 1, n)),
+                (x, counts),
+                _TWO,
+                backward=False,
+                factor=60.0,
+                spreads=False,
+            )
     two = (given(*_SHAPE, low=0.25, high=3), given(*_SHAPE, low=0.25, high=3, seed=2))
     yield Case("igamma", forms("igamma"), each(special.igamma), two, _TWO, backward=False, factor=60.0, spreads=False)
-    yield Case("igammac", forms("igammac"), each(lambda a, x: 1 - special.igamma(a, x)), two, _TWO, backward=False, factor=300.0, spreads=False)
+    yield Case(
+        "igammac",
+        forms("igammac"),
+        each(lambda a, x: 1 - special.igamma(a, x)),
+        two,
+        _TWO,
+        backward=False,
+        factor=300.0,
+        spreads=False,
+    )
     if hasattr(torch, "special"):
-        log = lambda x, y: x * tape.log1p(y)  # noqa: E731
-        yield Case("special.xlog1py", (torch.special.xlog1py,), each(log), (real(*_SHAPE), real(*_SHAPE, low=-0.5, high=3, seed=2)), factor=4.0)
-        yield Case("special.zeta", (torch.special.zeta,), each(special.zeta), (given(*_SHAPE, low=2, high=5), given(*_SHAPE, low=0.5, high=3, seed=2)), _TWO, backward=False, factor=60.0, spreads=False)
+        log = lambda x, y: x * tape.log1p(y)
+        yield Case(
+            "special.xlog1py",
+            (torch.special.xlog1py,),
+            each(log),
+            (real(*_SHAPE), real(*_SHAPE, low=-0.5, high=3, seed=2)),
+            factor=4.0,
+        )
+        yield Case(
+            "special.zeta",
+            (torch.special.zeta,),
+            each(special.zeta),
+            (given(*_SHAPE, low=2, high=5), given(*_SHAPE, low=0.5, high=3, seed=2)),
+            _TWO,
+            backward=False,
+            factor=60.0,
+            spreads=False,
+        )
 
 
 def triples() -> Iterator[Case]:
     """Of three numbers, and with a weight as a tensor."""
     three = (real(*_SHAPE), real(*_SHAPE, seed=2), real(*_SHAPE, seed=3, low=0.5, high=2))
-    yield Case("lerp by a tensor", forms("lerp", out=True), each(lambda x, y, w: x + (y - x) * w), three, factor=6.0, elementwise=True)
-    yield Case("lerp by a number", forms("lerp", 0.75, out=True), each(lambda x, y: x + (y - x) * 0.75), three[:2], factor=6.0)
-    yield Case("addcmul (all)", forms("addcmul", value=0.5, out=True), each(lambda x, y, z: x + y * z * 0.5), three, factor=4.0)
-    yield Case("addcdiv (all)", forms("addcdiv", value=0.5, out=True), each(lambda x, y, z: x + y / z * 0.5), three, factor=4.0)
+    yield Case(
+        "lerp by a tensor",
+        forms("lerp", out=True),
+        each(lambda x, y, w: x + (y - x) * w),
+        three,
+        factor=6.0,
+        elementwise=True,
+    )
+    yield Case(
+        "lerp by a number", forms("lerp", 0.75, out=True), each(lambda x, y: x + (y - x) * 0.75), three[:2], factor=6.0
+    )
+    yield Case(
+        "addcmul (all)", forms("addcmul", value=0.5, out=True), each(lambda x, y, z: x + y * z * 0.5), three, factor=4.0
+    )
+    yield Case(
+        "addcdiv (all)", forms("addcdiv", value=0.5, out=True), each(lambda x, y, z: x + y / z * 0.5), three, factor=4.0
+    )
     for name, sign in (("add", 1.0), ("sub", -1.0)):
-        yield Case(name + " (alpha, all)", forms(name, alpha=2.5, out=True), each(lambda x, y, s=sign: x + y * (2.5 * s)), three[:2], factor=4.0)
+        yield Case(
+            name + " (alpha, all)",
+            forms(name, alpha=2.5, out=True),
+            each(lambda x, y, s=sign: x + y * (2.5 * s)),
+            three[:2],
+            factor=4.0,
+        )
     for mode, cut in (("floor", math.floor), ("trunc", math.trunc)):
         told = (given(*_SHAPE, step=0.125), literal([0.5, -0.25, 2.0] * 7, _SHAPE, "given"))
-        yield Case("div (all, " + mode + ")", forms("div", rounding_mode=mode, out=True), each(lambda x, y, c=cut: float(c(x / y))), told, backward=False, spreads=False)
+        yield Case(
+            "div (all, " + mode + ")",
+            forms("div", rounding_mode=mode, out=True),
+            each(lambda x, y, c=cut: float(c(x / y))),
+            told,
+            backward=False,
+            spreads=False,
+        )
     for name, number, reference in (("mul", -2.5, lambda x: x * -2.5), ("div", 4.0, lambda x: x * 0.25), ("add", 1.5, lambda x: x + 1.5), ("sub", 1.5, lambda x: x - 1.5), ("pow", 3, lambda x: x * x * x), ("pow", 2, lambda x: x * x), ("copysign", -1.0, lambda x: -tape.absolute(x)), ("xlogy", 2.0, lambda x: x * math.log(2.0)), ("rsub", 2.0, lambda x: 2.0 - x)):  # fmt: skip
-        yield Case(name + " with the number " + str(number), forms(name, number), each(reference), three[:1], factor=4.0, spreads=name != "copysign")
+        yield Case(
+            name + " with the number " + str(number),
+            forms(name, number),
+            each(reference),
+            three[:1],
+            factor=4.0,
+            spreads=name != "copysign",
+        )
     for name, reference in (("remainder", lambda x: x - 0.75 * math.floor(x / 0.75)), ("fmod", lambda x: math.fmod(x, 0.75)), ("floor_divide", lambda x: float(math.floor(x / 0.75))), ("lt", lambda x: x < 0.75), ("ge", lambda x: x >= 0.75), ("gt", lambda x: x > 0.75), ("le", lambda x: x <= 0.75), ("eq", lambda x: x == 0.75), ("ne", lambda x: x != 0.75)):  # fmt: skip
-        yield Case(name + " with the number 0.75", forms(name, 0.75), each(reference), (given(*_SHAPE, step=0.25),), backward=False, spreads=False)
+        yield Case(
+            name + " with the number 0.75",
+            forms(name, 0.75),
+            each(reference),
+            (given(*_SHAPE, step=0.25),),
+            backward=False,
+            spreads=False,
+        )
     powers = (given(*_SHAPE, low=-2, high=2),)
-    yield Case("power of a number", (lambda x: 2.0**x, lambda x: torch.pow(2.0, x)), each(lambda x: 2.0**x), powers, backward=False, factor=4.0)
-    yield Case("where with a number", (lambda x: torch.where(x > 0.5, x, 0.25), lambda x: torch.where(x <= 0.5, 0.25, x)), each(lambda x: x if x > 0.5 else 0.25), three[:1], spreads=False, twice=False)
+    yield Case(
+        "power of a number",
+        (lambda x: 2.0**x, lambda x: torch.pow(2.0, x)),
+        each(lambda x: 2.0**x),
+        powers,
+        backward=False,
+        factor=4.0,
+    )
+    yield Case(
+        "where with a number",
+        (lambda x: torch.where(x > 0.5, x, 0.25), lambda x: torch.where(x <= 0.5, 0.25, x)),
+        each(lambda x: x if x > 0.5 else 0.25),
+        three[:1],
+        spreads=False,
+        twice=False,
+    )

@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterator
 import rigup_probe_reference as right
 import rigup_probe_tape as tape
 import torch
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid
 from rigup_probe_torch_cases import Case, Input, given, literal, real
 from torch import nn
 from torch.nn import functional
@@ -46,21 +46,88 @@ def pairs() -> Iterator[Case]:
     )  # fmt: skip
     for name, call, module, reference, told, more in rows:
         for how in _HOW:
-            ways = (lambda *g, c=call, m=more, h=how: c(*g, reduction=h, **m), lambda *g, c=module, m=more, h=how: getattr(nn, c)(reduction=h, **m)(*g))
-            wanted = lambda *g, r=reference, h=how: _added(h, (4, 6), list(map(r, *(one.flat for one in g))))  # noqa: E731
+            ways = (
+                lambda *g, c=call, m=more, h=how: c(*g, reduction=h, **m),
+                lambda *g, c=module, m=more, h=how: getattr(nn, c)(reduction=h, **m)(*g),
+            )
+            wanted = lambda *g, r=reference, h=how: _added(h, (4, 6), list(map(r, *(one.flat for one in g))))
             plain = name not in ("huber_loss", "smooth_l1_loss", "l1_loss")
-            yield Case(name + " (" + how + "), " + module, ways, wanted, told, factor=6.0, few=how != "mean", twice=plain, spreads="binary_cross_entropy" != name)
+            yield Case(
+                name + " (" + how + "), " + module,
+                ways,
+                wanted,
+                told,
+                factor=6.0,
+                few=how != "mean",
+                twice=plain,
+                spreads=name != "binary_cross_entropy",
+            )
     for how in _HOW:
-        weighted = lambda x, y, w, h=how: _added(h, (4, 6), [right.binary(a, b) * c for a, b, c in zip(x.flat, y.flat, w.flat)])  # noqa: E731
-        yield Case("binary_cross_entropy (weight, " + how + "), BCELoss", (lambda x, y, w, h=how: functional.binary_cross_entropy(x, y, w, reduction=h), lambda x, y, w, h=how: nn.BCELoss(w, reduction=h)(x, y)), weighted, (sure, share, scale), factor=6.0, few=True, spreads=False)
-        lifted = lambda x, y, w, p, h=how: _added(h, (4, 6), [(tape.softplus(-a) * (b * p.flat[n % 6]) + tape.softplus(a) * (1.0 - b)) * c for n, (a, b, c) in enumerate(zip(x.flat, y.flat, w.flat))])  # noqa: E731
-        yield Case("binary_cross_entropy_with_logits (weight, pos_weight, " + how + "), BCEWithLogitsLoss", (lambda x, y, w, p, h=how: functional.binary_cross_entropy_with_logits(x, y, w, pos_weight=p, reduction=h), lambda x, y, w, p, h=how: nn.BCEWithLogitsLoss(w, pos_weight=p, reduction=h)(x, y)), lifted, (x, share, scale, given(6, low=0.25, seed=8)), factor=6.0, few=True)
-    yield Case("kl_div (batchmean), KLDivLoss", (lambda x, y: functional.kl_div(x, y, reduction="batchmean"), nn.KLDivLoss(reduction="batchmean")), lambda x, y: _added("mean", (), list(map(right.divergence, x.flat, y.flat)), 4), (x, share), factor=6.0)
+        weighted = lambda x, y, w, h=how: _added(
+            h, (4, 6), [right.binary(a, b) * c for a, b, c in zip(x.flat, y.flat, w.flat)]
+        )
+        yield Case(
+            "binary_cross_entropy (weight, " + how + "), BCELoss",
+            (
+                lambda x, y, w, h=how: functional.binary_cross_entropy(x, y, w, reduction=h),
+                lambda x, y, w, h=how: nn.BCELoss(w, reduction=h)(x, y),
+            ),
+            weighted,
+            (sure, share, scale),
+            factor=6.0,
+            few=True,
+            spreads=False,
+        )
+        lifted = lambda x, y, w, p, h=how: _added(
+            h,
+            (4, 6),
+            [
+                (tape.softplus(-a) * (b * p.flat[n % 6]) + tape.softplus(a) * (1.0 - b)) * c
+                for n, (a, b, c) in enumerate(zip(x.flat, y.flat, w.flat))
+            ],
+        )
+        yield Case(
+            "binary_cross_entropy_with_logits (weight, pos_weight, " + how + "), BCEWithLogitsLoss",
+            (
+                lambda x, y, w, p, h=how: functional.binary_cross_entropy_with_logits(
+                    x, y, w, pos_weight=p, reduction=h
+                ),
+                lambda x, y, w, p, h=how: nn.BCEWithLogitsLoss(w, pos_weight=p, reduction=h)(x, y),
+            ),
+            lifted,
+            (x, share, scale, given(6, low=0.25, seed=8)),
+            factor=6.0,
+            few=True,
+        )
+    yield Case(
+        "kl_div (batchmean), KLDivLoss",
+        (lambda x, y: functional.kl_div(x, y, reduction="batchmean"), nn.KLDivLoss(reduction="batchmean")),
+        lambda x, y: _added("mean", (), list(map(right.divergence, x.flat, y.flat)), 4),
+        (x, share),
+        factor=6.0,
+    )
     wide = (real(3, 70), real(3, 70, seed=2))
-    for name, call, reference in (("mse_loss", functional.mse_loss, right.squared), ("l1_loss", functional.l1_loss, lambda a, b: tape.absolute(a - b)), ("binary_cross_entropy_with_logits", functional.binary_cross_entropy_with_logits, right.binary_with_logits)):
-        yield Case(name + " of long rows", (call,), lambda a, b, r=reference: _added("mean", (), list(map(r, a.flat, b.flat))), wide if name != "binary_cross_entropy_with_logits" else (wide[0], given(3, 70, low=0.125, high=0.875)), factor=6.0, twice=name[0] != "l")
+    for name, call, reference in (
+        ("mse_loss", functional.mse_loss, right.squared),
+        ("l1_loss", functional.l1_loss, lambda a, b: tape.absolute(a - b)),
+        ("binary_cross_entropy_with_logits", functional.binary_cross_entropy_with_logits, right.binary_with_logits),
+    ):
+        yield Case(
+            name + " of long rows",
+            (call,),
+            lambda a, b, r=reference: _added("mean", (), list(map(r, a.flat, b.flat))),
+            wide if name != "binary_cross_entropy_with_logits" else (wide[0], given(3, 70, low=0.125, high=0.875)),
+            factor=6.0,
+            twice=name[0] != "l",
+        )
     more = (real(3, 70), given(3, 70, low=0.125, high=0.875))
-    yield Case("kl_div of long rows, KLDivLoss", (functional.kl_div, nn.KLDivLoss()), lambda a, b: _added("mean", (), list(map(right.divergence, a.flat, b.flat))), more, factor=6.0)
+    yield Case(
+        "kl_div of long rows, KLDivLoss",
+        (functional.kl_div, nn.KLDivLoss()),
+        lambda a, b: _added("mean", (), list(map(right.divergence, a.flat, b.flat))),
+        more,
+        factor=6.0,
+    )
 
 
 def _smooth(beta: float) -> Any:
@@ -87,28 +154,96 @@ def classes() -> Iterator[Case]:
         args = {"ignore_index": ignored, "reduction": how, "label_smoothing": smooth}
         said = " (ignore_index " + str(ignored) + ", label_smoothing " + str(smooth) + ", " + how + ")"
         for own in (False, True):
-            calls = (lambda x, g, w, a=args, o=own: functional.cross_entropy(x, g, w if o else None, **a), lambda x, g, w, a=args, o=own: nn.CrossEntropyLoss(w if o else None, **a)(x, g))
-            wanted = lambda x, g, w, a=args, o=own: _entropy(x, g, w.flat if o else [1.0] * 5, **a)  # noqa: E731
-            yield Case("cross_entropy, CrossEntropyLoss" + said + (" with weights" if own else ""), calls, wanted, (scores, goals, weights), factor=6.0, few=True, spreads=False)
+            calls = (
+                lambda x, g, w, a=args, o=own: functional.cross_entropy(x, g, w if o else None, **a),
+                lambda x, g, w, a=args, o=own: nn.CrossEntropyLoss(w if o else None, **a)(x, g),
+            )
+            wanted = lambda x, g, w, a=args, o=own: _entropy(x, g, w.flat if o else [1.0] * 5, **a)
+            yield Case(
+                "cross_entropy, CrossEntropyLoss" + said + (" with weights" if own else ""),
+                calls,
+                wanted,
+                (scores, goals, weights),
+                factor=6.0,
+                few=True,
+                spreads=False,
+            )
         if not smooth:
             few = {key: args[key] for key in ("ignore_index", "reduction")}
-            calls = (lambda x, g, w, a=few: functional.nll_loss(x, g, w, **a), lambda x, g, w, a=few: nn.NLLLoss(w, **a)(x, g))
-            yield Case("nll_loss, NLLLoss" + said, calls, lambda x, g, w, a=few: _likelihood(x, g, w, **a), (scores, goals, weights), factor=6.0, few=True, spreads=False)
+            calls = (
+                lambda x, g, w, a=few: functional.nll_loss(x, g, w, **a),
+                lambda x, g, w, a=few: nn.NLLLoss(w, **a)(x, g),
+            )
+            yield Case(
+                "nll_loss, NLLLoss" + said,
+                calls,
+                lambda x, g, w, a=few: _likelihood(x, g, w, **a),
+                (scores, goals, weights),
+                factor=6.0,
+                few=True,
+                spreads=False,
+            )
     shares = given(6, 5, low=0.0625, high=0.5, seed=4)
     for how in _HOW:
-        by = lambda x, s, h=how: _added(h, (6,), [-tape.dot(right.log_softmax(x.flat[n * 5 : n * 5 + 5]), s.flat[n * 5 : n * 5 + 5]) for n in range(6)])  # noqa: E731
-        yield Case("cross_entropy of shares (" + how + "), CrossEntropyLoss", (lambda x, s, h=how: functional.cross_entropy(x, s, reduction=h), lambda x, s, h=how: nn.CrossEntropyLoss(reduction=h)(x, s)), by, (scores, shares), factor=6.0, few=True)
+        by = lambda x, s, h=how: _added(
+            h,
+            (6,),
+            [-tape.dot(right.log_softmax(x.flat[n * 5 : n * 5 + 5]), s.flat[n * 5 : n * 5 + 5]) for n in range(6)],
+        )
+        yield Case(
+            "cross_entropy of shares (" + how + "), CrossEntropyLoss",
+            (
+                lambda x, s, h=how: functional.cross_entropy(x, s, reduction=h),
+                lambda x, s, h=how: nn.CrossEntropyLoss(reduction=h)(x, s),
+            ),
+            by,
+            (scores, shares),
+            factor=6.0,
+            few=True,
+        )
     planes = literal([at % 5 for at in range(12)], (2, 2, 3), "int64")
-    flat = lambda x, g: [-(right.log_softmax([x[at[0], k, at[1], at[2]] for k in range(5)])[int(goal)]) for at, goal in zip(g.indices(), g.flat)]  # noqa: E731
-    yield Case("cross_entropy of planes (all)", (functional.cross_entropy, nn.CrossEntropyLoss()), lambda x, g: _added("mean", (), flat(x, g)), (real(2, 5, 2, 3), planes), factor=6.0, few=True)
-    bare = lambda x, g: [-x[at[0], int(goal), at[1], at[2]] for at, goal in zip(g.indices(), g.flat)]  # noqa: E731
-    yield Case("nll_loss of planes, NLLLoss", (functional.nll_loss, nn.NLLLoss(), torch.nn.NLLLoss()), lambda x, g: _added("mean", (), bare(x, g)), (real(2, 5, 2, 3), planes), factor=6.0, few=True)
+    flat = lambda x, g: [
+        -(right.log_softmax([x[at[0], k, at[1], at[2]] for k in range(5)])[int(goal)])
+        for at, goal in zip(g.indices(), g.flat)
+    ]
+    yield Case(
+        "cross_entropy of planes (all)",
+        (functional.cross_entropy, nn.CrossEntropyLoss()),
+        lambda x, g: _added("mean", (), flat(x, g)),
+        (real(2, 5, 2, 3), planes),
+        factor=6.0,
+        few=True,
+    )
+    bare = lambda x, g: [-x[at[0], int(goal), at[1], at[2]] for at, goal in zip(g.indices(), g.flat)]
+    yield Case(
+        "nll_loss of planes, NLLLoss",
+        (functional.nll_loss, nn.NLLLoss(), torch.nn.NLLLoss()),
+        lambda x, g: _added("mean", (), bare(x, g)),
+        (real(2, 5, 2, 3), planes),
+        factor=6.0,
+        few=True,
+    )
     long = literal([(at * 7) % 5 for at in range(70)], kind="int64")
-    yield Case("cross_entropy of many rows", (functional.cross_entropy,), lambda x, g: _entropy(x, g, [1.0] * 5), (real(70, 5), long), factor=6.0, few=True, spreads=False)
+    yield Case(
+        "cross_entropy of many rows",
+        (functional.cross_entropy,),
+        lambda x, g: _entropy(x, g, [1.0] * 5),
+        (real(70, 5), long),
+        factor=6.0,
+        few=True,
+        spreads=False,
+    )
     yield from _margins(scores, goals, weights)
 
 
-def _entropy(x: Grid, goals: Grid, weights: list[float], ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0) -> Grid:
+def _entropy(
+    x: Grid,
+    goals: Grid,
+    weights: list[float],
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Grid:
     each, sizes = [], []
     for row, goal in enumerate(goals.flat):
         logs = right.log_softmax(x.flat[row * 5 : row * 5 + 5])
@@ -123,7 +258,9 @@ def _entropy(x: Grid, goals: Grid, weights: list[float], ignore_index: int = -10
 
 def _likelihood(x: Grid, goals: Grid, weights: Grid, ignore_index: int, reduction: str) -> Grid:
     sizes = [0.0 if goal == ignore_index else weights.flat[int(goal)] for goal in goals.flat]
-    return _added(reduction, (6,), [-(x[row, int(goal)] * sizes[row]) for row, goal in enumerate(goals.flat)], sum(sizes))
+    return _added(
+        reduction, (6,), [-(x[row, int(goal)] * sizes[row]) for row, goal in enumerate(goals.flat)], sum(sizes)
+    )
 
 
 def _margins(scores: Input, goals: Input, weights: Input) -> Iterator[Case]:
@@ -131,25 +268,75 @@ def _margins(scores: Input, goals: Input, weights: Input) -> Iterator[Case]:
     many = literal([3, 0, -1, 1, 2, 1, -1, 0, 0, 0, 4, 2, 3, -1, 0], (3, 5), "int64")
     for how in _HOW:
         for power in (1, 2):
+
             def multi(x: Grid, g: Grid, w: Grid, h: str = how, p: int = power) -> Grid:
                 values = []
                 for row, goal in enumerate(g.flat):
                     off = [relu(0.53 - x[row, int(goal)] + x[row, k]) for k in range(5) if k != goal]
                     values.append(tape.total([one if p == 1 else one * one for one in off]) * (w.flat[int(goal)] / 5))
                 return _added(h, (6,), values)
-            yield Case("multi_margin_loss, MultiMarginLoss (p " + str(power) + ", " + how + ")", (lambda x, g, w, h=how, p=power: functional.multi_margin_loss(x, g, p, 0.53, w, reduction=h), lambda x, g, w, h=how, p=power: nn.MultiMarginLoss(p, 0.53, w, reduction=h)(x, g)), multi, (scores, goals, weights), _TWO, factor=6.0, few=True, spreads=False, twice=False)
+
+            yield Case(
+                "multi_margin_loss, MultiMarginLoss (p " + str(power) + ", " + how + ")",
+                (
+                    lambda x, g, w, h=how, p=power: functional.multi_margin_loss(x, g, p, 0.53, w, reduction=h),
+                    lambda x, g, w, h=how, p=power: nn.MultiMarginLoss(p, 0.53, w, reduction=h)(x, g),
+                ),
+                multi,
+                (scores, goals, weights),
+                _TWO,
+                factor=6.0,
+                few=True,
+                spreads=False,
+                twice=False,
+            )
 
         def several(x: Grid, g: Grid, h: str = how) -> Grid:
             values = []
             for row in range(3):
                 goals_ = list(itertools.takewhile(lambda one: one >= 0, g.flat[row * 5 : row * 5 + 5]))
-                values.append(tape.total([relu(1.0 - (x[row, int(t)] - x[row, k])) for t in goals_ for k in range(5) if k not in goals_]) * (1 / 5))
+                values.append(
+                    tape.total(
+                        [relu(1.0 - (x[row, int(t)] - x[row, k])) for t in goals_ for k in range(5) if k not in goals_]
+                    )
+                    * (1 / 5)
+                )
             return _added(h, (3,), values)
 
-        yield Case("multilabel_margin_loss, MultiLabelMarginLoss (" + how + ")", (lambda x, g, h=how: functional.multilabel_margin_loss(x, g, reduction=h), lambda x, g, h=how: nn.MultiLabelMarginLoss(reduction=h)(x, g)), several, (literal([one + 1 / 128 * (n % 2) for n, one in enumerate(real(3, 5).grid.flat)], (3, 5)), many), _TWO, factor=6.0, few=True, spreads=False, twice=False)
+        yield Case(
+            "multilabel_margin_loss, MultiLabelMarginLoss (" + how + ")",
+            (
+                lambda x, g, h=how: functional.multilabel_margin_loss(x, g, reduction=h),
+                lambda x, g, h=how: nn.MultiLabelMarginLoss(reduction=h)(x, g),
+            ),
+            several,
+            (literal([one + 1 / 128 * (n % 2) for n, one in enumerate(real(3, 5).grid.flat)], (3, 5)), many),
+            _TWO,
+            factor=6.0,
+            few=True,
+            spreads=False,
+            twice=False,
+        )
         truths = Input(Grid((6, 5), [float(at % 3 == 0) for at in range(30)]), "given")
-        soft = lambda x, t, w, h=how: _added(h, (6,), [tape.total([(right.binary_with_logits(x[row, k], t[row, k])) * w.flat[k] for k in range(5)]) * (1 / 5) for row in range(6)])  # noqa: E731
-        yield Case("multilabel_soft_margin_loss, MultiLabelSoftMarginLoss (" + how + ")", (lambda x, t, w, h=how: functional.multilabel_soft_margin_loss(x, t, w, reduction=h), lambda x, t, w, h=how: nn.MultiLabelSoftMarginLoss(w, reduction=h)(x, t)), soft, (scores, truths, weights), factor=6.0, few=True)
+        soft = lambda x, t, w, h=how: _added(
+            h,
+            (6,),
+            [
+                tape.total([(right.binary_with_logits(x[row, k], t[row, k])) * w.flat[k] for k in range(5)]) * (1 / 5)
+                for row in range(6)
+            ],
+        )
+        yield Case(
+            "multilabel_soft_margin_loss, MultiLabelSoftMarginLoss (" + how + ")",
+            (
+                lambda x, t, w, h=how: functional.multilabel_soft_margin_loss(x, t, w, reduction=h),
+                lambda x, t, w, h=how: nn.MultiLabelSoftMarginLoss(w, reduction=h)(x, t),
+            ),
+            soft,
+            (scores, truths, weights),
+            factor=6.0,
+            few=True,
+        )
         yield from _triplets(how)
 
 
@@ -164,8 +351,9 @@ def _triplets(how: str) -> Iterator[Case]:
 
         return called
 
-    row = lambda g, n: g.flat[n * 3 : n * 3 + 3]  # noqa: E731
+    row = lambda g, n: g.flat[n * 3 : n * 3 + 3]
     for power, swap in ((2.0, False), (1.0, False), (2.0, True)):
+
         def apart(a: Grid, p: Grid, n: Grid, d: Any = far(power), s: bool = swap) -> Grid:
             values = []
             for at in range(4):
@@ -174,16 +362,49 @@ def _triplets(how: str) -> Iterator[Case]:
                 off = min(off, other, key=tape.plain) if s else off
                 values.append(relu(near - off + 1.5))
             return _added(how, (4,), values)
+
         args = {"margin": 1.5, "p": power, "eps": 0.125, "swap": swap, "reduction": how}
-        yield Case("triplet_margin_loss, TripletMarginLoss (p " + str(power) + (", swap" if swap else "") + ", " + how + ")", (lambda a, p, n, k=args: functional.triplet_margin_loss(a, p, n, **k), lambda a, p, n, k=args: nn.TripletMarginLoss(**k)(a, p, n)), apart, three, factor=10.0, few=True, spreads=False, twice=False)
-    flat = lambda a, b: (a - b).abs().sum(-1)  # noqa: E731
+        yield Case(
+            "triplet_margin_loss, TripletMarginLoss (p " + str(power) + (", swap" if swap else "") + ", " + how + ")",
+            (
+                lambda a, p, n, k=args: functional.triplet_margin_loss(a, p, n, **k),
+                lambda a, p, n, k=args: nn.TripletMarginLoss(**k)(a, p, n),
+            ),
+            apart,
+            three,
+            factor=10.0,
+            few=True,
+            spreads=False,
+            twice=False,
+        )
+    flat = lambda a, b: (a - b).abs().sum(-1)
     for swap in (False, True):
+
         def by(a: Grid, p: Grid, n: Grid, s: bool = swap) -> Grid:
-            off = lambda x, y, at: tape.total([tape.absolute(i - j) for i, j in zip(row(x, at), row(y, at))])  # noqa: E731
-            values = [relu(off(a, p, at) - (min(off(a, n, at), off(p, n, at), key=tape.plain) if s else off(a, n, at)) + 1.53) for at in range(4)]
+            off = lambda x, y, at: tape.total([tape.absolute(i - j) for i, j in zip(row(x, at), row(y, at))])
+            values = [
+                relu(off(a, p, at) - (min(off(a, n, at), off(p, n, at), key=tape.plain) if s else off(a, n, at)) + 1.53)
+                for at in range(4)
+            ]
             return _added(how, (4,), values)
+
         args = {"distance_function": flat, "margin": 1.53, "swap": swap, "reduction": how}
-        yield Case("triplet_margin_with_distance_loss, TripletMarginWithDistanceLoss (" + how + (", swap" if swap else "") + ")", (lambda a, p, n, k=args: functional.triplet_margin_with_distance_loss(a, p, n, **k), lambda a, p, n, k=args: nn.TripletMarginWithDistanceLoss(**k)(a, p, n)), by, three, factor=10.0, few=True, spreads=False, twice=False)
+        yield Case(
+            "triplet_margin_with_distance_loss, TripletMarginWithDistanceLoss ("
+            + how
+            + (", swap" if swap else "")
+            + ")",
+            (
+                lambda a, p, n, k=args: functional.triplet_margin_with_distance_loss(a, p, n, **k),
+                lambda a, p, n, k=args: nn.TripletMarginWithDistanceLoss(**k)(a, p, n),
+            ),
+            by,
+            three,
+            factor=10.0,
+            few=True,
+            spreads=False,
+            twice=False,
+        )
     signs = literal([1.0, -1.0, -1.0, 1.0], kind="given")
 
     def alike(a: Grid, b: Grid, s: Grid) -> Grid:
@@ -194,7 +415,18 @@ def _triplets(how: str) -> Iterator[Case]:
             values.append(1.0 - likeness if s.flat[at] > 0 else relu(likeness + 0.53))
         return _added(how, (4,), values)
 
-    yield Case("cosine_embedding_loss, CosineEmbeddingLoss (" + how + ")", (lambda a, b, s: functional.cosine_embedding_loss(a, b, s, -0.53, reduction=how), lambda a, b, s: nn.CosineEmbeddingLoss(-0.53, reduction=how)(a, b, s)), alike, (*three[:2], signs), factor=10.0, few=True, spreads=False)
+    yield Case(
+        "cosine_embedding_loss, CosineEmbeddingLoss (" + how + ")",
+        (
+            lambda a, b, s: functional.cosine_embedding_loss(a, b, s, -0.53, reduction=how),
+            lambda a, b, s: nn.CosineEmbeddingLoss(-0.53, reduction=how)(a, b, s),
+        ),
+        alike,
+        (*three[:2], signs),
+        factor=10.0,
+        few=True,
+        spreads=False,
+    )
 
 
 def sequences() -> Iterator[Case]:
@@ -217,8 +449,38 @@ def sequences() -> Iterator[Case]:
         return losses
 
     for how in _HOW:
-        wanted = lambda x, *_r, h=how: Grid((2,), each(x)) if h == "none" else Grid((), [tape.total(each(x)) if h == "sum" else (each(x)[0] * (1 / 3) + each(x)[1] * (1 / 2)) * 0.5])  # noqa: E731
-        calls = (lambda x, g, n, s, h=how: functional.ctc_loss(functional.log_softmax(x, 2), g, n, s, reduction=h), lambda x, g, n, s, h=how: nn.CTCLoss(reduction=h)(functional.log_softmax(x, 2), g, n, s))
-        yield Case("ctc_loss, CTCLoss (" + how + ")", calls, wanted, (logs, goals, steps, sizes), _TWO, factor=40.0, few=True, spreads=False, twice=False)
+        wanted = lambda x, *_r, h=how: (
+            Grid((2,), each(x))
+            if h == "none"
+            else Grid((), [tape.total(each(x)) if h == "sum" else (each(x)[0] * (1 / 3) + each(x)[1] * (1 / 2)) * 0.5])
+        )
+        calls = (
+            lambda x, g, n, s, h=how: functional.ctc_loss(functional.log_softmax(x, 2), g, n, s, reduction=h),
+            lambda x, g, n, s, h=how: nn.CTCLoss(reduction=h)(functional.log_softmax(x, 2), g, n, s),
+        )
+        yield Case(
+            "ctc_loss, CTCLoss (" + how + ")",
+            calls,
+            wanted,
+            (logs, goals, steps, sizes),
+            _TWO,
+            factor=40.0,
+            few=True,
+            spreads=False,
+            twice=False,
+        )
     never = literal([1, 1, 1, 1, 2, 3], (2, 3), "int64")
-    yield Case("ctc_loss (zero_infinity)", (lambda x, g, n, s: functional.ctc_loss(functional.log_softmax(x[:3], 2), g, torch.clamp(n, max=3), s, reduction="none", zero_infinity=True)[:1],), lambda *_x: Grid((1,), [0.0]), (logs._replace(kind="given"), never, steps, sizes), _TWO, backward=False, few=True, spreads=False)
+    yield Case(
+        "ctc_loss (zero_infinity)",
+        (
+            lambda x, g, n, s: functional.ctc_loss(
+                functional.log_softmax(x[:3], 2), g, torch.clamp(n, max=3), s, reduction="none", zero_infinity=True
+            )[:1],
+        ),
+        lambda *_x: Grid((1,), [0.0]),
+        (logs._replace(kind="given"), never, steps, sizes),
+        _TWO,
+        backward=False,
+        few=True,
+        spreads=False,
+    )

@@ -68,19 +68,40 @@ def shapes() -> Iterator[Case]:
 def _in_other_types(name: str, calls: tuple[Any, ...], reference: Any) -> Iterator[Case]:
     """Complex numbers, whole numbers and truths."""
     told = given(*_X)
-    pairs = tuple(lambda x, c=c: torch.imag(c(torch.complex(x, x))) if "mT" not in name and name != "T" else x.new_zeros(0) for c in calls[:1])
+    pairs = tuple(
+        lambda x, c=c: torch.imag(c(torch.complex(x, x))) if "mT" not in name and name != "T" else x.new_zeros(0)
+        for c in calls[:1]
+    )
     if name not in ("mT", "T"):
-        yield Case(name + " (shapes) of complex numbers", pairs, reference, (told,), FLOATS[:2], backward=False, few=True, spreads=False)
+        yield Case(
+            name + " (shapes) of complex numbers",
+            pairs,
+            reference,
+            (told,),
+            FLOATS[:2],
+            backward=False,
+            few=True,
+            spreads=False,
+        )
     for kind in ("int64", "uint8", "bool"):
         whole = Input(Grid(_X, [at * 7 % 5 if kind != "bool" else at % 3 == 1 for at in range(24)]), kind)
-        yield Case(name + " (shapes) in " + kind, calls[:1], reference, (whole,), (kind,), backward=False, few=True, spreads=False)
+        yield Case(
+            name + " (shapes) in " + kind,
+            calls[:1],
+            reference,
+            (whole,),
+            (kind,),
+            backward=False,
+            few=True,
+            spreads=False,
+        )
 
 
 def _cut() -> Iterator[Case]:
     """Into several."""
     x = (real(4, 6),)
-    column = lambda first, last: _from((4, last - first), lambda i: (i[0], i[1] + first))  # noqa: E731
-    row = lambda first, last: _from((last - first, 6), lambda i: (i[0] + first, i[1]))  # noqa: E731
+    column = lambda first, last: _from((4, last - first), lambda i: (i[0], i[1] + first))
+    row = lambda first, last: _from((last - first, 6), lambda i: (i[0] + first, i[1]))
     rows: tuple[tuple[str, tuple[Any, ...], tuple[Any, ...]], ...] = (
         ("split", (lambda x: torch.split(x, 4, 1), lambda x: x.split(4, dim=1), lambda x: torch.split(x, [4, 2], 1), lambda x: x.split_with_sizes([4, 2], 1), lambda x: torch.unsafe_split(x, 4, 1)), (column(0, 4), column(4, 6))), ("split of rows", (lambda x: torch.split(x, 3), lambda x: x.split(3)), (row(0, 3), row(3, 4))),
         ("chunk", (lambda x: torch.chunk(x, 2, 1), lambda x: x.chunk(2, dim=1), lambda x: torch.unsafe_chunk(x, 2, 1)), (column(0, 3), column(3, 6))), ("chunk of rows", (lambda x: torch.chunk(x, 2),), (row(0, 2), row(2, 4))),
@@ -90,7 +111,9 @@ def _cut() -> Iterator[Case]:
         ("unbind of columns", (lambda x: torch.unbind(x, 1), lambda x: x.unbind(dim=1)), tuple(_from((4,), lambda i, c=c: (i[0], c)) for c in range(6))),
     )  # fmt: skip
     for name, calls, references in rows:
-        yield Case(name + " (all parts)", calls, lambda x, several=references: tuple(one(x) for one in several), x, twice=False)
+        yield Case(
+            name + " (all parts)", calls, lambda x, several=references: tuple(one(x) for one in several), x, twice=False
+        )
 
 
 def _parts() -> Iterator[Case]:
@@ -98,27 +121,132 @@ def _parts() -> Iterator[Case]:
     x = real(4, 5)
     for off in (-1, 0, 2):
         for name, inside in (("tril", lambda i, o: i[1] - i[0] <= o), ("triu", lambda i, o: i[1] - i[0] >= o)):
-            yield Case(name + " (" + str(off) + ", all)", (*forms(name, off), lambda x, n=name, o=off: getattr(torch, n)(x[None], diagonal=o)[0]), lambda x, k=inside, o=off: made((4, 5), lambda i: x[i] if k(i, o) else 0.0), (x,))
+            yield Case(
+                name + " (" + str(off) + ", all)",
+                (*forms(name, off), lambda x, n=name, o=off: getattr(torch, n)(x[None], diagonal=o)[0]),
+                lambda x, k=inside, o=off: made((4, 5), lambda i: x[i] if k(i, o) else 0.0),
+                (x,),
+            )
         row = real(3)
         size, up, left = 3 + abs(off), max(-off, 0), max(off, 0)
-        put = lambda v, s=size, u=up, o=left: made((s, s), lambda i: v.flat[i[0] - u] if i[0] - u == i[1] - o and 0 <= i[0] - u < 3 else 0.0)  # noqa: E731
-        yield Case("diag of a row (" + str(off) + ")", (lambda v, o=off: torch.diag(v, o), lambda v, o=off: torch.diag_embed(v, o), lambda v, o=off: v.diag(o), lambda v, o=off: torch.diagflat(v, o), lambda v, o=off: v.diag_embed(offset=o), lambda v, o=off: torch.diag_embed(v, -o, 1, 0)), put, (row,))
+        put = lambda v, s=size, u=up, o=left: made(
+            (s, s), lambda i: v.flat[i[0] - u] if i[0] - u == i[1] - o and 0 <= i[0] - u < 3 else 0.0
+        )
+        yield Case(
+            "diag of a row (" + str(off) + ")",
+            (
+                lambda v, o=off: torch.diag(v, o),
+                lambda v, o=off: torch.diag_embed(v, o),
+                lambda v, o=off: v.diag(o),
+                lambda v, o=off: torch.diagflat(v, o),
+                lambda v, o=off: v.diag_embed(offset=o),
+                lambda v, o=off: torch.diag_embed(v, -o, 1, 0),
+            ),
+            put,
+            (row,),
+        )
         kept = [(r, r + off) for r in range(4) if 0 <= r + off < 5]
-        yield Case("diag of a matrix (" + str(off) + ")", (lambda x, o=off: torch.diag(x, o), lambda x, o=off: x.diag(o), lambda x, o=off: torch.diagonal(x, o)), lambda x, k=kept: Grid((len(k),), [x[at] for at in k]), (x,))
+        yield Case(
+            "diag of a matrix (" + str(off) + ")",
+            (lambda x, o=off: torch.diag(x, o), lambda x, o=off: x.diag(o), lambda x, o=off: torch.diagonal(x, o)),
+            lambda x, k=kept: Grid((len(k),), [x[at] for at in k]),
+            (x,),
+        )
         pairs = [(r, c) for r in range(4) for c in range(5) if c - r <= off]
-        yield Case("tril_indices (" + str(off) + ")", (lambda x, o=off: torch.tril_indices(4, 5, o, device=x.device),), lambda _x, p=pairs: Grid((2, len(p)), [one[at] for at in (0, 1) for one in p]), (given(1),), ("float32",), backward=False, spreads=False)
+        yield Case(
+            "tril_indices (" + str(off) + ")",
+            (lambda x, o=off: torch.tril_indices(4, 5, o, device=x.device),),
+            lambda _x, p=pairs: Grid((2, len(p)), [one[at] for at in (0, 1) for one in p]),
+            (given(1),),
+            ("float32",),
+            backward=False,
+            spreads=False,
+        )
         pairs = [(r, c) for r in range(4) for c in range(5) if c - r >= off]
-        yield Case("triu_indices (" + str(off) + ")", (lambda x, o=off: torch.triu_indices(4, 5, o, device=x.device),), lambda _x, p=pairs: Grid((2, len(p)), [one[at] for at in (0, 1) for one in p]), (given(1),), ("float32",), backward=False, spreads=False)
-    yield Case("trace", (torch.trace, torch.Tensor.trace), lambda x: Grid((), [tape.total([x[i, i] for i in range(4)])]), (x,), factor=2.0)
+        yield Case(
+            "triu_indices (" + str(off) + ")",
+            (lambda x, o=off: torch.triu_indices(4, 5, o, device=x.device),),
+            lambda _x, p=pairs: Grid((2, len(p)), [one[at] for at in (0, 1) for one in p]),
+            (given(1),),
+            ("float32",),
+            backward=False,
+            spreads=False,
+        )
+    yield Case(
+        "trace",
+        (torch.trace, torch.Tensor.trace),
+        lambda x: Grid((), [tape.total([x[i, i] for i in range(4)])]),
+        (x,),
+        factor=2.0,
+    )
     y = real(4, seed=2)
-    yield Case("select_scatter", (lambda x, y: torch.select_scatter(x, y, 1, 2), lambda x, y: x.select_scatter(y, 1, 2)), lambda x, y: made((4, 5), lambda i: y.flat[i[0]] if i[1] == 2 else x[i]), (x, y), spreads=False)
+    yield Case(
+        "select_scatter",
+        (lambda x, y: torch.select_scatter(x, y, 1, 2), lambda x, y: x.select_scatter(y, 1, 2)),
+        lambda x, y: made((4, 5), lambda i: y.flat[i[0]] if i[1] == 2 else x[i]),
+        (x, y),
+        spreads=False,
+    )
     z = real(4, 2, seed=3)
-    yield Case("slice_scatter", (lambda x, y: torch.slice_scatter(x, y, 1, 1, 5, 2), lambda x, y: x.slice_scatter(y, dim=1, start=1, end=5, step=2)), lambda x, y: made((4, 5), lambda i: y[i[0], i[1] // 2] if i[1] in (1, 3) else x[i]), (x, z), spreads=False)
-    yield Case("diagonal_scatter", (lambda x, y: torch.diagonal_scatter(x, y, 1), lambda x, y: x.diagonal_scatter(y, offset=1)), lambda x, y: made((4, 5), lambda i: y.flat[i[0]] if i[1] == i[0] + 1 else x[i]), (x, y), spreads=False)
-    yield Case("fill_diagonal_", (copied(lambda x: x.fill_diagonal_(2.5)),), lambda x: made((4, 5), lambda i: 2.5 if i[0] == i[1] else x[i]), (x._replace(kind="given"),), backward=False, spreads=False)
-    yield Case("zero_", (copied(lambda x: x.zero_()), lambda x: torch.zeros_like(x), lambda x: x.new_zeros(4, 5)), lambda x: Grid(x.shape, [0.0] * 20), (x._replace(kind="given"),), backward=False, spreads=False)
-    yield Case("fill", (lambda x: torch.fill(x, 2.5), copied(lambda x: x.fill_(2.5)), lambda x: torch.full_like(x, 2.5), lambda x: x.new_full((4, 5), 2.5), lambda x: x.new_ones(4, 5) * 2.5, lambda x: torch.full((4, 5), 2.5, dtype=x.dtype), lambda x: torch.ones(4, 5, dtype=x.dtype) * 2.5), lambda x: Grid(x.shape, [2.5] * 20), (x._replace(kind="given"),), backward=False, spreads=False)
-    yield Case("a part assigned", (copied(_assign),), lambda x: made((4, 5), lambda i: 1.5 if i[0] == 1 else x[(i[0], i[1] - 1)] * 2.0 if i[0] == 3 and i[1] > 0 else x[i]), (x,), spreads=False, twice=False)
+    yield Case(
+        "slice_scatter",
+        (
+            lambda x, y: torch.slice_scatter(x, y, 1, 1, 5, 2),
+            lambda x, y: x.slice_scatter(y, dim=1, start=1, end=5, step=2),
+        ),
+        lambda x, y: made((4, 5), lambda i: y[i[0], i[1] // 2] if i[1] in (1, 3) else x[i]),
+        (x, z),
+        spreads=False,
+    )
+    yield Case(
+        "diagonal_scatter",
+        (lambda x, y: torch.diagonal_scatter(x, y, 1), lambda x, y: x.diagonal_scatter(y, offset=1)),
+        lambda x, y: made((4, 5), lambda i: y.flat[i[0]] if i[1] == i[0] + 1 else x[i]),
+        (x, y),
+        spreads=False,
+    )
+    yield Case(
+        "fill_diagonal_",
+        (copied(lambda x: x.fill_diagonal_(2.5)),),
+        lambda x: made((4, 5), lambda i: 2.5 if i[0] == i[1] else x[i]),
+        (x._replace(kind="given"),),
+        backward=False,
+        spreads=False,
+    )
+    yield Case(
+        "zero_",
+        (copied(lambda x: x.zero_()), lambda x: torch.zeros_like(x), lambda x: x.new_zeros(4, 5)),
+        lambda x: Grid(x.shape, [0.0] * 20),
+        (x._replace(kind="given"),),
+        backward=False,
+        spreads=False,
+    )
+    yield Case(
+        "fill",
+        (
+            lambda x: torch.fill(x, 2.5),
+            copied(lambda x: x.fill_(2.5)),
+            lambda x: torch.full_like(x, 2.5),
+            lambda x: x.new_full((4, 5), 2.5),
+            lambda x: x.new_ones(4, 5) * 2.5,
+            lambda x: torch.full((4, 5), 2.5, dtype=x.dtype),
+            lambda x: torch.ones(4, 5, dtype=x.dtype) * 2.5,
+        ),
+        lambda x: Grid(x.shape, [2.5] * 20),
+        (x._replace(kind="given"),),
+        backward=False,
+        spreads=False,
+    )
+    yield Case(
+        "a part assigned",
+        (copied(_assign),),
+        lambda x: made(
+            (4, 5), lambda i: 1.5 if i[0] == 1 else x[(i[0], i[1] - 1)] * 2.0 if i[0] == 3 and i[1] > 0 else x[i]
+        ),
+        (x,),
+        spreads=False,
+        twice=False,
+    )
 
 
 def _assign(x: Any) -> Any:
@@ -131,26 +259,92 @@ def _assign(x: Any) -> Any:
 def joins() -> Iterator[Case]:
     """Several as one."""
     two, three = (real(2, 3), real(2, 3, seed=2)), (real(3), real(2, seed=2))
-    stack = lambda dim: lambda x, y: made([*x.shape[:dim], 2, *x.shape[dim:]], lambda i: (y if i[dim] else x)[i[:dim] + i[dim + 1 :]])  # noqa: E731
-    cat = lambda dim: lambda x, y: made([one * (2 if at == dim else 1) for at, one in enumerate(x.shape)], lambda i: (x if i[dim] < x.shape[dim] else y)[tuple(one % x.shape[at] if at == dim else one for at, one in enumerate(i))])  # noqa: E731
+    stack = lambda dim: (
+        lambda x, y: made([*x.shape[:dim], 2, *x.shape[dim:]], lambda i: (y if i[dim] else x)[i[:dim] + i[dim + 1 :]])
+    )
+    cat = lambda dim: (
+        lambda x, y: made(
+            [one * (2 if at == dim else 1) for at, one in enumerate(x.shape)],
+            lambda i: (x if i[dim] < x.shape[dim] else y)[
+                tuple(one % x.shape[at] if at == dim else one for at, one in enumerate(i))
+            ],
+        )
+    )
     for dim in (0, 1):
-        yield Case("cat over " + str(dim) + " (all names)", tuple(lambda x, y, c=c, d=dim: c([x, y], d) for c in (torch.cat, torch.concat, torch.concatenate)), cat(dim), two)
-        yield Case("stack over " + str(dim) + " (all)", (lambda x, y, d=dim: torch.stack((x, y), d), lambda x, y, d=dim: torch.stack((x, y), dim=d - 3)), stack(dim), two)
-    for name, reference in (("hstack", cat(1)), ("vstack", cat(0)), ("row_stack", cat(0)), ("dstack", stack(2)), ("column_stack", cat(1))):
+        yield Case(
+            "cat over " + str(dim) + " (all names)",
+            tuple(lambda x, y, c=c, d=dim: c([x, y], d) for c in (torch.cat, torch.concat, torch.concatenate)),
+            cat(dim),
+            two,
+        )
+        yield Case(
+            "stack over " + str(dim) + " (all)",
+            (lambda x, y, d=dim: torch.stack((x, y), d), lambda x, y, d=dim: torch.stack((x, y), dim=d - 3)),
+            stack(dim),
+            two,
+        )
+    for name, reference in (
+        ("hstack", cat(1)),
+        ("vstack", cat(0)),
+        ("row_stack", cat(0)),
+        ("dstack", stack(2)),
+        ("column_stack", cat(1)),
+    ):
         if hasattr(torch, name):
             yield Case(name, (lambda x, y, n=name: getattr(torch, n)((x, y)),), reference, two)
-    yield Case("cat with an empty one", (lambda x, y: torch.cat([x, y[:0], y]), lambda x, y: torch.cat([x, y.new_empty(0, 3), y])), cat(0), two)
-    yield Case("block_diag", (torch.block_diag,), lambda x, y: made((4, 6), lambda i: x[i] if i[0] < 2 and i[1] < 3 else y[i[0] - 2, i[1] - 3] if i[0] > 1 and i[1] > 2 else 0.0), two)
-    yield Case("cartesian_prod", (torch.cartesian_prod,), lambda x, y: Grid((6, 2), [one for pair in itertools.product(x.flat, y.flat) for one in pair]), three)
-    yield Case("combinations", (lambda x: torch.combinations(x, 2), lambda x: torch.combinations(x)), lambda x: Grid((3, 2), [one for pair in itertools.combinations(x.flat, 2) for one in pair]), three[:1])
-    yield Case("combinations (with_replacement)", (lambda x: torch.combinations(x, 2, True),), lambda x: Grid((6, 2), [one for pair in itertools.combinations_with_replacement(x.flat, 2) for one in pair]), three[:1])
+    yield Case(
+        "cat with an empty one",
+        (lambda x, y: torch.cat([x, y[:0], y]), lambda x, y: torch.cat([x, y.new_empty(0, 3), y])),
+        cat(0),
+        two,
+    )
+    yield Case(
+        "block_diag",
+        (torch.block_diag,),
+        lambda x, y: made(
+            (4, 6), lambda i: x[i] if i[0] < 2 and i[1] < 3 else y[i[0] - 2, i[1] - 3] if i[0] > 1 and i[1] > 2 else 0.0
+        ),
+        two,
+    )
+    yield Case(
+        "cartesian_prod",
+        (torch.cartesian_prod,),
+        lambda x, y: Grid((6, 2), [one for pair in itertools.product(x.flat, y.flat) for one in pair]),
+        three,
+    )
+    yield Case(
+        "combinations",
+        (lambda x: torch.combinations(x, 2), lambda x: torch.combinations(x)),
+        lambda x: Grid((3, 2), [one for pair in itertools.combinations(x.flat, 2) for one in pair]),
+        three[:1],
+    )
+    yield Case(
+        "combinations (with_replacement)",
+        (lambda x: torch.combinations(x, 2, True),),
+        lambda x: Grid((6, 2), [one for pair in itertools.combinations_with_replacement(x.flat, 2) for one in pair]),
+        three[:1],
+    )
     for indexing in ("ij", "xy"):
         shape = (3, 2) if indexing == "ij" else (2, 3)
         yield Case("meshgrid (" + indexing + ")", (lambda x, y, n=indexing: torch.meshgrid(x, y, indexing=n), lambda x, y, n=indexing: torch.meshgrid([x, y], indexing=n)),
                    lambda x, y, s=shape, n=indexing: (made(s, lambda i: x.flat[i[0] if n == "ij" else i[1]]), made(s, lambda i: y.flat[i[1] if n == "ij" else i[0]])), three, twice=False)  # fmt: skip
-    yield Case("kron", (torch.kron, lambda x, y: x.kron(y)), lambda x, y: made((4, 9), lambda i: x[i[0] // 2, i[1] // 3] * y[i[0] % 2, i[1] % 3]), two, factor=2.0)
-    for name, value, size in (("constant", 0.5, 1), ("constant", 0.0, 2)):
-        yield Case("pad by " + str(value) + ", " + str(size), (lambda x, _y, v=value, s=size: torch.nn.functional.pad(x, (s, 1, 0, s), value=v),), lambda x, _y, v=value, s=size: made((2 + s, 4 + s), lambda i: x[i[0], i[1] - s] if i[0] < 2 and 0 <= i[1] - s < 3 else v), two, spreads=False)
+    yield Case(
+        "kron",
+        (torch.kron, lambda x, y: x.kron(y)),
+        lambda x, y: made((4, 9), lambda i: x[i[0] // 2, i[1] // 3] * y[i[0] % 2, i[1] % 3]),
+        two,
+        factor=2.0,
+    )
+    for _name, value, size in (("constant", 0.5, 1), ("constant", 0.0, 2)):
+        yield Case(
+            "pad by " + str(value) + ", " + str(size),
+            (lambda x, _y, v=value, s=size: torch.nn.functional.pad(x, (s, 1, 0, s), value=v),),
+            lambda x, _y, v=value, s=size: made(
+                (2 + s, 4 + s), lambda i: x[i[0], i[1] - s] if i[0] < 2 and 0 <= i[1] - s < 3 else v
+            ),
+            two,
+            spreads=False,
+        )
 
 
 _AT = literal([1, 0, 2, 2, 1, 1], (2, 3), "int64")
@@ -164,21 +358,108 @@ def places() -> Iterator[Case]:
     x, y = real(3, 4), real(2, 3, seed=2)
     at = literal([2, 0, 2], kind="int64")
     rows, columns = real(3, 4, seed=2), real(3, 3, seed=2)
-    added: Callable[..., Any] = lambda x, at, y, a=1.0: made(x.shape, lambda i: x[i] + tape.total([y[n, i[1]] * a for n, one in enumerate(at.flat) if one == i[0]]))  # noqa: E731
-    yield Case("index_add (all)", (lambda x, a, y: torch.index_add(x, 0, a, y), lambda x, a, y: torch.clone(x).index_add_(0, a, y)), added, (x, at, rows), factor=4.0)
-    yield Case("index_add (alpha)", (lambda x, a, y: torch.index_add(x, 0, a, y, alpha=2.5), lambda x, a, y: torch.clone(x).index_add_(0, a, y, alpha=2.5), lambda x, a, y: x.index_add(0, a, y, alpha=2.5)), lambda x, a, y: added(x, a, y, 2.5), (x, at, rows), factor=4.0)
-    yield Case("index_add of columns", (lambda x, a, y: torch.index_add(x, 1, a, y),), lambda x, at, y: made(x.shape, lambda i: x[i] + tape.total([y[i[0], n] for n, one in enumerate(at.flat) if one == i[1]])), (x, at, columns), factor=4.0)
+    added: Callable[..., Any] = lambda x, at, y, a=1.0: made(
+        x.shape, lambda i: x[i] + tape.total([y[n, i[1]] * a for n, one in enumerate(at.flat) if one == i[0]])
+    )
+    yield Case(
+        "index_add (all)",
+        (lambda x, a, y: torch.index_add(x, 0, a, y), lambda x, a, y: torch.clone(x).index_add_(0, a, y)),
+        added,
+        (x, at, rows),
+        factor=4.0,
+    )
+    yield Case(
+        "index_add (alpha)",
+        (
+            lambda x, a, y: torch.index_add(x, 0, a, y, alpha=2.5),
+            lambda x, a, y: torch.clone(x).index_add_(0, a, y, alpha=2.5),
+            lambda x, a, y: x.index_add(0, a, y, alpha=2.5),
+        ),
+        lambda x, a, y: added(x, a, y, 2.5),
+        (x, at, rows),
+        factor=4.0,
+    )
+    yield Case(
+        "index_add of columns",
+        (lambda x, a, y: torch.index_add(x, 1, a, y),),
+        lambda x, at, y: made(
+            x.shape, lambda i: x[i] + tape.total([y[i[0], n] for n, one in enumerate(at.flat) if one == i[1]])
+        ),
+        (x, at, columns),
+        factor=4.0,
+    )
     once = literal([2, 0], kind="int64")
-    yield Case("index_copy (all)", (lambda x, a, y: torch.index_copy(x, 0, a, y), lambda x, a, y: torch.clone(x).index_copy_(0, a, y), lambda x, a, y: x.index_copy(0, a, y)), lambda x, _a, y: made(x.shape, lambda i: x[i] if i[0] == 1 else y[(2, 0).index(i[0]), i[1]]), (x, once, real(2, 4, seed=2)), spreads=False)
-    yield Case("index_copy of columns", (lambda x, a, y: torch.index_copy(x, 1, a, y),), lambda x, _a, y: made(x.shape, lambda i: x[i] if i[1] not in (0, 2) else y[i[0], (2, 0).index(i[1])]), (x, once, real(3, 2, seed=2)), spreads=False)
-    yield Case("index_fill", (lambda x, a: torch.index_fill(x, 1, a, 2.5), lambda x, a: torch.clone(x).index_fill_(1, a, 2.5), lambda x, a: x.index_fill(1, a, 2.5)), lambda x, _a: made(x.shape, lambda i: 2.5 if i[1] in (0, 2) else x[i]), (x, once), spreads=False)
-    yield Case("index_select of columns", (lambda x, a: torch.index_select(x, 1, a), lambda x, a: x.index_select(1, a), lambda x, a: torch.take_along_dim(x, a[None].expand(3, 3), 1)), lambda x, a: made((3, 3), lambda i: x[i[0], int(a.flat[i[1]])]), (x, at))
-    yield Case("gather (all)", (lambda x, a: torch.gather(x, 1, a), lambda x, a: x.gather(1, a), lambda x, a: x.take_along_dim(a, dim=1)), lambda x, a: made((3, 2), lambda i: x[i[0], int(a[i])]), (x, literal([1, 0, 2, 2, 1, 3], (3, 2), "int64")))
-    yield Case("take (all)", (torch.take, torch.Tensor.take, lambda x, a: torch.take_along_dim(x, a)), lambda x, a: Grid((3,), [x.flat[int(one)] for one in a.flat]), (x, literal([11, 0, 11], kind="int64")))
+    yield Case(
+        "index_copy (all)",
+        (
+            lambda x, a, y: torch.index_copy(x, 0, a, y),
+            lambda x, a, y: torch.clone(x).index_copy_(0, a, y),
+            lambda x, a, y: x.index_copy(0, a, y),
+        ),
+        lambda x, _a, y: made(x.shape, lambda i: x[i] if i[0] == 1 else y[(2, 0).index(i[0]), i[1]]),
+        (x, once, real(2, 4, seed=2)),
+        spreads=False,
+    )
+    yield Case(
+        "index_copy of columns",
+        (lambda x, a, y: torch.index_copy(x, 1, a, y),),
+        lambda x, _a, y: made(x.shape, lambda i: x[i] if i[1] not in (0, 2) else y[i[0], (2, 0).index(i[1])]),
+        (x, once, real(3, 2, seed=2)),
+        spreads=False,
+    )
+    yield Case(
+        "index_fill",
+        (
+            lambda x, a: torch.index_fill(x, 1, a, 2.5),
+            lambda x, a: torch.clone(x).index_fill_(1, a, 2.5),
+            lambda x, a: x.index_fill(1, a, 2.5),
+        ),
+        lambda x, _a: made(x.shape, lambda i: 2.5 if i[1] in (0, 2) else x[i]),
+        (x, once),
+        spreads=False,
+    )
+    yield Case(
+        "index_select of columns",
+        (
+            lambda x, a: torch.index_select(x, 1, a),
+            lambda x, a: x.index_select(1, a),
+            lambda x, a: torch.take_along_dim(x, a[None].expand(3, 3), 1),
+        ),
+        lambda x, a: made((3, 3), lambda i: x[i[0], int(a.flat[i[1]])]),
+        (x, at),
+    )
+    yield Case(
+        "gather (all)",
+        (lambda x, a: torch.gather(x, 1, a), lambda x, a: x.gather(1, a), lambda x, a: x.take_along_dim(a, dim=1)),
+        lambda x, a: made((3, 2), lambda i: x[i[0], int(a[i])]),
+        (x, literal([1, 0, 2, 2, 1, 3], (3, 2), "int64")),
+    )
+    yield Case(
+        "take (all)",
+        (torch.take, torch.Tensor.take, lambda x, a: torch.take_along_dim(x, a)),
+        lambda x, a: Grid((3,), [x.flat[int(one)] for one in a.flat]),
+        (x, literal([11, 0, 11], kind="int64")),
+    )
     flat = literal([11, 0, 5], kind="int64")
-    yield Case("put", (lambda x, a, y: torch.put(x, a, y), lambda x, a, y: torch.clone(x).put_(a, y)), lambda x, a, y: Grid(x.shape, [y.flat[a.flat.index(n)] if n in a.flat else one for n, one in enumerate(x.flat)]), (x, flat, real(3, seed=2)), spreads=False)
+    yield Case(
+        "put",
+        (lambda x, a, y: torch.put(x, a, y), lambda x, a, y: torch.clone(x).put_(a, y)),
+        lambda x, a, y: Grid(
+            x.shape, [y.flat[a.flat.index(n)] if n in a.flat else one for n, one in enumerate(x.flat)]
+        ),
+        (x, flat, real(3, seed=2)),
+        spreads=False,
+    )
     twice = literal([11, 0, 11], kind="int64")
-    yield Case("put (accumulate)", (lambda x, a, y: torch.put(x, a, y, accumulate=True), lambda x, a, y: torch.clone(x).put_(a, y, True)), lambda x, a, y: Grid(x.shape, [one + tape.total([b for p, b in zip(a.flat, y.flat) if p == n]) for n, one in enumerate(x.flat)]), (x, twice, real(3, seed=2)), factor=2.0)
+    yield Case(
+        "put (accumulate)",
+        (lambda x, a, y: torch.put(x, a, y, accumulate=True), lambda x, a, y: torch.clone(x).put_(a, y, True)),
+        lambda x, a, y: Grid(
+            x.shape, [one + tape.total([b for p, b in zip(a.flat, y.flat) if p == n]) for n, one in enumerate(x.flat)]
+        ),
+        (x, twice, real(3, seed=2)),
+        factor=2.0,
+    )
     yield from _scattered(x, y)
     yield from _masked()
     yield from _by_index(x)
@@ -187,31 +468,132 @@ def places() -> Iterator[Case]:
 def _scattered(x: Input, y: Input) -> Iterator[Case]:
     """Rows of places that may be equal."""
     for dim in (0, 1):
-        pick = lambda x, at, y, i, d=dim: [y[p] for p in at.indices() if (int(at[p]) == i[d] and p[1 - d] == i[1 - d])]  # noqa: E731
+        pick = lambda x, at, y, i, d=dim: [y[p] for p in at.indices() if (int(at[p]) == i[d] and p[1 - d] == i[1 - d])]
         told: tuple[Any, ...] = (x, _AT, y)
-        add = lambda x, at, y, k=pick: made(x.shape, lambda i: x[i] + tape.total(k(x, at, y, i)))  # noqa: E731
-        yield Case("scatter_add over dimension " + str(dim), (lambda x, a, y, d=dim: torch.scatter_add(x, d, a, y), lambda x, a, y, d=dim: torch.clone(x).scatter_add_(d, a, y), lambda x, a, y, d=dim: torch.scatter(x, d, a, y, reduce="add") if not torch.is_grad_enabled() else torch.scatter_add(x, d, a, y)), add, told, factor=4.0)
-        for how, function in (("sum", tape.total), ("prod", _product), ("mean", lambda several: tape.total(several) * (1 / len(several))), ("amax", lambda s: max(s, key=tape.plain)), ("amin", lambda s: min(s, key=tape.plain))):
+        add = lambda x, at, y, k=pick: made(x.shape, lambda i: x[i] + tape.total(k(x, at, y, i)))
+        yield Case(
+            "scatter_add over dimension " + str(dim),
+            (
+                lambda x, a, y, d=dim: torch.scatter_add(x, d, a, y),
+                lambda x, a, y, d=dim: torch.clone(x).scatter_add_(d, a, y),
+                lambda x, a, y, d=dim: (
+                    torch.scatter(x, d, a, y, reduce="add")
+                    if not torch.is_grad_enabled()
+                    else torch.scatter_add(x, d, a, y)
+                ),
+            ),
+            add,
+            told,
+            factor=4.0,
+        )
+        for how, function in (
+            ("sum", tape.total),
+            ("prod", _product),
+            ("mean", lambda several: tape.total(several) * (1 / len(several))),
+            ("amax", lambda s: max(s, key=tape.plain)),
+            ("amin", lambda s: min(s, key=tape.plain)),
+        ):
             told = (distinct(3, 4), _AT, _BETWEEN)
             for own in (True, False):
-                reduce = lambda x, at, y, k=pick, f=function, o=own: made(x.shape, lambda i: f([*([x[i]] if o else []), *k(x, at, y, i)]) if k(x, at, y, i) else x[i])  # noqa: E731
-                calls = (lambda x, a, y, d=dim, h=how, o=own: torch.scatter_reduce(x, d, a, y, h, include_self=o), lambda x, a, y, d=dim, h=how, o=own: torch.clone(x).scatter_reduce_(d, a, y, reduce=h, include_self=o))
-                yield Case("scatter_reduce (" + how + (", include_self" if own else "") + ") over dimension " + str(dim), calls, reduce, told, factor=6.0, few=True, spreads=False, twice=False)
-        once = literal([1, 0, 2, 2, 1, 0], (2, 3), "int64") if dim == 0 else literal([1, 0, 2, 2, 3, 1], (2, 3), "int64")
-        write = lambda x, at, y, k=pick: made(x.shape, lambda i: (k(x, at, y, i) or [x[i]])[0])  # noqa: E731
-        yield Case("scatter over dimension " + str(dim), (lambda x, a, y, d=dim: torch.scatter(x, d, a, y), lambda x, a, y, d=dim: torch.clone(x).scatter_(d, a, y), lambda x, a, y, d=dim: x.scatter(d, a, src=y)), write, (x, once, y), spreads=False)
-        yield Case("scatter of a number over dimension " + str(dim), (lambda x, a, d=dim: torch.scatter(x, d, a, 2.5), lambda x, a, d=dim: torch.clone(x).scatter_(d, a, value=2.5)), lambda x, at, k=pick: made(x.shape, lambda i: 2.5 if k(x, at, Grid((2, 3), [1.0] * 6), i) else x[i]), (x, once), spreads=False)
+                reduce = lambda x, at, y, k=pick, f=function, o=own: made(
+                    x.shape, lambda i: f([*([x[i]] if o else []), *k(x, at, y, i)]) if k(x, at, y, i) else x[i]
+                )
+                calls = (
+                    lambda x, a, y, d=dim, h=how, o=own: torch.scatter_reduce(x, d, a, y, h, include_self=o),
+                    lambda x, a, y, d=dim, h=how, o=own: torch.clone(x).scatter_reduce_(
+                        d, a, y, reduce=h, include_self=o
+                    ),
+                )
+                yield Case(
+                    "scatter_reduce (" + how + (", include_self" if own else "") + ") over dimension " + str(dim),
+                    calls,
+                    reduce,
+                    told,
+                    factor=6.0,
+                    few=True,
+                    spreads=False,
+                    twice=False,
+                )
+        once = (
+            literal([1, 0, 2, 2, 1, 0], (2, 3), "int64") if dim == 0 else literal([1, 0, 2, 2, 3, 1], (2, 3), "int64")
+        )
+        write = lambda x, at, y, k=pick: made(x.shape, lambda i: (k(x, at, y, i) or [x[i]])[0])
+        yield Case(
+            "scatter over dimension " + str(dim),
+            (
+                lambda x, a, y, d=dim: torch.scatter(x, d, a, y),
+                lambda x, a, y, d=dim: torch.clone(x).scatter_(d, a, y),
+                lambda x, a, y, d=dim: x.scatter(d, a, src=y),
+            ),
+            write,
+            (x, once, y),
+            spreads=False,
+        )
+        yield Case(
+            "scatter of a number over dimension " + str(dim),
+            (
+                lambda x, a, d=dim: torch.scatter(x, d, a, 2.5),
+                lambda x, a, d=dim: torch.clone(x).scatter_(d, a, value=2.5),
+            ),
+            lambda x, at, k=pick: made(x.shape, lambda i: 2.5 if k(x, at, Grid((2, 3), [1.0] * 6), i) else x[i]),
+            (x, once),
+            spreads=False,
+        )
     rows, at = real(3, 4, seed=2), literal([2, 0, 2], kind="int64")
-    for how, function in (("prod", _product), ("mean", lambda s: tape.total(s) * (1 / len(s))), ("amax", lambda s: max(s, key=tape.plain)), ("amin", lambda s: min(s, key=tape.plain))):
+    for how, function in (
+        ("prod", _product),
+        ("mean", lambda s: tape.total(s) * (1 / len(s))),
+        ("amax", lambda s: max(s, key=tape.plain)),
+        ("amin", lambda s: min(s, key=tape.plain)),
+    ):
         for own in (True, False):
-            reduce = lambda x, at, y, f=function, o=own: made(x.shape, lambda i: f([*([x[i]] if o else []), *[y[n, i[1]] for n, one in enumerate(at.flat) if one == i[0]]]) if i[0] in at.flat else x[i])  # noqa: E731
-            yield Case("index_reduce (" + how + (", include_self" if own else "") + ")", (lambda x, a, y, h=how, o=own: x.index_reduce(0, a, y, h, include_self=o), lambda x, a, y, h=how, o=own: torch.clone(x).index_reduce_(0, a, y, h, include_self=o)), reduce, (x, at, rows), factor=6.0, few=True, optional=True, spreads=False, twice=False)
+            reduce = lambda x, at, y, f=function, o=own: made(
+                x.shape,
+                lambda i: (
+                    f([*([x[i]] if o else []), *[y[n, i[1]] for n, one in enumerate(at.flat) if one == i[0]]])
+                    if i[0] in at.flat
+                    else x[i]
+                ),
+            )
+            yield Case(
+                "index_reduce (" + how + (", include_self" if own else "") + ")",
+                (
+                    lambda x, a, y, h=how, o=own: x.index_reduce(0, a, y, h, include_self=o),
+                    lambda x, a, y, h=how, o=own: torch.clone(x).index_reduce_(0, a, y, h, include_self=o),
+                ),
+                reduce,
+                (x, at, rows),
+                factor=6.0,
+                few=True,
+                optional=True,
+                spreads=False,
+                twice=False,
+            )
     if hasattr(torch, "segment_reduce"):
         told, sizes = real(6, 2), literal([2, 1, 3], kind="int64")
         parts = ((0, 2), (2, 3), (3, 6))
-        for how, function in (("sum", tape.total), ("mean", lambda s: tape.total(s) * (1 / len(s))), ("prod", _product), ("max", lambda s: max(s, key=tape.plain)), ("min", lambda s: min(s, key=tape.plain))):
-            segment = lambda x, _n, f=function: made((3, 2), lambda i: f([x[r, i[1]] for r in range(*parts[i[0]])]))  # noqa: E731
-            yield Case("segment_reduce (" + how + ")", (lambda x, n, h=how: torch.segment_reduce(x, h, lengths=n), lambda x, n, h=how: torch.segment_reduce(x, h, offsets=torch.cat([n.new_zeros(1), n.cumsum(0)]))), segment, (told, sizes), factor=4.0, few=True, optional=True, spreads=False, twice=False)
+        for how, function in (
+            ("sum", tape.total),
+            ("mean", lambda s: tape.total(s) * (1 / len(s))),
+            ("prod", _product),
+            ("max", lambda s: max(s, key=tape.plain)),
+            ("min", lambda s: min(s, key=tape.plain)),
+        ):
+            segment = lambda x, _n, f=function: made((3, 2), lambda i: f([x[r, i[1]] for r in range(*parts[i[0]])]))
+            yield Case(
+                "segment_reduce (" + how + ")",
+                (
+                    lambda x, n, h=how: torch.segment_reduce(x, h, lengths=n),
+                    lambda x, n, h=how: torch.segment_reduce(x, h, offsets=torch.cat([n.new_zeros(1), n.cumsum(0)])),
+                ),
+                segment,
+                (told, sizes),
+                factor=4.0,
+                few=True,
+                optional=True,
+                spreads=False,
+                twice=False,
+            )
 
 
 def _product(several: list[Any]) -> Any:
@@ -223,21 +605,79 @@ def _product(several: list[Any]) -> Any:
 
 def _masked() -> Iterator[Case]:
     x, mask = real(3, 4), Input(Grid((3, 4), [at % 3 != 1 for at in range(12)]), "mask")
-    kept = lambda x, m: Grid((8,), [one for one, true in zip(x.flat, m.flat) if true])  # noqa: E731
-    yield Case("masked_select (all)", (torch.masked_select, torch.Tensor.masked_select, lambda x, m: x[m]), kept, (x, mask))
-    yield Case("masked_fill (all)", (*forms("masked_fill", 2.5), lambda x, m: torch.where(m, 2.5, x), lambda x, m: x.masked_fill(m, torch.tensor(2.5, dtype=x.dtype, device=x.device))), lambda x, m: Grid(x.shape, [2.5 if true else one for one, true in zip(x.flat, m.flat)]), (x, mask), spreads=False)
+    kept = lambda x, m: Grid((8,), [one for one, true in zip(x.flat, m.flat) if true])
+    yield Case(
+        "masked_select (all)", (torch.masked_select, torch.Tensor.masked_select, lambda x, m: x[m]), kept, (x, mask)
+    )
+    yield Case(
+        "masked_fill (all)",
+        (
+            *forms("masked_fill", 2.5),
+            lambda x, m: torch.where(m, 2.5, x),
+            lambda x, m: x.masked_fill(m, torch.tensor(2.5, dtype=x.dtype, device=x.device)),
+        ),
+        lambda x, m: Grid(x.shape, [2.5 if true else one for one, true in zip(x.flat, m.flat)]),
+        (x, mask),
+        spreads=False,
+    )
 
     def put(x: Grid, m: Grid, y: Grid) -> Grid:
         source = iter(y.flat)
         return Grid(x.shape, [next(source) if true else one for one, true in zip(x.flat, m.flat)])
 
     yield Case("masked_scatter", forms("masked_scatter"), put, (x, mask, real(8, seed=2)), spreads=False)
-    yield Case("where (all)", (torch.where, lambda m, x, y: x.where(m, y)), lambda m, x, y: Grid(x.shape, [a if true else b for true, a, b in zip(m.flat, x.flat, y.flat)]), (mask, x, real(3, 4, seed=2)), spreads=False)
-    yield Case("where's places", (lambda m: torch.stack(torch.where(m), 1), torch.argwhere, torch.nonzero, lambda m: torch.stack(torch.nonzero(m, as_tuple=True), 1)), lambda m: Grid((8, 2), [float(one) for at in m.indices() if m[at] for one in at]), (mask,), ("bool",), backward=False)
-    yield Case("masked assignment", (lambda x, m: _written(x, m, 2.5),), lambda x, m: Grid(x.shape, [2.5 if true else one for one, true in zip(x.flat, m.flat)]), (x, mask), spreads=False)
-    yield Case("one_hot (all)", (lambda a: torch.nn.functional.one_hot(a, 4), lambda a: torch.nn.functional.one_hot(a, num_classes=4)), lambda a: made((3, 4), lambda i: int(a.flat[i[0]] == i[1])), (literal([2, 0, 3], kind="int64"),), ("int64",), backward=False)
-    yield Case("one_hot (classes found)", (torch.nn.functional.one_hot,), lambda a: made((3, 4), lambda i: int(a.flat[i[0]] == i[1])), (literal([2, 0, 3], kind="int64"),), ("int64",), backward=False)
-    yield Case("unravel_index", (lambda a: torch.stack(torch.unravel_index(a, (3, 4)), 1),), lambda a: Grid((3, 2), [one for n in a.flat for one in divmod(n, 4)]), (literal([5, 0, 11], kind="int64"),), ("int64",), backward=False, optional=True)
+    yield Case(
+        "where (all)",
+        (torch.where, lambda m, x, y: x.where(m, y)),
+        lambda m, x, y: Grid(x.shape, [a if true else b for true, a, b in zip(m.flat, x.flat, y.flat)]),
+        (mask, x, real(3, 4, seed=2)),
+        spreads=False,
+    )
+    yield Case(
+        "where's places",
+        (
+            lambda m: torch.stack(torch.where(m), 1),
+            torch.argwhere,
+            torch.nonzero,
+            lambda m: torch.stack(torch.nonzero(m, as_tuple=True), 1),
+        ),
+        lambda m: Grid((8, 2), [float(one) for at in m.indices() if m[at] for one in at]),
+        (mask,),
+        ("bool",),
+        backward=False,
+    )
+    yield Case(
+        "masked assignment",
+        (lambda x, m: _written(x, m, 2.5),),
+        lambda x, m: Grid(x.shape, [2.5 if true else one for one, true in zip(x.flat, m.flat)]),
+        (x, mask),
+        spreads=False,
+    )
+    yield Case(
+        "one_hot (all)",
+        (lambda a: torch.nn.functional.one_hot(a, 4), lambda a: torch.nn.functional.one_hot(a, num_classes=4)),
+        lambda a: made((3, 4), lambda i: int(a.flat[i[0]] == i[1])),
+        (literal([2, 0, 3], kind="int64"),),
+        ("int64",),
+        backward=False,
+    )
+    yield Case(
+        "one_hot (classes found)",
+        (torch.nn.functional.one_hot,),
+        lambda a: made((3, 4), lambda i: int(a.flat[i[0]] == i[1])),
+        (literal([2, 0, 3], kind="int64"),),
+        ("int64",),
+        backward=False,
+    )
+    yield Case(
+        "unravel_index",
+        (lambda a: torch.stack(torch.unravel_index(a, (3, 4)), 1),),
+        lambda a: Grid((3, 2), [one for n in a.flat for one in divmod(n, 4)]),
+        (literal([5, 0, 11], kind="int64"),),
+        ("int64",),
+        backward=False,
+        optional=True,
+    )
 
 
 def _written(x: Any, mask: Any, value: float) -> Any:
@@ -249,14 +689,49 @@ def _written(x: Any, mask: Any, value: float) -> Any:
 def _by_index(x: Input) -> Iterator[Case]:
     r, c = literal([2, 0, 2], kind="int64"), literal([3, 1, 0], kind="int64")
     y = real(3, seed=2)
-    last = lambda x, r, c, y: made(x.shape, lambda i: next((v for a, b, v in zip(r.flat, c.flat, y.flat) if (a, b) == i), x[i]))  # noqa: E731
-    yield Case("index_put (two)", (lambda x, r, c, y: torch.index_put(x, (r, c), y), lambda x, r, c, y: torch.clone(x).index_put_((r, c), y), lambda x, r, c, y: x.index_put((r, c), y)), last, (x, r, c, y), spreads=False)
+    last = lambda x, r, c, y: made(
+        x.shape, lambda i: next((v for a, b, v in zip(r.flat, c.flat, y.flat) if (a, b) == i), x[i])
+    )
+    yield Case(
+        "index_put (two)",
+        (
+            lambda x, r, c, y: torch.index_put(x, (r, c), y),
+            lambda x, r, c, y: torch.clone(x).index_put_((r, c), y),
+            lambda x, r, c, y: x.index_put((r, c), y),
+        ),
+        last,
+        (x, r, c, y),
+        spreads=False,
+    )
     same = literal([3, 1, 3], kind="int64")
-    added = lambda x, r, c, y: made(x.shape, lambda i: x[i] + tape.total([v for a, b, v in zip(r.flat, c.flat, y.flat) if (a, b) == i]))  # noqa: E731
-    yield Case("index_put (two, accumulate)", (lambda x, r, c, y: torch.index_put(x, (r, c), y, True), lambda x, r, c, y: torch.clone(x).index_put_((r, c), y, accumulate=True)), added, (x, r, same, y), factor=2.0)
-    yield Case("index by a column and a row", (lambda x, r, c: x[r[:, None], c],), lambda x, r, c: made((3, 3), lambda i: x[int(r.flat[i[0]]), int(c.flat[i[1]])]), (x, r, c))
-    yield Case("index by a list", (lambda x: x[[2, 0]], lambda x: x[torch.tensor([True, False, True], device=x.device)].flip(0)), lambda x: made((2, 4), lambda i: x[(2, 0)[i[0]], i[1]]), (x,))
-    yield Case("index that is negative", (lambda x: x[-1], lambda x: x[-1, ...]), lambda x: Grid((4,), x.flat[-4:]), (x,))
+    added = lambda x, r, c, y: made(
+        x.shape, lambda i: x[i] + tape.total([v for a, b, v in zip(r.flat, c.flat, y.flat) if (a, b) == i])
+    )
+    yield Case(
+        "index_put (two, accumulate)",
+        (
+            lambda x, r, c, y: torch.index_put(x, (r, c), y, True),
+            lambda x, r, c, y: torch.clone(x).index_put_((r, c), y, accumulate=True),
+        ),
+        added,
+        (x, r, same, y),
+        factor=2.0,
+    )
+    yield Case(
+        "index by a column and a row",
+        (lambda x, r, c: x[r[:, None], c],),
+        lambda x, r, c: made((3, 3), lambda i: x[int(r.flat[i[0]]), int(c.flat[i[1]])]),
+        (x, r, c),
+    )
+    yield Case(
+        "index by a list",
+        (lambda x: x[[2, 0]], lambda x: x[torch.tensor([True, False, True], device=x.device)].flip(0)),
+        lambda x: made((2, 4), lambda i: x[(2, 0)[i[0]], i[1]]),
+        (x,),
+    )
+    yield Case(
+        "index that is negative", (lambda x: x[-1], lambda x: x[-1, ...]), lambda x: Grid((4,), x.flat[-4:]), (x,)
+    )
     yield Case("index with None", (lambda x: x[:, None, 1],), lambda x: Grid((3, 1), x.flat[1::4]), (x,))
 
 
@@ -272,4 +747,15 @@ def numbers() -> Iterator[Case]:
         ("vander (increasing)", lambda x: torch.vander(torch.tensor([2.0, 3], dtype=x.dtype), 3, True).flatten(), [1.0, 2, 4, 1, 3, 9]),
     )  # fmt: skip
     for name, call, values in rows:
-        yield Case(name + " of numbers", (call,), lambda *_x, v=values: Grid((len(v),), v), like, FLOATS[:2] if "vander" in name else FLOATS, backward=False, few=True, spreads=False, factor=2.0, optional=name in ("vander", "linalg.vander"))
+        yield Case(
+            name + " of numbers",
+            (call,),
+            lambda *_x, v=values: Grid((len(v),), v),
+            like,
+            FLOATS[:2] if "vander" in name else FLOATS,
+            backward=False,
+            few=True,
+            spreads=False,
+            factor=2.0,
+            optional=name in ("vander", "linalg.vander"),
+        )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any, Callable, Iterator
 
 import rigup_probe_reference as right
 import rigup_probe_reference_networks as networks
-import rigup_probe_tape as tape
 import torch
 from rigup_probe_grid import Grid, each, lanes, made
 from rigup_probe_torch_cases import Case, Input, given, real
@@ -28,7 +26,9 @@ def _attended(query: Grid, key: Grid, told: Any, name: str, mask: Any = None) ->
         weight = Grid((_WIDE, _WIDE), inward.flat[number * _WIDE * _WIDE : (number + 1) * _WIDE * _WIDE])
         flat = networks.linear(one, weight, Grid((_WIDE,), bias.flat[number * _WIDE : (number + 1) * _WIDE]))
         size = _WIDE // _HEADS
-        parts.append(made((one.shape[0], _HEADS, one.shape[1], size), lambda i, f=flat, s=size: f[i[0], i[2], i[1] * s + i[3]]))
+        parts.append(
+            made((one.shape[0], _HEADS, one.shape[1], size), lambda i, f=flat, s=size: f[i[0], i[2], i[1] * s + i[3]])
+        )
     mixed, size = networks.attention()(*parts, mask), _WIDE // _HEADS
     joined = made(query.shape, lambda i: mixed[i[0], i[2] // size, i[1], i[2] % size])
     return networks.linear(joined, told[name + ".out_proj.weight"], told[name + ".out_proj.bias"])
@@ -96,9 +96,11 @@ def layers() -> Iterator[Case]:
     args = {"dim_feedforward": _INNER, "dropout": 0.0, "layer_norm_eps": _EPS, "batch_first": True}
     causal = Grid((3, 3), [column <= row for row in range(3) for column in range(3)])
     hidden = Grid((2, 1, 1, 3), [True, True, False, True, True, True])
-    ahead: Callable[[Any], Any] = lambda x: nn.Transformer.generate_square_subsequent_mask(3, device=x.device, dtype=x.dtype)  # noqa: E731
-    ahead_true: Callable[[Any], Any] = lambda x: torch.ones(3, 3, dtype=torch.bool, device=x.device).triu(1)  # noqa: E731
-    padding: Callable[[Any], Any] = lambda x: torch.tensor([[False, False, True], [False] * 3], device=x.device)  # noqa: E731
+    ahead: Callable[[Any], Any] = lambda x: nn.Transformer.generate_square_subsequent_mask(
+        3, device=x.device, dtype=x.dtype
+    )
+    ahead_true: Callable[[Any], Any] = lambda x: torch.ones(3, 3, dtype=torch.bool, device=x.device).triu(1)
+    padding: Callable[[Any], Any] = lambda x: torch.tensor([[False, False, True], [False] * 3], device=x.device)
     rows: tuple[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]], ...] = (
         ("", {}, {}, {}), (" (norm_first)", {"norm_first": True}, {}, {"first": True}), (" (gelu)", {"activation": "gelu"}, {}, {"curve": right.gelu}),
         (" with a causal mask", {}, {"src_mask": ahead, "is_causal": True}, {"mask": causal}), (" with a mask of truths", {}, {"src_mask": ahead_true}, {"mask": causal}), (" with hidden keys", {}, {"src_key_padding_mask": padding}, {"mask": hidden}),
@@ -107,22 +109,89 @@ def layers() -> Iterator[Case]:
         module = nn.TransformerEncoderLayer(_WIDE, _HEADS, **args, **own)
         names, weights = _parameters(module)
         eval_ = nn.TransformerEncoderLayer(_WIDE, _HEADS, **args, **own).eval()
-        wanted = lambda x, *w, n=names, r=reference: encoded(x, _told(n, w), **r)  # noqa: E731
-        yield Case("TransformerEncoderLayer" + said, (_run(module, names, **more), _run(eval_, names, **more)), wanted, (x, *weights), factor=10.0, few=bool(said), spreads=False, twice=False, dtypes=_TWO if said else ("float64", "float32", "float16", "bfloat16"))
-    module = nn.TransformerEncoder(nn.TransformerEncoderLayer(_WIDE, _HEADS, **args), 2, norm=nn.LayerNorm(_WIDE, _EPS), enable_nested_tensor=False)
+        wanted = lambda x, *w, n=names, r=reference: encoded(x, _told(n, w), **r)
+        yield Case(
+            "TransformerEncoderLayer" + said,
+            (_run(module, names, **more), _run(eval_, names, **more)),
+            wanted,
+            (x, *weights),
+            factor=10.0,
+            few=bool(said),
+            spreads=False,
+            twice=False,
+            dtypes=_TWO if said else ("float64", "float32", "float16", "bfloat16"),
+        )
+    module = nn.TransformerEncoder(
+        nn.TransformerEncoderLayer(_WIDE, _HEADS, **args), 2, norm=nn.LayerNorm(_WIDE, _EPS), enable_nested_tensor=False
+    )
     names, weights = _parameters(module)
-    stacked = lambda x, *w, n=names: _normal(encoded(encoded(x, _told(n, w), "layers.0."), _told(n, w), "layers.1."), _told(n, w), "norm")  # noqa: E731
-    yield Case("TransformerEncoder", (_run(module, names),), stacked, (x, *weights), _TWO, factor=20.0, spreads=False, twice=False)
-    masked = lambda x, *w, n=names: _normal(encoded(encoded(x, _told(n, w), "layers.0.", mask=causal), _told(n, w), "layers.1.", mask=causal), _told(n, w), "norm")  # noqa: E731
-    yield Case("TransformerEncoder with a causal mask", (_run(module, names, mask=ahead, is_causal=True),), masked, (x, *weights), _TWO, factor=20.0, few=True, spreads=False, twice=False)
+    stacked = lambda x, *w, n=names: _normal(
+        encoded(encoded(x, _told(n, w), "layers.0."), _told(n, w), "layers.1."), _told(n, w), "norm"
+    )
+    yield Case(
+        "TransformerEncoder",
+        (_run(module, names),),
+        stacked,
+        (x, *weights),
+        _TWO,
+        factor=20.0,
+        spreads=False,
+        twice=False,
+    )
+    masked = lambda x, *w, n=names: _normal(
+        encoded(encoded(x, _told(n, w), "layers.0.", mask=causal), _told(n, w), "layers.1.", mask=causal),
+        _told(n, w),
+        "norm",
+    )
+    yield Case(
+        "TransformerEncoder with a causal mask",
+        (_run(module, names, mask=ahead, is_causal=True),),
+        masked,
+        (x, *weights),
+        _TWO,
+        factor=20.0,
+        few=True,
+        spreads=False,
+        twice=False,
+    )
     for first in (False, True):
         module = nn.TransformerDecoderLayer(_WIDE, _HEADS, **args, norm_first=first)
         names, weights = _parameters(module)
-        yield Case("TransformerDecoderLayer" + (" (norm_first)" if first else ""), (_run(module, names),), lambda x, m, *w, n=names, f=first: decoded(x, m, _told(n, w), first=f), (x, memory, *weights), _TWO, factor=20.0, few=first, spreads=False, twice=False)
-    yield Case("TransformerDecoderLayer with a causal mask (norm_first)", (_run(module, names, tgt_mask=ahead, tgt_is_causal=True),), lambda x, m, *w, n=names: decoded(x, m, _told(n, w), first=True, mask=causal), (x, memory, *weights), _TWO, factor=20.0, few=True, spreads=False, twice=False)
+        yield Case(
+            "TransformerDecoderLayer" + (" (norm_first)" if first else ""),
+            (_run(module, names),),
+            lambda x, m, *w, n=names, f=first: decoded(x, m, _told(n, w), first=f),
+            (x, memory, *weights),
+            _TWO,
+            factor=20.0,
+            few=first,
+            spreads=False,
+            twice=False,
+        )
+    yield Case(
+        "TransformerDecoderLayer with a causal mask (norm_first)",
+        (_run(module, names, tgt_mask=ahead, tgt_is_causal=True),),
+        lambda x, m, *w, n=names: decoded(x, m, _told(n, w), first=True, mask=causal),
+        (x, memory, *weights),
+        _TWO,
+        factor=20.0,
+        few=True,
+        spreads=False,
+        twice=False,
+    )
     module = nn.TransformerDecoder(nn.TransformerDecoderLayer(_WIDE, _HEADS, **args), 1, norm=nn.LayerNorm(_WIDE, _EPS))
     names, weights = _parameters(module)
-    yield Case("TransformerDecoder", (_run(module, names),), lambda x, m, *w, n=names: _normal(decoded(x, m, _told(n, w), "layers.0."), _told(n, w), "norm"), (x, memory, *weights), _TWO, factor=20.0, few=True, spreads=False, twice=False)
+    yield Case(
+        "TransformerDecoder",
+        (_run(module, names),),
+        lambda x, m, *w, n=names: _normal(decoded(x, m, _told(n, w), "layers.0."), _told(n, w), "norm"),
+        (x, memory, *weights),
+        _TWO,
+        factor=20.0,
+        few=True,
+        spreads=False,
+        twice=False,
+    )
     module = nn.Transformer(_WIDE, _HEADS, 1, 1, _INNER, 0.0, layer_norm_eps=_EPS, batch_first=True)
     names, weights = _parameters(module)
 
@@ -131,16 +200,35 @@ def layers() -> Iterator[Case]:
         seen = _normal(encoded(source, told, "encoder.layers.0."), told, "encoder.norm")
         return _normal(decoded(goal, seen, told, "decoder.layers.0."), told, "decoder.norm")
 
-    yield Case("Transformer", (_run(module, names),), whole, (memory, x, *weights), _TWO, factor=20.0, spreads=False, twice=False)
+    yield Case(
+        "Transformer",
+        (_run(module, names),),
+        whole,
+        (memory, x, *weights),
+        _TWO,
+        factor=20.0,
+        spreads=False,
+        twice=False,
+    )
 
 
 def cells() -> Iterator[Case]:
     """Recurrent modules by batch and by step, with a projection, with packed sequences."""
     low = {"low": -1.0, "high": 1.0, "step": 0.25}
-    kinds: tuple[tuple[str, Any, int, int], ...] = (("RNN", networks.rnn_cell, 1, 1), ("LSTM", networks.lstm_cell, 4, 2), ("GRU", networks.gru_cell, 3, 1))
+    kinds: tuple[tuple[str, Any, int, int], ...] = (
+        ("RNN", networks.rnn_cell, 1, 1),
+        ("LSTM", networks.lstm_cell, 4, 2),
+        ("GRU", networks.gru_cell, 3, 1),
+    )
     for name, cell, gates, states in kinds:
         x = real(2, 3, 4, **low)
-        told = (x, real(gates * 3, 4, seed=2, **low), real(gates * 3, 3, seed=3, **low), real(gates * 3, seed=4, **low), real(gates * 3, seed=5, **low))
+        told = (
+            x,
+            real(gates * 3, 4, seed=2, **low),
+            real(gates * 3, 3, seed=3, **low),
+            real(gates * 3, seed=4, **low),
+            real(gates * 3, seed=5, **low),
+        )
         names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
         by_step = networks.recurrent(cell, gates, states)
 
@@ -149,14 +237,71 @@ def cells() -> Iterator[Case]:
             out = f(turned, *w)
             return made((out.shape[1], out.shape[0], out.shape[2]), lambda i: out[i[1], i[0], i[2]])
 
-        first = lambda module, n=names: lambda x, *w: with_parameters(module.to(x.dtype).to(x.device), dict(zip(n, w)), (x,))[0]  # noqa: E731
-        yield Case(name + " (batch_first)", (first(getattr(nn, name)(4, 3, batch_first=True)),), by_batch, told, factor=10.0, spreads=False, twice=False)
-        yield Case(name + " by steps", (first(getattr(nn, name)(4, 3)),), by_step, told, factor=10.0, few=True, spreads=False, twice=False)
+        first = lambda module, n=names: (
+            lambda x, *w: with_parameters(module.to(x.dtype).to(x.device), dict(zip(n, w)), (x,))[0]
+        )
+        yield Case(
+            name + " (batch_first)",
+            (first(getattr(nn, name)(4, 3, batch_first=True)),),
+            by_batch,
+            told,
+            factor=10.0,
+            spreads=False,
+            twice=False,
+        )
+        yield Case(
+            name + " by steps",
+            (first(getattr(nn, name)(4, 3)),),
+            by_step,
+            told,
+            factor=10.0,
+            few=True,
+            spreads=False,
+            twice=False,
+        )
         bare = (told[0], told[1], told[2])
         none = Grid((gates * 3,), [0.0] * gates * 3)
-        yield Case(name + " (bias False)", (first(getattr(nn, name)(4, 3, bias=False), names[:2]),), lambda x, a, b, f=by_step, z=none: f(x, a, b, z, z), bare, _TWO, factor=10.0, few=True, spreads=False, twice=False)
-        packed = lambda x, *w, m=getattr(nn, name)(4, 3), n=names: nn.utils.rnn.pad_packed_sequence(with_parameters(m.to(x.dtype).to(x.device), dict(zip(n, w)), (nn.utils.rnn.pack_padded_sequence(x, torch.tensor([2, 1, 1])),))[0])[0]  # noqa: E731
-        yield Case(name + " of packed sequences", (packed,), lambda x, *w, f=by_step: (lambda out: made(out.shape, lambda i: out[i] if i[0] == 0 or i[1] == 0 else 0.0))(f(x, *w)), told, _TWO, factor=10.0, few=True, spreads=False, twice=False)
+        yield Case(
+            name + " (bias False)",
+            (first(getattr(nn, name)(4, 3, bias=False), names[:2]),),
+            lambda x, a, b, f=by_step, z=none: f(x, a, b, z, z),
+            bare,
+            _TWO,
+            factor=10.0,
+            few=True,
+            spreads=False,
+            twice=False,
+        )
+        packed = lambda x, *w, m=getattr(nn, name)(4, 3), n=names: nn.utils.rnn.pad_packed_sequence(
+            with_parameters(
+                m.to(x.dtype).to(x.device),
+                dict(zip(n, w)),
+                (nn.utils.rnn.pack_padded_sequence(x, torch.tensor([2, 1, 1])),),
+            )[0]
+        )[0]
+        yield Case(
+            name + " of packed sequences",
+            (packed,),
+            lambda x, *w, f=by_step: (lambda out: made(out.shape, lambda i: out[i] if i[0] == 0 or i[1] == 0 else 0.0))(
+                f(x, *w)
+            ),
+            told,
+            _TWO,
+            factor=10.0,
+            few=True,
+            spreads=False,
+            twice=False,
+        )
         for size in (40,):
             many = (given(1, size, 4, **low), *(one._replace(kind="given") for one in told[1:]))
-            yield Case(name + " of many sequences", (first(getattr(nn, name)(4, 3)),), by_step, many, _TWO, backward=False, factor=10.0, few=True, spreads=False)
+            yield Case(
+                name + " of many sequences",
+                (first(getattr(nn, name)(4, 3)),),
+                by_step,
+                many,
+                _TWO,
+                backward=False,
+                factor=10.0,
+                few=True,
+                spreads=False,
+            )

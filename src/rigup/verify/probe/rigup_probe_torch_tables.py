@@ -71,7 +71,10 @@ _REFUSED = ("binary_cross_entropy", "ignore_index")  # no NaN is taken, or it is
 TABLES: dict[str, Table] = {
     "elementwise": _all(
         _without(elements.elementwise, "twice", words=_OF_EQUAL),
-        sizes.ranges, sizes.small_numbers, sizes.mixed_layouts, arguments.elementwise,
+        sizes.ranges,
+        sizes.small_numbers,
+        sizes.mixed_layouts,
+        arguments.elementwise,
     ),
     "activations": _all(elements.activations, _without(arguments.activations, "twice", words=_OF_EQUAL)),
     "special-values": _without(_all(elements.special_values, orders.special_values), "spreads"),
@@ -100,7 +103,9 @@ TABLES: dict[str, Table] = {
 FURTHER: dict[str, Table] = {
     "casts": _perhaps(_all(casts.casts, casts.promotions)),
     "functions": _perhaps(_all(functions.functions, functions.pairs, functions.triples)),
-    "statistics": _perhaps(_all(statistics.reductions, statistics.quantiles, statistics.differences, statistics.counts)),
+    "statistics": _perhaps(
+        _all(statistics.reductions, statistics.quantiles, statistics.differences, statistics.counts)
+    ),
     "losses-by-all-arguments": _perhaps(_all(goals.pairs, goals.classes, goals.sequences)),
     "transformers": _perhaps(_all(transformers.layers, transformers.cells)),
     "modules": _perhaps(_all(modules.activations, modules.norms, modules.embeddings)),
