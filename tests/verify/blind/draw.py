@@ -19,11 +19,11 @@ _stub.TestCase = unittest.TestCase
 sys.modules.setdefault("expecttest", _stub)
 warnings.simplefilter("ignore")
 
-import faults  # noqa: E402
-import torch  # noqa: E402
-from torch.testing._internal.common_methods_invocations import op_db  # noqa: E402
-from torch.testing._internal.common_modules import module_db  # noqa: E402
-from torch.testing._internal.common_optimizers import optim_db  # noqa: E402
+import faults
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.common_modules import module_db
+from torch.testing._internal.common_optimizers import optim_db
 
 MOST = set(
     [

@@ -8,21 +8,21 @@ counts as caught where a failed check names its operator.
 
 import json
 import os
-import re
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import broken  # noqa: E402
+import broken
+from naming import pattern
 
-from rigup.machine.store import Facts  # noqa: E402
-from rigup.verify.answer import answer  # noqa: E402
-from rigup.verify.child import Limits  # noqa: E402
-from rigup.verify.observe import observe  # noqa: E402
+from rigup.machine.store import Facts
+from rigup.verify.answer import answer
+from rigup.verify.child import Limits
+from rigup.verify.observe import observe
 
 CORE = set(
     [
@@ -95,9 +95,6 @@ CORE = set(
         "mean",
     ]
 )
-WORDS = {"to": "conver|\\bto ", "float": "conver|\\bto ", "half": "conver|\\bto ", "bfloat16": "conver|\\bto ", "long": "conver|\\bto |whole", "int": "conver|\\bto |whole", "double": "conver|\\bto ", "bool": "conver|\\bto |truth",
-         "__getitem__": "slice|index|row|element", "mm": "product", "matmul": "product|matmul", "bmm": "product", "addmm": "product|linear", "mv": "product", "slice": "slice",
-         "linear": "linear", "sub": "subtract", "mul": "multipl", "div": "divi", "pow": "power", "neg": "negat", "rsub": "subtract"}  # fmt: skip
 LEFT_OUT = {"compile", "memory", "copy-host", "training", "toolkit-kernel"}
 BATCH = 8
 
@@ -109,20 +106,6 @@ def batches(rows):
     rest.sort(key=lambda row: (row["owner"], row["name"]))
     count = max(1, -(-len(rest) // BATCH))
     return alone + [one for one in (rest[number::count] for number in range(count)) if one]
-
-
-def pattern(row):
-    """What a name must hold to mean this operator."""
-    short = row["name"].split(".")[-1]
-    words = {short.strip("_")} | {place.split(".")[-1].strip("_") for place in row["places"] if row["owner"] == "op"}
-    if row["owner"] != "op":
-        words |= {
-            re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", short),
-            re.sub(r"Loss$", "", short),
-            re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", short).replace("d_", "d"),
-        }
-    told = ["(?<![a-z])" + re.escape(word) for word in words if len(word) > 1 or word in "tT"]
-    return re.compile("|".join([*told, *([WORDS[short]] if short in WORDS else [])]), re.IGNORECASE)
 
 
 def failing(rows, full, python, folder):

@@ -129,7 +129,8 @@ def gram_schmidt(x: Grid) -> tuple[Rows, Rows]:
     columns, found = turned(rows_of(x)), []  # type: tuple[Rows, Rows]
     size = len(columns)
     upper: Rows = [[0.0] * size for _ in range(size)]
-    for at, column in enumerate(columns):
+    for at, first in enumerate(columns):
+        column = first
         for number, other in enumerate(found):
             upper[number][at] = tape.dot(other, column)
             column = [one - upper[number][at] * mine for one, mine in zip(column, other)]

@@ -24,7 +24,7 @@ def optimizers(device: dict[str, Any]) -> dict[str, Any]:
     for further in (_sparse, _factored, _second_order):
         try:
             told["cases"] += [*further(device)]
-        except (AttributeError, NotImplementedError, TypeError) as why:
+        except (AttributeError, NotImplementedError, TypeError) as why:  # noqa: PERF203
             told["without"].append(further.__name__.strip("_") + " optimizer: " + str(why)[:100])
     return told
 
@@ -132,8 +132,8 @@ def _sparse(device: dict[str, Any]) -> Iterator[list[Any]]:
                 for place, slope in zip((0, 1, 4, 5), slopes):
                     values = list(values)
                     m, v = states[place]
-                    slope = -slope if up else slope
-                    m, v = BETAS[0] * m + (1 - BETAS[0]) * slope, BETAS[1] * v + (1 - BETAS[1]) * slope**2
+                    signed = -slope if up else slope
+                    m, v = BETAS[0] * m + (1 - BETAS[0]) * signed, BETAS[1] * v + (1 - BETAS[1]) * signed**2
                     states[place] = m, v
                     size = RATE * math.sqrt(1 - BETAS[1] ** step) / (1 - BETAS[0] ** step)
                     values[place] -= size * m / (math.sqrt(v) + EPS)

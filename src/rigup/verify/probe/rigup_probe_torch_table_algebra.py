@@ -25,7 +25,7 @@ def _scaled(x: Grid, factor: float) -> Grid:
 def products() -> Iterator[Case]:
     """Products that are added to something; of vectors; over chosen dimensions; distances."""
     x, y, v, w = real(4, 3), real(3, 5, seed=2), real(3, seed=3), real(4, seed=4)
-    both = lambda a, b, c: _SUM(_scaled(a, 0.5), _scaled(networks.matmul(b, c), -2.0))  # noqa: E731
+    both = lambda a, b, c: _SUM(_scaled(a, 0.5), _scaled(networks.matmul(b, c), -2.0))
     rows: tuple[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]], ...] = (
         ("addmm (alpha, beta)", forms("addmm", beta=0.5, alpha=-2.0), both, (real(4, 5, seed=5), x, y)), ("addmv (alpha, beta)", forms("addmv", beta=0.5, alpha=-2.0), both, (w, x, v)),
         ("baddbmm (alpha, beta)", forms("baddbmm", beta=0.5, alpha=-2.0), both, (real(2, 4, 5, seed=5), real(2, 4, 3), real(2, 3, 5, seed=2))),
@@ -64,7 +64,7 @@ def _distances() -> Iterator[Case]:
         size = _sized(power)
         apart: Callable[..., Any] = lambda x, y, s=size: made(
             (4, 5), lambda i: s([x[i[0], k] - y[i[1], k] for k in range(3)])
-        )  # noqa: E731
+        )
         yield Case(
             "cdist (" + str(power) + ")",
             (
@@ -83,7 +83,7 @@ def _distances() -> Iterator[Case]:
         if power != math.inf:
             own: Callable[..., Any] = lambda x, s=size: Grid(
                 (6,), [s([x[a, k] - x[b, k] for k in range(3)]) for a in range(4) for b in range(a + 1, 4)]
-            )  # noqa: E731
+            )
             yield Case(
                 "pdist (" + str(power) + ")",
                 (lambda x, p=power: torch.nn.functional.pdist(x, p),),
@@ -96,7 +96,7 @@ def _distances() -> Iterator[Case]:
             )
             pair: Callable[..., Any] = lambda x, y, s=size: Grid(
                 (4,), [s([x[n, k] - y[n, k] + 0.125 for k in range(3)]) for n in range(4)]
-            )  # noqa: E731
+            )
             yield Case(
                 "pairwise_distance (" + str(power) + ")",
                 (
@@ -144,13 +144,13 @@ def matrices() -> Iterator[Case]:
     """Solved, inverted, factored; with all arguments; the gradients too."""
     x, y, tall = _STEEP, real(4, 2, seed=2), real(5, 3, seed=3)
     lin = torch.linalg
-    solve = lambda a, b: algebra.grid_of(algebra.solved(algebra.rows_of(a), algebra.rows_of(b))[0])  # noqa: E731
-    flip = lambda a: algebra.grid_of(algebra.turned(algebra.rows_of(a)))  # noqa: E731
-    upper = lambda a: made(a.shape, lambda i: a[i] if i[0] <= i[1] else 0.0)  # noqa: E731
-    low = lambda a: made(a.shape, lambda i: a[i] if i[0] >= i[1] else 0.0)  # noqa: E731
-    ones = lambda a: made(a.shape, lambda i: 1.0 if i[0] == i[1] else a[i])  # noqa: E731
-    factor = lambda a: algebra.grid_of(algebra.lower(algebra.rows_of(_even(a))))  # noqa: E731
-    least = lambda a, b: solve(networks.matmul(flip(a), a), networks.matmul(flip(a), b))  # noqa: E731
+    solve = lambda a, b: algebra.grid_of(algebra.solved(algebra.rows_of(a), algebra.rows_of(b))[0])
+    flip = lambda a: algebra.grid_of(algebra.turned(algebra.rows_of(a)))
+    upper = lambda a: made(a.shape, lambda i: a[i] if i[0] <= i[1] else 0.0)
+    low = lambda a: made(a.shape, lambda i: a[i] if i[0] >= i[1] else 0.0)
+    ones = lambda a: made(a.shape, lambda i: 1.0 if i[0] == i[1] else a[i])
+    factor = lambda a: algebra.grid_of(algebra.lower(algebra.rows_of(_even(a))))
+    least = lambda a, b: solve(networks.matmul(flip(a), a), networks.matmul(flip(a), b))
     rows: tuple[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]], ...] = (
         ("solve", (lin.solve, lambda a, b: lin.solve_ex(a, b)[0], lambda a, b: torch.lu_solve(b, *lin.lu_factor(a)), lambda a, b: lin.lu_solve(*lin.lu_factor(a), b), lambda a, b: lin.solve(a[None], b[None])[0], lambda a, b: torch.linalg.tensorsolve(a, b[:, 0])[:, None].expand(4, 2) if not torch.is_grad_enabled() and False else lin.solve(a, b)), solve, (x, y)),
         ("solve (left False)", (lambda a, b: lin.solve(a, b, left=False), lambda a, b: lin.lu_solve(*lin.lu_factor(a), b, left=False)), lambda a, b: flip(solve(flip(a), flip(b))), (x, real(2, 4, seed=2))), ("solve of a vector", (lin.solve, lin.tensorsolve), lambda a, b: Grid((4,), solve(a, Grid((4, 1), b.flat)).flat), (x, real(4, seed=2))),
@@ -242,7 +242,7 @@ def _again(w: Any, v: Any) -> Any:
 def complex_numbers() -> Iterator[Case]:
     """As pairs of real numbers: made, taken apart, multiplied; functions of them."""
     x, y = real(3, 4, 2), real(3, 4, 2, seed=2, low=0.25)
-    pair = lambda x: torch.complex(x[..., 0], x[..., 1])  # noqa: E731
+    pair = lambda x: torch.complex(x[..., 0], x[..., 1])
     apart = torch.view_as_real
 
     def of_two(function: Callable[..., tuple[Any, Any]]) -> Callable[..., Grid]:
@@ -253,13 +253,13 @@ def complex_numbers() -> Iterator[Case]:
     def to_one(function: Callable[..., Any]) -> Callable[..., Grid]:
         return lambda g: made(g.shape[:-1], lambda i: function(g[(*i, 0)], g[(*i, 1)]))
 
-    size = lambda a, b: tape.sqrt(a * a + b * b)  # noqa: E731
-    exp = lambda p: (tape.exp(p[0]) * tape.cos(p[1]), tape.exp(p[0]) * tape.sin(p[1]))  # noqa: E731
-    times = lambda p, q: (p[0] * q[0] - p[1] * q[1], p[0] * q[1] + p[1] * q[0])  # noqa: E731
+    size = lambda a, b: tape.sqrt(a * a + b * b)
+    exp = lambda p: (tape.exp(p[0]) * tape.cos(p[1]), tape.exp(p[0]) * tape.sin(p[1]))
+    times = lambda p, q: (p[0] * q[0] - p[1] * q[1], p[0] * q[1] + p[1] * q[0])
     over = lambda p, q: (lambda d: ((p[0] * q[0] + p[1] * q[1]) / d, (p[1] * q[0] - p[0] * q[1]) / d))(
         q[0] * q[0] + q[1] * q[1]
-    )  # noqa: E731
-    lower = lambda p: (p[0] - p[1] * 0.0, -p[1])  # noqa: E731
+    )
+    lower = lambda p: (p[0] - p[1] * 0.0, -p[1])
     ways: tuple[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]], ...] = (
         ("add", (lambda x, y: apart(torch.add(pair(x), pair(y))), lambda x, y: apart(pair(x) + pair(y))), of_two(lambda p, q: (p[0] + q[0], p[1] + q[1])), (x, y)), ("sub", (lambda x, y: apart(pair(x) - pair(y)),), of_two(lambda p, q: (p[0] - q[0], p[1] - q[1])), (x, y)), ("mul", (lambda x, y: apart(torch.mul(pair(x), pair(y))), lambda x, y: apart(pair(x) * pair(y))), of_two(times), (x, y)), ("div", (lambda x, y: apart(torch.div(pair(x), pair(y))), lambda x, y: apart(pair(x) / pair(y))), of_two(over), (x, y)),
         ("conj", (lambda x: apart(torch.conj(pair(x)).resolve_conj()), lambda x: apart(pair(x).conj_physical()), lambda x: apart(torch.conj_physical(pair(x)))), of_two(lower), (x,)), ("neg", (lambda x: apart(-pair(x)),), of_two(lambda p: (-p[0], -p[1])), (x,)), ("exp", (lambda x: apart(torch.exp(pair(x))),), of_two(exp), (x,)), ("log", (lambda x: apart(torch.log(pair(x))),), of_two(lambda p: (tape.log(size(*p)), tape.atan(p[1] / p[0]))), (y,)),
@@ -338,7 +338,7 @@ def transforms() -> Iterator[Case]:
     """Fourier's, over each number of dimensions, cut and filled up, with each norm, both ways."""
     fft, move = torch.fft, algebra.transformed
     pair, apart = (lambda x: torch.complex(x[..., 0], x[..., 1])), lambda z: torch.view_as_real(z.resolve_conj())
-    lift = lambda x: Grid((*x.shape, 2), [one for number in x.flat for one in (number, 0.0)])  # noqa: E731
+    lift = lambda x: Grid((*x.shape, 2), [one for number in x.flat for one in (number, 0.0)])
     for norm in ("backward", "ortho", "forward"):
         x = real(3, 4, 2)
         for back in (False, True):
@@ -366,7 +366,7 @@ def transforms() -> Iterator[Case]:
                 optional=True,
                 spreads=False,
             )
-            whole = lambda x, b=back, m=norm: move(move(x, 1, b, 0, m), 0, b, 0, m)  # noqa: E731
+            whole = lambda x, b=back, m=norm: move(move(x, 1, b, 0, m), 0, b, 0, m)
             yield Case(
                 name + "2 and " + name + "n (" + norm + ")",
                 (
@@ -381,7 +381,7 @@ def transforms() -> Iterator[Case]:
                 optional=True,
                 spreads=False,
             )
-            half = lambda x, b=back, m=norm: move(x, 1, b, 3, m)  # noqa: E731
+            half = lambda x, b=back, m=norm: move(x, 1, b, 3, m)
             yield Case(
                 name + "n (" + norm + ", s, dim)",
                 (lambda x, n=name, m=norm: apart(getattr(fft, n + "n")(pair(x), s=(3,), dim=(1,), norm=m)),),
@@ -394,9 +394,9 @@ def transforms() -> Iterator[Case]:
                 spreads=False,
             )
         r = real(3, 6)
-        cut = lambda g, n: made((*g.shape[:-2], n, 2), lambda i: g[i])  # noqa: E731
+        cut = lambda g, n: made((*g.shape[:-2], n, 2), lambda i: g[i])
         for size in (6, 5):
-            part = lambda x, s=size, m=norm: cut(move(lift(x), 1, False, s, m), s // 2 + 1)  # noqa: E731
+            part = lambda x, s=size, m=norm: cut(move(lift(x), 1, False, s, m), s // 2 + 1)
             yield Case(
                 "rfft (" + norm + ", n " + str(size) + ")",
                 (lambda x, s=size, m=norm: apart(fft.rfft(x, s, norm=m)),),
@@ -408,7 +408,7 @@ def transforms() -> Iterator[Case]:
                 few=size == 5,
                 spreads=False,
             )
-            turned = lambda x, s=size, m=norm: made((3, s // 2 + 1, 2), lambda i: move(lift(x), 1, True, s, m)[i])  # noqa: E731
+            turned = lambda x, s=size, m=norm: made((3, s // 2 + 1, 2), lambda i: move(lift(x), 1, True, s, m)[i])
             yield Case(
                 "ihfft (" + norm + ", n " + str(size) + ")",
                 (lambda x, s=size, m=norm: apart(fft.ihfft(x, s, norm=m)),),
@@ -422,8 +422,8 @@ def transforms() -> Iterator[Case]:
                 spreads=False,
             )
             back_ = real(3, size // 2 + 1, 2, seed=4)
-            full = lambda x, s=size: made((3, s, 2), lambda i: _mirrored(x, i, s))  # noqa: E731
-            real_part = lambda g: made(g.shape[:-1], lambda i: g[(*i, 0)])  # noqa: E731
+            full = lambda x, s=size: made((3, s, 2), lambda i: _mirrored(x, i, s))
+            real_part = lambda g: made(g.shape[:-1], lambda i: g[(*i, 0)])
             yield Case(
                 "irfft (" + norm + ", n " + str(size) + ")",
                 (lambda x, s=size, m=norm: fft.irfft(pair(x), s, norm=m),),
@@ -448,7 +448,7 @@ def transforms() -> Iterator[Case]:
                 few=True,
                 spreads=False,
             )
-        both = lambda x, m=norm: move(cut(move(lift(x), 1, False, 0, m), 4), 0, False, 0, m)  # noqa: E731
+        both = lambda x, m=norm: move(cut(move(lift(x), 1, False, 0, m), 4), 0, False, 0, m)
         yield Case(
             "rfft2 and rfftn (" + norm + ")",
             (lambda x, m=norm: apart(fft.rfft2(x, norm=m)), lambda x, m=norm: apart(fft.rfftn(x, norm=m))),
@@ -475,7 +475,7 @@ def transforms() -> Iterator[Case]:
             spreads=False,
             twice=False,
         )
-        mirrored = lambda x, m=norm: cut(move(move(lift(x), 1, True, 0, m), 0, True, 0, m), 4)  # noqa: E731
+        mirrored = lambda x, m=norm: cut(move(move(lift(x), 1, True, 0, m), 0, True, 0, m), 4)
         yield Case(
             "ihfft2 and ihfftn (" + norm + ")",
             (lambda x, m=norm: apart(fft.ihfft2(x, norm=m)), lambda x, m=norm: apart(fft.ihfftn(x, norm=m))),
@@ -487,7 +487,7 @@ def transforms() -> Iterator[Case]:
             optional=True,
             spreads=False,
         )
-    shift = lambda back: lambda x: made(x.shape, lambda i: x[i[0], (i[1] + (2 if back else 3)) % 5])  # noqa: E731
+    shift = lambda back: lambda x: made(x.shape, lambda i: x[i[0], (i[1] + (2 if back else 3)) % 5])
     yield Case(
         "fftshift",
         (lambda x: fft.fftshift(x, dim=1), lambda x: fft.fftshift(x, 1)),
@@ -588,7 +588,7 @@ def _windows() -> Iterator[Case]:
         told = algebra.transformed(cut, 2, False)
         return made((2, length // 2 + 1, count, 2), lambda i: told[i[0], i[2], i[1], i[3]])
 
-    own = lambda x: torch.hann_window(length, dtype=x.dtype)  # noqa: E731
+    own = lambda x: torch.hann_window(length, dtype=x.dtype)
     yield Case(
         "stft",
         (

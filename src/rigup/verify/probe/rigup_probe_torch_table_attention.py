@@ -44,7 +44,7 @@ def attentions() -> Iterator[Case]:
             factor=8.0 if told is large else 3.0,
         )
     for name, mask in (("attention with a mask of truths", truths), ("attention with a mask of numbers", floats)):
-        masked = lambda q, k, v, m: call(q, k, v, attn_mask=m)  # noqa: E731
+        masked = lambda q, k, v, m: call(q, k, v, attn_mask=m)
         yield Case(name, (masked, _by_the_formula), networks.attention(), (*usual, mask), factor=3.0)
     three = tuple(one._replace(grid=Grid((4, 9, 8), one.grid.flat)) for one in usual)
     yield Case("attention of three dimensions", (call,), networks.attention(), three, factor=3.0)

@@ -63,7 +63,7 @@ def casts() -> Iterator[Case]:
     )
     for target, name in _COMPLEX.items():
         kind = getattr(torch, target)
-        part = lambda x: torch.view_as_real(x)[..., 0].to(torch.float64)  # noqa: E731
+        part = lambda x: torch.view_as_real(x)[..., 0].to(torch.float64)
         yield Case(
             "conversion to " + target + " (to, " + name + ")",
             (lambda x, n=name, p=part: p(getattr(x, n)()), lambda x, t=kind, p=part: p(x.to(t))),

@@ -61,7 +61,7 @@ def functions() -> Iterator[Case]:
             told = literal([one + 0.25 / 16 for one in told.grid.flat], _SHAPE)
         yield Case(
             name + " (all names)",
-            forms(name, out=name not in ("positive",)),
+            forms(name, out=name != "positive"),
             each(reference),
             (told,),
             elementwise=True,
@@ -96,14 +96,14 @@ def functions() -> Iterator[Case]:
         yield Case(
             name, calls, each(special.polygamma(order)), (real(*_SHAPE, low=0.5, high=4),), ("float64",), factor=3000.0
         )
-    gamma = lambda x: special.lgamma(x) + special.lgamma(x - 0.5) + 0.5 * math.log(math.pi)  # noqa: E731
+    gamma = lambda x: special.lgamma(x) + special.lgamma(x - 0.5) + 0.5 * math.log(math.pi)
     yield Case("mvlgamma", forms("mvlgamma", 2), each(gamma), (real(*_SHAPE, low=1, high=5),), _TWO, factor=20.0)
     yield from _with_arguments()
 
 
 def _with_arguments() -> Iterator[Case]:
     told, share = given(*_SHAPE, step=1 / 16), real(*_SHAPE, low=0.0625, high=0.9375)
-    held: Callable[[Any], Any] = lambda x: right.clamped(0.25, 0.75)(x)  # noqa: E731
+    held: Callable[[Any], Any] = lambda x: right.clamped(0.25, 0.75)(x)
     odd = literal([one + 1 / 64 for one in told.grid.flat], _SHAPE, "given")
     rows: tuple[tuple[str, Any, Any, Input], ...] = (
         ("round (decimals)", (*forms("round", decimals=1),), lambda x: round(x * 10) / 10, odd), ("round (decimals -1)", forms("round", decimals=-1), lambda x: round(x / 10) * 10.0, odd),
@@ -337,7 +337,7 @@ def _special_pairs() -> Iterator[Case]:
         spreads=False,
     )
     if hasattr(torch, "special"):
-        log = lambda x, y: x * tape.log1p(y)  # noqa: E731
+        log = lambda x, y: x * tape.log1p(y)
         yield Case(
             "special.xlog1py",
             (torch.special.xlog1py,),

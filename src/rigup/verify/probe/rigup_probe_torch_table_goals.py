@@ -50,7 +50,7 @@ def pairs() -> Iterator[Case]:
                 lambda *g, c=call, m=more, h=how: c(*g, reduction=h, **m),
                 lambda *g, c=module, m=more, h=how: getattr(nn, c)(reduction=h, **m)(*g),
             )
-            wanted = lambda *g, r=reference, h=how: _added(h, (4, 6), list(map(r, *(one.flat for one in g))))  # noqa: E731
+            wanted = lambda *g, r=reference, h=how: _added(h, (4, 6), list(map(r, *(one.flat for one in g))))
             plain = name not in ("huber_loss", "smooth_l1_loss", "l1_loss")
             yield Case(
                 name + " (" + how + "), " + module,
@@ -65,7 +65,7 @@ def pairs() -> Iterator[Case]:
     for how in _HOW:
         weighted = lambda x, y, w, h=how: _added(
             h, (4, 6), [right.binary(a, b) * c for a, b, c in zip(x.flat, y.flat, w.flat)]
-        )  # noqa: E731
+        )
         yield Case(
             "binary_cross_entropy (weight, " + how + "), BCELoss",
             (
@@ -85,7 +85,7 @@ def pairs() -> Iterator[Case]:
                 (tape.softplus(-a) * (b * p.flat[n % 6]) + tape.softplus(a) * (1.0 - b)) * c
                 for n, (a, b, c) in enumerate(zip(x.flat, y.flat, w.flat))
             ],
-        )  # noqa: E731
+        )
         yield Case(
             "binary_cross_entropy_with_logits (weight, pos_weight, " + how + "), BCEWithLogitsLoss",
             (
@@ -158,7 +158,7 @@ def classes() -> Iterator[Case]:
                 lambda x, g, w, a=args, o=own: functional.cross_entropy(x, g, w if o else None, **a),
                 lambda x, g, w, a=args, o=own: nn.CrossEntropyLoss(w if o else None, **a)(x, g),
             )
-            wanted = lambda x, g, w, a=args, o=own: _entropy(x, g, w.flat if o else [1.0] * 5, **a)  # noqa: E731
+            wanted = lambda x, g, w, a=args, o=own: _entropy(x, g, w.flat if o else [1.0] * 5, **a)
             yield Case(
                 "cross_entropy, CrossEntropyLoss" + said + (" with weights" if own else ""),
                 calls,
@@ -189,7 +189,7 @@ def classes() -> Iterator[Case]:
             h,
             (6,),
             [-tape.dot(right.log_softmax(x.flat[n * 5 : n * 5 + 5]), s.flat[n * 5 : n * 5 + 5]) for n in range(6)],
-        )  # noqa: E731
+        )
         yield Case(
             "cross_entropy of shares (" + how + "), CrossEntropyLoss",
             (
@@ -205,7 +205,7 @@ def classes() -> Iterator[Case]:
     flat = lambda x, g: [
         -(right.log_softmax([x[at[0], k, at[1], at[2]] for k in range(5)])[int(goal)])
         for at, goal in zip(g.indices(), g.flat)
-    ]  # noqa: E731
+    ]
     yield Case(
         "cross_entropy of planes (all)",
         (functional.cross_entropy, nn.CrossEntropyLoss()),
@@ -214,7 +214,7 @@ def classes() -> Iterator[Case]:
         factor=6.0,
         few=True,
     )
-    bare = lambda x, g: [-x[at[0], int(goal), at[1], at[2]] for at, goal in zip(g.indices(), g.flat)]  # noqa: E731
+    bare = lambda x, g: [-x[at[0], int(goal), at[1], at[2]] for at, goal in zip(g.indices(), g.flat)]
     yield Case(
         "nll_loss of planes, NLLLoss",
         (functional.nll_loss, nn.NLLLoss(), torch.nn.NLLLoss()),
@@ -325,7 +325,7 @@ def _margins(scores: Input, goals: Input, weights: Input) -> Iterator[Case]:
                 tape.total([(right.binary_with_logits(x[row, k], t[row, k])) * w.flat[k] for k in range(5)]) * (1 / 5)
                 for row in range(6)
             ],
-        )  # noqa: E731
+        )
         yield Case(
             "multilabel_soft_margin_loss, MultiLabelSoftMarginLoss (" + how + ")",
             (
@@ -351,7 +351,7 @@ def _triplets(how: str) -> Iterator[Case]:
 
         return called
 
-    row = lambda g, n: g.flat[n * 3 : n * 3 + 3]  # noqa: E731
+    row = lambda g, n: g.flat[n * 3 : n * 3 + 3]
     for power, swap in ((2.0, False), (1.0, False), (2.0, True)):
 
         def apart(a: Grid, p: Grid, n: Grid, d: Any = far(power), s: bool = swap) -> Grid:
@@ -377,11 +377,11 @@ def _triplets(how: str) -> Iterator[Case]:
             spreads=False,
             twice=False,
         )
-    flat = lambda a, b: (a - b).abs().sum(-1)  # noqa: E731
+    flat = lambda a, b: (a - b).abs().sum(-1)
     for swap in (False, True):
 
         def by(a: Grid, p: Grid, n: Grid, s: bool = swap) -> Grid:
-            off = lambda x, y, at: tape.total([tape.absolute(i - j) for i, j in zip(row(x, at), row(y, at))])  # noqa: E731
+            off = lambda x, y, at: tape.total([tape.absolute(i - j) for i, j in zip(row(x, at), row(y, at))])
             values = [
                 relu(off(a, p, at) - (min(off(a, n, at), off(p, n, at), key=tape.plain) if s else off(a, n, at)) + 1.53)
                 for at in range(4)
@@ -453,7 +453,7 @@ def sequences() -> Iterator[Case]:
             Grid((2,), each(x))
             if h == "none"
             else Grid((), [tape.total(each(x)) if h == "sum" else (each(x)[0] * (1 / 3) + each(x)[1] * (1 / 2)) * 0.5])
-        )  # noqa: E731
+        )
         calls = (
             lambda x, g, n, s, h=how: functional.ctc_loss(functional.log_softmax(x, 2), g, n, s, reduction=h),
             lambda x, g, n, s, h=how: nn.CTCLoss(reduction=h)(functional.log_softmax(x, 2), g, n, s),

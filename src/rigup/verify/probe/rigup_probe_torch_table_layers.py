@@ -89,7 +89,7 @@ def attentions() -> Iterator[Case]:
     three = (real(2, 3, 5, 7, **LOW), real(2, 3, 6, 7, seed=2, **LOW), real(2, 3, 6, 7, seed=3, **LOW))
     for name, shape in (("each head and example", (2, 3, 5, 6)), ("each head", (1, 3, 5, 6)), ("each example", (2, 1, 5, 6)), ("the keys of each example", (2, 1, 1, 6))):  # fmt: skip
         for said, mask in (("truths", _truths(shape)), ("numbers", given(*shape, seed=7))):
-            masked = lambda q, k, v, m: call(q, k, v, attn_mask=m)  # noqa: E731
+            masked = lambda q, k, v, m: call(q, k, v, attn_mask=m)
             yield Case("attention with a mask of " + said + " for " + name, (masked,), networks.attention(), (*three, mask), factor=3.0, few=True)  # fmt: skip
     for queries, keys in ((4, 7), (7, 4)):
         told = (real(1, 2, queries, 8, **LOW), real(1, 2, keys, 8, seed=2, **LOW), real(1, 2, keys, 8, seed=3, **LOW))
@@ -136,7 +136,7 @@ def _heads() -> Iterator[Case]:
         ways = tuple(lambda *x, w=needed: _across(w, *x) for needed in (False, True))
         yield Case(name, ways, reference, (query, key, value, *weights, *told), factor=6.0, few=True)
     own = (lambda x, *rest: _across(False, x, x, x, *rest),)
-    of_own = lambda x, *rest: reference(x, x, x, *rest)  # noqa: E731
+    of_own = lambda x, *rest: reference(x, x, x, *rest)
     yield Case(
         "MultiheadAttention to itself with key_padding_mask", own, of_own, (key, *weights, hidden), factor=6.0, few=True
     )
@@ -159,18 +159,18 @@ def embeddings() -> Iterator[Case]:
     begins = literal([0, 3, 4], kind="int64")
     ends = ((0, 3), (3, 4), (4, 8))
     for mode, function in (("sum", total), ("mean", right.mean), ("max", right.largest)):
-        call = lambda r, t, b, m=mode: functional.embedding_bag(r, t, b, mode=m)  # noqa: E731
-        reference = lambda r, t, _b, f=function: layers.bags(ends, f)(r, t)  # noqa: E731
+        call = lambda r, t, b, m=mode: functional.embedding_bag(r, t, b, mode=m)
+        reference = lambda r, t, _b, f=function: layers.bags(ends, f)(r, t)
         yield Case("embedding_bag (" + mode + ") by places", (call,), reference, (rows, table, begins), optional=True, factor=2.0)  # fmt: skip
-    weighted = lambda r, t, b, w: functional.embedding_bag(r, t, b, mode="sum", per_sample_weights=w)  # noqa: E731
-    by_weight = lambda r, t, _b, w: layers.bags(ends, total)(r, t, w)  # noqa: E731
+    weighted = lambda r, t, b, w: functional.embedding_bag(r, t, b, mode="sum", per_sample_weights=w)
+    by_weight = lambda r, t, _b, w: layers.bags(ends, total)(r, t, w)
     yield Case("embedding_bag (per_sample_weights)", (weighted,), by_weight, (rows, table, begins, real(8, seed=5)), optional=True, factor=2.0)  # fmt: skip
     without = literal([1, 0, 2, 5, 1, 2], kind="int64")
     yield Case("embedding_bag (padding_idx)", (_padded_bags,), layers.bags(((0, 4), (4, 6)), right.mean), (without, table), optional=True, factor=2.0)  # fmt: skip
     kept = rows._replace(grid=Grid((2, 4), rows.grid.flat))
-    short = lambda r, t: functional.embedding(r, t.clone(), max_norm=2.0)  # noqa: E731
+    short = lambda r, t: functional.embedding(r, t.clone(), max_norm=2.0)
     yield Case("embedding (max_norm)", (short,), layers.shortened(2.0), (kept, table._replace(kind="given")), backward=False, factor=4.0)  # fmt: skip
-    often = lambda r, t: functional.embedding(r, t, scale_grad_by_freq=True)  # noqa: E731
+    often = lambda r, t: functional.embedding(r, t, scale_grad_by_freq=True)
     yield Case("embedding (scale_grad_by_freq)", (often,), layers.by_frequency, (kept, table), optional=True, factor=2.0)  # fmt: skip
 
 

@@ -121,15 +121,15 @@ def _solved(matrix: Input, said: str) -> Iterator[Case]:
     yield Case("solve" + said, (lambda y, x: x @ linalg.solve(x, y),), _same, (side, matrix), _KINDS, **_EXACTLY)
     yield Case("inverse" + said, (lambda x: x @ linalg.inv(x),), _identity, (matrix,), _KINDS, **_EXACTLY)
     yield Case("det" + said, (torch.det,), lambda x: Grid((), [_determinant(x)]), (matrix,), _KINDS, **_EXACTLY)
-    length: Callable[..., Any] = lambda x: Grid((), [math.sqrt(sum(one * one for one in x.flat))])  # noqa: E731
+    length: Callable[..., Any] = lambda x: Grid((), [math.sqrt(sum(one * one for one in x.flat))])
     yield Case("norm of a matrix" + said, (linalg.norm,), length, (matrix,), _KINDS, **_EXACTLY)
 
 
 def _taken_apart(matrix: Input, even: Input, said: str) -> Iterator[Case]:
     """The factors, the shape that each is promised to have, and the order of what has one."""
     linalg, size = torch.linalg, matrix.grid.shape[0]
-    none = lambda x: Grid(x.shape, [0.0] * len(x.flat))  # noqa: E731
-    rising: Callable[..., Any] = lambda _x: Grid((size - 1,), [1] * (size - 1))  # noqa: E731
+    none = lambda x: Grid(x.shape, [0.0] * len(x.flat))
+    rising: Callable[..., Any] = lambda _x: Grid((size - 1,), [1] * (size - 1))
     rows: tuple[tuple[str, Callable[[Any], Any], Any, Input], ...] = (
         ("cholesky", lambda x: linalg.cholesky(x) @ linalg.cholesky(x).t(), _same, even),
         ("cholesky is lower", lambda x: torch.triu(linalg.cholesky(x), 1), none, even),

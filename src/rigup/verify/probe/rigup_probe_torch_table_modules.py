@@ -72,7 +72,7 @@ def adaptive(function: Callable[[list[Any]], Any], outs: tuple[int, ...]) -> Cal
     """A function of parts, as many as are wanted in each dimension."""
 
     def called(x: Grid) -> Grid:
-        parts = lambda at, n, out: range(at * n // out, -(-(at + 1) * n // out))  # noqa: E731
+        parts = lambda at, n, out: range(at * n // out, -(-(at + 1) * n // out))
         return made(
             (*x.shape[:2], *outs),
             lambda i: function(
@@ -206,7 +206,7 @@ def pools() -> Iterator[Case]:
                 factor=40.0,
                 few=True,
             )
-        places = lambda x, s=shape: _where(x, s)  # noqa: E731
+        places = lambda x, s=shape: _where(x, s)
         yield Case(
             "max_pool" + name + "'s places",
             (lambda x, c=top: c(x, 2, return_indices=True)[1], lambda x, c=top_module: c(2, return_indices=True)(x)[1]),
@@ -258,7 +258,7 @@ def _kept_places(x: Grid) -> Grid:
     return made(x.shape, lambda i: x[i] if i in best else 0.0)
 
 
-def _border(mode: str, value: float = 0.0) -> Callable[[int, int], Any]:
+def _border(mode: str) -> Callable[[int, int], Any]:
     return {
         "constant": lambda at, size: at if 0 <= at < size else None, "reflect": lambda at, size: size - 1 - abs(size - 1 - abs(at)),
         "replicate": lambda at, size: min(max(at, 0), size - 1), "circular": lambda at, size: at % size,
@@ -331,7 +331,7 @@ def paddings() -> Iterator[Case]:
         outs = [(n + 2 * padding - dilation - 1) // stride + 1 for n in (5, 4)]
         apart = lambda x, s=stride, p=padding, d=dilation, o=outs: made(
             (2, 12, o[0] * o[1]), lambda i: _read(x, i, s, p, d, o)
-        )  # noqa: E731
+        )
         yield Case(
             "unfold" + said,
             (lambda x, a=args: functional.unfold(x, 2, **a), lambda x, a=args: nn.Unfold(2, **a)(x)),
@@ -340,7 +340,7 @@ def paddings() -> Iterator[Case]:
             few=True,
             spreads=False,
         )
-        together = lambda x, s=stride, p=padding, d=dilation, o=outs: _folded(x, s, p, d, o)  # noqa: E731
+        together = lambda x, s=stride, p=padding, d=dilation, o=outs: _folded(x, s, p, d, o)
         yield Case(
             "fold" + said,
             (lambda x, a=args: functional.fold(x, (5, 4), 2, **a), lambda x, a=args: nn.Fold((5, 4), 2, **a)(x)),
@@ -525,7 +525,7 @@ def _sampled() -> Iterator[Case]:
         for padding in ("zeros", "border", "reflection"):
             for corners in (False, True):
                 said = "grid_sample (" + mode + ", " + padding + (", align_corners" if corners else "") + ")"
-                call = lambda x, g, m=mode, p=padding, c=corners: functional.grid_sample(x, g, m, p, align_corners=c)  # noqa: E731
+                call = lambda x, g, m=mode, p=padding, c=corners: functional.grid_sample(x, g, m, p, align_corners=c)
                 told = (image, at if mode == "bilinear" and padding == "zeros" else at._replace(kind="given"))
                 yield Case(
                     said,
@@ -539,7 +539,7 @@ def _sampled() -> Iterator[Case]:
                     twice=False,
                 )
     for corners in (False, True):
-        place = lambda k, n, c=corners: (2 * k + 1) / n - 1 if not c else 2 * k / (n - 1) - 1  # noqa: E731
+        place = lambda k, n, c=corners: (2 * k + 1) / n - 1 if not c else 2 * k / (n - 1) - 1
         yield Case("affine_grid" + (" (align_corners)" if corners else ""), (lambda t, c=corners: functional.affine_grid(t, (1, 2, 3, 4), align_corners=c),),
                    lambda t, p=place: made((1, 3, 4, 2), lambda i: t[0, i[3], 0] * p(i[2], 4) + t[0, i[3], 1] * p(i[1], 3) + t[0, i[3], 2]), (real(1, 2, 3),), _TWO, factor=4.0, few=True)  # fmt: skip
 
@@ -619,7 +619,7 @@ def norms() -> Iterator[Case]:
             factor=6.0,
             few=True,
         )
-        still = lambda x, n=name: getattr(nn, n)(6, _EPS, affine=False, dtype=x.dtype).eval()(x)  # noqa: E731
+        still = lambda x, n=name: getattr(nn, n)(6, _EPS, affine=False, dtype=x.dtype).eval()(x)
         yield Case(
             name + " in eval",
             (still,),
@@ -668,7 +668,7 @@ def norms() -> Iterator[Case]:
         wide,
         factor=6.0,
     )
-    plain = lambda x: lanes(x, lambda at: at[:1], right.normal)  # noqa: E731
+    plain = lambda x: lanes(x, lambda at: at[:1], right.normal)
     yield Case(
         "LayerNorm (elementwise_affine False)",
         (lambda x: nn.LayerNorm(8, _EPS, elementwise_affine=False)(x),),
@@ -694,7 +694,7 @@ def norms() -> Iterator[Case]:
             wide[:1],
             factor=6.0,
         )
-        exact = lambda row: [one / tape.sqrt(tape.dot(row, row) * 0.125) for one in row]  # noqa: E731
+        exact = lambda row: [one / tape.sqrt(tape.dot(row, row) * 0.125) for one in row]
         yield Case(
             "rms_norm without eps, RMSNorm",
             (lambda x: functional.rms_norm(x, (8,)), lambda x: nn.RMSNorm(8, dtype=x.dtype)(x)),
@@ -716,7 +716,7 @@ def norms() -> Iterator[Case]:
     )
     for power, size in ((2.0, right.length), (1.0, lambda row: tape.total(map(tape.absolute, row)))):
         for dim in (0, 1):
-            unit = lambda row, s=size: [one / s(row) for one in row]  # noqa: E731
+            unit = lambda row, s=size: [one / s(row) for one in row]
             yield Case(
                 "normalize (" + str(power) + ") over dimension " + str(dim),
                 (lambda x, p=power, d=dim: functional.normalize(x, p, d),),
@@ -735,7 +735,7 @@ def norms() -> Iterator[Case]:
     )
     pair = (real(4, 6), real(4, 6, seed=2))
     for dim in (0, 1):
-        like = lambda x, y, d=dim: _likeness(x, y, d)  # noqa: E731
+        like = lambda x, y, d=dim: _likeness(x, y, d)
         yield Case(
             "cosine_similarity, CosineSimilarity over " + str(dim),
             (
@@ -873,7 +873,7 @@ def activations() -> Iterator[Case]:
             lambda i: (
                 x[i] * tape.sigmoid(x[tuple(one + (x.shape[at] // 2 if at == d else 0) for at, one in enumerate(i))])
             ),
-        )  # noqa: E731
+        )
         yield Case(
             "GLU, glu over dimension " + str(dim),
             (lambda x, d=dim: nn.GLU(d)(x), lambda x, d=dim: functional.glu(x, d)),
@@ -981,7 +981,7 @@ def convolutions() -> Iterator[Case]:
         )
         for mode in ("reflect", "replicate", "circular"):
             pairs = (1,) * (2 * rank)
-            wrapped = lambda x, w, b, m=mode, p=pairs: networks.convolution()(_padded(m, p)(x), w, b)  # noqa: E731
+            wrapped = lambda x, w, b, m=mode, p=pairs: networks.convolution()(_padded(m, p)(x), w, b)
             told = (real(*shape, **low), real(6, channels, *window, seed=2, **low), real(6, seed=3, **low))
             yield Case(
                 "Conv" + name + " (border " + mode + ", padding_mode)",
@@ -1007,20 +1007,20 @@ def convolutions() -> Iterator[Case]:
 def embeddings() -> Iterator[Case]:
     """Rows of tables, alone and in bags, with each argument."""
     at, table = literal([[2, 0, 2], [4, 1, 3]][0] + [4, 1, 3], (2, 3), "int64"), real(5, 4)
-    rows = lambda a, t: made((2, 3, 4), lambda i: t[int(a[i[:2]]), i[2]])  # noqa: E731
+    rows = lambda a, t: made((2, 3, 4), lambda i: t[int(a[i[:2]]), i[2]])
     yield Case(
         "Embedding",
         (
             lambda a, t: with_parameters(nn.Embedding(5, 4, dtype=t.dtype), {"weight": t}, (a,)),
             functional.embedding,
-            torch.embedding if False else (lambda a, t: torch.embedding(t, a)),
+            lambda a, t: torch.embedding(t, a),
             lambda a, t: functional.embedding(a, t, sparse=False),
         ),
         rows,
         (at, table),
         spreads=False,
     )
-    padded = lambda a, t: made((2, 3, 4), lambda i: tape.plain(t[2, i[2]]) if a[i[:2]] == 2 else t[int(a[i[:2]]), i[2]])  # noqa: E731
+    padded = lambda a, t: made((2, 3, 4), lambda i: tape.plain(t[2, i[2]]) if a[i[:2]] == 2 else t[int(a[i[:2]]), i[2]])
     yield Case(
         "Embedding (padding_idx)",
         (
@@ -1073,7 +1073,7 @@ def embeddings() -> Iterator[Case]:
         spreads=False,
     )
     by = Grid((5, 4), [0.5 * n for n in range(20)])
-    slope = Grid((5, 4), [1.0 if row != 2 else 1.0 for row in range(5) for _ in range(4)])
+    slope = Grid((5, 4), [1.0] * 20)
     yield Case(
         "embedding (scale_grad_by_freq), by slope",
         (lambda a, t: _slope_of(lambda w: functional.embedding(a, w, scale_grad_by_freq=True), t),),
@@ -1099,7 +1099,7 @@ def embeddings() -> Iterator[Case]:
         ("mean", lambda s: tape.total(s) * (1 / len(s))),
         ("max", lambda s: max(s, key=tape.plain)),
     ):
-        bag = lambda _a, t, _o, f=function: made((2, 4), lambda i: f([t[r, i[1]] for r in parts[i[0]]]))  # noqa: E731
+        bag = lambda _a, t, _o, f=function: made((2, 4), lambda i: f([t[r, i[1]] for r in parts[i[0]]]))
         calls = (
             lambda a, t, o, m=mode: functional.embedding_bag(a, t, o, mode=m),
             lambda a, t, o, m=mode: with_parameters(
@@ -1119,7 +1119,7 @@ def embeddings() -> Iterator[Case]:
             spreads=False,
             twice=False,
         )
-        square = lambda a, t, f=function: made((2, 4), lambda i: f([t[int(a[i[0], k]), i[1]] for k in range(3)]))  # noqa: E731
+        square = lambda a, t, f=function: made((2, 4), lambda i: f([t[int(a[i[0], k]), i[1]] for k in range(3)]))
         yield Case(
             "embedding_bag of rows (" + mode + ")",
             (lambda a, t, m=mode: functional.embedding_bag(a, t, mode=m),),
@@ -1134,7 +1134,7 @@ def embeddings() -> Iterator[Case]:
     weighted = lambda a, t, _o, w: made(
         (2, 4),
         lambda i: tape.total([t[int(a.flat[k]), i[1]] * w.flat[k] for k in (range(2) if i[0] == 0 else range(2, 5))]),
-    )  # noqa: E731
+    )
     yield Case(
         "embedding_bag (per_sample_weights), by rows",
         (lambda a, t, o, w: functional.embedding_bag(a, t, o, mode="sum", per_sample_weights=w),),
@@ -1145,7 +1145,7 @@ def embeddings() -> Iterator[Case]:
         spreads=False,
         twice=False,
     )
-    without = lambda _a, t, _o: made((2, 4), lambda i: tape.total([t[r, i[1]] for r in parts[i[0]] if r != 2]))  # noqa: E731
+    without = lambda _a, t, _o: made((2, 4), lambda i: tape.total([t[r, i[1]] for r in parts[i[0]] if r != 2]))
     yield Case(
         "embedding_bag (padding_idx), by rows",
         (lambda a, t, o: functional.embedding_bag(a, t, o, mode="sum", padding_idx=2),),

@@ -17,7 +17,7 @@ _MASK = Input(Grid((5, 7), [at % 3 == 0 for at in range(35)]), "mask")
 def indexing() -> Iterator[Case]:
     """Taken and put: exact; and the gradients, where equal places are added up."""
     table = real(5, 7)
-    row = lambda x, at: Grid((5, 7), [x[int(one), column] for one in at.flat for column in range(7)])  # noqa: E731
+    row = lambda x, at: Grid((5, 7), [x[int(one), column] for one in at.flat for column in range(7)])
     yield Case("index", (lambda x, at: x[at], lambda x, at: torch.index_select(x, 0, at)), row, (table, _ROWS))
     yield Case(
         "index of columns", (lambda x, at: x[:, at], lambda x, at: x.index_select(1, at)), _columns, (table, _ROWS)
@@ -156,7 +156,7 @@ def _joined() -> Iterator[Case]:
         lambda x, y: made((3, 2, 4), lambda i: (y if i[1] else x)[i[0], i[2]]),
         two,
     )
-    counted: Callable[..., Any] = lambda low, step: always(made((37,), lambda i: low + step * i[0]))  # noqa: E731
+    counted: Callable[..., Any] = lambda low, step: always(made((37,), lambda i: low + step * i[0]))
     yield Case(
         "arange",
         (lambda x: torch.arange(37, dtype=x.dtype, device=x.device),),

@@ -21,7 +21,7 @@ def normalizations() -> Iterator[Case]:
     middle, spread = given(6, seed=4), given(6, seed=5, low=0.25)
     yield Case("instance_norm with weights", (lambda x, w, b: functional.instance_norm(x, weight=w, bias=b, eps=_EPS),),
                lambda x, w, b: right.affine(right.instance_norm(x), w, b, 1), (x, weight, bias), factor=4.0)  # fmt: skip
-    by = lambda x, m, v, w, b: functional.instance_norm(x, m, v, w, b, use_input_stats=False, eps=_EPS)  # noqa: E731
+    by = lambda x, m, v, w, b: functional.instance_norm(x, m, v, w, b, use_input_stats=False, eps=_EPS)
     yield Case("instance_norm by statistics", (by,), right.batch_norm_by, (x, middle, spread, weight, bias), _TWO, factor=4.0, few=True)  # fmt: skip
     for wide in (1031, 2050):
         told = (real(2, wide), given(wide, seed=2, low=0.25), given(wide, seed=3))
@@ -30,9 +30,9 @@ def normalizations() -> Iterator[Case]:
             yield Case("rms_norm of long rows of " + str(wide), (lambda x, w: functional.rms_norm(x, w.shape, w, _EPS),), right.rms_norm, told[:2], factor=6.0, few=True)  # fmt: skip
     yield Case("layer_norm over two dimensions", (lambda x, w, b: functional.layer_norm(x, w.shape, w, b, _EPS),), _over_two,
                (real(3, 4, 5), real(4, 5, seed=2, low=0.25), real(4, 5, seed=3)), factor=4.0)  # fmt: skip
-    plain = lambda x: lanes(x, lambda at: at[:-1], right.normal)  # noqa: E731
+    plain = lambda x: lanes(x, lambda at: at[:-1], right.normal)
     yield Case("layer_norm without weights", (lambda x: functional.layer_norm(x, x.shape[-1:], eps=_EPS),), plain, (real(5, 12),), factor=4.0)  # fmt: skip
-    groups = lambda x: lanes(x, lambda at: (at[0], at[1] // 3), right.normal)  # noqa: E731
+    groups = lambda x: lanes(x, lambda at: (at[0], at[1] // 3), right.normal)
     yield Case("group_norm without weights", (lambda x: functional.group_norm(x, 2, eps=_EPS),), groups, (x,), factor=4.0)  # fmt: skip
     yield Case("batch_norm without weights", (lambda x: functional.batch_norm(x, None, None, training=True, eps=_EPS),),
                lambda x: lanes(x, lambda at: at[1], right.normal), (x,), factor=4.0)  # fmt: skip
@@ -84,7 +84,7 @@ def _running_statistics() -> Iterator[Case]:
     told = (given(5, 3, 4),)
     for name, momentum, share in (("BatchNorm1d's statistics after two batches", 0.25, lambda _at: 0.25),
                                   ("BatchNorm1d's statistics, mean of all", None, lambda at: 1 / at)):  # fmt: skip
-        wanted = lambda x, s=share: _kept(x, s)  # noqa: E731
+        wanted = lambda x, s=share: _kept(x, s)
         yield Case(name, (lambda x, m=momentum: _after_two(x, m),), wanted, told, _TWO, backward=False, factor=4.0, few=True)  # fmt: skip
 
 

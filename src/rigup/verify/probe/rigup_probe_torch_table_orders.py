@@ -112,7 +112,7 @@ def _activations() -> Iterator[Case]:
     names = ("relu6", "gelu", "silu", "mish", "elu", "selu", "celu", "leaky_relu", "softplus", "hardswish", "hardsigmoid",
              "hardtanh", "softsign", "logsigmoid", "tanhshrink", "softshrink")  # fmt: skip
     for name in names:
-        call = lambda x, n=name: getattr(functional, n)(x).isnan().to(x.dtype)  # noqa: E731
+        call = lambda x, n=name: getattr(functional, n)(x).isnan().to(x.dtype)
         yield Case(name + " of NaN", (call,), always(made((5,), lambda at: float(not at[0] % 2))), odd, backward=False, elementwise=True)  # fmt: skip
 
 
@@ -121,11 +121,11 @@ def places() -> Iterator[Case]:
     told = (Input(Grid((4, 5), [float(at + 1) for at in range(20)])),)
     for name, inside in (("triu", lambda row, column, off: column - row >= off), ("tril", lambda row, column, off: column - row <= off)):  # fmt: skip
         for off in (-2, -1, 1, 2):
-            call = lambda x, n=name, o=off: getattr(torch, n)(x, o)  # noqa: E731
-            part = lambda x, i=inside, o=off: made((4, 5), lambda at: x[at] if i(*at, o) else 0.0)  # noqa: E731
+            call = lambda x, n=name, o=off: getattr(torch, n)(x, o)
+            part = lambda x, i=inside, o=off: made((4, 5), lambda at: x[at] if i(*at, o) else 0.0)
             yield Case(name + " from diagonal " + str(off), (call,), part, told, few=True)
     numbers = [float(at * 7 % 5) for at in range(23)]
     known = sorted(set(numbers))
     wanted = (Grid((5,), known), Grid((23,), list(map(known.index, numbers))), Grid((5,), list(map(numbers.count, known))))  # fmt: skip
-    counted = lambda x: torch.unique(x, return_inverse=True, return_counts=True)  # noqa: E731
+    counted = lambda x: torch.unique(x, return_inverse=True, return_counts=True)
     yield Case("unique with places and counts", (counted,), lambda *_given: wanted, (literal(numbers, kind="given"),), backward=False, few=True)  # fmt: skip

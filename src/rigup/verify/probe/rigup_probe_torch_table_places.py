@@ -100,8 +100,8 @@ def _in_other_types(name: str, calls: tuple[Any, ...], reference: Any) -> Iterat
 def _cut() -> Iterator[Case]:
     """Into several."""
     x = (real(4, 6),)
-    column = lambda first, last: _from((4, last - first), lambda i: (i[0], i[1] + first))  # noqa: E731
-    row = lambda first, last: _from((last - first, 6), lambda i: (i[0] + first, i[1]))  # noqa: E731
+    column = lambda first, last: _from((4, last - first), lambda i: (i[0], i[1] + first))
+    row = lambda first, last: _from((last - first, 6), lambda i: (i[0] + first, i[1]))
     rows: tuple[tuple[str, tuple[Any, ...], tuple[Any, ...]], ...] = (
         ("split", (lambda x: torch.split(x, 4, 1), lambda x: x.split(4, dim=1), lambda x: torch.split(x, [4, 2], 1), lambda x: x.split_with_sizes([4, 2], 1), lambda x: torch.unsafe_split(x, 4, 1)), (column(0, 4), column(4, 6))), ("split of rows", (lambda x: torch.split(x, 3), lambda x: x.split(3)), (row(0, 3), row(3, 4))),
         ("chunk", (lambda x: torch.chunk(x, 2, 1), lambda x: x.chunk(2, dim=1), lambda x: torch.unsafe_chunk(x, 2, 1)), (column(0, 3), column(3, 6))), ("chunk of rows", (lambda x: torch.chunk(x, 2),), (row(0, 2), row(2, 4))),
@@ -131,7 +131,7 @@ def _parts() -> Iterator[Case]:
         size, up, left = 3 + abs(off), max(-off, 0), max(off, 0)
         put = lambda v, s=size, u=up, o=left: made(
             (s, s), lambda i: v.flat[i[0] - u] if i[0] - u == i[1] - o and 0 <= i[0] - u < 3 else 0.0
-        )  # noqa: E731
+        )
         yield Case(
             "diag of a row (" + str(off) + ")",
             (
@@ -261,7 +261,7 @@ def joins() -> Iterator[Case]:
     two, three = (real(2, 3), real(2, 3, seed=2)), (real(3), real(2, seed=2))
     stack = lambda dim: (
         lambda x, y: made([*x.shape[:dim], 2, *x.shape[dim:]], lambda i: (y if i[dim] else x)[i[:dim] + i[dim + 1 :]])
-    )  # noqa: E731
+    )
     cat = lambda dim: (
         lambda x, y: made(
             [one * (2 if at == dim else 1) for at, one in enumerate(x.shape)],
@@ -269,7 +269,7 @@ def joins() -> Iterator[Case]:
                 tuple(one % x.shape[at] if at == dim else one for at, one in enumerate(i))
             ],
         )
-    )  # noqa: E731
+    )
     for dim in (0, 1):
         yield Case(
             "cat over " + str(dim) + " (all names)",
@@ -335,7 +335,7 @@ def joins() -> Iterator[Case]:
         two,
         factor=2.0,
     )
-    for name, value, size in (("constant", 0.5, 1), ("constant", 0.0, 2)):
+    for _name, value, size in (("constant", 0.5, 1), ("constant", 0.0, 2)):
         yield Case(
             "pad by " + str(value) + ", " + str(size),
             (lambda x, _y, v=value, s=size: torch.nn.functional.pad(x, (s, 1, 0, s), value=v),),
@@ -360,7 +360,7 @@ def places() -> Iterator[Case]:
     rows, columns = real(3, 4, seed=2), real(3, 3, seed=2)
     added: Callable[..., Any] = lambda x, at, y, a=1.0: made(
         x.shape, lambda i: x[i] + tape.total([y[n, i[1]] * a for n, one in enumerate(at.flat) if one == i[0]])
-    )  # noqa: E731
+    )
     yield Case(
         "index_add (all)",
         (lambda x, a, y: torch.index_add(x, 0, a, y), lambda x, a, y: torch.clone(x).index_add_(0, a, y)),
@@ -468,9 +468,9 @@ def places() -> Iterator[Case]:
 def _scattered(x: Input, y: Input) -> Iterator[Case]:
     """Rows of places that may be equal."""
     for dim in (0, 1):
-        pick = lambda x, at, y, i, d=dim: [y[p] for p in at.indices() if (int(at[p]) == i[d] and p[1 - d] == i[1 - d])]  # noqa: E731
+        pick = lambda x, at, y, i, d=dim: [y[p] for p in at.indices() if (int(at[p]) == i[d] and p[1 - d] == i[1 - d])]
         told: tuple[Any, ...] = (x, _AT, y)
-        add = lambda x, at, y, k=pick: made(x.shape, lambda i: x[i] + tape.total(k(x, at, y, i)))  # noqa: E731
+        add = lambda x, at, y, k=pick: made(x.shape, lambda i: x[i] + tape.total(k(x, at, y, i)))
         yield Case(
             "scatter_add over dimension " + str(dim),
             (
@@ -497,7 +497,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
             for own in (True, False):
                 reduce = lambda x, at, y, k=pick, f=function, o=own: made(
                     x.shape, lambda i: f([*([x[i]] if o else []), *k(x, at, y, i)]) if k(x, at, y, i) else x[i]
-                )  # noqa: E731
+                )
                 calls = (
                     lambda x, a, y, d=dim, h=how, o=own: torch.scatter_reduce(x, d, a, y, h, include_self=o),
                     lambda x, a, y, d=dim, h=how, o=own: torch.clone(x).scatter_reduce_(
@@ -517,7 +517,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
         once = (
             literal([1, 0, 2, 2, 1, 0], (2, 3), "int64") if dim == 0 else literal([1, 0, 2, 2, 3, 1], (2, 3), "int64")
         )
-        write = lambda x, at, y, k=pick: made(x.shape, lambda i: (k(x, at, y, i) or [x[i]])[0])  # noqa: E731
+        write = lambda x, at, y, k=pick: made(x.shape, lambda i: (k(x, at, y, i) or [x[i]])[0])
         yield Case(
             "scatter over dimension " + str(dim),
             (
@@ -554,7 +554,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                     if i[0] in at.flat
                     else x[i]
                 ),
-            )  # noqa: E731
+            )
             yield Case(
                 "index_reduce (" + how + (", include_self" if own else "") + ")",
                 (
@@ -579,7 +579,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
             ("max", lambda s: max(s, key=tape.plain)),
             ("min", lambda s: min(s, key=tape.plain)),
         ):
-            segment = lambda x, _n, f=function: made((3, 2), lambda i: f([x[r, i[1]] for r in range(*parts[i[0]])]))  # noqa: E731
+            segment = lambda x, _n, f=function: made((3, 2), lambda i: f([x[r, i[1]] for r in range(*parts[i[0]])]))
             yield Case(
                 "segment_reduce (" + how + ")",
                 (
@@ -605,7 +605,7 @@ def _product(several: list[Any]) -> Any:
 
 def _masked() -> Iterator[Case]:
     x, mask = real(3, 4), Input(Grid((3, 4), [at % 3 != 1 for at in range(12)]), "mask")
-    kept = lambda x, m: Grid((8,), [one for one, true in zip(x.flat, m.flat) if true])  # noqa: E731
+    kept = lambda x, m: Grid((8,), [one for one, true in zip(x.flat, m.flat) if true])
     yield Case(
         "masked_select (all)", (torch.masked_select, torch.Tensor.masked_select, lambda x, m: x[m]), kept, (x, mask)
     )
@@ -691,7 +691,7 @@ def _by_index(x: Input) -> Iterator[Case]:
     y = real(3, seed=2)
     last = lambda x, r, c, y: made(
         x.shape, lambda i: next((v for a, b, v in zip(r.flat, c.flat, y.flat) if (a, b) == i), x[i])
-    )  # noqa: E731
+    )
     yield Case(
         "index_put (two)",
         (
@@ -706,7 +706,7 @@ def _by_index(x: Input) -> Iterator[Case]:
     same = literal([3, 1, 3], kind="int64")
     added = lambda x, r, c, y: made(
         x.shape, lambda i: x[i] + tape.total([v for a, b, v in zip(r.flat, c.flat, y.flat) if (a, b) == i])
-    )  # noqa: E731
+    )
     yield Case(
         "index_put (two, accumulate)",
         (

@@ -25,7 +25,7 @@ def windows() -> Iterator[Case]:
                    networks.pool(3, 2, 1, right.mean, False), told, factor=2.0)  # fmt: skip
         yield Case("avg_pool of the usual stride" + said, (lambda x, c=middle: c(x, 2),), networks.pool(2, 2, 0, right.mean, True), told, factor=2.0)  # fmt: skip
         if rank > 1:
-            divided: Callable[..., Any] = lambda row: total(row) * 0.2  # noqa: E731
+            divided: Callable[..., Any] = lambda row: total(row) * 0.2
             yield Case("avg_pool by 5" + said, (lambda x, c=middle: c(x, 3, 2, 1, divisor_override=5),), networks.pool(3, 2, 1, divided, True), told, factor=2.0)  # fmt: skip
         yield Case("max_pool with a dilation" + said, (lambda x, c=top: c(x, 2, 1, 0, 2),), _with_gaps, (distinct(*shape),), factor=2.0)  # fmt: skip
         biggest = getattr(functional, "adaptive_max_pool" + str(rank) + "d")

@@ -46,8 +46,8 @@ def _unequal(*shape: int) -> Input:
 
 def _corrected() -> Iterator[Case]:
     for less in (0, 1, 2):
-        reference: Callable[..., Any] = lambda row, n=less: right.variance(row, n)  # noqa: E731
-        root: Callable[..., Any] = lambda row, n=less: tape.sqrt(right.variance(row, n))  # noqa: E731
+        reference: Callable[..., Any] = lambda row, n=less: right.variance(row, n)
+        root: Callable[..., Any] = lambda row, n=less: tape.sqrt(right.variance(row, n))
         for name, call, wanted in (("var", torch.var, reference), ("std", torch.std, root)):
             yield Case(
                 name + " with a correction of " + str(less),

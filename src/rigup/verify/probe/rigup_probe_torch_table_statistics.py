@@ -33,7 +33,7 @@ def _quantile(share: float, how: str = "linear") -> Row:
     def called(row: list[Any]) -> Any:
         ordered = sorted(row, key=tape.plain)
         place = share * (len(row) - 1)
-        low = min(int(math.floor(place)), len(row) - 1)
+        low = min(math.floor(place), len(row) - 1)
         high = min(low + 1, len(row) - 1)
         part = {
             "linear": place - low,
@@ -185,10 +185,10 @@ def _typed() -> Iterator[Case]:
 def _two_at_once() -> Iterator[Case]:
     told = (real(4, 7),)
     for less in (0, 1, 2):
-        spread: Row = lambda row, n=less: right.variance(row, n)  # noqa: E731
-        root: Row = lambda row, n=less: tape.sqrt(right.variance(row, n))  # noqa: E731
+        spread: Row = lambda row, n=less: right.variance(row, n)
+        root: Row = lambda row, n=less: tape.sqrt(right.variance(row, n))
         for name, wanted in (("var_mean", spread), ("std_mean", root)):
-            pair: Any = lambda x, w=wanted: (reduced((1,), w)(x), reduced((1,), right.mean)(x))  # noqa: E731
+            pair: Any = lambda x, w=wanted: (reduced((1,), w)(x), reduced((1,), right.mean)(x))
             yield Case(
                 name + " with a correction of " + str(less),
                 (lambda x, n=name, c=less: getattr(torch, n)(x, dim=1, correction=c),),
@@ -197,12 +197,12 @@ def _two_at_once() -> Iterator[Case]:
                 factor=8.0,
             )
     for name in ("var", "std", "var_mean", "std_mean"):
-        one: Row = lambda row: right.variance(row, 0)  # noqa: E731
-        two: Row = lambda row: tape.sqrt(right.variance(row, 0))  # noqa: E731
+        one: Row = lambda row: right.variance(row, 0)
+        two: Row = lambda row: tape.sqrt(right.variance(row, 0))
         own = one if name[:3] == "var" else two
         both: Any = lambda x, o=own, n=name: (
             (reduced((1,), o)(x), reduced((1,), right.mean)(x)) if "mean" in n else reduced((1,), o)(x)
-        )  # noqa: E731
+        )
         yield Case(
             name + " (unbiased False)",
             (
@@ -245,7 +245,7 @@ def _two_at_once() -> Iterator[Case]:
 
 def _norms() -> Iterator[Case]:
     told = (real(4, 6),)
-    size: Row = lambda x: tape.absolute(x)  # noqa: E731
+    size: Row = lambda x: tape.absolute(x)
     kinds: tuple[tuple[Any, Row, bool], ...] = (
         (1, lambda row: tape.total(map(size, row)), True), (2, right.length, True), (3, lambda row: _root(tape.total([size(x) ** 3 for x in row]), 3), True),
         (0.5, lambda row: _root(tape.total([tape.sqrt(size(x)) for x in row]), 0.5), True), (math.inf, lambda row: max(map(size, row), key=tape.plain), False),
@@ -306,7 +306,7 @@ def _norms() -> Iterator[Case]:
         factor=8.0,
     )
     other = (real(4, 6), real(4, 6, seed=2))
-    for order, reference, back in kinds[:3]:
+    for order, reference, _back in kinds[:3]:
         yield Case(
             "dist (" + str(order) + ")",
             (lambda x, y, o=order: torch.dist(x, y, o), lambda x, y, o=order: x.dist(y, o)),
@@ -529,7 +529,7 @@ def differences() -> Iterator[Case]:
 
         wanted = lambda x, f=less, t=times: Grid(
             (3, 7 - t), [one for at in range(3) for one in f(x.flat[at * 7 : at * 7 + 7])]
-        )  # noqa: E731
+        )
         yield Case(
             "diff " + str(times),
             (lambda x, t=times: torch.diff(x, t), lambda x, t=times: x.diff(n=t, dim=1)),
@@ -549,7 +549,7 @@ def differences() -> Iterator[Case]:
         lambda x: made((2, 7), lambda i: x[i[0] + 1, i[1]] - x[i]),
         told,
     )
-    area: Row = lambda row, dx=0.5: tape.total([(a + b) * (0.5 * dx) for a, b in zip(row, row[1:])])  # noqa: E731
+    area: Row = lambda row, dx=0.5: tape.total([(a + b) * (0.5 * dx) for a, b in zip(row, row[1:])])
     yield Case(
         "trapezoid (dx)",
         (
@@ -726,7 +726,7 @@ def counts() -> Iterator[Case]:
         spreads=False,
     )
     some = literal([at % 3 - 1.0 for at in range(20)], (4, 5), "given")
-    zero = lambda row: float(sum(one != 0 for one in row))  # noqa: E731
+    zero = lambda row: float(sum(one != 0 for one in row))
     yield Case(
         "count_nonzero over dimensions",
         (lambda x: torch.count_nonzero(x, 1), lambda x: x.count_nonzero(dim=1)),
@@ -783,7 +783,7 @@ def counts() -> Iterator[Case]:
                 (ordered._replace(kind="given"),),
                 backward=False,
             )
-            top = lambda x, d=dim, u=down: _cut(along(d, lambda row: sorted(row, key=tape.plain, reverse=u))(x), d, 3)  # noqa: E731
+            top = lambda x, d=dim, u=down: _cut(along(d, lambda row: sorted(row, key=tape.plain, reverse=u))(x), d, 3)
             yield Case(
                 "topk" + said,
                 (
@@ -793,7 +793,7 @@ def counts() -> Iterator[Case]:
                 top,
                 (ordered,),
             )
-        keep = lambda x, d=dim: kept(reduced((d,), lambda row: sorted(row, key=tape.plain)[1]), d)(x)  # noqa: E731
+        keep = lambda x, d=dim: kept(reduced((d,), lambda row: sorted(row, key=tape.plain)[1]), d)(x)
         yield Case(
             "kthvalue (keepdim) over dimension " + str(dim),
             (lambda x, d=dim: torch.kthvalue(x, 2, d, True)[0], lambda x, d=dim: x.kthvalue(2, d, True)[0]),
@@ -823,7 +823,7 @@ def _searched() -> Iterator[Case]:
         cut = bisect.bisect_right if later else bisect.bisect_left
         wanted = Grid((2, 3), [cut(borders, one) for one in told.grid.flat])
         side = "right" if later else "left"
-        known: Any = lambda x: torch.tensor(borders, dtype=x.dtype, device=x.device)  # noqa: E731
+        known: Any = lambda x: torch.tensor(borders, dtype=x.dtype, device=x.device)
         calls = (
             lambda x, r=later: torch.bucketize(x, known(x), right=r),
             lambda x, r=later: torch.bucketize(x, known(x), right=r, out_int32=True),

@@ -98,9 +98,9 @@ def layers() -> Iterator[Case]:
     hidden = Grid((2, 1, 1, 3), [True, True, False, True, True, True])
     ahead: Callable[[Any], Any] = lambda x: nn.Transformer.generate_square_subsequent_mask(
         3, device=x.device, dtype=x.dtype
-    )  # noqa: E731
-    ahead_true: Callable[[Any], Any] = lambda x: torch.ones(3, 3, dtype=torch.bool, device=x.device).triu(1)  # noqa: E731
-    padding: Callable[[Any], Any] = lambda x: torch.tensor([[False, False, True], [False] * 3], device=x.device)  # noqa: E731
+    )
+    ahead_true: Callable[[Any], Any] = lambda x: torch.ones(3, 3, dtype=torch.bool, device=x.device).triu(1)
+    padding: Callable[[Any], Any] = lambda x: torch.tensor([[False, False, True], [False] * 3], device=x.device)
     rows: tuple[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]], ...] = (
         ("", {}, {}, {}), (" (norm_first)", {"norm_first": True}, {}, {"first": True}), (" (gelu)", {"activation": "gelu"}, {}, {"curve": right.gelu}),
         (" with a causal mask", {}, {"src_mask": ahead, "is_causal": True}, {"mask": causal}), (" with a mask of truths", {}, {"src_mask": ahead_true}, {"mask": causal}), (" with hidden keys", {}, {"src_key_padding_mask": padding}, {"mask": hidden}),
@@ -109,7 +109,7 @@ def layers() -> Iterator[Case]:
         module = nn.TransformerEncoderLayer(_WIDE, _HEADS, **args, **own)
         names, weights = _parameters(module)
         eval_ = nn.TransformerEncoderLayer(_WIDE, _HEADS, **args, **own).eval()
-        wanted = lambda x, *w, n=names, r=reference: encoded(x, _told(n, w), **r)  # noqa: E731
+        wanted = lambda x, *w, n=names, r=reference: encoded(x, _told(n, w), **r)
         yield Case(
             "TransformerEncoderLayer" + said,
             (_run(module, names, **more), _run(eval_, names, **more)),
@@ -127,7 +127,7 @@ def layers() -> Iterator[Case]:
     names, weights = _parameters(module)
     stacked = lambda x, *w, n=names: _normal(
         encoded(encoded(x, _told(n, w), "layers.0."), _told(n, w), "layers.1."), _told(n, w), "norm"
-    )  # noqa: E731
+    )
     yield Case(
         "TransformerEncoder",
         (_run(module, names),),
@@ -142,7 +142,7 @@ def layers() -> Iterator[Case]:
         encoded(encoded(x, _told(n, w), "layers.0.", mask=causal), _told(n, w), "layers.1.", mask=causal),
         _told(n, w),
         "norm",
-    )  # noqa: E731
+    )
     yield Case(
         "TransformerEncoder with a causal mask",
         (_run(module, names, mask=ahead, is_causal=True),),
@@ -239,7 +239,7 @@ def cells() -> Iterator[Case]:
 
         first = lambda module, n=names: (
             lambda x, *w: with_parameters(module.to(x.dtype).to(x.device), dict(zip(n, w)), (x,))[0]
-        )  # noqa: E731
+        )
         yield Case(
             name + " (batch_first)",
             (first(getattr(nn, name)(4, 3, batch_first=True)),),
@@ -278,7 +278,7 @@ def cells() -> Iterator[Case]:
                 dict(zip(n, w)),
                 (nn.utils.rnn.pack_padded_sequence(x, torch.tensor([2, 1, 1])),),
             )[0]
-        )[0]  # noqa: E731
+        )[0]
         yield Case(
             name + " of packed sequences",
             (packed,),

@@ -59,8 +59,8 @@ def _converted(kind: str, target: str, digits: int, least: int, most: float) -> 
     told = literal(exact, kind="given")
     right = [rounded(one, digits, least) for one in exact]
     dtype, source = getattr(torch, target), getattr(torch, kind)
-    way: Callable[[Any], Any] = lambda x: x.to(dtype).to(source)  # noqa: E731
-    again: Callable[[Any], Any] = lambda x: _twice(x, dtype).to(source)  # noqa: E731
+    way: Callable[[Any], Any] = lambda x: x.to(dtype).to(source)
+    again: Callable[[Any], Any] = lambda x: _twice(x, dtype).to(source)
     eight = target in _EIGHT
     for name, call in (("rounded conversion", way), ("second conversion (cast) of one tensor", again)):
         said = name + " of " + kind + " to " + target

@@ -26,7 +26,7 @@ def convolutions() -> Iterator[Case]:
     for window, dilation in (((2,), 1), ((4,), 2), ((2, 3), 1), ((3, 4), 2)):
         told = (real(2, 2, *(7, 6)[: len(window)], **LOW), real(3, 2, *window, seed=2, **LOW), real(3, seed=3, **LOW))
         name = "conv" + str(len(window)) + "d"
-        call = lambda x, k, b, n=name, d=dilation: getattr(functional, n)(x, k, b, padding="same", dilation=d)  # noqa: E731
+        call = lambda x, k, b, n=name, d=dilation: getattr(functional, n)(x, k, b, padding="same", dilation=d)
         said = name + " by " + "x".join(map(str, window)) + " (padding same, dilation " + str(dilation) + ")"
         yield Case(said, (_exact(call),), _same(dilation), told, factor=2.0, few=True)
     for mode, places in _MODES:
@@ -58,7 +58,7 @@ def _of_many_channels() -> Iterator[Case]:
         said = "conv2d of many channels, " + str(inward) + " to " + str(outward)
         yield Case(said, (_exact(functional.conv2d),), networks.convolution(), told, backward=inward > 100, factor=6.0, few=True)  # fmt: skip
     told = (real(1, 40, 4, 3, **LOW), real(40, 1, 3, 3, seed=2, **LOW))
-    alone = lambda x, k: functional.conv2d(x, k, padding=1, groups=40)  # noqa: E731
+    alone = lambda x, k: functional.conv2d(x, k, padding=1, groups=40)
     yield Case("conv2d of 40 channels (groups 40)", (_exact(alone),), networks.convolution(padding=1, groups=40), told, factor=2.0, few=True)  # fmt: skip
     told = (given(1, 70, 6, **LOW), given(66, 70, 3, seed=2, **LOW))
     yield Case("conv1d of many channels, 70 to 66", (_exact(functional.conv1d),), networks.convolution(), told, backward=False, factor=6.0)  # fmt: skip
