@@ -18,6 +18,7 @@ from rigup.machine.kinds import (
     PythonEnv,
     SlurmNode,
     SlurmSetting,
+    Symptom,
     Torch,
     World,
 )
