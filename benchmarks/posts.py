@@ -3,7 +3,7 @@
     python benchmarks/posts.py [--of posts|outputs] [--misses] [--cause NAME]
 
 The rules never learned from these posts, so of them the figures are honest; of the guesses they are not, for
-their weights come from here (scripts/likeness --tell leaves posts out in turn). `--misses` prints one line for
+their weights come from here (scripts/text-classifier --tell leaves posts out in turn). `--misses` prints one line for
 each post that was named wrongly or, though nothing is wrong, at all.
 """
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 from filelock import FileLock
 
-from rigup.plan.environments import beside
+from rigup.plan.environments import staged_swap
 
 
 class Parts(SimpleHTTPRequestHandler):
@@ -105,7 +105,7 @@ def made(tmp_path_factory, bare, wheels) -> Path:
     """A venv with pip and `bridge`; nobody may change it."""
 
     def make(path):
-        beside.clone(bare, path)
+        staged_swap.clone(bare, path)
         install(path, wheels, "bridge", "stone==1.0")
 
     return made_once(tmp_path_factory, "made", make)

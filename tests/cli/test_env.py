@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rigup.cli import run
-from rigup.plan.environments import beside, record, registry
+from rigup.plan.environments import record, registry, staged_swap
 from tiny_environments import no_indexes, says
 
 __all__ = ["no_indexes"]
@@ -30,7 +30,7 @@ def own_folders(monkeypatch, tmp_path):
 @pytest.fixture
 def copy(made, tmp_path):
     """An environment of a test's own, in the folder where it stands; not made by rigup."""
-    beside.clone(made, tmp_path / "work" / ".venv")
+    staged_swap.clone(made, tmp_path / "work" / ".venv")
     return tmp_path / "work" / ".venv"
 
 

@@ -310,17 +310,17 @@ def test_a_full_disk_under_the_output_is_told_in_a_sentence(words):
 
 @pytest.mark.parametrize("kind", ["link", "link to nothing", "file"])
 def test_what_somebody_put_under_the_staged_name_is_removed_and_what_it_leads_to_is_not(kind, tmp_path):
-    from rigup.plan.environments import beside
+    from rigup.plan.environments import staged_swap
 
     theirs = tmp_path / "theirs"
     (theirs / "inside").mkdir(parents=True)
     (theirs / "inside").chmod(0o500)
-    staged = beside.staging(tmp_path / "env")
+    staged = staged_swap.staging(tmp_path / "env")
     if kind == "file":
         staged.write_text("x")
     else:
         staged.symlink_to(theirs if kind == "link" else tmp_path / "nothing")
-    beside.discard(staged)
+    staged_swap.discard(staged)
     assert not os.path.lexists(staged)
     assert (theirs / "inside").stat().st_mode & 0o777 == 0o500
 

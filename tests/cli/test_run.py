@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rigup.plan.environments import beside, record
+from rigup.plan.environments import record, staged_swap
 from tiny_environments import no_indexes
 
 __all__ = ["no_indexes"]
@@ -19,7 +19,7 @@ __all__ = ["no_indexes"]
 def env(made, tmp_path):
     """An environment of a test's own, with a record."""
     path = tmp_path / "my env"
-    beside.clone(made, path)
+    staged_swap.clone(made, path)
     record.write(
         path,
         record.Record(variables={"ONEAPI_DEVICE_SELECTOR": "level_zero:*;opencl:gpu", "ROCR_VISIBLE_DEVICES": "0"}),

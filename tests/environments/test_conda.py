@@ -11,7 +11,7 @@ import tarfile
 
 import pytest
 
-from rigup.plan.environments import beside, condas, exporting, without_conda
+from rigup.plan.environments import condas, exporting, staged_swap, without_conda
 from rigup.plan.environments.folder import environment_at
 from rigup.plan.environments.history import history
 from rigup.plan.environments.running import of_environment
@@ -122,7 +122,7 @@ def test_a_clone_of_it_works_at_its_own_place_and_its_library_too(conda, tmp_pat
     source, target = tmp_path / "env", tmp_path / ("a much longer name " * 3)
     assert conda("create", "-y", "-p", str(source), "tool") == 0
     before = (source / "lib" / "libtool.so").read_bytes()
-    beside.clone(source, target)
+    staged_swap.clone(source, target)
     assert says(target / "bin" / "tool") == f"{target}/share"
     body = (target / "lib" / "libtool.so").read_bytes()
     assert (len(body), body.endswith(b"\0after")) == (len(before), True)

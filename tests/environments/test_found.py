@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rigup.plan.applying import journal
-from rigup.plan.environments import beside, exporting, kernels, record, registry, removing
+from rigup.plan.environments import exporting, kernels, record, registry, removing, staged_swap
 from rigup.plan.environments.folder import environment_at, packages, size_of
 from rigup.plan.environments.found import NoEnvironment, found, resolve
 from rigup.plan.environments.history import history
@@ -262,7 +262,7 @@ def test_requirements_install_the_same_again(made, bare, wheels, tmp_path):
 
     text = exporting.requirements(environment_at(made))
     assert text == "bridge==2.0\nstone==1.0\n"
-    beside.clone(bare, tmp_path / "again")
+    staged_swap.clone(bare, tmp_path / "again")
     (tmp_path / "requirements.txt").write_text(text)
     command = [
         str(tmp_path / "again" / "bin" / "python"),

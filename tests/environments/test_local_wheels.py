@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from rigup.plan.environments import beside, bundle, fetching, lockfile, locking, resolver, rigup_torch
+from rigup.plan.environments import bundle, fetching, lockfile, locking, resolver, rigup_torch, staged_swap
 from rigup.plan.environments.folder import environment_at
 from rigup.plan.environments.locked import differences, locked_steps
 from rigup.stack.profile import read_profile
@@ -26,7 +26,7 @@ def state(tmp_path, monkeypatch):
 @pytest.fixture
 def environment(bare, tmp_path):
     """One with rigup-torch, as its requirement says, and a wheel from a folder."""
-    beside.clone(bare, tmp_path / "env")
+    staged_swap.clone(bare, tmp_path / "env")
     own = make_wheel(tmp_path / "own wheels", "stone", "1.5")
     pip(tmp_path / "env", rigup_torch.requirement(), str(own))
     return environment_at(tmp_path / "env")
@@ -51,7 +51,7 @@ def test_wheels_of_this_machine_are_locked_with_their_hashes(environment):
 
 def test_one_that_was_taken_from_a_folder_of_wheels_is_locked_too(bare, tmp_path):
     """An installer then writes nowhere where the file lay."""
-    beside.clone(bare, tmp_path / "env")
+    staged_swap.clone(bare, tmp_path / "env")
     pip(tmp_path / "env", "--find-links", str(rigup_torch.wheel_folder()), rigup_torch.pinned())
     lock = locking.of_environment(environment_at(tmp_path / "env"), SITE)
     assert told(lock)["rigup-torch"][1] == rigup_torch.sha256()

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigup.plan.environments import beside, lockfile, locking, resolver
+from rigup.plan.environments import lockfile, locking, resolver, staged_swap
 from rigup.plan.environments.folder import environment_at
 from rigup.plan.environments.lock_fields import LockError, Wheel
 from rigup.plan.environments.locked import INSTALL, differences, locked_steps
@@ -181,7 +181,7 @@ def test_a_package_from_a_folder_is_not_locked(wheels, tmp_path):
 
 
 def test_another_spelling_of_a_version_is_another_file(bare, wheels, tmp_path):
-    beside.clone(bare, tmp_path / "env")
+    staged_swap.clone(bare, tmp_path / "env")
     info = next((tmp_path / "env").glob("lib/python*/site-packages")) / "stone-1.0.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Name: stone\nVersion: 1.0.0\n\n")
@@ -190,7 +190,7 @@ def test_another_spelling_of_a_version_is_another_file(bare, wheels, tmp_path):
 
 
 def test_a_package_of_conda_is_not_locked_as_one_of_an_index(bare, wheels, tmp_path):
-    beside.clone(bare, tmp_path / "env")
+    staged_swap.clone(bare, tmp_path / "env")
     info = next((tmp_path / "env").glob("lib/python*/site-packages")) / "stone-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Name: stone\nVersion: 1.0\n\n")
@@ -215,7 +215,7 @@ def take(steps, folder, bare=None):
     for step in steps:
         for argv in step.commands if step.state == "needed" else ():
             if bare and step.kind == "make-environment":
-                beside.clone(bare, folder / argv[-1])
+                staged_swap.clone(bare, folder / argv[-1])
             else:
                 subprocess.run(argv, cwd=folder, check=True, timeout=180)
 

@@ -49,9 +49,9 @@ def told(**variables):
 
 
 def test_the_environments_record_goes_over_what_the_devices_need(made, tmp_path):
-    from rigup.plan.environments import beside
+    from rigup.plan.environments import staged_swap
 
-    beside.clone(made, tmp_path / "env")
+    staged_swap.clone(made, tmp_path / "env")
     record.write(tmp_path / "env", record.Record(variables={"HSA_OVERRIDE_GFX_VERSION": "11.0.0"}))
     found = activated(
         environment_at(tmp_path / "env"),
@@ -67,9 +67,9 @@ def test_the_environments_record_goes_over_what_the_devices_need(made, tmp_path)
 
 
 def test_what_was_kept_for_another_machines_devices_is_passed_by(made, tmp_path):
-    from rigup.plan.environments import beside
+    from rigup.plan.environments import staged_swap
 
-    beside.clone(made, tmp_path / "env")
+    staged_swap.clone(made, tmp_path / "env")
     kept = {
         "HSA_OVERRIDE_GFX_VERSION": "11.0.0",
         "HSA_OVERRIDE_GFX_VERSION_1": "11.0.0",

@@ -2,7 +2,7 @@
 
 import threading
 
-from rigup.machine.crew import Crew
+from rigup.machine.worker_pool import WorkerPool
 
 
 def all_of(crew):
@@ -14,14 +14,14 @@ def all_of(crew):
 
 
 def test_every_job_comes_back_with_its_value():
-    crew = Crew()
+    crew = WorkerPool()
     for number in range(50):
         crew.give(str(number), lambda number=number: number * 2, 30.0, alone=number % 10 == 0)
     assert {name: done.value for name, done in all_of(crew).items()} == {str(n): n * 2 for n in range(50)}
 
 
 def test_a_job_that_raises_tells_what_went_wrong():
-    crew = Crew()
+    crew = WorkerPool()
     crew.give("bad", lambda: 1 / 0, 30.0, alone=False)
     crew.give("good", lambda: "fine", 30.0, alone=False)
     told = all_of(crew)
@@ -30,7 +30,7 @@ def test_a_job_that_raises_tells_what_went_wrong():
 
 
 def test_what_stands_behind_a_job_that_hangs_is_done_by_another():
-    crew, never = Crew(), threading.Event()
+    crew, never = WorkerPool(), threading.Event()
     crew.give("hangs", never.wait, 0.1, alone=False)
     for name in ("second", "third"):
         crew.give(name, lambda name=name: name, 30.0, alone=False)
@@ -41,7 +41,7 @@ def test_what_stands_behind_a_job_that_hangs_is_done_by_another():
 
 
 def test_what_a_late_job_says_at_last_is_not_taken_for_anothers():
-    crew, go = Crew(), threading.Event()
+    crew, go = WorkerPool(), threading.Event()
     crew.give("late", lambda: go.wait(30) and "late", 0.05, alone=True)
     assert [done.trouble for done in crew.finished()] == ["no answer in time"]
     crew.give("next", lambda: go.set() or "next", 30.0, alone=False)
@@ -49,7 +49,7 @@ def test_what_a_late_job_says_at_last_is_not_taken_for_anothers():
 
 
 def test_a_second_wave_is_served_too():
-    crew = Crew()
+    crew = WorkerPool()
     for wave in ("one", "two"):
         crew.give(wave, lambda wave=wave: wave, 30.0, alone=False)
         assert [done.value for done in crew.finished()] == [wave]

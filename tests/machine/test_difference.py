@@ -12,8 +12,8 @@ from rigup.diagnosis.answer import answer, examined
 from rigup.diagnosis.suspects import causes_of, ranked
 from rigup.machine.difference import CHANGED, GONE, NEW, differences, leaders
 from rigup.machine.facts import kinds
+from rigup.machine.fingerprint import Fingerprint, fingerprint
 from rigup.machine.look import look
-from rigup.machine.portrait import Portrait, portrait
 from rigup.machine.sources import open_source
 
 SHELL, HERE = ("", "", "shell", ""), ("", "", "", "")
@@ -31,23 +31,23 @@ def rows(draw, kind):
 
 
 @st.composite
-def portraits(draw):
+def fingerprints(draw):
     facts = {kind: draw(rows(kind)) for kind in draw(st.sets(st.sampled_from(KINDS)))}
     whole = {kind: [HERE, SHELL] for kind in draw(st.sets(st.sampled_from(KINDS)))}
     refused = {kind: ["/proc/x"] for kind in draw(st.sets(st.sampled_from(KINDS), max_size=2))}
-    return Portrait(facts=facts, whole=whole, refused=refused, work=draw(st.lists(st.just("~/a"), max_size=1)))
+    return Fingerprint(facts=facts, whole=whole, refused=refused, work=draw(st.lists(st.just("~/a"), max_size=1)))
 
 
 def plain(found):
     return sorted(repr(one._replace(echo_of="", unbuilt=())) for one in found)
 
 
-@given(portraits())
+@given(fingerprints())
 def test_a_machine_differs_from_itself_in_nothing(machine):
     assert differences(machine, machine) == []
 
 
-@given(portraits(), portraits())
+@given(fingerprints(), fingerprints())
 def test_the_other_way_round_it_is_the_same(one, other):
     turned = [
         found._replace(before=found.after, after=found.before, change=MIRRORED[found.change])
@@ -56,7 +56,7 @@ def test_the_other_way_round_it_is_the_same(one, other):
     assert plain(differences(one, other)) == plain(turned)
 
 
-@given(portraits(), portraits())
+@given(fingerprints(), fingerprints())
 def test_every_echo_names_a_difference_that_stands_for_itself(one, other):
     found = differences(one, other)
     names = {leader.name for leader in leaders(found)}
@@ -64,19 +64,19 @@ def test_every_echo_names_a_difference_that_stands_for_itself(one, other):
     assert sorted(map(repr, ranked(found, []))) == sorted(map(repr, found))
 
 
-@given(portraits())
-def test_a_portrait_can_be_kept(machine):
-    assert msgspec.json.decode(msgspec.json.encode(machine), type=Portrait) == machine
+@given(fingerprints())
+def test_a_fingerprint_can_be_kept(machine):
+    assert msgspec.json.decode(msgspec.json.encode(machine), type=Fingerprint) == machine
 
 
 def variable(value, **more):
     rows = [(SHELL, {"name": "CUDA_VISIBLE_DEVICES", "value": value})] if value else []
-    return Portrait(facts={"Variable": rows}, **more)
+    return Fingerprint(facts={"Variable": rows}, **more)
 
 
 def test_only_who_looked_can_miss_something():
     seen = variable("0")
-    assert differences(seen, Portrait()) == []
+    assert differences(seen, Fingerprint()) == []
     assert [one.change for one in differences(seen, variable("", whole={"Variable": [SHELL]}))] == [GONE]
 
 
@@ -88,13 +88,13 @@ def test_a_refused_look_shows_no_absence():
 
 def test_an_environment_of_a_folder_that_somebody_worked_in_is_not_new():
     env = {"PythonEnv": [(HERE, {"prefix": "~/a/deep/.venv"})]}
-    one = Portrait(facts=env, whole={"PythonEnv": [HERE]}, work=["~/a/deep"])
-    assert differences(Portrait(whole={"PythonEnv": [HERE]}, work=["~/b"]), one) == []
-    assert differences(Portrait(whole={"PythonEnv": [HERE]}, work=["~/a/deep"]), one) != []
+    one = Fingerprint(facts=env, whole={"PythonEnv": [HERE]}, work=["~/a/deep"])
+    assert differences(Fingerprint(whole={"PythonEnv": [HERE]}, work=["~/b"]), one) == []
+    assert differences(Fingerprint(whole={"PythonEnv": [HERE]}, work=["~/a/deep"]), one) != []
 
 
 def test_sizes_that_a_kernel_rounds_are_the_same():
-    small, less, half = (Portrait(facts={"Memory": [(HERE, {"total": size})]}) for size in (1000, 990, 500))
+    small, less, half = (Fingerprint(facts={"Memory": [(HERE, {"total": size})]}) for size in (1000, 990, 500))
     assert differences(small, less) == []
     assert differences(small, half) != []
 
@@ -109,7 +109,7 @@ def test_packages_go_with_their_environment():
         "Package": [(HERE, {"env": "~/v", "name": name, "version": "1"}) for name in ("torch", "numpy")],
     }
     whole = {"PythonEnv": [HERE], "Package": [HERE]}
-    found = differences(Portrait(facts=facts), Portrait(whole=whole))
+    found = differences(Fingerprint(facts=facts), Fingerprint(whole=whole))
     assert [one.name for one in leaders(found)] == ["PythonEnv ~/v"]
     assert len(found) == 3
 
@@ -152,14 +152,14 @@ def facts_of(folder):
 
 @functools.cache
 def healthy(base):
-    return portrait(facts_of(machine_folder(base)))
+    return fingerprint(facts_of(machine_folder(base)))
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_the_broken_thing_is_among_the_first_three(name, tmp_path):
     case = cases()[name]
     broken = examined(open_source(case.unpack(tmp_path)))
-    found = differences(healthy(case.label["base"]), portrait(broken.facts))
+    found = differences(healthy(case.label["base"]), fingerprint(broken.facts))
     first = leaders(ranked(found, answer(broken)["findings"]))[:3]
     kind, subject, part = BROKEN[name]
     fitting = [one for one in first if one.kind == kind and subject in one.subject]
@@ -168,13 +168,13 @@ def test_the_broken_thing_is_among_the_first_three(name, tmp_path):
 
 @pytest.mark.parametrize("base", ["nvidia-workstation", "amd-strix-halo", "macbook", "wsl-nvidia"])
 def test_a_machine_read_twice_is_the_same(base):
-    assert differences(healthy(base), portrait(facts_of(machine_folder(base)))) == []
+    assert differences(healthy(base), fingerprint(facts_of(machine_folder(base)))) == []
 
 
 def test_a_new_kernel_tells_which_modules_lack(tmp_path):
     name = "kernel-module-not-built/break-nvidia-workstation"
     case = cases()[name]
-    broken = portrait(facts_of(case.unpack(tmp_path)))
+    broken = fingerprint(facts_of(case.unpack(tmp_path)))
     first = differences(healthy(case.label["base"]), broken)[0]
     assert (first.kind, first.field) == ("Platform", "release")
     assert first.unbuilt == ("nvidia",)
@@ -192,13 +192,13 @@ def test_volatile_things_do_not_count(tmp_path):
     who = json.loads((copy / "who.json").read_text())
     who["environment"] |= {"PWD": "/tmp", "TERM": "dumb", "SHLVL": "9", "SLURM_JOB_ID": "7", "SSH_TTY": "/dev/pts/9"}
     (copy / "who.json").write_text(json.dumps(who))
-    assert differences(portrait(facts_of(machine_folder("nvidia-workstation"))), portrait(facts_of(copy))) == []
+    assert differences(fingerprint(facts_of(machine_folder("nvidia-workstation"))), fingerprint(facts_of(copy))) == []
 
 
 @pytest.mark.parametrize(("one", "other"), [("gfx1100", "gfx1101"), (None, "gfx1100")])
 def test_a_card_that_nothing_else_tells_apart_has_one_name_from_both_sides(one, other):
     before, after = (
-        Portrait(facts={"Gpu": [(SHELL, {"isa": isa})]}, whole={}, refused={}, work=[]) for isa in (one, other)
+        Fingerprint(facts={"Gpu": [(SHELL, {"isa": isa})]}, whole={}, refused={}, work=[]) for isa in (one, other)
     )
     assert [found.subject for found in differences(before, after)] == ["gfx1100"]
     assert [found.subject for found in differences(after, before)] == ["gfx1100"]
@@ -225,5 +225,5 @@ def test_lists_with_other_cards_are_never_equal(one, other, equal, tmp_path):
     made = []
     for number, body in enumerate((one, other)):
         (tmp_path / f"{number}.txt").write_text(body)
-        made.append(portrait(look(open_source(str(tmp_path / f"{number}.txt")))))
+        made.append(fingerprint(look(open_source(str(tmp_path / f"{number}.txt")))))
     assert (differences(*made) == []) is equal

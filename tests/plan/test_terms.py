@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rigup.plan.environments import beside, locking
+from rigup.plan.environments import locking, staged_swap
 from rigup.plan.environments.lock_fields import LockError
 from rigup.plan.environments.resolver import found_uv
 from rigup.plan.packages import groups
@@ -112,7 +112,7 @@ class _World:
 
     def installed(self, choice):
         """What is there afterwards, by package the index that it is from; the installer's words where it refuses."""
-        beside.clone(self.bare, self.folder / "env")
+        staged_swap.clone(self.bare, self.folder / "env")
         write_files(choice)
         for step in steps(choice):
             if step.kind.startswith("install-"):

@@ -9,7 +9,6 @@ import pytest
 from planted import said
 
 from rigup.machine.collect import stream
-from rigup.machine.crew import NO_ANSWER, Done
 from rigup.machine.facts import Place
 from rigup.machine.host import Answer
 from rigup.machine.limits import MOST_PLACED
@@ -18,6 +17,7 @@ from rigup.machine.reader import Run
 from rigup.machine.redaction import Redactor
 from rigup.machine.texts import Text
 from rigup.machine.unanswered import spoilt
+from rigup.machine.worker_pool import NO_ANSWER, Done
 
 RIGUP = [sys.executable, "-m", "rigup"]
 

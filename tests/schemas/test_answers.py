@@ -10,7 +10,7 @@ from answers import read
 from packs import cases, machine_folder
 from rigup.cli import run
 from rigup.machine import sources
-from rigup.plan.environments import beside, record
+from rigup.plan.environments import record, staged_swap
 from rigup.schemas.env import EnvironmentHistory, EnvironmentList, EnvironmentShown, Leftovers
 from rigup.schemas.fix import FixDryRun, Mending, NothingMended
 from rigup.schemas.knowledge import Found, Tables
@@ -96,7 +96,7 @@ def test_fix_here_that_is_foreseen_or_not_rigups_to_do(asked, live, tmp_path):
 
 def test_environments(asked, made, tmp_path):
     there = tmp_path / "work" / ".venv"
-    beside.clone(made, there)
+    staged_swap.clone(made, there)
     record.write(there, record.Record(wish=("stone",), facts={"nvidia_driver": "1.2.3", "system": "beos"}))
     (there / "conda-meta").mkdir()
     (there / "conda-meta" / "history").write_text(
@@ -117,7 +117,7 @@ def test_environments(asked, made, tmp_path):
 
 def test_run(asked, made, tmp_path):
     there = tmp_path / "env"
-    beside.clone(made, there)
+    staged_swap.clone(made, there)
     record.write(
         there, record.Record(variables={"ONEAPI_DEVICE_SELECTOR": "level_zero:*", "ROCR_VISIBLE_DEVICES": "0"})
     )

@@ -39,10 +39,10 @@ def command(before: str, after: str, as_json: bool, verbose: int, wake: bool) ->
 def compared(before: str, after: str, wake: bool = False) -> dict[str, Any]:
     """The answer as data. Raises click.ClickException where one of the two cannot be read."""
     from rigup.machine.difference import differences
-    from rigup.machine.portrait import portrait
+    from rigup.machine.fingerprint import fingerprint
     from rigup.workflows.differences import as_data
 
-    mine, theirs = (portrait(_facts(name, wake)) for name in (before, after))
+    mine, theirs = (fingerprint(_facts(name, wake)) for name in (before, after))
     common = sorted(mine.facts.keys() & theirs.facts.keys())
     if not common:
         told = _("{before} and {after} tell of nothing in common, so there is nothing to compare.")

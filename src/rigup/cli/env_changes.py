@@ -103,27 +103,27 @@ def _place(target: str) -> Path:
 
 def _cloned(there: "Environment", path: Path, copy: bool) -> None:
     """Made beside, and put into its place when it is whole."""
-    from rigup.plan.environments import beside, registry, settings
+    from rigup.plan.environments import registry, settings, staged_swap
     from rigup.plan.environments.relocating import relocate
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    built = beside.staging(path)
+    built = staged_swap.staging(path)
     if os.path.lexists(built):
-        beside.discard(built)
+        staged_swap.discard(built)
     try:
-        beside.clone(there.path, built, copy)
+        staged_swap.clone(there.path, built, copy)
         relocate(built, built, path)
     except ValueError as error:
-        beside.discard(built)
+        staged_swap.discard(built)
         raise click.ClickException(str(error)) from error
     except BaseException:
         if os.path.lexists(built):
-            beside.discard(built)
+            staged_swap.discard(built)
         raise
     _tell_what_it_is(there, built)
     if settings.is_shared(path, defaults()):
         settings.read_only_for_others(built)
-    beside.swap(built, path)
+    staged_swap.swap(built, path)
     registry.add(path)
 
 
@@ -156,7 +156,7 @@ def clean(yes: bool, dry_run: bool, as_json: bool) -> int:
 
     Environments that were replaced are kept for `rigup undo`; when they are gone, undo cannot bring them back.
     """
-    from rigup.plan.environments import beside, registry
+    from rigup.plan.environments import registry, staged_swap
 
     if as_json:
         choose("en")
@@ -166,7 +166,7 @@ def clean(yes: bool, dry_run: bool, as_json: bool) -> int:
             click.echo("\n".join(_told_leftovers(there)))
         go = bool(there) and not dry_run and (yes or (not as_json and asked(_("Remove them?"), yes)))
         for one in there if go else ():
-            beside.discard(one.path)
+            staged_swap.discard(one.path)
         if go or not (there or dry_run):
             registry.forget_those_gone()
     _say(there, go, as_json)

@@ -4,21 +4,21 @@ import os
 import sys
 import unicodedata
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.visible import visible
 
 _NARROWEST, _WIDEST = 40, 100
-_STYLE = late(r"\x1b\[[0-9;]*m")
+_STYLE = lazy_regex(r"\x1b\[[0-9;]*m")
 _WIDE = r"\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"  # scripts without blanks, and their punctuation
 _OPENING = r"（【〔〈《「『“‘(\[{"
 _CLOSING = r"。，、；：？！…～·）】〕〉》」』”’),.;:?!\]}%"
 # What a line is never broken within: a word, or one Chinese character, with the punctuation that clings to it.
-_UNBROKEN = late(
+_UNBROKEN = lazy_regex(
     rf"\s+|(?:\x1b\[[0-9;]*m|[{_OPENING}])*(?:[{_WIDE}]|[^\s“‘{_WIDE}]+|[“‘])(?:\x1b\[[0-9;]*m|[{_CLOSING}])*"
 )
-_WORDS = late(r"\s+|\S+")  # the same where there is neither
+_WORDS = lazy_regex(r"\s+|\S+")  # the same where there is neither
 _FIRST_WIDE = "\u2e80"
-_ACROSS = late(rf"(?<=[{_WIDE}])[^\S\n]*\n\s*(?=[{_WIDE}])")
+_ACROSS = lazy_regex(rf"(?<=[{_WIDE}])[^\S\n]*\n\s*(?=[{_WIDE}])")
 
 
 def unbroken(text: str) -> str:

@@ -66,7 +66,7 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     findings, skipped = judged(facts)
     if any(source.host is not None for source in sources) or not _undecided(facts):
         return Diagnosis(facts, findings, skipped)
-    from rigup.diagnosis.likeness import complaint, with_guess  # words are weighed where people wrote them
+    from rigup.diagnosis.guesses import complaint, with_guess  # words are weighed where people wrote them
 
     texts = tuple(text for source in sources for text in source.texts)
     quiet = all(finding.severity == "note" for finding in findings)
@@ -135,7 +135,7 @@ def _of_plugin(failure: plugins.Failure) -> str:
 def _near(complained: tuple[Text, ...], findings: list[Finding], facts: Facts) -> list[str]:
     if not complained:
         return []
-    from rigup.diagnosis.likeness import near
+    from rigup.diagnosis.guesses import near
 
     return near(complained, findings, facts)
 
@@ -187,7 +187,7 @@ def _guessed(finding: Finding) -> str:
     """The sentence that tells a guess from what was found; empty for what was found."""
     if not is_guess(finding):
         return ""
-    from rigup.diagnosis.likeness import reads_like
+    from rigup.diagnosis.guesses import reads_like
 
     return reads_like(finding)
 

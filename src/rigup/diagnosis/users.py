@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from rigup.diagnosis.findings import Finding
 from rigup.knowledge.dependents import dependents
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Package, Torch
 from rigup.machine.store import Facts
 from rigup.steps import Step
@@ -13,7 +13,7 @@ _REPLACES = (
     "install-torch", "install-packages", "remove-packages", "upgrade-package", "upgrade-extension", "choose-build", "install-again", "install-package-again", "newer-release",
     "install-from-conda", "remove-with-conda",
 )  # fmt: skip
-_NAME = late(r"[A-Za-z][A-Za-z0-9._-]*")
+_NAME = lazy_regex(r"[A-Za-z][A-Za-z0-9._-]*")
 
 
 def used_by(steps: Iterable[Step], finding: Finding, facts: Facts) -> list[str]:

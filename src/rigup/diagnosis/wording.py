@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact
 from rigup.machine.texts import is_typed
 
-_HOLE = late(r"\{(\w+)(?:\.(\w+))?\}")
+_HOLE = lazy_regex(r"\{(\w+)(?:\.(\w+))?\}")
 
 
 def filled(template: str, params: dict[str, Any]) -> str | None:

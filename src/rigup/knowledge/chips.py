@@ -7,12 +7,12 @@ from typing import NamedTuple
 import msgspec
 
 from rigup.knowledge import tables
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 
-_SM = late(r"(sm|compute)_(\d{1,3})(\d)([af]?)")
-_CAPABILITY = late(r"(\d{1,3})\.(\d)([af]?)(\+PTX)?", re.IGNORECASE)
-_GFX = late(r"gfx(\d{1,3})([0-9a-f])([0-9a-f])")
-_GENERIC = late(r"gfx[0-9-]+-generic")
+_SM = lazy_regex(r"(sm|compute)_(\d{1,3})(\d)([af]?)")
+_CAPABILITY = lazy_regex(r"(\d{1,3})\.(\d)([af]?)(\+PTX)?", re.IGNORECASE)
+_GFX = lazy_regex(r"gfx(\d{1,3})([0-9a-f])([0-9a-f])")
+_GENERIC = lazy_regex(r"gfx[0-9-]+-generic")
 
 
 class WhyNot(msgspec.Struct, frozen=True, kw_only=True):

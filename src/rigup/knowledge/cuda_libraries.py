@@ -6,12 +6,12 @@ import msgspec
 
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 
-_FILE = late(
+_FILE = lazy_regex(
     r"(?:lib)?(?P<stem>[A-Za-z]{3,12}?(?:-builtins)?)(?:_\w{2,30}?)?(?:64)?(?:_(?P<dll>\d{1,4})(?:_\d{1,2})?\.dll|\.so(?:\.(?P<so>\d{1,3}))?[\d.]{0,12})"
 )
-_PACKAGE = late(r"(?P<base>nvidia-[a-z-]{3,30}?)-cu(?P<major>\d{2})")
+_PACKAGE = lazy_regex(r"(?P<base>nvidia-[a-z-]{3,30}?)-cu(?P<major>\d{2})")
 
 
 class CudaLibrary(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,20 +8,20 @@ import msgspec
 from rigup.knowledge import tables
 from rigup.knowledge.gpus import VENDORS, Gpu, gpu_by_pci, one_gpu
 from rigup.knowledge.names import MAX_LENGTH, key_of, maker_of
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 
-_PCI = late(r"(?P<vendor>[0-9a-f]{4}):(?P<device>[0-9a-f]{4})", re.IGNORECASE)
-_GLUED = late(r"(?<![a-z0-9])(rtx|gtx|gt|rx|arc|quadro|tesla|vega)(?=\d)", re.IGNORECASE)
-_TAIL = late(r"(?<=\d)(ti|super|xtx|xt|gre)(?=super\b|\b)", re.IGNORECASE)
+_PCI = lazy_regex(r"(?P<vendor>[0-9a-f]{4}):(?P<device>[0-9a-f]{4})", re.IGNORECASE)
+_GLUED = lazy_regex(r"(?<![a-z0-9])(rtx|gtx|gt|rx|arc|quadro|tesla|vega)(?=\d)", re.IGNORECASE)
+_TAIL = lazy_regex(r"(?<=\d)(ti|super|xtx|xt|gre)(?=super\b|\b)", re.IGNORECASE)
 _MAKERS = (
-    ("amd", late(r"\b(?:amd|radeon|instinct|rx|vega|firepro)\b", re.IGNORECASE)),
-    ("intel", late(r"\b(?:intel|arc|iris|u?hd graphics)\b", re.IGNORECASE)),
-    ("apple", late(r"\bapple m\d", re.IGNORECASE)),
-    ("nvidia", late(r"\b(?:nvidia|geforce|rtx|gtx|quadro|tesla|titan|jetson|gpu)\b", re.IGNORECASE)),
+    ("amd", lazy_regex(r"\b(?:amd|radeon|instinct|rx|vega|firepro)\b", re.IGNORECASE)),
+    ("intel", lazy_regex(r"\b(?:intel|arc|iris|u?hd graphics)\b", re.IGNORECASE)),
+    ("apple", lazy_regex(r"\bapple m\d", re.IGNORECASE)),
+    ("nvidia", lazy_regex(r"\b(?:nvidia|geforce|rtx|gtx|quadro|tesla|titan|jetson|gpu)\b", re.IGNORECASE)),
 )
 
 
-_ISA = late(r"\b(?P<isa>sm_\d{2,3}|gfx[0-9a-f]{3,4})\b", re.IGNORECASE)
+_ISA = lazy_regex(r"\b(?P<isa>sm_\d{2,3}|gfx[0-9a-f]{3,4})\b", re.IGNORECASE)
 _NEAR = 0.75  # how alike two names are before one is taken for a slip of the other
 _MOST_NEAR = 3
 

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 
-_HOLE = late(r"\{([a-z_]{1,20})(?:\|([A-Za-z0-9._+-]{0,40}))?\}")
+_HOLE = lazy_regex(r"\{([a-z_]{1,20})(?:\|([A-Za-z0-9._+-]{0,40}))?\}")
 Filled = tuple[tuple[str, ...], ...]
 
 

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 
 _NOISE = frozenset(
     [
@@ -44,7 +44,7 @@ _MAKERS = {
     "apple": ("apple",),
 }
 _LAPTOP = frozenset(("laptop", "mobile", "notebook"))
-_DESIGN = late(r"max[- ]?q(?: design)?")
+_DESIGN = lazy_regex(r"max[- ]?q(?: design)?")
 _MODEL_SUFFIX = frozenset(
     [
         "ti",
@@ -77,9 +77,9 @@ _MODEL_SUFFIX = frozenset(
         "nvl",
     ]
 )
-_WORD = late(r"[a-z0-9]+(?:\.[0-9]+)?")
-_BRACKETS = late(r"\[([^\[\]]{3,})\]")
-_TAIL = late(r"\((?:rev|prog-if|radeonsi|llvm)[^)]*\)?|/pcie.*|\(tm\)|\(r\)|w/")
+_WORD = lazy_regex(r"[a-z0-9]+(?:\.[0-9]+)?")
+_BRACKETS = lazy_regex(r"\[([^\[\]]{3,})\]")
+_TAIL = lazy_regex(r"\((?:rev|prog-if|radeonsi|llvm)[^)]*\)?|/pcie.*|\(tm\)|\(r\)|w/")
 
 _MODEL_NUMBER = 3  # digits
 

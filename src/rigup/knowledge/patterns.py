@@ -20,6 +20,6 @@ class _Late:
         return getattr(form, name)
 
 
-def late(regex: str, flags: int = 0) -> re.Pattern[str]:
+def lazy_regex(regex: str, flags: int = 0) -> re.Pattern[str]:
     """The pattern, compiled at its first use; a regex that is none raises `re.error` there."""
     return cast("re.Pattern[str]", _Late(regex, int(flags)))

@@ -8,9 +8,9 @@ import msgspec
 from rigup.knowledge import tables
 from rigup.knowledge.chips import gfx_base
 from rigup.knowledge.cuda import version_key
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 
-_VERSION = late(r"\d+\.\d+")
+_VERSION = lazy_regex(r"\d+\.\d+")
 
 
 class Alternative(msgspec.Struct, frozen=True):
@@ -141,7 +141,7 @@ def gfx_family(gfx: str) -> Target | None:
     return next((row for row in rows if row.isa == base), None)
 
 
-_STEPPING = late(r"(?<=[a-z])\d$| ?(?:xtx?h?|xle?|xm|gl(?:-?x[lt])?|pro-?xla?)$")
+_STEPPING = lazy_regex(r"(?<=[a-z])\d$| ?(?:xtx?h?|xle?|xm|gl(?:-?x[lt])?|pro-?xla?)$")
 
 
 def target_of_codename(name: str) -> Target | None:

@@ -5,7 +5,7 @@ import re
 
 import msgspec
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.tables import KnowledgeError, remembered, rows
 
 
@@ -78,7 +78,7 @@ def is_kept(variable: str) -> bool:
     return known and not is_secret(variable)
 
 
-_PARTS = late(r"[^\W\d_]*[^\W\d_a-zA-Z][^\W\d_]*|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_PARTS = lazy_regex(r"[^\W\d_]*[^\W\d_a-zA-Z][^\W\d_]*|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def is_secret(name: str) -> bool:

@@ -7,12 +7,12 @@ import msgspec
 from rigup.knowledge import tables
 from rigup.knowledge.chips import runs_on, vendor_of
 from rigup.knowledge.cuda import driver_carries, version_key
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.rocm import driver_accepts, rocblas_has
 
 INDEX = "https://download.pytorch.org/whl"
-_LOCAL = late(r"(cu\d{2,4}|rocm[\d.]+|cpu|xpu)")
-_PRERELEASE = late(r"dev|a0|b\d|rc")
+_LOCAL = lazy_regex(r"(cu\d{2,4}|rocm[\d.]+|cpu|xpu)")
+_PRERELEASE = lazy_regex(r"dev|a0|b\d|rc")
 
 
 class TorchBuild(msgspec.Struct, frozen=True, kw_only=True):

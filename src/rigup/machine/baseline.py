@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from rigup.machine.portrait import Portrait, Row, environment, portrait
+from rigup.machine.fingerprint import Fingerprint, Row, environment, fingerprint
 from rigup.machine.store import Facts
 from rigup.version import __version__
 
@@ -36,7 +36,7 @@ class Baseline(msgspec.Struct, kw_only=True):
 
     """
 
-    machine: Portrait
+    machine: Fingerprint
     recorded_at: str
     schema: str = SCHEMA
     rigup: str = __version__
@@ -88,7 +88,7 @@ def _world(facts: Facts) -> str:
 def record(facts: Facts) -> bool:
     """Keep this healthy state, if it is another than the one kept; whether something was written. Never raises."""
     with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
-        seen, path = portrait(facts), folder() / (place_of(facts) + ".json")
+        seen, path = fingerprint(facts), folder() / (place_of(facts) + ".json")
         kept = _read(path)
         if (kept and _same(kept.machine, seen)) or not _ours(path):
             return False
@@ -96,7 +96,7 @@ def record(facts: Facts) -> bool:
     return False
 
 
-def _same(kept: Portrait, seen: Portrait) -> bool:
+def _same(kept: Fingerprint, seen: Fingerprint) -> bool:
     """Whether nothing has changed; of a value that was left out nobody can tell."""
     if kept == seen:
         return True
@@ -159,7 +159,7 @@ def _forget(records: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _safe(seen: Portrait) -> Portrait:
+def _safe(seen: Fingerprint) -> Fingerprint:
     """The same without what would open a door; what is left out compares as unknown."""
     facts = dict(seen.facts)
     for kind in _FREE:

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from rigup.knowledge import gpus as catalogue
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.rocm import target_of_codename
 from rigup.machine.facts import Fact, Reading, Where
 from rigup.machine.kinds import (
@@ -30,7 +30,7 @@ from rigup.machine.store import Facts
 # Who makes what bears a vendor id; the catalogue knows the first few in detail.
 _VENDORS = {**catalogue.VENDORS, "1d94": "hygon", "1ed5": "moorethreads", "1414": "microsoft", "1da3": "habana", "1e3e": "iluvatar",
             "9999": "metax", "0731": "jingjia"}  # fmt: skip
-_PATH = late(r"/[^\0\n]{0,400}|[A-Za-z]:[\\/][^\0\n]{0,400}")
+_PATH = lazy_regex(r"/[^\0\n]{0,400}|[A-Za-z]:[\\/][^\0\n]{0,400}")
 
 
 @derives(Gpu)

@@ -1,4 +1,4 @@
-"""What differs between two portraits of machines: a pure function from two values to a list.
+"""What differs between two fingerprints of machines: a pure function from two values to a list.
 
 Only what both sides know can differ. A subject counts as gone or new where the other side looked for all of its
 kind, and could look everywhere that the first did. What follows from another difference (the libraries of a
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from rigup.machine.facts import Place, kinds
-from rigup.machine.portrait import Portrait, Row
+from rigup.machine.fingerprint import Fingerprint, Row
 from rigup.machine.pseudonyms import is_made
 
 Fields = dict[str, Any]
@@ -63,7 +63,7 @@ class Difference(NamedTuple):
         return " ".join(filter(None, (self.kind, self.subject, self.place and "(" + self.place + ")")))
 
 
-def differences(before: Portrait, after: Portrait) -> list[Difference]:
+def differences(before: Fingerprint, after: Fingerprint) -> list[Difference]:
     """What differs, likeliest suspects first, echoes behind what they echo."""
     found: list[Difference] = []
     for kind in sorted(before.facts.keys() | after.facts.keys()):
@@ -77,7 +77,7 @@ def _order(found: Difference) -> tuple[Any, ...]:
     return rank, found.change == CHANGED, found.kind, found.subject, found.place, field, found.field
 
 
-def _of_kind(kind: str, before: Portrait, after: Portrait) -> Iterator[Difference]:
+def _of_kind(kind: str, before: Fingerprint, after: Fingerprint) -> Iterator[Difference]:
     pairs, gone, new = paired(kind, before.facts.get(kind, []), after.facts.get(kind, []))
     for mine, theirs in pairs:
         for one in _changed(kind, mine, theirs):
@@ -162,7 +162,7 @@ def _telling(fields: Fields) -> Any:
 # -- what can be told --------------------------------------------------------------------------------
 
 
-def _would_be_seen(kind: str, row: Row, having: Portrait, lacking: Portrait) -> bool:
+def _would_be_seen(kind: str, row: Row, having: Fingerprint, lacking: Fingerprint) -> bool:
     """Whether the side that lacks a subject would have seen it: it looked at all, and where the other did."""
     place = Place(*row[0])
     looked = any(Place(*at).meet(place) for at in lacking.whole.get(kind, ()))
@@ -171,13 +171,13 @@ def _would_be_seen(kind: str, row: Row, having: Portrait, lacking: Portrait) -> 
     return looked and not refused and not _found_from(row[1], having, lacking)
 
 
-def _listed(card: Fields, lacking: Portrait) -> bool:
+def _listed(card: Fields, lacking: Fingerprint) -> bool:
     """Whether that side tells of this maker's cards: who lists one of them lists all that are there."""
     makers = {row[1].get("vendor") for row in lacking.facts.get("Gpu", ())}
     return card.get("vendor") is not None and card["vendor"] in makers
 
 
-def _found_from(fields: Fields, having: Portrait, lacking: Portrait) -> bool:
+def _found_from(fields: Fields, having: Fingerprint, lacking: Fingerprint) -> bool:
     """Whether it lies in a folder that one side worked in and the other did not."""
     own = [folder.rstrip("/") + "/" for folder in having.work if folder not in lacking.work and folder != "~"]
     texts = [value for value in fields.values() if isinstance(value, str)]
@@ -213,7 +213,7 @@ def _only(one: Any, other: Any) -> tuple[Any, Any]:
     return one, other
 
 
-def _unbuilt(one: Difference, after: Portrait) -> tuple[str, ...]:
+def _unbuilt(one: Difference, after: Fingerprint) -> tuple[str, ...]:
     """Modules that are built for the kernel before and not for the one that runs now."""
     if one.field != "release":
         return ()

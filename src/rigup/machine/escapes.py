@@ -6,7 +6,7 @@ introducer alone is taken out. No part of a pattern can begin where another one 
 
 import re
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 
 _LINK = r"[^\x07\x1b\x9c\n]*"  # of one line: a stray BEL further down ends nothing
 _LONG = r"[^\x07\x1b\x9c]*"  # pictures and answers have many lines
@@ -15,7 +15,7 @@ _ST = r"(?:\x1b\\|\x9c)"
 _ENDS = rf"(?:\x07|{_ST})"
 # Introducers of one byte stand in text that was decoded wrongly, too, where no letter of ASCII is before them.
 _ONE_BYTE = r"(?<![^\x00-\x7f])"
-_SEQUENCE = late(
+_SEQUENCE = lazy_regex(
     rf"\x1b\]{_LINK}{_ENDS}|\x1b[PX^_](?:{_LINK}{_ENDS}|{_LONG}{_ST})|{_ONE_BYTE}[\x90\x98\x9d-\x9f]{_BARE}{_ENDS}"
     rf"|\x1b\[[0-?]*[ -/]*[@-~]|{_ONE_BYTE}\x9b[0-?]*[ -/]*[@-~]|\x1b[ -/]+[0-~]|\x1b[0-~]?"
 )

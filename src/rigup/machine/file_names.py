@@ -6,13 +6,13 @@ tree reads them back.
 
 import re
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 
 MARK = "names.json"
 ESCAPED = "percent"
-_UNFIT = late(r'[<>:"|?*\\%\x00-\x1f]|[. ]\Z')
-_RESERVED = late(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|\Z)")
-_ESCAPE = late(r"%([0-9A-F]{2})")
+_UNFIT = lazy_regex(r'[<>:"|?*\\%\x00-\x1f]|[. ]\Z')
+_RESERVED = lazy_regex(r"(?i)(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|\Z)")
+_ESCAPE = lazy_regex(r"%([0-9A-F]{2})")
 
 
 def escaped(name: str) -> str:

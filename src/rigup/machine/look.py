@@ -11,7 +11,6 @@ from typing import NamedTuple, TypeVar
 
 from rigup import plugins
 from rigup.machine import feed
-from rigup.machine.crew import NO_ANSWER, Crew, Done
 from rigup.machine.facts import Fact, Look, Place, Unanswered
 from rigup.machine.kinds import CardCount, Gpu, Symptom
 from rigup.machine.limits import TOO_LATE, Clock, named
@@ -21,6 +20,7 @@ from rigup.machine.sources import Source
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 from rigup.machine.unanswered import hung, spoilt
+from rigup.machine.worker_pool import NO_ANSWER, Done, WorkerPool
 
 _MOST_STATEMENTS = 20_000  # of one reader
 _MOST_MARKS = 20  # of one literal, that tell where a text stands
@@ -138,7 +138,7 @@ def _in_order(declared: Mapping[str, Callable[..., object]]) -> list[str]:
 class _Runner:
     def __init__(self, facts: Facts, sources: list[Source], wake: bool) -> None:
         self.facts, self.sources, self.wake = facts, sources, wake
-        self.crew: Crew[Result] = Crew()
+        self.workers: WorkerPool[Result] = WorkerPool()
         self.clock, self.late = Clock(), set[str]()  # who could not read all before the time was up
         self.rank = {name: number for number, name in enumerate((_HEARD, *_readers(), *_derivations()))}
 
@@ -152,12 +152,12 @@ class _Runner:
                 if name not in DERIVED:
                     self.start(name)
             told: dict[str, Done[Result]] = {}
-            while self.crew.busy:
-                told |= {done.name: done for done in self.crew.finished()}
+            while self.workers.busy:
+                told |= {done.name: done for done in self.workers.finished()}
             for name in ready:
                 self.derive(name) if name in DERIVED else self.take(told[name])
             order.done(*ready)
-        self.crew.dismiss()
+        self.workers.dismiss()
         self.facts.omitted += named((name.replace("_", " ") for name in self.late), TOO_LATE)
 
     def _idle(self) -> frozenset[str]:
@@ -167,12 +167,12 @@ class _Runner:
 
     def start(self, name: str) -> None:
         if name == _HEARD:
-            self.crew.give(name, self.heard, _SLACK * 4, alone=False)
+            self.workers.give(name, self.heard, _SLACK * 4, alone=False)
             return
         reader = READERS[name]
         known = list(self.facts.all()) if needs(reader) else []
         seconds = max((given.seconds for given in reader.inputs if isinstance(given, Run)), default=0.0)
-        self.crew.give(name, lambda: self.read(reader, known), seconds + _SLACK, alone=seconds > 0)
+        self.workers.give(name, lambda: self.read(reader, known), seconds + _SLACK, alone=seconds > 0)
 
     def take(self, done: Done[Result]) -> None:
         inputs = READERS[done.name].inputs if done.name in READERS else ()  # messages are looked for by nobody's reader

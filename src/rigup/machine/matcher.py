@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rigup.knowledge.doctor_tables import Signature, Wording, signature
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact, Place, Reading, Where, kinds
 from rigup.machine.kinds import Symptom
 from rigup.machine.limits import Clock
@@ -11,10 +11,12 @@ from rigup.machine.literals import said_by
 from rigup.machine.texts import Hit, Text, is_typed
 
 _MISSED = r"\b(?:no|nor|neither|never|without|not any|nothing like|(?:do|did|could|can)(?:n.t|not| not) (?:see|get|find|have))(?: (?:any|an?|the|such|single|more))?"
-_DENIED = late(r"(?i)" + _MISSED + r"(?: \w{1,12})? ?[`\"'“*]{1,3}$")  # "there is no `GPU has fallen off`": a quotation
-_DENIED_PLAIN = late(r"(?i)" + _MISSED + r" $")
+_DENIED = lazy_regex(
+    r"(?i)" + _MISSED + r"(?: \w{1,12})? ?[`\"'“*]{1,3}$"
+)  # "there is no `GPU has fallen off`": a quotation
+_DENIED_PLAIN = lazy_regex(r"(?i)" + _MISSED + r" $")
 _BEFORE = 60  # characters in which it is said that a message did not come
-_GONE = late(  # `the "version mismatch" is gone now`
+_GONE = lazy_regex(  # `the "version mismatch" is gone now`
     r"(?i)[^\n\"'”`]{0,60}[\"'”`]{1,2} ?(?:error |message |warning ){0,1}(?:(?:is|are|was|has|have)(?: now| since)? (?:gone|disappeared|vanished)|went away|disappeared|vanished"
     r"|no longer (?:appears?|occurs?|comes?|shows?)|(?:did|does)(?:n.t| not) (?:appear|come|occur|show)|没有?出现|消失|不再出现)(?![^\n]{0,60}\b(?:but|until|comes? back|came back|returns?)\b)"
 )

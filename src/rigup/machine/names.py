@@ -3,7 +3,7 @@
 import functools
 import re
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 
 _MAKERS = frozenset(
     ("nvidia", "geforce", "amd", "ati", "radeon", "instinct", "graphics", "intel", "corporation", "inc", "gpu",
@@ -14,9 +14,9 @@ _MODELS = frozenset(
     ("ti", "super", "xt", "xtx", "xl", "gre", "max", "pro", "ultra", "d", "m", "se", "le", "ada", "blackwell", "s")
 )  # fmt: skip
 CUT = "..."  # how nvidia-smi ends a name that its table has no room for
-_MARKS = late(r"\((?:r|tm|c)\)", re.IGNORECASE)
-_WORDS = late(r"[a-z0-9]+")
-_MOBILE = late(r"\b(?:max-q ?/ ?mobile|mobile ?/ ?max-q|max-q|mobile)\b")  # what the maker calls a laptop's
+_MARKS = lazy_regex(r"\((?:r|tm|c)\)", re.IGNORECASE)
+_WORDS = lazy_regex(r"[a-z0-9]+")
+_MOBILE = lazy_regex(r"\b(?:max-q ?/ ?mobile|mobile ?/ ?max-q|max-q|mobile)\b")  # what the maker calls a laptop's
 
 
 @functools.lru_cache(4096)

@@ -3,14 +3,14 @@
 import re
 from collections import Counter, defaultdict
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.escapes import without_escapes
 from rigup.machine.facts import Place
 from rigup.machine.texts import Text
 from rigup.machine.thinning import Numbered, thinned
 from rigup.machine.unwrapping import unwrapped
 
-_LABEL = late(r"^(?P<node>[A-Za-z][\w-]*(?:\.[\w.-]+)?|\d{1,4}): ?(?P<rest>.*)$")
+_LABEL = lazy_regex(r"^(?P<node>[A-Za-z][\w-]*(?:\.[\w.-]+)?|\d{1,4}): ?(?P<rest>.*)$")
 _LEAST_LINES = 6  # of a label, before it counts as one
 _LEAST_SHARE = 0.8  # of the lines that carry a label
 

@@ -5,9 +5,9 @@ A pseudonym is known by its form, so that what was redacted once is not redacted
 
 from collections import Counter
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 
-MADE = late(
+MADE = lazy_regex(
     r"(?i)redacted-[a-z-]{1,40}-\d{1,6}|left-out|user\d{1,5}|host\d{1,5}|node[a-z]{1,2}-\d{0,6}|group\d{1,5}|"
     r"domain\d{1,5}\.example|email\d{1,5}(?:@example\.com)?|10{5,}\d{0,4}|0{2,}\d{0,4}|\*+"
 )

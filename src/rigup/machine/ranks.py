@@ -2,16 +2,20 @@
 
 from typing import NamedTuple
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 
 _MOST = 200_000  # lines, from the end
 _LONGEST = 400  # characters of a line that are looked at
 # A label as launchers and torch print it: `2: `, `[rank2]: `, `[2] `, `[default2]:`, several of them too.
-_LABEL = late(r"^(?:\[?(?:rank|default)?(?P<rank>\d{1,5})\]?:[ \t]|\[(?:rank |default)?(?P<other>\d{1,5})\]:?[ \t])")
-_ERROR = late(r"^(?:[A-Za-z_][\w.]{0,80}(?:Error|Exception|Interrupt)\b|terminate called|Fatal Python error)")
-_TASK = late(r"(?:task|rank)s? (?P<rank>\d{1,5}): (?P<end>Killed|Segmentation fault|Aborted|Bus error|Out Of Memory)")
+_LABEL = lazy_regex(
+    r"^(?:\[?(?:rank|default)?(?P<rank>\d{1,5})\]?:[ \t]|\[(?:rank |default)?(?P<other>\d{1,5})\]:?[ \t])"
+)
+_ERROR = lazy_regex(r"^(?:[A-Za-z_][\w.]{0,80}(?:Error|Exception|Interrupt)\b|terminate called|Fatal Python error)")
+_TASK = lazy_regex(
+    r"(?:task|rank)s? (?P<rank>\d{1,5}): (?P<end>Killed|Segmentation fault|Aborted|Bus error|Out Of Memory)"
+)
 # What a rank says that is itself a victim: its peer went away, or a launcher ended it.
-_VICTIM = late(
+_VICTIM = lazy_regex(
     r"Connection (?:closed|reset) by peer|remote (?:worker|process|peer)|Broken pipe|[Ss]ocket (?:closed|Timeout)|"
     r"Timed out (?:waiting|after)|[Tt]imeout|SIGTERM|SignalException|KeyboardInterrupt|NCCL communicator was aborted|"
     r"DistStoreError|DistNetworkError|ChildFailedError"

@@ -4,11 +4,11 @@ import posixpath
 import re
 from typing import Any, NamedTuple
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.host import LIMIT, Answer, Host, Recorded
 from rigup.machine.snapshot import Snapshot
 
-_LINE = late(
+_LINE = lazy_regex(
     r"^(?P<mode>[-bcdlps][-rwxsStT]{9})(?P<acl>[+.@]?)\S* \d+ (?P<owner>\S+) (?P<group>\S+) \d+ "
     r"(?P<path>/.*?)(?: -> (?P<target>.*))?$"
 )
@@ -17,7 +17,7 @@ _PLAIN = {"-": "0644", "d": "0755", "l": "0777"}  # what a tree shows of itself;
 _BITS = "rwxrwxrwx"
 _SPECIAL = {2: 0o4000, 5: 0o2000, 8: 0o1000}
 _HOPS = 40
-_ID = late(r"uid=(?P<uid>\d+)\((?P<user>[^)]*)\)(?: gid=(?P<gid>\d+))?.*?groups=(?P<groups>.*)")
+_ID = lazy_regex(r"uid=(?P<uid>\d+)\((?P<user>[^)]*)\)(?: gid=(?P<gid>\d+))?.*?groups=(?P<groups>.*)")
 
 
 class Listed(NamedTuple):

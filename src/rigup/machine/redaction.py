@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine import redaction_doubts as doubts
 from rigup.machine.host import Answer, Recorded
 from rigup.machine.pseudonyms import Pseudonyms
@@ -20,11 +20,11 @@ from rigup.machine.redaction_numbers import without_numbers
 from rigup.machine.redaction_secrets import without_secrets
 from rigup.machine.snapshot import Snapshot
 
-_WIDE = late(r"(?:[\t\n\r\x20-\x7e]\x00){6,}")  # UTF-16 that was read as bytes
-_WORD = late(r"[a-z0-9][a-z0-9_.-]{1,40}")
+_WIDE = lazy_regex(r"(?:[\t\n\r\x20-\x7e]\x00){6,}")  # UTF-16 that was read as bytes
+_WORD = lazy_regex(r"[a-z0-9][a-z0-9_.-]{1,40}")
 _ACCOUNTS = ("user", "owner", "group", "groups", "members", "assigned")  # fields that hold nothing but an account
 _VARIABLES = ("variables", "file_variables")
-_UUID = late(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UUID = lazy_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def leaves_out(_doubt: Doubt) -> bool:

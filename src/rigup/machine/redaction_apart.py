@@ -2,51 +2,55 @@
 
 import re
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.pseudonyms import Pseudonyms, is_made
 
 _QUOTE = r"(?:\\{0,7}[\"']|&quot;|&#3[49];)"
 _WHOLE = r"(?P<value>\"[^\"\r\n]{4,4000}\"|'[^'\r\n]{4,4000}'|[^\s\"'&,;<>()\[\]{}\\-][^\s\"'&,;<>()\[\]{}\\]{3,4000})"
 # `Password    REG_SZ    …`, as the registry and its programs list a value.
-_TYPED = late(r"(?P<tail>)(?P<between>[ \t]{1,60}REG_[A-Z_]{2,24}[ \t]{1,20})(?P<value>[^\s][^\r\n]{0,4000})")
+_TYPED = lazy_regex(r"(?P<tail>)(?P<between>[ \t]{1,60}REG_[A-Z_]{2,24}[ \t]{1,20})(?P<value>[^\s][^\r\n]{0,4000})")
 # `<Password><Value>…`, `<key>password</key><string>…`.
-_ELEMENT = late(
+_ELEMENT = lazy_regex(
     r"(?P<tail>)(?P<between>(?:>|</\w{1,40}>)\s{0,60}<(?:\w{1,20}:)?\w{1,40}>[ \t]{0,20})(?P<value>[^<>\s][^<>\r\n]{0,4000})"
 )
-_ENCODED = late(
+_ENCODED = lazy_regex(
     r"(?P<tail>)(?P<between>(?:%2[27])?(?:%20){0,2}%3[AaDd](?:%20){0,2}(?:%2[27])?)"
     r"(?P<value>(?:(?!%2[2673Cc])[^\s\"'&<>]){2,4000})"
 )
 # `password:` and below it the word alone; `password: >-`, `token = (`, `Password for 'https://h':`.
-_BELOW = late(
+_BELOW = lazy_regex(
     rf"(?P<tail>)(?P<between>{_QUOTE}?(?: (?:for|of|to) [^\n]{{1,200}}?)?[ \t]{{0,8}}[:=：?][ \t]{{0,4}}(?:[>|][+-]?|\(|\\)?[ \t]{{0,8}}"
     rf"\r?\n[ \t|>]{{0,80}}){_WHOLE}(?=[\"',;)\\]{{0,3}}[ \t]{{0,8}}(?:[\r\n]|\Z))"
 )
 # `--token \` and the word on the next line.
-_CONTINUED = late(r"(?P<tail>)(?P<between>[ \t=]{1,4}[\\`^]\r?\n[ \t]{0,80})(?P<value>[^\s\"'-][^\s\"']{2,4000})")
+_CONTINUED = lazy_regex(r"(?P<tail>)(?P<between>[ \t=]{1,4}[\\`^]\r?\n[ \t]{0,80})(?P<value>[^\s\"'-][^\s\"']{2,4000})")
 # `WANDB_API_KEY      …`, a list of variables in columns.
-_COLUMN = late(r"(?P<tail>)(?P<between>[ \t]{1,60})(?P<value>[^\s\"'=:|-][^\s\"'|]{5,4000})(?=[ \t]{0,8}(?:[\r\n]|\Z))")
+_COLUMN = lazy_regex(
+    r"(?P<tail>)(?P<between>[ \t]{1,60})(?P<value>[^\s\"'=:|-][^\s\"'|]{5,4000})(?=[ \t]{0,8}(?:[\r\n]|\Z))"
+)
 # `config set --secret dbPassword …`, `setenv TOKEN …`, `write domain apiKey -string …`.
-_SET = late(
+_SET = lazy_regex(
     r"(?P<tail>)(?P<between>[ \t]{1,4}(?:--?[a-z]{1,20}[ \t]{1,4})?[\"']?)(?P<value>[^\s\"'=:-][^\s\"']{3,4000})"
 )
-_SETS = late(r"(?i)(?:^|[\s;&|(])(?:set|setenv|write|put|config|configure|add|create|store|login)(?=[\s-])")
-_COLUMN_NAME = late(r"[A-Z][A-Z0-9]{0,60}(?:_[A-Z0-9]{1,60}){1,10}")
+_SETS = lazy_regex(r"(?i)(?:^|[\s;&|(])(?:set|setenv|write|put|config|configure|add|create|store|login)(?=[\s-])")
+_COLUMN_NAME = lazy_regex(r"[A-Z][A-Z0-9]{0,60}(?:_[A-Z0-9]{1,60}){1,10}")
 _SIGNS = frozenset("!#$%^&*@+~")
 
-_ROW = late(
+_ROW = lazy_regex(
     r"(?m)^(?P<head>[ \t]{1,60}[\w.-]{1,200}[ \t]{0,4}:[ \t]{1,20}[\"']?)(?P<value>[^\s\"'|>{\[][^\"'\r\n]{0,20000})"
 )
-_FIELD = late(r"(?P<head>\"[\w.-]{1,200}\"[ \t]{0,4}:[ \t]{0,4}\")(?P<value>[^\"\r\n]{1,20000})")
-_DATA = late(
+_FIELD = lazy_regex(r"(?P<head>\"[\w.-]{1,200}\"[ \t]{0,4}:[ \t]{0,4}\")(?P<value>[^\"\r\n]{1,20000})")
+_DATA = lazy_regex(
     r"(?m)^(?P<before>[ \t]{0,40})(?:stringData|data):[ \t]{0,8}\r?\n(?:(?P=before)[ \t]{1,20}[^\n]{0,20000}\n?){1,400}"
 )
-_DATA_FIELDS = late(r"\"(?:stringData|data)\"\s{0,8}:\s{0,8}\{[^{}]{0,200000}\}")
-_ACCOUNTS = late(
+_DATA_FIELDS = lazy_regex(r"\"(?:stringData|data)\"\s{0,8}:\s{0,8}\{[^{}]{0,200000}\}")
+_ACCOUNTS = lazy_regex(
     r"(?m)^[^\n]{0,200}?\bchpasswd:[ \t]{0,8}\r?\n(?:[ \t]{1,40}\w{1,40}:[^\n]{0,80}\n){0,3}?[ \t]{1,40}list:[ \t]{0,8}\|?[+-]?[ \t]{0,8}\r?\n"
     r"(?:[ \t]{1,60}[^\n]{1,400}\n?){1,200}"
 )
-_ACCOUNT = late(r"(?m)^(?P<head>[ \t]{1,60}(?:-[ \t]{1,8})?[\"']?[\w.-]{1,60}:)(?P<value>[^\s\"'][^\s\"']{0,400})")
+_ACCOUNT = lazy_regex(
+    r"(?m)^(?P<head>[ \t]{1,60}(?:-[ \t]{1,8})?[\"']?[\w.-]{1,60}:)(?P<value>[^\s\"'][^\s\"']{0,400})"
+)
 
 
 def apart(body: str, end: int, name: str, line: str) -> re.Match[str] | None:

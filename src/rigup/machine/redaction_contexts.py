@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 
 _FQDN = r"[A-Za-z0-9](?:[\w-]{0,62})(?:\.[A-Za-z0-9-]{1,63}){0,6}"
 _DOTTED = r"[A-Za-z0-9](?:[\w-]{0,62})(?:\.[A-Za-z0-9-]{1,63}){0,5}\.(?!(?i:{files})\b)[A-Za-z][A-Za-z-]{1,23}"
@@ -34,7 +34,7 @@ def _context(kind: str, form: str, *hints: str) -> Context:
     holes = {"fqdn": _FQDN, "dotted": _DOTTED, "files": _FILES, "stores": _STORES, "tlds": _CCTLDS}
     for name, told in holes.items():
         form = form.replace("{" + name + "}", told)
-    return Context(kind, late(form, re.MULTILINE), hints)
+    return Context(kind, lazy_regex(form, re.MULTILINE), hints)
 
 
 CONTEXTS = (
@@ -155,12 +155,12 @@ HOSTS = _context("hosts", r"^[ \t]{0,4}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{0,
 
 # Files whose whole text is one private thing, by how their paths end.
 WHOLE_FILES = (
-    ("host", late(r"/(?:etc/hostname|proc/sys/kernel/hostname|etc/mailname|HOSTNAME)\Z")),
-    ("domain", late(r"/proc/sys/kernel/domainname\Z")),
-    ("unique id", late(r"/unique_id\Z")),
+    ("host", lazy_regex(r"/(?:etc/hostname|proc/sys/kernel/hostname|etc/mailname|HOSTNAME)\Z")),
+    ("domain", lazy_regex(r"/proc/sys/kernel/domainname\Z")),
+    ("unique id", lazy_regex(r"/unique_id\Z")),
     (
         "serial number",
-        late(
+        lazy_regex(
             r"/(?:serial(?:_number)?|(?:product|board|chassis)_serial|(?:board|chassis)_asset_tag|wwid|machine-id|"
             r"serial-number|sys_image_guid|node_guid)\Z"
         ),

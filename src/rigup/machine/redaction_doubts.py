@@ -5,40 +5,40 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.secrets import is_kept, is_secret
 from rigup.machine.pseudonyms import LEFT_OUT, Pseudonyms, is_made
 
-_LONG = late(r"(?<![A-Za-z0-9_.-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![A-Za-z0-9_])")
-_RUN = late(r"[A-Za-z0-9]{16,}")
-_DEVICE = late(r"v[0-9A-F]{4,8}[dp][0-9A-F]{4,8}\w{0,80}")  # a modalias: which device a driver is for
+_LONG = lazy_regex(r"(?<![A-Za-z0-9_.-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![A-Za-z0-9_])")
+_RUN = lazy_regex(r"[A-Za-z0-9]{16,}")
+_DEVICE = lazy_regex(r"v[0-9A-F]{4,8}[dp][0-9A-F]{4,8}\w{0,80}")  # a modalias: which device a driver is for
 _LEAST = 3  # digits, small and large letters of a string that was drawn by lot
 _CHANGES = 0.3  # share of places where the kind of letter changes
 _SHOWN = 70  # characters of a doubtful line
 # Lines that hand a variable to others; what files do with variables of their own is theirs.
-_HANDED_ON = late(
+_HANDED_ON = lazy_regex(
     r"(?m)^(?P<head>[ \t]{0,12}(?:export|declare -x|typeset -x|Environment=|ENV[ \t]|set(?= \w{1,100}=))[ \t]{0,4})(?P<pairs>[^\n]{1,8000})$"
 )
-_SET = late(
+_SET = lazy_regex(
     r"(?m)^(?P<head>[ \t]{0,12}(?:set -gx|set -x|setenv|setx))(?P<pairs>[ \t]{1,4}\w{1,100}[ \t][^\n]{1,8000})$"
 )
-_SHELLED = late(
+_SHELLED = lazy_regex(
     r"(?P<name>(?<=\$env:)[A-Za-z_]\w{0,100})(?P<between>[ \t]{0,4}=[ \t]{0,4})(?P<value>\"[^\"\n]*\"?|'[^'\n]*'?|[^\s;\"']+)"
 )
-_QUOTED = late(r"(?P<between>[\"'])(?P<name>[A-Za-z_]\w{0,100})=(?P<value>[^\"'\n]*)(?P=between)")
-_PAIR = late(
+_QUOTED = lazy_regex(r"(?P<between>[\"'])(?P<name>[A-Za-z_]\w{0,100})=(?P<value>[^\"'\n]*)(?P=between)")
+_PAIR = lazy_regex(
     r"(?P<name>(?<![\w$\"'])[A-Za-z_]\w{0,100})(?P<between>=)(?P<value>\"[^\"\n]*\"?|'[^'\n]*'?|(?:\$\([^)\n]*\)|[^\s;\"'])+)"
 )
-_SPACED = late(r"(?P<name>(?<=[ \t])[A-Za-z_]\w{0,100})(?P<between>[ \t])(?P<value>[^\n]+)")
+_SPACED = lazy_regex(r"(?P<name>(?<=[ \t])[A-Za-z_]\w{0,100})(?P<between>[ \t])(?P<value>[^\n]+)")
 # Variables in JSON, as a kernelspec hands them on and as a container engine tells them.
-_AS_OBJECT = late(r"\"[Ee]nv(?:ironment)?\"[ \t\r\n]{0,8}:[ \t\r\n]{0,8}\{[^{}]{0,20000}\}")
-_AS_LIST = late(r"\"[Ee]nv(?:ironment)?\"[ \t\r\n]{0,8}:[ \t\r\n]{0,8}\[[^\[\]]{0,20000}\]")
-_FIELD = late(
+_AS_OBJECT = lazy_regex(r"\"[Ee]nv(?:ironment)?\"[ \t\r\n]{0,8}:[ \t\r\n]{0,8}\{[^{}]{0,20000}\}")
+_AS_LIST = lazy_regex(r"\"[Ee]nv(?:ironment)?\"[ \t\r\n]{0,8}:[ \t\r\n]{0,8}\[[^\[\]]{0,20000}\]")
+_FIELD = lazy_regex(
     r"(?P<head>\"(?P<name>[A-Za-z_]\w{0,100})\"[ \t\r\n]{0,8}:[ \t\r\n]{0,8}\")(?P<value>(?:[^\"\\\n]|\\[^\n]){1,4000})(?=\")"
 )
-_OF_OTHERS = late(r"\$(?:\{[A-Za-z_]\w{0,60}\}|[A-Za-z_]\w{0,60})(?:[/:][\w./$:{}+-]{0,500})?")
-_PLAIN = late(r"(?i)[\d.]{0,5}|true|false|yes|no|on|off")
-_OWN_FILES = late(r"/(?:etc/environment|environment\.d/[^/]+\.conf|[^/]*\.env|env)\Z")
+_OF_OTHERS = lazy_regex(r"\$(?:\{[A-Za-z_]\w{0,60}\}|[A-Za-z_]\w{0,60})(?:[/:][\w./$:{}+-]{0,500})?")
+_PLAIN = lazy_regex(r"(?i)[\d.]{0,5}|true|false|yes|no|on|off")
+_OWN_FILES = lazy_regex(r"/(?:etc/environment|environment\.d/[^/]+\.conf|[^/]*\.env|env)\Z")
 
 
 class Doubt(NamedTuple):

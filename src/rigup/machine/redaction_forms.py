@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.secrets import Token, tokens, words
 from rigup.machine.pseudonyms import Pseudonyms, is_made
 from rigup.machine.redaction_contexts import lowered, matches
 
 # What stands between a maker's word and its key: `WANDB_API_KEY: `, `"datadog": "`, `okta key `.
-_OF_MAKER = late(
+_OF_MAKER = lazy_regex(
     r"[\w.-]{0,40}[\"'`]?[ \t]{0,3}(?:=>|:=|\|\||[=:>,]|(?i:[ \t](?:api[ _-]?)?(?:key|token|secret|login|is))){1,2}"
     r"[\"'`\s=]{0,5}(?P<x>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[A-Za-z0-9_=-]{15,200})(?![\w=/-]|\.\w)"
 )
@@ -29,7 +29,7 @@ def _automaton() -> tuple[list[tuple[Token, re.Pattern[str]]], Any]:
     import ahocorasick_rs
 
     pairs = [(literal, row) for row in tokens() for literal in row.literals]
-    forms = {row.kind: late(row.regex) for row in tokens()}
+    forms = {row.kind: lazy_regex(row.regex) for row in tokens()}
     return [(row, forms[row.kind]) for _literal, row in pairs], ahocorasick_rs.AhoCorasick([pair[0] for pair in pairs])
 
 

@@ -8,20 +8,20 @@ import functools
 import re
 from typing import Any
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.secrets import words
 from rigup.machine.pseudonyms import Pseudonyms, is_made
 from rigup.machine.redaction_contexts import HOSTS, WHOLE_FILES, Context, lowered, tried
 
 _SHORTEST = 3  # letters of a name that is taken out wherever it stands
-_FILE = late(r"\.\w{1,5}\Z")
+_FILE = lazy_regex(r"\.\w{1,5}\Z")
 _ALIKE = (("user", "folder"), ("folder", "user"))
 _COLUMNS = {"user": "user", "username": "user", "owner": "user", "account": "group", "sn": "serial number",
             "serial": "serial number", "nodelist": "host", "hostnames": "host"}  # fmt: skip
-_HEADS = late(r"^[ \t]{0,8}(?:JOBID|Job ID|PID|USER|Node|NAME|ACCOUNT|Account)\b[^\n]{0,200}\b(?:USER|OWNER|User|Account|ACCOUNT|SN|SERIAL|PID)\b[^\n]{0,200}$", re.MULTILINE)  # fmt: skip
-_CELL = late(r"[^\W_][\w.-]{1,60}")
+_HEADS = lazy_regex(r"^[ \t]{0,8}(?:JOBID|Job ID|PID|USER|Node|NAME|ACCOUNT|Account)\b[^\n]{0,200}\b(?:USER|OWNER|User|Account|ACCOUNT|SN|SERIAL|PID)\b[^\n]{0,200}$", re.MULTILINE)  # fmt: skip
+_CELL = lazy_regex(r"[^\W_][\w.-]{1,60}")
 _MOST_ROWS = 200  # of a table
-_STEM = late(r"(?P<stem>[A-Za-z][\w-]{0,60}?[A-Za-z_-])(?P<number>\d{1,6})\Z")
+_STEM = lazy_regex(r"(?P<stem>[A-Za-z][\w-]{0,60}?[A-Za-z_-])(?P<number>\d{1,6})\Z")
 
 
 class Names:

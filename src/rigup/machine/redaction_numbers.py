@@ -8,33 +8,37 @@ import functools
 import ipaddress
 import re
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.pseudonyms import Pseudonyms, is_made
 
-_UUID = late(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z])")
-_UUID_BEHIND = late(r"(?<=[.:])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z])")  # uuid:…, uuid.…
-_PART_OF_UUID = late(
+_UUID = lazy_regex(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z])")
+_UUID_BEHIND = lazy_regex(
+    r"(?<=[.:])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z])"
+)  # uuid:…, uuid.…
+_PART_OF_UUID = lazy_regex(
     r"(?<![A-Za-z0-9-])(?P<kind>GPU-|MIG-)(?P<start>[0-9a-f]{8}(?:-[0-9a-f]{0,4}){0,3}|[0-9a-f]{4,7})(?![0-9A-Za-z-])"
 )
-_HIP_UUID = late(r"(?<![A-Za-z0-9-])GPU-(?P<id>[0-9a-f]{16})(?![0-9A-Za-z-])")
-_DISK = late(
+_HIP_UUID = lazy_regex(r"(?<![A-Za-z0-9-])GPU-(?P<id>[0-9a-f]{16})(?![0-9A-Za-z-])")
+_DISK = lazy_regex(
     r"(?P<name>\b(?:PART)?UUID=\"?)(?P<value>[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}|[0-9A-Fa-f]{8}-\d\d|[0-9A-Fa-f]{16})(?![\w-])"
 )
-_MAC = late(r"(?<![0-9A-Za-z:.-])[0-9a-fA-F]{2}([:-])(?:[0-9a-fA-F]{2}\1){4,18}[0-9a-fA-F]{2}(?![0-9A-Za-z:-])")
-_CARD_OF_NAME = late(
+_MAC = lazy_regex(r"(?<![0-9A-Za-z:.-])[0-9a-fA-F]{2}([:-])(?:[0-9a-fA-F]{2}\1){4,18}[0-9a-fA-F]{2}(?![0-9A-Za-z:-])")
+_CARD_OF_NAME = lazy_regex(
     r"\b(?P<kind>enx|wlx|wwx)(?P<plain>[0-9a-f]{12})(?![0-9A-Za-z])"
 )  # an interface called by its address
-_SPACED_NAME = late(r"(?i)\b(?P<head>wwn device id:[ \t]{0,8})(?P<value>[0-9a-f](?:[ ]?[0-9a-f]){15})\b")
-_DOTTED_MAC = late(r"(?i)(?<![\w.])(?=[0-9.]{0,12}[a-f])[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4}(?![\w.])")
-_LICENCE = late(r"(?<![\w-])(?=[A-Z-]{0,28}\d)[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}(?![\w-])")
-_SID = late(r"\bS-1-5-21(?P<value>(?:-\d{5,10}){3})")
-_TELEPHONE = late(r"(?<![\w+.])\+[1-9]\d{0,2}(?:[ .()/-]{1,2}\d{2,6}){2,6}(?![\w.])")
-_GUID = late(r"(?<![0-9A-Za-z:.])[0-9a-f]{4}(?::[0-9a-f]{4}){3}(?![0-9A-Za-z:.])")
+_SPACED_NAME = lazy_regex(r"(?i)\b(?P<head>wwn device id:[ \t]{0,8})(?P<value>[0-9a-f](?:[ ]?[0-9a-f]){15})\b")
+_DOTTED_MAC = lazy_regex(r"(?i)(?<![\w.])(?=[0-9.]{0,12}[a-f])[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4}(?![\w.])")
+_LICENCE = lazy_regex(r"(?<![\w-])(?=[A-Z-]{0,28}\d)[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}(?![\w-])")
+_SID = lazy_regex(r"\bS-1-5-21(?P<value>(?:-\d{5,10}){3})")
+_TELEPHONE = lazy_regex(r"(?<![\w+.])\+[1-9]\d{0,2}(?:[ .()/-]{1,2}\d{2,6}){2,6}(?![\w.])")
+_GUID = lazy_regex(r"(?<![0-9A-Za-z:.])[0-9a-f]{4}(?::[0-9a-f]{4}){3}(?![0-9A-Za-z:.])")
 _IPV4 = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?!\.?\d|[A-Za-z_])")
 _IPV6 = re.compile(r"(?i)(?<![\w:.])(?=[23f][0-9a-f]{3}:)[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7}(?![\w:])")
-_EMAIL = late(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,24}(?![\w-])")
-_SERVICES = late(r"(?i)(?:git|hg|svn)@.*|.*\.(?:service|socket|target|slice|mount|timer|device|scope|path|swap|conf)")
-_HEXADECIMAL = late(r"(?<![0-9A-Za-z.:])[0-9a-fA-F]{1,8}[:-][0-9a-fA-F:-]{6,80}(?![0-9A-Za-z])")
+_EMAIL = lazy_regex(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,24}(?![\w-])")
+_SERVICES = lazy_regex(
+    r"(?i)(?:git|hg|svn)@.*|.*\.(?:service|socket|target|slice|mount|timer|device|scope|path|swap|conf)"
+)
+_HEXADECIMAL = lazy_regex(r"(?<![0-9A-Za-z.:])[0-9a-fA-F]{1,8}[:-][0-9a-fA-F:-]{6,80}(?![0-9A-Za-z])")
 _SMALL = 40  # parts of a version rarely exceed it; of an address they mostly do
 # Words after which four numbers are an address, and words after which they are a version.
 _ADDRESS = frozenset(
@@ -127,7 +131,7 @@ _VERSION = frozenset(
     ]
 )
 _AROUND = 60  # characters before a number that tell what it is
-_WORD = late(r"[\w.+-]{1,60}\Z")
+_WORD = lazy_regex(r"[\w.+-]{1,60}\Z")
 _BETWEEN = " \t\"'=:([<>~!,"
 
 

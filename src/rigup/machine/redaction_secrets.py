@@ -5,46 +5,46 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.secrets import is_joined, is_secret, words
 from rigup.machine.pseudonyms import Pseudonyms, is_made
 from rigup.machine.redaction_apart import apart, is_mixed, without_blocks
 from rigup.machine.redaction_contexts import lowered, matches
 from rigup.machine.redaction_forms import without_forms
 
-_BLOCK = late(
+_BLOCK = lazy_regex(
     r"-----BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY|CERTIFICATE)(?: BLOCK)?-----"
     r"(?:[\s\S]{0,20000}?-----END [A-Z0-9 ]{0,40}-----|(?:[\sA-Za-z0-9+/=\\:,>|-]{0,20000}))"
 )
-_LOGIN = late(r"://(?P<login>[^\s/@'\"<>]{1,300})@(?=[\w\[])")
-_NAME = late(r"[\w.-]{0,80}")  # letters of a name, from its end on
+_LOGIN = lazy_regex(r"://(?P<login>[^\s/@'\"<>]{1,300})@(?=[\w\[])")
+_NAME = lazy_regex(r"[\w.-]{0,80}")  # letters of a name, from its end on
 _TAIL = r"(?P<tail>[_-]?\d{1,3}|[_-]?(?i:id|value|string|data|clear|plain))?"
 _STYLED = r"(?:(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[\d;]{0,12}m){0,3}"  # colours, as they are or written out
 _QUOTE = r"(?:\\{0,7}[\"']|&quot;|&#3[49];)"
 _BETWEEN = rf"(?P<between>{_STYLED}{_QUOTE}?[ \t]{{0,40}}(?:=>|:=|=|:(?!//)|>|：|＝){_STYLED}[ \t]{{0,8}}{_STYLED}(?:&quot;|&#3[49];)?)"
-_ASSIGNED = late(
+_ASSIGNED = lazy_regex(
     _TAIL + _BETWEEN + r"(?P<value>\"[^\"\r\n]{1,4000}\"|'[^'\r\n]{1,4000}'|\\{1,7}\"[^\"\\\r\n]{1,4000}|"
     r"[^\s\"'&,;<>()\[\]{}\\]{1,4000})"
 )
-_OPTION = late(_TAIL + r"(?P<between>[ \t]{1,4})(?P<value>[^\s\"'-][^\s\"']{2,4000})")
-_SPACED = late(
+_OPTION = lazy_regex(_TAIL + r"(?P<between>[ \t]{1,4})(?P<value>[^\s\"'-][^\s\"']{2,4000})")
+_SPACED = lazy_regex(
     r"(?P<tail>)(?P<between>[ \t]{1,8}[\"']?)(?!(?:for|of|to|is|was|and|or|must|does|authentication)\b)(?P<value>[^\s\"':=]{2,200})(?=[\s\"']|\Z)"
 )
 # What somebody writes in words: "the root password is …".
-_TOLD = late(
+_TOLD = lazy_regex(
     r"(?P<tail>)(?P<between>[ \t]{1,4}(?:is|was|are|set to|lautet|ist|est|es|este|é|это|是)[ \t:]{0,4}[\"'`]?)"
     r"(?P<value>[^\s\"'`]{4,200})"
 )
-_NETRC = late(r"(?i)(?:^[ \t]{0,8}|\b(?:machine|login|default)[ \t][^\n]{0,300})\Z")
+_NETRC = lazy_regex(r"(?i)(?:^[ \t]{0,8}|\b(?:machine|login|default)[ \t][^\n]{0,300})\Z")
 _SCHEME = r"(?:(?i:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,4})?"
-_REST = late(
+_REST = lazy_regex(
     r"(?P<tail>)(?P<between>[\"']?[ \t]{0,40}[:=][ \t]{0,8}[\"']?" + _SCHEME + r")(?P<value>[^\s\"'][^\r\n\"']{0,4000})"
 )
-_BEARER = late(r"(?P<tail>)(?P<between>[ \t]{1,4})(?P<value>[A-Za-z0-9._~+/-]{12,4000}={0,2})")
+_BEARER = lazy_regex(r"(?P<tail>)(?P<between>[ \t]{1,4})(?P<value>[A-Za-z0-9._~+/-]{12,4000}={0,2})")
 _RESTS = frozenset(("authorization", "cookie", "key content", "ssid", "ssid name", "security key"))
-_WORD_BEFORE = late(r"(?P<word>[A-Za-z]{2,20})[ \t]\Z")
+_WORD_BEFORE = lazy_regex(r"(?P<word>[A-Za-z]{2,20})[ \t]\Z")
 _NETRC_WORDS = frozenset(("password", "account", "passwd", "passphrase"))
-_HARMLESS = late(
+_HARMLESS = lazy_regex(
     r"(?i)true|false|yes|no|none|null|nil|on|off|auto|unset|default|required|optional|enabled|disabled|present|absent|"
     r"\$\{?\w{1,80}\}?|%\w{1,80}%|<[^>\n]{0,60}>|[\d.]{1,6}|str|string|bytes|int|bool|bearer|basic|token|digest|negotiate|os\.environ.*|self\.\w{1,60}|\.{2,}"
 )  # fmt: skip

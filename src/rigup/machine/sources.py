@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.language import _
 from rigup.machine.facts import Place
 from rigup.machine.host import Host
@@ -19,7 +19,7 @@ _MOST_FILES = 500
 _STREAMS = (b"@rigup-stream/", "@rigup-stream/".encode("utf-16-le"))  # what a collecting script prints first
 _STREAM_HEAD = 200_000  # bytes in which that stands, if anywhere
 COVER = "capture.json"  # what an archive of ours says about itself
-_PYTHON = late(r"(?:\S{0,200}/)?python(?:3(?:\.\d{1,2})?)?(?:\.exe)?\Z")
+_PYTHON = lazy_regex(r"(?:\S{0,200}/)?python(?:3(?:\.\d{1,2})?)?(?:\.exe)?\Z")
 _NOT_TEXT = 0.02  # share of control characters from which on a file is no text
 
 

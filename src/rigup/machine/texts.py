@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from rigup.knowledge.doctor_tables import Speaker, speakers
 from rigup.knowledge.needs import Need
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact, Place, Reading, Where
 from rigup.machine.limits import MOST_ROW_SECONDS
 from rigup.machine.literals import literals_in, places_of
@@ -277,7 +277,7 @@ class Hit:
 
 
 # A prompt of a shell, of Windows or of Python, and what follows it.
-_TYPED = late(
+_TYPED = lazy_regex(
     r"\s*(?:\([\w. -]{1,40}\) ?)?(?:[$#%❯➜] |>>> |In \[\d{1,4}\]: |(?:PS )?[A-Z]:\\[^>\n]{0,120}> ?|[\w.-]{1,40}@[\w.-]{1,60}[^$#%>\n]{0,60}[$#%>] )"
 )
 

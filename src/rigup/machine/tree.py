@@ -14,7 +14,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine import file_names
 from rigup.machine.globbing import paths_like
 from rigup.machine.host import LIMIT, Answer, Recorded
@@ -42,7 +42,7 @@ _TYPES = {
 }  # fmt: skip
 _DEFAULTS = {stat.S_IFLNK: 0o777}  # modes that are always the same
 _STATES = ("known", "absent", "refused")
-_PYTHON = late(r"(?:\A|[/\\])(?:python|pypy)[\d.]*(?:\.exe)?\Z")
+_PYTHON = lazy_regex(r"(?:\A|[/\\])(?:python|pypy)[\d.]*(?:\.exe)?\Z")
 
 
 class Tree:

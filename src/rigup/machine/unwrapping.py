@@ -7,14 +7,14 @@ What is joined is a text beside the one that was pasted, never in its place: tab
 from collections.abc import Iterator
 from itertools import groupby, pairwise
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Place
 from rigup.machine.texts import Text
 
 _MARKS = ("Error", "Exception", "WARN", "Warning", "failure")
-_SPEAKS = late(r"\w{0,30}(?:Error|Exception)\b|\bWARN(?:ING)?\b|\b\w{0,20}Warning\b|\bfailure\b")
-_BOX = late(r"^(?P<before>[^\u2502\n]{0,80})\u2502 (?P<text>[^\u2502\n]{1,200}?) {0,200}\u2502[ \t]*$")
-_ANEW = late(
+_SPEAKS = lazy_regex(r"\w{0,30}(?:Error|Exception)\b|\bWARN(?:ING)?\b|\b\w{0,20}Warning\b|\bfailure\b")
+_BOX = lazy_regex(r"^(?P<before>[^\u2502\n]{0,80})\u2502 (?P<text>[^\u2502\n]{1,200}?) {0,200}\u2502[ \t]*$")
+_ANEW = lazy_regex(
     r"[ \t]{0,40}(?:\d{2,4}[-:/.]\d|\[|\(|[|+=*#>$%-]{1,3} |(?:DEBUG|INFO|WARN|WARNING|ERROR|NOTE|FATAL|CRITICAL)\b|File \"|Traceback|raise |return |\w{1,40}(?:Error|Warning): )"
 )  # as no continuation does
 _ENDS = (".", "!", ")", ":")  # after them a new sentence begins, and on a line of its own it is another message

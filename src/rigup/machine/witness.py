@@ -9,7 +9,7 @@ import re
 import signal
 from typing import NamedTuple
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.escapes import without_escapes
 from rigup.machine.facts import Place
 from rigup.machine.host import Answer
@@ -20,8 +20,8 @@ from rigup.machine.texts import Text
 
 _START = 600.0  # seconds after the kernel's start in which drivers report
 _SLACK = 2.0  # seconds between the two clocks
-_UNSPOKEN = late(r"[\x00-\x08\x0e-\x1f\ufffd]+")  # all control characters but blanks
-_STAMP = late(r"^(?:<\d{1,3}>)?\[ {0,8}(\d{1,10}\.\d{1,9})\]")
+_UNSPOKEN = lazy_regex(r"[\x00-\x08\x0e-\x1f\ufffd]+")  # all control characters but blanks
+_STAMP = lazy_regex(r"^(?:<\d{1,3}>)?\[ {0,8}(\d{1,10}\.\d{1,9})\]")
 _SAID = {  # what a shell prints of a program that a signal ended
     signal.SIGABRT: "Aborted", signal.SIGFPE: "Floating point exception", signal.SIGILL: "Illegal instruction",
     signal.SIGKILL: "Killed", signal.SIGSEGV: "Segmentation fault", signal.SIGTERM: "Terminated",

@@ -13,7 +13,6 @@ from rigup.knowledge.numpy_ceilings import numpy_below
 from rigup.knowledge.wheels import words_for
 from rigup.language import _
 from rigup.stack import frameworks
-from rigup.stack.apart import apart
 from rigup.stack.candidate import Change, Served, unserved
 from rigup.stack.choice import Choice, TurnedDown
 from rigup.stack.decide import Decision, decide, made_for, solved
@@ -26,6 +25,7 @@ from rigup.stack.remedies import smallest
 from rigup.stack.serving_nvidia import undriven
 from rigup.stack.site import Device, Site
 from rigup.stack.soft_bounds import bounded, contradictions, may_be_below
+from rigup.stack.split_environments import split
 from rigup.stack.variables import for_devices, of_driver
 from rigup.stack.weigh import Judged, served_count, serves_all, wanted
 from rigup.stack.wish import Wish, WishError
@@ -56,7 +56,7 @@ def choose(wish: Wish, site: Site) -> Choice:
         ),
     )  # fmt: skip
     if found.conflict:
-        choice = apart(choice, found.conflict, choose)
+        choice = split(choice, found.conflict, choose)
     return _without_a_stack(choice, found) if found.stuck else _with_a_stack(choice, found)
 
 

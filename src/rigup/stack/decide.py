@@ -8,10 +8,10 @@ import msgspec
 from rigup.knowledge.cuda import version_key
 from rigup.stack import frameworks
 from rigup.stack.candidate import Candidate
+from rigup.stack.co_install import conflict
 from rigup.stack.inside import inside
 from rigup.stack.serving import PARTNERS
 from rigup.stack.site import Site
-from rigup.stack.together import conflict
 from rigup.stack.weigh import Judged, judged, rank, served_count, usable, wanted
 from rigup.stack.wish import Wish
 

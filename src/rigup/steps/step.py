@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from rigup.knowledge.package_managers import initramfs_anywhere, package_manager
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.surroundings import container_toolkit
 from rigup.language import _
 from rigup.schemas.shared import Step, StepPlace
@@ -15,10 +15,10 @@ from rigup.steps.forms import odd
 Commands = tuple[tuple[str, ...], ...]
 Where = Literal["here", "kernel", "host-of-container", "windows-host", "every-node", "by-hand"]
 Tag = Literal["safe", "caution", "destructive"]
-_HOLE = late(r"\{(\w+)\}")
-_HOLES = late(r"\{(\w+)[*|]?\}")
+_HOLE = lazy_regex(r"\{(\w+)\}")
+_HOLES = lazy_regex(r"\{(\w+)[*|]?\}")
 _INITRAMFS = ("@initramfs",)
-_AS_WRITTEN = late(r"\{(\w+[*|]?)\}")
+_AS_WRITTEN = lazy_regex(r"\{(\w+[*|]?)\}")
 
 
 class StepError(ValueError):

@@ -40,10 +40,10 @@ def since_ok(facts: Facts, findings: list[Answer]) -> Answer:
     from rigup.diagnosis.suspects import ranked
     from rigup.machine.baseline import records
     from rigup.machine.difference import differences
-    from rigup.machine.portrait import portrait
+    from rigup.machine.fingerprint import fingerprint
     from rigup.workflows.differences import as_data
 
-    kept, now = records(facts), portrait(facts)
+    kept, now = records(facts), fingerprint(facts)
     compared = ((one, differences(one.machine, now)) for one in kept)
     last, found = next(((one, told) for one, told in compared if told), (kept[0] if kept else None, []))
     causes = [finding["cause"] for finding in findings]

@@ -41,7 +41,7 @@ def _near(asked: str) -> "Iterable[str]":
     from difflib import get_close_matches
 
     from rigup.knowledge.doctor_tables import causes
-    from rigup.knowledge.likeness import nearest
+    from rigup.knowledge.text_classifier import nearest
 
     named = get_close_matches(asked.strip(), causes(), n=3, cutoff=_SPELT)
     return named or [like.cause for like in nearest(asked)]

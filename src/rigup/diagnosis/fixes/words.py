@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 from rigup.diagnosis.rule import Params
 from rigup.knowledge.doctor_tables import signatures_of
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.program_builds import Program, program_of, programs_that_say
 from rigup.machine.kinds import Package, Platform, Symptom, Torch
 
-_BETWEEN = late(r"\s*(?:,|\(|\)| and )\s*")
+_BETWEEN = lazy_regex(r"\s*(?:,|\(|\)| and )\s*")
 
 
 def plain_system(platform: Platform | None) -> str:

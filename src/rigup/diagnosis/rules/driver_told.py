@@ -9,7 +9,7 @@ from rigup.knowledge.cuda import version_key
 from rigup.knowledge.driver_choice import branch_left_for
 from rigup.knowledge.gpu_words import gpu_in_words
 from rigup.knowledge.gpus import driver_branch_for, open_module
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import (
     Account,
     DeviceNode,
@@ -31,7 +31,7 @@ from rigup.machine.kinds import (
 
 _AMD = "1002"
 _AMD_SILENT = wordings(tag="amd-driver-silent")
-_OPEN = late(r"(?:.*-)?nvidia-(?:.*-)?open(?:-.*)?")
+_OPEN = lazy_regex(r"(?:.*-)?nvidia-(?:.*-)?open(?:-.*)?")
 
 
 @rule("open-module-on-pre-turing-gpu", "likely")

@@ -6,7 +6,7 @@ from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.told import Told
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_libraries import library_of, overwrite
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import (
     Driver,
     Gpu,
@@ -20,7 +20,7 @@ from rigup.machine.kinds import (
 )
 
 _DIGITS = 4  # of a number of cuDNN up to its eighth release: a thousand a major one
-_FOREIGN = late(r"cuda|cudnn|nccl|nvidia|conda|tensorrt|/apps/|/sw/|nvhpc|hpc_sdk", re.IGNORECASE)
+_FOREIGN = lazy_regex(r"cuda|cudnn|nccl|nvidia|conda|tensorrt|/apps/|/sw/|nvhpc|hpc_sdk", re.IGNORECASE)
 
 
 def _is_of_a_major(name: str) -> bool:

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from rigup.knowledge.gpu_words import gpu_in_words
 from rigup.knowledge.gpus import Gpu as Product
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.rocm import gfx_family
 from rigup.machine.kinds import Gpu, Memory, ModuleParameter, Platform
 from rigup.machine.reader import Statements, reads
@@ -21,29 +21,31 @@ _PAGE = 4096
 _PAIR = 2
 _LONGEST = 100_000  # characters: what people write is short, and a log names cards in other ways
 _MOST = 60  # names of one text that are looked up
-_CARD = late(
+_CARD = lazy_regex(
     r"(?<![\w.-])(?:(?:AMD |Radeon )?RX[ -]?Vega[ -]?(?:56|64)|Vega ?(?:56|64)|Radeon VII\b"
     r"|(?:(?:AMD )?(?:Radeon )?RX[ -]?)(?:[45][5-9]0X?|[5-7][3-9][05]0|90[67]0)(?:[ -]?(?:XTX|XT|GRE)|X?M ?(?:XT)?|S)?"
     r"|(?:[5-7][3-9][05]0|90[67]0) ?(?:XTX|XT|GRE)|(?:Instinct |AMD )?MI ?(?:25|50|60|100|210|250X?|300[AX]?|325X|350X|355X)"
     r"|(?:Radeon )?(?:PRO )?W[67][5-9]00|(?:AI )?(?:PRO )?R9700|R9 (?:Fury|Nano|[23][89]0)X?)(?![\w-])",
     re.IGNORECASE,
 )
-_INSIDE = late(
+_INSIDE = lazy_regex(
     r"(?:(?<![\w.-])(?:(?:AMD )?Radeon )?(?:6[1-8]0M|7[4-8]0M|8[4-9]0M|80[4-6]0S)(?![\w-])"
     r"|\bStrix[ -](?:Halo|Point)\b|\bSteam ?Deck\b)",
     re.IGNORECASE,
 )
-_PROCESSOR = late(
+_PROCESSOR = lazy_regex(
     r"(?:\bRyzen (?:\d )?AI (?:\d )?(?:MAX ?\+? ?)?(?:PRO )?(?:HX ?)?\d{3}\b"
     r"|\bRyzen (?:\d )?395(?: AI)?(?: Max)?\b|\bAMD 395\b|\bEvo[- ]?X2\b|\bRyzen (?:\d )?(?:PRO )?[4578]\d{3}(?:G|GE|H|HS|U)\b|\b(?:7[68]40|8[68]4[05]|7940|8945)(?:HS|U|H)\b|\b[78][5-7]00G\b)",
     re.IGNORECASE,
 )
-_NVIDIA = late(r"(?<![A-Za-z])[RG]TX ?\d{3,4}|GeForce|\bTesla [A-Z]\d|\bQuadro\b|NVIDIA-SMI")
-_FIELD = late(r'[ \t]{0,40}"[^"\n]{1,60}" ?:')  # a field of a report, which is no sentence
-_ONE_OF_SEVERAL = late(r" ?/ ?(?:RX )?\d{3,4}")
+_NVIDIA = lazy_regex(r"(?<![A-Za-z])[RG]TX ?\d{3,4}|GeForce|\bTesla [A-Z]\d|\bQuadro\b|NVIDIA-SMI")
+_FIELD = lazy_regex(r'[ \t]{0,40}"[^"\n]{1,60}" ?:')  # a field of a report, which is no sentence
+_ONE_OF_SEVERAL = lazy_regex(r" ?/ ?(?:RX )?\d{3,4}")
 # Where a tool tells what chip it found.
-_FOUND = late(r"(?:Name: +|GPU arch ?: ?|gpu_type=|compute=|, |amdhsa--)(gfx[0-9a-f]{3,4})(?=[\s,:(]|$)", re.MULTILINE)
-_TWO = late(
+_FOUND = lazy_regex(
+    r"(?:Name: +|GPU arch ?: ?|gpu_type=|compute=|, |amdhsa--)(gfx[0-9a-f]{3,4})(?=[\s,:(]|$)", re.MULTILINE
+)
+_TWO = lazy_regex(
     r"(?i)\balongside (?:my|an?|the)\b|\binstalled alongside\b|\bboth (?:AMD )?(?:GPUs|cards)\b|\bsecond (?:GPU|card)\b"
     r"|\b(?:have|has|own|with|using) (?:an?|my|one) [^\n.]{2,40} and (?:an?|another|one|my) "
     r"|\b(?:two|dual|mixed|multi)[ -](?:\w{1,12} ){0,2}?(?:GPUs?|cards)\b"
@@ -72,8 +74,8 @@ def amd_card_in_a_sentence(text: Text) -> Statements:
             )
 
 
-_OTHERS = late(r"(?i)\bsupport|\bcompatib|\btested\b|\bsuch as\b|\be\.g\.|\blike (?:the|an?)\b")
-_JOINT = late(
+_OTHERS = lazy_regex(r"(?i)\bsupport|\bcompatib|\btested\b|\bsuch as\b|\be\.g\.|\blike (?:the|an?)\b")
+_JOINT = lazy_regex(
     r"(?: ?\([^)\n]{0,20}\))?,? ?(?:\+|&|and|plus|alongside|beside) ?(?:an? |my |the |one )?(?:AMD )?(?:Radeon )?"
 )
 
@@ -137,7 +139,7 @@ def _card(hit: Hit, row: Product) -> Iterator[Gpu]:
     yield from draft.facts()
 
 
-_CHIP = late(
+_CHIP = lazy_regex(
     r"(?:\b(?:on|for|with|my|our|an?|is|using|support|GPU) |\(|^\[?)`?(?P<isa>gfx[0-9a-f]{3,4})(?![\w*])"
     r"|[,;|] ?(?P<noted>gfx[0-9a-f]{3,4})(?![\w*:]| \(0x)",
     re.MULTILINE,
@@ -145,7 +147,7 @@ _CHIP = late(
 
 
 # Where something may pretend to be another chip, only what a person says of the own machine counts.
-_MY_CHIP = late(
+_MY_CHIP = lazy_regex(
     r"\b(?:I(?: am|'m|’m) (?:on|using|running)|I (?:have|own|use)|[Mm]y (?:GPU|card|chip|APU)(?: is)?)(?: an?| the)? [`(]?(?P<isa>gfx[0-9a-f]{3,4})(?![\w*])"
 )
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Cpu, Gpu, Memory, Platform, PythonEnv
 from rigup.machine.reader import Run, Statements, derives, reads
@@ -13,7 +13,7 @@ from rigup.machine.readers.rocm_smi import decoded
 from rigup.machine.readers.values import Draft, keyed, pci_id, platform_of, size, told, vendor_of
 from rigup.machine.texts import Text
 
-_CHIP = late(r"Apple M\d{1,2}(?: (?:Pro|Max|Ultra))?\b")
+_CHIP = lazy_regex(r"Apple M\d{1,2}(?: (?:Pro|Max|Ultra))?\b")
 _IDS = {"nvidia": "10de", "amd": "1002", "intel": "8086"}
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Gpu, Package, TensorFlow, Torch
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.packages import kept
@@ -29,7 +29,9 @@ def version_and_truth(text: Text) -> Statements:
 
 _NAMES = r"torch|torchvision|torchaudio|xformers|triton|tensorflow|jax|jaxlib|onnxruntime|numpy|transformers|bitsandbytes|vllm"
 _QUESTION = r"^[^\n]{0,120}?(?P<asked>\b(?:" + _NAMES + r")\.__version__(?:[ ,;)]{1,6}(?:print\()?(?:" + _NAMES + r")\.__version__){0,5})[\"';) ]{0,6}[ \t]*\n(?P<answer>[^\n]{3,200}(?:\n[^\n]{3,60}){0,5})"  # fmt: skip
-_VALUE = late(r"(?<![\w.])(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?(?:\.post\d|rc\d|a0)?(?:\+[a-z]{2,4}[\d.]{0,6})?)(?![\w.])")
+_VALUE = lazy_regex(
+    r"(?<![\w.])(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?(?:\.post\d|rc\d|a0)?(?:\+[a-z]{2,4}[\d.]{0,6})?)(?![\w.])"
+)
 
 
 @reads(marks=("orchvision.__version__", "orchaudio.__version__", "formers.__version__"), adds=(Package,), rank=-1)

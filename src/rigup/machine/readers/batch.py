@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Place, Reading
 from rigup.machine.kinds import JobRequest, Launch, Variable
 from rigup.machine.reader import Statements, derives, reads
@@ -18,12 +18,14 @@ from rigup.machine.texts import Hit, Text
 
 _SHORT = {"N": "nodes", "n": "ntasks", "G": "gpus", "C": "constraint", "p": "partition", "J": "job-name"}
 # Options that take a value, as far as one must be told from the program behind them.
-_VALUED = late(
+_VALUED = lazy_regex(
     r"(?:nodes|n?tasks(?:-per-\w{3,6})?|gpus(?:-per-\w{4,6})?|gres|gpu-bind|accel-bind|constraint|partition|job-name|time|account|qos|"
     r"mem(?:-per-\w{3,4})?|cpus-per-\w{3,4}|nodelist|exclude|output|error|chdir|export|mail-\w{4}|hint|distribution|mpi|jobid|"
     r"reservation|signal|begin|dependency|licenses|tres-per-\w{3,6}|cpu-bind|container-\w{4,8}|input|threads-per-core|array|comment)"
 )
-_GRES = late(r"(?:gres[:/])?gpu(?::(?P<model>[A-Za-z][\w.-]{0,40}))?(?:[:=](?P<count>\d{1,4}))?(?:\([^)]{0,40}\))?")
+_GRES = lazy_regex(
+    r"(?:gres[:/])?gpu(?::(?P<model>[A-Za-z][\w.-]{0,40}))?(?:[:=](?P<count>\d{1,4}))?(?:\([^)]{0,40}\))?"
+)
 
 
 def _number(value: str) -> int | None:
@@ -56,7 +58,7 @@ _OPTIONS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "tres-per-task": ("gpus_per_task", _gres), "tres-per-node": ("gpus_per_node", _gres),
     "partition": ("partition", str), "job-name": ("name", str),
 }  # fmt: skip
-_ASKS = late(r"gpus?(?:-per-\w{4,6})?|gres|ntasks-per-gpu|tres-per-\w{4,6}")
+_ASKS = lazy_regex(r"gpus?(?:-per-\w{4,6})?|gres|ntasks-per-gpu|tres-per-\w{4,6}")
 
 
 def options(words: list[str]) -> Iterator[tuple[str, str]]:
@@ -98,7 +100,7 @@ _ROOT = r"(?:[\w.-]{1,40}@[^\n#$]{1,160}#(?=[ \t]))?"  # root's prompt, and no r
 _TYPED = (
     r"^" + _ROOT + r"[^\n#]{0,200}?(?:^|[\s;&|(`$])(?P<command>srun|sbatch|salloc)[ \t]{1,8}(?P<options>-" + _MORE + ")"
 )
-_ASKS_A_NODE = late(
+_ASKS_A_NODE = lazy_regex(
     r"(?:\$\(|`)[^\n]{0,10}srun [^\n]{0,200}\b(?:hostname|ip addr|ip a|getent|dig|nslookup)\b"
 )  # `$(srun … hostname -I)`: a question
 _COMMANDS = ("srun ", "sbatch ", "salloc ")

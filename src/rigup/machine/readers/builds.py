@@ -3,13 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.torch_builds import build
 from rigup.machine.facts import Reading, Where
 from rigup.machine.kinds import Torch
 from rigup.machine.reader import derives
 
-_LOCAL = late(r"cu(?P<major>\d{1,2})(?P<minor>\d)|rocm(?P<rocm>\d{1,2}(?:\.\d{1,2}){1,2})|(?P<cpu>cpu)(?:\.\w{1,20})?")
+_LOCAL = lazy_regex(
+    r"cu(?P<major>\d{1,2})(?P<minor>\d)|rocm(?P<rocm>\d{1,2}(?:\.\d{1,2}){1,2})|(?P<cpu>cpu)(?:\.\w{1,20})?"
+)
 _BY_VERSION, _BY_TABLE = -1, -2  # ranks: below all that was read
 
 

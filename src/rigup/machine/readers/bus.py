@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import DrmCard, PciDevice
 from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import Draft, address, says, size
@@ -11,7 +11,7 @@ from rigup.machine.texts import Hit, Text
 
 _DEVICES = "/sys/bus/pci/devices/"
 _MINE = _DEVICES + "{PciDevice.address}/"
-_KEPT = late(r"(?:0x0*)?(0?3[0-9a-f]{2}|12[0-9a-f]{2})[0-9a-f]{2}\s*", re.IGNORECASE)
+_KEPT = lazy_regex(r"(?:0x0*)?(0?3[0-9a-f]{2}|12[0-9a-f]{2})[0-9a-f]{2}\s*", re.IGNORECASE)
 
 # lspci's words for the classes that are kept, and their codes.
 _CLASSES = {
@@ -19,15 +19,15 @@ _CLASSES = {
     "Display controller": "0380", "Processing accelerators": "1200",
 }  # fmt: skip
 _ADDRESS = r"(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]"
-_HEAD = late(
+_HEAD = lazy_regex(
     rf"(?:(?P<address>{_ADDRESS})[ \t]{{1,8}})?"
     rf"(?P<title>{'|'.join(_CLASSES)})(?: \[(?P<code>[0-9a-fA-F]{{4}})\])?: (?P<name>[^\n]{{1,300}})"
 )
-_NUMERIC = late(
+_NUMERIC = lazy_regex(
     rf"^(?P<address>{_ADDRESS}) (?P<code>03[0-9a-fA-F]{{2}}|12[0-9a-fA-F]{{2}}): (?P<ids>[0-9a-fA-F]{{4}}:[0-9a-fA-F]{{4}})[^\n]{{0,40}}",
     re.MULTILINE,
 )
-_NEXT = late(rf"^(?:{_ADDRESS}\s|[^\s\n]|\s*\n)", re.MULTILINE)
+_NEXT = lazy_regex(rf"^(?:{_ADDRESS}\s|[^\s\n]|\s*\n)", re.MULTILINE)
 _MOST_BLOCK = 20_000  # characters of one device under lspci -vvv
 _VENDORS = {
     "nvidia": "10de", "advanced micro": "1002", "amd/ati": "1002", "ati ": "1002", "intel": "8086", "vmware": "15ad",

@@ -2,7 +2,7 @@
 
 import re
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import ContainerEngine, DeviceRules, Folder, SharedMemory, World
 from rigup.machine.reader import File, Listing, Run, Statements, reads
 from rigup.machine.readers.values import size
@@ -14,7 +14,7 @@ _RUN = (
     + _NO_PROSE
     + r"(?P<words>(?:[^\n]{0,1500}?\\\n){0,30}[^\n]{0,1500})$"
 )
-_ASKS = late(
+_ASKS = lazy_regex(
     r"--gpus[ =]|--runtime[ =]nvidia|--device[ =]\S{0,40}(?:nvidia|/dev/kfd|/dev/dri|/dev/dxg)|--nv\b|--nvccli\b|--rocm\b|NVIDIA_VISIBLE_DEVICES|--privileged|nvidia-docker"
 )
 

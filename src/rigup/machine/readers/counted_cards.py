@@ -2,7 +2,7 @@
 
 import re
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Driver, Gpu
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.intel import sycl_ls
@@ -52,7 +52,9 @@ def counted_by_a_pipe(text: Text) -> Statements:
                 yield hit.states(Gpu, vendor="nvidia", nvml_index=number, seen_by="nvidia-smi")
 
 
-_COMMENTED = late(r"^[ \t]{0,8}(?:#|//|--|;)(?=[ \t]{0,8}(?:GPU\[|\[level_zero|\[opencl|\||\+-|={8}))", re.MULTILINE)
+_COMMENTED = lazy_regex(
+    r"^[ \t]{0,8}(?:#|//|--|;)(?=[ \t]{0,8}(?:GPU\[|\[level_zero|\[opencl|\||\+-|={8}))", re.MULTILINE
+)
 
 
 @reads(adds=(Gpu, Driver), marks=("# GPU[", "# [level_zero:gpu", "# [opencl:gpu", "# |", "#|", "// |", "# +-"), rank=0)

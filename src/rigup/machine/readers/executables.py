@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import JupyterKernel, PythonEnv
 from rigup.machine.reader import Statements, reads
@@ -12,7 +12,7 @@ from rigup.machine.texts import Hit, Text
 _PATH = r"['\"]?(?P<path>(?:[A-Za-z]:[\\/]{1,2}|/)[^\n'\"]{1,300}?python[\d.]{0,5}(?:\.exe)?)['\"]?[ \t]*$"
 _GAP = r"[^\n]{0,80}\n(?:[ \t]*\n)?[ \t]*(?P<out>Out ?\[\d{1,4}\]: ?)?"
 _ASKED = r"^(?P<asked>[^\n]{0,80}?)\bsys\.executable\b"
-_NOTEBOOK = late(r"jupyter|notebook|kernel|ipython|\bIn ?\[|colab|vs ?code|\bcell\b", re.IGNORECASE)
+_NOTEBOOK = lazy_regex(r"jupyter|notebook|kernel|ipython|\bIn ?\[|colab|vs ?code|\bcell\b", re.IGNORECASE)
 
 
 @reads(marks=("sys.executable",), adds=(JupyterKernel, PythonEnv), rank=0)

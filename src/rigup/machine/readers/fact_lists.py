@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from rigup.knowledge.gpus import one_gpu
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Distribution, Driver, Gpu, Package, Platform, PythonEnv, Toolkit, Torch
 from rigup.machine.reader import Statements, reads
@@ -22,36 +22,38 @@ _MARKS = (
     "river", "GPU", "gpu", "RTX", "GTX", "RX ", "rtx", "Radeon", "Tesla", "Quadro", "Windows", "macOS", "Ubuntu", "torch", "Torch",
     "Apple M", "MacBook", "M1", "M2", "M3", "M4", "ocky", "entOS", "ebian", "ubuntu",
 )  # fmt: skip
-_BULLET = late(r"^[ \t>|│┃*•+-]{0,8}(?:\*{2}|__|`|\")?")
-_KEYED = late(
+_BULLET = lazy_regex(r"^[ \t>|│┃*•+-]{0,8}(?:\*{2}|__|`|\")?")
+_KEYED = lazy_regex(
     r"(?P<key>[A-Za-z][\w ./()?-]{1,30}?)(?:\*{2}|__|`|\")?[ \t]{0,8}(?:[:=|│┃]|[ \t]{2,24}(?=\S))[ \t*`\":|]{0,24}(?P<value>\S[^\n]{0,120})"
 )
-_KEYS = late(
+_KEYS = lazy_regex(
     r"(?i)(?:gpus?(?: ?#?\d)?(?: (?:model|name|type|card|type\(s\)))?|graphics(?: card)?|video card|card|accelerator|device|using gpu in script\?|os|system|"
     r"operating system|platform|distro|distribution|(?:nvidia |gpu |graphics |display )*drivers?(?: version)?|python(?: version)?|"
     r"(?:py)?torch(?:vision|audio)?(?: version)?|tensorflow(?: version)?|rocm(?: version)?|xformers(?: version)?|cuda version|machine|hardware|environment|env)"
 )
-_PARTS = late(r"\s*(?:,|;|\||/(?= )|·|\+(?= )|\s-(?= ))\s*")
-_DRIVER = late(
+_PARTS = lazy_regex(r"\s*(?:,|;|\||/(?= )|·|\+(?= )|\s-(?= ))\s*")
+_DRIVER = lazy_regex(
     r"(?i)(?:nvidia[- ])?(?:gpu |graphics |display )?(?:drivers?)?(?: version)?[ :=v]{0,4}(?P<version>\d{3}\.\d{2,3}(?:\.\d{1,2})?)(?: ?\([^)]{1,30}\))?"
 )
-_SYSTEM = late(
+_SYSTEM = lazy_regex(
     r"(?i)(?:microsoft )?(?:windows ?(?:1[01]|7|8(?:\.1)?|server ?20\d\d)(?: (?:pro|home|enterprise|education|\d\dh\d|x64|64[- ]bit)){0,3}|mac ?os(?: [a-z]{4,10})? ?\d{2}(?:\.\d{1,2}){0,2}"
     r"|(?:ubuntu|debian|fedora|rhel|centos|rocky(?: linux)?|alma ?linux|arch linux|manjaro|linux mint|pop!_os|opensuse)(?: (?:server|desktop|linux))?(?: ?\d{1,2}(?:\.\d{1,2}){0,2})?(?: lts)?)(?: \(?(?:x86_64|64[- ]bit|arm64|aarch64)\)?)?"
 )
-_GUEST = late(r"(?i)(?:(?:in|on|under|running) )?WSL ?[12]?")  # says nothing of what is told beside it
-_KERNEL = late(r"(?i)(?:linux )?kernel[ :=]{1,3}(?P<release>\d\.\d{1,2}\.\d{1,3}[\w.+-]{0,40})")
-_PYTHON = late(r"(?i)python[ :=v]{0,3}(?P<version>3\.\d{1,2}(?:\.\d{1,2})?)")
-_PACKAGE = late(
+_GUEST = lazy_regex(r"(?i)(?:(?:in|on|under|running) )?WSL ?[12]?")  # says nothing of what is told beside it
+_KERNEL = lazy_regex(r"(?i)(?:linux )?kernel[ :=]{1,3}(?P<release>\d\.\d{1,2}\.\d{1,3}[\w.+-]{0,40})")
+_PYTHON = lazy_regex(r"(?i)python[ :=v]{0,3}(?P<version>3\.\d{1,2}(?:\.\d{1,2})?)")
+_PACKAGE = lazy_regex(
     r"(?i)(?P<name>(?:py)?torch(?:vision|audio)?|xformers|tensorflow)(?: version)?[ :=v]{1,3}(?P<version>\d\.\d{1,2}(?:\.\d{1,2})?(?:\.post\d)?(?:\+[a-z]{2,4}[\d.]{0,6})?)(?: ?\((?:(?P<cpu>cpu(?: ?-?(?:build|only|version))?)|cuda ?(?P<cuda>\d{1,2}\.\d)|(?P<build>[\w.]{4,60}))\))?"
 )
-_ROCM = late(r"(?i)rocm[ :=v]{0,3}(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)")
-_APPLE = late(r"(?:Apple |MacBook (?:Pro|Air) |Mac (?:mini|Studio) )?(?P<name>M[1-9](?: (?:Pro|Max|Ultra))?)(?: chip)?")
-_OWN_WAY = late(
+_ROCM = lazy_regex(r"(?i)rocm[ :=v]{0,3}(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)")
+_APPLE = lazy_regex(
+    r"(?:Apple |MacBook (?:Pro|Air) |Mac (?:mini|Studio) )?(?P<name>M[1-9](?: (?:Pro|Max|Ultra))?)(?: chip)?"
+)
+_OWN_WAY = lazy_regex(
     r"(?i)direct ?ml|privateuseone|openvino|\bzluda\b|\bneuron\b|\btorch_xla\b"
 )  # a build for the processor serves these
-_CHIP = late(r"gfx[0-9a-f]{3,4}")
-_FEATURE = late(
+_CHIP = lazy_regex(r"gfx[0-9a-f]{3,4}")
+_FEATURE = lazy_regex(
     r"(?i)\b\d{1,3} ?gi?b\b(?: vram)?|\(\d{1,3} ?gi?b\)|\bvram\b|^\d ?[x×] ?| ?[x×] ?\d$|^(?:laptop|desktop|mobile|dual|nvidia laptop) |\blaptop(?: gpu)?$|\bgpu$|^(?:an?|one|my|single) "
 )
 

@@ -2,7 +2,7 @@
 
 import re
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import UnlistedVendor, UnloadedModule
 from rigup.machine.reader import Statements, reads
 from rigup.machine.texts import Text
@@ -10,12 +10,12 @@ from rigup.machine.texts import Text
 _GREP = r" *\| *(?:sudo )?[ez]?grep(?P<options>(?: +-{1,2}[\w=-]{1,20}){0,4}) +(?P<wish>'[^'\n]{1,100}'|\"[^\"\n]{1,100}\"|[^\s|'\"]{1,60})[ \t]*$"
 _MODULES = r"^[^\n|]{0,80}\blsmod" + _GREP
 _BUS = r"^[^\n|]{0,80}\blspci(?: +-{1,2}[\w=:-]{1,20}){0,4}" + _GREP
-_DEVICE = late(
+_DEVICE = lazy_regex(
     r"[ \t]{0,8}(?:[0-9a-fA-F]{4}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7] |\t|--$|[ \t]+(?:Subsystem|Kernel|DeviceName)"
 )
 _MAKERS = {"nvidia": "nvidia", "10de": "nvidia", "amd": "amd", "radeon": "amd", "1002": "amd", "ati": "amd"}
 _CLASSES = ("vga", "3d", "display", "vga compatible", "3d controller")  # with a maker: what neither finds is not there
-_ROW = late(r"[ \t]{0,8}[a-z][\w-]{1,60} +\d{3,10} +\d{1,6}(?:[ \t]|$)")
+_ROW = lazy_regex(r"[ \t]{0,8}[a-z][\w-]{1,60} +\d{3,10} +\d{1,6}(?:[ \t]|$)")
 _NAMES = ("nvidia", "amdgpu", "nouveau")
 _MOST_LINES = 200
 

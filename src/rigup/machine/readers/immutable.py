@@ -2,7 +2,7 @@
 
 import re
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Distribution, Platform
 from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.texts import Text
@@ -48,7 +48,7 @@ def ostree_status(text: Text) -> Statements:
 
 
 # A common name in a certificate: its object identifier, the kind of string, its length, the string.
-_NAME = late(r"\x06\x03U\x04\x03[\x0c\x13](?P<length>[\x01-\x7f])")
+_NAME = lazy_regex(r"\x06\x03U\x04\x03[\x0c\x13](?P<length>[\x01-\x7f])")
 
 
 @reads(

@@ -6,7 +6,7 @@ Where a text names one only, it is the one that is there. What a tool says of th
 import re
 
 from rigup.knowledge.gpus import one_gpu
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Driver, Gpu, Platform, Torch
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.values import Draft
@@ -14,10 +14,10 @@ from rigup.machine.texts import Text
 
 _BUILD = r"(?i)\b(?:py)?torch\b[^\n+=]{0,24}?(?P<value>\d\.\d{1,2}\.\d{1,2}(?:\.post\d)?\+(?:cpu|cu\d{2,3}|xpu|rocm\d[\d.]{0,6}))\b"
 _PLAIN = r"(?i)\b(?:py)?torch(?:[ -]?version)?[\s:=*`]{1,8}(?:version[\s:=]{1,4}|v)?(?P<value>[12]\.\d{1,2}\.\d{1,2})(?![\d.+])"
-_INSTALLS = late(
+_INSTALLS = lazy_regex(
     r"(?i)\b(?:install|uninstall|upgrade|downgrade|requires?|download|try|tried|trained with)\b|https?://|[=<>]=|\.whl\b"
 )
-_OWN_WAY = late(r"(?i)direct ?ml|privateuseone|openvino|\bzluda\b|\bmps\b|\bneuron\b|\btorch_xla\b")
+_OWN_WAY = lazy_regex(r"(?i)direct ?ml|privateuseone|openvino|\bzluda\b|\bmps\b|\bneuron\b|\btorch_xla\b")
 _SMALL = r"\b(?:nvidia |geforce ){0,2}(?P<name>[rg]tx ?(?:[1-5]0[5-9]0|16[56]0|9[5-8]0|a?[2-6]000)(?: ?(?:ti|super|laptop)){0,2})(?![\w-])"
 
 

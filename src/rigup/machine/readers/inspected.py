@@ -3,7 +3,7 @@
 import re
 from itertools import islice
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import ContainerEngine, SharedMemory, World
 from rigup.machine.reader import Statements, reads
 from rigup.machine.texts import Hit, Text
@@ -12,7 +12,7 @@ _ASKED = (
     r"\b(?P<engine>docker|podman|nerdctl)(?: container)? inspect\b[^\n]{0,120}?(?:-f|--format)[ =](?P<quote>[\"\x27])"
     r"(?P<template>[^\n]{0,200}?\.HostConfig\.(?:DeviceRequests|ShmSize)\b[^\n]{0,200}?)(?P=quote)[^\n]{0,120}\n(?P<printed>[^\n]{1,400})$"
 )
-_FIELD = late(r"\{\{-? ?(?:json )?\.?(?P<name>[\w.]{1,60})[^}\n]{0,40}\}\}")
+_FIELD = lazy_regex(r"\{\{-? ?(?:json )?\.?(?P<name>[\w.]{1,60})[^}\n]{0,40}\}\}")
 _EMPTY = ("[]", "null", "<no value>", "<nil>", "")
 _MOST = 8  # fields of one template
 

@@ -2,7 +2,7 @@
 
 import re
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import SystemPackage
 from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import Draft
@@ -13,7 +13,7 @@ _NAMES = (
     r"(?:nvidia|cuda|cudnn|nccl|nvml|rocm|rocr|rocblas|rocminfo|hip|hsa|amdgpu|miopen|migraphx|rccl|comgr|intel-opencl|intel-level-zero|"
     r"level-zero|ze-|dkms|bumblebee|bbswitch)[\w.+-]{0,80}"
 )
-_FIELDS = late(r"^(?P<key>Status|Version): (?P<value>[^\n]{1,100})$", re.MULTILINE)
+_FIELDS = lazy_regex(r"^(?P<key>Status|Version): (?P<value>[^\n]{1,100})$", re.MULTILINE)
 _MOST_RECORD = 3000  # characters of a record's head in which status and version stand
 
 

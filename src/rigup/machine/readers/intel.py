@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from rigup.knowledge.chips import isa_of_capability
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Gpu, PathLibrary, Torch
 from rigup.machine.reader import Listing, Statements, reads
 from rigup.machine.readers.rocm_smi import gfx
@@ -18,8 +18,8 @@ _SYCL = (
     r"^[> \t]{0,40}\[(?P<api>[a-z_]{3,30}):gpu(?:\]\[[a-z_]{3,30})?:(?P<index>\d{1,3})\] (?P<platform>[^,\n]{2,80}), "
     r"(?P<name>[^\n\[]{2,120}?)[ \t]*(?:\[[^\]\n]{0,80}\])?[ \t]*$"
 )
-_TAIL = late(r"(?: OpenCL \d\.\d[^\n]*| \d{1,3}(?:\.\d{1,6}){1,3}| gfx\w{3,60}(?::\S{1,40})?)(?: NEO)?\s*$")
-_MARKS = late(r"\((?:R|TM|r|tm)\)")
+_TAIL = lazy_regex(r"(?: OpenCL \d\.\d[^\n]*| \d{1,3}(?:\.\d{1,6}){1,3}| gfx\w{3,60}(?::\S{1,40})?)(?: NEO)?\s*$")
+_MARKS = lazy_regex(r"\((?:R|TM|r|tm)\)")
 
 
 def plain(name: str) -> str:

@@ -2,21 +2,21 @@
 
 import re
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import PythonEnv
 from rigup.machine.reader import File, Statements, reads
 from rigup.machine.readers.values import says
 from rigup.machine.texts import Text
 
 _HEAD = 4096  # characters in which a header and the loader's name lie
-_ELF = late(r"\A\x7fELF(?P<width>[\x01\x02])[\x01\x02][\s\S]{12}(?P<machine>[\s\S]{2})")
+_ELF = lazy_regex(r"\A\x7fELF(?P<width>[\x01\x02])[\x01\x02][\s\S]{12}(?P<machine>[\s\S]{2})")
 _ELF_MACHINES = {">\0": "x86_64", "\x03\0": "i386", "\x15\0": "ppc64le", "\0\x16": "s390x", "(\0": "armv7l"}
 # Where the number is not to be read as text, the name of the loader tells.
-_LOADER = late(r"/ld-(?:linux|musl)-(?P<machine>aarch64|riscv64|loongarch|x86[-_]64)")
+_LOADER = lazy_regex(r"/ld-(?:linux|musl)-(?P<machine>aarch64|riscv64|loongarch|x86[-_]64)")
 # Bytes that are no text stand as one sign each: those of Mach-O's magic, and of a file for several machines.
-_MACH = late(r"\A\ufffd{4}(?P<cpu>[\x07\x0c])\0\0\x01")
-_FAT = late(r"\A\ufffd{4}\0\0\0(?P<count>[\x01-\x08])")
-_FAT_CPU = late(r"\x01\0\0(?P<cpu>[\x07\x0c])")
+_MACH = lazy_regex(r"\A\ufffd{4}(?P<cpu>[\x07\x0c])\0\0\x01")
+_FAT = lazy_regex(r"\A\ufffd{4}\0\0\0(?P<count>[\x01-\x08])")
+_FAT_CPU = lazy_regex(r"\x01\0\0(?P<cpu>[\x07\x0c])")
 _MACH_MACHINES = {"\x07": "x86_64", "\x0c": "arm64"}
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import LoaderEntry, PathLibrary, SearchPath
 from rigup.machine.reader import File, Listing, Run, Statements, reads
 from rigup.machine.texts import Text
@@ -12,7 +12,7 @@ _NAMES = (
     "cudart", "cublas", "cublasLt", "cudnn", "cudnn_*", "nccl", "cusparse", "cusolver", "cufft", "curand", "nvrtc", "nvJitLink", "cuda",
     "nvidia-ml", "amdhip64", "rocblas", "hipblaslt", "hsa-runtime64", "MIOpen", "rccl", "stdc++",
 )  # fmt: skip
-_LIBRARY = late(
+_LIBRARY = lazy_regex(
     r"lib(?:cudart|cublas(?:Lt)?|cudnn(?:_\w{1,40})?|nccl|cusparse(?:Lt)?|cusolver(?:Mg)?|cufft|curand|nvrtc|nvJitLink|cupti|cuda|nvidia-ml|"
     r"amdhip64|rocblas|hipblas(?:lt)?|hsa-runtime64|MIOpen|rccl|rocm_smi64|amd_smi|roctracer64|stdc\+\+|tensorflow_framework|torch|torch_cuda|"
     r"torch_cpu|OpenCL|ze_loader|sycl|mkl_sycl|dxcore|d3d12)\.so(?:\.[\w.]{1,30})?"

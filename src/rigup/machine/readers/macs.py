@@ -2,14 +2,14 @@
 
 import re
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Cpu, Platform, PythonEnv, Torch, World
 from rigup.machine.reader import Statements, reads
 from rigup.machine.texts import Text
 
 # The answer stands behind the question on its line, or on the next one.
 _ANSWER = r"[^\n]{0,24}?(?:\n[^\n]{0,20}?)?(?<=[\s:=?#>)\"'}])(?P<value>True|False)\b"
-_TRUTH = late(r"\b(?:True|False)\b")
+_TRUTH = lazy_regex(r"\b(?:True|False)\b")
 _QUESTIONS = {
     "mps_built": r"(?:mps\.is_built\(\)|\bMPS[^\n]{0,50}\b(?:built|compiled)|\bmps[_ ](?:is_)?built)",
     "mps_available": r"(?:mps\.is_available\(\)|\b(?:MPS|mps)[^\n]{0,30}\bavailable|\bmps_is_available|\bmps[_ ]available)",

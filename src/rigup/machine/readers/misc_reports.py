@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rigup.knowledge.chips import gfx_of_target_version, isa_of_capability
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Driver, Gpu
 from rigup.machine.reader import Statements, reads
@@ -97,7 +97,7 @@ def _device(hit: Hit, maker: str | None, index: int | None, name: str = "") -> D
     return draft
 
 
-_PAIR = late(r"\b(\w{2,30})=(\"(?:[^\"\\\n]|\\.){0,200}\"|[^\s\"]{1,200})")
+_PAIR = lazy_regex(r"\b(\w{2,30})=(\"(?:[^\"\\\n]|\\.){0,200}\"|[^\s\"]{1,200})")
 
 
 @reads(adds=(Gpu, Driver), marks=('msg="inference compute"', "gpu_type=gfx"))

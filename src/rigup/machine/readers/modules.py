@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Reading, Where
 from rigup.machine.kinds import (
     DeadLine,
@@ -19,12 +19,12 @@ from rigup.machine.readers.values import says
 from rigup.machine.texts import Hit, Text
 
 # Modules that drive a GPU, or stand in the way of one that does.
-_GPU = late(
+_GPU = lazy_regex(
     r"nvidia(?:_\w+)?|nvidiafb|nouveau|nova_core|nova_drm|amdgpu|amdttm|amdkcl|radeon|ttm|i915|xe|amdkfd|kfd|vfio_pci|"
     r"bbswitch|acpi_call|efifb|simpledrm|dxgkrnl|vmwgfx|virtio_gpu|vboxvideo|hyperv_drm|ast|mgag200|gdrdrv|intel_vsec"
 )
 _DRIVERS = ("nvidia", "amdgpu", "nouveau")
-_KERNEL = late(
+_KERNEL = lazy_regex(
     r"nomodeset|iommu(?:\.\w+)?|amd_iommu|intel_iommu|pci|pcie_aspm|pci_aspm|pcie_acs_override|nokaslr|mem|hugepages|"
     r"module_blacklist|rd\.driver\.blacklist|modprobe\.blacklist|acpi|acpi_osi|lockdown"
 )
@@ -34,7 +34,7 @@ _FOLDERS = (
     "kernel/drivers/gpu/drm/amd/amdgpu/", "kernel/drivers/gpu/drm/nouveau/", "kernel/nvidia-*/", "kernel/extra/",
     "kernel/drivers/misc/nvidia*/",
 )  # fmt: skip
-_PARAMETER = late(r"(?P<module>[A-Za-z][\w-]{1,40})\.(?P<name>\w{2,60})(?:=(?P<value>\S{0,400}))?")
+_PARAMETER = lazy_regex(r"(?P<module>[A-Za-z][\w-]{1,40})\.(?P<name>\w{2,60})(?:=(?P<value>\S{0,400}))?")
 
 
 @reads(
@@ -238,7 +238,7 @@ def _options(hit: Hit, module: str, values: str) -> Iterator[ModuleParameter]:
 
 
 # Debian and others give each branch a name of its own: nvidia-current, nvidia-tesla-470, nvidia-open.
-_DRIVER = late(r"(nvidia|amdgpu)(?:_(?:open|current|srv|server|tesla|legacy)\w{0,20})?\Z")
+_DRIVER = lazy_regex(r"(nvidia|amdgpu)(?:_(?:open|current|srv|server|tesla|legacy)\w{0,20})?\Z")
 
 
 @reads(DkmsBuild, marks=(": installed", ": added", ": built"))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from rigup.knowledge.gpus import one_gpu
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Gpu, Jetson, Platform, PythonEnv, Toolkit
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.systems import os_of
@@ -150,7 +150,7 @@ def system_told(text: Text) -> Statements:
         yield from os_of(text, hit.match.start("value"), hit["value"])
 
 
-_OTHER_SYSTEM = late(r"(?i)\b(?:WSL|linux|ubuntu|debian|docker|container|podman)\b")
+_OTHER_SYSTEM = lazy_regex(r"(?i)\b(?:WSL|linux|ubuntu|debian|docker|container|podman)\b")
 _ON_WINDOWS = (
     r"(?i)\b(?:on|am|using|under|running|with|have|OS|system|platform)\b[ :=*]{1,6}(?:a |my |native |microsoft ){0,2}"
     r"windows ?(?:1[01]|7|8(?:\.1)?|server(?: 20\d\d)?)\b"

@@ -2,7 +2,7 @@
 
 import re
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import DriverLibrary, Gpu, ModuleParameter, PathLibrary, Toolkit
 from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import Draft, address, told, uuid
@@ -20,7 +20,7 @@ _FOLDERS = (
     "/usr/lib/{x86_64,aarch64}-linux-gnu/{nvidia/current,nvidia,tegra,tegra-egl}/", "/usr/{lib64,lib}/", "/usr/lib64/nvidia/",
     "/usr/lib/nvidia-[0-9]*/", "/usr/lib/wsl/lib/", "/usr/local/nvidia/{lib64,lib}/", "/run/opengl-driver/lib/", "/.singularity.d/libs/",
 )  # fmt: skip
-_FILE = late(
+_FILE = lazy_regex(
     r"(?P<path>(?P<folder>/\S{0,200}/)(?P<soname>lib(?:cuda|nvidia-ml)\.so(?P<digit>\.1)?)(?:\.(?P<version>\d{2,4}(?:\.\d{1,4}){1,2}))?)"
     r"(?: -> (?P<target>\S{1,200}))?[ \t]*$",
     re.MULTILINE,

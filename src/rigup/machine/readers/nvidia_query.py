@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rigup.knowledge.chips import isa_of_capability
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine import nvml
 from rigup.machine.kinds import Driver, Gpu
 from rigup.machine.reader import Run, Statements, reads
@@ -166,7 +166,7 @@ def _part(parts: list[dict[str, Any]], section: str, key: str, value: str) -> No
         parts[-1].setdefault("memory", size(value))
 
 
-_TAG = late(r"<(/?)([A-Za-z_][\w.-]{0,60})([^<>]{0,300})>([^<]{0,400})")
+_TAG = lazy_regex(r"<(/?)([A-Za-z_][\w.-]{0,60})([^<>]{0,300})>([^<]{0,400})")
 
 
 @reads(adds=(Driver, Gpu), marks=("<nvidia_smi_log", "<driver_version>", "<product_name>", "<gpu id="))
@@ -245,15 +245,15 @@ _COLUMNS: dict[str, tuple[str, Convert]] = {
     "ecc.errors.uncorrected.volatile.device_memory": ("ecc_errors", number),
     "retired_pages.pending": ("remap_pending", truth),
 }
-_KNOWN = late(r"(?:count|driver_version|timestamp|serial|vbios_version|(?:memory|pci|pcie|utilization|temperature|"
+_KNOWN = lazy_regex(r"(?:count|driver_version|timestamp|serial|vbios_version|(?:memory|pci|pcie|utilization|temperature|"
                     r"power|clocks|fan|ecc|mig|pstate|display_|cuda_|compute|remapped_rows|retired_pages)[\w.]*)")  # fmt: skip
-_HEADER = late(r"^[> \t]{0,40}([a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?(?:, ?[a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?){0,400})[ \t]*$",
+_HEADER = lazy_regex(r"^[> \t]{0,40}([a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?(?:, ?[a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?){0,400})[ \t]*$",
                      re.MULTILINE)  # fmt: skip
 _ALONE = ("compute_cap", "driver_version", "gpu_name", "pci.bus_id", "memory.total", "compute_mode", "mig.mode.current")
-_ASKED = late(
+_ASKED = lazy_regex(
     r"--query-(?:gpu|remapped-rows)[= ]\"?(?P<fields>[a-z][\w.,]{2,8000})\"?[^\n]{0,200}?--format[= ]\"?csv(?P<options>[\w,]{0,40})"
 )
-_AFTER = late(
+_AFTER = lazy_regex(
     r"--format[= ]\"?csv(?P<options>[\w,]{0,40})\"?[^\n]{0,200}?--query-(?:gpu|remapped-rows)[= ]\"?(?P<fields>[a-z][\w.,]{2,8000})"
 )
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Driver, Gpu, Platform
 from rigup.machine.reader import Run, Statements, reads
 from rigup.machine.readers.values import Draft, address, size, told, truth, uuid
@@ -23,17 +23,17 @@ _CARD = (
     r"^[> \t]{0,40}[|│]? {0,20}(?P<nvml_index>\d{1,3}) +(?P<name>[^|│\n]{3,60}?) +(?P<mode>On|Off|WDDM|TCC|MCDM|N/A|ERR!) *"
     r"[|│] *(?P<pci>[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]) +\S{2,5} *(?:[|│] *(?P<ecc>[^|│\s]{1,12}))?"
 )
-_USAGE = late(
+_USAGE = lazy_regex(
     r"(?P<used>\d{1,9}) ?MiB */ *(?P<total>\d{1,9}) ?MiB *[|│] *\S{1,5} +(?P<compute>Default|E\. Process|E\. Thread|"
     r"Prohibited)?"
 )
-_MIG_MODE = late(r"^[> \t]{0,40}[|│]\s{2,}[|│]\s{2,}[|│] *(Enabled|Disabled|N/A)\*? *[|│]", re.MULTILINE)
+_MIG_MODE = lazy_regex(r"^[> \t]{0,40}[|│]\s{2,}[|│]\s{2,}[|│] *(Enabled|Disabled|N/A)\*? *[|│]", re.MULTILINE)
 _MIG_ROW = (
     r"^[> \t]{0,40}\| +(?P<gpu>\d{1,3}) +(?P<gi>\d{1,3}) +(?P<ci>\d{1,3}|N/A) +(?P<dev>\d{1,3}) +"
     r"\| +(?P<used>\d{1,9})MiB */ *(?P<total>\d{1,9})MiB"
 )
 _LISTED = r"^[> \t]{0,40}GPU (?P<nvml_index>\d{1,3}): (?P<name>[^\n(]{2,80}?) *\(UUID: (?P<uuid>[^)\n]{1,80})\)"
-_MIG_LISTED = late(r"^[> \t]{0,40}MIG (\S{2,30}) +Device +(\d{1,3}): \(UUID: ([^)\n]{1,80})\)", re.MULTILINE)
+_MIG_LISTED = lazy_regex(r"^[> \t]{0,40}MIG (\S{2,30}) +Device +(\d{1,3}): \(UUID: ([^)\n]{1,80})\)", re.MULTILINE)
 # What it says where there is no card to tell of.
 _ANSWERS = r"NVIDIA-SMI|NVML|No devices (?:were )?found|Unable to determine|error while loading shared libraries"
 _MODES = {"E. Process": "Exclusive_Process", "E. Thread": "Exclusive_Thread"}

@@ -1,12 +1,12 @@
 """What ollama's server says it runs with."""
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Variable
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.values import Draft
 from rigup.machine.texts import Hit, Text
 
-_NAMES = late(
+_NAMES = lazy_regex(
     r"(?<=[\[ ])(?P<name>(?:HSA|HIP|ROCR|CUDA|GPU|OLLAMA)_[A-Z_]{3,40}):(?P<value>\"(?:[^\"\\]|\\.){0,200}\"|[^\s\]]{0,300})"
 )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Package, Platform
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.packages import kept
@@ -22,7 +22,7 @@ _PLANS = (
     _BEGINS + _NAME + r"[ \t]{1,60}" + _VERSION + r"[ \t]{1,60}" + _BUILD + r"[ \t]{1,60}(?:[\w./-]{2,60}[ \t]{1,40})?[\d.]{1,8}[ \t]?[kKMG]i?B?(?:[ \t]|$)",
 )  # fmt: skip
 _ASKED = r"\b(?:install|create|add|update)\b[^\n]{0,200}(?:\bcpuonly\b|\bpytorch-cpu\b|=cpu|\btensorflow-cpu\b|-mutex=\S{0,8}cpu)"
-_VARIANT = late(r"(?:^|_)(?:cpu|cuda|gpu|mkl|eigen|rocm)|^py\d|^h[0-9a-f]{7}|_\d{1,3}~?$|^\d{1,3}$|~$")
+_VARIANT = lazy_regex(r"(?:^|_)(?:cpu|cuda|gpu|mkl|eigen|rocm)|^py\d|^h[0-9a-f]{7}|_\d{1,3}~?$|^\d{1,3}$|~$")
 
 
 _PLANNED = ("::pytorch", "::libtorch", "::tensorflow", "::cpuonly", "::torchvision", " --> ", "pytorch ", "libtorch ", "cpuonly ", "tensorflow ")  # fmt: skip

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import PackageSource, Variable
 from rigup.machine.reader import File, Statements, derives, reads
 from rigup.machine.readers.values import Draft, says
@@ -15,12 +15,12 @@ _NAMES = (
     "prefer-binary|require-virtualenv|break-system-packages|index-strategy|default-index|index|offline|torch-backend|"
     "native-tls|allow-insecure-host|exclude-newer|config-settings"
 )
-_NAME = late(_NAMES)
+_NAME = lazy_regex(_NAMES)
 _INI = (
     r"^(?P<name>[a-z]{2,10}(?:[-_][a-z]{2,10}){0,2})[ \t]{0,20}[=:][ \t]{0,20}"
     r"(?P<value>[^\n]{0,1000}(?:\n[ \t]{1,40}[^\s#;][^\n]{0,1000}){0,20})"
 )
-_SECRET = late(r"(?<=://)[^/@\s]{1,400}@")
+_SECRET = lazy_regex(r"(?<=://)[^/@\s]{1,400}@")
 _MOST = 50  # indexes of one file
 
 

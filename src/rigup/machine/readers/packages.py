@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Package, SystemPackage, Torch
 from rigup.machine.reader import Statements, reads
@@ -12,7 +12,7 @@ from rigup.machine.texts import Hit, Text
 
 _VERSION = r"\d[\w.!+-]{0,80}"
 # What is kept of the thousands: what torch, its kin and their libraries are called.
-_MATTERS = late(
+_MATTERS = lazy_regex(
     r"(?:py|lib)?torch\w*(?:-\w+){0,3}|nvidia-[\w-]+|cuda[\w-]*|cudnn|cudatoolkit|cpuonly|triton[\w-]*|tensorflow[\w-]*|tf-nightly"
     r"|jax[\w-]*|rocm[\w-]*|hip\w*|amd[\w-]*|onnxruntime[\w-]*|numpy|xformers|flash-attn|flash-attention|vllm[\w-]*|sglang"
     r"[\w-]*|bitsandbytes|deepspeed|transformers|accelerate|diffusers|lightning|pytorch-lightning|llama-cpp-python|ctransformers"

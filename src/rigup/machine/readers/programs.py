@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import CardCount, Gpu, Launch, Mask, PciDevice
 from rigup.machine.reader import Statements, derives, reads
 from rigup.machine.readers.values import vendor_of
@@ -15,14 +15,14 @@ _SET = (
     r"os\.(?:environ\.(?:setdefault|update)|putenv)\([ \t]*\{?[ \t]*['\"](?P<name>(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES)['\"][ \t]*[,:][ \t]*['\"]?(?P<value>[\w,-]{0,200})",
 )
 # What starts CUDA in a process: from then on the variable is not read again.
-_TOUCHES = late(
+_TOUCHES = lazy_regex(
     r"torch\.cuda\.(?:is_available|device_count|current_device|init|get_device_\w{3,20}|set_device|mem_get_info|synchronize|empty_cache|\w{4,9}Tensor)\(|"
     r"torch\._C\._cuda_\w{3,40}\(|tf\.test\.(?:is_gpu_available|gpu_device_name)\(|tf\.(?:compat\.v1\.)?Session\(|device_lib\.list_local_devices\(|"
     r"import pycuda\.autoinit|"
     r"\.(?:cuda\(|to\(['\"]cuda)|device=['\"]cuda|tf\.config\.(?:experimental\.)?list_(?:physical|logical)_devices\(|jax\.(?:local_)?devices\(|"
     r"cupy\.cuda\.runtime\.getDeviceCount\("
 )
-_IMPORTS_TORCH = late(r"^[ \t>.]{0,8}(?:import|from) torch\b", re.MULTILINE)
+_IMPORTS_TORCH = lazy_regex(r"^[ \t>.]{0,8}(?:import|from) torch\b", re.MULTILINE)
 
 
 @reads(adds=(Mask,), marks=("VISIBLE_DEVICES",))

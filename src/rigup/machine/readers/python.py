@@ -2,14 +2,14 @@
 
 import re
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import HomeFolder, Package, PythonEnv, Torch
 from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import Draft
 from rigup.machine.texts import Text
 
 # Packages that have to do with what runs on a GPU; all others are nobody's business here.
-_PACKAGE = late(
+_PACKAGE = lazy_regex(
     r"torch(?:-?\w{1,30}){0,2}|pytorch[\w-]{0,40}|triton[\w-]{0,40}|nvidia-[\w.-]{2,60}|cuda-[\w.-]{2,60}|cudatoolkit|cudnn|cupy[\w-]{0,30}|"
     r"rocm[\w-]{0,60}|amd-?smi[\w-]{0,20}|tensorflow[\w-]{0,40}|tensorrt[\w-]{0,40}|tf-nightly[\w-]{0,20}|keras|jax(?:lib)?|jax-[\w-]{2,60}|"
     r"onnxruntime[\w-]{0,40}|ort-[\w-]{2,30}|flash-attn[\w-]{0,10}|bitsandbytes[\w-]{0,20}|vllm[\w-]{0,20}|sglang|lmcache|xformers|"
@@ -22,7 +22,7 @@ _SITE = "/lib{,64}/python3*/{site,dist}-packages/"
 _WINDOWS = "/Lib/site-packages/"
 _CONDAS = "{miniconda3,anaconda3,miniforge3,mambaforge,micromamba,.conda}"
 # Where a packages folder lies, its environment's prefix before it.
-_PREFIX = late(
+_PREFIX = lazy_regex(
     r"(?P<prefix>[^\s'\"]{0,300}?)/(?:lib(?:64)?/python(?P<python>3(?:\.\d{1,2})?t?)|Lib)/(?:site|dist)-packages/"
 )
 _LINE = r"^[^\n]{0,120}?(?P<path>(?:[A-Za-z]:)?/[^\n]{0,300}?)(?: -> [^\n]{0,200})?$"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Driver, Gpu
 from rigup.machine.names import same_name
 from rigup.machine.reader import Statements, reads
@@ -132,7 +132,7 @@ def _model(model: str, product: str) -> str | None:
     return pci_id("1002", model) if row and row.name and same_name(row.name, product) else None
 
 
-_JSON = late(r"\{\s*\"(?:card\d{1,3}|system)\":\s*\{")
+_JSON = lazy_regex(r"\{\s*\"(?:card\d{1,3}|system)\":\s*\{")
 
 
 @reads(adds=(Driver, Gpu), marks=('"card0"', '"card1"', '\\"card0\\"', '"Card series"', '"Card Series"'))

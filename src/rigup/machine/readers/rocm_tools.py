@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rigup.knowledge.chips import isa_of_capability
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Driver, Gpu, KernelModule
 from rigup.machine.reader import Run, Statements, reads
 from rigup.machine.readers.rocm_smi import decoded, gfx
@@ -163,7 +163,7 @@ def _hip_device(text: Text, at: int, index: int, said: dict[str, tuple[str, int]
     yield from draft.facts("vendor", "runtime_index")
 
 
-_CL = late(
+_CL = lazy_regex(
     r"^[> \t]{0,40}(?P<key>[A-Z][\w()/-]*(?: [\w()/-]+){0,6})(?::[ \t]*|[ \t]{2,}|\t)(?P<value>\S.*)$", re.MULTILINE
 )
 _CL_KEYS = {

@@ -1,6 +1,6 @@
 """Packages of distributions with rpm: its database is no text, so that rpm itself is asked, for what matters alone."""
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import SystemPackage
 from rigup.machine.reader import Run, Statements, reads
 from rigup.machine.texts import Text
@@ -9,7 +9,7 @@ _ASKED = (
     "*nvidia*", "cuda*", "libcudnn*", "libnccl*", "rocm*", "hip-*", "hip", "hsa*", "rocblas*", "*amdgpu*", "miopen*", "intel-opencl*",
     "intel-level-zero*", "level-zero*", "intel-compute-runtime*", "dkms", "bumblebee*",
 )  # fmt: skip
-_NAMES = late(
+_NAMES = lazy_regex(
     r"(?:(?:a|k|d)?kmod-|xorg-x11-drv-|lib|nvidia-kmod|opencl-|xorg-x11-)?(?:nvidia|cuda|cudnn|nccl|rocm|rocr|rocblas|hip|hsa|amdgpu|miopen|"
     r"intel-opencl|intel-level-zero|intel-compute-runtime|level-zero|dkms|bumblebee)[\w.+-]{0,80}"
 )

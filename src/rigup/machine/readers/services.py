@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Group, Service, Variable
 from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import Draft, says
@@ -23,8 +23,8 @@ _UNITS = (
     "{HomeFolder.path}/.config/systemd/user/",
 )
 _DEFAULTS = "/etc/{default,sysconfig}/{ollama,docker,jupyter,jupyterhub,vllm,llama-server,slurmd}"
-_UNIT_NAME = late(r"/(?P<name>[\w@.\\-]{1,80}?)\.service(?:\.d/[^/]{1,100})?\Z")
-_WORK = late(
+_UNIT_NAME = lazy_regex(r"/(?P<name>[\w@.\\-]{1,80}?)\.service(?:\.d/[^/]{1,100})?\Z")
+_WORK = lazy_regex(
     r"python|conda|ollama|llama|vllm|jupyter|comfy|docker|podman|nvidia|cuda|rocm|hip|webui|triton|torch|slurm|stable-diffusion|kobold|lmstudio|lms\b"
 )
 _RC = "{.bashrc,.bash_profile,.profile,.bash_login,.zshrc,.zshenv,.zprofile,.config/fish/config.fish}"

@@ -2,7 +2,7 @@
 
 import re
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import JobRequest, SlurmNode, SlurmSetting
 from rigup.machine.reader import File, Statements, reads
 from rigup.machine.texts import Text
@@ -11,7 +11,7 @@ _NAMES = (
     "GresTypes|TaskPlugin|TaskPluginParam|ProctrackType|SelectType|SelectTypeParameters|JobAcctGatherType|ConstrainDevices|"
     "ConstrainRAMSpace|CgroupPlugin|AutoDetect|SlurmctldHost|ClusterName|PropagateResourceLimits|MpiDefault|SLURM_VERSION|AccountingStorageTRES"
 )
-_SETTING = late(_NAMES, re.IGNORECASE)
+_SETTING = lazy_regex(_NAMES, re.IGNORECASE)
 _CANONICAL = {name.lower(): name for name in _NAMES.split("|")}
 _FILES = "/{etc/slurm,etc/slurm-llnl,usr/local/etc,opt/slurm/etc}/{slurm,gres,cgroup}.conf"
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Driver, Gpu
 from rigup.machine.reader import Statements, reads
@@ -14,7 +14,7 @@ from rigup.machine.texts import Text
 
 _MOST = 64  # cards of one report
 _MAKERS = {"10de": "nvidia", "1002": "amd", "8086": "intel", "1ed5": "moorethreads"}
-_NO_CARD = late(
+_NO_CARD = lazy_regex(
     r"(?i)\btype: USB|camera|webcam|aspeed|matrox|cirrus|virtio|vmware|qxl|displaylink|bochs|hyper-v|microsoft"
 )
 
@@ -53,7 +53,7 @@ def _card(text: Text, at: int, index: int, said: dict[str, str]) -> Iterator[Fac
 
 # A section goes to the next word at a line's beginning; lines may be broken anywhere.
 _INXI = r"^(?P<quote>[> \t]{0,8})Graphics:(?P<part>[\s\S]{1,6000}?)(?=^[> \t]{0,8}(?:Audio|Network|Bluetooth|Drives?|RAID|Partition|Swap|Sensors|Info|USB|Battery):|\n\s*\n|\Z)"
-_INXI_CARD = late(
+_INXI_CARD = lazy_regex(
     r"\b(?:Device|Card)(?:-(?P<number>\d{1,2}))?: (?P<rest>.*?)(?=\b(?:Device|Card)-\d{1,2}: |\b(?:Display|API|OpenGL|Message|Monitor-\d|Display Server|GLX Renderer): |\Z)"
 )
 _INXI_FIELDS = {"address": r"\bbus[- ]ID: (\S{5,14})", "id": r"\bchip[- ]ID: ([0-9a-f]{4}:[0-9a-f]{4})", "driver": r"\bdriver: (\S{2,30})", "version": r"\bdriver: \S{2,30} v: (\S{2,30})"}  # fmt: skip

@@ -3,15 +3,15 @@
 import re
 from collections.abc import Iterator
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.torch_builds import variant_for_pypi
 from rigup.machine.facts import Reading
 from rigup.machine.kinds import Package, Torch
 from rigup.machine.reader import derives
 
 _TOLD = -1  # rank: what a version or build string tells
-_LOCAL = late(r"\+(?:(?P<cuda>cu\d{2,4})|(?P<hip>rocm\d[\d.]*)|(?P<none>cpu|xpu))")
-_BUILD = late(r"(?:^|_)cuda_?(?P<cuda>\d{1,2}\.?\d{1,2})|(?P<none>(?:^|_)cpu)|(?:^|_)rocm_?(?P<hip>\d[\d.]*)")
+_LOCAL = lazy_regex(r"\+(?:(?P<cuda>cu\d{2,4})|(?P<hip>rocm\d[\d.]*)|(?P<none>cpu|xpu))")
+_BUILD = lazy_regex(r"(?:^|_)cuda_?(?P<cuda>\d{1,2}\.?\d{1,2})|(?P<none>(?:^|_)cpu)|(?:^|_)rocm_?(?P<hip>\d[\d.]*)")
 
 
 @derives(Torch)

@@ -1,13 +1,13 @@
 """Files from which units take variables: EnvironmentFile=."""
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import FileVariable, UnitFile, Variable
 from rigup.machine.reader import File, Statements, derives, reads
 from rigup.machine.readers.services import NAMED
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 
-_UNIT = late(r"/(?P<name>[\w@.-]{1,80}?)\.service(?:\.d/[^/]{1,100})?\Z")
+_UNIT = lazy_regex(r"/(?P<name>[\w@.-]{1,80}?)\.service(?:\.d/[^/]{1,100})?\Z")
 
 
 @reads(

@@ -4,24 +4,24 @@ import re
 from collections.abc import Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact, Reading
 from rigup.machine.kinds import Distribution, Platform
 from rigup.machine.texts import Text
 
 T = TypeVar("T", bound=Fact)
 
-_NOTHING = late(
+_NOTHING = lazy_regex(
     r"\[?(?:n/?a|none|null|not? (?:supported|available|applicable)|unknown(?: error)?|err!?|not found|redacted|"
     r"requested functionality has been deprecated|could not collect|graphics device|x+)\]?|\W*",
     re.IGNORECASE,
 )
 _UNITS = {"": 1, "b": 1, "bytes": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-_SIZE = late(r"(\d{1,20}(?:\.\d{1,9})?)(?:[eE]\+?(\d{1,2}))? ?([kKmMgGtT]?)(?:i?[bB](?:ytes)?)?\b")
-_ADDRESS = late(r"(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{1,2})\.([0-7])\b")
-_UUID = late(r"(?:GPU-|MIG-)?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?:/\d+/\d+)?")
-_HIP_UUID = late(r"GPU-[0-9a-fA-F]{16}")
-_LINE = late(r"^([ \t>|*-]{0,60})([^\s:=][^:=\n]{0,79}?)[ \t]{0,60}[:=](?:[ \t]+|(?=\S)|$)(.*)$", re.MULTILINE)
+_SIZE = lazy_regex(r"(\d{1,20}(?:\.\d{1,9})?)(?:[eE]\+?(\d{1,2}))? ?([kKmMgGtT]?)(?:i?[bB](?:ytes)?)?\b")
+_ADDRESS = lazy_regex(r"(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{1,2})\.([0-7])\b")
+_UUID = lazy_regex(r"(?:GPU-|MIG-)?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?:/\d+/\d+)?")
+_HIP_UUID = lazy_regex(r"GPU-[0-9a-fA-F]{16}")
+_LINE = lazy_regex(r"^([ \t>|*-]{0,60})([^\s:=][^:=\n]{0,79}?)[ \t]{0,60}[:=](?:[ \t]+|(?=\S)|$)(.*)$", re.MULTILINE)
 
 
 def told(value: str) -> str | None:

@@ -6,7 +6,7 @@ It speaks its user's language: what counts are ids, numbers and the form of a li
 import re
 from collections.abc import Iterator
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Cpu, Distribution, Driver, Gpu, Platform
 from rigup.machine.reader import Statements, derives, reads
@@ -23,11 +23,11 @@ def wsl_is_linux(platform: Platform) -> Iterator[Platform]:
     yield platform
 
 
-_PNP = late(
+_PNP = lazy_regex(
     r"VEN_([0-9A-Fa-f]{4})&(?:amp;)?DEV_([0-9A-Fa-f]{4})(?:&(?:amp;)?SUBSYS_([0-9A-Fa-f]{4})([0-9A-Fa-f]{4}))?(?:&(?:amp;)?REV_([0-9A-Fa-f]{2}))?"
 )
 # Adapters that Windows makes up itself, or that remote desktops bring.
-_UNREAL = late(
+_UNREAL = lazy_regex(
     r"(?i)basic (?:render|display)|remote|virtual|mirror|citrix|parsec|spacedesk|idd|vmware|virtualbox|qxl|hyper-v"
 )
 _MOST = 64  # adapters of one report
@@ -141,7 +141,7 @@ def wmic_table(text: Text) -> Statements:
             count += 1
 
 
-_CONTROLLER = late(r"\b(?:NVIDIA|GeForce|Quadro|Tesla|AMD|ATI|Radeon|Intel)\b[^\n]*?(?=\s{2,}|\s{1,8}PCI\\|\s*$)")
+_CONTROLLER = lazy_regex(r"\b(?:NVIDIA|GeForce|Quadro|Tesla|AMD|ATI|Radeon|Intel)\b[^\n]*?(?=\s{2,}|\s{1,8}PCI\\|\s*$)")
 _COLUMNS = r"^[ \t]*(?=[^\n]{0,200}\b(?:Name|Caption|Description)\b)(?:[A-Z]\w{2,30}[ \t]+){0,8}DriverVersion(?:[ \t]+[A-Z]\w{2,30}){0,8}[ \t]*\n(?P<rows>(?:[^\n]{0,240}(?:\n|$)){1,16})"
 
 
@@ -166,7 +166,7 @@ def controller_table(text: Text) -> Statements:
 
 
 _BUILD = r"(?i)(?:(?:\bwin(?:dows)?[ -]?1[01]\b[^\n]{0,50}?\b(?:os )?build|\bos build|\bwinver|\bwindows build|\bwindows version:? \w{4},? (?:os )?build)[ :#=]{1,3}|\bwin(?:dows)?[ -]?1[01]\b[^\n(]{0,40}\((?=\d{5}\.\d{1,5}\)))(?P<build>1[0-9]\d{3}|2[0-9]\d{3})(?:\.\d{1,6})?\b"
-_ASKED_FOR = late(
+_ASKED_FOR = lazy_regex(
     r"(?i)\b(?:requires?|required|needs?|needed|at least|minimum|prerequisites?|supported|since|starting)\b|\bor (?:higher|later|newer|above|greater)\b|\d\+"
 )
 
@@ -204,7 +204,7 @@ def windows_release(text: Text) -> Statements:
         yield hit.states(Platform, system="windows", version=hit["version"])
 
 
-_OTHER = late(
+_OTHER = lazy_regex(
     r"(?i)\bWSL|\bLinux\b|\bUbuntu\b|\bDebian\b|\bFedora\b|\bmacOS\b|\bMacBook\b|\b(?:docker|podman) run\b|[Dd]ual.?boot"
 )
 _NAME = r"(?:Microsoft )?[Ww]in(?:dows)?"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Cpu, Distribution, Driver, DriverLibrary, Gpu, Memory, Platform, SystemPackage
 from rigup.machine.reader import Listing, Run, Statements, reads
@@ -28,11 +28,11 @@ $p=Get-CimInstance Win32_Processor|Select-Object -First 1 -Property Name,Archite
 $f=@(Get-CimInstance Win32_PageFileUsage|Select-Object AllocatedBaseSize,CurrentUsage);
 $c=Get-ItemProperty 'HKLM:\SOFTWARE\Microsoft\VisualStudio\14.0\VC\Runtimes\X64'|Select-Object Installed,Major,Minor,Bld;
 [ordered]@{Win32_VideoController=$v;Win32_OperatingSystem=$o;Win32_Processor=$p;Win32_PageFileUsage=$f;VCRuntime=$c}|ConvertTo-Json -Depth 4 -Compress"""
-_IDS = late(
+_IDS = lazy_regex(
     r"(?i)VEN_(?P<vendor>[0-9a-f]{4})&DEV_(?P<device>[0-9a-f]{4})(?:&SUBSYS_(?P<board>[0-9a-f]{4})(?P<maker>[0-9a-f]{4}))?(?:&REV_(?P<revision>[0-9a-f]{2}))?"
 )
 # What comes with Windows bears Windows's own version: its display driver without any maker's.
-_INBOX = late(r"10\.0\.\d{5}\.\d{1,6}\Z")
+_INBOX = lazy_regex(r"10\.0\.\d{5}\.\d{1,6}\Z")
 _MAKERS = {"10de": "nvidia", "1002": "amd", "8086": "intel", "1ed5": "moorethreads"}
 _MACHINES = {0: "i686", 9: "x86_64", 12: "arm64"}  # Win32_Processor.Architecture
 _MOST, _DEEP = 200, 6
@@ -171,7 +171,7 @@ def _processor(text: Text, said: dict[str, Any]) -> Iterator[Fact]:
     yield from says(text, Platform, at, architecture=_MACHINES.get(machine) if isinstance(machine, int) else None)
 
 
-_VALUE = late(r"^ {4}(?P<name>[\w.]{3,60}) {4}REG_(?P<type>[A-Z_]{2,20}) {4}(?P<data>[^\n]{0,600})", re.MULTILINE)
+_VALUE = lazy_regex(r"^ {4}(?P<name>[\w.]{3,60}) {4}REG_(?P<type>[A-Z_]{2,20}) {4}(?P<data>[^\n]{0,600})", re.MULTILINE)
 _MOST_KEY = 30_000  # characters of one adapter's key
 
 

@@ -16,8 +16,8 @@ import msgspec
 from rigup.plan.applying import holdings, put_aside
 from rigup.plan.applying.journal import Intent, Record
 from rigup.plan.applying.state import swapped
-from rigup.plan.environments import beside, registry, settings
 from rigup.plan.environments import record as environment_record
+from rigup.plan.environments import registry, settings, staged_swap
 from rigup.plan.environments.cloning import unshare
 from rigup.plan.environments.relocating import relocate
 from rigup.schemas.shared import Step
@@ -55,18 +55,18 @@ class Stage:
         """Where it is made. It keeps its name while it is made; nothing else lies there."""
         if self.path is None:
             raise ValueError(self._intent.title)
-        return beside.staging(self.path)
+        return staged_swap.staging(self.path)
 
     def open(self) -> None:
         """An empty place, or a copy of the environment that is to be changed. What an earlier try left is removed."""
         if self.path is None:
             return
-        beside.sweep(self.path)
+        staged_swap.sweep(self.path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._record.write("stage", folder=str(self.folder), path=str(self.path))
         if self.path.is_dir() and not self._made_anew():
             holdings.keep(self.path, self._at_first(), digests=False)  # what changes from now on is noticed
-            beside.clone(self.path, self.folder)
+            staged_swap.clone(self.path, self.folder)
 
     def loads(self) -> str:
         """Where downloads lie while they come: on the disk that has to hold them anyway, for /tmp may be small."""
@@ -86,14 +86,14 @@ class Stage:
             return
         shutil.rmtree(self.folder / _LOADS, ignore_errors=True)
         environment_record.write(self.folder, self._what_it_is(self.folder))
-        relocate(self.folder, self.folder, beside.real(self.path))
+        relocate(self.folder, self.folder, staged_swap.real(self.path))
         self._carry_over()
         self._for_all_to_read()
         if self.path.is_dir():  # it is kept, and an installer may have linked both to one cache
             unshare(self.folder)
         holdings.keep(self.folder, what_it_held(self._record))
         self._record.write("swap", ident=self._record.ident, path=str(self.path))
-        old = beside.swap(self.folder, self.path, self._record.ident)
+        old = staged_swap.swap(self.folder, self.path, self._record.ident)
         self._swapped(old)
         with contextlib.suppress(OSError):  # the journal names it too
             registry.add(self.path)
@@ -106,7 +106,7 @@ class Stage:
     def drop(self) -> None:
         """Nothing that was half made is left; the environment that was there was never touched."""
         if self.path is not None:
-            beside.sweep(self.path)
+            staged_swap.sweep(self.path)
 
     def _for_all_to_read(self) -> None:
         """Under a prefix that all share only its owner changes an environment. Raises OSError."""
@@ -140,11 +140,11 @@ class Stage:
         if self.path is None or not self._record.of("swap"):
             return
         last = self._record.of("swap")[-1].told
-        old = beside.recover(self.path)
+        old = staged_swap.recover(self.path)
         if self.is_in_place():
             return
         if made_by(self.path, self._record):
-            held = old or beside.aside(self.path, last["ident"])
+            held = old or staged_swap.aside(self.path, last["ident"])
             self._swapped(held if held.is_dir() else None)
 
     def _swapped(self, old: Path | None) -> None:

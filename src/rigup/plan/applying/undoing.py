@@ -25,7 +25,7 @@ from rigup.plan.applying.state import staged, state_of, swapped, touched
 from rigup.plan.applying.system_packages import unattended, uses_manager
 from rigup.plan.applying.taking import Failed, Run, gone_whole, in_own_words, settle
 from rigup.plan.applying.traces import Traces
-from rigup.plan.environments import beside
+from rigup.plan.environments import staged_swap
 from rigup.schemas.shared import Step
 
 Answer = dict[str, Any]
@@ -246,11 +246,11 @@ def _swap_back(run: Run) -> None:
     swap = swapped(record)
     if swap is not None:
         path, old = Path(swap.told["path"]), swap.told.get("old", "")
-        beside.recover(path)
+        staged_swap.recover(path)
         if made_by(path, record):
-            newer = beside.swap_back(path, Path(old) if old else None)
+            newer = staged_swap.swap_back(path, Path(old) if old else None)
         else:  # an undo that was killed had come so far
-            newer = next((one for one in beside.leftovers(path.parent) if made_by(one, record)), None)
+            newer = next((one for one in staged_swap.leftovers(path.parent) if made_by(one, record)), None)
             if newer is None and old:
                 _though_replaced(path, Path(old))
         record.write("swapped-back", path=str(path), newer=str(newer or ""))
@@ -278,7 +278,7 @@ def _cleared(run: Run) -> None:
         names = holdings.theirs(Path(newer), what_it_held(run.record))
         if names is not None:  # else it is of an older rigup, which did not write down what it left: it stays
             _moved_out(run, -1, Path(newer), names, event.told.get("path", newer))
-            beside.discard(Path(newer))
+            staged_swap.discard(Path(newer))
 
 
 def _command(run: Run, back: Back, argv: Argv) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rigup.language import _
-from rigup.plan.environments import beside, record, registry
+from rigup.plan.environments import record, registry, staged_swap
 from rigup.plan.environments.folder import Environment, size_of
 
 
@@ -39,7 +39,7 @@ def made_by_rigup(environment: Environment) -> bool:
 def remove(environment: Environment) -> None:
     """Remove it, whole; a link that led to it goes too. Raises OSError."""
     given, path = environment.path, Path(os.path.realpath(environment.path))
-    beside.discard(path)
+    staged_swap.discard(path)
     if given.is_symlink():
         given.unlink()
     registry.forget(path)
@@ -47,6 +47,8 @@ def remove(environment: Environment) -> None:
 
 def leftovers(folders: Iterable[Path]) -> list[Leftover]:
     """What lies about in folders of environments; what one frees is what no other file name holds."""
-    found = {path for folder in folders for path in beside.leftovers(folder)}
+    found = {path for folder in folders for path in staged_swap.leftovers(folder)}
     sizes = {path: size_of(path) for path in found}
-    return [Leftover(path, sizes[path].all - sizes[path].shared, beside.OLD in path.name) for path in sorted(found)]
+    return [
+        Leftover(path, sizes[path].all - sizes[path].shared, staged_swap.OLD in path.name) for path in sorted(found)
+    ]

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from rigup.language import _
-from rigup.plan.environments import beside
+from rigup.plan.environments import staged_swap
 from rigup.plan.environments.folder import environment_at, size_of
 from rigup.plan.environments.record import too_powerful
 
@@ -78,18 +78,18 @@ def _create(told: argparse.Namespace) -> int:
     prefix = _prefix(told)
     if prefix.is_dir() and any(prefix.iterdir()):
         raise CondaError(_("{path} is there already.").format(path=prefix))
-    built = beside.staging(prefix)
+    built = staged_swap.staging(prefix)
     if built.exists():
-        beside.discard(built)
+        staged_swap.discard(built)
     try:
         _installed(told, built, prefix, [])
         if prefix.is_dir():
             prefix.rmdir()
         prefix.parent.mkdir(parents=True, exist_ok=True)
-        beside.swap(built, prefix)
+        staged_swap.swap(built, prefix)
     finally:
         if built.exists():
-            beside.discard(built)
+            staged_swap.discard(built)
     return 0
 
 
@@ -201,7 +201,7 @@ def _env(told: argparse.Namespace) -> int:
         environment = environment_at(_there(told))
         if environment is None or environment.kind != "conda":
             raise CondaError(_("{path} is no environment of conda.").format(path=told.prefix))
-        beside.discard(environment.path)
+        staged_swap.discard(environment.path)
         return 0
     if told.words[:2] == ["config", "vars"] and told.words[2:3] and told.words[2] in ("set", "unset", "list"):
         return _variables(told.words[2], told.words[3:], _there(told))

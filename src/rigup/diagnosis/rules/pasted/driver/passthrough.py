@@ -2,10 +2,10 @@
 
 import re
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Symptom
 
-_GUESTS_FILE = late(r"(?:^|[/_.-])(?:vm|guest|domu)(?:[0-9_.-]|$)", re.IGNORECASE)
+_GUESTS_FILE = lazy_regex(r"(?:^|[/_.-])(?:vm|guest|domu)(?:[0-9_.-]|$)", re.IGNORECASE)
 
 
 def named_after_a_guest(said: Symptom) -> bool:

@@ -7,7 +7,7 @@ from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.driver import NVIDIA, same_version
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.gpus import driver_branch_for
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import (
     Driver,
     DriverLibrary,
@@ -21,7 +21,7 @@ from rigup.machine.kinds import (
 
 _LEFT_OUT = "nvidia-smi-no-devices"
 _APART = 10  # branches: in a WSL nvidia-smi is of a neighbouring one, and no fault
-_BRANCH = late(r"nvidia-(?:driver|dkms|utils|kernel-source)-(\d{3})(?:-(?:server|open|server-open))?\Z")
+_BRANCH = lazy_regex(r"nvidia-(?:driver|dkms|utils|kernel-source)-(\d{3})(?:-(?:server|open|server-open))?\Z")
 _LIBRARIES = ("libnvidia-compute-", "libnvidia-ml1", "libcuda1", "nvidia-utils", "nvidia-driver-cuda-libs", "xorg-x11-drv-nvidia-cuda-libs", "nvidia-compute-utils", "nvidia-compute-G0")  # fmt: skip
 
 

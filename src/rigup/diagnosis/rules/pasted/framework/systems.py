@@ -7,12 +7,12 @@ from rigup.diagnosis.rules.pasted.reckoned import libc_told
 from rigup.diagnosis.rules.pasted.unserved import COMPILED, offered_nothing
 from rigup.diagnosis.rules.wheels import libc_of
 from rigup.knowledge.cuda import version_key
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.pythons import pythons, supported
 from rigup.machine.kinds import Cpu, Distribution, Gpu, Platform, PythonEnv, Symptom
 
 _OF_WHEELS = "2.17"  # what manylinux2014 asks for: no wheel of today is made for an older one
-_OLDER_LIBC = late(r"manylinux_2_(?:\d|1\d|2[0-7])_(?:x86_64|aarch64)")
+_OLDER_LIBC = lazy_regex(r"manylinux_2_(?:\d|1\d|2[0-7])_(?:x86_64|aarch64)")
 
 
 def up_to_avx2(cpu: Cpu) -> bool:

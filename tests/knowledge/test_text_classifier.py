@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 
 from rigup.knowledge import tables
 from rigup.knowledge.doctor_tables import causes
-from rigup.knowledge.likeness import Complaint, causes_told, complains, fails, likenesses, line_of, nearest, words_of
+from rigup.knowledge.text_classifier import (
+    Complaint,
+    causes_told,
+    complains,
+    fails,
+    likenesses,
+    line_of,
+    nearest,
+    words_of,
+)
 
 POSTS = Path(__file__).parents[2] / "learning" / "posts"
 SILENT_OF = 0.97  # of the healthy posts, at least

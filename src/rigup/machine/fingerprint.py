@@ -1,6 +1,6 @@
 """A machine as plain data that can be kept and compared: what lasts of its facts, and who looked where.
 
-What changes by itself stands in no portrait: used memory, free disk, power states, what hangs on a terminal, a
+What changes by itself stands in no fingerprint: used memory, free disk, power states, what hangs on a terminal, a
 job or the folder in which somebody works. Of variables those are kept that a judgement needs.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.secrets import is_secret, words
 from rigup.machine.facts import Fact, Look, Place
 from rigup.machine.kinds import HomeFolder, PythonEnv
@@ -32,14 +32,14 @@ _VOLATILE = frozenset((
 _OF_A_MOMENT = frozenset(["PWD", "OLDPWD", "SHLVL", "_", "TERM", "SHELL", "LANG", "LANGUAGE", "COLUMNS", "LINES", "COLORTERM", "NO_COLOR", "DISPLAY", "WAYLAND_DISPLAY", "SSH_TTY", "HOSTNAME", "USER", "LOGNAME", "HOME", "TMPDIR", "TMP", "TEMP", "WSL_INTEROP", "CONDA_SHLVL", "CONDA_PROMPT_MODIFIER", "VIRTUAL_ENV_PROMPT", "MASTER_PORT", "RANK", "GLOBAL_RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "container"])  # fmt: skip
 _OF_A_JOB = ("LC_", "XDG_", "JPY_", "JUPYTER_", "PMI", "OMPI_", "SLURM")  # beginnings of such names
 _BOOT_FILES = ("BOOT_IMAGE", "initrd", "root", "resume")  # they name files and disks, the kernel's version with them
-_LOGIN = late(r"(?<=://)[^\s/@]{1,300}@")
+_LOGIN = lazy_regex(r"(?<=://)[^\s/@]{1,300}@")
 _WORDY = ("Variable", "FileVariable", "PackageSource")  # kinds whose values people write
 
 
 Row = tuple[tuple[str, ...], dict[str, Any]]
 
 
-class Portrait(msgspec.Struct, kw_only=True):
+class Fingerprint(msgspec.Struct, kw_only=True):
     """What lasts of a machine.
 
     Attributes:
@@ -56,10 +56,10 @@ class Portrait(msgspec.Struct, kw_only=True):
     work: list[str] = []
 
 
-def portrait(facts: Facts) -> Portrait:
+def fingerprint(facts: Facts) -> Fingerprint:
     """What lasts of the facts, in one order."""
     here = _Here(facts)
-    made = Portrait(work=here.work)
+    made = Fingerprint(work=here.work)
     for fact in facts.all():
         name = type(fact).__name__
         if name not in _ASIDE and (fields := _fields(name, fact, here)) is not None:
@@ -142,7 +142,7 @@ def _without_login(value: Any) -> Any:
     return _LOGIN.sub("", value) if isinstance(value, str) and "@" in value else value
 
 
-def _note(made: Portrait, looks: list[Look], here: _Here) -> None:
+def _note(made: Fingerprint, looks: list[Look], here: _Here) -> None:
     """Who looked where, in one order."""
     whole: dict[str, set[tuple[str, ...]]] = defaultdict(set)
     refused: dict[str, set[str]] = defaultdict(set)

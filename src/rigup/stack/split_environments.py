@@ -13,7 +13,7 @@ from rigup.stack.site import Site
 from rigup.stack.wish import Wish
 
 
-def apart(choice: Choice, conflict: str, choose: Callable[[Wish, Site], Choice]) -> Choice:
+def split(choice: Choice, conflict: str, choose: Callable[[Wish, Site], Choice]) -> Choice:
     """A choice that cannot be had whole, with an environment for each framework, and why.
 
     Args:

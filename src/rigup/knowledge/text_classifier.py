@@ -1,4 +1,4 @@
-"""Which cause a text reads like, by weights of words learned from the project's own cases (scripts/likeness).
+"""Which cause a text reads like, by weights of words learned from the project's own cases (scripts/text-classifier).
 
 It proves nothing. It is asked where no rule has anything to say of a text in which somebody complains.
 """
@@ -16,9 +16,9 @@ from typing import NamedTuple
 import msgspec
 
 from rigup.knowledge import tables
-from rigup.knowledge.patterns import late
+from rigup.knowledge.patterns import lazy_regex
 
-_WORD = late(r"[a-z][a-z0-9]+|0x[0-9a-f]+|[0-9]{1,5}|[а-яё]{3,}|[\u4e00-\u9fff]")
+_WORD = lazy_regex(r"[a-z][a-z0-9]+|0x[0-9a-f]+|[0-9]{1,5}|[а-яё]{3,}|[\u4e00-\u9fff]")
 _MARK = "message:"  # before the id of a known message
 HEARD = 0.7  # what known messages weigh together, beside 1 for all the words
 _MOST = 40_000  # characters of either end of a text
@@ -29,7 +29,7 @@ _NEAR, _FAR = 0.1, 0.04  # below it one word, or several, say nothing
 _ENOUGH = 0.2  # share among causes that a known message leaves open
 _LEAST = 0.08  # share of the nearest cause below which none is near, however little speaks for a sound machine
 _BESIDE = 1.4  # times as much as for a sound machine must speak for one, beside such a message
-WEIGHTS = Path(__file__).with_name("likeness.bin")
+WEIGHTS = Path(__file__).with_name("text_classifier.bin")
 SOUND = 255  # stands among the packed columns for "nothing is wrong"
 _SOUND = -1  # stands among the causes for "nothing is wrong"
 

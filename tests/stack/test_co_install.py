@@ -5,8 +5,8 @@ import pytest
 from rigup.plan.answer import answer
 from rigup.stack.candidate import Candidate
 from rigup.stack.choose import choose
+from rigup.stack.co_install import conflict
 from rigup.stack.profile import read_profile
-from rigup.stack.together import conflict
 from rigup.stack.wish import Wish, read_wishes
 
 

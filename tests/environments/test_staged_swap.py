@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigup.plan.environments import beside, exchange, record
+from rigup.plan.environments import exchange, record, staged_swap
 from rigup.plan.environments.cloning import unshare
 from rigup.plan.environments.conda_prefix import in_library
 from rigup.plan.environments.relocating import relocate
@@ -36,7 +36,7 @@ def folder_of(path: Path, word: str) -> Path:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_clone_works_at_its_own_path(made, tmp_path, name):
     target = tmp_path / name
-    beside.clone(made, target)
+    staged_swap.clone(made, target)
     assert says(target / "bin" / "stone") == "stone 1.0"
     assert says(target / "bin" / "python", "-c", "import sys; print(sys.prefix)") == str(target)
     assert says(target / "bin" / "pip", "--version").split(" from ")[1].startswith(str(target))
@@ -58,7 +58,7 @@ ACTIVATE = {
 @pytest.mark.parametrize("name", ["env", "my env", "среда 环境", "it's", "a" * 110])
 def test_an_environment_of_uv_works_where_it_was_put(wheels, tmp_path, tmp_path_factory, name):
     path = tmp_path / name
-    built = beside.staging(path)
+    built = staged_swap.staging(path)
     subprocess.run([UV, "venv", "-q", str(built)], check=True, timeout=60)
     told = [
         UV,
@@ -74,7 +74,7 @@ def test_an_environment_of_uv_works_where_it_was_put(wheels, tmp_path, tmp_path_
     ]
     subprocess.run([*told, "stone==1.0"], check=True, timeout=60)
     relocate(built, built, path)
-    beside.swap(built, path)
+    staged_swap.swap(built, path)
     assert says(path / "bin" / "stone") == "stone 1.0"
     env = {**os.environ, "X": str(path), "HOME": str(tmp_path_factory.mktemp("home"))}
     for words in ACTIVATE.values():
@@ -84,7 +84,7 @@ def test_an_environment_of_uv_works_where_it_was_put(wheels, tmp_path, tmp_path_
 
 def test_a_clone_names_the_old_path_nowhere_that_programs_look(made, tmp_path):
     target = tmp_path / "other"
-    beside.clone(made, target)
+    staged_swap.clone(made, target)
     for path in [*target.glob("bin/*"), target / "pyvenv.cfg"]:
         if not path.is_symlink():
             assert os.fsencode(made) + b"/" not in path.read_bytes(), path
@@ -95,7 +95,7 @@ def test_a_clone_takes_no_room_for_large_libraries_and_leaves_the_first_alone(ma
     library.write_bytes(b"\x7fELF" + bytes(2_000_000))
     target = tmp_path / "other"
     before = {path: path.read_bytes() for path in made.rglob("*") if path.is_file() and not path.is_symlink()}
-    beside.clone(made, target)
+    staged_swap.clone(made, target)
     assert os.path.samefile(target / "lib/big.so", library) or not exchange_shares(tmp_path)
     library.unlink()
     for path in target.rglob("*"):  # every file is written in place, as editors and `patch` do
@@ -135,7 +135,7 @@ def test_a_sweep_removes_what_was_half_made_and_keeps_what_undo_needs(tmp_path):
     ]
     for name in [*names, "..env.rigup-old-000002-ab.rigup-new", "env"]:
         (tmp_path / name).mkdir()
-    beside.sweep(tmp_path / "env")
+    staged_swap.sweep(tmp_path / "env")
     assert sorted(os.listdir(tmp_path)) == [".env.rigup-old-000002-ab", ".other.rigup-new", "env"]
 
 
@@ -147,7 +147,7 @@ def exchange_shares(folder: Path) -> bool:
 
 def test_a_package_that_is_replaced_in_a_clone_stays_in_the_first(made, wheels, tmp_path):
     target = tmp_path / "other"
-    beside.clone(made, target)
+    staged_swap.clone(made, target)
     install(target, wheels, "stone==1.1")
     assert says(target / "bin" / "stone") == "stone 1.1"
     assert says(made / "bin" / "stone") == "stone 1.0"
@@ -155,7 +155,7 @@ def test_a_package_that_is_replaced_in_a_clone_stays_in_the_first(made, wheels, 
 
 def test_records_of_packages_tell_the_hash_of_what_was_written(made, tmp_path):
     target = tmp_path / "a longer name than before"
-    beside.clone(made, target)
+    staged_swap.clone(made, target)
     checked = 0
     for file in target.glob("lib/python*/site-packages/*.dist-info/RECORD"):
         for name, told, size in csv.reader(file.read_text().splitlines()):
@@ -168,10 +168,10 @@ def test_records_of_packages_tell_the_hash_of_what_was_written(made, tmp_path):
 
 def test_the_prompt_of_what_was_made_beside_is_the_environments(tmp_path):
     path = tmp_path / ".venv"
-    built = beside.staging(path)
+    built = staged_swap.staging(path)
     make_venv(built, pip=False)
     relocate(built, built, path)
-    assert beside.swap(built, path) is None
+    assert staged_swap.swap(built, path) is None
     shown = says(Path("/bin/sh"), "-c", 'PS1="> "; . "$1/bin/activate"; printf "%s" "$PS1"', "sh", str(path))
     assert ".venv)" in shown
     assert (
@@ -182,7 +182,7 @@ def test_the_prompt_of_what_was_made_beside_is_the_environments(tmp_path):
 
 def test_to_relocate_again_changes_nothing(made, tmp_path):
     target = tmp_path / "twice"
-    beside.clone(made, target)
+    staged_swap.clone(made, target)
     assert relocate(target, made, target) == []
 
 
@@ -251,7 +251,7 @@ def test_modes_and_times_are_kept(tmp_path):
     os.chmod(env / "lib" / "module.py", 0o640)
     os.utime(env / "lib" / "module.py", (1_000_000, 1_000_000))
     os.chmod(env / "lib", 0o750)
-    beside.clone(env, tmp_path / "two", copy=True)
+    staged_swap.clone(env, tmp_path / "two", copy=True)
     told = (tmp_path / "two" / "lib" / "module.py").stat()
     assert (stat.S_IMODE(told.st_mode), told.st_mtime, told.st_nlink) == (0o640, 1_000_000, 1)
     assert stat.S_IMODE((tmp_path / "two" / "lib").stat().st_mode) == 0o750
@@ -261,7 +261,7 @@ def test_modes_and_times_are_kept(tmp_path):
 def test_an_environment_is_not_cloned_into_itself(tmp_path, inner):
     env = folder_of(tmp_path / "env", "x")
     with pytest.raises(ValueError, match="inside one another"):
-        beside.clone(env, env / inner)
+        staged_swap.clone(env, env / inner)
     assert [path.name for path in env.iterdir()] == ["who"]
 
 
@@ -270,21 +270,21 @@ def test_an_environment_is_not_cloned_into_itself(tmp_path, inner):
 
 def test_a_swap_keeps_the_old_one_and_swapping_back_brings_it_again(tmp_path):
     path = folder_of(tmp_path / "env", "old")
-    held = beside.swap(folder_of(beside.staging(path), "new"), path, "p1")
+    held = staged_swap.swap(folder_of(staged_swap.staging(path), "new"), path, "p1")
     assert held == tmp_path / ".env.rigup-old-p1"
     assert ((path / "who").read_text(), (held / "who").read_text()) == ("new", "old")
     assert not list(path.glob(".rigup*"))
-    newer = beside.swap_back(path, held)
+    newer = staged_swap.swap_back(path, held)
     assert ((path / "who").read_text(), (newer / "who").read_text()) == ("old", "new")
 
 
 def test_what_was_new_is_gone_when_a_first_swap_is_taken_back(tmp_path):
     path = tmp_path / "env"
-    assert beside.swap(folder_of(beside.staging(path), "new"), path) is None
-    newer = beside.swap_back(path, None, "p1")
+    assert staged_swap.swap(folder_of(staged_swap.staging(path), "new"), path) is None
+    newer = staged_swap.swap_back(path, None, "p1")
     assert not path.exists()
     assert (newer / "who").read_text() == "new"
-    assert beside.swap_back(path, None) is None
+    assert staged_swap.swap_back(path, None) is None
 
 
 def test_a_swap_through_a_link_changes_the_folder_and_not_the_link(tmp_path):
@@ -292,7 +292,7 @@ def test_a_swap_through_a_link_changes_the_folder_and_not_the_link(tmp_path):
     folder_of(tmp_path / "disk" / "real", "old")
     link = tmp_path / "env"
     link.symlink_to(tmp_path / "disk" / "real")
-    held = beside.swap(folder_of(beside.staging(link), "new"), link)
+    held = staged_swap.swap(folder_of(staged_swap.staging(link), "new"), link)
     assert link.is_symlink()
     assert (link / "who").read_text() == "new"
     assert held.parent == tmp_path / "disk"
@@ -300,25 +300,25 @@ def test_a_swap_through_a_link_changes_the_folder_and_not_the_link(tmp_path):
 
 def test_a_place_that_is_taken_already_is_not_written_over(tmp_path):
     path = folder_of(tmp_path / "env", "old")
-    folder_of(beside.aside(path, "p1"), "older")
-    built = folder_of(beside.staging(path), "new")
+    folder_of(staged_swap.aside(path, "p1"), "older")
+    built = folder_of(staged_swap.staging(path), "new")
     with pytest.raises(FileExistsError):
-        beside.swap(built, path, "p1")
+        staged_swap.swap(built, path, "p1")
     assert ((path / "who").read_text(), (built / "who").read_text()) == ("old", "new")
 
 
 @pytest.mark.parametrize("ident", ["../x", "", "a/b", ".hidden", "x" * 81, "a b", "a\nb", "x.was"])
 def test_an_id_that_is_no_part_of_a_name_is_refused(tmp_path, ident):
     with pytest.raises(ValueError, match="file's name"):
-        beside.aside(tmp_path / "env", ident)
+        staged_swap.aside(tmp_path / "env", ident)
 
 
 @pytest.mark.parametrize("exchanges", [True, False])
 def test_a_swap_works_where_two_names_cannot_change_places(tmp_path, monkeypatch, exchanges):
     if not exchanges:
-        monkeypatch.setattr(beside, "exchange", lambda one, other: False)
+        monkeypatch.setattr(staged_swap, "exchange", lambda one, other: False)
     path = folder_of(tmp_path / "env", "old")
-    held = beside.swap(folder_of(beside.staging(path), "new"), path)
+    held = staged_swap.swap(folder_of(staged_swap.staging(path), "new"), path)
     assert ((path / "who").read_text(), (held / "who").read_text()) == ("new", "old")
     assert sorted(one.name for one in tmp_path.iterdir()) == [held.name, "env"]
 
@@ -326,7 +326,7 @@ def test_a_swap_works_where_two_names_cannot_change_places(tmp_path, monkeypatch
 SWAPPER = """
 import os, signal, sys
 from pathlib import Path
-from rigup.plan.environments import beside, exchange
+from rigup.plan.environments import staged_swap, exchange
 
 path, at, exchanges = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 calls = 0
@@ -342,8 +342,8 @@ def counted(name, module):
     setattr(module, name, wrapped)
 
 counted("rename", os)
-counted("exchange", beside)
-counted("settle_names", beside)
+counted("exchange", staged_swap)
+counted("settle_names", staged_swap)
 counted("unlink", Path)
 counted("write_text", Path)
 counted("replace", os)
@@ -354,11 +354,11 @@ def of_an_image(one, other):
 
 rename = os.rename
 if exchanges == "no":
-    beside.exchange = lambda one, other: False
+    staged_swap.exchange = lambda one, other: False
 if exchanges == "image":
     (path / "layer").touch()
-    beside.exchange = of_an_image
-beside.swap(beside.staging(path), path, "p1")
+    staged_swap.exchange = of_an_image
+staged_swap.swap(staged_swap.staging(path), path, "p1")
 print("done")
 """
 
@@ -371,16 +371,16 @@ def test_a_swap_killed_at_any_moment_leaves_one_whole_environment(tmp_path, exch
         place = tmp_path / str(at)
         place.mkdir()
         path = folder_of(place / "env", "old")
-        folder_of(beside.staging(path), "new")
+        folder_of(staged_swap.staging(path), "new")
         command = [sys.executable, "-c", SWAPPER, str(path), str(at), exchanges]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == -signal.SIGKILL or done.stdout == "done\n", done.stderr
         if exchanges == "yes":
             assert (path / "who").read_text() in ("old", "new")
-        held = beside.recover(path)
+        held = staged_swap.recover(path)
         now = (path / "who").read_text()
         seen.add(now)
-        other = next(one for one in (beside.aside(path, "p1"), beside.staging(path)) if one.exists())
+        other = next(one for one in (staged_swap.aside(path, "p1"), staged_swap.staging(path)) if one.exists())
         assert held in (None, other)
         assert (other / "who").read_text() == ("new" if now == "old" else "old")
         assert sorted(one.name for one in place.iterdir()) == sorted((other.name, "env"))
@@ -394,15 +394,15 @@ def test_a_swap_killed_at_any_time_by_somebody_else(tmp_path):
     forever = textwrap.dedent("""
         import sys
         from pathlib import Path
-        from rigup.plan.environments import beside
+        from rigup.plan.environments import staged_swap
         path = Path(sys.argv[1])
-        held = beside.recover(path) or next(iter(beside.leftovers(path.parent)))
+        held = staged_swap.recover(path) or next(iter(staged_swap.leftovers(path.parent)))
         print("go", flush=True)
         while True:
-            held = beside.swap_back(path, held)
+            held = staged_swap.swap_back(path, held)
     """)
-    folder_of(beside.staging(path), "new")
-    beside.swap(beside.staging(path), path, "p1")
+    folder_of(staged_swap.staging(path), "new")
+    staged_swap.swap(staged_swap.staging(path), path, "p1")
     for number in range(12):
         child = subprocess.Popen([sys.executable, "-c", forever, str(path)], stdout=subprocess.PIPE, text=True)
         assert child.stdout.readline() == "go\n"
@@ -413,7 +413,7 @@ def test_a_swap_killed_at_any_time_by_somebody_else(tmp_path):
         child.wait()
         child.stdout.close()
         assert (path / "who").read_text() in ("old", "new")
-        beside.recover(path)
+        staged_swap.recover(path)
         there = sorted((one / "who").read_text() for one in tmp_path.iterdir())
         assert there == ["new", "old"]
 
@@ -422,9 +422,9 @@ def test_a_swap_killed_at_any_time_by_somebody_else(tmp_path):
 def test_a_clone_that_is_killed_leaves_the_first_whole_and_nothing_in_its_place(made, tmp_path, after):
     before = {path: path.stat().st_ino for path in made.rglob("*") if path.is_file()}
     code = (
-        "import sys; from pathlib import Path; from rigup.plan.environments import beside; print('go', flush=True); "
-        "source, path = map(Path, sys.argv[1:]); beside.clone(source, beside.staging(path)); "
-        "beside.swap(beside.staging(path), path)"
+        "import sys; from pathlib import Path; from rigup.plan.environments import staged_swap; print('go', flush=True); "
+        "source, path = map(Path, sys.argv[1:]); staged_swap.clone(source, staged_swap.staging(path)); "
+        "staged_swap.swap(staged_swap.staging(path), path)"
     )
     path = tmp_path / "env"
     child = subprocess.Popen([sys.executable, "-c", code, str(made), str(path)], stdout=subprocess.PIPE, text=True)
@@ -437,17 +437,17 @@ def test_a_clone_that_is_killed_leaves_the_first_whole_and_nothing_in_its_place(
     child.stdout.close()
     assert {one: one.stat().st_ino for one in before} == before
     assert says(made / "bin" / "stone") == "stone 1.0"
-    left = beside.leftovers(tmp_path)
+    left = staged_swap.leftovers(tmp_path)
     assert path.exists() != bool(left) or not (path.exists() or left)
     for one in left:
-        beside.discard(one)
+        staged_swap.discard(one)
     assert [one.name for one in tmp_path.iterdir()] == (["env"] if path.exists() else [])
 
 
 def test_to_recover_where_nothing_was_cut_off_does_nothing(tmp_path):
     path = folder_of(tmp_path / "env", "old")
-    assert beside.recover(path) is None
-    assert beside.recover(tmp_path / "nowhere") is None
+    assert staged_swap.recover(path) is None
+    assert staged_swap.recover(tmp_path / "nowhere") is None
     assert [one.name for one in tmp_path.iterdir()] == ["env"]
 
 
@@ -455,7 +455,7 @@ def test_to_recover_where_nothing_was_cut_off_does_nothing(tmp_path):
 def test_a_mark_that_somebody_else_wrote_moves_nothing(tmp_path, mark):
     path = folder_of(tmp_path / "env", "old")
     (path / ".rigup-swapping").write_text(mark)
-    assert beside.recover(path) is None
+    assert staged_swap.recover(path) is None
     assert sorted(one.name for one in tmp_path.iterdir()) == ["env"]
     assert (path / "who").read_text() == "old"
 
@@ -463,11 +463,11 @@ def test_a_mark_that_somebody_else_wrote_moves_nothing(tmp_path, mark):
 def test_a_mark_that_was_cut_off_while_it_was_written_renames_nothing(tmp_path):
     """A kill between the opening of the file and its first byte, on the way back from a swap."""
     path = folder_of(tmp_path / "env", "old")
-    held = beside.swap(folder_of(beside.staging(path), "new"), path, "p1")
+    held = staged_swap.swap(folder_of(staged_swap.staging(path), "new"), path, "p1")
     (held / ".rigup-swapping").touch()
-    assert beside.recover(path) is None
+    assert staged_swap.recover(path) is None
     assert (held / "who").read_text() == "old"
-    newer = beside.swap_back(path, held)
+    newer = staged_swap.swap_back(path, held)
     assert ((path / "who").read_text(), (newer / "who").read_text()) == ("old", "new")
     assert not list(tmp_path.rglob(".rigup-swapping*"))
 
@@ -477,7 +477,7 @@ def test_what_is_removed_is_gone_at_one_moment_though_it_may_not_be_written(tmp_
     (env / "lib").mkdir()
     (env / "lib" / "file").write_text("x")
     os.chmod(env / "lib", 0o500)
-    beside.discard(env)
+    staged_swap.discard(env)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -493,8 +493,8 @@ def test_leftovers_are_folders_with_our_names_and_no_others(tmp_path):
         (tmp_path / name).mkdir()
     (tmp_path / ".file.rigup-new").write_text("")
     (tmp_path / ".link.rigup-new").symlink_to(tmp_path)
-    assert [one.name for one in beside.leftovers(tmp_path)] == [".env.rigup-new", ".env.rigup-old-p1"]
-    assert beside.leftovers(tmp_path / "nowhere") == []
+    assert [one.name for one in staged_swap.leftovers(tmp_path)] == [".env.rigup-new", ".env.rigup-old-p1"]
+    assert staged_swap.leftovers(tmp_path / "nowhere") == []
 
 
 # -- first lines -------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from rigup.diagnosis.ruled_out import ruled_out
 from rigup.diagnosis.rules.told import CONTAINERS
 from rigup.knowledge.compile import PEOPLE
 from rigup.knowledge.doctor_tables import causes, signatures_of
-from rigup.knowledge.likeness import Likeness, among, complains, fails, likenesses, line_of, nearest
+from rigup.knowledge.text_classifier import Likeness, among, complains, fails, likenesses, line_of, nearest
 from rigup.language import _
 from rigup.machine.facts import Place, Subject
 from rigup.machine.kinds import Symptom

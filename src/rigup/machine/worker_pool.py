@@ -27,7 +27,7 @@ class Done(NamedTuple, Generic[T]):
     trouble: str = ""
 
 
-class Crew(Generic[T]):
+class WorkerPool(Generic[T]):
     """Jobs by name; `finished` gives them back as they end.
 
     Quick jobs are done in a row, and who waits is woken when all have ended: to wake him for each would take
