@@ -19,6 +19,7 @@ def _seen(title: str, *commands: tuple[str, ...], params: tuple[str, ...] = (), 
 
 
 KINDS: dict[str, Kind] = {
+    "see-run-elsewhere": _seen(_("it worked if the command that failed now runs through, there or on the processor"), by_hand=True),
     "see-run": _seen(_("it worked if the command that failed now runs through, and the GPU is busy meanwhile"), by_hand=True),
     "see-cards": _seen(_("it worked if this lists every card with its name"), ("nvidia-smi", "-L")),
     "see-amd-cards": _seen(_("it worked if this lists the card among its agents, as gfx…"), ("rocminfo",)),

@@ -20,7 +20,8 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
     told = {**fill, **{name: value for step in steps for name, value in step.params.items()}}
     kinds = [step.kind for step in steps]
     vendor = _vendor(steps, setting)
-    for spec in checks_of(finding.cause, finding.row.family, vendor, setting.system, setting.inside, kinds):
+    for row in checks_of(finding.cause, finding.row.family, vendor, setting.system, setting.inside, kinds):
+        spec = _of_service(row, finding)
         try:
             made = make(*parse(spec, told), KINDS, setting.world, setting.wsl)
         except (KeyError, StepError):
@@ -29,6 +30,12 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
             continue
         return made
     raise StepError(finding.cause)
+
+
+def _of_service(spec: str, finding: Finding) -> str:
+    """A service has no torch to compute with: its own log tells."""
+    kind, _colon, service = finding.place.process.partition(":")
+    return f"see-journal service={service}" if kind == "service" and spec.startswith("see-torch") else spec
 
 
 def _vendor(steps: list[Step], setting: Setting) -> str:
