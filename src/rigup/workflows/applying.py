@@ -53,7 +53,7 @@ def refusal(plan: Answer) -> Refusal | None:
         return Refusal(plan["verdict"])
     if because := _unresolved(plan):
         return Refusal("unresolved", because)
-    if blocked := [step for step in plan["steps"] if step.state == "blocked"]:
+    if blocked := [step for step in plan["steps"] if step["state"] == "blocked"]:
         return Refusal("blocked", blocked[0]["because"], len(blocked))
     return None
 
@@ -63,7 +63,7 @@ def _unresolved(plan: Answer) -> str:
     told = plan.get("resolution")
     if not told or told["whole"] or not told["by"]:
         return ""
-    installs = any(step.kind.startswith("install-") for step in plan["steps"] if step.state == "needed")
+    installs = any(step["kind"].startswith("install-") for step in plan["steps"] if step["state"] == "needed")
     return sentences(*told["because"]) if installs else ""
 
 

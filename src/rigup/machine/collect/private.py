@@ -11,6 +11,9 @@ import re
 from rigup.knowledge.secrets import Token, tokens, words
 
 BLANK = "****"
+_LOOKS_AROUND = re.compile(
+    r"\(\?<?[!=](?:\[\^?\]?[^\]]*\]|\\.|[^)\[\\])*\)"
+)  # a bracket or an escape in it may hold the sign of its end
 _SHORT = 5  # letters; a shorter word must stand alone in a name: PAT is one, PATH is none
 _GAP = ".{0,"  # between a program and what it is given
 _MOST_GIVEN = 3  # secrets of one program on one line; these expressions take the last that they find
@@ -163,7 +166,7 @@ def _unblanked(rest: str) -> str:
 
 def _plain(regex: str) -> str:
     """An expression of the table without what only Python's have: it may match more, never less."""
-    plain = re.sub(r"\(\?[!=][^)]*\)", "", regex).replace("(?:", "(").replace("}?", "}").replace(")??", ")?")
+    plain = _LOOKS_AROUND.sub("", regex).replace("(?:", "(").replace("}?", "}").replace(")??", ")?")
     plain = re.sub(r"\[([^\]]*)\]", lambda found: _bracket(found[1]), plain)
     plain = re.sub(r"\\w", "[A-Za-z0-9_]", plain)
     plain = re.sub(r"\\d", "[0-9]", plain)

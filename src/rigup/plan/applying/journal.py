@@ -252,10 +252,20 @@ def _bytes(path: Path) -> bytes:
 
 def _decoded(path: Path) -> Intent:
     try:
-        return msgspec.json.decode(_bytes(path), type=Intent)
+        return msgspec.convert(_completed(msgspec.json.decode(_bytes(path))), Intent)
     except (msgspec.DecodeError, RecursionError) as error:
         told = _("The record {path} cannot be understood ({error}). Nothing is taken back from it.")
         raise JournalError(told.format(path=path, error=error)) from error
+
+
+def _completed(told: Any) -> Any:
+    """Steps of a record that an earlier rigup wrote lack what has come since."""
+    steps = told.get("steps") if isinstance(told, dict) else None
+    for step in steps if isinstance(steps, list) else ():
+        if isinstance(step, dict):
+            step.setdefault("undo_because", "")
+            step.setdefault("writes", [])
+    return told
 
 
 def _unwritable(path: Path, error: OSError) -> JournalError:
