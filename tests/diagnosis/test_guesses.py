@@ -15,7 +15,7 @@ COMPLAINT = (
     "In the terminal my script finds the graphics card. In a notebook the same lines do not find it.\n"
     "I have installed the package again in my shell, twice. Where should I look?\n"
 )
-LOADED = "import rigup.diagnosis.answer as a; a.diagnose(); from rigup.knowledge import text_classifier; print(likeness._model.cache_info().currsize)"
+LOADED = "import rigup.diagnosis.answer as a; a.diagnose(); from rigup.knowledge import text_classifier; print(text_classifier._model.cache_info().currsize)"
 OUTPUTS = Path(__file__).parents[2] / "learning" / "outputs"
 EVERY = 4  # text of the outputs is tried, for the time that it takes
 LEFT_ALONE_OF = 0.9  # of the sound machines' outputs, at least
