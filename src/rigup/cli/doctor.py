@@ -142,11 +142,12 @@ def _issue(source: str | None, wake: bool) -> int:
 def _others(source: str | None, hosts: tuple[str, ...], form: dict[str, Any], wake: bool) -> int:
     """Other machines. One that answers is printed as this one would be, several as a table and then each."""
     from rigup.cli.hosts import SCHEMA, answers, status, text
+    from rigup.machine.outward import outward_text
 
     if source is not None:
         raise click.UsageError(_("Give --from or --host: a report of a machine, or a machine to ask."))
     found = answers(hosts, wake)
-    told = {name: _told(answer, form) for name, answer in found.items()}
+    told = {outward_text(name): _told(answer, form) for name, answer in found.items()}
     if not form["as_json"]:
         click.echo(text(told, form["verbose"], _wants_color()), color=_wants_color())
         return status(told)
