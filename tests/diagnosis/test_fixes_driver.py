@@ -24,7 +24,9 @@ def test_amds_module_that_does_not_build_is_left_out(mended):
     assert not any("NVIDIA" in way for way in ways)
 
 
-@pytest.mark.parametrize(("version", "first"), [("550.54.14", "newer release of the NVIDIA driver"), ("470.256.02", "older kernel")])
+@pytest.mark.parametrize(
+    ("version", "first"), [("550.54.14", "newer release of the NVIDIA driver"), ("470.256.02", "older kernel")]
+)
 def test_sources_that_do_not_compile_are_not_built_again(mended, version, first):
     """Of a branch that is some card's last, no newer one is told: it would leave that card without a driver."""
     error = f"/var/lib/dkms/nvidia/{version}/build/nvidia/nv-acpi.c:84:19: error: initialization from incompatible pointer type\n"

@@ -121,7 +121,7 @@ def _run(argv: list[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:
-        _tell(error)
+        _tell(error, argv)
         return int(getattr(error, "status", 2))
     except click.Abort:
         click.echo(_("Stopped; nothing was changed."), err=True)
@@ -136,7 +136,7 @@ def _run(argv: list[str]) -> int:
     return returned if isinstance(returned, int) else 0
 
 
-def _tell(error: click.ClickException) -> None:
+def _tell(error: click.ClickException, argv: list[str]) -> None:
     """How a command is used and what is wrong, in lines no wider than those of a report."""
     from io import StringIO
 
@@ -144,16 +144,21 @@ def _tell(error: click.ClickException) -> None:
 
     told = StringIO()
     error.show(file=told)
-    for line in _outward(told.getvalue()).splitlines():
+    for line in _outward(told.getvalue(), argv).splitlines():
         click.echo("\n".join(wrapped(line) if columns(line) > width() else [line]), err=True)
 
 
-def _outward(told: str) -> str:
-    """What is told, without what opens a door; where nobody can tell what does, only why not."""
+def _outward(told: str, argv: list[str]) -> str:
+    """What is told, without what opens a door; where nobody can tell what does, only why not.
+
+    Words that were typed are looked through by themselves too: within a sentence their lines are others.
+    """
     from rigup.knowledge.compile import KnowledgeError
     from rigup.machine.outward import outward_text
 
     try:
+        for word in argv:
+            told = told.replace(word, outward_text(word)) if "\n" in word else told
         return outward_text(told)
     except KnowledgeError as error:
         return str(error)
