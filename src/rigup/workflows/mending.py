@@ -95,7 +95,9 @@ def _plan(site: "Site", here: bool, release: str) -> Answer | None:
     from rigup.stack.wish import Wish
 
     there = tuple(name for name in _FRAMEWORKS if name in site.installed) or ("torch",)
-    same = tuple(f"torch=={release}" if name == "torch" and release else name for name in there)
+    # The release that is there meets a pin whatever build it is of; without one the build is chosen that serves.
+    pinned = release if release != site.installed.get("torch", "").partition("+")[0] else ""
+    same = tuple(f"torch=={pinned}" if name == "torch" and pinned else name for name in there)
     choice = choose(Wish(packages=same), site)
     if not choice.possible and same != there:
         choice = choose(Wish(packages=there), site)
