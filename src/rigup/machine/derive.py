@@ -166,8 +166,10 @@ def folder_of_variable(variable: Variable) -> Statements:
         yield _folder(variable, _on_its_drive(value.rstrip("/\\")), role, variable.fields["value"].where)
 
 
-_HOMES = ("XDG_STATE_HOME", "HOME", "USERPROFILE")
-_STATES = ("/.local/state", "/Library/Application Support", "/AppData/Local/rigup")  # of Linux, macOS, Windows
+# Below which folders state is kept, by the variable that names them: Linux and macOS, Windows.
+_STATES = {
+    "XDG_STATE_HOME": ("",), "HOME": ("/.local/state", "/Library/Application Support"), "USERPROFILE": ("/AppData/Local/rigup",),
+}  # fmt: skip
 
 
 @derives(StateFolder, Variable)
@@ -177,12 +179,12 @@ def folder_of_state(variable: Variable, facts: Facts) -> Statements:
     Never below an account's usual home while HOME names another: what was proven there was another's.
     """
     name, value = variable.get("name", ""), variable.get("value")
-    if name not in _HOMES or not value or value == "/" or not _PATH.fullmatch(value) or variable.place.kind == "unit":
+    if name not in _STATES or not value or value == "/" or not _PATH.fullmatch(value) or variable.place.kind == "unit":
         return
     told = {other.get("name") for other in facts.of(Variable) if other.get("value") and other.place == variable.place}
     where = variable.fields["value"].where
-    ends = ("",) if name == "XDG_STATE_HOME" else _STATES[1:] if "XDG_STATE_HOME" in told else _STATES
-    for end in ends:
+    ends = _STATES[name]
+    for end in ends[1:] if name == "HOME" and "XDG_STATE_HOME" in told else ends:
         path = _on_its_drive(value.rstrip("/\\")) + end
         yield StateFolder(variable.place, {"path": Reading(path, where)})
 
