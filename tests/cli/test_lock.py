@@ -78,8 +78,8 @@ def test_a_bundle_makes_the_environment_where_there_is_nothing_else(made, tmp_pa
     told = bundle.opened("env.tar", str(tmp_path / "opened"))
     site = read_profile(f"no gpu, debian 12, no network, python {told.lock.python}")
     for step in locked_steps(told.lock, site, told.folder):
-        assert step["state"] == "needed", step["because"]
-        for argv in step["commands"]:
+        assert step.state == "needed", step.because
+        for argv in step.commands:
             subprocess.run(argv, check=True, timeout=180)
     assert says(Path(".venv/bin/bridge")) == "bridge 2.0"
 
@@ -112,12 +112,9 @@ def test_a_hostile_lock_makes_no_bundle_and_is_named(capsys):
 
 
 def test_a_folder_that_there_is_not_is_said_before_any_work(made, monkeypatch, capsys):
-    # Both are imported before either is replaced: an import in between would keep the replacement for good.
-    from rigup.cli import bundle as bundle_command
-    from rigup.cli import lock as lock_command
+    from rigup.workflows import locking
 
-    for module in (lock_command, bundle_command):
-        monkeypatch.setattr(module, "lock_of", lambda *_words, **_more: pytest.fail("it began to resolve"))
+    monkeypatch.setattr(locking, "lock_of", lambda *_words, **_more: pytest.fail("it began to resolve"))
     for words in (["lock", str(made), "-o", "no/such/pylock.toml"], ["bundle", str(made), "-o", "no/such/env.tar"]):
         assert run(words) == 2
         assert "There is no folder no/such" in capsys.readouterr().err
