@@ -291,13 +291,13 @@ def test_a_link_in_the_cache_is_not_followed(server, cache: Path, tmp_path: Path
 
 
 def test_a_file_of_pictures_that_lies_elsewhere_is_known_by_its_header_alone(server) -> None:
-    import test_images
+    import test_image_models
 
     entries, at = {}, 0
-    for name, count in test_images.XL.items():
-        entries[name] = test_images.made.entry(at, count)
+    for name, count in test_image_models.XL.items():
+        entries[name] = test_image_models.made.entry(at, count)
         at += 2 * count
-    server.head = test_images.made.header(entries)
+    server.head = test_image_models.made.header(entries)
     words = ["fit", f"{server.url}/plain/xl.safetensors", "--on", "RTX 3090, ram 64GB", "--json"]
     told = json.loads(CliRunner().invoke(main, words, standalone_mode=False).output)
     assert told["model"]["family"] == "Stable Diffusion XL"
