@@ -157,8 +157,9 @@ def _outward(told: str, argv: list[str]) -> str:
     from rigup.machine.outward import outward_text
 
     try:
-        for word in argv:
-            told = told.replace(word, outward_text(word)) if "\n" in word else told
+        for word in (one for one in argv if "\n" in one):
+            clean = outward_text(word)
+            told = told.replace(word, clean).replace(repr(word)[1:-1], repr(clean)[1:-1])
         return outward_text(told)
     except KnowledgeError as error:
         return str(error)
