@@ -9,10 +9,13 @@ import rigup_probe_torch_table_algebra as algebra
 import rigup_probe_torch_table_arguments as arguments
 import rigup_probe_torch_table_attention as attention
 import rigup_probe_torch_table_casts as casts
+import rigup_probe_torch_table_convolved as convolved
+import rigup_probe_torch_table_counts as counts
 import rigup_probe_torch_table_elements as elements
 import rigup_probe_torch_table_functions as functions
 import rigup_probe_torch_table_goals as goals
 import rigup_probe_torch_table_layers as layers
+import rigup_probe_torch_table_margins as margins
 import rigup_probe_torch_table_matrices as matrices
 import rigup_probe_torch_table_modules as modules
 import rigup_probe_torch_table_moves as moves
@@ -20,11 +23,17 @@ import rigup_probe_torch_table_networks as networks
 import rigup_probe_torch_table_norms as norms
 import rigup_probe_torch_table_orders as orders
 import rigup_probe_torch_table_places as places
+import rigup_probe_torch_table_pooling as pooling
+import rigup_probe_torch_table_ranked as ranked
+import rigup_probe_torch_table_resampling as resampling
 import rigup_probe_torch_table_resizing as resizing
 import rigup_probe_torch_table_rows as rows
+import rigup_probe_torch_table_shapes as shapes
 import rigup_probe_torch_table_sizes as sizes
 import rigup_probe_torch_table_statistics as statistics
 import rigup_probe_torch_table_transformers as transformers
+import rigup_probe_torch_table_transforms as transforms
+import rigup_probe_torch_table_two_numbers as two_numbers
 import rigup_probe_torch_table_types as types
 import rigup_probe_torch_table_windows as windows
 import torch
@@ -102,19 +111,17 @@ TABLES: dict[str, Table] = {
 # tried after all else: what is reached less often, by every name and with every argument
 FURTHER: dict[str, Table] = {
     "casts": _perhaps(_all(casts.casts, casts.promotions)),
-    "functions": _perhaps(_all(functions.functions, functions.pairs, functions.triples)),
-    "statistics": _perhaps(
-        _all(statistics.reductions, statistics.quantiles, statistics.differences, statistics.counts)
-    ),
-    "losses-by-all-arguments": _perhaps(_all(goals.pairs, goals.classes, goals.sequences)),
+    "functions": _perhaps(_all(functions.functions, two_numbers.pairs, functions.triples)),
+    "statistics": _perhaps(_all(statistics.reductions, ranked.quantiles, ranked.differences, counts.counts)),
+    "losses-by-all-arguments": _perhaps(_all(goals.pairs, goals.classes, margins.sequences)),
     "transformers": _perhaps(_all(transformers.layers, transformers.cells)),
-    "modules": _perhaps(_all(modules.activations, modules.norms, modules.embeddings)),
-    "windows": _perhaps(_all(modules.pools, modules.paddings, modules.sizes, modules.convolutions)),
-    "shapes": _perhaps(_all(places.shapes, places.joins, places.numbers)),
+    "modules": _perhaps(_all(modules.activations, modules.norms, convolved.embeddings)),
+    "windows": _perhaps(_all(pooling.pools, pooling.paddings, resampling.sizes, convolved.convolutions)),
+    "shapes": _perhaps(_all(shapes.shapes, shapes.joins, shapes.numbers)),
     "places": _perhaps(places.places),
     "products-by-all-names": _perhaps(algebra.products),
     "algebra": _perhaps(algebra.matrices),
-    "complex-and-fourier": _perhaps(_all(algebra.complex_numbers, algebra.transforms)),
+    "complex-and-fourier": _perhaps(_all(algebra.complex_numbers, transforms.transforms)),
 }
 
 
