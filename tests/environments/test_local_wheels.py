@@ -81,7 +81,7 @@ def test_a_lock_of_another_machine_finds_the_same_wheel_made_here(environment, t
     said = [one for one in differences(lock, SITE) if "rigup-torch" in one]
     assert said == []
     install = locked_steps(lock, SITE)[-1]
-    assert any(str(tmp_path / "fresh") in " ".join(argv) for argv in install["commands"])
+    assert any(str(tmp_path / "fresh") in " ".join(argv) for argv in install.commands)
 
 
 def test_a_wheel_with_another_hash_is_not_taken_for_it(environment, tmp_path):
