@@ -6,18 +6,22 @@ names the key fields of each array.
 """
 
 import contextlib
+import mmap
 import os
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import msgspec
 
 from rigup import plugins
 from rigup.knowledge import compile as compiling
 from rigup.knowledge.compile import KnowledgeError, Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 Row = TypeVar("Row")
 Given = ParamSpec("Given")
@@ -200,8 +204,8 @@ class Store:
 
     def _load(self) -> _Compiled | None:
         try:
-            found = msgspec.msgpack.decode(self._file.read_bytes(), type=_Compiled)
-        except (OSError, msgspec.MsgspecError):
+            found = msgspec.msgpack.decode(_content(self._file), type=_Compiled)
+        except (OSError, ValueError, msgspec.MsgspecError):
             return None
         return found if found.format == compiling.FORMAT else None
 
@@ -214,6 +218,20 @@ class Store:
             return False
         compiled_at = self._file.stat().st_mtime_ns
         return all(_unchanged(entry, found.stamps[name], compiled_at) for name, entry in entries.items())
+
+
+def _content(file: Path) -> "Buffer":
+    """A file's bytes; of a mapped one only what is decoded is read. Windows replaces no file that is mapped.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is empty.
+
+    """
+    if os.name != "posix":
+        return file.read_bytes()
+    with file.open("rb") as opened:
+        return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def _unchanged(entry: "os.DirEntry[str]", stamp: compiling.Stamp, compiled_at: int) -> bool:
