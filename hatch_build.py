@@ -19,12 +19,14 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
 
     PLUGIN_NAME = "custom"
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002  (hatchling calls it so)
-        """Compile before the files are collected; a malformed table stops the build."""
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile before the files are collected; a malformed table stops the build. A checkout in use keeps what its tests read."""
         if self.target_name != "wheel":
             return
         knowledge = Path(self.root) / KNOWLEDGE
-        _compiling(Path(self.root)).compile_tables(knowledge / "data", knowledge / "compiled.msgpack")
+        _compiling(Path(self.root)).compile_tables(
+            knowledge / "data", knowledge / "compiled.msgpack", shipped=version != "editable"
+        )
         build_data["artifacts"].append((KNOWLEDGE / "compiled.msgpack").as_posix())
         for catalogue in sorted((Path(self.root) / LOCALES).glob("*/LC_MESSAGES/*.po")):
             compiled = _catalogue(catalogue)

@@ -170,6 +170,25 @@ def test_a_python_that_is_not_there_is_named():
         resolver.resolver_for("9.9")
 
 
+def program(path: Path, body: str) -> Path:
+    path.write_text("#!/bin/sh\n" + body)
+    path.chmod(0o755)
+    return path
+
+
+def test_a_python_that_lies_elsewhere_is_asked_where_it_lies(tmp_path):
+    elsewhere = program(tmp_path / "elsewhere", f'exec "{sys.executable}" "$@"\n')
+    found = resolver.resolver_for("9.9", interpreter=str(elsewhere))
+    assert (found.kind, found.python) == ("pip", str(elsewhere))
+
+
+def test_a_stand_in_on_the_path_that_starts_no_python_is_none(tmp_path, monkeypatch):
+    program(tmp_path / "python9.9", 'echo "pyenv: python9.9: command not found" >&2\nexit 127\n')
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(LockError, match=r"9\.9"):
+        resolver.resolver_for("9.9")
+
+
 def test_a_package_from_a_folder_is_not_locked(wheels, tmp_path):
     make_venv(tmp_path / "env", pip=False)
     info = next((tmp_path / "env").glob("lib/python*/site-packages")) / "stone-1.0.dist-info"

@@ -284,3 +284,21 @@ def test_main_names_the_broken_table(monkeypatch, capsys):
     monkeypatch.setattr(compiling, "compile_tables", fail)
     assert compiling.main() == 1
     assert "/x.toml:3" in capsys.readouterr().err
+
+
+def test_a_wheels_tables_lack_what_tests_read_and_a_checkout_does_not_use_them(place):
+    row = '[[signature]]\nid = "a"\nprogram = "pip"\nliteral = "b"\nregex = "b"\nexample = "b"\nnear_miss = "c"\n'
+    (place / "data" / "signatures").mkdir()
+    (place / "data" / "signatures" / "x.toml").write_text('[meta]\nas_of = "2026-01-01"\n' + row)
+    compiling.compile_tables(place / "data", place / "compiled.msgpack", shipped=True)
+    assert store(place).table("signatures/x")["signature"][0]["example"] == "b"
+    compiling.compile_tables(place / "data", place / "compiled.msgpack", shipped=True)
+    (place / "data").rename(place / "elsewhere")
+    (held,) = store(place).table("signatures/x")["signature"]
+    assert (held["regex"], "example" in held, "near_miss" in held) == ("b", False, False)
+
+
+def test_an_empty_compiled_file_is_written_anew(place):
+    (place / "compiled.msgpack").write_bytes(b"")
+    assert cards(place)["one"].size == 1
+    assert (place / "compiled.msgpack").stat().st_size > 0

@@ -36,6 +36,9 @@ _DEEPEST_TABLE = 30  # tables within tables
 
 PROVENANCE = ("source", "checked", "how")
 
+TRIALS = ("example", "near_miss")
+"""The fields of a signature that tests try it by."""
+
 PEOPLE = ("people", "people who ask", "a person", "user")
 """Who speaks in a signature, where it is no program's message."""
 
@@ -261,13 +264,25 @@ def _tagged(table: Table, tagged: dict[str, list[str]]) -> None:
             tagged.setdefault(tag, []).append(str(row.get("id")))
 
 
+def _without_trials(table: Table) -> None:
+    """Take the texts by which tests try a signature out of its row."""
+    rows = table.get("signature")
+    for row in rows if isinstance(rows, list) else ():
+        for name in TRIALS:
+            row.pop(name, None)
+
+
 def stamp(content: bytes) -> Stamp:
     """What tells one content of a source file from another."""
     return len(content), zlib.crc32(content)
 
 
-def build(folder: Path) -> tuple[bytes, dict[str, KnowledgeError]]:
+def build(folder: Path, shipped: bool = False) -> tuple[bytes, dict[str, KnowledgeError]]:
     """Compile all tables of a folder.
+
+    Args:
+        folder: the TOML sources.
+        shipped: leave out what only tests read, the examples and near misses of messages.
 
     Returns:
         The compiled bytes, and the error of each table that is left out of them.
@@ -282,6 +297,8 @@ def build(folder: Path) -> tuple[bytes, dict[str, KnowledgeError]]:
         try:
             content = read_bytes(path)
             parsed[name] = with_needs(parse(path, content))
+            if shipped:
+                _without_trials(parsed[name])
             if name.startswith("signatures/"):
                 _tagged(parsed[name], tagged)
             tables[name] = msgspec.msgpack.encode(parsed[name])
@@ -293,7 +310,7 @@ def build(folder: Path) -> tuple[bytes, dict[str, KnowledgeError]]:
     except (KeyError, TypeError, AttributeError):  # a malformed row is told where its table is read
         known = None
     packed = {
-        "format": FORMAT, "stamps": stamps, "tags": tagged, "wordings": msgspec.msgpack.encode(known), "tables": tables,
+        "format": FORMAT, "shipped": shipped, "stamps": stamps, "tags": tagged, "wordings": msgspec.msgpack.encode(known), "tables": tables,
     }  # fmt: skip
     return msgspec.msgpack.encode(packed), errors
 
@@ -319,8 +336,8 @@ def write(content: bytes, target: Path) -> None:
         raise
 
 
-def compile_tables(folder: Path = DATA, target: Path = COMPILED) -> int:
-    """Compile a folder of tables into a file.
+def compile_tables(folder: Path = DATA, target: Path = COMPILED, shipped: bool = False) -> int:
+    """Compile a folder of tables into a file; `shipped` as in `build`.
 
     Returns:
         The number of bytes written.
@@ -330,7 +347,7 @@ def compile_tables(folder: Path = DATA, target: Path = COMPILED) -> int:
         OSError: the file cannot be written.
 
     """
-    content, errors = build(folder)
+    content, errors = build(folder, shipped)
     for error in errors.values():
         raise error
     write(content, target)

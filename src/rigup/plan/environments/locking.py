@@ -40,7 +40,8 @@ def of_choice(choice: Choice, environment: Path | None = None) -> Lock:
     if built := choice.wish.terms.no_binary:
         said = _("A lock holds wheels alone, and {files} want these built from their sources: {packages}.")
         raise LockError(said.format(files=", ".join(choice.wish.terms.files), packages=", ".join(built)))
-    found = resolved(resolver_for(choice.python, environment), told)
+    interpreter = choice.site.interpreters.get(choice.python, "")
+    found = resolved(resolver_for(choice.python, environment, interpreter), told)
     _all_by_hash(found, choice.wish.terms)
     variables = record.allowed_variables({name: value for name, (value, _why) in network.variables(choice).items()})
     return Lock(

@@ -60,18 +60,19 @@ class Tries(NamedTuple):
 # -- which one ---------------------------------------------------------------------------------------
 
 
-def resolver_for(version: str, environment: Path | None = None) -> Resolver:
+def resolver_for(version: str, environment: Path | None = None, interpreter: str = "") -> Resolver:
     """The installer that resolves for a Python.
 
     Args:
         version: "3.11"; "" for whichever is there.
         environment: one whose own Python and pip are asked, if its version is the one.
+        interpreter: the program that the environment will be made with; "" where none was found.
 
     Raises:
         LockError: there is no such Python, or nothing that resolves for it.
 
     """
-    python = _python(version, environment)
+    python = _python(version, environment, interpreter)
     if python is None:
         told = _("There is no Python {version} here to resolve for. Make the environment first, and lock that.")
         raise LockError(told.format(version=version))
@@ -84,13 +85,16 @@ def resolver_for(version: str, environment: Path | None = None) -> Resolver:
     raise LockError(_("{python} has no pip, and there is no uv: install one of them.").format(python=python))
 
 
-def _python(version: str, environment: Path | None) -> str | None:
+def _python(version: str, environment: Path | None, interpreter: str) -> str | None:
     there = environment_at(environment) if environment else None
     if there is not None and _minor(there.python) in (version, ""):
         return str(there.interpreter)
     if not version or version == f"{sys.version_info.major}.{sys.version_info.minor}":
         return sys.executable
-    return shutil.which("python" + version)
+    named = interpreter if os.path.isfile(interpreter) else shutil.which("python" + version)
+    return (
+        named if named and _works(named, "-c", "") else None
+    )  # pyenv's stand-in for one that is not switched on does not
 
 
 def _minor(version: str) -> str:

@@ -140,7 +140,7 @@ def _asker(choice: Choice, here: bool) -> Asker | None:
     if not here:
         return None
     try:
-        pip = resolver_for(choice.python, _environment(choice))
+        pip = resolver_for(choice.python, _environment(choice), choice.site.interpreters.get(choice.python, ""))
     except LockError:
         return None
     return Asker("pip", pip.python, " ".join(version_of(*pip.argv, "--version").split()[:2]), python, pip)
