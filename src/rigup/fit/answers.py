@@ -46,20 +46,31 @@ def best(model: Model, request: Request, pools: Sequence[Pool], quick: bool = Fa
     whole = planned(model, request, pools, quick)
     if fits(whole, pools):
         return msgspec.structs.replace(request, gpu_layers=model.layers + 1), whole
-    found = _layers_that_fit(model, request, pools)
+    found = _layers_that_fit(model, request, pools, whole)
     request = msgspec.structs.replace(request, gpu_layers=found)
-    return request, planned(model, request, pools)
+    return request, planned(model, request, pools, quick)
 
 
-def _layers_that_fit(model: Model, request: Request, pools: Sequence[Pool]) -> int:
-    """The most layers for which each device has room; the system's memory is another question."""
+def _layers_that_fit(model: Model, request: Request, pools: Sequence[Pool], whole: Plan) -> int:
+    """The most layers for which each device has room; the system's memory is another question.
 
-    def roomy(count: int) -> bool:
-        plan = planned(model, msgspec.structs.replace(request, gpu_layers=count), pools, quick=True)
+    Buffers take the longest to work out and change least: the number is guessed with those of the whole model, and
+    then moved until it holds by its own and the next does not.
+    """
+
+    def roomy(count: int, buffers: Sequence[int] | None = None) -> bool:
+        asked = msgspec.structs.replace(request, gpu_layers=count)
+        plan = planned(model, asked, pools, quick=True, buffers=buffers)
         both = zip(plan.parts[:-1], pools[:-1], strict=True)
         return all(pool.free is None or part.total <= pool.free for part, pool in both)
 
-    return _most(roomy, 0, model.layers + 1)
+    known = [part.compute for part in whole.parts]
+    count = _most(lambda layers: roomy(layers, known), 0, model.layers + 1)
+    while count and not roomy(count):
+        count -= 1
+    while count <= model.layers and roomy(count + 1):
+        count += 1
+    return count
 
 
 def _most(holds: Callable[[int], bool], low: int, high: int) -> int:
@@ -95,7 +106,7 @@ def best_quantisation(model: Model, request: Request, pools: Sequence[Pool]) -> 
 
 
 def _as(model: Model, kind: FileType) -> Model:
-    return Model(model.header, requantised(model, kind.name))
+    return model.retyped(requantised(model, kind.name))
 
 
 def changes(model: Model, request: Request, pools: Sequence[Pool], now: str) -> list[dict[str, Any]]:

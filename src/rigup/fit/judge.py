@@ -119,7 +119,7 @@ def of_folder(path: Path) -> Asked:
 
 def requantised_as(asked: Asked, kind: str) -> Asked:
     """The same model as another type of file."""
-    model = Model(asked.model.header, requantised(asked.model, kind))
+    model = asked.model.retyped(requantised(asked.model, kind))
     model.keys["general.file_type"] = next(one.number for one in file_types() if one.name == kind)
     told = _("The file was not made: {type} is what `llama-quantize` would write.").format(type=kind)
     size = sum(one.bytes for one in model.tensors)

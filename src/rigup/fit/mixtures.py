@@ -1,6 +1,7 @@
 """What a file type makes of a model's tensors: llama.cpp's own rules, so that a size is known before anybody quantises."""
 
 import re
+from functools import cache
 
 from rigup.fit.gguf import Tensor
 from rigup.fit.model import Model
@@ -42,16 +43,29 @@ def _as(tensor: Tensor, name: str) -> Tensor:
     return tensor._replace(kind=row.number, bytes=tensor.numbers // row.weights * row.bytes)
 
 
-def _stays(tensor: Tensor) -> bool:
+@cache
+def _stays(name: str, sizes: tuple[int, ...]) -> bool:
     """Vectors, norms, and small tensors that steer the large ones keep their type."""
-    matrix = len([size for size in tensor.sizes if size > 1]) > 1
-    return not matrix or not tensor.name.endswith("weight") or any(one in tensor.name for one in _KEPT)
+    matrix = sum(size > 1 for size in sizes) > 1
+    return not matrix or not name.endswith("weight") or any(one in name for one in _KEPT)
+
+
+@cache
+def _place(name: str) -> tuple[str, int]:
+    """The part of a layer that a tensor is, and the layer; "" for one that is of none."""
+    match = _LAYER.fullmatch(name)
+    return (match[2], int(match[1])) if match else ("", 0)
+
+
+@cache
+def _plain(file_type: str) -> str:
+    return _BASE.get(file_type) or _ENDS.sub("", file_type)
 
 
 def _type(model: Model, tensor: Tensor, file_type: str, seen: dict[str, int]) -> str:
     """The new type's name; "" for a tensor that stays as it is."""
-    plain = _BASE.get(file_type) or _ENDS.sub("", file_type)
-    if _stays(tensor):
+    plain = _plain(file_type)
+    if _stays(tensor.name, tensor.sizes):
         return ""
     if plain in ("F32", "F16", "BF16"):
         return plain
@@ -59,8 +73,8 @@ def _type(model: Model, tensor: Tensor, file_type: str, seen: dict[str, int]) ->
         return "MXFP4" if "_exps" in tensor.name else "Q8_0"
     if tensor.name == "output.weight" or (model.tied and tensor.name == "token_embd.weight"):
         return _of_output(tensor, file_type, plain)
-    match = _LAYER.fullmatch(tensor.name)
-    found = _of_layer(model, match[2], int(match[1]), file_type, seen) if match else ""
+    part, layer = _place(tensor.name)
+    found = _of_layer(model, part, layer, file_type, seen) if part else ""
     return found or (_TABLE.get(file_type, plain) if tensor.name == "token_embd.weight" else plain)
 
 

@@ -1,6 +1,7 @@
 """A model as its header tells it: what its layers keep between tokens, and which tensors stand where."""
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -52,10 +53,21 @@ class Model:
         self.keys = header.keys
         self.tensors = header.tensors if tensors is None else tensors
         self.by_name = {one.name: one for one in self.tensors}
+        self._loads: dict[str, int] = {}
+        self._numbers: dict[tuple[str, int], int] = {}
+        self.buffers: dict[Any, list[int]] = {}
+        """Compute buffers that were worked out, by request and placement: they depend on sizes, not on types."""
         architecture = self.keys.get("general.architecture")
         if not isinstance(architecture, str) or not architecture:
             raise HeaderError(_("The header does not tell the model's architecture (general.architecture)."))
         self.architecture = architecture
+
+    def retyped(self, tensors: tuple[Tensor, ...]) -> "Model":
+        """The same model in other types; what depends on names and sizes alone is not worked out again."""
+        twin = Model(self.header, tensors)
+        twin.buffers, twin._numbers = self.buffers, self._numbers
+        twin.__dict__.update(kept=self.kept)
+        return twin
 
     def value(self, key: str, default: Any = None) -> Any:
         """What the header says of this architecture under a name."""
@@ -63,11 +75,15 @@ class Model:
 
     def number(self, key: str, default: int = 0) -> int:
         """A whole number of the header. Raises HeaderError for one that no model has."""
+        known = self._numbers.get((key, default))
+        if known is not None:
+            return known
         found = self.value(key, default)
         if isinstance(found, list):
             found = max((one for one in found if isinstance(one, int)), default=default)
         if isinstance(found, float) or not isinstance(found, int) or not 0 <= found < _MOST_NUMBER:
             raise self._odd(key, found)
+        self._numbers[key, default] = int(found)
         return int(found)
 
     def of_layer(self, key: str, layer: int, default: int = 0) -> int:
@@ -132,6 +148,16 @@ class Model:
             if match and int(match[1]) < self.layers:
                 found[int(match[1])][match[2]] = one
         return found
+
+    def loads(self, group: Callable[[str], tuple[str, bool]], alignment: int) -> dict[str, int]:
+        """Bytes of the tensors that always lie together, each filled up to the alignment, by the name of one of them."""
+        if not self._loads:
+            found: dict[tuple[str, bool], tuple[str, int]] = {}
+            for one in self.tensors:
+                name, size = found.get(group(one.name), (one.name, 0))
+                found[group(one.name)] = (name, size - one.bytes // -alignment * alignment)
+            self._loads = dict(found.values())
+        return self._loads
 
     @property
     def tied(self) -> bool:

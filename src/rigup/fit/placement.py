@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from functools import cache
 from itertools import accumulate
 
 import msgspec
@@ -41,6 +42,8 @@ class Placement(msgspec.Struct, frozen=True):
 
     def of_tensor(self, name: str) -> int:
         """The device of a tensor, or of a layer's cache ("cache.7")."""
+        if not self.host:
+            return self.host  # there is no other
         if name.startswith("cache.") and not self.kv_offload:
             return self.host
         experts = _EXPERTS.match(name)
@@ -51,6 +54,13 @@ class Placement(msgspec.Struct, frozen=True):
             number = int(layer[1])
             return self.layers[number] if number < len(self.layers) else self.output
         return self.host if name.startswith(_BEFORE) else self.output
+
+
+@cache
+def group(name: str) -> tuple[str, bool]:
+    """Which tensors always lie where this one does: those of its layer, its experts apart; else it stands alone."""
+    layer = _LAYER.match(name)
+    return (layer[1], bool(_EXPERTS.match(name))) if layer else (name, False)
 
 
 def placed(model: Model, request: Request, shares: tuple[float, ...]) -> Placement:

@@ -7,7 +7,7 @@ import msgspec
 from rigup.fit.graph import ALIGNMENT, Allocation
 from rigup.fit.model import Model
 from rigup.fit.network import network
-from rigup.fit.placement import Placement, placed
+from rigup.fit.placement import Placement, group, placed
 from rigup.fit.pools import HOST, Pool
 from rigup.fit.request import Request, cache_of, state_of
 from rigup.fit.splitting import split
@@ -82,8 +82,19 @@ def shares(pools: Sequence[Pool]) -> tuple[float, ...]:
     return tuple(float(one.free or one.total or 1) for one in pools if one.kind != HOST)
 
 
-def planned(model: Model, request: Request, pools: Sequence[Pool], quick: bool = False) -> Plan:
-    """The plan of a request; `quick` looks at some layers of a deep model only, which is nearly as good."""
+def planned(
+    model: Model, request: Request, pools: Sequence[Pool], quick: bool = False, buffers: Sequence[int] | None = None
+) -> Plan:
+    """The plan of a request.
+
+    Args:
+        model: the model.
+        request: how it is to run.
+        pools: the memories, the system's last.
+        quick: look at some layers of a deep model only, which is nearly as good.
+        buffers: compute buffers of each memory that are taken as given; by default they are worked out.
+
+    """
     split_by = request.tensor_split or shares(pools)
     placement = placed(model, request, split_by[: len(pools) - 1])
     host = len(pools) - 1
@@ -93,7 +104,7 @@ def planned(model: Model, request: Request, pools: Sequence[Pool], quick: bool =
         part = parts[placement.of_tensor(f"cache.{number}")]
         part.kv += cache_of(layer, model, request)
         part.recurrent += state_of(layer, request)
-    for part, size in zip(parts, _compute(model, request, placement, quick), strict=True):
+    for part, size in zip(parts, buffers or _buffers(model, request, placement, quick), strict=True):
         part.compute = size
     parts[0].projector = request.projector
     parts[host].output = model.vocabulary * _FLOAT * max(1, request.parallel)
@@ -104,11 +115,20 @@ def planned(model: Model, request: Request, pools: Sequence[Pool], quick: bool =
 
 
 def _weights(model: Model, placement: Placement, parts: list[Part]) -> None:
-    for one in model.tensors:
-        parts[placement.of_tensor(one.name)].weights += -(-one.bytes // ALIGNMENT) * ALIGNMENT
+    for name, size in model.loads(group, ALIGNMENT).items():
+        parts[placement.of_tensor(name)].weights += size
     table = model.by_name.get("token_embd.weight")
     if model.tied and table is not None and placement.output != placement.host:
         parts[placement.output].weights += table.bytes
+
+
+def _buffers(model: Model, request: Request, placement: Placement, quick: bool) -> list[int]:
+    """The compute buffers, worked out once for what they depend on."""
+    drawn = msgspec.structs.replace(request, gpu_layers=None, tensor_split=(), projector=0)
+    key = (drawn, placement, quick)
+    if key not in model.buffers:
+        model.buffers[key] = _compute(model, request, placement, quick)
+    return model.buffers[key]
 
 
 def _compute(model: Model, request: Request, placement: Placement, quick: bool) -> list[int]:
