@@ -12,6 +12,8 @@ import csv
 import importlib.util
 import itertools
 import json
+import math
+import random
 import statistics
 import struct
 import subprocess
@@ -237,6 +239,55 @@ def speed(folder: Path) -> None:
     )
 
 
+Mixture = tuple[str, float, int, float]
+"""A run of a mixture of experts: the device, seconds in which its bytes pass, its layers, seconds of a token."""
+KERNELS = ("cuda", "rocm")  # back ends that share a row
+
+
+def mixtures(folder: Path) -> list[Mixture]:
+    """Runs that others published, and the community's, of models that lie whole on a device."""
+    found = []
+    with (Path(__file__).parent / "data" / "mixtures.csv").open(encoding="utf-8") as table:
+        whole = [
+            (row["model"], row["device"] + ", ram 128GB", row["tokens_per_second"]) for row in csv.DictReader(table)
+        ]
+    with (folder / "decode_speed_measured.csv").open(encoding="utf-8") as table:
+        told = [row for row in csv.DictReader(table) if row["provider"] == "llamacpp" and float(row["tok_s"] or 0)]
+    unsure = [(row["model"], HARDWARE[row["hw"]], row["tok_s"]) for row in told if row["hw"] in HARDWARE]
+    for name, device, rate in (*whole, *unsure):
+        try:
+            known = named(name)
+        except FitError:
+            continue
+        model, places = model_of(known.shape, known.type), pools_on(device)
+        plan = planned(model, Request(context=512, gpu_layers=999, outputs=1), places, quick=True)
+        split = (name, device, rate) in unsure and plan.parts[0].total > (places[0].free or 0)
+        if model.number("expert_count") and places[0].backend in KERNELS and places[0].bandwidth and not split:
+            found.append((places[0].name, touched(model, plan)[0] / places[0].bandwidth, model.layers, 1 / float(rate)))
+    return found
+
+
+def half_of_mixtures(found: list[Mixture], halves: int = 200) -> None:
+    """A range drawn on half of the devices, held against the others'."""
+    devices, chance, inside, errors = sorted({row[0] for row in found}), random.Random(1), [], []
+    for _half in range(halves):
+        mine = set(chance.sample(devices, len(devices) // 2))
+        grid = itertools.product((step / 100 for step in range(50, 100, 4)), (step * 1e-5 for step in range(2, 16)))
+
+        def ratios(one: tuple[float, float], own: bool, mine: set[str] = mine) -> list[float]:
+            share, layer = one
+            return [(x / share + layers * layer) / y for device, x, layers, y in found if (device in mine) is own]
+
+        best = min(grid, key=lambda one: statistics.median(abs(math.log(ratio)) for ratio in ratios(one, True)))
+        low, high = 0.8 * min(ratios(best, True)), 1.25 * max(ratios(best, True))
+        others = ratios(best, False)
+        inside.append(sum(low <= ratio <= high for ratio in others) / len(others))
+        errors.append(statistics.median(abs(ratio - 1) for ratio in others))
+    print(
+        f"decode, with experts, half of {len(devices)} devices left out: over {halves} halves the range holds {100 * statistics.mean(inside):.0f} % of {len(found)} runs in the mean, {100 * min(inside):.0f} % at least; median error {100 * statistics.median(errors):.0f} %"
+    )
+
+
 def times(scratch: Path) -> None:
     """Processor time of a header, and of a whole process for a local file."""
     file = max(scratch.glob("*.gguf"), key=lambda path: path.stat().st_size)
@@ -270,6 +321,7 @@ def main() -> int:
         memory(asked.folder, place, asked.peers)
         times(place)
     speed(asked.folder)
+    half_of_mixtures(mixtures(asked.folder))
     return 0
 
 

@@ -18,6 +18,7 @@ from rigup.fit.plan import planned
 from rigup.fit.pools import Pool
 from rigup.fit.request import Request
 from rigup.fit.source import Held
+from rigup.fit.speed import decode
 
 MIB, GIB = 1 << 20, 1 << 30
 RAM = Pool(name="RAM", kind="ram", backend="cpu", total=64 * GIB, free=60 * GIB)
@@ -156,3 +157,38 @@ def test_a_header_of_any_numbers_is_planned_or_told(kind: str, data: st.DataObje
         planned(shape, Request(context=1024), [_card(GIB), RAM])
     except HeaderError as error:
         assert str(error)  # noqa: PT017  (whatever it is, it is told)
+
+
+@pytest.mark.parametrize("kind", ["llama", "experts"])
+@pytest.mark.parametrize("file_type", ["Q4_K_M", "Q8_0"])
+def test_a_model_in_another_type_is_planned_as_if_it_had_been_read_so(kind: str, file_type: str) -> None:
+    whole = model(kind)
+    planned(whole, Request(), [_card(8 * GIB), RAM])
+    tensors = requantised(whole, file_type)
+    again, anew = whole.retyped(tensors), Model(whole.header, tensors)
+    for asked in (Request(), Request(cpu_experts=2), Request(gpu_layers=3)):
+        assert planned(again, asked, [_card(8 * GIB), RAM]).parts == planned(anew, asked, [_card(8 * GIB), RAM]).parts
+
+
+@pytest.mark.parametrize("free", [2, 3, 5])
+def test_the_layers_that_are_put_on_a_card_are_the_most_that_it_holds(free: int) -> None:
+    deep, pools = model("experts", layers=24), [_card(free * GIB), RAM]
+
+    def held(count: int) -> bool:
+        part = planned(deep, Request(gpu_layers=count), pools, quick=True).parts[0]
+        return part.total <= free * GIB
+
+    chosen = best(deep, Request(), pools, quick=True)[0].gpu_layers
+    assert chosen == max(count for count in range(deep.layers + 2) if count == 0 or held(count))
+
+
+def test_layers_of_experts_take_a_time_of_their_own_on_every_back_end() -> None:
+    def likely(kind: str, backend: str) -> float:
+        pool = msgspec.structs.replace(_card(64 * GIB), backend=backend, bandwidth=4e11)
+        asked = Request(gpu_layers=99)
+        return decode(model(kind), asked, planned(model(kind), asked, [pool, RAM]), [pool, RAM])["likely"]
+
+    assert likely("llama", "cuda") == likely("llama", "metal")
+    assert (
+        likely("experts", "cuda") == likely("experts", "rocm") > likely("experts", "metal") > likely("experts", "sycl")
+    )

@@ -22,6 +22,8 @@ class _Decode(msgspec.Struct, frozen=True):
     low: float
     high: float
     most_rate: float = 0.0
+    backend: str = ""
+    layer: float = 0.0
 
 
 class _Prefill(msgspec.Struct, frozen=True):
@@ -63,7 +65,7 @@ def decode(model: Model, request: Request, plan: Plan, pools: Sequence[Pool]) ->
     """Tokens a second that are written, low, likely, high; None where a bandwidth is not known."""
     weights, because = touched(model, plan), [_("weights that a token reads over the memory's bandwidth")]  # fmt: skip
     times = [0.0, 0.0, 0.0]
-    for size, part, pool in zip(weights, plan.parts, pools, strict=True):
+    for place, (size, part, pool) in enumerate(zip(weights, plan.parts, pools, strict=True)):
         if not size and not part.kv:
             continue
         rates = _bandwidth(pool)
@@ -78,12 +80,14 @@ def decode(model: Model, request: Request, plan: Plan, pools: Sequence[Pool]) ->
             zip(rates, (row.low, 1.0, row.high), (1.0, 0.1, 0.0), strict=True)
         ):
             moved = size + int((part.kv + part.recurrent) / max(1, request.parallel) * filled)
-            times[number] += (row.fixed / 2 + moved / (row.share * rate)) / factor
-    fixed = max(_row(model, pool).fixed for pool in pools) / 2
-    if not any(times):
+            layers = row.layer * plan.placement.layers.count(place)
+            times[number] += (row.fixed / 2 + layers + moved / (row.share * rate)) / factor
+    used = [pool for size, part, pool in zip(weights, plan.parts, pools, strict=True) if size or part.kv]
+    if not used:
         return None
+    fixed = max(_row(model, pool).fixed for pool in used) / 2
     if model.number("expert_count"):
-        because.append(_("experts are read in no order, which costs more than the bandwidth tells"))
+        because.append(_("each layer of experts takes its own time, which differs much between devices"))
     low, likely, high = (1 / (time + fixed) for time in times)
     return {"low": round(low, 1), "likely": round(likely, 1), "high": round(high, 1), "because": because}
 
@@ -110,13 +114,15 @@ def decode_on(model: Model, cards: Sequence[Pool], ranks: int, read: tuple[int, 
     ]
     if ranks > 1:
         told.append(_("what ranks say to each other is not counted"))
-    times = ((read[0] * part + read[1] * filled) / (row.share * rate) + row.fixed for filled in (1.0, 0.1, 0.0))
+    alone = row.fixed + row.layer * model.layers
+    times = ((read[0] * part + read[1] * filled) / (row.share * rate) + alone for filled in (1.0, 0.1, 0.0))
     low, likely, high = (factor / time for factor, time in zip((row.low, 1.0, row.high), times, strict=True))
     return {"low": round(low, 1), "likely": round(likely, 1), "high": round(high, 1), "because": told}
 
 
 def _row(model: Model, pool: Pool) -> _Decode:
-    rows = {row.kind: row for row in tables.rows("engine_speed", "decode", _Decode)}
+    every = tables.rows("engine_speed", "decode", _Decode)
+    rows = {row.kind: row for row in every if row.backend in ("", pool.backend)}  # a maker's own row stands behind
     if pool.measured and not model.number("expert_count"):
         return rows["measured"]
     if pool.kind == HOST:
