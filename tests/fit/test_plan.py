@@ -128,8 +128,8 @@ def test_no_context_is_promised_where_the_weights_alone_are_too_much() -> None:
 
 def test_the_finest_quantisation_that_fits_is_named_and_every_change_frees_something() -> None:
     pools = [Pool(name="RAM", kind="ram", backend="cpu", total=2 * GIB, free=2 * GIB)]
-    name = best_quantisation(model("llama"), Request(), pools)
-    assert name == "Q8_0"
+    assert best_quantisation(model("llama"), Request(), pools, "F16") == "Q8_0"
+    assert best_quantisation(model("llama"), Request(), [RAM], "F16") == "F16"
     found = changes(model("llama"), Request(), pools, "F16")
     assert {one["change"] for one in found} >= {"kv", "context", "quantisation", "outputs"}
     assert all(one["frees"] > 0 for one in found)
@@ -192,3 +192,12 @@ def test_layers_of_experts_take_a_time_of_their_own_on_every_back_end() -> None:
     assert (
         likely("experts", "cuda") == likely("experts", "rocm") > likely("experts", "metal") > likely("experts", "sycl")
     )
+
+
+def test_as_few_experts_as_must_be_are_put_into_main_memory() -> None:
+    deep, pools = model("experts", layers=24), [_card(6 * GIB), RAM]
+    (told,) = [one for one in changes(deep, Request(), pools, "F16") if one["change"] == "cpu_experts"]
+    assert told["whole"]
+    assert 0 < told["to"] < deep.layers
+    fewer = Request(gpu_layers=deep.layers + 1, cpu_experts=told["to"] - 1)
+    assert not fits(planned(deep, fewer, pools, quick=True), pools)

@@ -23,7 +23,6 @@ LISTED = ("accelerators", "displays", "npus", "drivers")
 # Keys whose values are of no form of their own: a fact's fields are its kind's, a check's values are that check's.
 FREE = {
     "Fit": {"request"}, "FitTrain": {"request"},
-    "Answers": {"changes"},
     "Machine": {*LISTS.values()}, "SeenDevice": {"partitions"}, "Difference": {"before", "after"}, "Hosts": {"hosts"},
     "Check": {"measured", "expected"}, "CheckedDevice": {"properties"}, "Framework": {"build"}, "Bench": {"machine"},
     "BenchList": {"runs"}, "EnvironmentShown": {"made_for"}, "Locked": {"made_for"}, "Hit": {"row"},

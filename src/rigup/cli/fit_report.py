@@ -163,7 +163,10 @@ def changes_told(changes: list[Answer], head: str = "") -> list[str]:
     wide = max(map(columns, options)), max(map(columns, freed))
     for option, amount, one in zip(options, freed, changes, strict=True):
         mark = style("✓", fg="green") if one.get("whole", one["fits"]) else " "
-        lines += wrapped(one["costs"], f"  {mark} {padded(option, wide[0])}  {padded(amount, wide[1])}  ", " " * 6)
+        said, speed = one["costs"], one.get("decode")
+        if speed and one["fits"]:
+            said = _("about {rate} tokens a second; {cost}").format(rate=round(speed["likely"]), cost=said)
+        lines += wrapped(said, f"  {mark} {padded(option, wide[0])}  {padded(amount, wide[1])}  ", " " * 6)
     return lines
 
 

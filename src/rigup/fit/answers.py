@@ -11,6 +11,7 @@ from rigup.fit.plan import Part, Plan, planned
 from rigup.fit.pools import HOST, Pool
 from rigup.fit.quants import FileType, file_types
 from rigup.fit.request import Request
+from rigup.fit.speed import decode
 from rigup.knowledge import gtt
 from rigup.language import _
 
@@ -94,15 +95,25 @@ def longest_context(model: Model, request: Request, pools: Sequence[Pool]) -> in
     return min(trained, _most(roomy, 1, -(-min(trained, _MOST_CONTEXT) // _CELL)) * _CELL)
 
 
-def best_quantisation(model: Model, request: Request, pools: Sequence[Pool]) -> str | None:
-    """The finest type with which all of the model fits on the devices, else in all memory together; None: no type does."""
-    offered = [one for one in file_types() if one.name in _OFFERED]
+def best_quantisation(model: Model, request: Request, pools: Sequence[Pool], now: str) -> str | None:
+    """The finest type with which all of the model fits on the devices, else in all memory together; None: no type does.
+
+    `now` is the type in which it is: one that is finer than all that are offered stays, where it fits.
+    """
+    offered = [(one.name, _as(model, one)) for one in file_types() if one.name in _OFFERED]
+    if _bits(model) > max(_bits(other) for _name, other in offered):
+        offered.insert(0, (now, model))
     for count in (model.layers + 1, None) if len(pools) > 1 else (None,):
         asked = msgspec.structs.replace(request, gpu_layers=count)
-        for one in offered:
-            if fits(best(_as(model, one), asked, pools, quick=True)[1], pools):
-                return one.name
+        for name, other in offered:
+            if fits(best(other, asked, pools, quick=True)[1], pools):
+                return name
     return None
+
+
+def _bits(model: Model) -> float:
+    """Of a weight, in the mean."""
+    return 8 * sum(one.bytes for one in model.tensors) / max(1, model.parameters)
 
 
 def _as(model: Model, kind: FileType) -> Model:
@@ -112,7 +123,7 @@ def _as(model: Model, kind: FileType) -> Model:
 def changes(model: Model, request: Request, pools: Sequence[Pool], now: str) -> list[dict[str, Any]]:
     """What would make it fit, each by itself, with what it frees and costs; of the types the first two that do."""
     before = best(model, request, pools, quick=True)[1].sum.total
-    found = [_changed(one, before, pools) for one in _settings(model, request)]
+    found = [_changed(one, before, pools) for one in _settings(model, request, pools)]
     found = [one for one in found if one["frees"] > 0 or one["whole"]]
     found += _raised(model, request, pools)
     enough = 0
@@ -126,12 +137,12 @@ def changes(model: Model, request: Request, pools: Sequence[Pool], now: str) -> 
 
 def _changed(change: "Change", before: int, pools: Sequence[Pool]) -> dict[str, Any]:
     name, value, request, model, cost = change
-    plan = best(model, request, pools, quick=True)[1]
+    request, plan = best(model, request, pools, quick=True)
     roomy = fits(plan, pools)
     return {
         "change": name, "to": value, "frees": before - plan.sum.total, "fits": roomy,
         "whole": roomy and (len(pools) == 1 or plan.placement.whole), "gpu_layers": plan.placement.on_devices,
-        "costs": cost,
+        "decode": decode(model, request, plan, pools), "costs": cost,
     }  # fmt: skip
 
 
@@ -145,12 +156,13 @@ def _raised(model: Model, request: Request, pools: Sequence[Pool]) -> list[dict[
     gained = sum((one.free or 0) - (two.free or 0) for one, two in zip(wider, pools, strict=True))
     if gained <= 0:
         return []
-    plan = best(model, request, wider, quick=True)[1]
+    request, plan = best(model, request, wider, quick=True)
     roomy = fits(plan, wider)
     steps = [{"kind": "set-module-option", "params": {"module": module, "name": name, "value": value}} for module, name, value in gtt.options(limit // gtt.PAGE, "")]  # fmt: skip
     return [{
         "change": "gtt", "to": limit, "frees": gained, "fits": roomy, "whole": roomy and plan.placement.whole,
-        "gpu_layers": plan.placement.on_devices, "costs": _("a start anew; the system has less while the GPU has more"), "steps": steps,
+        "gpu_layers": plan.placement.on_devices, "decode": decode(model, request, plan, wider),
+        "costs": _("a start anew; the system has less while the GPU has more"), "steps": steps,
     }]  # fmt: skip
 
 
@@ -165,7 +177,7 @@ def _wider(pool: Pool, host: Pool, limit: int) -> Pool:
 Change = tuple[str, str | int, Request, Model, str]
 
 
-def _settings(model: Model, request: Request) -> Iterator[Change]:
+def _settings(model: Model, request: Request, pools: Sequence[Pool]) -> Iterator[Change]:
     for kind in _CACHE_TYPES:
         if request.kv_type_k == "f16" and any(layer.key_row for layer in model.kept):
             asked = msgspec.structs.replace(request, kv_type_k=kind, kv_type_v=kind, flash_attn=True)
@@ -181,18 +193,40 @@ def _settings(model: Model, request: Request) -> Iterator[Change]:
     if not request.outputs or request.outputs > request.parallel:
         asked = msgspec.structs.replace(request, outputs=request.parallel)
         yield "outputs", request.parallel, asked, model, _("results of the last token alone, as a server asks for them")
-    if model.number("expert_count") and not request.cpu_experts:
-        asked = msgspec.structs.replace(request, cpu_experts=model.layers)
-        yield "cpu_experts", model.layers, asked, model, _("experts are computed by the processor: slower")
+    if model.number("expert_count") and not request.cpu_experts and len(pools) > 1:
+        asked = _experts_aside(model, request, pools)
+        yield (
+            "cpu_experts",
+            asked.cpu_experts,
+            asked,
+            model,
+            _("the experts of so many layers are computed by the processor"),
+        )
+
+
+def _experts_aside(model: Model, request: Request, pools: Sequence[Pool]) -> Request:
+    """All layers on devices, with the experts of as few as must be in main memory; of all where nothing less does."""
+    whole = msgspec.structs.replace(request, gpu_layers=model.layers + 1)
+
+    def asked(count: int) -> Request:
+        return msgspec.structs.replace(whole, cpu_experts=model.layers - count)
+
+    left = _most(lambda count: fits(planned(model, asked(count), pools, quick=True), pools), 0, model.layers)
+    return asked(left)
 
 
 def _types(model: Model, request: Request, now: str) -> Iterator[Change]:
     """The next smaller types, and what somebody measured that they lose."""
-    bits = 8 * sum(one.bytes for one in model.tensors) / max(1, model.parameters)
-    smaller = [one for one in file_types() if one.name in _OFFERED and one.bits < bits - 0.2 and one.name != now]
+    smaller = [
+        one for one in file_types() if one.name in _OFFERED and one.bits < _bits(model) - 0.2 and one.name != now
+    ]
     for one in smaller:
         told = _("{points} points of perplexity above the unquantised model, measured with Llama 3 8B")
-        lost = told.format(points=one.perplexity) if one.perplexity is not None else _("what it loses was not measured")
+        lost = (
+            told.format(points=round(one.perplexity, 2))
+            if one.perplexity is not None
+            else _("what it loses was not measured")
+        )
         yield "quantisation", one.name, request, _as(model, one), lost
 
 

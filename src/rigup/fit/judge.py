@@ -224,7 +224,7 @@ def _answers(model: Model, request: Request, pools: Sequence[Pool], plan: Plan) 
     free = msgspec.structs.replace(request, gpu_layers=None) if not plan.placement.whole else request
     tight = not fits(plan, pools) or (len(pools) > 1 and not plan.placement.whole)
     return {
-        "best_quantisation": best_quantisation(model, request, pools),
+        "best_quantisation": best_quantisation(model, request, pools, quantisation(model)),
         "longest_context": longest_context(model, request, pools),
         "gpu_layers": plan.placement.on_devices, "layers": model.layers + 1,
         "changes": changes(model, free, pools, quantisation(model)) if tight else [],

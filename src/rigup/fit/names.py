@@ -43,11 +43,12 @@ def named(text: str, usual: str = USUAL) -> Named:
     if found is None:
         raise FitError(_unknown(text, words))
     shape, sure = found
-    notes = [] if kind else [_("No type was named: {type} was taken.").format(type=usual)]
+    taken = kind or shape.published or usual
+    notes = [] if kind else [_("No type was named: {type} was taken.").format(type=taken)]
     if not sure:
         notes.append(_("It was taken to be {name}.").format(name=shape.name))
     notes.append(_("There is no file: the figures are those of the well-known shape {name}.").format(name=shape.name))
-    return Named(shape, kind or usual, tuple(notes))
+    return Named(shape, taken, tuple(notes))
 
 
 def file_type(text: str) -> tuple[str, str]:

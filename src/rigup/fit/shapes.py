@@ -42,6 +42,8 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     length: int
     context: int
     usual: bool = False
+    published: str = ""
+    """The type in which its maker publishes it, where that is a quantised one."""
     tied: bool = False
     factors: bool = False
     window: int = 0

@@ -106,6 +106,33 @@ class Pool(Parts, frozen=True, kw_only=True):
     fits: bool | None
 
 
+class Change(Struct, frozen=True, kw_only=True):
+    """What one change by itself would do.
+
+    Attributes:
+        change: which setting, "quantisation", or "gtt" for what an integrated GPU may map.
+        to: its value; of gtt, bytes.
+        frees: bytes.
+        fits: whether it fits then.
+        whole: whether all of it is then on devices.
+        gpu_layers: layers that are then on devices.
+        decode: how fast it then writes; None where nobody knows.
+        costs: in a sentence.
+        steps: of a plan, that bring it about.
+
+    """
+
+    change: str
+    to: str | int
+    frees: int
+    fits: bool
+    whole: bool
+    gpu_layers: int
+    decode: Range | UnsetType | None = UNSET
+    costs: str
+    steps: list[dict[str, str | dict[str, str]]] | UnsetType = UNSET
+
+
 class Answers(Struct, frozen=True, kw_only=True):
     """What would fit; left out where the closed forms were asked for.
 
@@ -125,7 +152,7 @@ class Answers(Struct, frozen=True, kw_only=True):
     longest_context: int | UnsetType | None = UNSET
     gpu_layers: int | UnsetType | None = UNSET
     layers: int | UnsetType | None = UNSET
-    changes: list[dict[str, Any]] | UnsetType = UNSET
+    changes: list[Change] | UnsetType = UNSET
     sequences: int | UnsetType = UNSET
     cache_tokens: int | UnsetType = UNSET
     cache_blocks: int | UnsetType = UNSET
