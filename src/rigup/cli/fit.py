@@ -87,7 +87,7 @@ def command(
     if as_json:
         click.echo(data_text(told))
     else:
-        from rigup.cli.fit_report import report
+        from rigup.cli.fit_more import report
         from rigup.machine.outward import outward
 
         click.echo(report(outward(told), _wants_color()), color=_wants_color())

@@ -5,7 +5,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from rigup.cli.fit_report import report, size
+from rigup.cli.fit_more import report
+from rigup.cli.fit_report import size
 from rigup.fit.errors import FitError
 from rigup.language import N_, _
 

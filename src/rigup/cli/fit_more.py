@@ -1,10 +1,10 @@
-"""What `rigup fit` says of training and of models that make pictures."""
+"""What `rigup fit` says of whatever was asked: training, models that make pictures, and engines."""
 
 from typing import Any
 
 import click
 
-from rigup.cli.fit_report import changes_told, size
+from rigup.cli.fit_report import changes_told, size, text
 from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import N_, _
@@ -19,6 +19,12 @@ _WAYS = {
     "pieces": N_("one layer after another, which is slow"),
 }  # fmt: skip
 _PARTS = {"denoiser": N_("what draws (U-Net or transformer)"), "vae": N_("what makes pixels (VAE)"), "text encoders": N_("what reads the text")}  # fmt: skip
+
+
+def report(told: Answer, color: bool = False) -> str:
+    """The report of whatever was asked: of pictures, of training, of an engine."""
+    forms = {"rigup.fit-train/1": train_text, "rigup.fit-images/1": images_text}
+    return forms.get(told["schema"], text)(told, color)
 
 
 def train_text(told: Answer, color: bool = False) -> str:

@@ -29,14 +29,6 @@ def text(told: Answer, color: bool = False) -> str:
     return said if color else click.unstyle(said)
 
 
-def report(told: Answer, color: bool = False) -> str:
-    """The report of whatever was asked: of pictures, of training, of an engine."""
-    from rigup.cli.fit_more import images_text, train_text
-
-    forms = {"rigup.fit-train/1": train_text, "rigup.fit-images/1": images_text}
-    return forms.get(told["schema"], text)(told, color)
-
-
 def list_text(models: list[Answer], color: bool = False) -> str:
     """The models that a machine holds, one a line."""
     if not models:
