@@ -1,6 +1,9 @@
 """Models that make pictures, by the headers of their files; and the bars of every answer as a page and a picture."""
 
+import functools
+import http.server
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -135,3 +138,58 @@ def test_a_name_of_markup_stays_text_on_the_page(tmp_path: Path) -> None:
     file, page = write(tmp_path / "<b onload=x>.safetensors", OLD), tmp_path / "bars.html"
     _run(str(file), "--on", "RTX 3090, ram 64GB", "--html", str(page))
     assert "<b onload" not in page.read_text(encoding="utf-8")
+
+
+PIPELINE = {
+    "unet/diffusion_pytorch_model.safetensors": {"down_blocks.0.x": 800},
+    "unet/diffusion_pytorch_model.fp16.safetensors": {"down_blocks.0.x": 800},
+    "vae/model.fp16.safetensors": {"decoder.x": 80},
+    "text_encoder/model.safetensors": {"text_model.x": 120},
+    "safety_checker/model.safetensors": {"vision.x": 9999},
+}
+
+
+def pipeline(folder: Path) -> Path:
+    for name, tensors in PIPELINE.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write(folder / name, tensors)
+    (folder / "model_index.json").write_text('{"_class_name": "StableDiffusionXLPipeline"}')
+    return folder
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A hub on loopback that has one repository, and answers without ranges."""
+    home = tmp_path / "hub"
+    made = pipeline(home / "own" / "pictures" / "resolve" / "main")
+    listed = [{"path": path.relative_to(made).as_posix(), "size": 1} for path in made.rglob("*") if path.is_file()]
+    tree = home / "api" / "models" / "own" / "pictures" / "tree" / "main"
+    tree.parent.mkdir(parents=True)
+    tree.write_text(json.dumps(listed))
+    handler = functools.partial(_Quiet, directory=str(home))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        yield tree
+        server.shutdown()
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_what: object) -> None:
+        return
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_repository_of_diffusers_is_told_as_the_folder_that_it_would_become(tmp_path: Path) -> None:
+    there, here = (
+        json.loads(_run(word, "--on", "RTX 3090, ram 64GB", "--json").output)
+        for word in ("own/pictures", str(pipeline(tmp_path / "here")))
+    )
+    assert {one["name"]: one["bytes"] for one in here["parts"]} == {"denoiser": 1600, "vae": 160, "text encoders": 240}
+    assert (there["parts"], there["model"]["family"]) == (here["parts"], "Stable Diffusion XL")
+
+
+def test_a_repository_without_weights_of_a_known_form_is_told(hub: Path) -> None:
+    hub.write_text(json.dumps([{"path": "model_index.json", "size": 1}, {"path": "unet/model.bin", "size": 9}]))
+    assert "has neither GGUF files nor safetensors" in str(_run("own/pictures", "--on", "cpu").exception)

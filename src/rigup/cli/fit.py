@@ -97,14 +97,15 @@ def command(
 def _answer(model: str, where: str | None, wish: dict[str, Any], said: dict[str, bool]) -> dict[str, Any]:
     """What is asked: of pictures, of training, of an engine. Raises FitError where it cannot be told."""
     from rigup.cli.fit_asked import asked_of, pictures_of
+    from rigup.fit.judge import Asked
 
-    if found := pictures_of(model):
+    plain = wish["train"] or wish["engine"] == "vllm"
+    asked = pictures_of(model) or asked_of(model, wish["quant"], "BF16" if plain else "Q4_K_M")
+    if not isinstance(asked, Asked):
         from rigup.fit.images import judged_images
         from rigup.fit.where import pools_on
 
-        return judged_images(found.name, found.family, found.parts, pools_on(where), wish["side"])
-    plain = wish["train"] or wish["engine"] == "vllm"
-    asked = asked_of(model, wish["quant"], "BF16" if plain else "Q4_K_M")
+        return judged_images(asked.name, asked.family, asked.parts, pools_on(where), wish["side"])
     if wish["train"]:
         return _trained(asked, where, wish)
     if wish["engine"] == "vllm":

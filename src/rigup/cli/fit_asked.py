@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 _HUB, _OLLAMA = "https://huggingface.co", "https://registry.ollama.ai"
 
 
-def asked_of(word: str, kind: str, usual: str) -> "Asked":
+def asked_of(word: str, kind: str, usual: str) -> "Asked | Pictured":
     """The model that is meant, as a type of file; of a name that tells none as the usual one. Raises FitError where there is none."""
-    from rigup.fit.judge import requantised_as
+    from rigup.fit.judge import Asked, requantised_as
     from rigup.fit.quants import file_types
 
     known = {one.name.lower(): one.name for one in file_types()}
@@ -27,10 +27,10 @@ def asked_of(word: str, kind: str, usual: str) -> "Asked":
         told = _("{type} is no type of file. There are: {types}.")
         raise click.UsageError(told.format(type=kind[:40], types=", ".join(known.values())))
     found = _meant(word, usual)
-    return requantised_as(found, known[kind.lower()]) if kind else found
+    return requantised_as(found, known[kind.lower()]) if kind and isinstance(found, Asked) else found
 
 
-def _meant(word: str, usual: str) -> "Asked":
+def _meant(word: str, usual: str) -> "Asked | Pictured":
     """A file, a folder, something elsewhere, or a well-known name; that last also where there is no network."""
     from rigup.fit.judge import of_file, of_folder, of_name
 
@@ -58,7 +58,7 @@ def _meant(word: str, usual: str) -> "Asked":
     return found or of_name(word, usual)
 
 
-def _elsewhere(word: str) -> "Asked | None":
+def _elsewhere(word: str) -> "Asked | Pictured | None":
     """A model behind an address, in a repository of the hub, or of ollama's registry; None for another word."""
     from rigup.fit.hub import is_address, names_repository, names_tag, of_address, of_repository, of_tag
     from rigup.fit.judge import of_found
@@ -72,6 +72,10 @@ def _elsewhere(word: str) -> "Asked | None":
         found = of_tag(word, os.environ.get("RIGUP_OLLAMA_REGISTRY", _OLLAMA).rstrip("/"), web)
     else:
         return None
+    if found.pipeline:
+        from rigup.fit.pictures import pictured_elsewhere
+
+        return pictured_elsewhere(word, found.pipeline, found.parts, web)
     asked = of_found(found, web, word)
     asked.remote = not is_address(word)
     return asked

@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from rigup.fit.errors import FitError
+from rigup.fit.images import part_of_folder
 from rigup.fit.remote import Web
+from rigup.fit.safetensors import plain_files
 from rigup.language import _
 
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
@@ -28,6 +30,8 @@ class Found(NamedTuple):
         projector: bytes of what turns pictures into tokens.
         config: address of the repository's config.json.
         weights: bytes of its safetensors.
+        pipeline: address of the model_index.json of one that makes pictures, as diffusers has it.
+        parts: folder and address of each file that is loaded of it.
 
     """
 
@@ -36,6 +40,8 @@ class Found(NamedTuple):
     projector: int = 0
     config: str = ""
     weights: int = 0
+    pipeline: str = ""
+    parts: tuple[tuple[str, str], ...] = ()
 
 
 def is_address(word: str) -> bool:
@@ -123,7 +129,22 @@ def _of_tensors(repo: str, files: dict[str, int], base: str) -> Found:
     weights = sum(size for name, size in files.items() if name.endswith(".safetensors") and "/" not in name)
     if "config.json" in files and weights:
         return Found((), (), 0, f"{base}config.json", weights)
+    if parts := _of_pipeline(files):
+        told = tuple((name.partition("/")[0], base + quote(name)) for name in parts)
+        return Found(pipeline=f"{base}model_index.json", parts=told)
     raise FitError(_("{repo} has neither GGUF files nor safetensors with a config.json.").format(repo=repo))
+
+
+def _of_pipeline(files: dict[str, int]) -> list[str]:
+    """The files that diffusers loads of a repository; none where it has no pipeline."""
+    if "model_index.json" not in files:
+        return []
+    by_folder: dict[str, list[str]] = {}
+    for name in sorted(files):
+        folder, _slash, last = name.partition("/")
+        if part_of_folder(folder) and "/" not in last and last.endswith(".safetensors"):
+            by_folder.setdefault(folder, []).append(last)
+    return [f"{folder}/{name}" for folder, names in by_folder.items() for name in plain_files(names)]
 
 
 def of_tag(word: str, registry: str, web: Web) -> Found:

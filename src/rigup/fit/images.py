@@ -16,7 +16,9 @@ from rigup.language import _
 
 SCHEMA = "rigup.fit-images/1"
 _HALF = 2
-_MOST_CONFIG = 1 << 20
+MOST_INDEX = 1 << 20
+"""Bytes of an index that are read."""
+
 _STEP = 8  # pixels of a side that are one place of the latent picture
 
 
@@ -72,6 +74,26 @@ def parts_of(tensors: Sequence[Weight]) -> dict[str, list[Weight]]:
     return found
 
 
+def class_of(index: bytes, name: str) -> str:
+    """The class of a pipeline, as its model_index.json tells it. Raises FitError where it is none."""
+    try:
+        told = msgspec.json.decode(index[:MOST_INDEX], type=dict[str, Any])
+    except (ValueError, RecursionError) as error:
+        raise FitError(_("{path} is no index of a pipeline.").format(path=name)) from error
+    return str(told.get("_class_name", ""))[:100]
+
+
+def part_of_folder(name: str) -> str:
+    """What the weights of a pipeline's folder are for; "" for a folder that holds none of them."""
+    return _FOLDERS.get(re.sub(r"_\d\Z", "", name), "")
+
+
+def family_of_class(kind: str, parts: Mapping[str, Sequence[Weight]]) -> Family | None:
+    """The kind of a pipeline, by its class, else by its tensors."""
+    named = next((one for one in families() if kind in one.folder_class), None)
+    return named or family_of([one for part in parts.values() for one in part])
+
+
 def of_pipeline(folder: Path) -> tuple[str, dict[str, list[Weight]]]:
     """The class of a folder of diffusers, and its tensors by part.
 
@@ -79,20 +101,15 @@ def of_pipeline(folder: Path) -> tuple[str, dict[str, list[Weight]]]:
         FitError: it has none.
 
     """
-    with (folder / "model_index.json").open("rb") as file:
-        text = file.read(_MOST_CONFIG)
-    try:
-        told = msgspec.json.decode(text, type=dict[str, Any])
-    except (ValueError, RecursionError) as error:
-        raise FitError(_("{path} is no index of a pipeline.").format(path=folder / "model_index.json")) from error
+    index = folder / "model_index.json"
+    with index.open("rb") as file:
+        kind = class_of(file.read(MOST_INDEX), str(index))
     found: dict[str, list[Weight]] = {}
-    for name in sorted(told):
-        plain = re.sub(r"_\d\Z", "", name)
-        if plain in _FOLDERS and (folder / name).is_dir():
-            found.setdefault(_FOLDERS[plain], []).extend(weights_of_folder(folder / name))
+    for inner in sorted(one for one in folder.iterdir() if one.is_dir() and part_of_folder(one.name)):
+        found.setdefault(part_of_folder(inner.name), []).extend(weights_of_folder(inner))
     if not any(found.values()):
         raise FitError(_("{path} has no safetensors in the folders of its parts.").format(path=folder))
-    return str(told.get("_class_name", ""))[:100], found
+    return kind, found
 
 
 def judged_images(

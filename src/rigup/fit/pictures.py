@@ -6,13 +6,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rigup.fit.errors import FitError
-from rigup.fit.images import Family, family_of, of_pipeline, parts_of
+from rigup.fit.images import (
+    MOST_INDEX,
+    Family,
+    class_of,
+    family_of,
+    family_of_class,
+    of_pipeline,
+    part_of_folder,
+    parts_of,
+)
 from rigup.fit.remote import Remote, Web
 from rigup.fit.safetensors import Weight, read_weights
 from rigup.fit.source import Local
 from rigup.language import _
 
 _END = ".safetensors"
+_MOST_FILES = 200  # of a pipeline
 
 
 class Pictured(NamedTuple):
@@ -32,8 +42,8 @@ def pictured(word: str, web: Web | None = None) -> Pictured | None:
     """
     path = Path(word)
     if path.is_dir() and (path / "model_index.json").is_file():
-        _kind, parts = of_pipeline(path)
-        return Pictured(path.resolve().name, family_of([one for part in parts.values() for one in part]), parts)
+        kind, parts = of_pipeline(path)
+        return Pictured(path.resolve().name, family_of_class(kind, parts), parts)
     if web is not None and re.match(r"https?://", word, re.IGNORECASE) and word.partition("?")[0].endswith(_END):
         source = Remote(word, web)
         try:
@@ -43,6 +53,34 @@ def pictured(word: str, web: Web | None = None) -> Pictured | None:
     if path.is_file() and path.name.endswith(_END):
         return _single(path.name, read_weights(Local(path)).tensors, path)
     return None
+
+
+def pictured_elsewhere(name: str, index: str, files: Sequence[tuple[str, str]], web: Web) -> Pictured:
+    """A pipeline of diffusers that lies elsewhere: of its parts' files the headers alone come.
+
+    Args:
+        name: the repository.
+        index: address of its model_index.json.
+        files: folder and address of each file of its parts.
+        web: who asks.
+
+    Raises:
+        FitError: something of it does not come, or is broken.
+
+    """
+    answer, _url = web.get(index)
+    try:
+        kind = class_of(answer.read(MOST_INDEX), index)
+    finally:
+        answer.close()
+    parts: dict[str, list[Weight]] = {}
+    for folder, url in files[:_MOST_FILES]:
+        source = Remote(url, web)
+        try:
+            parts.setdefault(part_of_folder(folder), []).extend(read_weights(source).tensors)
+        finally:
+            source.close()
+    return Pictured(name, family_of_class(kind, parts), parts)
 
 
 def _single(name: str, tensors: tuple[Weight, ...], path: Path | None = None) -> Pictured | None:

@@ -18,6 +18,7 @@ _MOST_SIZE = 1 << 50
 _MOST_DIMENSIONS = 16
 _MOST_SHARDS = 1000
 _SHARD = re.compile(r"[^/\\\0]{1,200}\.safetensors")
+_VARIANT = re.compile(r"\.(?:fp16|bf16|fp32|fp8|non_ema|ema)(?=[.-])")
 _BITS = {
     "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "I16": 16, "U16": 16, "F16": 16, "BF16": 16,
     "I32": 32, "U32": 32, "F32": 32, "C64": 64, "F64": 64, "I64": 64, "U64": 64, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6,
@@ -125,6 +126,15 @@ def shards_of(text: bytes, name: str) -> tuple[str, ...]:
     return tuple(files)
 
 
+def plain_files(names: Iterable[str]) -> list[str]:
+    """Of files that hold the same weights in several forms (`model.fp16.safetensors`) those that are loaded where nobody names one."""
+    by_form: dict[str, list[str]] = {}
+    for name in sorted(names):
+        form = _VARIANT.search(name)
+        by_form.setdefault(form[0] if form else "", []).append(name)
+    return by_form.get("") or next(iter(by_form.values()), [])
+
+
 def weights_of_folder(folder: Path) -> tuple[Weight, ...]:
     """The tensors of a folder's safetensors: those that its index names, else all.
 
@@ -132,12 +142,12 @@ def weights_of_folder(folder: Path) -> tuple[Weight, ...]:
         HeaderError: one of them cannot be read, or is not there.
 
     """
-    index = next((one for one in sorted(folder.glob("*.safetensors.index.json"))), None)
-    if index is not None:
-        with index.open("rb") as file:
-            names: Iterable[str] = shards_of(file.read(MOST_BYTES), index.name)
+    indices = plain_files(one.name for one in folder.glob("*.safetensors.index.json"))
+    if indices:
+        with (folder / indices[0]).open("rb") as file:
+            names: Iterable[str] = shards_of(file.read(MOST_BYTES), indices[0])
     else:
-        names = sorted(one.name for one in folder.glob("*.safetensors"))
+        names = plain_files(one.name for one in folder.glob("*.safetensors"))
     return tuple(weight for name in names for weight in read_weights(Local(folder / name)).tensors)
 
 
