@@ -15,7 +15,7 @@ ALIASES = {
     "cat": ("concat", "concatenate"), "vstack": ("row_stack",), "lgamma": ("gammaln",), "digamma": ("psi",), "sigmoid": ("expit",),
     "igamma": ("gammainc",), "igammac": ("gammaincc",), "mvlgamma": ("multigammaln",), "trapezoid": ("trapz",), "inverse": ("inv",),
 }  # fmt: skip
-_WITHOUT_SLOPE = ("acosh", "asinh", "atanh")  # in place
+WITHOUT_SLOPE = ("acosh", "asinh", "atanh")  # in place
 _SPACES = (torch, getattr(torch, "special", None))
 
 
@@ -27,7 +27,7 @@ def forms(name: str, *more: Any, out: bool = False, **named: Any) -> tuple[Calla
         calls += [_with(one, more, named) for one in found if one is not None]
         inside = getattr(torch.Tensor, each + "_", None)
         calls += (
-            [_inside(inside, found[0] if name in _WITHOUT_SLOPE else None, more, named)] if inside is not None else []
+            [_inside(inside, found[0] if name in WITHOUT_SLOPE else None, more, named)] if inside is not None else []
         )
     plain = getattr(torch, name, None) or getattr(_SPACES[1], name)
     return (*calls, *([_into(plain, more, named)] if out else []))

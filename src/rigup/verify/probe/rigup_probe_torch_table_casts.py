@@ -30,7 +30,6 @@ def casts() -> Iterator[Case]:
             each(lambda x: x * 1.0),
             told,
             result=target,
-            twice=False,
         )
     whole = given(3, 5, low=-6, high=6, step=0.25)
     for target in ("int64", "int32", "int16", "int8"):

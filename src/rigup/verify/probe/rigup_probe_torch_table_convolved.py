@@ -50,7 +50,6 @@ def convolutions() -> Iterator[Case]:
                 told,
                 factor=6.0,
                 few=True,
-                twice=False,
             )
             back = (real(*shape, **low), real(channels, 4 // groups, *window, seed=2, **low), real(4, seed=3, **low))
             more = {**args, "output_padding": 1} if "stride" in args else args
@@ -68,7 +67,6 @@ def convolutions() -> Iterator[Case]:
                 back,
                 factor=6.0,
                 few=True,
-                twice=False,
             )
         told = (real(*shape, **low), real(6, channels, *window, seed=2, **low))
         yield Case(
@@ -81,7 +79,6 @@ def convolutions() -> Iterator[Case]:
             told,
             factor=6.0,
             few=True,
-            twice=False,
         )
         for mode in ("reflect", "replicate", "circular"):
             pairs = (1,) * (2 * rank)
@@ -133,6 +130,7 @@ def embeddings() -> Iterator[Case]:
         ),
         padded,
         (at, table),
+        twice=False,
         spreads=False,
     )
 
@@ -221,7 +219,6 @@ def embeddings() -> Iterator[Case]:
             factor=4.0,
             few=True,
             spreads=False,
-            twice=False,
         )
         square = lambda a, t, f=function: made((2, 4), lambda i: f([t[int(a[i[0], k]), i[1]] for k in range(3)]))
         yield Case(
@@ -232,7 +229,6 @@ def embeddings() -> Iterator[Case]:
             factor=4.0,
             few=True,
             spreads=False,
-            twice=False,
         )
     shares = real(5, seed=4)
     weighted = lambda a, t, _o, w: made(
@@ -247,7 +243,6 @@ def embeddings() -> Iterator[Case]:
         factor=4.0,
         few=True,
         spreads=False,
-        twice=False,
     )
     without = lambda _a, t, _o: made((2, 4), lambda i: tape.total([t[r, i[1]] for r in parts[i[0]] if r != 2]))
     yield Case(
@@ -258,7 +253,6 @@ def embeddings() -> Iterator[Case]:
         factor=4.0,
         few=True,
         spreads=False,
-        twice=False,
     )
 
 

@@ -14,7 +14,7 @@ from rigup_probe_torch_cases import FLOATS, Case, Input, given, literal, real
 from torch import nn
 from torch.nn import functional
 
-_SHAPE = (2, 6, 3, 7)  # prime to the length of vectors where it is put in a row
+_SHAPE = (2, 5, 3, 3)  # prime to the length of vectors where it is put in a row
 _INF, _NAN = math.inf, math.nan
 
 # name, reference, least, most, other ways to call it than torch's and Tensor's own

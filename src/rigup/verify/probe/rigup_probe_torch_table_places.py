@@ -175,7 +175,6 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                     factor=6.0,
                     few=True,
                     spreads=False,
-                    twice=False,
                 )
         once = (
             literal([1, 0, 2, 2, 1, 0], (2, 3), "int64") if dim == 0 else literal([1, 0, 2, 2, 3, 1], (2, 3), "int64")
@@ -230,7 +229,6 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                 few=True,
                 optional=True,
                 spreads=False,
-                twice=False,
             )
     if hasattr(torch, "segment_reduce"):
         told, sizes = real(6, 2), literal([2, 1, 3], kind="int64")
@@ -255,7 +253,6 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                 few=True,
                 optional=True,
                 spreads=False,
-                twice=False,
             )
 
 

@@ -212,7 +212,6 @@ def pools() -> Iterator[Case]:
             (plain,),
             few=True,
             spreads=False,
-            twice=False,
         )
 
 

@@ -202,7 +202,6 @@ def _sampled() -> Iterator[Case]:
                     factor=40.0,
                     few=True,
                     spreads=False,
-                    twice=False,
                 )
     for corners in (False, True):
         place = lambda k, n, c=corners: (2 * k + 1) / n - 1 if not c else 2 * k / (n - 1) - 1

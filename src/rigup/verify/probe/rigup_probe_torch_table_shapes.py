@@ -113,9 +113,7 @@ def _cut() -> Iterator[Case]:
         ("unbind of columns", (lambda x: torch.unbind(x, 1), lambda x: x.unbind(dim=1)), tuple(_from((4,), lambda i, c=c: (i[0], c)) for c in range(6))),
     )  # fmt: skip
     for name, calls, references in rows:
-        yield Case(
-            name + " (all parts)", calls, lambda x, several=references: tuple(one(x) for one in several), x, twice=False
-        )
+        yield Case(name + " (all parts)", calls, lambda x, several=references: tuple(one(x) for one in several), x)
 
 
 def _parts() -> Iterator[Case]:
@@ -247,7 +245,6 @@ def _parts() -> Iterator[Case]:
         ),
         (x,),
         spreads=False,
-        twice=False,
     )
 
 
@@ -329,7 +326,7 @@ def joins() -> Iterator[Case]:
     for indexing in ("ij", "xy"):
         shape = (3, 2) if indexing == "ij" else (2, 3)
         yield Case("meshgrid (" + indexing + ")", (lambda x, y, n=indexing: torch.meshgrid(x, y, indexing=n), lambda x, y, n=indexing: torch.meshgrid([x, y], indexing=n)),
-                   lambda x, y, s=shape, n=indexing: (made(s, lambda i: x.flat[i[0] if n == "ij" else i[1]]), made(s, lambda i: y.flat[i[1] if n == "ij" else i[0]])), three, twice=False)  # fmt: skip
+                   lambda x, y, s=shape, n=indexing: (made(s, lambda i: x.flat[i[0] if n == "ij" else i[1]]), made(s, lambda i: y.flat[i[1] if n == "ij" else i[0]])), three)  # fmt: skip
     yield Case(
         "kron",
         (torch.kron, lambda x, y: x.kron(y)),

@@ -118,7 +118,6 @@ def layers() -> Iterator[Case]:
             factor=10.0,
             few=bool(said),
             spreads=False,
-            twice=False,
             dtypes=_TWO if said else ("float64", "float32", "float16", "bfloat16"),
         )
     module = nn.TransformerEncoder(
@@ -136,7 +135,6 @@ def layers() -> Iterator[Case]:
         _TWO,
         factor=20.0,
         spreads=False,
-        twice=False,
     )
     masked = lambda x, *w, n=names: _normal(
         encoded(encoded(x, _told(n, w), "layers.0.", mask=causal), _told(n, w), "layers.1.", mask=causal),
@@ -152,7 +150,6 @@ def layers() -> Iterator[Case]:
         factor=20.0,
         few=True,
         spreads=False,
-        twice=False,
     )
     for first in (False, True):
         module = nn.TransformerDecoderLayer(_WIDE, _HEADS, **args, norm_first=first)
@@ -166,7 +163,6 @@ def layers() -> Iterator[Case]:
             factor=20.0,
             few=first,
             spreads=False,
-            twice=False,
         )
     yield Case(
         "TransformerDecoderLayer with a causal mask (norm_first)",
@@ -177,7 +173,6 @@ def layers() -> Iterator[Case]:
         factor=20.0,
         few=True,
         spreads=False,
-        twice=False,
     )
     module = nn.TransformerDecoder(nn.TransformerDecoderLayer(_WIDE, _HEADS, **args), 1, norm=nn.LayerNorm(_WIDE, _EPS))
     names, weights = _parameters(module)
@@ -190,7 +185,6 @@ def layers() -> Iterator[Case]:
         factor=20.0,
         few=True,
         spreads=False,
-        twice=False,
     )
     module = nn.Transformer(_WIDE, _HEADS, 1, 1, _INNER, 0.0, layer_norm_eps=_EPS, batch_first=True)
     names, weights = _parameters(module)
@@ -208,7 +202,6 @@ def layers() -> Iterator[Case]:
         _TWO,
         factor=20.0,
         spreads=False,
-        twice=False,
     )
 
 
@@ -247,7 +240,6 @@ def cells() -> Iterator[Case]:
             told,
             factor=10.0,
             spreads=False,
-            twice=False,
         )
         yield Case(
             name + " by steps",
@@ -257,7 +249,6 @@ def cells() -> Iterator[Case]:
             factor=10.0,
             few=True,
             spreads=False,
-            twice=False,
         )
         bare = (told[0], told[1], told[2])
         none = Grid((gates * 3,), [0.0] * gates * 3)
@@ -270,7 +261,6 @@ def cells() -> Iterator[Case]:
             factor=10.0,
             few=True,
             spreads=False,
-            twice=False,
         )
         packed = lambda x, *w, m=getattr(nn, name)(4, 3), n=names: nn.utils.rnn.pad_packed_sequence(
             with_parameters(
@@ -290,7 +280,6 @@ def cells() -> Iterator[Case]:
             factor=10.0,
             few=True,
             spreads=False,
-            twice=False,
         )
         for size in (40,):
             many = (given(1, size, 4, **low), *(one._replace(kind="given") for one in told[1:]))

@@ -139,6 +139,7 @@ def table(name: str, full: bool) -> Check:
             return told
         finally:
             torch.set_float32_matmul_precision(precision)
+            gc.freeze()  # what is expected is kept to the end: no need to look through it again and again
             gc.enable() if collected else None
 
     return in_one_thread(checked)
