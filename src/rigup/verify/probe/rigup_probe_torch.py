@@ -8,6 +8,7 @@ import torch
 from rigup_probe_torch_behaviour import copies, dropout, gradients_held, mixed_precision
 from rigup_probe_torch_compiled import compiled
 from rigup_probe_torch_kernels import compiled_kernel, toolkit_kernel
+from rigup_probe_torch_made import made_with
 from rigup_probe_torch_memory import copy_host, copy_peer, evidence, memory
 from rigup_probe_torch_numbers import product, small_tensors, types_of
 from rigup_probe_torch_optimizers import optimizers
@@ -122,7 +123,16 @@ def checks(device: Device, full: bool) -> Iterator[tuple[str, Check]]:
     if device["type"] == "cpu":
         yield "matmul-float8", product("float8", full)
     yield from ((name, table(name, full)) for name in TABLES)
-    for check in (repeated, dropout, optimizers, mixed_precision, training_tools, gradients_held, compiled(full)):
+    for check in (
+        repeated,
+        dropout,
+        optimizers,
+        mixed_precision,
+        made_with,
+        training_tools,
+        gradients_held,
+        compiled(full),
+    ):
         yield check.__name__.replace("_", "-"), in_one_thread(check)
     for check in (numbers, training_step, memory(full)):
         yield check.__name__.replace("_", "-"), check

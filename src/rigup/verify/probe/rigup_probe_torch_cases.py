@@ -245,6 +245,12 @@ class Told:
         if key not in self.worst or error > self.worst[key][0]:
             self.worst[key] = [error, where, case.factor]
 
+    def called(self, case: Case, dtype: str, way: str, call: Callable[..., Any], inputs: list[Any]) -> None:
+        """Name what a call is made of, where its result is surely wrong."""
+        kept = self.worst.get((case.name, dtype, way), [0.0])
+        if kept[0] > _ROUGH.get(dtype, 0.0) * case.factor and _BY not in kept[1]:
+            kept[1] += _made_of(call, inputs)
+
     def summary(self) -> dict[str, Any]:
         """For the line that the probe says."""
         cases = [[*key, *value] for key, value in self.worst.items()]
@@ -262,18 +268,18 @@ def one_variant(told: Told, case: Case, wanted: Wanted, dtype: str, variant: Var
             inputs = laid(told.device, case, dtype, variant)
             with torch.no_grad():
                 _compare(told, case, (dtype, way, variant), call(*inputs), wanted.results)
-            if told.worst.get((case.name, dtype, way), [0.0])[0] > _ROUGH.get(dtype, 0.0) * case.factor:
-                told.worst[case.name, dtype, way][1] += called(call, inputs, told.worst[case.name, dtype, way][1])
+            told.called(case, dtype, way, call, inputs)
             if case.backward and (number == 0 or variant is LAYOUTS[0]):
                 way = "backward"
                 _back(told, case, wanted, (dtype, way, variant), call)
+                told.called(case, dtype, way, call, inputs)
     except Exception as why:  # whatever a broken build makes of it: it is told with the operator's name
         failed(told, case, dtype, way, why)
 
 
-def called(call: Callable[..., Any], inputs: list[Any], said: str) -> str:
-    """Which of torch's functions a call that gave something else is made of, where they are few and not said yet."""
-    if TorchFunctionMode is None or _BY in said:
+def _made_of(call: Callable[..., Any], inputs: list[Any]) -> str:
+    """Which of torch's functions a call is made of, where they are few."""
+    if TorchFunctionMode is None:
         return ""
     heard: list[str] = []
 
@@ -302,12 +308,12 @@ def failed(told: Told, case: Case, dtype: str, way: str, why: Exception) -> None
 
 
 def _calls(case: Case, dtype: str, variant: Variant, turn: int) -> Sequence[Callable[..., Any]]:
-    """All ways to call it where the inputs lie as usual, two of them in one type where they lie otherwise; else the first.
+    """All ways to call it where the inputs lie as usual; the first where they lie otherwise, or two where all is to be tried.
 
     `turn`: in types other than float32 the first and one more, which changes from case to case; -1 for all.
     """
     if variant is not LAYOUTS[0]:
-        return case.calls[:2] if variant in LAYOUTS and dtype == "float32" else case.calls[:1]
+        return case.calls[:2] if variant in LAYOUTS and dtype == "float32" and turn < 0 else case.calls[:1]
     if turn < 0 or dtype not in FLOATS or dtype == "float32" or len(case.calls) < 3:
         return case.calls
     return case.calls[0], case.calls[1 + turn % (len(case.calls) - 1)]

@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 import torch
 from rigup_probe_grid import Grid
-from rigup_probe_torch_cases import LAYOUTS, Case, Told, expected, plain_tensor, reckoned, several, weight
+from rigup_probe_torch_cases import LAYOUTS, Case, Told, Variant, expected, reckoned, several, weight
 from rigup_probe_torch_deviation import deviation
 
 COMPLEX, WHOLE = ("complex64", "complex128"), ("int64", "int32")
@@ -20,7 +20,7 @@ _LONGEST = 1500  # numbers of inputs
 _FARTHEST = 20.0  # from zero: exponentials of complex numbers farther away have parts that no type holds
 # of a complex number something else than the same arithmetic: its length, its conjugate, an order
 _OTHER = ("norm", "var", "std", "vdot", "vecdot", "cov", "corr", "dist", "angle", "sgn", "sign", "similarity", "cholesky", "eig",
-          "lstsq", "pinv", "adjoint", "qr", "svd", "isreal")  # fmt: skip
+          "lstsq", "pinv", "adjoint", "qr", "svd", "isreal", "RNN")  # fmt: skip
 
 _HELD: dict[tuple[str, str], Any] = {}
 
@@ -44,8 +44,9 @@ def _larger(grid: Grid) -> Grid:
     return Grid(grid.shape, [int(x * _STEPS) for x in grid.flat])
 
 
-def _complex(grids: list[Grid], _plain: list[Grid]) -> bool:
-    return all(abs(x) < _FARTHEST**3 for grid in grids for x in grid.flat)
+def _complex(grids: list[Grid], plain: list[Grid]) -> bool:
+    same = all(one.flat == other.flat for one, other in zip(grids, plain))
+    return not same and all(abs(x) < _FARTHEST**3 for grid in grids for x in grid.flat)
 
 
 def _whole(grids: list[Grid], plain: list[Grid]) -> bool:
@@ -64,7 +65,8 @@ def _measured(
         return False
     grids, wanted = _HELD[key]
     try:
-        _compared(told, case, dtype, grids, wanted)
+        for variant in (LAYOUTS[0], LAYOUTS[-1]):
+            _compared(told, case, dtype, variant, grids, wanted)
     except (RuntimeError, TypeError, ValueError, IndexError):
         return False  # no operator of torch's own has all of them
     return True
@@ -84,15 +86,15 @@ def _asked(case: Case, made: Callable[[Grid], Grid], fits: Callable[[list[Grid],
         return None
 
 
-def _compared(told: Told, case: Case, dtype: str, grids: list[Grid], wanted: Any) -> None:
+def _compared(told: Told, case: Case, dtype: str, variant: Variant, grids: list[Grid], wanted: Any) -> None:
     kinds = [dtype if one.kind in ("real", "given") else one.kind for one in case.inputs]
-    inputs = [plain_tensor(grid, kind, dtype, told.device["id"]) for grid, kind in zip(grids, kinds)]
+    inputs = [variant.lay(grid, getattr(torch, "bool" if kind == "mask" else kind), told.device["id"]) for grid, kind in zip(grids, kinds)]  # fmt: skip
     reals = [one.requires_grad_() for one, kind in zip(inputs, case.inputs) if case.backward and kind.kind == "real"]
     with torch.set_grad_enabled(bool(reals)):
         results = several(case.calls[0](*inputs))
     if any(one.is_floating_point() and _has_complex(right.flat) for one, right in zip(results, wanted.results)):
         return  # the case itself looks at a part of it
-    where = LAYOUTS[0].name
+    where = variant.name
     for one, right in zip(results, wanted.results):
         kind, said = (str(one.dtype).partition(".")[2], "of " + dtype) if one.is_floating_point() else (dtype, where)
         told.add(case, kind, "forward", _off(one.detach(), right), said)

@@ -11,7 +11,7 @@ import inspect
 from typing import Any, Callable
 
 import torch
-from rigup_probe_torch_cases import LAYOUTS, Case, Told, TorchFunctionMode, Wanted, one_variant
+from rigup_probe_torch_cases import LAYOUTS, Case, Told, TorchFunctionMode, Wanted, laid, one_variant
 from rigup_probe_torch_forms import ALIASES, WITHOUT_SLOPE
 
 FORMS = ("in place", "into a tensor", "as a method", "by another name")
@@ -21,7 +21,7 @@ _HEADS = ("linalg_", "special_", "fft_")  # of functions that stand in a space o
 
 def respelled(told: Told, case: Case, wanted: Wanted, dtype: str, form: str) -> None:
     """One case in one form, as far as there is one."""
-    if TorchFunctionMode is None:
+    if TorchFunctionMode is None or (case.name, form) in _NONE:
         return
     mode = _Mode(form)
     variant = LAYOUTS[0]._replace(name=form)
@@ -30,9 +30,26 @@ def respelled(told: Told, case: Case, wanted: Wanted, dtype: str, form: str) -> 
         with mode:
             return case.calls[0](*inputs)
 
+    if _tried(told, case, dtype, called) and not mode.found:
+        _NONE.add((case.name, form))
+        return
     backward = case.backward and form != FORMS[1]
     asked = case._replace(calls=(called,), backward=backward)
     one_variant(told, asked, wanted, dtype, variant)
+
+
+_NONE: set[tuple[str, str]] = set()  # cases that have no such form
+
+
+def _tried(told: Told, case: Case, dtype: str, called: Callable[..., Any]) -> bool:
+    """Whether a call could be made."""
+    try:
+        with torch.no_grad():
+            called(*laid(told.device, case, dtype, LAYOUTS[0]))
+    except Exception as why:  # it is made again, where errors are told
+        del why
+        return False
+    return True
 
 
 if TorchFunctionMode is not None:
@@ -42,6 +59,7 @@ if TorchFunctionMode is not None:
 
         def __init__(self, form: str) -> None:
             super().__init__()
+            self.found = False
             self._form = {FORMS[0]: _in_place, FORMS[1]: _into, FORMS[2]: _method, FORMS[3]: _by_name}[form]
 
         def __torch_function__(self, function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -49,7 +67,9 @@ if TorchFunctionMode is not None:
             name = getattr(function, "__name__", "_")
             if not name.startswith("_") and not name.endswith("_") and "out" not in kwargs:
                 try:
-                    return self._form(function, name, args, kwargs)
+                    result = self._form(function, name, args, kwargs)
+                    self.found = True
+                    return result
                 except Exception as why:  # there is no such form, or not for these
                     del why
             return function(*args, **kwargs)

@@ -108,7 +108,7 @@ def convolutions() -> Iterator[Case]:
 def embeddings() -> Iterator[Case]:
     """Rows of tables, alone and in bags, with each argument."""
     at, table = literal([[2, 0, 2], [4, 1, 3]][0] + [4, 1, 3], (2, 3), "int64"), real(5, 4)
-    rows = lambda a, t: made((2, 3, 4), lambda i: t[int(a[i[:2]]), i[2]])
+    rows = lambda a, t: made((*a.shape, 4), lambda i: t[int(a[i[:2]]), i[2]])
     yield Case(
         "Embedding",
         (

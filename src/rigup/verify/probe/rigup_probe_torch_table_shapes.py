@@ -30,6 +30,7 @@ def shapes() -> Iterator[Case]:
     told = (real(*_X),)
     rows: tuple[tuple[str, tuple[Any, ...], Any], ...] = (
         ("reshape", (lambda x: torch.reshape(x, (4, 6)), lambda x: x.reshape(4, -1), lambda x: x.reshape_as(torch.empty(4, 6))), _flat((4, 6))),
+        ("resolve_conj", forms("resolve_conj"), lambda x: x), ("resolve_neg", forms("resolve_neg"), lambda x: x), ("contiguous", (lambda x: x.transpose(0, 1).contiguous().transpose(0, 1), lambda x: x.contiguous()), lambda x: x),
         ("view", (lambda x: x.contiguous().view(6, 4), lambda x: x.contiguous().view_as(torch.empty(6, 4))), _flat((6, 4))),
         ("flatten", (lambda x: torch.flatten(x, 1), lambda x: x.flatten(1, 2), torch.nn.Flatten(1)), _flat((2, 12))), ("flatten of the first", (lambda x: torch.flatten(x, 0, 1),), _flat((6, 4))), ("ravel", (torch.ravel, torch.Tensor.ravel, torch.flatten), _flat((24,))),
         ("unflatten", (lambda x: torch.unflatten(x, 2, (2, 2)), lambda x: x.unflatten(-1, (2, 2)), torch.nn.Unflatten(2, (2, 2))), _flat((2, 3, 2, 2))),

@@ -31,6 +31,7 @@ import rigup_probe_torch_table_rows as rows
 import rigup_probe_torch_table_shapes as shapes
 import rigup_probe_torch_table_sizes as sizes
 import rigup_probe_torch_table_statistics as statistics
+import rigup_probe_torch_table_switches as switches
 import rigup_probe_torch_table_transformers as transformers
 import rigup_probe_torch_table_transforms as transforms
 import rigup_probe_torch_table_two_numbers as two_numbers
@@ -118,10 +119,10 @@ FURTHER: dict[str, Table] = {
     "modules": _perhaps(_all(modules.activations, modules.norms, convolved.embeddings)),
     "windows": _perhaps(_all(pooling.pools, pooling.paddings, resampling.sizes, convolved.convolutions)),
     "shapes": _perhaps(_all(shapes.shapes, shapes.joins, shapes.numbers)),
-    "places": _perhaps(places.places),
+    "places": _perhaps(_all(places.places, switches.places)),
     "products-by-all-names": _perhaps(algebra.products),
-    "algebra": _perhaps(algebra.matrices),
-    "complex-and-fourier": _perhaps(_all(algebra.complex_numbers, transforms.transforms)),
+    "algebra": _perhaps(_all(algebra.matrices, switches.factors)),
+    "complex-and-fourier": _perhaps(_all(algebra.complex_numbers, transforms.transforms, switches.spectra)),
 }
 
 

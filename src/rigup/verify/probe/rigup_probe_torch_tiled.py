@@ -21,8 +21,9 @@ ENOUGH, _TOO_MANY = (
 )  # numbers that the smallest of what is repeated has at least, and the largest at most
 _MOST = 1500  # numbers of inputs that are repeated
 _CLOSE = 1e-9
+_EXACT, _ADDED = ("float64", "float32"), 16.0  # times the room of a gradient that is a sum over all repetitions
 # the number of examples stands in the reference; and what takes seconds of so many matrices
-_NOT = ("batchmean", "by places", "inverse", "solve", "cholesky", "qr", "svd", "eig", "det")
+_NOT = ("batchmean", "by places", "qr", "svd", "eig", "lstsq", "index_fill")
 
 
 class Plan(NamedTuple):
@@ -48,7 +49,8 @@ def tiled(told: Told, case: Case, wanted: Wanted, dtype: str) -> bool:
     if case.name not in _PLANS:
         _PLANS[case.name] = _planned(case, wanted)
     plan = _PLANS[case.name]
-    if plan is None:
+    short = dtype not in _EXACT
+    if plan is None or (short and None in plan.results):
         return False
     held = [len(one.grid.flat) for one, dim in zip(case.inputs, plan.inputs) if dim is not None]
     held += [len(one.flat) for one, dim in zip(wanted.results, plan.results) if dim is not None]
@@ -77,9 +79,10 @@ def _run(told: Told, case: Case, wanted: Wanted, dtype: str, plan: Plan, times: 
     slopes = torch.autograd.grad([one for one, _ in pairs], reals, [one for _, one in pairs], allow_unused=True)
     dims = [dim for dim, kind in zip(plan.inputs, case.inputs) if kind.kind == "real"]
     for one, right, dim in zip(slopes, wanted.gradients, dims):
-        if one is not None:
-            scaled = _scaled(right, times, plan.share + (dim is None))
-            told.add(case, dtype, "backward", _off(one, scaled, dim, times), where)
+        if one is None or (dim is None and dtype not in _EXACT):
+            continue  # a short type does not hold a sum of so many
+        room = case._replace(factor=case.factor * (_ADDED if dim is None else 1))
+        told.add(room, dtype, "backward", _off(one, _scaled(right, times, plan.share + (dim is None)), dim, times), where)  # fmt: skip
 
 
 def _scaled(grid: Grid, times: int, power: int) -> Grid:
