@@ -34,6 +34,7 @@ _OPERATOR = {
     "float16": 2.5e-3,
     "bfloat16": 2e-2,
 }
+_SHORT = 2 / 3  # the power of that room in a type whose own rounding outweighs the sums
 _ACCURACY = 0.9  # that the small network must reach; chance has 0.1
 _KEPT = 0.25  # of what was made may still be held, by allocators that keep some for reuse
 _ROOM = 32 << 20  # bytes that a process may grow by for other reasons
@@ -144,7 +145,10 @@ class _Operator:
 
     def __init__(self, name: str, dtype: str, way: str, error: Any, where: str, factor: float) -> None:
         self.name = f"{name} {way} in {dtype}" + (f" ({where})" if where else "")
-        self.error, self.allowed = _number(error), _OPERATOR.get(dtype, 0.0) * factor
+        self.error, self.allowed = (
+            _number(error),
+            _OPERATOR.get(dtype, 0.0) * (factor**_SHORT if dtype in ("float16", "bfloat16") else factor),
+        )
 
     @property
     def share(self) -> float:

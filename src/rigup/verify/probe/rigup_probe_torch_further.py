@@ -82,7 +82,7 @@ def further(told: Told, case: Case, wanted: Wanted, dtype: str, turn: int, full:
     for form in FORMS if full else FORMS[:2] if dtype == "float32" else FORMS[turn % len(FORMS) :][:1]:
         respelled(told, case, wanted, dtype, form)
     if full and dtype != "float32":
-        tiled(told, case, wanted, dtype)
+        _once(told.once, dtype, case, lambda: tiled(told, case, wanted, dtype))
     if dtype == "float32":
         once = {} if full else told.once
         _once(once, dtype, case, lambda: tiled(told, case, wanted, dtype))

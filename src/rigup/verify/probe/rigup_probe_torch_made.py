@@ -13,6 +13,9 @@ _GIVEN: dict[str, Any] = {"num_heads": 2, "nhead": 2, "num_groups": 2, "groups":
                           "num_embeddings": 5, "normalized_shape": 4, "n_classes": 9, "cutoffs": [2, 5], "upscale_factor": 2,
                           "downscale_factor": 2, "output_size": 2, "threshold": 0.5, "value": 0.25, "padding": 1, "output_ratio": None}  # fmt: skip
 _USUAL = 4
+_ALSO = {
+    name: {"output_size": 2} for name in ("FractionalMaxPool2d", "FractionalMaxPool3d")
+}  # one of two that have a default
 # another value of arguments that are words, or None unless they are given
 _WORDS: dict[str, Any] = {"padding_mode": "circular", "reduction": "sum", "approximate": "tanh", "nonlinearity": "relu", "mode": "max",
                           "activation": "gelu", "kdim": 3, "vdim": 3, "padding_idx": 1, "max_norm": 1.5, "scale_factor": 2.0, "dim": 1,
@@ -36,6 +39,7 @@ def _lost(cls: Any, keeps: Any) -> Iterator[str]:
         return
     needed = {name: _GIVEN.get(name, _USUAL) for name, one in parameters.items()
               if one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD and name not in _LEFT}  # fmt: skip
+    needed.update(_ALSO.get(cls.__name__, {}))
     for name, one in parameters.items():
         other = _other(name, one.default)
         if one.default is one.empty or name in _LEFT or other is _NONE:

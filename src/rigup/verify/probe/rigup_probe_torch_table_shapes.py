@@ -128,6 +128,9 @@ def _parts() -> Iterator[Case]:
                 lambda x, k=inside, o=off: made((4, 5), lambda i: x[i] if k(i, o) else 0.0),
                 (x,),
             )
+            if off > 0:  # where the last columns differ
+                yield Case(name + " of matrices in a batch", (lambda x, n=name, o=off: getattr(torch, n)(x, o),),
+                           lambda x, k=inside, o=off: made(x.shape, lambda i: x[i] if k(i[1:], o) else 0.0), (real(2, 4, 5),))  # fmt: skip
         row = real(3)
         size, up, left = 3 + abs(off), max(-off, 0), max(off, 0)
         put = lambda v, s=size, u=up, o=left: made(
