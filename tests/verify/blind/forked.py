@@ -126,6 +126,7 @@ def child(row, full, path):
 def main(argv):
     """Fork, wait, count."""
     full = "--full" in argv
+    torch.set_num_threads(1)  # threads are not there in a child
     MADE_OF.update(made_of())
     workers = int(argv[argv.index("--workers") + 1]) if "--workers" in argv else 2
     with open(argv[0], encoding="utf-8") as file:

@@ -250,11 +250,7 @@ def special_values() -> Iterator[Case]:
         ]
         told = (literal([2.0, 2, 2, 1, _NAN, 3, -7, -7, -7], (3, 3), "given"),)
         yield Case(
-            name + " of a row with NaN",
-            (lambda x, c=call: c(x, -1),),
-            always(Grid((3, 3), flat)),
-            told,
-            backward=False,
+            name + " of a row with NaN", (lambda x, c=call: c(x, -1),), always(Grid((3, 3), flat)), told, backward=False
         )
     flat = [_NAN] * 2 + [3.0] * 2
     two = (literal([_NAN, 0.0, 1.0, 2.0], (2, 2), "given"), literal([1.0] * 4, (2, 2), "given"))

@@ -127,15 +127,7 @@ def layers() -> Iterator[Case]:
     stacked = lambda x, *w, n=names: _normal(
         encoded(encoded(x, _told(n, w), "layers.0."), _told(n, w), "layers.1."), _told(n, w), "norm"
     )
-    yield Case(
-        "TransformerEncoder",
-        (_run(module, names),),
-        stacked,
-        (x, *weights),
-        _TWO,
-        factor=20.0,
-        spreads=False,
-    )
+    yield Case("TransformerEncoder", (_run(module, names),), stacked, (x, *weights), _TWO, factor=20.0, spreads=False)
     masked = lambda x, *w, n=names: _normal(
         encoded(encoded(x, _told(n, w), "layers.0.", mask=causal), _told(n, w), "layers.1.", mask=causal),
         _told(n, w),
@@ -194,15 +186,7 @@ def layers() -> Iterator[Case]:
         seen = _normal(encoded(source, told, "encoder.layers.0."), told, "encoder.norm")
         return _normal(decoded(goal, seen, told, "decoder.layers.0."), told, "decoder.norm")
 
-    yield Case(
-        "Transformer",
-        (_run(module, names),),
-        whole,
-        (memory, x, *weights),
-        _TWO,
-        factor=20.0,
-        spreads=False,
-    )
+    yield Case("Transformer", (_run(module, names),), whole, (memory, x, *weights), _TWO, factor=20.0, spreads=False)
 
 
 def cells() -> Iterator[Case]:
@@ -242,13 +226,7 @@ def cells() -> Iterator[Case]:
             spreads=False,
         )
         yield Case(
-            name + " by steps",
-            (first(getattr(nn, name)(4, 3)),),
-            by_step,
-            told,
-            factor=10.0,
-            few=True,
-            spreads=False,
+            name + " by steps", (first(getattr(nn, name)(4, 3)),), by_step, told, factor=10.0, few=True, spreads=False
         )
         bare = (told[0], told[1], told[2])
         none = Grid((gates * 3,), [0.0] * gates * 3)
