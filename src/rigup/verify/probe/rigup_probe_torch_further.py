@@ -73,7 +73,10 @@ def stirred(told: Told, case: Case, dtype: str) -> None:
 def further(told: Told, case: Case, wanted: Wanted, dtype: str, turn: int, full: bool) -> None:
     """What every case is asked in each type; where not all is to be tried, some of it in one type or in turns."""
     most = _LONG_TAPE if full else _TAPE
-    if dtype not in _EVERY or wanted.steps > most:
+    if wanted.steps > most:
+        return
+    if dtype not in _EVERY:
+        _once(told.once, dtype, case, lambda: tiled(told, case, wanted, dtype))
         return
     if case.spreads:
         _with_nan(told, case, dtype)
@@ -108,14 +111,16 @@ def _with_nan(told: Told, case: Case, dtype: str) -> None:
         return
     grids, right = _SPOILT[case.name]
     inputs = [plain_tensor(grid, one.kind, dtype, told.device["id"]) for grid, one in zip(grids, case.inputs)]
-    try:
-        with torch.no_grad():
-            got = case.calls[0](*inputs)
-    except Exception as why:
-        failed(told, case, dtype, "with NaN", why)
-        return
-    for one, grid in zip(got if isinstance(got, (tuple, list)) else [got], right):
-        told.add(case, dtype, "with NaN", deviation(one.detach().cpu().reshape(-1).tolist(), grid.flat), "")
+    for call in case.calls if dtype == "float32" else case.calls[:1]:
+        try:
+            with torch.no_grad():
+                got = several(call(*inputs))
+        except Exception as why:
+            failed(told, case, dtype, "with NaN", why)
+            return
+        for one, grid in zip(got, right):
+            told.add(case, dtype, "with NaN", deviation(one.detach().cpu().reshape(-1).tolist(), grid.flat), "")
+        told.called(case, dtype, "with NaN", call, inputs)
 
 
 def _spoilt(case: Case) -> Any:
@@ -125,14 +130,16 @@ def _spoilt(case: Case) -> Any:
     if place is None or many or any(word in case.name for word in _ORDERED):
         return None
     first = case.inputs[place].grid
-    at = len(first.flat) // 2
-    spoilt = Grid(first.shape, [math.nan if here == at else one for here, one in enumerate(first.flat)])
-    grids = [spoilt if here == place else one.grid for here, one in enumerate(case.inputs)]
-    try:
-        right = reckoned(case._replace(backward=False), grids).results
-    except (ValueError, OverflowError, ArithmeticError):
-        return None
-    return (grids, right) if any(one != one for grid in right for one in grid.flat) else None
+    for at in dict.fromkeys((len(first.flat) // 2, 0, len(first.flat) // 2 + 1)):
+        spoilt = Grid(first.shape, [math.nan if here == at else one for here, one in enumerate(first.flat)])
+        grids = [spoilt if here == place else one.grid for here, one in enumerate(case.inputs)]
+        try:
+            right = reckoned(case._replace(backward=False), grids).results
+        except (ValueError, OverflowError, ArithmeticError):
+            return None
+        if any(one != one for grid in right for one in grid.flat):
+            return grids, right
+    return None
 
 
 _SECOND: dict[

@@ -101,7 +101,6 @@ def convolutions() -> Iterator[Case]:
                 backward=False,
                 factor=6.0,
                 few=True,
-                spreads=False,
             )
 
 
@@ -119,7 +118,6 @@ def embeddings() -> Iterator[Case]:
         ),
         rows,
         (at, table),
-        spreads=False,
     )
     padded = lambda a, t: made((2, 3, 4), lambda i: tape.plain(t[2, i[2]]) if a[i[:2]] == 2 else t[int(a[i[:2]]), i[2]])
     yield Case(
@@ -131,7 +129,6 @@ def embeddings() -> Iterator[Case]:
         padded,
         (at, table),
         twice=False,
-        spreads=False,
     )
 
     def short(a: Grid, t: Grid) -> Grid:
@@ -153,7 +150,6 @@ def embeddings() -> Iterator[Case]:
         _TWO,
         backward=False,
         factor=8.0,
-        spreads=False,
     )
 
     def shorter(a: Grid, t: Grid) -> Grid:
@@ -172,7 +168,6 @@ def embeddings() -> Iterator[Case]:
         _TWO,
         backward=False,
         factor=8.0,
-        spreads=False,
     )
     by = Grid((5, 4), [0.5 * n for n in range(20)])
     slope = Grid((5, 4), [1.0] * 20)
@@ -183,7 +178,6 @@ def embeddings() -> Iterator[Case]:
         (at, Input(by, "given")),
         _TWO,
         backward=False,
-        spreads=False,
     )
     yield Case(
         "embedding (sparse)",
@@ -192,7 +186,6 @@ def embeddings() -> Iterator[Case]:
         (at, Input(by, "given")),
         _TWO,
         backward=False,
-        spreads=False,
     )
     flat, starts = literal([2, 0, 2, 4, 1], kind="int64"), literal([0, 2], kind="int64")
     parts = ((2, 0), (2, 4, 1))
@@ -218,7 +211,6 @@ def embeddings() -> Iterator[Case]:
             (flat, Input(Grid((5, 4), distinct(5, 4).grid.flat)), starts),
             factor=4.0,
             few=True,
-            spreads=False,
         )
         square = lambda a, t, f=function: made((2, 4), lambda i: f([t[int(a[i[0], k]), i[1]] for k in range(3)]))
         yield Case(
@@ -228,7 +220,6 @@ def embeddings() -> Iterator[Case]:
             (literal([2, 0, 3, 4, 1, 3], (2, 3), "int64"), Input(Grid((5, 4), distinct(5, 4).grid.flat))),
             factor=4.0,
             few=True,
-            spreads=False,
         )
     shares = real(5, seed=4)
     weighted = lambda a, t, _o, w: made(
@@ -242,7 +233,6 @@ def embeddings() -> Iterator[Case]:
         (flat, table, starts, shares),
         factor=4.0,
         few=True,
-        spreads=False,
     )
     without = lambda _a, t, _o: made((2, 4), lambda i: tape.total([t[r, i[1]] for r in parts[i[0]] if r != 2]))
     yield Case(
@@ -252,7 +242,6 @@ def embeddings() -> Iterator[Case]:
         (flat, table, starts),
         factor=4.0,
         few=True,
-        spreads=False,
     )
 
 

@@ -88,16 +88,7 @@ def _in_other_types(name: str, calls: tuple[Any, ...], reference: Any) -> Iterat
         )
     for kind in ("int64", "uint8", "bool"):
         whole = Input(Grid(_X, [at * 7 % 5 if kind != "bool" else at % 3 == 1 for at in range(24)]), kind)
-        yield Case(
-            name + " (shapes) in " + kind,
-            calls[:1],
-            reference,
-            (whole,),
-            (kind,),
-            backward=False,
-            few=True,
-            spreads=False,
-        )
+        yield Case(name + " (shapes) in " + kind, calls[:1], reference, (whole,), (kind,), backward=False, few=True)
 
 
 def _cut() -> Iterator[Case]:
@@ -164,7 +155,6 @@ def _parts() -> Iterator[Case]:
             (given(1),),
             ("float32",),
             backward=False,
-            spreads=False,
         )
         pairs = [(r, c) for r in range(4) for c in range(5) if c - r >= off]
         yield Case(
@@ -174,7 +164,6 @@ def _parts() -> Iterator[Case]:
             (given(1),),
             ("float32",),
             backward=False,
-            spreads=False,
         )
     yield Case(
         "trace",
@@ -189,7 +178,6 @@ def _parts() -> Iterator[Case]:
         (lambda x, y: torch.select_scatter(x, y, 1, 2), lambda x, y: x.select_scatter(y, 1, 2)),
         lambda x, y: made((4, 5), lambda i: y.flat[i[0]] if i[1] == 2 else x[i]),
         (x, y),
-        spreads=False,
     )
     z = real(4, 2, seed=3)
     yield Case(
@@ -200,14 +188,12 @@ def _parts() -> Iterator[Case]:
         ),
         lambda x, y: made((4, 5), lambda i: y[i[0], i[1] // 2] if i[1] in (1, 3) else x[i]),
         (x, z),
-        spreads=False,
     )
     yield Case(
         "diagonal_scatter",
         (lambda x, y: torch.diagonal_scatter(x, y, 1), lambda x, y: x.diagonal_scatter(y, offset=1)),
         lambda x, y: made((4, 5), lambda i: y.flat[i[0]] if i[1] == i[0] + 1 else x[i]),
         (x, y),
-        spreads=False,
     )
     yield Case(
         "fill_diagonal_",
@@ -215,7 +201,6 @@ def _parts() -> Iterator[Case]:
         lambda x: made((4, 5), lambda i: 2.5 if i[0] == i[1] else x[i]),
         (x._replace(kind="given"),),
         backward=False,
-        spreads=False,
     )
     yield Case(
         "zero_",
@@ -223,7 +208,6 @@ def _parts() -> Iterator[Case]:
         lambda x: Grid(x.shape, [0.0] * 20),
         (x._replace(kind="given"),),
         backward=False,
-        spreads=False,
     )
     yield Case(
         "fill",
@@ -239,7 +223,6 @@ def _parts() -> Iterator[Case]:
         lambda x: Grid(x.shape, [2.5] * 20),
         (x._replace(kind="given"),),
         backward=False,
-        spreads=False,
     )
     yield Case(
         "a part assigned",
@@ -248,7 +231,6 @@ def _parts() -> Iterator[Case]:
             (4, 5), lambda i: 1.5 if i[0] == 1 else x[(i[0], i[1] - 1)] * 2.0 if i[0] == 3 and i[1] > 0 else x[i]
         ),
         (x,),
-        spreads=False,
     )
 
 
@@ -346,7 +328,6 @@ def joins() -> Iterator[Case]:
                 (2 + s, 4 + s), lambda i: x[i[0], i[1] - s] if i[0] < 2 and 0 <= i[1] - s < 3 else v
             ),
             two,
-            spreads=False,
         )
 
 
@@ -370,7 +351,6 @@ def numbers() -> Iterator[Case]:
             FLOATS[:2] if "vander" in name else FLOATS,
             backward=False,
             few=True,
-            spreads=False,
             factor=2.0,
             optional=name in ("vander", "linalg.vander"),
         )
