@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any, Callable, Iterator
 
 import rigup_probe_tape as tape
@@ -14,15 +15,20 @@ from rigup_probe_torch_forms import copied, forms
 Index = Any
 
 
-_X = (2, 3, 4)
+_X, _MANY = (2, 3, 4), 33_019
 
 
 def _from(shape: tuple[int, ...], source: Callable[[Index], Index]) -> Callable[[Grid], Grid]:
-    return lambda x: made(shape, lambda i: x[tuple(source(i))])
+    return lambda x: made(_longer(shape, x), lambda i: x[tuple(source(i))])
 
 
 def _flat(shape: tuple[int, ...]) -> Callable[[Grid], Grid]:
-    return lambda x: Grid(shape, x.flat)
+    return lambda x: Grid(_longer(shape, x), x.flat)
+
+
+def _longer(shape: tuple[int, ...], x: Grid) -> tuple[int, ...]:
+    """Of so many times the numbers as there are usually, so many times the first dimension."""
+    return (shape[0] * max(len(x.flat) // math.prod(_X), 1), *shape[1:]) if shape else shape
 
 
 def shapes() -> Iterator[Case]:
@@ -87,7 +93,7 @@ def _in_other_types(name: str, calls: tuple[Any, ...], reference: Any) -> Iterat
             spreads=False,
         )
     for kind in ("int64", "uint8", "bool"):
-        whole = Input(Grid(_X, [at * 7 % 5 if kind != "bool" else at % 3 == 1 for at in range(24)]), kind)
+        whole = Input(Grid(_X, [at * 7 % 5 if kind != "bool" else at * at * 7 % 11 % 2 == 1 for at in range(24)]), kind)
         yield Case(name + " (shapes) in " + kind, calls[:1], reference, (whole,), (kind,), backward=False, few=True)
 
 
@@ -342,6 +348,22 @@ def numbers() -> Iterator[Case]:
         ("ones_like", lambda x: torch.ones_like(torch.empty(3), dtype=x.dtype), [1.0] * 3), ("zeros_like", lambda x: torch.zeros_like(torch.empty(3), dtype=x.dtype), [0.0] * 3), ("full_like", lambda x: torch.full_like(torch.empty(3), 2.5, dtype=x.dtype), [2.5] * 3), ("vander", lambda x: torch.vander(torch.tensor([2.0, 3], dtype=x.dtype)).flatten(), [2.0, 1, 3, 1]), ("linalg.vander", lambda x: torch.linalg.vander(torch.tensor([2.0, 3], dtype=x.dtype), N=3).flatten(), [1.0, 2, 4, 1, 3, 9]),
         ("vander (increasing)", lambda x: torch.vander(torch.tensor([2.0, 3], dtype=x.dtype), 3, True).flatten(), [1.0, 2, 4, 1, 3, 9]),
     )  # fmt: skip
+    many: tuple[tuple[str, Any, float], ...] = (
+        ("full_like", lambda x: torch.full_like(x.new_empty(_MANY), 2.5), 2.5), ("ones_like", lambda x: torch.ones_like(x.new_empty(_MANY)), 1.0),
+        ("zeros_like", lambda x: torch.zeros_like(x.new_empty(_MANY)), 0.0), ("full", lambda x: torch.full((_MANY,), 2.5, dtype=x.dtype, device=x.device), 2.5),
+        ("ones", lambda x: torch.ones(_MANY, dtype=x.dtype, device=x.device), 1.0), ("zeros", lambda x: torch.zeros(_MANY, dtype=x.dtype, device=x.device), 0.0),
+        ("new_full", lambda x: x.new_full((_MANY,), 2.5), 2.5), ("fill_", lambda x: x.new_empty(_MANY).fill_(2.5), 2.5),
+    )  # fmt: skip
+    for name, call, one in many:
+        yield Case(
+            name + " of many numbers",
+            (call,),
+            lambda *_x, v=one: Grid((_MANY,), [v] * _MANY),
+            like,
+            backward=False,
+            few=True,
+            spreads=False,
+        )
     for name, call, values in rows:
         yield Case(
             name + " of numbers",
