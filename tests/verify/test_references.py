@@ -113,3 +113,15 @@ def test_no_two_cases_of_a_table_have_one_name(torch_python):
         [torch_python, "-W", "ignore", "-c", code, folder], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "sqrt", "sin", "tanh", "atan", "sigmoid"])
+def test_the_tape_differentiates_complex_numbers(name):
+    import rigup_probe_tape as tape
+
+    function, at = getattr(tape, name), 0.5 + 0.75j
+    one = tape.Traced(at)
+    tape.differentiate([function(one) * (2 - 1j)], [1.5])
+    slope = (function(at + 1e-6) - function(at - 1e-6)) / 2e-6 * (2 - 1j)
+    # of a real sum of the parts, as torch tells it: the conjugate of the derivative
+    assert one.gradient == pytest.approx(1.5 * slope.conjugate(), abs=1e-7)

@@ -26,7 +26,15 @@ _OPERATORS = {"float64": 1e-10, "complex128": 1e-10, "float32": 1e-4, "complex64
               "bfloat16": 5e-2, "float8": 0.1}  # of operators whose part ends with the type; functions are no single rounding  # fmt: skip
 _STEP = 2e-3  # a whole step of training
 # What one operator of a table may be off by, in units of the wanted values' size; a row of a table may give it more room.
-_OPERATOR = {"float64": 1e-12, "float32": 1e-5, "float16": 2.5e-3, "bfloat16": 2e-2}
+_OPERATOR = {
+    "float64": 1e-12,
+    "complex128": 1e-12,
+    "float32": 1e-5,
+    "complex64": 1e-5,
+    "float16": 2.5e-3,
+    "bfloat16": 2e-2,
+}
+_SHORT = 2 / 3  # the power of that room in a type whose own rounding outweighs the sums
 _ACCURACY = 0.9  # that the small network must reach; chance has 0.1
 _KEPT = 0.25  # of what was made may still be held, by allocators that keep some for reuse
 _ROOM = 32 << 20  # bytes that a process may grow by for other reasons
@@ -137,7 +145,10 @@ class _Operator:
 
     def __init__(self, name: str, dtype: str, way: str, error: Any, where: str, factor: float) -> None:
         self.name = f"{name} {way} in {dtype}" + (f" ({where})" if where else "")
-        self.error, self.allowed = _number(error), _OPERATOR.get(dtype, 0.0) * factor
+        self.error, self.allowed = (
+            _number(error),
+            _OPERATOR.get(dtype, 0.0) * (factor**_SHORT if dtype in ("float16", "bfloat16") else factor),
+        )
 
     @property
     def share(self) -> float:

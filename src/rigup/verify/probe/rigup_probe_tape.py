@@ -7,6 +7,7 @@ Nothing here knows of any framework.
 
 from __future__ import annotations
 
+import cmath
 import math
 from operator import mul
 from typing import Any, Callable, Iterable, Sequence
@@ -85,13 +86,21 @@ def dot(left: Sequence[Number], right: Sequence[Number]) -> Number:
     """The sum of products, as one step of the tape."""
     here, there = Traced in map(type, left), Traced in map(type, right)
     if not here and not there:
-        return math.fsum(map(mul, left, right))
+        return summed(list(map(mul, left, right)))
     mine = [one.value if type(one) is Traced else one for one in left] if here else left
     theirs = [one.value if type(one) is Traced else one for one in right] if there else right
-    value = math.fsum(map(mul, mine, theirs))
+    value = summed(list(map(mul, mine, theirs)))
     if not there:
         return Traced(value, left, theirs)
     return Traced(value, [*left, *right], [*theirs, *mine]) if here else Traced(value, right, mine)
+
+
+def summed(numbers: Sequence[Any]) -> Any:
+    """Exactly, where they are no complex numbers."""
+    try:
+        return math.fsum(numbers)
+    except TypeError:
+        return sum(numbers)
 
 
 def total(several: Iterable[Number]) -> Number:
@@ -109,7 +118,7 @@ def differentiate(results: Sequence[Number], weights: Sequence[float]) -> None:
         if one.gradient:
             for parent, slope in zip(one.parents, one.slopes):
                 if type(parent) is Traced:
-                    parent.gradient += one.gradient * slope
+                    parent.gradient += one.gradient * (slope.conjugate() if type(slope) is complex else slope)
     forget()
 
 
@@ -123,26 +132,35 @@ def forget() -> None:
     del _TAPE[:]
 
 
-def _exp(one: float) -> float:
-    return math.exp(one) if one < 709 else math.inf
+def _exp(one: Any) -> Any:
+    return cmath.exp(one) if type(one) is complex else math.exp(one) if one < 709 else math.inf
 
 
+def _of(name: str) -> Callable[[Any], Any]:
+    """Python's own function, for complex numbers too."""
+    alone, wide = getattr(math, name), getattr(cmath, name)
+    return lambda one: wide(one) if type(one) is complex else alone(one)
+
+
+_sqrt, _sin, _cos, _tan, _tanh, _sinh, _cosh = map(_of, ("sqrt", "sin", "cos", "tan", "tanh", "sinh", "cosh"))
 exp = curve(_exp, _exp)
-log = curve(math.log, lambda one: 1 / one)
-sqrt = curve(math.sqrt, lambda one: 0.5 / math.sqrt(one))
-sin, cos = curve(math.sin, math.cos), curve(math.cos, lambda one: -math.sin(one))
-tan = curve(math.tan, lambda one: 1 + math.tan(one) ** 2)
-tanh = curve(math.tanh, lambda one: 1 - math.tanh(one) ** 2)
-sinh, cosh = curve(math.sinh, math.cosh), curve(math.cosh, math.sinh)
-asin = curve(math.asin, lambda one: 1 / math.sqrt(1 - one * one))
-acos = curve(math.acos, lambda one: -1 / math.sqrt(1 - one * one))
-atan = curve(math.atan, lambda one: 1 / (1 + one * one))
+log = curve(_of("log"), lambda one: 1 / one)
+sqrt = curve(_sqrt, lambda one: 0.5 / _sqrt(one))
+sin, cos = curve(_sin, _cos), curve(_cos, lambda one: -_sin(one))
+tan = curve(_tan, lambda one: 1 + _tan(one) ** 2)
+tanh = curve(_tanh, lambda one: 1 - _tanh(one) ** 2)
+sinh, cosh = curve(_sinh, _cosh), curve(_cosh, _sinh)
+asin = curve(_of("asin"), lambda one: 1 / _sqrt(1 - one * one))
+acos = curve(_of("acos"), lambda one: -1 / _sqrt(1 - one * one))
+atan = curve(_of("atan"), lambda one: 1 / (1 + one * one))
 erf = curve(math.erf, lambda one: 2 / math.sqrt(math.pi) * math.exp(-one * one))
 log1p, expm1 = curve(math.log1p, lambda one: 1 / (1 + one)), curve(math.expm1, math.exp)
 absolute = curve(abs, lambda one: (one > 0) - (one < 0))
 
 
-def _sigmoid(one: float) -> float:
+def _sigmoid(one: Any) -> Any:
+    if type(one) is complex:
+        return 1 / (1 + cmath.exp(-one))
     return 1 / (1 + math.exp(-one)) if one >= 0 else math.exp(one) / (1 + math.exp(one))
 
 

@@ -8,6 +8,7 @@ import torch
 from rigup_probe_torch_behaviour import copies, dropout, gradients_held, mixed_precision
 from rigup_probe_torch_compiled import compiled
 from rigup_probe_torch_kernels import compiled_kernel, toolkit_kernel
+from rigup_probe_torch_made import made_with
 from rigup_probe_torch_memory import copy_host, copy_peer, evidence, memory
 from rigup_probe_torch_numbers import product, small_tensors, types_of
 from rigup_probe_torch_optimizers import optimizers
@@ -121,16 +122,16 @@ def checks(device: Device, full: bool) -> Iterator[tuple[str, Check]]:
         yield "matmul-" + name, product(name, full)
     if device["type"] == "cpu":
         yield "matmul-float8", product("float8", full)
-    yield from ((name, table(name, full)) for name in TABLES)
-    for check in (repeated, dropout, optimizers, mixed_precision, training_tools, gradients_held, compiled(full)):
-        yield check.__name__.replace("_", "-"), in_one_thread(check)
-    for check in (numbers, training_step, memory(full)):
-        yield check.__name__.replace("_", "-"), check
-    if device["type"] != "cpu":
+    else:
         yield "evidence", evidence
         yield "compiled-kernel", compiled_kernel
         yield from (("copy-" + other["id"], copy_peer(other)) for other in _others(device))
+    yield from ((name, table(name, full)) for name in TABLES)
+    for check in (repeated, dropout, optimizers, mixed_precision, made_with, training_tools, gradients_held):
+        yield check.__name__.replace("_", "-"), in_one_thread(check)
+    yield from (("random", numbers), ("training-step", training_step))
     yield from ((name, table(name, full)) for name in FURTHER)
+    yield from (("memory", memory(full)), ("compile", in_one_thread(compiled(full))))
     if full:
         yield from (("toolkit-kernel", toolkit_kernel),) if device["type"] == "cuda" else ()
         yield "training", training

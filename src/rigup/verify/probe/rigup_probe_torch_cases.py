@@ -6,6 +6,7 @@ is run in every type that the device has, with its inputs laid out in memory in 
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 import traceback
@@ -16,14 +17,27 @@ from rigup_probe_grid import Grid
 from rigup_probe_tape import Traced, differentiate, forget, plain, taped
 from rigup_probe_torch_compare import elsewhere, unsupported
 from rigup_probe_torch_deviation import deviation
+from rigup_probe_torch_pieces import tensor, worst
 
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 _CERTAIN = ("float64", "float32")  # types in which a CPU or a CUDA device lacks no operator
 LONG = 33_019  # numbers: more than 2^15, and no multiple of any vector's length
 SIZES = (1, 5, 17)
 _STEPS = 16  # inputs are multiples of 1 / _STEPS
+_MOST_NAMES, _BY = 4, "; by "
+_ROUGH = {
+    "float64": 1e-10,
+    "float32": 1e-4,
+    "float16": 2e-2,
+    "bfloat16": 1e-1,
+}  # times a case's factor: surely no rounding
 _MOST_LAID = 64  # inputs that are kept for the next way to call an operator
 _NOISE = 77.0  # what lies between the numbers of a strided tensor
+
+try:
+    from torch.overrides import TorchFunctionMode
+except ImportError:  # an older torch
+    TorchFunctionMode = None  # type: ignore[assignment,misc,unused-ignore]
 
 
 class Input(NamedTuple):
@@ -127,18 +141,23 @@ def _reckoned(case: Case) -> Wanted:
     return reckoned(case, [one.grid for one in case.inputs])
 
 
-def reckoned(case: Case, grids: Sequence[Grid]) -> Wanted:
-    """What the reference says of these inputs."""
+def reckoned(case: Case, grids: Sequence[Grid], weights: Sequence[Grid] = ()) -> Wanted:
+    """What the reference says of these inputs, and for these weights of the results."""
     forget()
     traced = [_traced(grid) if case.backward and one.kind == "real" else grid for grid, one in zip(grids, case.inputs)]
     told = case.reference(*traced)
     results = list(told) if isinstance(told, tuple) else [told]
-    weights = [numbers(one.shape, -2.0, 2.0, 17 + at, 0.125) for at, one in enumerate(results)]
+    weights = weights or [_weights(one.shape, 17 + at) for at, one in enumerate(results)]
     steps = taped()
     differentiate([x for one in results for x in one.flat], [x for one in weights for x in one.flat])
     slopes = [Grid(one.shape, [x.gradient for x in one.flat]) for one, told in zip(traced, case.inputs)
               if case.backward and told.kind == "real"]  # fmt: skip
-    return Wanted([Grid(one.shape, [plain(x) for x in one.flat]) for one in results], weights, slopes, steps)
+    return Wanted([Grid(one.shape, [plain(x) for x in one.flat]) for one in results], list(weights), slopes, steps)
+
+
+@functools.lru_cache(None)
+def _weights(shape: tuple[int, ...], seed: int) -> Grid:
+    return numbers(shape, -2.0, 2.0, seed, 0.125)
 
 
 def _traced(grid: Grid) -> Grid:
@@ -154,7 +173,7 @@ class Variant(NamedTuple):
 
 
 def _plain(grid: Grid, dtype: Any, device: str) -> Any:
-    return torch.tensor(grid.flat, dtype=dtype).to(device).view(grid.shape)
+    return tensor(grid.flat, dtype).to(device).view(grid.shape)
 
 
 def _transposed(grid: Grid, dtype: Any, device: str) -> Any:
@@ -175,19 +194,19 @@ def _permuted(grid: Grid, order: list[int], dtype: Any, device: str) -> Any:
     for dim in order:
         places = [place + step for place in places for step in range(0, grid.steps[dim] * grid.shape[dim], grid.steps[dim])]  # fmt: skip
     flat = [grid.flat[place] for place in places]
-    return torch.tensor(flat, dtype=dtype).to(device).view(shape).permute(back)
+    return tensor(flat, dtype).to(device).view(shape).permute(back)
 
 
 def _offset(grid: Grid, dtype: Any, device: str) -> Any:
     """It begins at an address that suits no vector."""
-    return torch.tensor([*grid.flat[:1] * 3, *grid.flat], dtype=dtype).to(device)[3:].view(grid.shape)
+    return tensor([*grid.flat[:1] * 3, *grid.flat], dtype).to(device)[3:].view(grid.shape)
 
 
 def _strided(grid: Grid, dtype: Any, device: str) -> Any:
     """Every other number is noise."""
     noise = bool(_NOISE) if dtype == torch.bool else 1 if not dtype.is_floating_point else _NOISE
     mixed = [x for one in grid.flat for x in (one, noise)]
-    return torch.tensor(mixed, dtype=dtype).to(device).view(*grid.shape, 2)[..., 0]
+    return tensor(mixed, dtype).to(device).view(*grid.shape, 2)[..., 0]
 
 
 LAYOUTS = (
@@ -218,12 +237,19 @@ class Told:
         self.without: list[str] = []
         self.away: list[str] = []
         self.left: list[str] = []
+        self.once: dict[tuple[str, str], bool] = {}
 
     def add(self, case: Case, dtype: str, way: str, error: float, where: str) -> None:
         """Keep it if it is the worst of its kind."""
         key = (case.name, dtype, way)
         if key not in self.worst or error > self.worst[key][0]:
             self.worst[key] = [error, where, case.factor]
+
+    def called(self, case: Case, dtype: str, way: str, call: Callable[..., Any], inputs: list[Any]) -> None:
+        """Name what a call is made of, where its result is surely wrong."""
+        kept = self.worst.get((case.name, dtype, way), [0.0])
+        if kept[0] > _ROUGH.get(dtype, 0.0) * case.factor and _BY not in kept[1]:
+            kept[1] += _made_of(call, inputs)
 
     def summary(self) -> dict[str, Any]:
         """For the line that the probe says."""
@@ -242,11 +268,33 @@ def one_variant(told: Told, case: Case, wanted: Wanted, dtype: str, variant: Var
             inputs = laid(told.device, case, dtype, variant)
             with torch.no_grad():
                 _compare(told, case, (dtype, way, variant), call(*inputs), wanted.results)
+            told.called(case, dtype, way, call, inputs)
             if case.backward and (number == 0 or variant is LAYOUTS[0]):
                 way = "backward"
                 _back(told, case, wanted, (dtype, way, variant), call)
+                told.called(case, dtype, way, call, inputs)
     except Exception as why:  # whatever a broken build makes of it: it is told with the operator's name
         failed(told, case, dtype, way, why)
+
+
+def _made_of(call: Callable[..., Any], inputs: list[Any]) -> str:
+    """Which of torch's functions a call is made of, where they are few."""
+    if TorchFunctionMode is None:
+        return ""
+    heard: list[str] = []
+
+    class Heard(TorchFunctionMode):  # type: ignore[misc,unused-ignore]
+        def __torch_function__(self, function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
+            heard.append(getattr(function, "__name__", "_"))
+            return function(*args, **(kwargs or {}))
+
+    try:
+        with torch.no_grad(), Heard():
+            call(*inputs)
+    except Exception as why:  # it was called before, and what it is made of is all that is asked here
+        del why
+    names = [one for one in dict.fromkeys(heard) if not one.startswith("_")]
+    return _BY + ", ".join(names) if 0 < len(names) <= _MOST_NAMES else ""
 
 
 def failed(told: Told, case: Case, dtype: str, way: str, why: Exception) -> None:
@@ -260,12 +308,12 @@ def failed(told: Told, case: Case, dtype: str, way: str, why: Exception) -> None
 
 
 def _calls(case: Case, dtype: str, variant: Variant, turn: int) -> Sequence[Callable[..., Any]]:
-    """All ways to call it where the inputs lie as usual, two of them in one type where they lie otherwise; else the first.
+    """All ways to call it where the inputs lie as usual; the first where they lie otherwise, or two where all is to be tried.
 
     `turn`: in types other than float32 the first and one more, which changes from case to case; -1 for all.
     """
     if variant is not LAYOUTS[0]:
-        return case.calls[:2] if variant in LAYOUTS and dtype == "float32" else case.calls[:1]
+        return case.calls[:2] if variant in LAYOUTS and dtype == "float32" and turn < 0 else case.calls[:1]
     if turn < 0 or dtype not in FLOATS or dtype == "float32" or len(case.calls) < 3:
         return case.calls
     return case.calls[0], case.calls[1 + turn % (len(case.calls) - 1)]
@@ -277,6 +325,15 @@ _LAID: dict[tuple[Any, ...], Any] = {}
 def plain_tensor(grid: Grid, kind: str, dtype: str, device: str) -> Any:
     """A tensor of these numbers, as an input of a kind lies as usual."""
     return _plain(grid, _type(kind, dtype), device)
+
+
+def weight(grid: Grid, result: Any, variant: Variant = LAYOUTS[0]) -> Any:
+    """What goes back through a result, of its type and where it lies."""
+    key = (id(grid), variant.take, result.dtype, result.device)
+    if key not in _LAID or _LAID[key][0]._version != 0:
+        _LAID.clear() if len(_LAID) > _MOST_LAID else None
+        _LAID[key] = _plain(_shaped(grid, variant), result.dtype, str(result.device)), grid
+    return _LAID[key][0]
 
 
 def laid(device: dict[str, Any], case: Case, dtype: str, variant: Variant) -> list[Any]:
@@ -311,28 +368,26 @@ def _back(told: Told, case: Case, wanted: Wanted, at: Any, call: Callable[..., A
     leaves = [one.detach().requires_grad_() if told_.kind == "real" else one for one, told_ in zip(inputs, case.inputs)]
     reals = [one for one, told_ in zip(leaves, case.inputs) if told_.kind == "real"]
     with torch.enable_grad():
-        results = _several(call(*leaves))
+        results = several(call(*leaves))
         _compare(told, case, (dtype, "forward", variant), [one.detach() for one in results], wanted.results)
-        weights = [
-            _plain(_shaped(one, variant), result.dtype, told.device["id"])
-            for one, result in zip(wanted.weights, results)
-        ]
+        weights = [weight(one, result, variant) for one, result in zip(wanted.weights, results)]
         slopes = torch.autograd.grad(results, reals, weights, allow_unused=True)
     for number, (slope, right) in enumerate(zip(slopes, wanted.gradients)):
         part = "gradient " + str(number + 1)
         _compare(told, case, at, [slope], [right], part)
 
 
-def _several(results: Any) -> list[Any]:
+def several(results: Any) -> list[Any]:
+    """The results of a call as a list, also of one that gives a single tensor."""
     return list(results) if isinstance(results, (tuple, list)) else [results]
 
 
 def _compare(told: Told, case: Case, at: Any, got: Any, wanted: list[Grid], part: str = "") -> None:
     """Keep the error of each result."""
     dtype, way, variant = at
-    if len(_several(got)) < len(wanted):
+    if len(several(got)) < len(wanted):
         told.add(case, dtype, way, math.inf, "fewer results")
-    for number, (one, right) in enumerate(zip(_several(got), wanted)):
+    for number, (one, right) in enumerate(zip(several(got), wanted)):
         where = ", ".join(
             filter(None, [part or ("result " + str(number + 1) if len(wanted) > 1 else ""), variant.name])
         )
@@ -348,14 +403,6 @@ def _error(got: Any, right: Grid, variant: Variant, dtype: str) -> float:
     shape = (variant.take,) if variant.take else right.shape
     if tuple(got.shape) != tuple(shape) or (got.is_floating_point() and got.dtype != getattr(torch, dtype)):
         return math.inf
-    there = got.detach().cpu().reshape(-1).tolist()
     if variant.take > len(right.flat):
-        return _folded(there, right.flat)
-    return deviation(there, right.flat)
-
-
-def _folded(there: list[float], right: list[float]) -> float:
-    """Of many numbers that repeat."""
-    # most rows are equal to the last bit: each that differs is looked at once
-    rows = {tuple(there[at : at + len(right)]) for at in range(0, len(there), len(right))}
-    return max(deviation(one, right) for one in rows)
+        return worst(got, right.flat, len(right.flat), -(-variant.take // len(right.flat)))
+    return deviation(got.detach().cpu().reshape(-1).tolist(), right.flat)

@@ -1,4 +1,4 @@
-"""Each way in which torch lets one operator be called: as a function, as a method, in place, into a tensor, by its other names."""
+"""Each way in which torch lets one operator be called: as a function, as a method, by its other names."""
 
 from __future__ import annotations
 
@@ -15,48 +15,21 @@ ALIASES = {
     "cat": ("concat", "concatenate"), "vstack": ("row_stack",), "lgamma": ("gammaln",), "digamma": ("psi",), "sigmoid": ("expit",),
     "igamma": ("gammainc",), "igammac": ("gammaincc",), "mvlgamma": ("multigammaln",), "trapezoid": ("trapz",), "inverse": ("inv",),
 }  # fmt: skip
-_WITHOUT_SLOPE = ("acosh", "asinh", "atanh")  # in place
+WITHOUT_SLOPE = ("acosh", "asinh", "atanh")  # in place
 _SPACES = (torch, getattr(torch, "special", None))
 
 
-def forms(name: str, *more: Any, out: bool = False, **named: Any) -> tuple[Callable[..., Any], ...]:
-    """Calls that take the inputs; `more` and `named` follow them. `out`: also into a tensor like the first input."""
+def forms(name: str, *more: Any, **named: Any) -> tuple[Callable[..., Any], ...]:
+    """Calls that take the inputs; `more` and `named` follow them. In place and into a tensor every row is called anyway."""
     calls = []
     for each in (name, *(one for one in ALIASES.get(name, ()) if not (one == "true_divide" and named))):
         found = [getattr(space, each, None) for space in (*_SPACES, torch.Tensor)]
         calls += [_with(one, more, named) for one in found if one is not None]
-        inside = getattr(torch.Tensor, each + "_", None)
-        calls += (
-            [_inside(inside, found[0] if name in _WITHOUT_SLOPE else None, more, named)] if inside is not None else []
-        )
-    plain = getattr(torch, name, None) or getattr(_SPACES[1], name)
-    return (*calls, *([_into(plain, more, named)] if out else []))
+    return tuple(calls)
 
 
 def _with(function: Any, more: tuple[Any, ...], named: dict[str, Any]) -> Callable[..., Any]:
     return lambda *x: function(*x, *more, **named)
-
-
-def _inside(function: Any, outside: Any, more: tuple[Any, ...], named: dict[str, Any]) -> Callable[..., Any]:
-    """In place, on a copy; torch has no derivative of a few in that form, whose gradient is asked of the other."""
-
-    def called(x: Any, *rest: Any) -> Any:
-        if outside is not None and torch.is_grad_enabled():
-            return outside(x, *rest, *more, **named)
-        return function(torch.clone(x), *rest, *more, **named)
-
-    return called
-
-
-def _into(function: Any, more: tuple[Any, ...], named: dict[str, Any]) -> Callable[..., Any]:
-    """There are no gradients of what is written into a tensor."""
-
-    def called(*x: Any) -> Any:
-        if torch.is_grad_enabled():
-            return function(*x, *more, **named)
-        return function(*x, *more, **named, out=torch.empty_like(x[0]))
-
-    return called
 
 
 def copied(call: Callable[..., Any]) -> Callable[..., Any]:

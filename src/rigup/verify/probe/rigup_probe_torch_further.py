@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import Any
+import re
+from typing import Any, Callable
 
 import torch
 from rigup_probe_grid import Grid
-from rigup_probe_torch_cases import LAYOUTS, Case, Told, Wanted, failed, laid, plain_tensor, reckoned
+from rigup_probe_torch_cases import (
+    LAYOUTS,
+    Case,
+    Told,
+    Wanted,
+    expected,
+    failed,
+    laid,
+    plain_tensor,
+    reckoned,
+    several,
+    weight,
+)
 from rigup_probe_torch_compare import unsupported
 from rigup_probe_torch_deviation import deviation
+from rigup_probe_torch_kinds import COMPLEX, WHOLE, in_complex, in_whole_numbers
+from rigup_probe_torch_respelled import FORMS, respelled
+from rigup_probe_torch_tiled import tiled
 
 _STIRS = 4
 _TAPE, _LONG_TAPE = 500, 3000  # steps of a reference that may be reckoned anew: usually, and where all is to be tried
 _MANY = 300  # numbers that a reference without a tape may be given anew
 _STEP = 2.0**-12  # of the differences that stand for a second derivative
-_ROOM = 50.0  # times that of the type: such a difference is no exact one
+# times that of the type: such a difference is no exact one
+_ROOM = {"float64": 1e8, "float32": 50.0, "float16": 8.0, "bfloat16": 8.0}
+_OTHERS = ("float64", "float16", "bfloat16")
+_NAME = re.compile(r"(?:complex |integer )?\S*")
+_ONCE = ("is not implemented", "once_differentiable", "differentiate twice")  # operators whose gradient has none
 _EVERY = ("float64", "float32", "float16", "bfloat16")
 # the largest, the least and the middle one: Python orders no NaN
 _ORDERED = (
@@ -49,18 +70,34 @@ def stirred(told: Told, case: Case, dtype: str) -> None:
         del why
 
 
-def further(told: Told, case: Case, wanted: Wanted, dtype: str, full: bool) -> None:
-    """NaN in each type; gradients of gradients in one, or in two where all is to be tried."""
+def further(told: Told, case: Case, wanted: Wanted, dtype: str, turn: int, full: bool) -> None:
+    """What every case is asked in each type; where not all is to be tried, some of it in one type or in turns."""
     most = _LONG_TAPE if full else _TAPE
-    if case.spreads and dtype in _EVERY and wanted.steps <= most:
+    if wanted.steps > most:
+        return
+    if dtype not in _EVERY:
+        _once(told.once, dtype, case, lambda: tiled(told, case, wanted, dtype))
+        return
+    if case.spreads:
         _with_nan(told, case, dtype)
-    if (
-        case.backward
-        and case.twice
-        and wanted.steps <= most
-        and dtype in (("float64", "float32") if full else ("float32",))
-    ):
+    if case.backward and case.twice and (full or dtype in ("float32", _OTHERS[turn % len(_OTHERS)])):
         _twice(told, case, dtype)
+    for form in FORMS if full else FORMS[:2] if dtype == "float32" else FORMS[turn % len(FORMS) :][:1]:
+        respelled(told, case, wanted, dtype, form)
+    if full and dtype != "float32":
+        _once(told.once, dtype, case, lambda: tiled(told, case, wanted, dtype))
+    if dtype == "float32":
+        once = {} if full else told.once
+        _once(once, dtype, case, lambda: tiled(told, case, wanted, dtype))
+        for kind in (*COMPLEX, *WHOLE) if full else (COMPLEX[0], WHOLE[0]):
+            _once(once, kind, case, functools.partial(in_complex if kind in COMPLEX else in_whole_numbers, told, case, kind))  # fmt: skip
+
+
+def _once(done: dict[tuple[str, str], bool], what: str, case: Case, asked: Callable[[], bool]) -> None:
+    """Of the cases of one operator, the first for which it can be asked."""
+    key = what, _NAME.match(case.name)[0]  # type: ignore[index]
+    if not done.get(key):
+        done[key] = asked()
 
 
 _SPOILT: dict[str, Any] = {}  # by the case's name: its inputs with a NaN, and what comes of them
@@ -74,14 +111,16 @@ def _with_nan(told: Told, case: Case, dtype: str) -> None:
         return
     grids, right = _SPOILT[case.name]
     inputs = [plain_tensor(grid, one.kind, dtype, told.device["id"]) for grid, one in zip(grids, case.inputs)]
-    try:
-        with torch.no_grad():
-            got = case.calls[0](*inputs)
-    except Exception as why:
-        failed(told, case, dtype, "with NaN", why)
-        return
-    for one, grid in zip(got if isinstance(got, (tuple, list)) else [got], right):
-        told.add(case, dtype, "with NaN", deviation(one.detach().cpu().reshape(-1).tolist(), grid.flat), "")
+    for call in case.calls if dtype == "float32" else case.calls[:1]:
+        try:
+            with torch.no_grad():
+                got = several(call(*inputs))
+        except Exception as why:
+            failed(told, case, dtype, "with NaN", why)
+            return
+        for one, grid in zip(got, right):
+            told.add(case, dtype, "with NaN", deviation(one.detach().cpu().reshape(-1).tolist(), grid.flat), "")
+        told.called(case, dtype, "with NaN", call, inputs)
 
 
 def _spoilt(case: Case) -> Any:
@@ -91,70 +130,81 @@ def _spoilt(case: Case) -> Any:
     if place is None or many or any(word in case.name for word in _ORDERED):
         return None
     first = case.inputs[place].grid
-    at = len(first.flat) // 2
-    spoilt = Grid(first.shape, [math.nan if here == at else one for here, one in enumerate(first.flat)])
-    grids = [spoilt if here == place else one.grid for here, one in enumerate(case.inputs)]
-    try:
-        right = reckoned(case._replace(backward=False), grids).results
-    except (ValueError, OverflowError, ArithmeticError):
-        return None
-    return (grids, right) if any(one != one for grid in right for one in grid.flat) else None
+    for at in dict.fromkeys((len(first.flat) // 2, 0, len(first.flat) // 2 + 1)):
+        spoilt = Grid(first.shape, [math.nan if here == at else one for here, one in enumerate(first.flat)])
+        grids = [spoilt if here == place else one.grid for here, one in enumerate(case.inputs)]
+        try:
+            right = reckoned(case._replace(backward=False), grids).results
+        except (ValueError, OverflowError, ArithmeticError):
+            return None
+        if any(one != one for grid in right for one in grid.flat):
+            return grids, right
+    return None
+
+
+_SECOND: dict[
+    str, Any
+] = {}  # by the case's name: a direction for each input, and how gradients and results change along it
 
 
 def _twice(told: Told, case: Case, dtype: str) -> None:
-    """The gradient of the gradient along one direction, against differences of the reference's gradients."""
-    ways = [[(at % 5 - 2) / 2 for at in range(len(one.grid.flat))] for one in case.inputs]
-    ups = [_moved(case, ways, _STEP), _moved(case, ways, -_STEP)]
-    rights = [[(a - b) / (2 * _STEP) for a, b in zip(up.flat, down.flat)] for up, down in zip(*ups)]
+    """The gradients of a step along one direction: by the inputs, and by the weights of the results.
+
+    Expected are differences of the reference's gradients and results. Those by the weights are there of a linear operator, too.
+    """
+    if case.name not in _SECOND:
+        _SECOND[case.name] = _differences(case)
+    if _SECOND[case.name] is None:
+        return
+    ways, rights = _SECOND[case.name]
     try:
         got = _again(told, case, ways, dtype)
     except Exception as why:
-        if not (unsupported(why) or "is not implemented" in str(why)):
+        if not (unsupported(why) or any(words in str(why) for words in _ONCE)):
             failed(told, case, dtype, "twice backward", why)
         return
+    factor = case.factor * _ROOM[dtype]
     for number, (one, right) in enumerate(zip(got, rights), 1):
-        none = one is None or one._is_zerotensor()
-        there = [0.0] * len(right) if none else one.detach().cpu().reshape(-1).tolist()
-        said = "gradient " + str(number)
-        size = max(map(abs, right), default=0.0)
-        off = max((abs(a - b) for a, b in zip(there, right)), default=0.0) / max(size, 1.0)
-        told.add(
-            case._replace(factor=_ROOM * case.factor), dtype, "twice backward", off if off == off else math.inf, said
-        )
+        there = [0.0] * len(right) if one is None or one._is_zerotensor() else one.detach().cpu().reshape(-1).tolist()
+        size = max(max(map(abs, right), default=0.0), 1.0)
+        off = max((abs(a - b) for a, b in zip(there, right)), default=0.0) / size
+        told.add(case._replace(factor=factor), dtype, "twice backward", off if off == off else math.inf, "gradient " + str(number))  # fmt: skip
 
 
-def _moved(case: Case, ways: list[list[float]], step: float) -> list[Grid]:
-    grids = [
-        Grid(one.grid.shape, [x + step * way for x, way in zip(one.grid.flat, several)])
-        if one.kind == "real"
-        else one.grid
-        for one, several in zip(case.inputs, ways)
-    ]
-    return reckoned(case, grids).gradients
+def _differences(case: Case) -> Any:
+    """None where the reference has no answer a step away."""
+    ways = [[(at % 5 - 2) / 2 for at in range(len(one.grid.flat))] for one in case.inputs]
+    try:
+        up, down = (_moved(case, ways, step) for step in (_STEP, -_STEP))
+    except (ValueError, ArithmeticError):
+        return None
+    pairs = zip([*up.gradients, *up.results], [*down.gradients, *down.results])
+    return ways, [[(a - b) / (2 * _STEP) for a, b in zip(one.flat, other.flat)] for one, other in pairs]
+
+
+def _moved(case: Case, ways: list[list[float]], step: float) -> Wanted:
+    pairs = zip(case.inputs, ways)
+    return reckoned(case, [
+        Grid(one.grid.shape, [x + step * part for x, part in zip(one.grid.flat, way)]) if one.kind == "real" else one.grid
+        for one, way in pairs
+    ])  # fmt: skip
 
 
 def _again(told: Told, case: Case, ways: list[list[float]], dtype: str) -> list[Any]:
-    inputs = laid(told.device, case, dtype, LAYOUTS[0])
+    """Gradients by each input and each weight; None where there is none."""
+    inputs, place = laid(told.device, case, dtype, LAYOUTS[0]), told.device["id"]
     leaves = [one.detach().requires_grad_() if kind.kind == "real" else one for one, kind in zip(inputs, case.inputs)]
     reals = [one for one, kind in zip(leaves, case.inputs) if kind.kind == "real"]
     with torch.enable_grad():
-        got = case.calls[0](*leaves)
-        results = list(got) if isinstance(got, (tuple, list)) else [got]
-        weights = [plain_tensor(one, "real", dtype, told.device["id"]) for one in _weights(case)]
-        pairs = [(one, weight.to(one.dtype)) for one, weight in zip(results, weights) if one.requires_grad]
-        slopes = torch.autograd.grad([one for one, _ in pairs], reals, [one for _, one in pairs], create_graph=True, allow_unused=True)  # fmt: skip
-        along = [
-            plain_tensor(Grid(kind.grid.shape, way), "real", dtype, told.device["id"])
-            for kind, way in zip(case.inputs, ways)
-            if kind.kind == "real"
+        results = several(case.calls[0](*leaves))
+        weights = [
+            weight(one, result).detach().requires_grad_() for one, result in zip(expected(case).weights, results)
         ]
+        pairs = [(one, weight) for one, weight in zip(results, weights) if one.requires_grad]
+        slopes = torch.autograd.grad([one for one, _ in pairs], reals, [one for _, one in pairs], create_graph=True, allow_unused=True)  # fmt: skip
+        along = [plain_tensor(Grid(kind.grid.shape, way), "real", dtype, place)
+                 for kind, way in zip(case.inputs, ways) if kind.kind == "real"]  # fmt: skip
         pairs = [(one, way) for one, way in zip(slopes, along) if one is not None and one.requires_grad]
         if not pairs:
-            return [None] * len(reals)
-        return list(torch.autograd.grad([one for one, _ in pairs], reals, [one for _, one in pairs], allow_unused=True))
-
-
-def _weights(case: Case) -> list[Grid]:
-    from rigup_probe_torch_cases import expected
-
-    return expected(case).weights
+            return []
+        return list(torch.autograd.grad([one for one, _ in pairs], [*reals, *weights], [way for _, way in pairs], allow_unused=True))  # fmt: skip

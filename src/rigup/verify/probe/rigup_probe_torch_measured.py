@@ -39,24 +39,27 @@ def measured(
         wanted = expected(case)
         kinds = [one for one in dtypes if one in case.dtypes] or case.dtypes[:1] * (case.dtypes[0] not in FLOATS)
         for at, name in enumerate(kinds):
-            stirred(told, case, name)
+            if full or name != "float64":
+                stirred(told, case, name)
             for variant in variants(case, name, number + at, full):
                 torch.set_num_threads(THREADS if variant is LARGE else 1)
                 one_variant(told, case, wanted, name, variant, -1 if full else number + at)
-            further(told, case, wanted, name, full)
+            further(told, case, wanted, name, number + at, full)
     return told.summary()
 
 
 def variants(case: Case, dtype: str, turn: int, full: bool) -> Iterator[Variant]:
     """Ways to lay the inputs out that differ for this case.
 
-    All of them in float32; in other types, unless all is to be tried, one of them, which changes from case to case.
+    Where not all is to be tried, one of them, which changes from case to case, and in float32 a second one, with gaps.
     `full`: also with more numbers than one thread is given.
     """
     every = full or dtype == "float32" or dtype not in FLOATS
     laid = [one for one in LAYOUTS[1:] if not case.few and fits(case, one)]
+    if not full and laid:
+        laid = list(dict.fromkeys([*(laid[-1:] if every else []), laid[turn % len(laid)]]))
     yield LAYOUTS[0]
-    yield from laid if every or not laid else [laid[turn % len(laid)]]
+    yield from laid
     if case.elementwise:
         rows = (
             (0, *SIZES, LONG)

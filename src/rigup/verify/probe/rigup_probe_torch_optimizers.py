@@ -183,9 +183,11 @@ def _factored(device: dict[str, Any]) -> Iterator[list[Any]]:
 
 def _second_order(device: dict[str, Any]) -> Iterator[list[Any]]:
     """LBFGS: its first step goes down the slope, at most as far as the slope is long; then it finds where a bowl is deepest."""
-    for said, search in (("", None), (" (strong_wolfe)", "strong_wolfe")):
-        parameter = nn.Parameter(torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64).to(device["id"]))
-        weights = torch.tensor([1.0, 2.0, 0.5], dtype=torch.float64).to(device["id"])
+    for kind, said, search in (
+        ("float64", "", None), ("float64", " (strong_wolfe)", "strong_wolfe"), ("float32", "", None), ("bfloat16", "", None),
+    ):  # fmt: skip
+        parameter = nn.Parameter(_numbers((1.0, -2.0, 0.5), kind, device))
+        weights = _numbers((1.0, 2.0, 0.5), kind, device)
 
         def closure(parameter: Any = parameter, weights: Any = weights) -> Any:
             parameter.grad = None
@@ -198,14 +200,14 @@ def _second_order(device: dict[str, Any]) -> Iterator[list[Any]]:
         slopes = [2 * w * (x - 1.5) for w, x in ((1.0, 1.0), (2.0, -2.0), (0.5, 0.5))]
         share = min(1.0, 1 / sum(map(abs, slopes))) * 0.25
         wanted = [x - share * slope for x, slope in zip((1.0, -2.0, 0.5), slopes)]
-        yield [
-            "LBFGS, one step" + said,
-            "float64",
-            "forward",
-            deviation(parameter.detach().cpu().tolist(), wanted),
-            "",
-            16.0,
-        ]
+        told = deviation(parameter.detach().cpu().tolist(), wanted)
+        yield ["LBFGS, one step" + said, kind, "forward", told, "", 16.0 if kind == "float64" else 1.0]
+        if kind != "float64":
+            continue
         all_ = torch.optim.LBFGS([parameter], lr=1.0, max_iter=60, history_size=5, line_search_fn=search)
         all_.step(closure)
         yield ["LBFGS" + said, "float64", "forward", deviation(parameter.detach().cpu().tolist(), [1.5] * 3), "", 1e8]
+
+
+def _numbers(values: tuple[float, ...], kind: str, device: dict[str, Any]) -> Any:
+    return torch.tensor(values, dtype=getattr(torch, kind)).to(device["id"])

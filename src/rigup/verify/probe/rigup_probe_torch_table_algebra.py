@@ -78,7 +78,6 @@ def _distances() -> Iterator[Case]:
             _TWO,
             factor=20.0,
             spreads=False,
-            twice=False,
         )
         if power != math.inf:
             own: Callable[..., Any] = lambda x, s=size: Grid(
@@ -92,7 +91,6 @@ def _distances() -> Iterator[Case]:
                 _TWO,
                 factor=20.0,
                 spreads=False,
-                twice=False,
             )
             pair: Callable[..., Any] = lambda x, y, s=size: Grid(
                 (4,), [s([x[n, k] - y[n, k] + 0.125 for k in range(3)]) for n in range(4)]

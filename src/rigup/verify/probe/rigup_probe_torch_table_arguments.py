@@ -133,12 +133,7 @@ def sorting() -> Iterator[Case]:
         return made((7, 3), lambda index: ordered[index[0]][index[1]])
 
     yield Case("topk (smallest)", (lambda x: torch.topk(x, 3, largest=False)[0],), least, (told,))
-    yield Case(
-        "kthvalue",
-        (lambda x: torch.kthvalue(x, 3, 1)[0],),
-        reduced((1,), lambda row: sorted(row)[2]),
-        (told,),
-    )
+    yield Case("kthvalue", (lambda x: torch.kthvalue(x, 3, 1)[0],), reduced((1,), lambda row: sorted(row)[2]), (told,))
 
 
 def products() -> Iterator[Case]:

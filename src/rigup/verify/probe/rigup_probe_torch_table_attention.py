@@ -162,6 +162,7 @@ def embeddings() -> Iterator[Case]:
         (lambda r, t: functional.embedding(r, t, padding_idx=3), _embedding_module),
         networks.embedding(3),
         (rows, real(7, 6, seed=2)),
+        twice=False,
     )
     few = rows._replace(grid=Grid((2, 4), rows.grid.flat))
     yield Case(

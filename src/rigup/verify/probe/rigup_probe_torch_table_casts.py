@@ -30,7 +30,6 @@ def casts() -> Iterator[Case]:
             each(lambda x: x * 1.0),
             told,
             result=target,
-            twice=False,
         )
     whole = given(3, 5, low=-6, high=6, step=0.25)
     for target in ("int64", "int32", "int16", "int8"):
@@ -42,16 +41,10 @@ def casts() -> Iterator[Case]:
             each(int),
             (whole,),
             backward=False,
-            spreads=False,
         )
     ways = [torch.Tensor.byte, lambda x: x.to(torch.uint8)]
     yield Case(
-        "conversion to uint8 (to, byte)",
-        tuple(ways),
-        each(int),
-        (given(3, 5, low=0.25, high=9),),
-        backward=False,
-        spreads=False,
+        "conversion to uint8 (to, byte)", tuple(ways), each(int), (given(3, 5, low=0.25, high=9),), backward=False
     )
     yield Case(
         "conversion to bool (to, bool)",
@@ -59,7 +52,6 @@ def casts() -> Iterator[Case]:
         each(bool),
         (Input(Grid((4,), [0.0, 0.25, -1.0, 0.0]), "given"),),
         backward=False,
-        spreads=False,
     )
     for target, name in _COMPLEX.items():
         kind = getattr(torch, target)
@@ -72,7 +64,6 @@ def casts() -> Iterator[Case]:
             FLOATS[:2],
             backward=False,
             result="float64",
-            spreads=False,
         )
     for kind_name in ("int64", "int32", "uint8", "bool"):
         numbers = Input(
@@ -103,14 +94,7 @@ def promotions() -> Iterator[Case]:
         ("mul", torch.mul, lambda x, y: x * y),
         ("sub", torch.sub, lambda x, y: x - y),
     ):
-        yield Case(
-            name + " of whole and real numbers",
-            (call,),
-            each(reference),
-            (whole, given(5)),
-            backward=False,
-            spreads=False,
-        )
+        yield Case(name + " of whole and real numbers", (call,), each(reference), (whole, given(5)), backward=False)
         yield Case(
             name + " of bytes and long ones",
             (call,),
@@ -143,5 +127,4 @@ def promotions() -> Iterator[Case]:
             (small,),
             ("float32",),
             backward=False,
-            spreads=False,
         )

@@ -50,7 +50,6 @@ def convolutions() -> Iterator[Case]:
                 told,
                 factor=6.0,
                 few=True,
-                twice=False,
             )
             back = (real(*shape, **low), real(channels, 4 // groups, *window, seed=2, **low), real(4, seed=3, **low))
             more = {**args, "output_padding": 1} if "stride" in args else args
@@ -68,7 +67,6 @@ def convolutions() -> Iterator[Case]:
                 back,
                 factor=6.0,
                 few=True,
-                twice=False,
             )
         told = (real(*shape, **low), real(6, channels, *window, seed=2, **low))
         yield Case(
@@ -81,7 +79,6 @@ def convolutions() -> Iterator[Case]:
             told,
             factor=6.0,
             few=True,
-            twice=False,
         )
         for mode in ("reflect", "replicate", "circular"):
             pairs = (1,) * (2 * rank)
@@ -104,14 +101,13 @@ def convolutions() -> Iterator[Case]:
                 backward=False,
                 factor=6.0,
                 few=True,
-                spreads=False,
             )
 
 
 def embeddings() -> Iterator[Case]:
     """Rows of tables, alone and in bags, with each argument."""
     at, table = literal([[2, 0, 2], [4, 1, 3]][0] + [4, 1, 3], (2, 3), "int64"), real(5, 4)
-    rows = lambda a, t: made((2, 3, 4), lambda i: t[int(a[i[:2]]), i[2]])
+    rows = lambda a, t: made((*a.shape, 4), lambda i: t[int(a[i[:2]]), i[2]])
     yield Case(
         "Embedding",
         (
@@ -122,7 +118,6 @@ def embeddings() -> Iterator[Case]:
         ),
         rows,
         (at, table),
-        spreads=False,
     )
     padded = lambda a, t: made((2, 3, 4), lambda i: tape.plain(t[2, i[2]]) if a[i[:2]] == 2 else t[int(a[i[:2]]), i[2]])
     yield Case(
@@ -133,7 +128,7 @@ def embeddings() -> Iterator[Case]:
         ),
         padded,
         (at, table),
-        spreads=False,
+        twice=False,
     )
 
     def short(a: Grid, t: Grid) -> Grid:
@@ -155,7 +150,6 @@ def embeddings() -> Iterator[Case]:
         _TWO,
         backward=False,
         factor=8.0,
-        spreads=False,
     )
 
     def shorter(a: Grid, t: Grid) -> Grid:
@@ -174,7 +168,6 @@ def embeddings() -> Iterator[Case]:
         _TWO,
         backward=False,
         factor=8.0,
-        spreads=False,
     )
     by = Grid((5, 4), [0.5 * n for n in range(20)])
     slope = Grid((5, 4), [1.0] * 20)
@@ -185,7 +178,6 @@ def embeddings() -> Iterator[Case]:
         (at, Input(by, "given")),
         _TWO,
         backward=False,
-        spreads=False,
     )
     yield Case(
         "embedding (sparse)",
@@ -194,7 +186,6 @@ def embeddings() -> Iterator[Case]:
         (at, Input(by, "given")),
         _TWO,
         backward=False,
-        spreads=False,
     )
     flat, starts = literal([2, 0, 2, 4, 1], kind="int64"), literal([0, 2], kind="int64")
     parts = ((2, 0), (2, 4, 1))
@@ -220,8 +211,6 @@ def embeddings() -> Iterator[Case]:
             (flat, Input(Grid((5, 4), distinct(5, 4).grid.flat)), starts),
             factor=4.0,
             few=True,
-            spreads=False,
-            twice=False,
         )
         square = lambda a, t, f=function: made((2, 4), lambda i: f([t[int(a[i[0], k]), i[1]] for k in range(3)]))
         yield Case(
@@ -231,8 +220,6 @@ def embeddings() -> Iterator[Case]:
             (literal([2, 0, 3, 4, 1, 3], (2, 3), "int64"), Input(Grid((5, 4), distinct(5, 4).grid.flat))),
             factor=4.0,
             few=True,
-            spreads=False,
-            twice=False,
         )
     shares = real(5, seed=4)
     weighted = lambda a, t, _o, w: made(
@@ -246,8 +233,6 @@ def embeddings() -> Iterator[Case]:
         (flat, table, starts, shares),
         factor=4.0,
         few=True,
-        spreads=False,
-        twice=False,
     )
     without = lambda _a, t, _o: made((2, 4), lambda i: tape.total([t[r, i[1]] for r in parts[i[0]] if r != 2]))
     yield Case(
@@ -257,8 +242,6 @@ def embeddings() -> Iterator[Case]:
         (flat, table, starts),
         factor=4.0,
         few=True,
-        spreads=False,
-        twice=False,
     )
 
 

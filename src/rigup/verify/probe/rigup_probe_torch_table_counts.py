@@ -23,7 +23,6 @@ def counts() -> Iterator[Case]:
         (told,),
         _TWO,
         backward=False,
-        spreads=False,
     )
     yield Case(
         "histc (own bounds)",
@@ -32,7 +31,6 @@ def counts() -> Iterator[Case]:
         (told,),
         _TWO,
         backward=False,
-        spreads=False,
     )
     yield Case(
         "histogram",
@@ -45,7 +43,6 @@ def counts() -> Iterator[Case]:
         _TWO,
         backward=False,
         optional=True,
-        spreads=False,
     )
     yield Case(
         "histogram (weight, density)",
@@ -56,7 +53,6 @@ def counts() -> Iterator[Case]:
         backward=False,
         optional=True,
         factor=4.0,
-        spreads=False,
     )
     whole = Input(Grid((8,), [3, 1, 1, 0, 5, 3, 3, 1]), "int64")
     weights = given(8, seed=3)
@@ -75,7 +71,6 @@ def counts() -> Iterator[Case]:
         (whole, weights),
         _TWO,
         backward=False,
-        spreads=False,
     )
     some = literal([at % 3 - 1.0 for at in range(20)], (4, 5), "given")
     zero = lambda row: float(sum(one != 0 for one in row))
@@ -85,7 +80,6 @@ def counts() -> Iterator[Case]:
         reduced((1,), zero),
         (some,),
         backward=False,
-        spreads=False,
     )
     yield Case(
         "isin",
@@ -93,7 +87,6 @@ def counts() -> Iterator[Case]:
         lambda x: Grid(x.shape, [one == 1 for one in x.flat]),
         (some,),
         backward=False,
-        spreads=False,
     )
     yield Case(
         "isin (invert)",
@@ -105,7 +98,6 @@ def counts() -> Iterator[Case]:
         lambda x: Grid(x.shape, [one != 1 for one in x.flat]),
         (some,),
         backward=False,
-        spreads=False,
     )
     yield from _searched()
     yield from _unequal()
@@ -180,7 +172,7 @@ def _searched() -> Iterator[Case]:
             lambda x, r=later: torch.bucketize(x, known(x), right=r),
             lambda x, r=later: torch.bucketize(x, known(x), right=r, out_int32=True),
         )
-        yield Case("bucketize (" + side + ")", calls, always(wanted), (told,), backward=False, spreads=False)
+        yield Case("bucketize (" + side + ")", calls, always(wanted), (told,), backward=False)
         calls = (
             lambda x, r=later: torch.searchsorted(known(x), x, right=r),
             lambda x, s=side: torch.searchsorted(known(x), x, side=s),
@@ -189,7 +181,7 @@ def _searched() -> Iterator[Case]:
                 known(x).flip(0).contiguous(), x, right=r, sorter=torch.tensor([3, 2, 1, 0], device=x.device)
             ),
         )
-        yield Case("searchsorted (" + side + ")", calls, always(wanted), (told,), backward=False, spreads=False)
+        yield Case("searchsorted (" + side + ")", calls, always(wanted), (told,), backward=False)
 
 
 def _unequal() -> Iterator[Case]:
@@ -204,7 +196,6 @@ def _unequal() -> Iterator[Case]:
         lambda _x: (runs, back, sizes),
         (told,),
         backward=False,
-        spreads=False,
     )
     known, where, often = Grid((3,), [1.0, 2, 3]), Grid((8,), [1, 1, 0, 0, 0, 2, 1, 1]), Grid((3,), [3, 4, 1])
     yield Case(
@@ -216,7 +207,6 @@ def _unequal() -> Iterator[Case]:
         lambda _x: (known, where, often),
         (told,),
         backward=False,
-        spreads=False,
     )
     rows = literal([3.0, 4, 1, 2, 3, 4], (3, 2), "given")
     yield Case(
@@ -225,7 +215,6 @@ def _unequal() -> Iterator[Case]:
         always(Grid((2, 2), [1.0, 2, 3, 4])),
         (rows,),
         backward=False,
-        spreads=False,
     )
     near = literal([3.0, 4, 3, 4, 1, 2], (3, 2), "given")
     yield Case(
@@ -234,5 +223,4 @@ def _unequal() -> Iterator[Case]:
         always(Grid((2, 2), [3.0, 4, 1, 2])),
         (near,),
         backward=False,
-        spreads=False,
     )

@@ -14,7 +14,7 @@ from rigup_probe_torch_cases import FLOATS, Case, Input, given, literal, real
 from torch import nn
 from torch.nn import functional
 
-_SHAPE = (2, 6, 3, 7)  # prime to the length of vectors where it is put in a row
+_SHAPE = (2, 5, 3, 3)  # prime to the length of vectors where it is put in a row
 _INF, _NAN = math.inf, math.nan
 
 # name, reference, least, most, other ways to call it than torch's and Tensor's own
@@ -92,7 +92,7 @@ def elementwise() -> Iterator[Case]:
     """Arithmetic and functions."""
     for name, reference, low, high in _UNARY:
         told = (real(*_SHAPE, low=low, high=high),)
-        yield Case(name, (*_ways(name), *_into(name)), each(reference), told, elementwise=True, factor=2.0)
+        yield Case(name, _ways(name), each(reference), told, elementwise=True, factor=2.0)
     for name, reference, calls in _BINARY:
         first, second = real(*_SHAPE, low=0.25, high=3), real(*_SHAPE, low=0.5, high=2, seed=2)
         yield Case(name, calls, each(reference), (first, second), elementwise=True, factor=2.0)
@@ -105,18 +105,7 @@ def elementwise() -> Iterator[Case]:
 
 
 def _ways(name: str) -> tuple[Any, ...]:
-    return (getattr(torch, name), getattr(torch.Tensor, name), lambda x: getattr(torch.clone(x), name + "_")())
-
-
-def _into(name: str) -> Iterator[Any]:
-    """Into a tensor that is there; there are no gradients of that."""
-
-    def called(x: Any) -> Any:
-        if torch.is_grad_enabled():
-            return getattr(torch, name)(x)
-        return getattr(torch, name)(x, out=torch.empty_like(x))
-
-    yield called
+    return (getattr(torch, name), getattr(torch.Tensor, name))
 
 
 def _with_numbers() -> Iterator[Case]:
@@ -250,11 +239,7 @@ def special_values() -> Iterator[Case]:
         ]
         told = (literal([2.0, 2, 2, 1, _NAN, 3, -7, -7, -7], (3, 3), "given"),)
         yield Case(
-            name + " of a row with NaN",
-            (lambda x, c=call: c(x, -1),),
-            always(Grid((3, 3), flat)),
-            told,
-            backward=False,
+            name + " of a row with NaN", (lambda x, c=call: c(x, -1),), always(Grid((3, 3), flat)), told, backward=False
         )
     flat = [_NAN] * 2 + [3.0] * 2
     two = (literal([_NAN, 0.0, 1.0, 2.0], (2, 2), "given"), literal([1.0] * 4, (2, 2), "given"))

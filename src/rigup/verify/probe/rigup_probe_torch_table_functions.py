@@ -59,16 +59,14 @@ def functions() -> Iterator[Case]:
             told = literal([one + 0.25 / 16 for one in told.grid.flat], _SHAPE)
         yield Case(
             name + " (all names)",
-            forms(name, out=name != "positive"),
+            forms(name),
             each(reference),
             (told,),
             elementwise=True,
             factor=3000.0 if name == "digamma" else 4.0,
         )
     for name, reference in _STEPS:
-        yield Case(
-            name + " (all names)", forms(name), each(reference), (given(*_SHAPE),), backward=False, spreads=False
-        )
+        yield Case(name + " (all names)", forms(name), each(reference), (given(*_SHAPE),), backward=False)
     for name, reference, low, high in _SPECIAL:
         call = getattr(torch.special, name, None) if hasattr(torch, "special") else None
         if call is not None:
@@ -105,11 +103,11 @@ def _with_arguments() -> Iterator[Case]:
     odd = literal([one + 1 / 64 for one in told.grid.flat], _SHAPE, "given")
     rows: tuple[tuple[str, Any, Any, Input], ...] = (
         ("round (decimals)", (*forms("round", decimals=1),), lambda x: round(x * 10) / 10, odd), ("round (decimals -1)", forms("round", decimals=-1), lambda x: round(x / 10) * 10.0, odd),
-        ("nan_to_num (all)", forms("nan_to_num", 1.0, 2.0, -2.0, out=True), lambda x: x, told), ("clamp (all names)", forms("clamp", -1.03, 1.28, out=True), lambda x: min(max(x, -1.03), 1.28), told),
+        ("nan_to_num (all)", forms("nan_to_num", 1.0, 2.0, -2.0), lambda x: x, told), ("clamp (all names)", forms("clamp", -1.03, 1.28), lambda x: min(max(x, -1.03), 1.28), told),
         ("clamp_min", forms("clamp_min", -1.03), lambda x: max(x, -1.03), told), ("clamp_max", forms("clamp_max", 1.28), lambda x: min(x, 1.28), told),
     )  # fmt: skip
     for name, calls, reference, one in rows:
-        yield Case(name, calls, each(reference), (one,), backward=False, factor=2.0, spreads=False)
+        yield Case(name, calls, each(reference), (one,), backward=False, factor=2.0, spreads="nan" not in name)
     yield Case(
         "logit (eps)",
         forms("logit", 0.25),
@@ -133,26 +131,15 @@ def triples() -> Iterator[Case]:
     """Of three numbers, and with a weight as a tensor."""
     three = (real(*_SHAPE), real(*_SHAPE, seed=2), real(*_SHAPE, seed=3, low=0.5, high=2))
     yield Case(
-        "lerp by a tensor",
-        forms("lerp", out=True),
-        each(lambda x, y, w: x + (y - x) * w),
-        three,
-        factor=6.0,
-        elementwise=True,
+        "lerp by a tensor", forms("lerp"), each(lambda x, y, w: x + (y - x) * w), three, factor=6.0, elementwise=True
     )
-    yield Case(
-        "lerp by a number", forms("lerp", 0.75, out=True), each(lambda x, y: x + (y - x) * 0.75), three[:2], factor=6.0
-    )
-    yield Case(
-        "addcmul (all)", forms("addcmul", value=0.5, out=True), each(lambda x, y, z: x + y * z * 0.5), three, factor=4.0
-    )
-    yield Case(
-        "addcdiv (all)", forms("addcdiv", value=0.5, out=True), each(lambda x, y, z: x + y / z * 0.5), three, factor=4.0
-    )
+    yield Case("lerp by a number", forms("lerp", 0.75), each(lambda x, y: x + (y - x) * 0.75), three[:2], factor=6.0)
+    yield Case("addcmul (all)", forms("addcmul", value=0.5), each(lambda x, y, z: x + y * z * 0.5), three, factor=4.0)
+    yield Case("addcdiv (all)", forms("addcdiv", value=0.5), each(lambda x, y, z: x + y / z * 0.5), three, factor=4.0)
     for name, sign in (("add", 1.0), ("sub", -1.0)):
         yield Case(
             name + " (alpha, all)",
-            forms(name, alpha=2.5, out=True),
+            forms(name, alpha=2.5),
             each(lambda x, y, s=sign: x + y * (2.5 * s)),
             three[:2],
             factor=4.0,
@@ -161,11 +148,10 @@ def triples() -> Iterator[Case]:
         told = (given(*_SHAPE, step=0.125), literal([0.5, -0.25, 2.0] * 7, _SHAPE, "given"))
         yield Case(
             "div (all, " + mode + ")",
-            forms("div", rounding_mode=mode, out=True),
+            forms("div", rounding_mode=mode),
             each(lambda x, y, c=cut: float(c(x / y))),
             told,
             backward=False,
-            spreads=False,
         )
     for name, number, reference in (("mul", -2.5, lambda x: x * -2.5), ("div", 4.0, lambda x: x * 0.25), ("add", 1.5, lambda x: x + 1.5), ("sub", 1.5, lambda x: x - 1.5), ("pow", 3, lambda x: x * x * x), ("pow", 2, lambda x: x * x), ("copysign", -1.0, lambda x: -tape.absolute(x)), ("xlogy", 2.0, lambda x: x * math.log(2.0)), ("rsub", 2.0, lambda x: 2.0 - x)):  # fmt: skip
         yield Case(
@@ -183,7 +169,6 @@ def triples() -> Iterator[Case]:
             each(reference),
             (given(*_SHAPE, step=0.25),),
             backward=False,
-            spreads=False,
         )
     powers = (given(*_SHAPE, low=-2, high=2),)
     yield Case(
@@ -199,6 +184,5 @@ def triples() -> Iterator[Case]:
         (lambda x: torch.where(x > 0.5, x, 0.25), lambda x: torch.where(x <= 0.5, 0.25, x)),
         each(lambda x: x if x > 0.5 else 0.25),
         three[:1],
-        spreads=False,
         twice=False,
     )

@@ -173,7 +173,6 @@ def classes() -> Iterator[Case]:
                 (scores, goals, weights),
                 factor=6.0,
                 few=True,
-                spreads=False,
             )
     shares = given(6, 5, low=0.0625, high=0.5, seed=4)
     for how in _HOW:
@@ -223,7 +222,6 @@ def classes() -> Iterator[Case]:
         (real(70, 5), long),
         factor=6.0,
         few=True,
-        spreads=False,
     )
     yield from _margins(scores, goals, weights)
 

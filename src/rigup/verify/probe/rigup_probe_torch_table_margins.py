@@ -51,7 +51,6 @@ def _margins(scores: Input, goals: Input, weights: Input) -> Iterator[Case]:
                 factor=6.0,
                 few=True,
                 spreads=False,
-                twice=False,
             )
 
         def several(x: Grid, g: Grid, h: str = how) -> Grid:
@@ -78,7 +77,6 @@ def _margins(scores: Input, goals: Input, weights: Input) -> Iterator[Case]:
             factor=6.0,
             few=True,
             spreads=False,
-            twice=False,
         )
         truths = Input(Grid((6, 5), [float(at % 3 == 0) for at in range(30)]), "given")
         soft = lambda x, t, w, h=how: _added(
@@ -138,7 +136,6 @@ def _triplets(how: str) -> Iterator[Case]:
             factor=10.0,
             few=True,
             spreads=False,
-            twice=False,
         )
     flat = lambda a, b: (a - b).abs().sum(-1)
     for swap in (False, True):
@@ -166,7 +163,6 @@ def _triplets(how: str) -> Iterator[Case]:
             factor=10.0,
             few=True,
             spreads=False,
-            twice=False,
         )
     signs = literal([1.0, -1.0, -1.0, 1.0], kind="given")
 
@@ -230,7 +226,6 @@ def sequences() -> Iterator[Case]:
             factor=40.0,
             few=True,
             spreads=False,
-            twice=False,
         )
     never = literal([1, 1, 1, 1, 2, 3], (2, 3), "int64")
     yield Case(

@@ -157,7 +157,6 @@ def norms() -> Iterator[Case]:
         lambda _x: Grid((3, 2), [0.5, 0, 0, 0, 0.6, 0.8]),
         (tiny,),
         backward=False,
-        spreads=False,
     )
     pair = (real(4, 6), real(4, 6, seed=2))
     for dim in (0, 1):

@@ -236,10 +236,7 @@ def _windows(shape: tuple[int, ...], size: int, stride: int, padding: int) -> It
     said = (
         str(rank) + "d (" + str(size) + ", " + str(stride) + ", " + str(padding) + ") of " + str(shape[1]) + " channels"
     )
-    top, middle = (
-        getattr(functional, "max_pool" + str(rank) + "d"),
-        getattr(functional, "avg_pool" + str(rank) + "d"),
-    )
+    top, middle = (getattr(functional, "max_pool" + str(rank) + "d"), getattr(functional, "avg_pool" + str(rank) + "d"))
     ways = (
         lambda x, c=top, a=(size, stride, padding): c(x, *a),
         lambda x, c=middle, a=(size, stride, padding): c(x, *a),
@@ -252,11 +249,7 @@ def _windows(shape: tuple[int, ...], size: int, stride: int, padding: int) -> It
         factor=2.0,
     )
     yield Case(
-        "avg_pool" + said,
-        ways[1:],
-        networks.pool(size, stride, padding, right.mean, True),
-        (real(*shape),),
-        factor=2.0,
+        "avg_pool" + said, ways[1:], networks.pool(size, stride, padding, right.mean, True), (real(*shape),), factor=2.0
     )
 
 
@@ -266,11 +259,7 @@ def _adaptive(shape: tuple[int, ...]) -> Iterator[Case]:
         call = getattr(functional, "adaptive_avg_pool" + str(rank) + "d")
         name = "adaptive_avg_pool" + str(rank) + "d to " + str(outputs) + " of " + str(shape[1]) + " channels"
         yield Case(
-            name,
-            (lambda x, c=call, o=outputs: c(x, o),),
-            networks.adaptive_mean(outputs),
-            (real(*shape),),
-            factor=2.0,
+            name, (lambda x, c=call, o=outputs: c(x, o),), networks.adaptive_mean(outputs), (real(*shape),), factor=2.0
         )
 
 

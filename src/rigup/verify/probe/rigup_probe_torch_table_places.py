@@ -61,14 +61,12 @@ def places() -> Iterator[Case]:
         ),
         lambda x, _a, y: made(x.shape, lambda i: x[i] if i[0] == 1 else y[(2, 0).index(i[0]), i[1]]),
         (x, once, real(2, 4, seed=2)),
-        spreads=False,
     )
     yield Case(
         "index_copy of columns",
         (lambda x, a, y: torch.index_copy(x, 1, a, y),),
         lambda x, _a, y: made(x.shape, lambda i: x[i] if i[1] not in (0, 2) else y[i[0], (2, 0).index(i[1])]),
         (x, once, real(3, 2, seed=2)),
-        spreads=False,
     )
     yield Case(
         "index_fill",
@@ -79,7 +77,6 @@ def places() -> Iterator[Case]:
         ),
         lambda x, _a: made(x.shape, lambda i: 2.5 if i[1] in (0, 2) else x[i]),
         (x, once),
-        spreads=False,
     )
     yield Case(
         "index_select of columns",
@@ -111,7 +108,6 @@ def places() -> Iterator[Case]:
             x.shape, [y.flat[a.flat.index(n)] if n in a.flat else one for n, one in enumerate(x.flat)]
         ),
         (x, flat, real(3, seed=2)),
-        spreads=False,
     )
     twice = literal([11, 0, 11], kind="int64")
     yield Case(
@@ -174,8 +170,6 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                     told,
                     factor=6.0,
                     few=True,
-                    spreads=False,
-                    twice=False,
                 )
         once = (
             literal([1, 0, 2, 2, 1, 0], (2, 3), "int64") if dim == 0 else literal([1, 0, 2, 2, 3, 1], (2, 3), "int64")
@@ -190,7 +184,6 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
             ),
             write,
             (x, once, y),
-            spreads=False,
         )
         yield Case(
             "scatter of a number over dimension " + str(dim),
@@ -200,7 +193,6 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
             ),
             lambda x, at, k=pick: made(x.shape, lambda i: 2.5 if k(x, at, Grid((2, 3), [1.0] * 6), i) else x[i]),
             (x, once),
-            spreads=False,
         )
     rows, at = real(3, 4, seed=2), literal([2, 0, 2], kind="int64")
     for how, function in (
@@ -229,8 +221,6 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                 factor=6.0,
                 few=True,
                 optional=True,
-                spreads=False,
-                twice=False,
             )
     if hasattr(torch, "segment_reduce"):
         told, sizes = real(6, 2), literal([2, 1, 3], kind="int64")
@@ -254,8 +244,6 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                 factor=4.0,
                 few=True,
                 optional=True,
-                spreads=False,
-                twice=False,
             )
 
 
@@ -281,20 +269,18 @@ def _masked() -> Iterator[Case]:
         ),
         lambda x, m: Grid(x.shape, [2.5 if true else one for one, true in zip(x.flat, m.flat)]),
         (x, mask),
-        spreads=False,
     )
 
     def put(x: Grid, m: Grid, y: Grid) -> Grid:
         source = iter(y.flat)
         return Grid(x.shape, [next(source) if true else one for one, true in zip(x.flat, m.flat)])
 
-    yield Case("masked_scatter", forms("masked_scatter"), put, (x, mask, real(8, seed=2)), spreads=False)
+    yield Case("masked_scatter", forms("masked_scatter"), put, (x, mask, real(8, seed=2)))
     yield Case(
         "where (all)",
         (torch.where, lambda m, x, y: x.where(m, y)),
         lambda m, x, y: Grid(x.shape, [a if true else b for true, a, b in zip(m.flat, x.flat, y.flat)]),
         (mask, x, real(3, 4, seed=2)),
-        spreads=False,
     )
     yield Case(
         "where's places",
@@ -314,7 +300,6 @@ def _masked() -> Iterator[Case]:
         (lambda x, m: _written(x, m, 2.5),),
         lambda x, m: Grid(x.shape, [2.5 if true else one for one, true in zip(x.flat, m.flat)]),
         (x, mask),
-        spreads=False,
     )
     yield Case(
         "one_hot (all)",
@@ -364,7 +349,6 @@ def _by_index(x: Input) -> Iterator[Case]:
         ),
         last,
         (x, r, c, y),
-        spreads=False,
     )
     same = literal([3, 1, 3], kind="int64")
     added = lambda x, r, c, y: made(

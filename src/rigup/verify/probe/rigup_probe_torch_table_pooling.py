@@ -199,7 +199,6 @@ def pools() -> Iterator[Case]:
             _TWO,
             backward=False,
             few=True,
-            spreads=False,
         )
         unpool, module = getattr(functional, "max_unpool" + name), getattr(nn, "MaxUnpool" + name)
         yield Case(
@@ -211,8 +210,6 @@ def pools() -> Iterator[Case]:
             _kept_places,
             (plain,),
             few=True,
-            spreads=False,
-            twice=False,
         )
 
 
@@ -291,7 +288,6 @@ def paddings() -> Iterator[Case]:
                 tuple(calls),
                 _padded(mode, pairs, value),
                 (real(*shape),),
-                spreads=False,
             )
         zero = getattr(nn, "ZeroPad" + str(rank) + "d", None)
         if zero is not None:
@@ -300,14 +296,12 @@ def paddings() -> Iterator[Case]:
                 (lambda x, c=zero, p=pairs: c(p)(x), lambda x, p=pairs: functional.pad(x, p)),
                 _padded("constant", pairs),
                 (real(*shape),),
-                spreads=False,
             )
     yield Case(
         "pad by less than nothing",
         (lambda x: functional.pad(x, (-1, 2)),),
         lambda x: made((3, 6), lambda i: x[i[0], i[1] + 1] if i[1] < 4 else 0.0),
         (real(3, 5),),
-        spreads=False,
     )
     for stride, padding, dilation in ((1, 0, 1), (2, 1, 1), (1, 1, 2)):
         said = " (stride " + str(stride) + ", padding " + str(padding) + ", dilation " + str(dilation) + ")"
@@ -322,7 +316,6 @@ def paddings() -> Iterator[Case]:
             apart,
             (real(2, 3, 5, 4),),
             few=True,
-            spreads=False,
         )
         together = lambda x, s=stride, p=padding, d=dilation, o=outs: _folded(x, s, p, d, o)
         yield Case(
@@ -332,5 +325,4 @@ def paddings() -> Iterator[Case]:
             (real(2, 8, outs[0] * outs[1]),),
             factor=2.0,
             few=True,
-            spreads=False,
         )

@@ -64,16 +64,10 @@ def _without_nan() -> Iterator[Case]:
             always(Grid((2,), [value] * 2)),
             (told,),
             backward=False,
-            spreads=False,
         )
         one = literal(row, kind="given")
         yield Case(
-            name + " of NaN over all",
-            (getattr(torch, name),),
-            always(Grid((), [value])),
-            (one,),
-            backward=False,
-            spreads=False,
+            name + " of NaN over all", (getattr(torch, name),), always(Grid((), [value])), (one,), backward=False
         )
     yield Case(
         "nanquantile",
@@ -85,7 +79,6 @@ def _without_nan() -> Iterator[Case]:
         (told,),
         _TWO,
         backward=False,
-        spreads=False,
     )
     yield Case(
         "nanquantile (keepdim, lower)",
@@ -94,7 +87,6 @@ def _without_nan() -> Iterator[Case]:
         (told,),
         _TWO,
         backward=False,
-        spreads=False,
     )
     yield Case(
         "quantile of NaN",
@@ -103,7 +95,6 @@ def _without_nan() -> Iterator[Case]:
         (told,),
         _TWO,
         backward=False,
-        spreads=False,
     )
     for name in (
         "median",

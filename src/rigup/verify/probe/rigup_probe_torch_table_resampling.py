@@ -102,7 +102,6 @@ def sizes() -> Iterator[Case]:
                 (real(*shape),),
                 factor=6.0,
                 few=True,
-                spreads=False,
             )
             by = tuple(int(n * 1.5) for n in shape[2:])
             if kind != "area" and not corners:
@@ -113,7 +112,6 @@ def sizes() -> Iterator[Case]:
                     (real(*shape),),
                     factor=6.0,
                     few=True,
-                    spreads=False,
                 )
                 yield Case(
                     said + " by 1.5 (recompute_scale_factor)",
@@ -127,7 +125,6 @@ def sizes() -> Iterator[Case]:
                     _TWO,
                     factor=6.0,
                     few=True,
-                    spreads=False,
                 )
     image = real(1, 2, 4, 5)
     yield Case(
@@ -141,7 +138,6 @@ def sizes() -> Iterator[Case]:
         _resized((8, 10), _weights("nearest", False)),
         (image,),
         few=True,
-        spreads=False,
     )
     yield Case(
         "UpsamplingBilinear2d",
@@ -154,7 +150,6 @@ def sizes() -> Iterator[Case]:
         (image,),
         factor=4.0,
         few=True,
-        spreads=False,
     )
     yield from _antialiased()
     yield from _sampled()
@@ -179,7 +174,6 @@ def _antialiased() -> Iterator[Case]:
         factor=6.0,
         optional=True,
         few=True,
-        spreads=False,
     )
 
 
@@ -201,8 +195,6 @@ def _sampled() -> Iterator[Case]:
                     _TWO,
                     factor=40.0,
                     few=True,
-                    spreads=False,
-                    twice=False,
                 )
     for corners in (False, True):
         place = lambda k, n, c=corners: (2 * k + 1) / n - 1 if not c else 2 * k / (n - 1) - 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 import rigup_probe_reference as right
 import torch
@@ -155,13 +155,10 @@ def softmaxes() -> Iterator[Case]:
             (real(2, 2, 5, 7),),
             factor=4.0,
         )
-    yield Case(
-        "softmin",
-        (lambda x: functional.softmin(x, 1),),
-        along(1, lambda row: right.softmax([-one for one in row])),
-        (real(4, 9),),
-        factor=4.0,
-    )
+    least: Callable[..., Any] = lambda row: right.softmax([-one for one in row])
+    for dim in (0, 1):
+        ways = (functional.softmin, lambda x, dim: nn.Softmin(dim)(x))
+        yield Case("softmin over dimension " + str(dim), tuple(lambda x, c=call, d=dim: c(x, d) for call in ways), along(dim, least), (real(4, 9),), factor=4.0)  # fmt: skip
 
 
 def losses() -> Iterator[Case]:

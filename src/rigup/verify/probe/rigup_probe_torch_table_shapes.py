@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any, Callable, Iterator
 
 import rigup_probe_tape as tape
@@ -14,15 +15,20 @@ from rigup_probe_torch_forms import copied, forms
 Index = Any
 
 
-_X = (2, 3, 4)
+_X, _MANY = (2, 3, 4), 33_019
 
 
 def _from(shape: tuple[int, ...], source: Callable[[Index], Index]) -> Callable[[Grid], Grid]:
-    return lambda x: made(shape, lambda i: x[tuple(source(i))])
+    return lambda x: made(_longer(shape, x), lambda i: x[tuple(source(i))])
 
 
 def _flat(shape: tuple[int, ...]) -> Callable[[Grid], Grid]:
-    return lambda x: Grid(shape, x.flat)
+    return lambda x: Grid(_longer(shape, x), x.flat)
+
+
+def _longer(shape: tuple[int, ...], x: Grid) -> tuple[int, ...]:
+    """Of so many times the numbers as there are usually, so many times the first dimension."""
+    return (shape[0] * max(len(x.flat) // math.prod(_X), 1), *shape[1:]) if shape else shape
 
 
 def shapes() -> Iterator[Case]:
@@ -30,6 +36,7 @@ def shapes() -> Iterator[Case]:
     told = (real(*_X),)
     rows: tuple[tuple[str, tuple[Any, ...], Any], ...] = (
         ("reshape", (lambda x: torch.reshape(x, (4, 6)), lambda x: x.reshape(4, -1), lambda x: x.reshape_as(torch.empty(4, 6))), _flat((4, 6))),
+        ("resolve_conj", forms("resolve_conj"), lambda x: x), ("resolve_neg", forms("resolve_neg"), lambda x: x), ("contiguous", (lambda x: x.transpose(0, 1).contiguous().transpose(0, 1), lambda x: x.contiguous()), lambda x: x),
         ("view", (lambda x: x.contiguous().view(6, 4), lambda x: x.contiguous().view_as(torch.empty(6, 4))), _flat((6, 4))),
         ("flatten", (lambda x: torch.flatten(x, 1), lambda x: x.flatten(1, 2), torch.nn.Flatten(1)), _flat((2, 12))), ("flatten of the first", (lambda x: torch.flatten(x, 0, 1),), _flat((6, 4))), ("ravel", (torch.ravel, torch.Tensor.ravel, torch.flatten), _flat((24,))),
         ("unflatten", (lambda x: torch.unflatten(x, 2, (2, 2)), lambda x: x.unflatten(-1, (2, 2)), torch.nn.Unflatten(2, (2, 2))), _flat((2, 3, 2, 2))),
@@ -86,17 +93,8 @@ def _in_other_types(name: str, calls: tuple[Any, ...], reference: Any) -> Iterat
             spreads=False,
         )
     for kind in ("int64", "uint8", "bool"):
-        whole = Input(Grid(_X, [at * 7 % 5 if kind != "bool" else at % 3 == 1 for at in range(24)]), kind)
-        yield Case(
-            name + " (shapes) in " + kind,
-            calls[:1],
-            reference,
-            (whole,),
-            (kind,),
-            backward=False,
-            few=True,
-            spreads=False,
-        )
+        whole = Input(Grid(_X, [at * 7 % 5 if kind != "bool" else at * at * 7 % 11 % 2 == 1 for at in range(24)]), kind)
+        yield Case(name + " (shapes) in " + kind, calls[:1], reference, (whole,), (kind,), backward=False, few=True)
 
 
 def _cut() -> Iterator[Case]:
@@ -113,9 +111,7 @@ def _cut() -> Iterator[Case]:
         ("unbind of columns", (lambda x: torch.unbind(x, 1), lambda x: x.unbind(dim=1)), tuple(_from((4,), lambda i, c=c: (i[0], c)) for c in range(6))),
     )  # fmt: skip
     for name, calls, references in rows:
-        yield Case(
-            name + " (all parts)", calls, lambda x, several=references: tuple(one(x) for one in several), x, twice=False
-        )
+        yield Case(name + " (all parts)", calls, lambda x, several=references: tuple(one(x) for one in several), x)
 
 
 def _parts() -> Iterator[Case]:
@@ -129,6 +125,9 @@ def _parts() -> Iterator[Case]:
                 lambda x, k=inside, o=off: made((4, 5), lambda i: x[i] if k(i, o) else 0.0),
                 (x,),
             )
+            if off > 0:  # where the last columns differ
+                yield Case(name + " of matrices in a batch", (lambda x, n=name, o=off: getattr(torch, n)(x, o),),
+                           lambda x, k=inside, o=off: made(x.shape, lambda i: x[i] if k(i[1:], o) else 0.0), (real(2, 4, 5),))  # fmt: skip
         row = real(3)
         size, up, left = 3 + abs(off), max(-off, 0), max(off, 0)
         put = lambda v, s=size, u=up, o=left: made(
@@ -162,7 +161,6 @@ def _parts() -> Iterator[Case]:
             (given(1),),
             ("float32",),
             backward=False,
-            spreads=False,
         )
         pairs = [(r, c) for r in range(4) for c in range(5) if c - r >= off]
         yield Case(
@@ -172,7 +170,6 @@ def _parts() -> Iterator[Case]:
             (given(1),),
             ("float32",),
             backward=False,
-            spreads=False,
         )
     yield Case(
         "trace",
@@ -187,7 +184,6 @@ def _parts() -> Iterator[Case]:
         (lambda x, y: torch.select_scatter(x, y, 1, 2), lambda x, y: x.select_scatter(y, 1, 2)),
         lambda x, y: made((4, 5), lambda i: y.flat[i[0]] if i[1] == 2 else x[i]),
         (x, y),
-        spreads=False,
     )
     z = real(4, 2, seed=3)
     yield Case(
@@ -198,14 +194,12 @@ def _parts() -> Iterator[Case]:
         ),
         lambda x, y: made((4, 5), lambda i: y[i[0], i[1] // 2] if i[1] in (1, 3) else x[i]),
         (x, z),
-        spreads=False,
     )
     yield Case(
         "diagonal_scatter",
         (lambda x, y: torch.diagonal_scatter(x, y, 1), lambda x, y: x.diagonal_scatter(y, offset=1)),
         lambda x, y: made((4, 5), lambda i: y.flat[i[0]] if i[1] == i[0] + 1 else x[i]),
         (x, y),
-        spreads=False,
     )
     yield Case(
         "fill_diagonal_",
@@ -213,7 +207,6 @@ def _parts() -> Iterator[Case]:
         lambda x: made((4, 5), lambda i: 2.5 if i[0] == i[1] else x[i]),
         (x._replace(kind="given"),),
         backward=False,
-        spreads=False,
     )
     yield Case(
         "zero_",
@@ -221,7 +214,6 @@ def _parts() -> Iterator[Case]:
         lambda x: Grid(x.shape, [0.0] * 20),
         (x._replace(kind="given"),),
         backward=False,
-        spreads=False,
     )
     yield Case(
         "fill",
@@ -237,7 +229,6 @@ def _parts() -> Iterator[Case]:
         lambda x: Grid(x.shape, [2.5] * 20),
         (x._replace(kind="given"),),
         backward=False,
-        spreads=False,
     )
     yield Case(
         "a part assigned",
@@ -246,8 +237,6 @@ def _parts() -> Iterator[Case]:
             (4, 5), lambda i: 1.5 if i[0] == 1 else x[(i[0], i[1] - 1)] * 2.0 if i[0] == 3 and i[1] > 0 else x[i]
         ),
         (x,),
-        spreads=False,
-        twice=False,
     )
 
 
@@ -329,7 +318,7 @@ def joins() -> Iterator[Case]:
     for indexing in ("ij", "xy"):
         shape = (3, 2) if indexing == "ij" else (2, 3)
         yield Case("meshgrid (" + indexing + ")", (lambda x, y, n=indexing: torch.meshgrid(x, y, indexing=n), lambda x, y, n=indexing: torch.meshgrid([x, y], indexing=n)),
-                   lambda x, y, s=shape, n=indexing: (made(s, lambda i: x.flat[i[0] if n == "ij" else i[1]]), made(s, lambda i: y.flat[i[1] if n == "ij" else i[0]])), three, twice=False)  # fmt: skip
+                   lambda x, y, s=shape, n=indexing: (made(s, lambda i: x.flat[i[0] if n == "ij" else i[1]]), made(s, lambda i: y.flat[i[1] if n == "ij" else i[0]])), three)  # fmt: skip
     yield Case(
         "kron",
         (torch.kron, lambda x, y: x.kron(y)),
@@ -345,7 +334,6 @@ def joins() -> Iterator[Case]:
                 (2 + s, 4 + s), lambda i: x[i[0], i[1] - s] if i[0] < 2 and 0 <= i[1] - s < 3 else v
             ),
             two,
-            spreads=False,
         )
 
 
@@ -360,6 +348,22 @@ def numbers() -> Iterator[Case]:
         ("ones_like", lambda x: torch.ones_like(torch.empty(3), dtype=x.dtype), [1.0] * 3), ("zeros_like", lambda x: torch.zeros_like(torch.empty(3), dtype=x.dtype), [0.0] * 3), ("full_like", lambda x: torch.full_like(torch.empty(3), 2.5, dtype=x.dtype), [2.5] * 3), ("vander", lambda x: torch.vander(torch.tensor([2.0, 3], dtype=x.dtype)).flatten(), [2.0, 1, 3, 1]), ("linalg.vander", lambda x: torch.linalg.vander(torch.tensor([2.0, 3], dtype=x.dtype), N=3).flatten(), [1.0, 2, 4, 1, 3, 9]),
         ("vander (increasing)", lambda x: torch.vander(torch.tensor([2.0, 3], dtype=x.dtype), 3, True).flatten(), [1.0, 2, 4, 1, 3, 9]),
     )  # fmt: skip
+    many: tuple[tuple[str, Any, float], ...] = (
+        ("full_like", lambda x: torch.full_like(x.new_empty(_MANY), 2.5), 2.5), ("ones_like", lambda x: torch.ones_like(x.new_empty(_MANY)), 1.0),
+        ("zeros_like", lambda x: torch.zeros_like(x.new_empty(_MANY)), 0.0), ("full", lambda x: torch.full((_MANY,), 2.5, dtype=x.dtype, device=x.device), 2.5),
+        ("ones", lambda x: torch.ones(_MANY, dtype=x.dtype, device=x.device), 1.0), ("zeros", lambda x: torch.zeros(_MANY, dtype=x.dtype, device=x.device), 0.0),
+        ("new_full", lambda x: x.new_full((_MANY,), 2.5), 2.5), ("fill_", lambda x: x.new_empty(_MANY).fill_(2.5), 2.5),
+    )  # fmt: skip
+    for name, call, one in many:
+        yield Case(
+            name + " of many numbers",
+            (call,),
+            lambda *_x, v=one: Grid((_MANY,), [v] * _MANY),
+            like,
+            backward=False,
+            few=True,
+            spreads=False,
+        )
     for name, call, values in rows:
         yield Case(
             name + " of numbers",
@@ -369,7 +373,6 @@ def numbers() -> Iterator[Case]:
             FLOATS[:2] if "vander" in name else FLOATS,
             backward=False,
             few=True,
-            spreads=False,
             factor=2.0,
             optional=name in ("vander", "linalg.vander"),
         )

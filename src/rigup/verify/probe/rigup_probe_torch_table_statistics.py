@@ -130,7 +130,6 @@ def _typed() -> Iterator[Case]:
             ("float32", "bfloat16"),
             factor=4.0,
             result="float64",
-            twice=False,
         )
     for name in ("sum", "mean", "nansum"):
         yield Case(

@@ -117,8 +117,6 @@ def layers() -> Iterator[Case]:
             (x, *weights),
             factor=10.0,
             few=bool(said),
-            spreads=False,
-            twice=False,
             dtypes=_TWO if said else ("float64", "float32", "float16", "bfloat16"),
         )
     module = nn.TransformerEncoder(
@@ -128,16 +126,7 @@ def layers() -> Iterator[Case]:
     stacked = lambda x, *w, n=names: _normal(
         encoded(encoded(x, _told(n, w), "layers.0."), _told(n, w), "layers.1."), _told(n, w), "norm"
     )
-    yield Case(
-        "TransformerEncoder",
-        (_run(module, names),),
-        stacked,
-        (x, *weights),
-        _TWO,
-        factor=20.0,
-        spreads=False,
-        twice=False,
-    )
+    yield Case("TransformerEncoder", (_run(module, names),), stacked, (x, *weights), _TWO, factor=20.0)
     masked = lambda x, *w, n=names: _normal(
         encoded(encoded(x, _told(n, w), "layers.0.", mask=causal), _told(n, w), "layers.1.", mask=causal),
         _told(n, w),
@@ -151,8 +140,6 @@ def layers() -> Iterator[Case]:
         _TWO,
         factor=20.0,
         few=True,
-        spreads=False,
-        twice=False,
     )
     for first in (False, True):
         module = nn.TransformerDecoderLayer(_WIDE, _HEADS, **args, norm_first=first)
@@ -165,8 +152,6 @@ def layers() -> Iterator[Case]:
             _TWO,
             factor=20.0,
             few=first,
-            spreads=False,
-            twice=False,
         )
     yield Case(
         "TransformerDecoderLayer with a causal mask (norm_first)",
@@ -176,8 +161,6 @@ def layers() -> Iterator[Case]:
         _TWO,
         factor=20.0,
         few=True,
-        spreads=False,
-        twice=False,
     )
     module = nn.TransformerDecoder(nn.TransformerDecoderLayer(_WIDE, _HEADS, **args), 1, norm=nn.LayerNorm(_WIDE, _EPS))
     names, weights = _parameters(module)
@@ -189,8 +172,6 @@ def layers() -> Iterator[Case]:
         _TWO,
         factor=20.0,
         few=True,
-        spreads=False,
-        twice=False,
     )
     module = nn.Transformer(_WIDE, _HEADS, 1, 1, _INNER, 0.0, layer_norm_eps=_EPS, batch_first=True)
     names, weights = _parameters(module)
@@ -200,16 +181,7 @@ def layers() -> Iterator[Case]:
         seen = _normal(encoded(source, told, "encoder.layers.0."), told, "encoder.norm")
         return _normal(decoded(goal, seen, told, "decoder.layers.0."), told, "decoder.norm")
 
-    yield Case(
-        "Transformer",
-        (_run(module, names),),
-        whole,
-        (memory, x, *weights),
-        _TWO,
-        factor=20.0,
-        spreads=False,
-        twice=False,
-    )
+    yield Case("Transformer", (_run(module, names),), whole, (memory, x, *weights), _TWO, factor=20.0)
 
 
 def cells() -> Iterator[Case]:
@@ -241,24 +213,9 @@ def cells() -> Iterator[Case]:
             lambda x, *w: with_parameters(module.to(x.dtype).to(x.device), dict(zip(n, w)), (x,))[0]
         )
         yield Case(
-            name + " (batch_first)",
-            (first(getattr(nn, name)(4, 3, batch_first=True)),),
-            by_batch,
-            told,
-            factor=10.0,
-            spreads=False,
-            twice=False,
+            name + " (batch_first)", (first(getattr(nn, name)(4, 3, batch_first=True)),), by_batch, told, factor=10.0
         )
-        yield Case(
-            name + " by steps",
-            (first(getattr(nn, name)(4, 3)),),
-            by_step,
-            told,
-            factor=10.0,
-            few=True,
-            spreads=False,
-            twice=False,
-        )
+        yield Case(name + " by steps", (first(getattr(nn, name)(4, 3)),), by_step, told, factor=10.0, few=True)
         bare = (told[0], told[1], told[2])
         none = Grid((gates * 3,), [0.0] * gates * 3)
         yield Case(
@@ -269,8 +226,6 @@ def cells() -> Iterator[Case]:
             _TWO,
             factor=10.0,
             few=True,
-            spreads=False,
-            twice=False,
         )
         packed = lambda x, *w, m=getattr(nn, name)(4, 3), n=names: nn.utils.rnn.pad_packed_sequence(
             with_parameters(
@@ -289,8 +244,6 @@ def cells() -> Iterator[Case]:
             _TWO,
             factor=10.0,
             few=True,
-            spreads=False,
-            twice=False,
         )
         for size in (40,):
             many = (given(1, size, 4, **low), *(one._replace(kind="given") for one in told[1:]))
@@ -303,5 +256,4 @@ def cells() -> Iterator[Case]:
                 backward=False,
                 factor=10.0,
                 few=True,
-                spreads=False,
             )

@@ -152,7 +152,6 @@ def transforms() -> Iterator[Case]:
             factor=10.0,
             optional=True,
             spreads=False,
-            twice=False,
         )
         mirrored = lambda x, m=norm: cut(move(move(lift(x), 1, True, 0, m), 0, True, 0, m), 4)
         yield Case(
@@ -306,5 +305,4 @@ def _windows() -> Iterator[Case]:
         factor=20.0,
         optional=True,
         spreads=False,
-        twice=False,
     )

@@ -43,7 +43,7 @@ def pairs() -> Iterator[Case]:
         )
         other = other._replace(kind="given") if name == "copysign" else other
         told = (real(*_SHAPE, low=first[0], high=first[1]), other)
-        yield Case(name + " of two (all names)", forms(name, out=name not in ("rsub", "float_power")), each(reference), told, elementwise=True, factor=8.0, result="float64" if name == "float_power" else "",
+        yield Case(name + " of two (all names)", forms(name), each(reference), told, elementwise=True, factor=8.0, result="float64" if name == "float_power" else "",
                    dtypes=("float64",) if name == "float_power" else ("float64", "float32", "float16", "bfloat16"), spreads=name != "copysign")  # fmt: skip
         row = (told[0], told[1]._replace(grid=Grid((7,), told[1].grid.flat[:7])))
         yield Case(
@@ -54,7 +54,6 @@ def pairs() -> Iterator[Case]:
             ("float32",) if name != "float_power" else ("float64",),
             factor=8.0,
             few=True,
-            spreads=False,
         )
     yield from _of_equal_kind()
     yield from _whole_pairs()
@@ -71,15 +70,7 @@ def _of_equal_kind() -> Iterator[Case]:
     )  # fmt: skip
     for name, reference in rows:
         if reference is not None:
-            yield Case(
-                name + " (all names)",
-                forms(name),
-                each(reference),
-                two,
-                backward=False,
-                spreads=False,
-                elementwise=True,
-            )
+            yield Case(name + " (all names)", forms(name), each(reference), two, backward=False, elementwise=True)
     back = (real(*_SHAPE, low=-4, high=-0.25), real(*_SHAPE, low=0.25, high=4, seed=2))
     for name, reference in (
         ("fmax", lambda _x, y: y * 1.0),
@@ -87,7 +78,7 @@ def _of_equal_kind() -> Iterator[Case]:
         ("max", lambda _x, y: y * 1.0),
         ("min", lambda x, _y: x * 1.0),
     ):
-        yield Case(name + " of two with gradients", (getattr(torch, name),), each(reference), back, spreads=False)
+        yield Case(name + " of two with gradients", (getattr(torch, name),), each(reference), back)
     for name in ("fmod", "remainder"):
         off = (real(*_SHAPE, low=2, high=4), real(*_SHAPE, low=0.75, high=1.75, seed=2, step=0.25))
         shifted = off[0]._replace(grid=Grid(_SHAPE, [one + 1 / 32 for one in off[0].grid.flat]))
@@ -98,18 +89,10 @@ def _of_equal_kind() -> Iterator[Case]:
             (shifted, off[1]),
             _TWO,
             factor=4.0,
-            spreads=False,
         )
     odd = literal([math.nan, 1.0, 2.0, math.nan], kind="given"), literal([3.0, math.nan, 1.0, math.nan], kind="given")
     for name, values in (("fmax", [3.0, 1.0, 2.0, math.nan]), ("fmin", [3.0, 1.0, 1.0, math.nan])):
-        yield Case(
-            name + " of NaN",
-            (getattr(torch, name),),
-            lambda *_x, w=values: Grid((4,), w),
-            odd,
-            backward=False,
-            spreads=False,
-        )
+        yield Case(name + " of NaN", (getattr(torch, name),), lambda *_x, w=values: Grid((4,), w), odd, backward=False)
     near = (literal([1.0, 1.0, 2.0, 0.0], kind="given"), literal([1.0625, 1.25, 2.0, 0.0625], kind="given"))
     yield Case(
         "isclose (rtol, atol)",
@@ -120,7 +103,6 @@ def _of_equal_kind() -> Iterator[Case]:
         lambda *_x: Grid((4,), [True, False, True, True]),
         near,
         backward=False,
-        spreads=False,
     )
 
 
@@ -199,7 +181,6 @@ def _special_pairs() -> Iterator[Case]:
                 _TWO,
                 backward=False,
                 factor=60.0,
-                spreads=False,
             )
         shifted = "shifted_" + name
         if hasattr(torch.special, shifted):
@@ -211,10 +192,9 @@ def _special_pairs() -> Iterator[Case]:
                 _TWO,
                 backward=False,
                 factor=60.0,
-                spreads=False,
             )
     two = (given(*_SHAPE, low=0.25, high=3), given(*_SHAPE, low=0.25, high=3, seed=2))
-    yield Case("igamma", forms("igamma"), each(special.igamma), two, _TWO, backward=False, factor=60.0, spreads=False)
+    yield Case("igamma", forms("igamma"), each(special.igamma), two, _TWO, backward=False, factor=60.0)
     yield Case(
         "igammac",
         forms("igammac"),
@@ -223,7 +203,6 @@ def _special_pairs() -> Iterator[Case]:
         _TWO,
         backward=False,
         factor=300.0,
-        spreads=False,
     )
     if hasattr(torch, "special"):
         log = lambda x, y: x * tape.log1p(y)
@@ -242,5 +221,4 @@ def _special_pairs() -> Iterator[Case]:
             _TWO,
             backward=False,
             factor=60.0,
-            spreads=False,
         )

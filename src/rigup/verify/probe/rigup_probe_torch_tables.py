@@ -31,6 +31,7 @@ import rigup_probe_torch_table_rows as rows
 import rigup_probe_torch_table_shapes as shapes
 import rigup_probe_torch_table_sizes as sizes
 import rigup_probe_torch_table_statistics as statistics
+import rigup_probe_torch_table_switches as switches
 import rigup_probe_torch_table_transformers as transformers
 import rigup_probe_torch_table_transforms as transforms
 import rigup_probe_torch_table_two_numbers as two_numbers
@@ -108,20 +109,20 @@ TABLES: dict[str, Table] = {
 }
 
 
-# tried after all else: what is reached less often, by every name and with every argument
+# tried after the others: what is reached less often, by every name and with every argument; what takes longest last
 FURTHER: dict[str, Table] = {
+    "places": _perhaps(_all(places.places, switches.places)),
     "casts": _perhaps(_all(casts.casts, casts.promotions)),
+    "shapes": _perhaps(_all(shapes.shapes, shapes.joins, shapes.numbers)),
     "functions": _perhaps(_all(functions.functions, two_numbers.pairs, functions.triples)),
     "statistics": _perhaps(_all(statistics.reductions, ranked.quantiles, ranked.differences, counts.counts)),
+    "products-by-all-names": _perhaps(algebra.products),
+    "modules": _perhaps(_all(modules.activations, modules.norms, convolved.embeddings)),
     "losses-by-all-arguments": _perhaps(_all(goals.pairs, goals.classes, margins.sequences)),
     "transformers": _perhaps(_all(transformers.layers, transformers.cells)),
-    "modules": _perhaps(_all(modules.activations, modules.norms, convolved.embeddings)),
+    "complex-and-fourier": _perhaps(_all(algebra.complex_numbers, transforms.transforms, switches.spectra)),
+    "algebra": _perhaps(_all(algebra.matrices, switches.factors)),
     "windows": _perhaps(_all(pooling.pools, pooling.paddings, resampling.sizes, convolved.convolutions)),
-    "shapes": _perhaps(_all(shapes.shapes, shapes.joins, shapes.numbers)),
-    "places": _perhaps(places.places),
-    "products-by-all-names": _perhaps(algebra.products),
-    "algebra": _perhaps(algebra.matrices),
-    "complex-and-fourier": _perhaps(_all(algebra.complex_numbers, transforms.transforms)),
 }
 
 
@@ -139,6 +140,7 @@ def table(name: str, full: bool) -> Check:
             return told
         finally:
             torch.set_float32_matmul_precision(precision)
+            gc.freeze()  # what is expected is kept to the end: no need to look through it again and again
             gc.enable() if collected else None
 
     return in_one_thread(checked)

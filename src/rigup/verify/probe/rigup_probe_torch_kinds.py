@@ -1,0 +1,121 @@
+"""A case again with complex and with whole numbers, where its reference in Python has an answer for them.
+
+A reference is arithmetic of Python, which knows both: what is expected comes from the same lines.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+import torch
+from rigup_probe_grid import Grid
+from rigup_probe_torch_cases import LAYOUTS, Case, Told, Variant, expected, reckoned, several, weight
+from rigup_probe_torch_deviation import deviation
+
+COMPLEX, WHOLE = ("complex64", "complex128"), ("int64", "int32")
+_STEPS = 16  # the inputs are multiples of 1 / _STEPS
+_MOST = 2**31
+_LONGEST = 1500  # numbers of inputs
+_FARTHEST = 20.0  # from zero: exponentials of complex numbers farther away have parts that no type holds
+# of a complex number something else than the same arithmetic: its length, its conjugate, an order
+_OTHER = ("norm", "var", "std", "vdot", "vecdot", "cov", "corr", "dist", "angle", "sgn", "sign", "similarity", "cholesky", "eig",
+          "lstsq", "pinv", "adjoint", "qr", "svd", "isreal", "RNN")  # fmt: skip
+
+_HELD: dict[tuple[str, str], Any] = {}
+
+
+def in_complex(told: Told, case: Case, dtype: str) -> bool:
+    """Forward and backward; whether torch has it of complex numbers."""
+    return not any(word in case.name for word in _OTHER) and _measured(told, case, dtype, _turned, _complex)
+
+
+def in_whole_numbers(told: Told, case: Case, dtype: str) -> bool:
+    """Forward: an answer of whole numbers has no rounding. Whether there is one."""
+    return _measured(told, case._replace(backward=False), dtype, _larger, _whole)
+
+
+def _turned(grid: Grid) -> Grid:
+    """With an imaginary part, of the same numbers in another order."""
+    return Grid(grid.shape, [complex(x, y / 2) for x, y in zip(grid.flat, grid.flat[::-1])])
+
+
+def _larger(grid: Grid) -> Grid:
+    return Grid(grid.shape, [int(x * _STEPS) for x in grid.flat])
+
+
+def _complex(grids: list[Grid], plain: list[Grid]) -> bool:
+    same = all(one.flat == other.flat for one, other in zip(grids, plain))
+    return not same and all(abs(x) < _FARTHEST**3 for grid in grids for x in grid.flat)
+
+
+def _whole(grids: list[Grid], plain: list[Grid]) -> bool:
+    """Those that are no others than before may come from numbers that the reference holds itself."""
+    same = all(one.flat == other.flat for one, other in zip(grids, plain))
+    return not same and all(abs(x) < _MOST and x == int(x) for grid in grids for x in grid.flat)
+
+
+def _measured(
+    told: Told, case: Case, dtype: str, made: Callable[[Grid], Grid], fits: Callable[[list[Grid], list[Grid]], bool]
+) -> bool:
+    key = case.name, made.__name__
+    if key not in _HELD:
+        _HELD[key] = _asked(case, made, fits)
+    if _HELD[key] is None:
+        return False
+    grids, wanted = _HELD[key]
+    try:
+        for variant in (LAYOUTS[0], LAYOUTS[-1]):
+            _compared(told, case, dtype, variant, grids, wanted)
+    except (RuntimeError, TypeError, ValueError, IndexError):
+        return False  # no operator of torch's own has all of them
+    return True
+
+
+def _asked(case: Case, made: Callable[[Grid], Grid], fits: Callable[[list[Grid], list[Grid]], bool]) -> Any:
+    """Its inputs in such numbers and what is expected of them; None where Python has no answer."""
+    if sum(len(one.grid.flat) for one in case.inputs) > _LONGEST or case.result:
+        return None
+    try:
+        if made is _turned and any(abs(x) > _FARTHEST for one in case.inputs for x in one.grid.flat):
+            return None
+        grids = [made(one.grid) if one.kind in ("real", "given") else one.grid for one in case.inputs]
+        wanted = reckoned(case, grids)
+        return (grids, wanted) if fits(wanted.results, expected(case).results) else None
+    except (TypeError, ValueError, ArithmeticError, AttributeError, LookupError):
+        return None
+
+
+def _compared(told: Told, case: Case, dtype: str, variant: Variant, grids: list[Grid], wanted: Any) -> None:
+    kinds = [dtype if one.kind in ("real", "given") else one.kind for one in case.inputs]
+    inputs = [variant.lay(grid, getattr(torch, "bool" if kind == "mask" else kind), told.device["id"]) for grid, kind in zip(grids, kinds)]  # fmt: skip
+    reals = [one.requires_grad_() for one, kind in zip(inputs, case.inputs) if case.backward and kind.kind == "real"]
+    with torch.set_grad_enabled(bool(reals)):
+        results = several(case.calls[0](*inputs))
+    if any(one.is_floating_point() and _has_complex(right.flat) for one, right in zip(results, wanted.results)):
+        return  # the case itself looks at a part of it
+    where = variant.name
+    for one, right in zip(results, wanted.results):
+        kind, said = (str(one.dtype).partition(".")[2], "of " + dtype) if one.is_floating_point() else (dtype, where)
+        told.add(case, kind, "forward", _off(one.detach(), right), said)
+    if not reals:
+        return
+    weights = [weight(one, result) for one, result in zip(wanted.weights, results)]
+    slopes = torch.autograd.grad(results, reals, weights, allow_unused=True)
+    for one, right in zip(slopes, wanted.gradients):
+        if one is not None:
+            told.add(case, dtype, "backward", _off(one, right), where)
+
+
+def _has_complex(numbers: list[Any]) -> bool:
+    return any(type(one) is complex for one in numbers)
+
+
+def _off(got: Any, right: Grid) -> float:
+    """Complex numbers are compared by their two parts."""
+    if tuple(got.shape) != right.shape:
+        return math.inf
+    there = got.cpu().reshape(-1).tolist()
+    if not got.is_complex():
+        return deviation(there, right.flat)
+    return deviation(*([part for one in numbers for part in (complex(one).real, complex(one).imag)] for numbers in (there, right.flat)))  # fmt: skip

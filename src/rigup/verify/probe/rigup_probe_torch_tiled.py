@@ -1,0 +1,187 @@
+"""A case again with many times as much: its inputs are repeated along a dimension over which it works piece by piece.
+
+Whether it does is found out in Python: the reference is asked for twice the inputs, and its results and gradients must be
+those of the case, repeated. Then they are so for any number of times, and large tensors have expected values that cost nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Iterator, NamedTuple, Sequence
+
+import torch
+from rigup_probe_grid import Grid
+from rigup_probe_torch_cases import Case, Told, Wanted, plain_tensor, reckoned, several
+from rigup_probe_torch_deviation import deviation
+from rigup_probe_torch_pieces import worst
+
+ENOUGH, _TOO_MANY = (
+    33_019,
+    200_000,
+)  # numbers that the smallest of what is repeated has at least, and the largest at most
+_MOST = 1500  # numbers of inputs that are repeated
+_CLOSE = 1e-9
+_EXACT, _ADDED = ("float64", "float32"), 16.0  # times the room of a gradient that is a sum over all repetitions
+# the number of examples stands in the reference; and what takes seconds of so many matrices
+_NOT = ("batchmean", "by places", "qr", "svd", "eig", "lstsq", "index_fill")
+
+
+class Plan(NamedTuple):
+    """How a case is made large.
+
+    Attributes:
+        inputs: the dimension along which each input is repeated; None for those that are not.
+        results: the same of each result.
+        share: what the gradient of a repeated input is then, in units of what it was: a power of the times.
+
+    """
+
+    inputs: tuple[Any, ...]
+    results: tuple[Any, ...]
+    share: int = 0
+
+
+_PLANS: dict[str, Any] = {}
+
+
+def tiled(told: Told, case: Case, wanted: Wanted, dtype: str) -> bool:
+    """Forward and backward; whether it could be asked for as much: a case may name sizes."""
+    if case.name not in _PLANS:
+        _PLANS[case.name] = _planned(case, wanted)
+    plan = _PLANS[case.name]
+    short = dtype not in _EXACT
+    if plan is None or (short and None in plan.results):
+        return False
+    held = [len(one.grid.flat) for one, dim in zip(case.inputs, plan.inputs) if dim is not None]
+    held += [len(one.flat) for one, dim in zip(wanted.results, plan.results) if dim is not None]
+    times = min(-(-ENOUGH // min(held)), -(-_TOO_MANY // max(held)))
+    try:
+        _run(told, case, wanted, dtype, plan, times)
+    except (RuntimeError, IndexError, ValueError, TypeError):
+        return False
+    return True
+
+
+def _run(told: Told, case: Case, wanted: Wanted, dtype: str, plan: Plan, times: int) -> None:
+    where = str(times) + " times as much"
+    place = told.device["id"]
+    inputs = [plain_tensor(repeated(one.grid, dim, times), one.kind, dtype, place) for one, dim in zip(case.inputs, plan.inputs)]  # fmt: skip
+    reals = [one.requires_grad_() for one, kind in zip(inputs, case.inputs) if case.backward and kind.kind == "real"]
+    with torch.set_grad_enabled(case.backward):
+        results = several(case.calls[0](*inputs))
+    for one, right, dim in zip(results, wanted.results, plan.results):
+        told.add(case, dtype, "forward", _off(one.detach(), _scaled(right, times, plan.share + 1 if dim is None else 0), dim, times), where)  # fmt: skip
+    if not reals:
+        return
+    weights = [plain_tensor(repeated(one, dim, times), "real", dtype, place).to(result.dtype)
+               for one, dim, result in zip(wanted.weights, plan.results, results)]  # fmt: skip
+    pairs = [(one, weight) for one, weight in zip(results, weights) if one.requires_grad]
+    slopes = torch.autograd.grad([one for one, _ in pairs], reals, [one for _, one in pairs], allow_unused=True)
+    dims = [dim for dim, kind in zip(plan.inputs, case.inputs) if kind.kind == "real"]
+    for one, right, dim in zip(slopes, wanted.gradients, dims):
+        if one is None or (dim is None and dtype not in _EXACT):
+            continue  # a short type does not hold a sum of so many
+        room = case._replace(factor=case.factor * (_ADDED if dim is None else 1))
+        told.add(room, dtype, "backward", _off(one, _scaled(right, times, plan.share + (dim is None)), dim, times), where)  # fmt: skip
+
+
+def _scaled(grid: Grid, times: int, power: int) -> Grid:
+    return Grid(grid.shape, [x * float(times) ** power for x in grid.flat]) if power else grid
+
+
+def repeated(grid: Grid, dim: Any, times: int) -> Grid:
+    """The grid, again and again along one dimension; itself where that is None."""
+    if dim is None:
+        return grid
+    at = dim % len(grid.shape)
+    block = math.prod(grid.shape[at:])
+    flat = [x for start in range(0, len(grid.flat), block) for x in grid.flat[start : start + block] * times]
+    return Grid((*grid.shape[:at], grid.shape[at] * times, *grid.shape[at + 1 :]), flat)
+
+
+def _off(got: Any, right: Grid, dim: Any, times: int) -> float:
+    """The worst of all repetitions."""
+    shape = right.shape if dim is None else (*right.shape[:dim], right.shape[dim] * times, *right.shape[dim + 1 :])
+    if tuple(got.shape) != tuple(shape):
+        return math.inf
+    if dim is None:
+        return deviation(got.cpu().reshape(-1).tolist(), right.flat)
+    return worst(got, right.flat, math.prod(right.shape[dim:]), times)
+
+
+def _planned(case: Case, wanted: Wanted) -> Any:
+    """The first way that the reference agrees to; None where there is none."""
+    if sum(len(one.grid.flat) for one in case.inputs) > _MOST or any(word in case.name for word in _NOT):
+        return None
+    for dims in _ways(case):
+        try:
+            plan = _agreed(case, wanted, dims)
+        except (ValueError, LookupError, TypeError, ArithmeticError):
+            continue
+        if plan is not None:
+            return plan
+    return None
+
+
+def _ways(case: Case) -> Iterator[tuple[Any, ...]]:
+    """Along the first dimension all, those of the first one's length, the first alone; along the last, and the second."""
+    shapes = [one.grid.shape for one in case.inputs]
+    found = [
+        tuple(0 if shape else None for shape in shapes),
+        tuple(0 if shape and shapes[0] and shape[0] == shapes[0][0] else None for shape in shapes),
+        tuple(0 if not at and shape else None for at, shape in enumerate(shapes)),
+        tuple(len(shape) - 1 if shape else None for shape in shapes),
+        tuple(1 if len(shape) > 1 else None for shape in shapes),
+    ]
+    yield from (one for one in dict.fromkeys(found) if any(dim is not None for dim in one))
+
+
+def _agreed(case: Case, wanted: Wanted, dims: tuple[Any, ...]) -> Any:
+    grids = [repeated(one.grid, dim, 2) for one, dim in zip(case.inputs, dims)]
+    alone = reckoned(case._replace(backward=False), grids).results
+    places = tuple(_place(one, right) for one, right in zip(alone, wanted.results))
+    share = 0
+    if (None in places and len(set(places)) > 1) or -1 in places:
+        return None
+    if places[0] is None:  # one result of all that there is: the sum or the mean of the pieces
+        share = _power(alone, wanted.results)
+        if share is None or not case.backward:
+            return None
+        share -= 1
+        slopes = zip(wanted.gradients, [dim for dim, one in zip(dims, case.inputs) if one.kind == "real"])
+        if not any(dim is not None and any(grid.flat) for grid, dim in slopes):
+            return None  # the size of the result stands in the reference
+    plan = Plan(dims, places, share)
+    return plan if not case.backward or _slopes_agree(case, wanted, plan, grids) else None
+
+
+def _place(twice: Grid, once: Grid) -> Any:
+    """The dimension along which the one is the other repeated; None where it has the same shape; -1 for neither."""
+    if twice.shape == once.shape:
+        return None
+    for dim, (one, other) in enumerate(zip(twice.shape, once.shape)):
+        if one == 2 * other and _near(twice.flat, repeated(once, dim, 2).flat):
+            return dim
+    return -1
+
+
+def _power(twice: list[Grid], once: list[Grid]) -> Any:
+    """0 where the results are the same, 1 where they are twice as much, None for neither."""
+    pairs = list(zip(twice, once))
+    for power in (0, 1):
+        if all(_near(a.flat, [x * 2.0**power for x in b.flat]) for a, b in pairs):
+            return power
+    return None
+
+
+def _near(some: Sequence[float], others: Sequence[float]) -> bool:
+    return len(some) == len(others) and deviation(some, others) < _CLOSE
+
+
+def _slopes_agree(case: Case, wanted: Wanted, plan: Plan, grids: list[Grid]) -> bool:
+    weights = [repeated(one, dim, 2) for one, dim in zip(wanted.weights, plan.results)]
+    slopes = reckoned(case, grids, weights).gradients
+    dims = [dim for dim, one in zip(plan.inputs, case.inputs) if one.kind == "real"]
+    rights = [repeated(one, dim, 2) for one, dim in zip(wanted.gradients, dims)]
+    shares = [2.0 ** (plan.share + (dim is None)) for dim in dims]
+    return all(_near(a.flat, [x * share for x in b.flat]) for a, b, share in zip(slopes, rights, shares))

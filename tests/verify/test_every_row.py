@@ -1,0 +1,69 @@
+"""What each row of torch's tables is asked beside its result: forms, kinds of numbers, sizes, second derivatives, arguments."""
+
+import json
+import sys
+from pathlib import Path
+
+import broken
+import pytest
+
+from rigup.machine.store import Facts
+from rigup.verify.answer import answer
+from rigup.verify.child import Limits
+from rigup.verify.observe import observe
+
+pytestmark = [pytest.mark.torch, pytest.mark.slow]
+BLIND = Path(__file__).parent / "blind"
+CHECKS = ("indexing", "places", "shapes", "complex-and-fourier", "made-with")
+# of what was drawn at random: all of it shows in no usual call
+DRAWN = [
+    ("torch_7041776.jsonl", {"name": "kron", "kind": "scale"}, "complex64"),
+    ("torch_7041776.jsonl", {"name": "split", "way": "twice"}, "twice backward"),
+    ("torch_7041776.jsonl", {"name": "index_select", "way": "twice"}, "twice backward in bfloat16"),
+    ("torch_7041776.jsonl", {"name": "scatter", "kind": "out"}, "into a tensor"),
+    ("torch_7041776.jsonl", {"name": "nonzero", "argument": "as_tuple"}, "as_tuple"),
+    ("torch_7041776.jsonl", {"name": "fft.ifft2", "kind": "sign"}, "of real numbers"),
+    ("torch_7041776.jsonl", {"name": "LBFGS", "argument": "history_size"}, "history_size"),
+    ("torch_7041776.jsonl", {"name": "TransformerEncoderLayer", "argument": "bias"}, "bias"),
+]
+
+
+def row_of(file, told):
+    """The drawn fault of a set that has these fields."""
+    rows = [json.loads(line) for line in (BLIND / file).read_text().splitlines()]
+    (found,) = [one for one in rows if told.items() <= one.items()]
+    return found
+
+
+def failing(python, folder, body):
+    """All that failed checks tell."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {**broken.build(folder, body), "CUDA_VISIBLE_DEVICES": ""}.items():
+            patch.setenv(name, value)
+        seen = observe(python, [], False, Limits(start=300, check=300), only=CHECKS, frameworks=("torch",))
+    told = answer(seen, {"accelerators": []}, Facts(), False, [])
+    checks = [one for device in told["devices"] for one in device["checks"] if one["name"] in CHECKS]
+    assert {one["name"] for one in checks} == set(CHECKS)
+    bad = [one.get("measured") or {} for one in checks if not one.get("passed", True)]
+    return [str(name) for one in bad for name in (*one.get("failed", []), *one.get("wrong", []))]
+
+
+@pytest.fixture(scope="module")
+def found(torch_python, tmp_path_factory):
+    """One torch with all of them."""
+    rows = json.dumps([row_of(*one[:2]) for one in DRAWN])
+    body = f"import json; sys.path.insert(0, {str(BLIND)!r}); import faults; faults.lay(torch, json.loads({rows!r}))"
+    return failing(torch_python, tmp_path_factory.mktemp("rows"), body)
+
+
+@pytest.mark.parametrize(("file", "told", "word"), DRAWN)
+def test_it_is_named_with_what_was_asked(found, file, told, word):
+    sys.path.insert(0, str(BLIND))
+    from naming import pattern
+
+    named = [one for one in found if pattern(row_of(file, told)).search(one)]
+    assert any(word in one for one in named)
+
+
+def test_a_torch_without_a_fault_is_accused_of_nothing(torch_python, tmp_path):
+    assert failing(torch_python, tmp_path, "pass") == []
