@@ -204,3 +204,80 @@ def test_a_cause_without_any_way_is_seen():
 def test_every_invariant_has_a_planted_way():
     assert {held.__name__ for held in HELD} == {*PLANTED, "it_ends_with_a_check"}
     assert Way(answer(), answer()["findings"][0], answer()["findings"][0]["fixes"][0]).system == ""
+
+
+# -- as it is typed there
+OVERRIDE = 'rocBLAS error: Cannot read {lib}/rocblas/library/TensileLibrary.dat: No such file or directory for GPU arch : gfx1032\n List of available TensileLibrary Files :\n"{lib}/rocblas/library/TensileLibrary_lazy_gfx1030.dat"\n'
+BLACKWELL = "{lib}/torch/cuda/__init__.py:235: UserWarning:\nNVIDIA GeForce RTX 5080 with CUDA capability sm_120 is not compatible with the current PyTorch installation.\nThe current PyTorch install supports CUDA capabilities sm_50 sm_60 sm_70 sm_75 sm_80 sm_86 sm_90.\ntorch 2.5.1+cu124\n"
+
+
+def test_a_variable_is_set_as_the_systems_shell_takes_it(first):
+    assert "export HSA_OVERRIDE_GFX_VERSION=10.3.0" in commands(first(OVERRIDE.format(lib="/home/ada/x/torch/lib")))
+    masked = "C:\\>set CUDA_VISIBLE_DEVICES=1\nC:\\>nvidia-smi -L\nGPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-1)\nRuntimeError: No CUDA GPUs are available\n"
+    assert commands(first(masked)) == ["setx CUDA_VISIBLE_DEVICES 0"]
+    assert not any("export" in one for one in commands(first(OVERRIDE.format(lib="torch/lib"))))
+
+
+def test_packages_are_changed_in_the_python_that_failed(first):
+    there = first(BLACKWELL.format(lib="/home/ada/env/lib/python3.11/site-packages"))
+    assert commands(there)[0].startswith("/home/ada/env/bin/python -m pip install")
+    assert there["fixes"][0]["check"]["commands"][0][0] == "/home/ada/env/bin/python"
+    of_system = first("$ python3 t.py\n" + BLACKWELL.format(lib="/usr/lib/python3.11/site-packages"))
+    assert commands(of_system)[0].startswith("python3 -m pip install")
+
+
+def test_two_releases_that_a_text_names_are_none(first):
+    one = "Debian 12\n" + P100 + OLD_DRIVER
+    assert any("apt-get" in command for command in commands(first(one)))
+    assert not any("apt-get" in command for command in commands(first(one + "a friend has Debian 11\n")))
+
+
+def test_no_packages_of_a_driver_are_named_for_a_card_that_nobody_names(first):
+    said = "RHEL 8.6\n" + OLD_DRIVER
+    assert not any("nvidia" in command for command in commands(first(said)))
+    assert any("nvidia" in command for command in commands(first(said + P100)))
+
+
+def test_a_build_for_the_processor_is_not_asked_to_compute_on_a_card(first):
+    ways = first(OVERRIDE.format(lib="/home/ada/x/torch/lib"))["fixes"]
+    for way in ways:
+        if any("/whl/cpu" in word for step in way["steps"] for argv in step["commands"] for word in argv):
+            assert "cuda" not in way["check"]["commands"][0]
+
+
+# -- what the message itself names
+def test_the_length_that_an_engine_names_is_the_option(first):
+    said = "ValueError: (6.00 GiB KV cache is needed, which is larger than the available KV cache memory (2.11 GiB). Based on the available memory, the estimated maximum model length is 11520.\n"
+    assert titles(first(said))[0] == "start the program with --max-model-len 11520"
+
+
+def test_of_two_holders_the_larger_is_looked_at(first):
+    said = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 512.00 MiB is free. {} Of the allocated memory 900.00 MiB is allocated by PyTorch, and 40.00 MiB is reserved by PyTorch but unallocated.\n"
+    held = ["Process 40021 has 21.90 GiB memory in use.", "Process 51200 has 1.20 GiB memory in use."]
+    for order in (held, held[::-1]):
+        assert commands(first(said.format(" ".join(order)))) == ["ps -o user,pid,etime,args -p 40021"]
+
+
+def test_a_card_for_one_process_is_named_with_who_has_it(first):
+    busy = "RuntimeError: CUDA error: all CUDA-capable devices are busy or unavailable\n    Compute Mode                          : {}\npid, process_name, used_gpu_memory [MiB]\n20311, /opt/conda/bin/python, 512 MiB\n"
+    exclusive = first(busy.format("Exclusive_Process"))
+    assert exclusive["confidence"] == "certain"
+    assert "ps -o user,pid,etime,args -p 20311" in commands(exclusive)
+    assert first(busy.format("Default"))["confidence"] == "possible"
+
+
+def test_intels_runtime_is_named_where_its_files_are_not_there(first):
+    card = "03:00.0 VGA compatible controller [0300]: Intel Corporation DG2 [Arc A770] [8086:56a0] (rev 08)\n" + UBUNTU
+    gone = first(card + "ls: cannot access '/usr/lib/x86_64-linux-gnu/libze*': No such file or directory\n")
+    assert gone["cause"] == "intel-compute-runtime-missing"
+    assert commands(gone)[-1] == "apt-get install -y libze1 libze-intel-gpu1 intel-opencl-icd"
+    assert any("ppa:kobuk-team/intel-graphics" in one for one in commands(gone))
+
+
+def test_graphics_that_share_memory_are_given_more_of_it(first):
+    said = "[    4.31] [drm] amdgpu: 512M of VRAM memory ready\nRyzen AI Max+ 395\ngfx1151\nggml_vulkan: Device memory allocation of size 68719476736 failed.\n"
+    assert any("ttm.pages_limit" in title for title in titles(first(said)))
+    assert not any(
+        "ttm" in title
+        for title in titles(first(said.replace("Ryzen AI Max+ 395\ngfx1151", "Radeon RX 7900 XTX\ngfx1100")))
+    )

@@ -243,6 +243,10 @@ KINDS: dict[str, Kind] = {
         _("find who holds the GPU, from the host, and end it or take another GPU"), (), "kernel", root=True,
         commands=(("fuser", "-v", "{node}"),), undo=(),
     ),
+    "look-at-process": Kind(
+        _("see on the host whose the process {pid} is, and let it end, or end it if it is your own"), ("pid",), "kernel",
+        commands=(("ps", "-o", "user,pid,etime,args", "-p", "{pid}"),), undo=(),
+    ),
     "default-compute-mode-of-all": Kind(
         _("let several processes share every GPU of the machine"), ("part",), "kernel", root=True,
         commands=(("nvidia-smi", "-c", "0"),), undo_because=_("the modes that were set before are not kept"),
@@ -313,6 +317,10 @@ KINDS: dict[str, Kind] = {
     "restart-service": Kind(_("restart the service {service}"), ("service",), root=True, commands=_RELOAD, undo=()),
     "set-variable": Kind(
         _("set {name}={value} for the program"), ("name", "value"), "by-hand", undo=(),
+    ),
+    "set-variable-of-windows": Kind(
+        _("set {name}={value} among the environment variables of Windows, and open a new console"), ("name", "value"), "by-hand",
+        commands=(("setx", "{name}", "{value}"),), undo=(("reg", "delete", "HKCU\\Environment", "/v", "{name}", "/f"),),
     ),
     "unset-variable-of-windows": Kind(
         _("take {name} out of the environment variables of Windows (the user's and the system's), and open a new console"), ("name",),

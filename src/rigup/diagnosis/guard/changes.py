@@ -3,13 +3,16 @@
 from collections.abc import Callable
 from itertools import chain
 
+from msgspec import structs
+
 from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import spelt
 from rigup.diagnosis.rules.rocm import OVERRIDE, harms
-from rigup.steps import KINDS, Step, make
+from rigup.steps import KINDS, Commands, Step, make
 
 Change = Callable[[list[Step], Setting], list[Step]]
 _PLAIN = ("set-variable", "service-variable", "set-variable-early")
+_SHELLS = ("set-variable", "set-variable-early", "hide-graphics", "unset-variable")
 _ENDS_WORK = (
     "restart-machine", "reload-driver", "reload-module", "reset-gpu", "tell-engine", "install-container-toolkit", "set-up-nodes",
     "set-up-k3s-nodes", "use-cgroupfs", "power-cycle", "switch-mig-off",
@@ -42,6 +45,30 @@ def with_windows_words(steps: list[Step], setting: Setting) -> list[Step]:
     ]
 
 
+def typed(steps: list[Step], setting: Setting) -> list[Step]:
+    """Variables as the shell takes them that starts the program; what is in a container, or nobody knows where, stays in words."""
+    if setting.inside or setting.engine or setting.system not in ("linux", "macos", "windows"):
+        return steps
+    return [_typed(step, setting.system == "windows") if step.kind in _SHELLS else step for step in steps]
+
+
+def _typed(step: Step, windows: bool) -> Step:
+    name, value = step.params["name"], step.params.get("value")
+    if windows:
+        return make("set-variable-of-windows", {"name": name, "value": value}, KINDS) if value else step
+    return structs.replace(step, commands=(("export", f"{name}={value}") if value else ("unset", name),))
+
+
+def in_the_python_that_failed(steps: list[Step], setting: Setting) -> list[Step]:
+    """Packages are changed where they failed, whatever `python` is elsewhere."""
+    return [structs.replace(step, commands=own_python(step.commands, setting)) for step in steps]
+
+
+def own_python(commands: Commands, setting: Setting) -> Commands:
+    """The commands with the finding's own interpreter in the place of any."""
+    return tuple(tuple(setting.python if word == "python" else word for word in argv) for argv in commands)
+
+
 def no_torch_unasked(steps: list[Step], setting: Setting) -> list[Step]:
     """Without a version and an index pip puts the newest torch, for another CUDA, in place of the one that is there."""
     plain = ("install-again", "install-package-again", "upgrade-package")
@@ -67,4 +94,6 @@ def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
     return [make("drain-node", {}, KINDS), *steps]
 
 
-CHANGES: tuple[Change, ...] = (named_by_node, with_windows_words, no_torch_unasked, spelt_out, drained_first)
+CHANGES: tuple[Change, ...] = (
+    named_by_node, with_windows_words, typed, no_torch_unasked, spelt_out, in_the_python_that_failed, drained_first,
+)  # fmt: skip
