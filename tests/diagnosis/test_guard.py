@@ -281,3 +281,82 @@ def test_graphics_that_share_memory_are_given_more_of_it(first):
         "ttm" in title
         for title in titles(first(said.replace("Ryzen AI Max+ 395\ngfx1151", "Radeon RX 7900 XTX\ngfx1100")))
     )
+
+
+# -- commands where there are some
+def test_a_fresh_environment_is_made_and_installed_into(first):
+    said = "{}$ python --version\nPython 3.8.10\n$ pip install torch==2.6.0 --index-url https://download.pytorch.org/whl/cu124\nLooking in indexes: https://download.pytorch.org/whl/cu124\nERROR: Could not find a version that satisfies the requirement torch==2.6.0 (from versions: 2.4.0+cu124, 2.4.1+cu124)\nERROR: No matching distribution found for torch==2.6.0\n"
+    made, installed = commands(first(said.format("")))[:2]
+    assert made == "uv venv --seed --python 3.9 env-3.9"
+    assert installed.startswith("uv pip install --python env-3.9 --force-reinstall torch==2.6.0 torchvision==0.21.0")
+    of_conda = commands(first(said.format("/home/ada/miniconda3/envs/w/bin/pip\n")))
+    assert of_conda[0] == "conda create -y -n env-3.9 python=3.9"
+    assert of_conda[1].startswith("conda run -n env-3.9 python -m pip install")
+
+
+def test_a_toolkit_that_is_listed_is_not_installed(first):
+    inside = '  File "/home/ada/miniconda3/envs/w/lib/python3.9/site-packages/torch/utils/cpp_extension.py", line 413\n'
+    listed = first(inside + MISMATCH + NVCC + "$ ls -d /usr/local/cuda*\n/usr/local/cuda  /usr/local/cuda-12.1\n")
+    assert titles(listed)[0] == "set CUDA_HOME=/usr/local/cuda-12.1 for the program"
+    assert "10.1" in listed["title"]
+    assert not any("install the CUDA toolkit" in title for title in titles(listed))
+
+
+def test_a_service_that_is_not_there_is_not_started_alone(first):
+    said = "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-1)\nDriver Version: 535.183.06\nError 802: system not yet initialized\n"
+    started = "start the service nvidia-fabricmanager, now and with the machine"
+    assert started in titles(first(said))
+    ways = first(said + "Ubuntu 22.04\nUnit nvidia-fabricmanager.service could not be found.\n")
+    assert started not in titles(ways)
+    assert commands(ways)[0] == "apt-get install -y nvidia-fabricmanager-535=535.183.06*"
+
+
+@pytest.mark.parametrize(
+    ("told", "command"),
+    [("Ubuntu 24.04\n", "apt-get install -y gcc-12 g++-12"), ("/home/ada/miniconda3/envs/w/bin/nvcc\n", "conda install -y -c conda-forge gxx_linux-64=12.*"), ("", "")],
+)  # fmt: skip
+def test_an_older_compiler_by_who_has_one(first, told, command):
+    refused = (
+        "host_config.h:132:2: error: #error -- unsupported GNU version! gcc versions later than 12 are not supported!\n"
+    )
+    assert ("".join(commands(first(told + refused))[:1])) == command
+
+
+def test_an_engine_is_built_for_the_card_that_is_there(first):
+    said = "$ pip install llama-cpp-python\n$ python3 -c 'import llama_cpp; print(llama_cpp.llama_supports_gpu_offload())'\nFalse\n/home/ada/x\n"
+    for card, option in (
+        ("GPU 0: NVIDIA GeForce RTX 4060 (UUID: GPU-1)\n", "CUDA"),
+        ("Radeon RX 7900 XTX\ngfx1100\n", "HIP"),
+    ):
+        assert commands(first(said + card))[0] == f"export CMAKE_ARGS=-DGGML_{option}=ON"
+
+
+def test_a_guest_in_a_window_is_promised_no_card(first):
+    said = "an Ubuntu guest in {}\n00:0f.0 VGA compatible controller: VMware SVGA II Adapter\nNVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n"
+    assert "hands no GPU" in titles(first(said.format("VMware Workstation")))[0]
+    assert titles(first(said.format("VMware ESXi")))[0] == "at the host: pass a GPU to this guest"
+
+
+# -- what words and single lines tell
+def test_a_plea_keeps_a_machine_from_being_called_well(tmp_path):
+    works = "GPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee)\n>>> torch.cuda.is_available()\nTrue\n"
+    for said, verdict in (("Помогите, видеокарта не используется\n", "unknown"), ("Die Grafikkarte wird nicht benutzt\n", "unknown"), ("All is well\n", "healthy")):  # fmt: skip
+        (tmp_path / "said.txt").write_text(said + works, "utf-8")
+        told = diagnose(str(tmp_path / "said.txt"))
+        assert told["verdict"] == verdict
+        assert not told["findings"]
+
+
+def test_an_index_of_cuda_is_a_fact_beside_a_card_of_amds(named):
+    said = "My card is a {}. I installed with\npip3 install torch --index-url https://download.pytorch.org/whl/cu118\nand torch.cuda.is_available() returns False\n"
+    assert named(said.format("Radeon RX 6800")) == ["cuda-torch-on-amd"]
+    assert named(said.format("GeForce RTX 3060")) == []
+
+
+def test_windows_folder_that_the_loader_does_not_know(first):
+    said = "$ uname -r\n5.15.167.4-microsoft-standard-WSL2\n$ ls /usr/lib/wsl/lib\nlibcuda.so.1\n$ ldconfig -p | grep libcuda\n{}$ python3 -c 'import torch; print(torch.cuda.is_available())'\nFalse\n"
+    found = first(said.format(""))
+    assert found["cause"] == "wsl-libcuda-link"
+    assert "does not look in /usr/lib/wsl/lib" in found["title"]
+    known = first(said.format("\tlibcuda.so.1 (libc6,x86-64) => /usr/lib/wsl/lib/libcuda.so.1\n"))
+    assert "does not look in" not in known["title"]

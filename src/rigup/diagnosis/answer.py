@@ -64,12 +64,14 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     """The same with the facts, for those who keep or compare them."""
     facts = look(sources, wake)
     findings, skipped = judged(facts)
-    if any(source.host is not None for source in sources) or not _undecided(facts):
+    if any(source.host is not None for source in sources):
         return Diagnosis(facts, findings, skipped)
-    from rigup.diagnosis.guesses import complaint, with_guess  # words are weighed where people wrote them
+    from rigup.diagnosis.guesses import complaint, plea, with_guess  # words are weighed where people wrote them
 
     texts = tuple(text for source in sources for text in source.texts)
     quiet = all(finding.severity == "note" for finding in findings)
+    if not _undecided(facts):
+        return Diagnosis(facts, findings, skipped, texts if quiet and plea(texts, facts) else ())
     said = texts if quiet and complaint(texts, facts) else ()
     return Diagnosis(facts, with_guess(findings, texts, facts, unexplained(findings, facts)), skipped, said)
 

@@ -190,6 +190,9 @@ KINDS: dict[str, Kind] = {
         _("at the host: pass all functions of the card, and give the guest UEFI firmware with a large MMIO window"), (),
         "by-hand", restart=True, undo=(),
     ),
+    "work-on-host": Kind(
+        _("do the work on the host itself (on Windows also in WSL 2): {hypervisor} hands no GPU to its guests"), ("hypervisor",), "by-hand", undo=(),
+    ),
     "pass-gpu-to-guest": Kind(_("at the host: pass a GPU to this guest"), (), "by-hand", restart=True, undo=()),
     "create-uvm-node": Kind(
         _("load nvidia_uvm and make its device node"), (), "kernel", root=True,
@@ -209,7 +212,7 @@ KINDS: dict[str, Kind] = {
     ),
     "match-fabric-manager": Kind(
         _("install the fabric manager of exactly the driver's version ({version})"), ("version",), "kernel", root=True,
-        network=True, tag="caution", commands=(("@install", "nvidia-fabricmanager={version}*"),),
+        network=True, tag="caution",
         undo_because=_("the version that was there before did not fit the driver"),
     ),
     "update-system-package": Kind(

@@ -59,6 +59,29 @@ def _typed(step: Step, windows: bool) -> Step:
     return structs.replace(step, commands=(("export", f"{name}={value}") if value else ("unset", name),))
 
 
+def in_a_new_environment(steps: list[Step], setting: Setting) -> list[Step]:
+    """A fresh environment by who keeps the old one, with what follows installed into it; uv gets a Python that is not there."""
+    python = next((step.params["python"] for step in steps if step.kind == "new-environment"), "")
+    if not python.replace(".", "").isdigit():
+        return steps
+    name = f"env-{python}"
+    made: tuple[str, ...] = ("uv", "venv", "--seed", "--python", python, name)
+    inside: tuple[str, ...] = ("uv", "pip")
+    if setting.owner == "conda":
+        made = ("conda", "create", "-y", "-n", name, f"python={python}")
+        inside = ("conda", "run", "-n", name, "python", "-m", "pip")
+    told = {step.kind: tuple(_inside(argv, inside, name) for argv in step.commands) for step in steps} | {
+        "new-environment": (made,)
+    }
+    return [structs.replace(step, commands=told[step.kind]) for step in steps]
+
+
+def _inside(argv: tuple[str, ...], inside: tuple[str, ...], name: str) -> tuple[str, ...]:
+    if argv[:4] != ("python", "-m", "pip", "install"):
+        return argv
+    return (*inside, "install", *(("--python", name) if inside[0] == "uv" else ()), *argv[4:])
+
+
 def in_the_python_that_failed(steps: list[Step], setting: Setting) -> list[Step]:
     """Packages are changed where they failed, whatever `python` is elsewhere."""
     return [structs.replace(step, commands=own_python(step.commands, setting)) for step in steps]
@@ -95,5 +118,5 @@ def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
 
 
 CHANGES: tuple[Change, ...] = (
-    named_by_node, with_windows_words, typed, no_torch_unasked, spelt_out, in_the_python_that_failed, drained_first,
+    named_by_node, with_windows_words, typed, no_torch_unasked, spelt_out, in_a_new_environment, in_the_python_that_failed, drained_first,
 )  # fmt: skip

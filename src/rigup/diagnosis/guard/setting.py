@@ -58,6 +58,7 @@ class Setting(NamedTuple):
         branch: of the NVIDIA driver that is there, or whose module is built.
         python: the interpreter that failed, by its own path or as it was typed.
         shared: others' jobs run on the node.
+        absent: services that systemd does not find.
         old_board: its processor is older than PCIe atomics.
 
     """
@@ -79,6 +80,7 @@ class Setting(NamedTuple):
     branch: str = ""
     python: str = "python"
     shared: bool = False
+    absent: frozenset[str] = frozenset()
     old_board: bool = False
 
     @property
@@ -111,6 +113,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         branch=_branch(finding, facts),
         python=_python(finding, facts),
         shared=_shared(facts),
+        absent=frozenset(str(said.get("service")) for said in facts.heard("unit-is-not-there")),
         old_board=bool(facts.heard(*_OLD)),
     )
 

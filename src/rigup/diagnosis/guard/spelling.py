@@ -77,8 +77,28 @@ def _source(_step: Step, setting: Setting) -> Commands:
     return tuple(map(tuple, found.setup)) if found else ()
 
 
+def _fabric(step: Step, setting: Setting) -> Commands:
+    """The manager itself, from whom the distribution gets the branch, at the driver's very version; never what brings a driver along."""
+    version = step.params["version"]
+    branch = version.partition(".")[0]
+    at = driver_recipes.system(setting.distribution, setting.release) if setting.distribution else None
+    recipe = driver_recipes.recipe(at, branch, _module(branch, setting.isas), "desktop") if at else None
+    told = driver_recipes.fabric_manager(recipe.provider, branch) if recipe else []
+    if at is None or not told:
+        return ()
+    between = "=" if told[0][0] == "apt-get" else "-"
+    spelt_ = driver_recipes.spelt(told[:1], at, branch, setting.machine, setting.kernel, setting.release)
+    return tuple(
+        tuple(
+            f"{word}{between}{version}*".replace("cuda-drivers-", "nvidia-") if "fabric" in word else word
+            for word in argv
+        )
+        for argv in spelt_
+    )
+
+
 _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
-    **dict.fromkeys(_DRIVERS, _driver), "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source,
+    **dict.fromkeys(_DRIVERS, _driver), "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric,
 }  # fmt: skip
 
 
