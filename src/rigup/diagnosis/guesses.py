@@ -37,13 +37,13 @@ def complaint(texts: tuple[Text, ...], facts: Facts) -> bool:
 
 
 def plea(texts: tuple[Text, ...], facts: Facts) -> bool:
-    """Whether a person asks for help in one of them, which counts also where all that was seen works.
+    """Whether a person asks for help in one of them, or a program stops, which count also where all that was seen works.
 
     Raises:
         KnowledgeError: its table is malformed.
 
     """
-    return any(map(pleads, _told(texts, facts)))
+    return any(pleads(one) or fails(one) for one in _told(texts, facts))
 
 
 def _doubt(texts: tuple[Text, ...], facts: Facts) -> float:
