@@ -32,7 +32,7 @@ def posts(name):
 
 
 def test_every_cause_has_words():
-    assert set(causes_told()) >= set(causes())
+    assert set(causes_told()) >= {row.id for row in causes().values() if row.guessed}
 
 
 @pytest.mark.parametrize("row", tables.rows("complaints", "complaint", Complaint), ids=lambda row: row.language)

@@ -9,7 +9,7 @@ _OF_CARDS = ("cpu-only-torch", "tensorflow-cpu-build")  # a build for processors
 _OF_ACCESS = ("device-node-permissions", "render-group-missing", "container-render-group-mismatch")
 _OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 _IN_WORDS = {
-    "linux": wordings(tag="linux-in-words"), "windows": wordings(tag="windows-in-words"), "macos": wordings(tag="mac-in-words"),
+    "linux": wordings(tag="linux-in-words"), "windows": wordings(tag="windows-in-words"), "macos": ("mac-named", "macos-named"),
 }  # fmt: skip
 _DRAWS = "intel-drawing-chip-named"
 

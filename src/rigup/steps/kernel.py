@@ -190,6 +190,14 @@ KINDS: dict[str, Kind] = {
         _("at the host: pass all functions of the card, and give the guest UEFI firmware with a large MMIO window"), (),
         "by-hand", restart=True, undo=(),
     ),
+    "cool-card": Kind(
+        _("clean fans and heat sink, let air reach the card, and see by the command how hot it is against its limits"), ("part",), "by-hand",
+        commands=(("nvidia-smi", "-q", "-d", "TEMPERATURE,POWER"),), undo=(),
+    ),
+    "check-supply": Kind(
+        _("check the power cables of the card, each to a socket of its own, and the supply: the board asks the card to slow down"),
+        ("part",), "by-hand", restart=True, undo=(),
+    ),
     "work-on-host": Kind(
         _("do the work on the host itself (on Windows also in WSL 2): {hypervisor} hands no GPU to its guests"), ("hypervisor",), "by-hand", undo=(),
     ),

@@ -2,6 +2,8 @@
 
 from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.knowledge.package_managers import package_manager
+from rigup.knowledge.program_builds import program_of
+from rigup.knowledge.torch_builds import index_url
 from rigup.machine.kinds import Distribution, Gpu, Platform, PythonEnv, Symptom
 
 _CONDA = wordings(tag="conda-shown")
@@ -51,3 +53,59 @@ def what_hands_no_gpu_on(
     """Programs that run machines in a window give them a display of their own, and no card."""
     hosted = said.get("name") if said is not None else below.hypervisor if below is not None else None
     return {"hosted": hosted, "host": None if hosted else "host"}
+
+
+# -- what is compiled where it is installed, or when it is first called
+@mends("build-hides-torch")
+def package_that_was_built(
+    _said: Symptom = seen("build-finds-no-torch"), asked: Symptom = seen("package-is-asked-for")
+) -> Params:
+    """The one that the command line names."""
+    return {"package": asked.package}
+
+
+@mends("build-tools-missing")
+def tools_by_the_system(
+    header: Symptom | None = seen("python-headers-not-found"), cl: Symptom | None = seen("inductor-finds-no-cl"), system: Distribution | None = None,
+    platform: Platform | None = one(system="windows"), conda: Symptom | None = seen(tag="conda-shown"),
+) -> Params:  # fmt: skip
+    """Windows has them from Visual Studio, a distribution under names of its own, conda for its environments."""
+    if cl is not None or platform is not None:
+        return {"windows": "cl.exe"}
+    manager = package_manager(str(system.get("id"))) if system is not None and system.get("id") else None
+    if manager is not None and manager.compiler:
+        return {"packages": manager.python_headers if header is not None else ", ".join(manager.compiler)}
+    return {"of_conda": "gxx"} if conda is not None and header is None else {}
+
+
+@mends("python-managed-by-system")
+def environment_of_ones_own(
+    asked: Symptom | None = seen("package-is-asked-for"), system: Distribution | None = None
+) -> Params:
+    """Where a distribution parts venv from Python its package comes first."""
+    name = str(asked.get("package") or "") if asked is not None else ""
+    manager = package_manager(str(system.get("id"))) if system is not None and system.get("id") else None
+    program = program_of(name) if name else None
+    wish = program.wish if program is not None else ""
+    venv = manager.python_venv if manager is not None else ""
+    return {
+        "venv": venv or None,
+        "wish": wish or None if venv else None,
+        "alone": wish or None if not venv else None,
+        "package": None if wish else name or None,
+        "any": None if name else "packages",
+    }
+
+
+@mends("torch-torchvision-mismatch")
+def release_that_knows_its_cuda(_said: Symptom = seen("bitsandbytes-has-no-such-cuda")) -> Params:
+    """It looks for a library of torch's CUDA, of which this release knows nothing yet."""
+    return {**dict.fromkeys(("rebuilt", "again", "alone", "release")), "newer": "bitsandbytes"}
+
+
+@mends("torch-torchvision-mismatch")
+def release_that_pip_finds(said: Symptom = seen("xformers-built-for-another-torch")) -> Params:
+    """Each release of it asks for one torch: with that torch named, pip takes the release that fits."""
+    release, _, variant = str(said.get("have")).partition("+")
+    empty = dict.fromkeys(("rebuilt", "again", "alone", "release"))
+    return {**empty, "paired": f"xformers, torch=={release}", "paired_index": index_url(variant)} if variant else {}
