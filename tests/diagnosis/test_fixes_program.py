@@ -89,4 +89,5 @@ def test_a_mask_is_set_right_on_every_system(ways, prompt, first):
     body = f"{prompt}{setting} CUDA_VISIBLE_DEVICES=1\n{prompt}nvidia-smi -L\nGPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-1)\n{prompt}python t.py\nRuntimeError: No CUDA GPUs are available\n"
     titles = ways(body)
     assert titles[0].startswith(first)
-    assert titles[1] == "set CUDA_VISIBLE_DEVICES=0 for the program"
+    where = "among the environment variables of Windows, and open a new console" if ":" in prompt else "for the program"
+    assert titles[1] == f"set CUDA_VISIBLE_DEVICES=0 {where}"

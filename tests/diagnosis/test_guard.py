@@ -204,3 +204,159 @@ def test_a_cause_without_any_way_is_seen():
 def test_every_invariant_has_a_planted_way():
     assert {held.__name__ for held in HELD} == {*PLANTED, "it_ends_with_a_check"}
     assert Way(answer(), answer()["findings"][0], answer()["findings"][0]["fixes"][0]).system == ""
+
+
+# -- as it is typed there
+OVERRIDE = 'rocBLAS error: Cannot read {lib}/rocblas/library/TensileLibrary.dat: No such file or directory for GPU arch : gfx1032\n List of available TensileLibrary Files :\n"{lib}/rocblas/library/TensileLibrary_lazy_gfx1030.dat"\n'
+BLACKWELL = "{lib}/torch/cuda/__init__.py:235: UserWarning:\nNVIDIA GeForce RTX 5080 with CUDA capability sm_120 is not compatible with the current PyTorch installation.\nThe current PyTorch install supports CUDA capabilities sm_50 sm_60 sm_70 sm_75 sm_80 sm_86 sm_90.\ntorch 2.5.1+cu124\n"
+
+
+def test_a_variable_is_set_as_the_systems_shell_takes_it(first):
+    assert "export HSA_OVERRIDE_GFX_VERSION=10.3.0" in commands(first(OVERRIDE.format(lib="/home/ada/x/torch/lib")))
+    masked = "C:\\>set CUDA_VISIBLE_DEVICES=1\nC:\\>nvidia-smi -L\nGPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-1)\nRuntimeError: No CUDA GPUs are available\n"
+    assert commands(first(masked)) == ["setx CUDA_VISIBLE_DEVICES 0"]
+    assert not any("export" in one for one in commands(first(OVERRIDE.format(lib="torch/lib"))))
+
+
+def test_packages_are_changed_in_the_python_that_failed(first):
+    there = first(BLACKWELL.format(lib="/home/ada/env/lib/python3.11/site-packages"))
+    assert commands(there)[0].startswith("/home/ada/env/bin/python -m pip install")
+    assert there["fixes"][0]["check"]["commands"][0][0] == "/home/ada/env/bin/python"
+    of_system = first("$ python3 t.py\n" + BLACKWELL.format(lib="/usr/lib/python3.11/site-packages"))
+    assert commands(of_system)[0].startswith("python3 -m pip install")
+
+
+def test_two_releases_that_a_text_names_are_none(first):
+    one = "Debian 12\n" + P100 + OLD_DRIVER
+    assert any("apt-get" in command for command in commands(first(one)))
+    assert not any("apt-get" in command for command in commands(first(one + "a friend has Debian 11\n")))
+
+
+def test_no_packages_of_a_driver_are_named_for_a_card_that_nobody_names(first):
+    said = "RHEL 8.6\n" + OLD_DRIVER
+    assert not any("nvidia" in command for command in commands(first(said)))
+    assert any("nvidia" in command for command in commands(first(said + P100)))
+
+
+def test_a_build_for_the_processor_is_not_asked_to_compute_on_a_card(first):
+    ways = first(OVERRIDE.format(lib="/home/ada/x/torch/lib"))["fixes"]
+    for way in ways:
+        if any("/whl/cpu" in word for step in way["steps"] for argv in step["commands"] for word in argv):
+            assert "cuda" not in way["check"]["commands"][0]
+
+
+# -- what the message itself names
+def test_the_length_that_an_engine_names_is_the_option(first):
+    said = "ValueError: (6.00 GiB KV cache is needed, which is larger than the available KV cache memory (2.11 GiB). Based on the available memory, the estimated maximum model length is 11520.\n"
+    assert titles(first(said))[0] == "start the program with --max-model-len 11520"
+
+
+def test_of_two_holders_the_larger_is_looked_at(first):
+    said = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 512.00 MiB is free. {} Of the allocated memory 900.00 MiB is allocated by PyTorch, and 40.00 MiB is reserved by PyTorch but unallocated.\n"
+    held = ["Process 40021 has 21.90 GiB memory in use.", "Process 51200 has 1.20 GiB memory in use."]
+    for order in (held, held[::-1]):
+        assert commands(first(said.format(" ".join(order)))) == ["ps -o user,pid,etime,args -p 40021"]
+
+
+def test_a_card_for_one_process_is_named_with_who_has_it(first):
+    busy = "RuntimeError: CUDA error: all CUDA-capable devices are busy or unavailable\n    Compute Mode                          : {}\npid, process_name, used_gpu_memory [MiB]\n20311, /opt/conda/bin/python, 512 MiB\n"
+    exclusive = first(busy.format("Exclusive_Process"))
+    assert exclusive["confidence"] == "certain"
+    assert "ps -o user,pid,etime,args -p 20311" in commands(exclusive)
+    assert first(busy.format("Default"))["confidence"] == "possible"
+
+
+def test_intels_runtime_is_named_where_its_files_are_not_there(first):
+    card = "03:00.0 VGA compatible controller [0300]: Intel Corporation DG2 [Arc A770] [8086:56a0] (rev 08)\n" + UBUNTU
+    gone = first(card + "ls: cannot access '/usr/lib/x86_64-linux-gnu/libze*': No such file or directory\n")
+    assert gone["cause"] == "intel-compute-runtime-missing"
+    assert commands(gone)[-1] == "apt-get install -y libze1 libze-intel-gpu1 intel-opencl-icd"
+    assert any("ppa:kobuk-team/intel-graphics" in one for one in commands(gone))
+
+
+def test_graphics_that_share_memory_are_given_more_of_it(first):
+    said = "[    4.31] [drm] amdgpu: 512M of VRAM memory ready\nRyzen AI Max+ 395\ngfx1151\nggml_vulkan: Device memory allocation of size 68719476736 failed.\n"
+    assert any("ttm.pages_limit" in title for title in titles(first(said)))
+    assert not any(
+        "ttm" in title
+        for title in titles(first(said.replace("Ryzen AI Max+ 395\ngfx1151", "Radeon RX 7900 XTX\ngfx1100")))
+    )
+
+
+# -- commands where there are some
+def test_a_fresh_environment_is_made_and_installed_into(first):
+    said = "{}$ python --version\nPython 3.8.10\n$ pip install torch==2.6.0 --index-url https://download.pytorch.org/whl/cu124\nLooking in indexes: https://download.pytorch.org/whl/cu124\nERROR: Could not find a version that satisfies the requirement torch==2.6.0 (from versions: 2.4.0+cu124, 2.4.1+cu124)\nERROR: No matching distribution found for torch==2.6.0\n"
+    made, installed = commands(first(said.format("")))[:2]
+    assert made == "uv venv --seed --python 3.9 env-3.9"
+    assert installed.startswith("uv pip install --python env-3.9 --force-reinstall torch==2.6.0 torchvision==0.21.0")
+    of_conda = commands(first(said.format("/home/ada/miniconda3/envs/w/bin/pip\n")))
+    assert of_conda[0] == "conda create -y -n env-3.9 python=3.9"
+    assert of_conda[1].startswith("conda run -n env-3.9 python -m pip install")
+
+
+def test_a_toolkit_that_is_listed_is_not_installed(first):
+    inside = '  File "/home/ada/miniconda3/envs/w/lib/python3.9/site-packages/torch/utils/cpp_extension.py", line 413\n'
+    listed = first(inside + MISMATCH + NVCC + "$ ls -d /usr/local/cuda*\n/usr/local/cuda  /usr/local/cuda-12.1\n")
+    assert titles(listed)[0] == "set CUDA_HOME=/usr/local/cuda-12.1 for the program"
+    assert "10.1" in listed["title"]
+    assert not any("install the CUDA toolkit" in title for title in titles(listed))
+
+
+def test_a_service_that_is_not_there_is_not_started_alone(first):
+    said = "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-1)\nDriver Version: 535.183.06\nError 802: system not yet initialized\n"
+    started = "start the service nvidia-fabricmanager, now and with the machine"
+    assert started in titles(first(said))
+    ways = first(said + "Ubuntu 22.04\nUnit nvidia-fabricmanager.service could not be found.\n")
+    assert started not in titles(ways)
+    assert commands(ways)[0] == "apt-get install -y nvidia-fabricmanager-535=535.183.06*"
+
+
+@pytest.mark.parametrize(
+    ("told", "command"),
+    [("Ubuntu 24.04\n", "apt-get install -y gcc-12 g++-12"), ("/home/ada/miniconda3/envs/w/bin/nvcc\n", "conda install -y -c conda-forge gxx_linux-64=12.*"), ("", "")],
+)  # fmt: skip
+def test_an_older_compiler_by_who_has_one(first, told, command):
+    refused = (
+        "host_config.h:132:2: error: #error -- unsupported GNU version! gcc versions later than 12 are not supported!\n"
+    )
+    assert ("".join(commands(first(told + refused))[:1])) == command
+
+
+def test_an_engine_is_built_for_the_card_that_is_there(first):
+    said = "$ pip install llama-cpp-python\n$ python3 -c 'import llama_cpp; print(llama_cpp.llama_supports_gpu_offload())'\nFalse\n/home/ada/x\n"
+    for card, option in (
+        ("GPU 0: NVIDIA GeForce RTX 4060 (UUID: GPU-1)\n", "CUDA"),
+        ("Radeon RX 7900 XTX\ngfx1100\n", "HIP"),
+    ):
+        assert commands(first(said + card))[0] == f"export CMAKE_ARGS=-DGGML_{option}=ON"
+
+
+def test_a_guest_in_a_window_is_promised_no_card(first):
+    said = "an Ubuntu guest in {}\n00:0f.0 VGA compatible controller: VMware SVGA II Adapter\nNVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n"
+    assert "hands no GPU" in titles(first(said.format("VMware Workstation")))[0]
+    assert titles(first(said.format("VMware ESXi")))[0] == "at the host: pass a GPU to this guest"
+
+
+# -- what words and single lines tell
+def test_a_plea_keeps_a_machine_from_being_called_well(tmp_path):
+    works = "GPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee)\n>>> torch.cuda.is_available()\nTrue\n"
+    for said, verdict in (("Помогите, видеокарта не используется\n", "unknown"), ("Die Grafikkarte wird nicht benutzt\n", "unknown"), ("All is well\n", "healthy")):  # fmt: skip
+        (tmp_path / "said.txt").write_text(said + works, "utf-8")
+        told = diagnose(str(tmp_path / "said.txt"))
+        assert told["verdict"] == verdict
+        assert not told["findings"]
+
+
+def test_an_index_of_cuda_is_a_fact_beside_a_card_of_amds(named):
+    said = "My card is a {}. I installed with\npip3 install torch --index-url https://download.pytorch.org/whl/cu118\nand torch.cuda.is_available() returns False\n"
+    assert named(said.format("Radeon RX 6800")) == ["cuda-torch-on-amd"]
+    assert named(said.format("GeForce RTX 3060")) == []
+
+
+def test_windows_folder_that_the_loader_does_not_know(first):
+    said = "$ uname -r\n5.15.167.4-microsoft-standard-WSL2\n$ ls /usr/lib/wsl/lib\nlibcuda.so.1\n$ ldconfig -p | grep libcuda\n{}$ python3 -c 'import torch; print(torch.cuda.is_available())'\nFalse\n"
+    found = first(said.format(""))
+    assert found["cause"] == "wsl-libcuda-link"
+    assert "does not look in /usr/lib/wsl/lib" in found["title"]
+    known = first(said.format("\tlibcuda.so.1 (libc6,x86-64) => /usr/lib/wsl/lib/libcuda.so.1\n"))
+    assert "does not look in" not in known["title"]

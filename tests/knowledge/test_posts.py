@@ -10,7 +10,7 @@ from rigup.knowledge.doctor_tables import causes
 LEARNING = Path(__file__).parents[2] / "learning"
 FOLDERS = ("posts", "outputs")
 FILES = [path for folder in FOLDERS for path in sorted((LEARNING / folder).glob("*.txt"))]
-KNOWN = {*causes(), "healthy"}
+KNOWN = {*(row.id for row in causes().values() if row.guessed), "healthy"}
 
 
 def posts(path):

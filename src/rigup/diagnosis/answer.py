@@ -8,8 +8,8 @@ from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.rules.driver import SILENT
 from rigup.diagnosis.rules.told import (
+    AT_WORK,
     CPU_ONLY,
-    LISTED,
     NO_SUCH_CARD,
     NOT_THE_MACHINES,
     ON_THE_PROCESSOR,
@@ -64,12 +64,14 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     """The same with the facts, for those who keep or compare them."""
     facts = look(sources, wake)
     findings, skipped = judged(facts)
-    if any(source.host is not None for source in sources) or not _undecided(facts):
+    if any(source.host is not None for source in sources):
         return Diagnosis(facts, findings, skipped)
-    from rigup.diagnosis.guesses import complaint, with_guess  # words are weighed where people wrote them
+    from rigup.diagnosis.guesses import complaint, plea, with_guess  # words are weighed where people wrote them
 
     texts = tuple(text for source in sources for text in source.texts)
     quiet = all(finding.severity == "note" for finding in findings)
+    if not _undecided(facts):
+        return Diagnosis(facts, findings, skipped, texts if quiet and plea(texts, facts) else ())
     said = texts if quiet and complaint(texts, facts) else ()
     return Diagnosis(facts, with_guess(findings, texts, facts, unexplained(findings, facts)), skipped, said)
 
@@ -84,11 +86,17 @@ def messages_of(source: str) -> set[str]:
 
 def _undecided(facts: Facts) -> bool:
     """Whether nothing was seen to work, and nothing is as somebody wants it."""
-    works = facts.heard(*WORKS_INSIDE, RIGHT, LISTED) or any(torch.get("available") for torch in facts.of(Torch))
+    works = facts.heard(*WORKS_INSIDE, RIGHT) or _at_work(facts)
     idle = facts.heard(*NO_SUCH_CARD) and facts.heard(*SILENT)  # nvidia-smi came with a package, and has nobody to ask
     meant = facts.heard("processor-asked-for-by-an-option") and facts.heard("torch-found-no-driver")
     elsewhere = meant or facts.heard(*CPU_ONLY, *OTHER_ACCELERATORS, ON_THE_PROCESSOR)
     return not works and not idle and not elsewhere and not facts.heard(*SHARED_ON_PURPOSE, *NOT_THE_MACHINES)
+
+
+def _at_work(facts: Facts) -> bool:
+    """Whether a framework says that it reaches a GPU, whoever's it is, or a program that it computes on one."""
+    told = (one.get(name) for one in facts.of(Torch) for name in ("available", "xpu_available", "mps_available"))
+    return any(told) or bool(facts.heard(*AT_WORK))
 
 
 def answer(diagnosis: Diagnosis) -> Answer:
@@ -153,8 +161,7 @@ def verdict(findings: list[Finding], facts: Facts, machine: Answer, left: bool) 
     if left or unheard(facts) or any(is_guess(finding) and finding.severity != "note" for finding in findings):
         return "unknown"
     devices = machine.get("accelerators") or []
-    works = any(torch.get("available") for torch in facts.of(Torch))
-    if works or any(device.get("state") in ("verified", "expected", "on-trial") for device in devices):
+    if _at_work(facts) or any(device.get("state") in ("verified", "expected", "on-trial") for device in devices):
         return "healthy"
     return "healthy" if machine.get("accelerators") == [] else "unknown"
 

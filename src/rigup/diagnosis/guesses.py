@@ -13,7 +13,7 @@ from rigup.diagnosis.ruled_out import ruled_out
 from rigup.diagnosis.rules.told import CONTAINERS
 from rigup.knowledge.compile import PEOPLE
 from rigup.knowledge.doctor_tables import causes, signatures_of
-from rigup.knowledge.text_classifier import Likeness, among, complains, fails, likenesses, line_of, nearest
+from rigup.knowledge.text_classifier import Likeness, among, complains, fails, likenesses, line_of, nearest, pleads
 from rigup.language import _
 from rigup.machine.facts import Place, Subject
 from rigup.machine.kinds import Symptom
@@ -34,6 +34,16 @@ def complaint(texts: tuple[Text, ...], facts: Facts) -> bool:
 
     """
     return any(map(complains, _told(texts, facts)))
+
+
+def plea(texts: tuple[Text, ...], facts: Facts) -> bool:
+    """Whether a person asks for help in one of them, or a program stops, which count also where all that was seen works.
+
+    Raises:
+        KnowledgeError: its table is malformed.
+
+    """
+    return any(pleads(one) or fails(one) for one in _told(texts, facts))
 
 
 def _doubt(texts: tuple[Text, ...], facts: Facts) -> float:

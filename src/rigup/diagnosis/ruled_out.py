@@ -1,5 +1,6 @@
 """Causes that cannot be, by what a text tells: a guess at one of them would gainsay it."""
 
+from rigup.diagnosis.rule import wordings
 from rigup.knowledge.doctor_tables import causes, elsewhere, signatures_of
 from rigup.machine.kinds import DeviceNode, Gpu, Jetson, PciDevice, Platform, Symptom, Variable
 from rigup.machine.store import Facts
@@ -7,6 +8,9 @@ from rigup.machine.store import Facts
 _OF_CARDS = ("cpu-only-torch", "tensorflow-cpu-build")  # a build for processors is right where there is no card
 _OF_ACCESS = ("device-node-permissions", "render-group-missing", "container-render-group-mismatch")
 _OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
+_IN_WORDS = {
+    "linux": wordings(tag="linux-in-words"), "windows": wordings(tag="windows-in-words"), "macos": ("mac-named", "macos-named"),
+}  # fmt: skip
 _DRAWS = "intel-drawing-chip-named"
 
 
@@ -19,7 +23,7 @@ def ruled_out(facts: Facts) -> frozenset[str]:
     """
     platforms = facts.of(Platform)
     systems = {platform.system for platform in platforms if platform.knows("system")}
-    return elsewhere(systems).union(
+    return elsewhere(systems or _named(facts)).union(
         _by_messages(facts),
         _OF_CARDS if _only_draws(facts) else (),
         ("cuda-device-order-differs",) if _ordered_by_bus(facts) else (),
@@ -28,6 +32,12 @@ def ruled_out(facts: Facts) -> frozenset[str]:
         ("wrong-hsa-override",) if _numbered_alone(facts) else (),
         ("secure-boot-module-unsigned",) if any(one.get("secure_boot") is False for one in platforms) else (),
     )
+
+
+def _named(facts: Facts) -> set[str]:
+    """The system that words and folders tell of, where they tell of one alone."""
+    found = {system for system, ids in _IN_WORDS.items() if facts.heard(*ids)}
+    return found if len(found) == 1 else set()
 
 
 def _of_other_makers(facts: Facts) -> set[str]:

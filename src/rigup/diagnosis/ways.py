@@ -28,6 +28,7 @@ _PLAINER = (
     "install-family-again",
     "image-of-the-machine",
     "update-wsl",
+    "find-holders",
 )  # kinds of steps that say less than another of the same cause
 
 

@@ -36,6 +36,29 @@ def options(pages: int, kernel: str, own_driver: bool = False) -> tuple[tuple[st
     return tuple(found)
 
 
+def pages_to_share(total: float) -> int:
+    """A limit for a machine of so many bytes: nearly all, with room for the system; 0 where there is too little."""
+    return max(0, int((total / 2**30 - 8) * 0.95) * (2**30 // PAGE))
+
+
+class _Behaviour(msgspec.Struct, frozen=True, kw_only=True):
+    first: str = ""
+    before: str = ""
+    maps_always: bool = False
+
+
+def maps_always(kernel: str) -> bool:
+    """Whether a kernel gives programs that compute mapped memory also where the carve-out is the larger pool; false where nobody told.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    asked = version_key(kernel)[:2]
+    rows = (row for row in tables.rows("igpu_memory", "kernel_behaviour", _Behaviour) if row.maps_always)
+    return any(asked >= version_key(row.first) and asked < version_key(row.before) for row in rows)
+
+
 def _options(kernel: str) -> list[str]:
     asked = version_key(kernel)[:2]
     rows = tables.rows("igpu_memory", "limit", _Limit)

@@ -172,6 +172,16 @@ def complains(said: str) -> bool:
     return any(form.search(_ends(said)) for form in _complaints("complaint"))
 
 
+def pleads(said: str) -> bool:
+    """Whether a person asks in it for help, or says that the card is left idle.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return any(form.search(_ends(said)) for form in _complaints("plea"))
+
+
 def fails(said: str) -> bool:
     """Whether a program says in it that something came to nothing, whatever it was.
 

@@ -54,6 +54,9 @@ KINDS: dict[str, Kind] = {
     "see-memory-errors": _seen(
         _("it worked if this counts no further errors, and no remapping is pending"), ("nvidia-smi", "-q", "-d", "ECC,ROW_REMAPPER,PAGE_RETIREMENT"),
     ),
+    "see-speed": _seen(
+        _("it worked if no slowdown is Active in this while the card works"), ("nvidia-smi", "-q", "-d", "PERFORMANCE"),
+    ),
     "see-memory": _seen(
         _("it worked if this shows room for the work before it starts, and the work runs through"),
         ("nvidia-smi", "--query-gpu=memory.used,memory.total", "--format=csv"),

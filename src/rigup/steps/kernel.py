@@ -190,6 +190,17 @@ KINDS: dict[str, Kind] = {
         _("at the host: pass all functions of the card, and give the guest UEFI firmware with a large MMIO window"), (),
         "by-hand", restart=True, undo=(),
     ),
+    "cool-card": Kind(
+        _("clean fans and heat sink, let air reach the card, and see by the command how hot it is against its limits"), ("part",), "by-hand",
+        commands=(("nvidia-smi", "-q", "-d", "TEMPERATURE,POWER"),), undo=(),
+    ),
+    "check-supply": Kind(
+        _("check the power cables of the card, each to a socket of its own, and the supply: the board asks the card to slow down"),
+        ("part",), "by-hand", restart=True, undo=(),
+    ),
+    "work-on-host": Kind(
+        _("do the work on the host itself (on Windows also in WSL 2): {hypervisor} hands no GPU to its guests"), ("hypervisor",), "by-hand", undo=(),
+    ),
     "pass-gpu-to-guest": Kind(_("at the host: pass a GPU to this guest"), (), "by-hand", restart=True, undo=()),
     "create-uvm-node": Kind(
         _("load nvidia_uvm and make its device node"), (), "kernel", root=True,
@@ -209,7 +220,7 @@ KINDS: dict[str, Kind] = {
     ),
     "match-fabric-manager": Kind(
         _("install the fabric manager of exactly the driver's version ({version})"), ("version",), "kernel", root=True,
-        network=True, tag="caution", commands=(("@install", "nvidia-fabricmanager={version}*"),),
+        network=True, tag="caution",
         undo_because=_("the version that was there before did not fit the driver"),
     ),
     "update-system-package": Kind(
@@ -242,6 +253,10 @@ KINDS: dict[str, Kind] = {
     "find-holders": Kind(
         _("find who holds the GPU, from the host, and end it or take another GPU"), (), "kernel", root=True,
         commands=(("fuser", "-v", "{node}"),), undo=(),
+    ),
+    "look-at-process": Kind(
+        _("see on the host whose the process {pid} is, and let it end, or end it if it is your own"), ("pid",), "kernel",
+        commands=(("ps", "-o", "user,pid,etime,args", "-p", "{pid}"),), undo=(),
     ),
     "default-compute-mode-of-all": Kind(
         _("let several processes share every GPU of the machine"), ("part",), "kernel", root=True,
@@ -313,6 +328,10 @@ KINDS: dict[str, Kind] = {
     "restart-service": Kind(_("restart the service {service}"), ("service",), root=True, commands=_RELOAD, undo=()),
     "set-variable": Kind(
         _("set {name}={value} for the program"), ("name", "value"), "by-hand", undo=(),
+    ),
+    "set-variable-of-windows": Kind(
+        _("set {name}={value} among the environment variables of Windows, and open a new console"), ("name", "value"), "by-hand",
+        commands=(("setx", "{name}", "{value}"),), undo=(("reg", "delete", "HKCU\\Environment", "/v", "{name}", "/f"),),
     ),
     "unset-variable-of-windows": Kind(
         _("take {name} out of the environment variables of Windows (the user's and the system's), and open a new console"), ("name",),

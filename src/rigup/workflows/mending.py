@@ -74,10 +74,10 @@ def _with_removals(steps: list[Answer], findings: list[Answer]) -> list[Answer]:
 
 
 def _release(findings: list[Answer]) -> str:
-    """The torch that the doctor's first way names: the plan is to install the same."""
+    """The torch that the doctor's first way names, as a build where its index tells one: the plan is to install the same."""
     first = [step for finding in findings for fix in finding["fixes"][:1] for step in fix["steps"]]
-    named = (step["params"]["torch"] for step in first if step["kind"] in ("install-torch", "install-torch-with-audio"))
-    return next(named, "")
+    named = (step["params"] for step in first if step["kind"] in ("install-torch", "install-torch-with-audio"))
+    return next((f"{one['torch']}+{one['index'].rpartition('/')[2]}".rstrip("+") for one in named), "")
 
 
 def _plan(site: "Site", here: bool, release: str) -> Answer | None:
@@ -96,11 +96,11 @@ def _plan(site: "Site", here: bool, release: str) -> Answer | None:
 
     there = tuple(name for name in _FRAMEWORKS if name in site.installed) or ("torch",)
     # The release that is there meets a pin whatever build it is of; without one the build is chosen that serves.
-    pinned = release if release != site.installed.get("torch", "").partition("+")[0] else ""
-    same = tuple(f"torch=={pinned}" if name == "torch" and pinned else name for name in there)
-    choice = choose(Wish(packages=same), site)
-    if not choice.possible and same != there:
-        choice = choose(Wish(packages=there), site)
+    plain = release.partition("+")[0]
+    pins = [release, plain if plain != site.installed.get("torch", "").partition("+")[0] else "", ""]
+    tried = (tuple(f"torch=={pin}" if name == "torch" and pin else name for name in there) for pin in pins)
+    made = [choose(Wish(packages=wanted), site) for wanted in dict.fromkeys(tried)]
+    choice = next((one for one in made if one.possible), made[-1])
     served = any(told.served for _device, told in choice.devices)
     if choice.possible and served:
         found = resolved(choice, here=here)

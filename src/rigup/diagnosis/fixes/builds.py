@@ -35,7 +35,8 @@ def how_to_get_code_for_the_card(
 ) -> Params:  # fmt: skip
     """Where the package has none for such a card, something else; else a newer release, or a build that is told the card; on AMD a sibling's code."""
     if refused is not None and refused.get("want"):
-        least = "sm_" + str(refused.want).replace(".", "")
+        want = str(refused.want).replace(".", "")
+        least = "sm_" + want if want.isdigit() else want
         return {"left": refused.get("method") or knew.get("package"), "least": least, "plain": None}
     spoke = [one_ for one_ in named_programs(knew) if one_.wish != "torch"]
     found = [*packages_named(knew), *(spoke if len(spoke) == 1 else [])]  # a row that names several does not tell which

@@ -42,7 +42,7 @@ def cuda_of_torch(
 def toolkit_that_fits(knew: Params, toolkit: Toolkit = one(name="cuda")) -> Params:
     """One of that release is there, and is not the one that compiles."""
     fits = version_key(str(toolkit.version))[:2] == version_key(str(knew.get("want") or "0"))[:2]
-    return {"home": toolkit.path, "want": None} if fits and toolkit.knows("path") and toolkit.path else {}
+    return {"home": toolkit.path, "to_be": None} if fits and toolkit.knows("path") and toolkit.path else {}
 
 
 @mends(_NVCC)

@@ -1,11 +1,14 @@
 """What mends cards: which one it is, whose tool asks it, and what the administrator can do there."""
 
-from rigup.diagnosis.rule import Params, mends, one, seen, wordings
+from rigup.diagnosis.rule import Every, Params, every, mends, one, seen, wordings
 from rigup.diagnosis.rules.hardware import uuids_of_parts
-from rigup.machine.kinds import Driver, Gpu, Platform, Symptom
+from rigup.diagnosis.rules.memory import size
+from rigup.knowledge.gtt import pages_to_share
+from rigup.machine.kinds import Driver, Gpu, Memory, Platform, Symptom
 
 _BEYOND_REPAIR = wordings(tag="gpu-cells-broken")
 _OF_AMD = wordings(tag="amd-memory-fault")
+_HOLDERS = ("other-process-holds-memory", "nvidia-smi-lists-holder", "fuser-lists-who-has-the-card-open", "rocm-smi-lists-holder")  # fmt: skip
 _LISTED = wordings(tag="holder-listed")
 _UNLISTED = wordings(tag="holder-unlisted")
 
@@ -103,10 +106,37 @@ def whether_its_firmware_can_be_left_out(
 
 
 @mends("oom-model-too-large")
-def length_that_the_message_names(said: Symptom = seen("vllm-cache-shorter-than-context")) -> Params:
+def length_that_the_message_names(
+    said: Symptom = seen("vllm-cache-shorter-than-context", "engine-names-the-length-that-fits"),
+) -> Params:
     """vLLM tells how many tokens there is room for."""
     room = said.get("fits") or said.get("length")
     return {"shorter": f"--max-model-len {room}"} if room else {}
+
+
+@mends("oom-model-too-large")
+def memory_that_the_system_keeps(
+    _card: Gpu = one(vendor="amd", integrated=True), own: Gpu | None = one(integrated=False), platform: Platform | None = one(system=("windows", "macos")),
+    memory: Memory | None = None,
+) -> Params:  # fmt: skip
+    """By default the kernel lets the processor's graphics map half of the memory; more is a matter of one parameter."""
+    if own is not None or platform is not None:
+        return {}
+    pages = pages_to_share(memory.total) if memory is not None and memory.get("total") else 0
+    return {"pages": pages, "linux": None} if pages else {"linux": "ttm"}
+
+
+@mends("gpu-memory-held-by-others", "compute-mode-exclusive")
+def process_that_is_named(knew: Params, holders: Every[Symptom] = every(Symptom, id=_HOLDERS)) -> Params:
+    """The one that holds most, where messages and lists give figures; where a card's node can be asked, so can it."""
+    pids = [
+        (_held(one), str(one.get("pid") or one.get("pid2"))) for one in holders if one.get("pid") or one.get("pid2")
+    ]
+    return {"pid": max(pids)[1], "node": None} if pids and knew.get("node") else {}
+
+
+def _held(holder: Symptom) -> float:
+    return size(str(holder.get("held") or f"{holder.get('mib') or holder.get('mib2') or 0} MiB")) or 0.0
 
 
 @mends("oom-fragmentation")

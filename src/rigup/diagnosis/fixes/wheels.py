@@ -61,6 +61,10 @@ def a_python_that_has_wheels(
         asked = ""  # the wheel itself is installed there, and may lie on no index
     exact = f"{asked}=={release}" if asked and release and (found or not wish) else asked
     chosen = _nearest(fitting, have) if fitting else None
+    variant = str(index.get("variant") or "") if index else ""
+    friends = companions(release) if asked == "torch" and release and variant and chosen else None
+    if friends is not None:
+        return {"python": chosen, "release": release, "torchvision": friends.torchvision, "index": index_url(variant)}
     return {
         "python": f"{chosen} (64-bit)" if chosen and narrow is not None else chosen, "torch": None if fitting or name else "torch",
         "wish": exact or None if wish else None, "exact": None if wish else exact or None, "only": None if asked else "only",
@@ -159,7 +163,10 @@ def _that_old(have: str, python: PythonEnv | None) -> TorchBuild | None:
 # -- the processor
 @mends("cpu-instruction-set-missing")
 def where_the_instructions_are_hidden(
-    knew: Params, platform: Platform | None = None, cpu: Cpu | None = None, guests: Symptom | None = seen(_GUESTS)
+    knew: Params,
+    platform: Platform | None = None,
+    cpu: Cpu | None = None,
+    guests: Symptom | None = seen(_GUESTS, "guest-processor-named"),
 ) -> Params:
     """A guest is shown less than its processor has; on a machine of one's own there is nothing to be shown."""
     emulated = cpu is not None and any(mark in str(cpu.get("model") or "") for mark in _EMULATED)

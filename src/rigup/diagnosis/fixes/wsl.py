@@ -11,9 +11,9 @@ from rigup.machine.kinds import Distribution, Gpu, Platform, SystemPackage, Torc
 
 
 @mends("wsl-libcuda-link")
-def where_to_link() -> Params:
-    """A place that loaders and compilers look at."""
-    return {"path": wsl.library_folder(), "link": "/usr/local/lib/libcuda.so"}
+def where_to_link(knew: Params) -> Params:
+    """A place that loaders and compilers look at; one link does not help where the loader knows nothing of the folder."""
+    return {"path": wsl.library_folder(), "link": None if knew.get("searched") else "/usr/local/lib/libcuda.so"}
 
 
 @mends("wsl-gpu-not-supported")

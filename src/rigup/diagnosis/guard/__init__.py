@@ -6,11 +6,15 @@ from rigup.diagnosis.guard.refusals import REFUSALS
 from rigup.diagnosis.guard.setting import Setting
 from rigup.steps import Step
 
+_OF_SERVICES = ("enable-service", "restart-service", "enable-hook", "service-variable")
 __all__ = ["Setting", "check", "passed"]
 
 
 def passed(steps: list[Step], setting: Setting) -> list[Step]:
     """The way as it can be shown there; nothing where it cannot."""
+    first = steps[0]
+    if first.params.get("service") in setting.absent and first.kind in _OF_SERVICES:
+        return []  # what is not installed cannot be started
     if any(refuses(step, setting) for step in steps for refuses in REFUSALS):
         return []
     for change in CHANGES:

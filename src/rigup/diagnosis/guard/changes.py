@@ -3,13 +3,16 @@
 from collections.abc import Callable
 from itertools import chain
 
+from msgspec import structs
+
 from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import spelt
 from rigup.diagnosis.rules.rocm import OVERRIDE, harms
-from rigup.steps import KINDS, Step, make
+from rigup.steps import KINDS, Commands, Step, make
 
 Change = Callable[[list[Step], Setting], list[Step]]
 _PLAIN = ("set-variable", "service-variable", "set-variable-early")
+_SHELLS = ("set-variable", "set-variable-early", "hide-graphics", "unset-variable")
 _ENDS_WORK = (
     "restart-machine", "reload-driver", "reload-module", "reset-gpu", "tell-engine", "install-container-toolkit", "set-up-nodes",
     "set-up-k3s-nodes", "use-cgroupfs", "power-cycle", "switch-mig-off",
@@ -42,6 +45,53 @@ def with_windows_words(steps: list[Step], setting: Setting) -> list[Step]:
     ]
 
 
+def typed(steps: list[Step], setting: Setting) -> list[Step]:
+    """Variables as the shell takes them that starts the program; what is in a container, or nobody knows where, stays in words."""
+    if setting.inside or setting.engine or setting.system not in ("linux", "macos", "windows"):
+        return steps
+    return [_typed(step, setting.system == "windows") if step.kind in _SHELLS else step for step in steps]
+
+
+def _typed(step: Step, windows: bool) -> Step:
+    name, value = step.params["name"], step.params.get("value")
+    if windows:
+        return make("set-variable-of-windows", {"name": name, "value": value}, KINDS) if value else step
+    return structs.replace(step, commands=(("export", f"{name}={value}") if value else ("unset", name),))
+
+
+def in_a_new_environment(steps: list[Step], setting: Setting) -> list[Step]:
+    """A fresh environment by who keeps the old one, with what follows installed into it; uv gets a Python that is not there."""
+    python = next((step.params["python"] for step in steps if step.kind == "new-environment"), "")
+    if not python.replace(".", "").isdigit():
+        return steps
+    name = f"env-{python}"
+    made: tuple[str, ...] = ("uv", "venv", "--seed", "--python", python, name)
+    inside: tuple[str, ...] = ("uv", "pip")
+    if setting.owner == "conda":
+        made = ("conda", "create", "-y", "-n", name, f"python={python}")
+        inside = ("conda", "run", "-n", name, "python", "-m", "pip")
+    told = {step.kind: tuple(_inside(argv, inside, name) for argv in step.commands) for step in steps} | {
+        "new-environment": (made,)
+    }
+    return [structs.replace(step, commands=told[step.kind]) for step in steps]
+
+
+def _inside(argv: tuple[str, ...], inside: tuple[str, ...], name: str) -> tuple[str, ...]:
+    if argv[:4] != ("python", "-m", "pip", "install"):
+        return argv
+    return (*inside, "install", *(("--python", name) if inside[0] == "uv" else ()), *argv[4:])
+
+
+def in_the_python_that_failed(steps: list[Step], setting: Setting) -> list[Step]:
+    """Packages are changed where they failed, whatever `python` is elsewhere."""
+    return [structs.replace(step, commands=own_python(step.commands, setting)) for step in steps]
+
+
+def own_python(commands: Commands, setting: Setting) -> Commands:
+    """The commands with the finding's own interpreter in the place of any."""
+    return tuple(tuple(setting.python if word == "python" else word for word in argv) for argv in commands)
+
+
 def no_torch_unasked(steps: list[Step], setting: Setting) -> list[Step]:
     """Without a version and an index pip puts the newest torch, for another CUDA, in place of the one that is there."""
     plain = ("install-again", "install-package-again", "upgrade-package")
@@ -67,4 +117,6 @@ def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
     return [make("drain-node", {}, KINDS), *steps]
 
 
-CHANGES: tuple[Change, ...] = (named_by_node, with_windows_words, no_torch_unasked, spelt_out, drained_first)
+CHANGES: tuple[Change, ...] = (
+    named_by_node, with_windows_words, typed, no_torch_unasked, spelt_out, in_a_new_environment, in_the_python_that_failed, drained_first,
+)  # fmt: skip

@@ -1,6 +1,9 @@
 """How one sees that a way to mend has worked."""
 
+from msgspec import structs
+
 from rigup.diagnosis.findings import Finding
+from rigup.diagnosis.guard.changes import own_python
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge.checks import checks_of
 from rigup.steps import KINDS, Step, StepError, make, parse
@@ -21,14 +24,14 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
     kinds = [step.kind for step in steps]
     vendor = _vendor(steps, setting)
     for row in checks_of(finding.cause, finding.row.family, vendor, setting.system, setting.inside, kinds):
-        spec = _of_service(row, finding)
+        spec = _of_processor(_of_service(row, finding), told)
         try:
             made = make(*parse(spec, told), KINDS, setting.world, setting.wsl)
         except (KeyError, StepError):
             continue
         if setting.system in ("windows", "macos") and any(argv[0] in _OF_LINUX for argv in made.commands):
             continue
-        return made
+        return structs.replace(made, commands=own_python(made.commands, setting))
     raise StepError(finding.cause)
 
 
@@ -36,6 +39,11 @@ def _of_service(spec: str, finding: Finding) -> str:
     """A service has no torch to compute with: its own log tells."""
     kind, _colon, service = finding.place.process.partition(":")
     return f"see-journal service={service}" if kind == "service" and spec.startswith("see-torch") else spec
+
+
+def _of_processor(spec: str, told: dict[str, str]) -> str:
+    """A build for the processor computes on no card."""
+    return "see-import" if spec.startswith("see-torch") and told.get("index", "").endswith("/cpu") else spec
 
 
 def _vendor(steps: list[Step], setting: Setting) -> str:

@@ -28,6 +28,10 @@ _VENV = wordings(tag="venv-shown")
 _CONDA = wordings(tag="conda-shown")
 _NODES = wordings(tag="cluster-node-shown")
 _OLD = wordings(tag="processor-before-atomics")
+_LINUX, _WINDOWS = wordings(tag="linux-in-words"), wordings(tag="windows-in-words")
+_SYSTEMS_PYTHON = wordings(tag="systems-python-typed")
+_IN_AN_ENVIRONMENT = re.compile(r"(?<![\w.~-])(/[^\s\"\'`:,()<>]{1,200}?)/lib(?:64)?/python3(?:\.\d+)?/site-packages\b")
+_SYSTEMS = re.compile(r"/(?:usr|usr/local|root/\.local|home/[^/]+/\.local)")
 _FAMILIES = {
     "debian": wordings(tag="family-of-debian"), "fedora": wordings(tag="family-of-fedora"), "suse": wordings(tag="family-of-suse"),
     "arch": wordings(tag="family-of-arch"),
@@ -52,7 +56,9 @@ class Setting(NamedTuple):
         isas: of the machine's NVIDIA cards.
         chips: of its AMD cards.
         branch: of the NVIDIA driver that is there, or whose module is built.
+        python: the interpreter that failed, by its own path or as it was typed.
         shared: others' jobs run on the node.
+        absent: services that systemd does not find.
         old_board: its processor is older than PCIe atomics.
 
     """
@@ -72,7 +78,9 @@ class Setting(NamedTuple):
     isas: tuple[str, ...] = ()
     chips: tuple[str, ...] = ()
     branch: str = ""
+    python: str = "python"
     shared: bool = False
+    absent: frozenset[str] = frozenset()
     old_board: bool = False
 
     @property
@@ -90,10 +98,10 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
     return Setting(
         world=finding.place.world or _only_world(facts),
         wsl=wsl,
-        system="linux" if wsl or system else systems.pop() if len(systems) == 1 else _only_system(finding),
+        system="linux" if wsl or system else systems.pop() if len(systems) == 1 else _only_system(finding, facts),
         distribution=str(system.get("id")) if system else "",
         family=str(system.get("id")) if system else _family(finding, facts),
-        release=str(system.get("version") or "") if system else "",
+        release=_release(system),
         machine=str(one.get("architecture") or "x86_64") if one else "x86_64",
         kernel=str(one.get("release") or "") if one and one.get("system") == "linux" else "",
         engine=_engine(facts),
@@ -103,14 +111,39 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         isas=_isas(facts, "nvidia"),
         chips=_isas(facts, "amd"),
         branch=_branch(finding, facts),
+        python=_python(finding, facts),
         shared=_shared(facts),
+        absent=frozenset(str(said.get("service")) for said in facts.heard("unit-is-not-there")),
         old_board=bool(facts.heard(*_OLD)),
     )
 
 
-def _only_system(finding: Finding) -> str:
-    """A cause that there is on one system alone tells which one it is."""
-    return finding.row.systems[0] if len(finding.row.systems) == 1 else ""
+def _only_system(finding: Finding, facts: Facts) -> str:
+    """A cause that there is on one system alone tells which one it is, and so do folders that only one has."""
+    if len(finding.row.systems) == 1:
+        return finding.row.systems[0]
+    linux, windows = facts.heard(*_LINUX), facts.heard(*_WINDOWS)
+    return "linux" if linux and not windows else "windows" if windows and not linux else ""
+
+
+def _release(system: Distribution | None) -> str:
+    """Of two releases that a text names nobody knows which one this is."""
+    if system is None or any(other.value != system.get("version") for other in system.others.get("version", ())):
+        return ""
+    return str(system.get("version") or "")
+
+
+def _python(finding: Finding, facts: Facts) -> str:
+    """By the one folder of packages from which the finding's own lines, else all messages, come; the system's has a name of its own."""
+    own = (str(line["value"]) for line in finding.evidence)
+    all_ = (str(said.fields["id"].where.text or "") for said in facts.of(Symptom))
+    for told in (own, all_):
+        prefixes = {found for text in told for found in _IN_AN_ENVIRONMENT.findall(text)}
+        if len(prefixes) == 1 and not _SYSTEMS.fullmatch(prefix := prefixes.pop()):
+            return f"{prefix}/bin/python"
+        if prefixes:
+            break
+    return "python3" if facts.heard(*_SYSTEMS_PYTHON) else "python"
 
 
 def _only_world(facts: Facts) -> str:
@@ -121,7 +154,11 @@ def _only_world(facts: Facts) -> str:
 def _distribution(finding: Finding, facts: Facts) -> Distribution | None:
     """Whose package manager a fix speaks to; nothing where worlds of several systems come into question."""
     kernel = finding.place.world.startswith("container")
-    seen = [d for d in facts.of(Distribution) if d.get("id") and not (kernel and d.place.world.startswith("container"))]
+    seen = [
+        d
+        for d in facts.of(Distribution)
+        if d.get("id") not in (None, "windows") and not (kernel and d.place.world.startswith("container"))
+    ]
     known = [d for d in seen if d.place.node in ("", finding.place.node)]
     return known[0] if len({d.get("id") for d in known}) == 1 else None
 

@@ -8,6 +8,7 @@ from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge import driver_recipes
 from rigup.knowledge.cuda_toolkits import system_toolkit
 from rigup.knowledge.gpus import open_module
+from rigup.knowledge.intel import compute_packages
 from rigup.knowledge.package_managers import package_manager
 from rigup.knowledge.rocm_install import installation
 from rigup.knowledge.surroundings import container_toolkit
@@ -29,8 +30,8 @@ def spelt(step: Step, setting: Setting) -> list[Step]:
 
 # -- commands of the tables
 def _driver(step: Step, setting: Setting) -> Commands:
-    if step.params["vendor"] != "NVIDIA":
-        return ()
+    if step.params["vendor"] != "NVIDIA" or not setting.isas:
+        return ()  # which flavour of the module drives an unknown card nobody can say
     branch = step.params["branch"].partition(".")[0]
     return _of_branch(branch, _module(branch, setting.isas), setting)
 
@@ -71,8 +72,33 @@ def _rocm(step: Step, setting: Setting) -> Commands:
     return (*found.setup, *found.install) if found and found.version == step.params["version"] else ()
 
 
+def _source(_step: Step, setting: Setting) -> Commands:
+    found = compute_packages(setting.distribution, setting.release)
+    return tuple(map(tuple, found.setup)) if found else ()
+
+
+def _fabric(step: Step, setting: Setting) -> Commands:
+    """The manager itself, from whom the distribution gets the branch, at the driver's very version; never what brings a driver along."""
+    version = step.params["version"]
+    branch = version.partition(".")[0]
+    at = driver_recipes.system(setting.distribution, setting.release) if setting.distribution else None
+    recipe = driver_recipes.recipe(at, branch, _module(branch, setting.isas), "desktop") if at else None
+    told = driver_recipes.fabric_manager(recipe.provider, branch) if recipe else []
+    if at is None or not told:
+        return ()
+    between = "=" if told[0][0] == "apt-get" else "-"
+    spelt_ = driver_recipes.spelt(told[:1], at, branch, setting.machine, setting.kernel, setting.release)
+    return tuple(
+        tuple(
+            f"{word}{between}{version}*".replace("cuda-drivers-", "nvidia-") if "fabric" in word else word
+            for word in argv
+        )
+        for argv in spelt_
+    )
+
+
 _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
-    **dict.fromkeys(_DRIVERS, _driver), "install-toolkit": _toolkit, "install-rocm-release": _rocm,
+    **dict.fromkeys(_DRIVERS, _driver), "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric,
 }  # fmt: skip
 
 

@@ -49,12 +49,15 @@ def torch_for_intel_without_its_runtime(
 
 @mends("intel-compute-runtime-missing")
 def packages_of_intels_runtime(distribution: Distribution | None = None) -> Params:
-    """The distribution's own where it has them new enough, else Intel's page."""
+    """The distribution's own, or of a source that is added to it, else Intel's page."""
     if distribution is None or not distribution.get("id"):
         return {}
     found = compute_packages(str(distribution.get("id")), str(distribution.get("version")))
-    if found is not None and not found.setup:
-        return {"packages": " ".join(found.packages)}
+    if found is not None:
+        return {
+            "provider" if found.setup else "alone": found.provider or "distribution",
+            "packages": ", ".join(found.packages),
+        }
     return {"address": compute_address("linux")}
 
 

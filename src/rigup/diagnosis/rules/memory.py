@@ -4,6 +4,7 @@ import re
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, wordings
 from rigup.diagnosis.rules.access import inside
+from rigup.knowledge.gtt import PAGE, maps_always, pages_to_share
 from rigup.machine.kinds import DeadLine, Gpu, Memory, ModuleParameter, Platform, Symptom, Torch
 
 GIB = 1 << 30
@@ -12,7 +13,6 @@ _ASYNC = "torch-async-out-of-memory"  # CUDA's own pool: it reserves nothing bes
 OUT = wordings(tag="torch-out-of-memory")
 _OVERHEAD = 1.5 * GIB  # what a context and its libraries hold beside the allocator
 _REST = 0.03  # share of a card below which what is reserved and not used is a mere rest
-_PAGE = 4096
 _WRAPPED = 1 << 60  # bytes; a count below nought, written without its sign, is beyond any memory
 
 
@@ -293,9 +293,12 @@ def total_is_wrong_as_people_say(
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
-def large_carve_out_with_torch(gpu: Gpu = one(integrated=True, vendor="amd"), torch: Torch | None = None) -> Verdict:
-    """A carve-out larger than all that the GPU may map besides, where a torch for ROCm is to run."""
-    return bool(torch and torch.get("hip")) and gpu.vram >= 8 * GIB and gpu.vram > gpu.gtt
+def large_carve_out_with_torch(
+    platform: Platform, torch: Torch, gpu: Gpu = one(integrated=True, vendor="amd")
+) -> Verdict:
+    """A carve-out larger than all that the GPU may map besides, and a torch for ROCm on a kernel that maps all the same."""
+    starved = gpu.vram >= 8 * GIB and gpu.vram > gpu.gtt and maps_always(str(platform.release))
+    return bool(torch.get("hip")) and starved
 
 
 @rule("apu-gtt-limit-not-applied")
@@ -331,7 +334,7 @@ def wished_and_the_ceiling_is_lower(
 ) -> Verdict:
     """More pages were configured than the GPU may map."""
     wished = limit.configured
-    return wished.isdigit() and int(wished) * _PAGE > 1.1 * gpu.gtt
+    return wished.isdigit() and int(wished) * PAGE > 1.1 * gpu.gtt
 
 
 @rule("apu-gtt-limit-not-applied", "likely")
@@ -346,9 +349,9 @@ def line_that_nobody_reads(
 
 @mends("apu-gtt-limit-not-applied", "apu-vram-carveout-vs-gtt")
 def pages_to_allow(memory: Memory) -> Params:
-    """Nearly all of the memory, in pages, with room for the system."""
-    pages = int((memory.total / GIB - 8) * 0.95) * (GIB // _PAGE)
-    return {"pages": pages} if pages > 0 else {}
+    """The limit in pages."""
+    pages = pages_to_share(memory.total)
+    return {"pages": pages} if pages else {}
 
 
 @rule("apu-memory-miscount")

@@ -1,0 +1,111 @@
+"""What mends everyday errors: the option, the build or the compiler that the text itself lets one name."""
+
+from rigup.diagnosis.rule import Params, mends, one, seen, wordings
+from rigup.knowledge.package_managers import package_manager
+from rigup.knowledge.program_builds import program_of
+from rigup.knowledge.torch_builds import index_url
+from rigup.machine.kinds import Distribution, Gpu, Platform, PythonEnv, Symptom
+
+_CONDA = wordings(tag="conda-shown")
+_HOSTED = wordings(tag="hosted-hypervisor")
+_BACKENDS = {"nvidia": "CUDA", "amd": "HIP", "intel": "VULKAN"}  # as the build's options of llama.cpp name them
+
+
+@mends("llama-cpp-without-gpu")
+def options_of_its_build(
+    gpu: Gpu, python: Symptom | None = seen("llama-cpp-supports-no-offload", "llama-cpp-for-python-named"),
+) -> Params:  # fmt: skip
+    """The package of Python's is compiled where it is installed, by an option in a variable; the program is built by hand."""
+    backend = _BACKENDS.get(str(gpu.get("vendor")))
+    if backend is None:
+        return {}
+    option = f"-DGGML_{backend}=ON"
+    return (
+        {"package": "llama-cpp-python", "option": option}
+        if python is not None
+        else {"program": "llama.cpp", "build": option}
+    )
+
+
+@mends("host-compiler-too-new")
+def compiler_that_fits(
+    refused: Symptom = seen("nvcc-refuses-the-compiler"), system: Distribution | None = None, conda: Symptom | None = seen(tag="conda-shown"),
+    env: PythonEnv | None = one(kind="conda"),
+) -> Params:  # fmt: skip
+    """Debian and its kin keep older compilers beside the newest, each under its number; conda has them for its environments."""
+    most = str(refused.get("most"))
+    manager = package_manager(str(system.get("id"))) if system is not None and system.get("id") else None
+    if manager is not None and manager.family == "debian":
+        return {"older": f"gcc-{most}, g++-{most}", "compiler": f"/usr/bin/g++-{most}"}
+    return {"of_conda": f"gxx_linux-64={most}.*"} if conda is not None or env is not None else {}
+
+
+@mends("cuda-asked-for-on-mac")
+def device_in_its_place(_said: Symptom = seen("device-option-names-cuda")) -> Params:
+    """The option that the command line shows."""
+    return {"option": "--device mps"}
+
+
+@mends("vm-without-gpu-passthrough")
+def what_hands_no_gpu_on(
+    said: Symptom | None = seen(tag="hosted-hypervisor"), below: Platform | None = one(hypervisor=("oracle", "innotek", "virtualbox", "parallels")),
+) -> Params:  # fmt: skip
+    """Programs that run machines in a window give them a display of their own, and no card."""
+    hosted = said.get("name") if said is not None else below.hypervisor if below is not None else None
+    return {"hosted": hosted, "host": None if hosted else "host"}
+
+
+# -- what is compiled where it is installed, or when it is first called
+@mends("build-hides-torch")
+def package_that_was_built(
+    _said: Symptom = seen("build-finds-no-torch"), asked: Symptom = seen("package-is-asked-for")
+) -> Params:
+    """The one that the command line names."""
+    return {"package": asked.package}
+
+
+@mends("build-tools-missing")
+def tools_by_the_system(
+    header: Symptom | None = seen("python-headers-not-found"), cl: Symptom | None = seen("inductor-finds-no-cl"), system: Distribution | None = None,
+    platform: Platform | None = one(system="windows"), conda: Symptom | None = seen(tag="conda-shown"),
+) -> Params:  # fmt: skip
+    """Windows has them from Visual Studio, a distribution under names of its own, conda for its environments."""
+    if cl is not None or platform is not None:
+        return {"windows": "cl.exe"}
+    manager = package_manager(str(system.get("id"))) if system is not None and system.get("id") else None
+    if manager is not None and manager.compiler:
+        return {"packages": manager.python_headers if header is not None else ", ".join(manager.compiler)}
+    return {"of_conda": "gxx"} if conda is not None and header is None else {}
+
+
+@mends("python-managed-by-system")
+def environment_of_ones_own(
+    asked: Symptom | None = seen("package-is-asked-for"), system: Distribution | None = None
+) -> Params:
+    """Where a distribution parts venv from Python its package comes first."""
+    name = str(asked.get("package") or "") if asked is not None else ""
+    manager = package_manager(str(system.get("id"))) if system is not None and system.get("id") else None
+    program = program_of(name) if name else None
+    wish = program.wish if program is not None else ""
+    venv = manager.python_venv if manager is not None else ""
+    return {
+        "venv": venv or None,
+        "wish": wish or None if venv else None,
+        "alone": wish or None if not venv else None,
+        "package": None if wish else name or None,
+        "any": None if name else "packages",
+    }
+
+
+@mends("torch-torchvision-mismatch")
+def release_that_knows_its_cuda(_said: Symptom = seen("bitsandbytes-has-no-such-cuda")) -> Params:
+    """It looks for a library of torch's CUDA, of which this release knows nothing yet."""
+    return {**dict.fromkeys(("rebuilt", "again", "alone", "release")), "newer": "bitsandbytes"}
+
+
+@mends("torch-torchvision-mismatch")
+def release_that_pip_finds(said: Symptom = seen("xformers-built-for-another-torch")) -> Params:
+    """Each release of it asks for one torch: with that torch named, pip takes the release that fits."""
+    release, _, variant = str(said.get("have")).partition("+")
+    empty = dict.fromkeys(("rebuilt", "again", "alone", "release"))
+    return {**empty, "paired": f"xformers, torch=={release}", "paired_index": index_url(variant)} if variant else {}
