@@ -21,6 +21,27 @@ def misleading(regex: str) -> list[str]:
     return [*found[::step], sample(tree)[:-1]]
 
 
+def letters(regex: str) -> list[str]:
+    """A letter of each class that a pattern repeats, without doubles."""
+    return list(dict.fromkeys(_of_classes(_parser.parse(regex, re.MULTILINE))))
+
+
+def _of_classes(tree: Iterable[tuple[Any, Any]]) -> Iterator[str]:
+    for kind, value in tree:
+        name = str(kind)
+        if name in ("SUBPATTERN", "ATOMIC_GROUP"):
+            yield from _of_classes(value[-1] if name == "SUBPATTERN" else value)
+        elif name == "BRANCH":
+            for choice in value[1]:
+                yield from _of_classes(choice)
+        elif name.endswith("_REPEAT"):
+            inside = list(value[2])
+            if len(inside) == 1 and str(inside[0][0]) in ("IN", "ANY", "NOT_LITERAL", "LITERAL", "CATEGORY"):
+                yield _letter(str(inside[0][0]), inside[0][1])
+            else:
+                yield from _of_classes(inside)
+
+
 def sample(tree: Iterable[tuple[Any, Any]]) -> str:
     """The least that a pattern matches, but for what looks ahead and behind."""
     return "".join(_least(str(kind), value) for kind, value in tree)

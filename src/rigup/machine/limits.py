@@ -11,6 +11,7 @@ from rigup.language import N_
 MOST_SUBJECTS = 1000  # of one kind: a hundred machines of eight cards and more
 MOST_TEXT = 6_000_000  # bytes of all texts together: the words in one of 8 MB took more memory than half a gigabyte
 MOST_SECONDS = 5.0  # of our own work until all is read; a program that is waited for costs none
+MOST_SEARCHED = 200_000  # characters around its words in which one message is looked for in one text; of 1,309 real ones none took 5,000
 MOST_ROW_SECONDS = 0.5  # in which one message is looked for in one text, if it is not found
 MOST_PLACED = 5000  # files, folders and links of a stream; a machine without a GPU answers with 230
 MOST_STREAM = 40_000_000  # bytes of a stream; such a machine prints a few

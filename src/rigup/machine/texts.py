@@ -12,7 +12,7 @@ from rigup.knowledge.doctor_tables import Speaker, speakers
 from rigup.knowledge.needs import Need
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact, Place, Reading, Where
-from rigup.machine.limits import MOST_ROW_SECONDS
+from rigup.machine.limits import MOST_ROW_SECONDS, MOST_SEARCHED
 from rigup.machine.literals import literals_in, places_of
 from rigup.machine.readable import readable
 
@@ -87,10 +87,10 @@ class Text:
         Of a line without end only what is near counts, and a stretch that was searched in vain is not
         searched again for the next spot on it. `beside` are words of which one must stand there too: looking for
         them costs little, where a number alone stands on every line of a long log. Where `needs` (see `needs.needed`) do not stand
-        there the pattern is not tried, nor compiled: that takes longer than all else that is done with it. Where the searches of one pattern
-        together take too long, no more are made; `name` is then among what was given up.
+        there the pattern is not tried, nor compiled: that takes longer than all else that is done with it. Where one pattern was looked for
+        in too many characters, or for too long, no more searches are made; `name` is then among what was given up.
         """
-        done, count, vain, spent = 0, 0, (0, -1), 0.0
+        done, count, vain, searched, spent = 0, 0, (0, -1), 0, 0.0
         reach = _NEAR if lines == 1 else _NEAR_LINES
         there = [word for word in beside or () if self.spots(word)]
         if beside and not there:
@@ -108,12 +108,13 @@ class Text:
             if (there and not self._one_of(there, start, end)) or not self._may_hold(needs, start, end):
                 vain = (start, end)
                 continue
-            if spent > MOST_ROW_SECONDS:
+            if spent > MOST_ROW_SECONDS or searched > MOST_SEARCHED:
                 self.given_up.add(name or regex[:_SHOWN])
                 return
             began = thread_time()
             match = pattern(regex).search(self.body, start, end)
             spent += thread_time() - began
+            searched += min(match.end() if match else end, len(self.body)) - start
             if match:
                 done, count = max(match.end(), done + 1), count + 1
                 yield Hit(self, match)
