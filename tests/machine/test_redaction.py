@@ -172,6 +172,7 @@ SURVIVORS = [
     "MODALIAS=pci:v000010DEd00002204sv00001458sd0000403Bbc03sc00i00",
     "max_tokens=512 pad_token='<pad>' num_key_value_heads: 8 tokenizer = AutoTokenizer",
     "the password must be entered; a token is required; key=value",
+    "pip install tiktoken==0.14.0 detect-secret==1.5.0.post1 my-token==2.0rc1+cu126",
     "git clone git@github.com:pytorch/pytorch.git",
     "getty@tty1.service user@1000.service",
     "_ZN2at6native12_GLOBAL__N_1C2EvKKdZ2a3BcD undefined symbol",

@@ -42,7 +42,8 @@ DEFAULT = (
     ("needed", "3.0", ()), ("needed", "2.0", ()), ("aged", "1.0", ("torch<2.9",)), ("torch", "2.8.0", ()),
     ("builder", "0.3.1.dev5", ()), ("early", "0.1", ()), ("deepspeed", "0.2", ()), ("transformers", "4.40", ()), ("transformers", "5.2", ()),
     ("carrier", "1.0", ("transformers",)), ("torch", "2.3.1", ()), ("setuptools", "80.0", ()), ("wheel", "0.45", ()),
-    ("packaging", "26.0", ()), ("ninja", "1.13", ()),
+    ("packaging", "26.0", ()), ("ninja", "1.13", ()), ("unripe", "0.66b2", ()), ("tracing", "1.0", ("unripe==0.66b2", "builder")),
+    ("triton", "3.5.1", ()), ("triton", "99.0", ()), ("kernels", "1.0", ("triton",)),
 )  # fmt: skip
 OF_TORCH = (
     ("torch", "2.9.1+cu126", ("needed<3",)), ("torchvision", "0.24.1+cu126", ("torch==2.9.1",)), ("torch", "2.8.0+cu126", ()),
@@ -58,6 +59,7 @@ SOURCES = (
     ("causal-conv1d", "1.6"),
     ("elder", "1.0"),
     ("bare", "1.0"),
+    ("unripe", "0.66b2"),
 )  # releases without a wheel
 BACKEND = """
 import pathlib
@@ -183,6 +185,15 @@ def test_a_release_without_a_wheel_is_taken_before_a_preview_and_where_the_table
 
 
 @pytest.mark.usefixtures("resolver")
+def test_the_wheel_of_a_package_that_has_previews_alone_is_taken_and_no_other_python_for_it(asked):
+    found = asked("torch==2.9.1+cu126", "tracing")
+    assert {one.name: (one.version, one.built) for one in found.resolution.packages if one.name in ("unripe", "builder")} == {
+        "unripe": ("0.66b2", False), "builder": ("1.0", True),
+    }  # fmt: skip
+    assert found.python == PYTHON
+
+
+@pytest.mark.usefixtures("resolver")
 @pytest.mark.parametrize(
     ("wishes", "version"),
     [
@@ -199,6 +210,11 @@ def test_a_wheel_that_is_named_by_its_address_is_asked_for_by_its_name_too(chose
     wanted = question(chosen("Jetson Nano, jetpack 4.6, arch aarch64, ubuntu 18.04, python 3.6")).wanted
     assert wanted[0].startswith("torch @ https://developer.download.nvidia.com/")
     assert all("@" not in word for word in question(chosen(MACHINE)).wanted)
+
+
+def test_where_nobody_answers_at_torchs_index_no_other_triton_comes_than_torch_takes(asked):
+    found = asked("torch==2.9.1+cu126", "kernels", index="http://127.0.0.1:9/cu126")
+    assert versions(found)["triton"] == "3.5.1"
 
 
 @pytest.mark.skipif(not found_uv(), reason="uv is not installed")

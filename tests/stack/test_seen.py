@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from packs import machine_folder
 from rigup.stack.seen import look_at
 
@@ -19,3 +21,11 @@ def test_a_captured_machine_is_known_by_its_files():
     assert site.system == "linux"
     assert site.nvidia_driver
     assert all(device.vendor == "nvidia" for device in site.gpus)
+
+
+@pytest.mark.parametrize(("variant", "name"), [("silverblue", "fedora-silverblue"), ("workstation", "fedora")])
+def test_a_system_that_is_an_image_is_called_by_its_own_name(tmp_path, variant, name):
+    (tmp_path / "report.txt").write_text(
+        f'$ cat /etc/os-release\nNAME="Fedora Linux"\nVERSION_ID=42\nID=fedora\nVARIANT_ID={variant}\n'
+    )
+    assert look_at(str(tmp_path / "report.txt")).distribution == name

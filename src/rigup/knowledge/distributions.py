@@ -12,7 +12,9 @@ _ALSO = {
     "ol": ("oracle",),
     "ubuntu": ("kubuntu", "xubuntu", "lubuntu"),
     "fedora": ("nobara",),
+    "fedora-silverblue": ("silverblue", "fedora silverblue", "kinoite", "fedora kinoite"),
 }
+_IMAGES = {"fedora": "fedora-silverblue"}  # the same files, as an image that is not changed package by package
 _ROLLING = (
     "arch", "manjaro", "nixos", "gentoo", "steamos", "opensuse tumbleweed", "endeavouros", "cachyos", "bazzite", "kali",
     "void", "garuda",
@@ -56,9 +58,15 @@ def distribution(name: str, release: str) -> Distribution | None:
 
     """
     asked = version_key(release)
-    rows = [row for row in tables.rows("distributions", "distribution", Distribution) if row.id == name]
+    plain = next((one for one, image in _IMAGES.items() if image == name), name)
+    rows = [row for row in tables.rows("distributions", "distribution", Distribution) if row.id == plain]
     fitting = [row for row in rows if version_key(row.release) == asked[: len(version_key(row.release))] and asked]
     return max(fitting, key=lambda row: len(row.release), default=None)
+
+
+def as_image(name: str) -> str:
+    """What a distribution is called where its system is an image; itself where that makes no difference."""
+    return _IMAGES.get(name, name)
 
 
 def of_codename(word: str) -> Distribution | None:

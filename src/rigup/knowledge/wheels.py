@@ -98,11 +98,15 @@ def wheels(family: str) -> tuple[Wheel, ...]:
 
 
 class _Files(msgspec.Struct, frozen=True, kw_only=True):
-    """Which wheels of releases lie on PyPI: Pythons by platform ("linux-x86_64"); "+3.9" is that one and all above it."""
+    """Which wheels of releases lie on PyPI: Pythons by platform ("linux-x86_64"); "+3.9" is that one and all above it.
+
+    `least` is the lowest C library or macOS by platform, where somebody looked.
+    """
 
     package: str
     releases: list[str]
     pythons: dict[str, list[str]]
+    least: dict[str, str] = {}
 
 
 def pythons_with_wheel(
@@ -127,11 +131,24 @@ def pythons_with_wheel(
     row = _looked_at().get((package, version))
     if row is None:
         return None
-    plain = "aarch64" if system == "linux" else "arm64"
-    there = row.pythons.get(f"{system}-{plain if machine in ('aarch64', 'arm64') else machine}")
+    there = row.pythons.get(_platform(system, machine))
     if there is None:
         return ()
     return tuple(one for one in pythons if not there or _in(one, there))
+
+
+def least_system(package: str, version: str, system: str, machine: str) -> str:
+    """The lowest C library or macOS that a release's wheel on PyPI asks for; "" where nobody looked.
+
+    Takes what `pythons_with_wheel` takes. Raises KnowledgeError for a malformed table.
+    """
+    row = _looked_at().get((package, version))
+    return row.least.get(_platform(system, machine), "") if row else ""
+
+
+def _platform(system: str, machine: str) -> str:
+    arm = "aarch64" if system == "linux" else "arm64"
+    return f"{system}-{arm if machine in ('aarch64', 'arm64') else machine}"
 
 
 def _in(python: str, there: Iterable[str]) -> bool:

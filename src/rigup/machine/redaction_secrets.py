@@ -46,7 +46,8 @@ _WORD_BEFORE = lazy_regex(r"(?P<word>[A-Za-z]{2,20})[ \t]\Z")
 _NETRC_WORDS = frozenset(("password", "account", "passwd", "passphrase"))
 _HARMLESS = lazy_regex(
     r"(?i)true|false|yes|no|none|null|nil|on|off|auto|unset|default|required|optional|enabled|disabled|present|absent|"
-    r"\$\{?\w{1,80}\}?|%\w{1,80}%|<[^>\n]{0,60}>|[\d.]{1,6}|str|string|bytes|int|bool|bearer|basic|token|digest|negotiate|os\.environ.*|self\.\w{1,60}|\.{2,}"
+    r"\$\{?\w{1,80}\}?|%\w{1,80}%|<[^>\n]{0,60}>|[\d.]{1,6}|str|string|bytes|int|bool|bearer|basic|token|digest|negotiate|os\.environ.*|self\.\w{1,60}|\.{2,}|"
+    r"=\d{1,5}(?:\.\d{1,8}){1,4}(?:\.?(?:post|dev|rc|a|b)\d{1,8})?(?:\+[a-z0-9.]{1,20})?"  # a pinned release: `tiktoken==0.14.0`
 )  # fmt: skip
 _LOOKED = 200  # characters of a value that tell whether it may be one
 _LEAST_DIGITS = 4  # of a number that may open something

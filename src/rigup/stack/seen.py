@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.distributions import as_image
 from rigup.knowledge.gpus import gpu_by_name, gpu_by_pci
 from rigup.knowledge.jetson import jetpack_of_l4t
 from rigup.machine.facts import Fact
@@ -80,7 +81,9 @@ def _system(facts: Facts, platform: Platform | None) -> dict[str, Any]:
         }  # fmt: skip
     if distribution is not None:
         glibc = distribution.get("glibc")
-        found |= {"distribution": distribution.get("id"), "release": distribution.get("version")}
+        image = distribution.knows("immutable") and distribution.get("immutable")
+        name = distribution.get("id")
+        found |= {"distribution": as_image(name) if image else name, "release": distribution.get("version")}
         found["glibc"] = NONE if distribution.knows("glibc") and glibc is None else glibc
     account = _one(facts, Account)
     found["root"] = True if account is not None and account.get("uid") == 0 else None

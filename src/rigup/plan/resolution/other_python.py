@@ -31,15 +31,20 @@ def with_wheels(choice: Choice, found: Resolution, ask: Callable[[Choice], Resol
         KnowledgeError: a table is malformed.
 
     """
-    lacking = [f"{one.name} {one.version}" for one in found.packages if one.built and one.name not in without_wheels()]
+    lacking = _lacking(found)
     free = not choice.wish.python and not choice.site.environment and choice.wish.manager == "venv"
     if not (lacking and free and choice.python):
         return None
     for python in _others(choice.python):
         other = _for(choice, python, ", ".join(lacking))
-        if other is not None and (answer := ask(other)).packages:
+        if other is not None and (answer := ask(other)).packages and not _lacking(answer):
             return msgspec.structs.replace(other, resolution=answer)
     return None
+
+
+def _lacking(found: Resolution) -> list[str]:
+    """What would be built although the tables do not say that it has no wheels."""
+    return [f"{one.name} {one.version}" for one in found.packages if one.built and one.name not in without_wheels()]
 
 
 def _others(python: str) -> list[str]:

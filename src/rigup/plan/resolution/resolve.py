@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 import msgspec
 from packaging.requirements import Requirement
 
+from rigup.knowledge.torch_builds import companions
 from rigup.language import _
 from rigup.plan.environments.lock_fields import LockError
 from rigup.plan.environments.places import silent
@@ -233,12 +234,24 @@ def _put(asker: Asker, asked: Question) -> Answered:
     answer = _once(asker, asked, build=False)
     if asked.sources and answer.refused:  # an old release may have a wheel alone, or a source cannot be asked
         answer = _once(asker, msgspec.structs.replace(asked, sources=()), build=False)
-    if early := unasked_previews(asked, answer.packages):
-        later = _once(asker, msgspec.structs.replace(asked, sources=(*asked.sources, *early)), build=False)
-        answer = later if later.packages else answer
+    answer = _released(asker, asked, answer)
     if asker.builds and answer.refused and any(words in answer.refused for words in _NO_WHEEL):
         built = _once(asker, asked, build=True)
         return answer if built.refused else built
+    return answer
+
+
+def _released(asker: Asker, asked: Question, answer: Answered) -> Answered:
+    """With releases in place of previews that nobody asked for; of what has none, the wheel of its preview serves."""
+    early = unasked_previews(asked, answer.packages)
+    while early:
+        later = _once(asker, msgspec.structs.replace(asked, sources=(*asked.sources, *early)), build=False)
+        if not later.packages:
+            break
+        still = set(unasked_previews(asked, later.packages))
+        if not still & set(early):
+            return later
+        early = tuple(one for one in early if one not in still)
     return answer
 
 
@@ -268,13 +281,23 @@ def _around(asker: Asker, asked: Question, lost: dict[str, str], choice: Choice)
         for name, version in stood.items():
             stand_in(Path(folder), name, version)
         bound = asked.bound if asked.offline else {**asked.bound, **dict.fromkeys(stood, folder)}
-        answer = _put(asker, msgspec.structs.replace(asked, bound=bound, find_links=(*asked.find_links, folder)))
+        bounds = (*asked.bounds, *_triton(stood.get("torch", "")))
+        answer = _put(
+            asker, msgspec.structs.replace(asked, bound=bound, bounds=bounds, find_links=(*asked.find_links, folder))
+        )
     if not answer.packages:
         return _told(answer, asker)
     packages = tuple(_unseen(one, lost[one.name]) if one.name in stood else one for one in answer.packages)
     told = _("Nobody answers at {places}, so the files of {packages} and what they need were not asked for; their versions are the tables' word.")  # fmt: skip
     because = told.format(places=", ".join(sorted(set(lost.values()))), packages=", ".join(f"{name} {stood[name]}" for name in stood))  # fmt: skip
     return Resolution(packages=packages, by=asker.by, because=(because,))
+
+
+def _triton(torch: str) -> tuple[str, ...]:
+    """The release of Triton that a torch takes, where the tables know it: nothing else may bring another."""
+    known = companions(torch) if torch else None
+    told = known.triton if known and not known.extrapolated else ""
+    return (f"triton{'==' if told[:1].isdigit() else ''}{told}",) if told else ()
 
 
 def _unseen(one: Resolved, index: str) -> Resolved:

@@ -9,9 +9,8 @@ from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
 from rigup.language import _
 from rigup.stack.candidate import Candidate, Change
+from rigup.stack.frameworks.listed import on_pypi
 from rigup.stack.site import Site
-
-_MACHINES = {"linux": ("x86_64", "aarch64"), "macos": ("arm64", "x86_64"), "windows": ("x86_64",)}
 
 
 def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
@@ -22,11 +21,7 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
 
     """
     wanted = [asked[name] for name in ("jax", "jaxlib") if name in asked and asked[name].specifier]
-    if site.machine not in _MACHINES.get(site.system, ()):
-        return
     for row in _releases():
-        if site.system == "macos" and site.machine == "x86_64" and not row.get("macos_x86_64"):
-            continue
         for version in reversed(row.get("releases", [row["version"]])):
             if all(want.specifier.contains(version) for want in wanted):
                 yield from _builds(row, version, site, _extras(asked))
@@ -57,8 +52,11 @@ def _extras(asked: Mapping[str, Requirement]) -> set[str]:
 
 def _builds(row: dict[str, Any], version: str, site: Site, named: set[str]) -> Iterator[Candidate]:
     common: dict[str, Any] = {
-        "package": "jax", "version": version, "python": tuple(_pythons(row)), "glibc": "2.27", "source": "tensorflow_jax",
+        "package": "jax", "version": version, "source": "tensorflow_jax",
+        **on_pypi("jaxlib", version, site, _pythons(row), glibc="2.27"),
     }  # fmt: skip
+    if not common["python"]:
+        return
     yield Candidate(kind="cpu", packages={"jax": version}, **common)
     made = [one for one in row["extras"] if not named or one in named]
     for extra in made if site.system == "linux" and not site.jetpack else ():
@@ -119,6 +117,6 @@ def _pythons(row: dict[str, Any]) -> list[str]:
     """All Pythons that the tables know from the lowest on; the newest JAX names no highest one."""
     from rigup.knowledge.torch_builds import builds
 
-    least, last = version_key(str(row.get("python", ">=3.12"))), version_key(str(row.get("python_last", "3.99")))
+    least = version_key(str(row.get("python", ">=3.12")))
     known = {python for build in builds() for python in build.python if not python.endswith("t")}
-    return sorted((python for python in known if least <= version_key(python) <= last), key=version_key)
+    return sorted((python for python in known if least <= version_key(python)), key=version_key)

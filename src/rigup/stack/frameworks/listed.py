@@ -1,6 +1,7 @@
 """Builds of packages that come as one wheel for each way of reaching a device, from the table of wheels."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -8,7 +9,7 @@ from packaging.specifiers import SpecifierSet
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.shared_libraries import torch_pins
 from rigup.knowledge.torch_builds import TorchBuild, brought
-from rigup.knowledge.wheels import Family, Wheel, families, pythons_with_wheel, wheels
+from rigup.knowledge.wheels import Family, Wheel, families, least_system, pythons_with_wheel, wheels
 from rigup.language import _
 from rigup.stack.candidate import Candidate, Change
 from rigup.stack.notes import note
@@ -100,6 +101,18 @@ def _with_wheel(row: Wheel, version: str, site: Site) -> tuple[str, ...]:
     elsewhere = row.index or row.links or row.local
     found = None if elsewhere else pythons_with_wheel(row.package, version, site.system, site.machine, span)
     return span if found is None else found
+
+
+def on_pypi(package: str, version: str, site: Site, span: Iterable[str], glibc: str) -> dict[str, Any]:
+    """What the file of a release on PyPI asks of a system, as fields of a candidate: Pythons, C library, macOS.
+
+    `span` and `glibc` hold where nobody looked at the release. No Pythons: there is no file for the system. Raises
+    KnowledgeError for a malformed table.
+    """
+    pythons = pythons_with_wheel(package, version, site.system, site.machine, span)
+    least = least_system(package, version, site.system, site.machine)
+    macos = least if site.system == "macos" else ""
+    return {"python": tuple(span) if pythons is None else pythons, "glibc": least or glibc, "macos": macos}
 
 
 def _pins(row: Wheel, torch: TorchBuild | None, site: Site) -> dict[str, str]:

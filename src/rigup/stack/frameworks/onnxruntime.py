@@ -9,6 +9,7 @@ from rigup.knowledge import tables
 from rigup.knowledge.cuda import oldest_compiled, version_key
 from rigup.language import _
 from rigup.stack.candidate import Candidate
+from rigup.stack.frameworks.listed import on_pypi
 from rigup.stack.frameworks.torch import minors
 from rigup.stack.site import Site
 
@@ -37,18 +38,20 @@ def _asked_for(build: Candidate, asked: Mapping[str, Requirement]) -> bool:
 
 
 def _builds(row: dict[str, Any], version: str, site: Site) -> Iterator[Candidate]:
-    common: dict[str, Any] = {
-        "package": "onnxruntime", "version": version, "python": tuple(minors(str(row["python"]))), "glibc": "2.27",
-        "source": "tensorflow_jax",
-    }  # fmt: skip
-    yield Candidate(kind="cpu", packages={"onnxruntime": version}, **common)
-    if site.system == "windows" and version_key(version) <= version_key(_last_directml()):
-        yield Candidate(kind="directml", packages={"onnxruntime-directml": version}, **common)
-    if site.system in ("linux", "windows") and site.machine == "x86_64":
+    for package, kind in _PACKAGES.items():
+        made = on_pypi(package, version, site, minors(str(row["python"])), glibc="2.27")
+        if not made["python"] or (site.jetpack and kind == "cuda"):
+            continue
+        common: dict[str, Any] = {
+            "package": "onnxruntime", "version": version, "kind": kind, "source": "tensorflow_jax", **made
+        }  # fmt: skip
+        if kind != "cuda":
+            yield Candidate(packages={package: version}, **common)
+            continue
         cuda = str(row["cuda"]).removesuffix(".x")
         extra = "[cuda,cudnn]" if "[cuda,cudnn]" in str(row.get("extra", "")) else ""
         yield Candidate(
-            kind="cuda", packages={"onnxruntime-gpu" + extra: version}, cuda=cuda, isa_min=oldest_compiled(cuda),
+            packages={package + extra: version}, cuda=cuda, isa_min=oldest_compiled(cuda), code=tuple(row.get("code_on", {}).get(site.machine, ())),
             failing=tuple(row.get("failing", {}).get(version, ())), any_cudnn=bool(extra),
             mind="" if extra else _from_elsewhere(version, row, site), pins=_pins(cuda) if extra and site.system == "linux" else {},
             **common,
@@ -70,8 +73,3 @@ def _from_elsewhere(version: str, row: dict[str, Any], site: Site) -> str:
         "onnxruntime-gpu {version} brings no CUDA along: put CUDA {cuda} and cuDNN {cudnn} where the loader looks."
     )
     return told.format(version=version, cuda=row["cuda"], cudnn=row["cudnn"])
-
-
-def _last_directml() -> str:
-    rows: list[dict[str, Any]] = tables.table("directml")["rule"]
-    return next(str(row["last"]) for row in rows if row["id"] == "ort")

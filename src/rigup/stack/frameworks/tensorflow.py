@@ -10,6 +10,7 @@ from rigup.knowledge.cuda import version_key
 from rigup.knowledge.shared_libraries import short_names
 from rigup.language import _
 from rigup.stack.candidate import Candidate, Change
+from rigup.stack.frameworks.listed import on_pypi
 from rigup.stack.frameworks.torch import minors
 from rigup.stack.site import Site
 
@@ -27,7 +28,7 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
     rows: list[dict[str, Any]] = tables.table("tensorflow_jax")["tensorflow"]
     for row in sorted(rows, key=lambda row: version_key(row["version"]), reverse=True):
         for version in reversed(row.get("releases", [row["version"]])):
-            if (wanted is None or wanted.specifier.contains(version)) and _made_for(version, site):
+            if wanted is None or wanted.specifier.contains(version):
                 named = wanted is not None and bool(wanted.specifier)
                 yield from _builds(row, version, site, "tensorflow-cpu" in asked or not (named or _offered(site)))
 
@@ -37,17 +38,13 @@ def _offered(site: Site) -> bool:
     return site.system != "windows"
 
 
-def _made_for(version: str, site: Site) -> bool:
-    """Wheels for Intel Macs have ended."""
-    last = _fact("last-mac-x86").get("last", "")
-    return not (site.system == "macos" and site.machine == "x86_64" and version_key(version) > version_key(last))
-
-
 def _builds(row: dict[str, Any], version: str, site: Site, cpu_only: bool) -> Iterator[Candidate]:
     common: dict[str, Any] = {
-        "package": "tensorflow", "version": version, "python": tuple(minors(str(row["python"]))),
-        "glibc": "2.17", "lowest_cpu": "avx", "source": "tensorflow_jax",
+        "package": "tensorflow", "version": version, "lowest_cpu": "avx", "source": "tensorflow_jax",
+        **on_pypi("tensorflow", version, site, minors(str(row["python"])), glibc="2.17"),
     }  # fmt: skip
+    if not common["python"]:
+        return
     yield Candidate(kind="cpu", packages={"tensorflow": version}, **common)
     if cpu_only or site.machine != "x86_64" or not (site.system == "linux" or _on_windows(row, site)):
         return
