@@ -19,7 +19,7 @@ CHECKS = ("indexing", "places", "shapes", "complex-and-fourier", "made-with")
 DRAWN = [
     ("torch_7041776.jsonl", {"name": "kron", "kind": "scale"}, "complex64"),
     ("torch_7041776.jsonl", {"name": "split", "way": "twice"}, "twice backward"),
-    ("torch_7041776.jsonl", {"name": "index_select", "way": "twice"}, "twice backward in bfloat16"),
+    ("torch_7041776.jsonl", {"name": "fft.irfft", "way": "twice"}, "twice backward"),
     ("torch_7041776.jsonl", {"name": "scatter", "kind": "out"}, "into a tensor"),
     ("torch_7041776.jsonl", {"name": "nonzero", "argument": "as_tuple"}, "as_tuple"),
     ("torch_7041776.jsonl", {"name": "fft.ifft2", "kind": "sign"}, "of real numbers"),

@@ -96,14 +96,15 @@ def failing(row, full):
 
 def made_of():
     """Which functions of torch the calls of each case are made of: a failed case names them, and so it is run."""
-    from rigup_probe_torch_cases import LAYOUTS, _made_of, laid
+    from rigup_probe_torch_cases import LAYOUTS, laid
+    from rigup_probe_torch_forms import made_of as names_of
     from rigup_probe_torch_tables import FURTHER, TABLES
 
     told = {}
     for table in (*TABLES.values(), *FURTHER.values()):
         for case in table():
             inputs = laid(CPU, case, "float32" if "float32" in case.dtypes else case.dtypes[0], LAYOUTS[0])
-            told[case.name] = " ".join(_made_of(call, inputs) for call in case.calls)
+            told[case.name] = " ".join(name for call in case.calls for name in names_of(call, inputs))
     for name in [one for one in sys.modules if one.startswith("rigup_probe_")]:
         del sys.modules[name]  # the tables hold functions of a torch without a fault
     return told

@@ -17,6 +17,7 @@ from rigup_probe_grid import Grid
 from rigup_probe_tape import Traced, differentiate, forget, plain, taped
 from rigup_probe_torch_compare import elsewhere, unsupported
 from rigup_probe_torch_deviation import deviation
+from rigup_probe_torch_forms import made_of
 from rigup_probe_torch_pieces import tensor, worst
 
 FLOATS = ("float64", "float32", "float16", "bfloat16")
@@ -33,11 +34,6 @@ _ROUGH = {
 }  # times a case's factor: surely no rounding
 _MOST_LAID = 64  # inputs that are kept for the next way to call an operator
 _NOISE = 77.0  # what lies between the numbers of a strided tensor
-
-try:
-    from torch.overrides import TorchFunctionMode
-except ImportError:  # an older torch
-    TorchFunctionMode = None  # type: ignore[assignment,misc,unused-ignore]
 
 
 class Input(NamedTuple):
@@ -249,7 +245,8 @@ class Told:
         """Name what a call is made of, where its result is surely wrong."""
         kept = self.worst.get((case.name, dtype, way), [0.0])
         if kept[0] > _ROUGH.get(dtype, 0.0) * case.factor and _BY not in kept[1]:
-            kept[1] += _made_of(call, inputs)
+            names = made_of(call, inputs)
+            kept[1] += _BY + ", ".join(names) if 0 < len(names) <= _MOST_NAMES else ""
 
     def summary(self) -> dict[str, Any]:
         """For the line that the probe says."""
@@ -275,26 +272,6 @@ def one_variant(told: Told, case: Case, wanted: Wanted, dtype: str, variant: Var
                 told.called(case, dtype, way, call, inputs)
     except Exception as why:  # whatever a broken build makes of it: it is told with the operator's name
         failed(told, case, dtype, way, why)
-
-
-def _made_of(call: Callable[..., Any], inputs: list[Any]) -> str:
-    """Which of torch's functions a call is made of, where they are few."""
-    if TorchFunctionMode is None:
-        return ""
-    heard: list[str] = []
-
-    class Heard(TorchFunctionMode):  # type: ignore[misc,unused-ignore]
-        def __torch_function__(self, function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
-            heard.append(getattr(function, "__name__", "_"))
-            return function(*args, **(kwargs or {}))
-
-    try:
-        with torch.no_grad(), Heard():
-            call(*inputs)
-    except Exception as why:  # it was called before, and what it is made of is all that is asked here
-        del why
-    names = [one for one in dict.fromkeys(heard) if not one.startswith("_")]
-    return _BY + ", ".join(names) if 0 < len(names) <= _MOST_NAMES else ""
 
 
 def failed(told: Told, case: Case, dtype: str, way: str, why: Exception) -> None:

@@ -6,6 +6,11 @@ from typing import Any, Callable
 
 import torch
 
+try:
+    from torch.overrides import TorchFunctionMode
+except ImportError:  # an older torch
+    TorchFunctionMode = None  # type: ignore[assignment,misc,unused-ignore]
+
 # other names of one operator, as torch's documentation tells them
 ALIASES = {
     "abs": ("absolute",), "acos": ("arccos",), "acosh": ("arccosh",), "asin": ("arcsin",), "asinh": ("arcsinh",), "atan": ("arctan",),
@@ -44,3 +49,22 @@ def with_parameters(module: Any, told: dict[str, Any], inputs: tuple[Any, ...], 
     from torch.nn.utils.stateless import functional_call
 
     return functional_call(module, told, inputs, named or {})
+
+
+def made_of(call: Callable[..., Any], inputs: list[Any]) -> list[str]:
+    """Which of torch's functions a call is made of."""
+    if TorchFunctionMode is None:
+        return []
+    heard: list[str] = []
+
+    class Heard(TorchFunctionMode):  # type: ignore[misc,unused-ignore]
+        def __torch_function__(self, function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
+            heard.append(getattr(function, "__name__", "_"))
+            return function(*args, **(kwargs or {}))
+
+    try:
+        with torch.no_grad(), Heard():
+            call(*inputs)
+    except Exception as why:  # it was called before, and what it is made of is all that is asked here
+        del why
+    return [one for one in dict.fromkeys(heard) if not one.startswith("_")]

@@ -11,8 +11,8 @@ import inspect
 from typing import Any, Callable
 
 import torch
-from rigup_probe_torch_cases import LAYOUTS, Case, Told, TorchFunctionMode, Wanted, laid, one_variant
-from rigup_probe_torch_forms import ALIASES, WITHOUT_SLOPE
+from rigup_probe_torch_cases import LAYOUTS, Case, Told, Wanted, laid, one_variant
+from rigup_probe_torch_forms import ALIASES, WITHOUT_SLOPE, TorchFunctionMode
 
 FORMS = ("in place", "into a tensor", "as a method", "by another name")
 _COMPARED = ("eq", "ne", "lt", "le", "gt", "ge", "not_equal", "less", "less_equal", "greater", "greater_equal")

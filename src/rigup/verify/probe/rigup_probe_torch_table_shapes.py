@@ -75,24 +75,8 @@ def shapes() -> Iterator[Case]:
 
 
 def _in_other_types(name: str, calls: tuple[Any, ...], reference: Any) -> Iterator[Case]:
-    """Complex numbers, whole numbers and truths."""
-    told = given(*_X)
-    pairs = tuple(
-        lambda x, c=c: torch.imag(c(torch.complex(x, x))) if "mT" not in name and name != "T" else x.new_zeros(0)
-        for c in calls[:1]
-    )
-    if name not in ("mT", "T"):
-        yield Case(
-            name + " (shapes) of complex numbers",
-            pairs,
-            reference,
-            (told,),
-            FLOATS[:2],
-            backward=False,
-            few=True,
-            spreads=False,
-        )
-    for kind in ("int64", "uint8", "bool"):
+    """Whole numbers and truths; complex numbers every row is asked for."""
+    for kind in ("uint8", "bool"):
         whole = Input(Grid(_X, [at * 7 % 5 if kind != "bool" else at * at * 7 % 11 % 2 == 1 for at in range(24)]), kind)
         yield Case(name + " (shapes) in " + kind, calls[:1], reference, (whole,), (kind,), backward=False, few=True)
 

@@ -9,7 +9,7 @@ import rigup_probe_reference as right
 import rigup_probe_reference_networks as networks
 import rigup_probe_tape as tape
 import torch
-from rigup_probe_grid import Grid, along, always, each, made, reduced
+from rigup_probe_grid import Grid, along, always, each, reduced
 from rigup_probe_torch_cases import FLOATS, Case, Input, given, literal, real
 from torch.nn import functional
 
@@ -176,39 +176,6 @@ def products() -> Iterator[Case]:
         yield Case(name, (torch.matmul,), networks.matmul, tuple(one._replace(kind="given") for one in told), backward=False, factor=2.0)  # fmt: skip
     tall = (given(1031, 3, low=-1, high=1), given(2, 3, seed=2, low=-1, high=1), given(2, seed=3, low=-1, high=1))
     yield Case("linear of 1031x3", (functional.linear,), networks.linear, tall, backward=False, factor=2.0)
-
-
-def complex_products() -> Iterator[Case]:
-    """Matrices of complex numbers, alone and in batches."""
-    for batch in ((), (2,)):
-        told = (real(*batch, 3, 5, 2), real(*batch, 5, 4, 2, seed=2))
-        yield Case(
-            "complex matmul" + (" in a batch" if batch else ""),
-            (lambda x, y: torch.view_as_real(torch.complex(x[..., 0], x[..., 1]) @ torch.complex(y[..., 0], y[..., 1])),),
-            _multiplied, told, _SINGLE, optional=True, factor=4.0,
-        )  # fmt: skip
-
-
-def _multiplied(x: Grid, y: Grid) -> Grid:
-    real_x, imag_x, real_y, imag_y = (_part(one, part) for one in (x, y) for part in (0, 1))
-    minus = Grid(imag_x.shape, [-one for one in imag_x.flat])
-    upper = networks.matmul(_beside(real_x, minus), _above(real_y, imag_y))
-    lower = networks.matmul(_beside(real_x, imag_x), _above(imag_y, real_y))
-    return made((*upper.shape, 2), lambda at: (lower if at[-1] else upper)[at[:-1]])
-
-
-def _part(x: Grid, part: int) -> Grid:
-    return made(x.shape[:-1], lambda at: x[(*at, part)])
-
-
-def _beside(x: Grid, y: Grid) -> Grid:
-    wide = x.shape[-1]
-    return made((*x.shape[:-1], 2 * wide), lambda at: (x if at[-1] < wide else y)[(*at[:-1], at[-1] % wide)])
-
-
-def _above(x: Grid, y: Grid) -> Grid:
-    high = x.shape[-2]
-    return made((*x.shape[:-2], 2 * high, x.shape[-1]), lambda at: (x if at[-2] < high else y)[(*at[:-2], at[-2] % high, at[-1])])  # fmt: skip
 
 
 def ranges() -> Iterator[Case]:

@@ -102,7 +102,7 @@ TABLES: dict[str, Table] = {
     "reductions": _all(rows.reductions, sizes.reductions, arguments.reductions),
     "indexing": _all(moves.indexing, resizing.places, orders.places),
     "sorting": _all(moves.sorting, sizes.sorting, arguments.sorting, orders.sorting),
-    "complex": _without(_all(matrices.complex_numbers, sizes.complex_products), "spreads"),
+    "complex": _without(matrices.complex_numbers, "spreads"),
     "linear-algebra": _without(matrices.matrices, "spreads"),
     "interpolation": resizing.interpolations,
     "conversions": _all(types.conversions, arguments.conversions),
