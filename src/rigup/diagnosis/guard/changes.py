@@ -47,7 +47,7 @@ def with_windows_words(steps: list[Step], setting: Setting) -> list[Step]:
 
 def typed(steps: list[Step], setting: Setting) -> list[Step]:
     """Variables as the shell takes them that starts the program; what is in a container, or nobody knows where, stays in words."""
-    if setting.inside or setting.engine or setting.system not in ("linux", "macos", "windows"):
+    if setting.inside or setting.engine or not (setting.shell or setting.system in ("linux", "macos", "windows")):
         return steps
     return [_typed(step, setting.system == "windows") if step.kind in _SHELLS else step for step in steps]
 
