@@ -166,3 +166,19 @@ def test_a_newer_ollama_asks_no_physx(tmp_path, file, renewed):
     (tmp_path / "said.txt").write_text(body, "utf-8")
     titles = [way["title"] for one in diagnose(str(tmp_path))["findings"] for way in one["fixes"]]
     assert ("install a newer release of ollama" in titles) is renewed
+
+
+def test_every_package_that_pip_names_is_set_right(mended):
+    said = "".join(
+        f"torch 2.6.0 requires {name}=={want}, but you have {name} {have} which is incompatible.\n"
+        for name, want, have in (
+            ("nvidia-cublas-cu12", "12.4.5.8", "12.1.3.1"),
+            ("nvidia-cudnn-cu12", "9.1.0.70", "8.9.2.26"),
+        )
+    )
+    assert mended("pip-cuda-mix", said)[0].endswith("install nvidia-cublas-cu12==12.4.5.8 nvidia-cudnn-cu12==9.1.0.70")
+
+
+def test_of_two_folders_the_one_of_the_librarys_name_is_named(found):
+    said = "RuntimeError: cuDNN version incompatibility: PyTorch was compiled  against (9, 1, 0) but found runtime version (8, 9, 7). Looks like your LD_LIBRARY_PATH contains incompatible version of cudnn.\n$ echo $LD_LIBRARY_PATH\n/usr/local/cuda-12.1/lib64:/opt/cudnn-8.9.7/lib\n"
+    assert found(said)[0]["title"].startswith("/opt/cudnn-8.9.7/lib ")

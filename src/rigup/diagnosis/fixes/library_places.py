@@ -123,9 +123,10 @@ def onnxruntime_twice(plain: Package = one(name="onnxruntime"), gpu: Package = o
 
 
 @mends(_MIX)
-def what_pip_says_that_torch_wants(said: Symptom = seen("pip-check-nvidia-package")) -> Params:
-    """pip names the very release."""
-    return {"exact": f"{said.package}=={said.want}", "others": None, "again": None, "keep": None}
+def what_pip_says_that_torch_wants(said: Every[Symptom] = every(Symptom, id="pip-check-nvidia-package")) -> Params:
+    """pip names the very release of each."""
+    wanted = dict.fromkeys(f"{one_.package}=={one_.want}" for one_ in said)
+    return {"exact": ", ".join(wanted), "others": None, "again": None, "keep": None} if wanted else {}
 
 
 @mends(_MIX)

@@ -166,7 +166,7 @@ def where_the_instructions_are_hidden(
     knew: Params,
     platform: Platform | None = None,
     cpu: Cpu | None = None,
-    guests: Symptom | None = seen(_GUESTS, "guest-processor-named"),
+    guests: Symptom | None = seen(_GUESTS, "guest-processor-named", "guest-processor-of-a-level-named"),
 ) -> Params:
     """A guest is shown less than its processor has; on a machine of one's own there is nothing to be shown."""
     emulated = cpu is not None and any(mark in str(cpu.get("model") or "") for mark in _EMULATED)

@@ -13,6 +13,7 @@ from rigup.steps import KINDS, Commands, Step, make
 Change = Callable[[list[Step], Setting], list[Step]]
 _PLAIN = ("set-variable", "service-variable", "set-variable-early")
 _SHELLS = ("set-variable", "set-variable-early", "hide-graphics", "unset-variable")
+_SET_IN = 'grep -ns "$1=" ~/.profile ~/.bashrc ~/.bash_profile ~/.zshrc ~/.zshenv /etc/environment /etc/profile.d/*'
 _ENDS_WORK = (
     "restart-machine", "reload-driver", "reload-module", "reset-gpu", "tell-engine", "install-container-toolkit", "set-up-nodes",
     "set-up-k3s-nodes", "use-cgroupfs", "power-cycle", "switch-mig-off",
@@ -47,7 +48,7 @@ def with_windows_words(steps: list[Step], setting: Setting) -> list[Step]:
 
 def typed(steps: list[Step], setting: Setting) -> list[Step]:
     """Variables as the shell takes them that starts the program; what is in a container, or nobody knows where, stays in words."""
-    if setting.inside or setting.engine or setting.system not in ("linux", "macos", "windows"):
+    if setting.inside or setting.engine or not (setting.shell or setting.system in ("linux", "macos", "windows")):
         return steps
     return [_typed(step, setting.system == "windows") if step.kind in _SHELLS else step for step in steps]
 
@@ -56,7 +57,8 @@ def _typed(step: Step, windows: bool) -> Step:
     name, value = step.params["name"], step.params.get("value")
     if windows:
         return make("set-variable-of-windows", {"name": name, "value": value}, KINDS) if value else step
-    return structs.replace(step, commands=(("export", f"{name}={value}") if value else ("unset", name),))
+    commands = (("export", f"{name}={value}"),) if value else (("unset", name), ("sh", "-c", _SET_IN, "sh", name))
+    return structs.replace(step, commands=commands)
 
 
 def in_a_new_environment(steps: list[Step], setting: Setting) -> list[Step]:

@@ -29,6 +29,7 @@ _CONDA = wordings(tag="conda-shown")
 _NODES = wordings(tag="cluster-node-shown")
 _OLD = wordings(tag="processor-before-atomics")
 _LINUX, _WINDOWS = wordings(tag="linux-in-words"), wordings(tag="windows-in-words")
+_SHELL = wordings(tag="unix-shell-shown")
 _SYSTEMS_PYTHON = wordings(tag="systems-python-typed")
 _IN_AN_ENVIRONMENT = re.compile(r"(?<![\w.~-])(/[^\s\"\'`:,()<>]{1,200}?)/lib(?:64)?/python3(?:\.\d+)?/site-packages\b")
 _SYSTEMS = re.compile(r"/(?:usr|usr/local|root/\.local|home/[^/]+/\.local)")
@@ -57,6 +58,7 @@ class Setting(NamedTuple):
         chips: of its AMD cards.
         branch: of the NVIDIA driver that is there, or whose module is built.
         python: the interpreter that failed, by its own path or as it was typed.
+        shell: a shell of Unix is seen.
         shared: others' jobs run on the node.
         absent: services that systemd does not find.
         old_board: its processor is older than PCIe atomics.
@@ -79,6 +81,7 @@ class Setting(NamedTuple):
     chips: tuple[str, ...] = ()
     branch: str = ""
     python: str = "python"
+    shell: bool = False
     shared: bool = False
     absent: frozenset[str] = frozenset()
     old_board: bool = False
@@ -112,6 +115,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         chips=_isas(facts, "amd"),
         branch=_branch(finding, facts),
         python=_python(finding, facts),
+        shell=bool(facts.heard(*_SHELL)) and not facts.heard(*_WINDOWS),
         shared=_shared(facts),
         absent=frozenset(str(said.get("service")) for said in facts.heard("unit-is-not-there")),
         old_board=bool(facts.heard(*_OLD)),

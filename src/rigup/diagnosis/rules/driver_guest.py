@@ -1,5 +1,7 @@
 """Cards that are not there, not mapped, or given to a guest by halves; and the memory manager beside the driver."""
 
+import re
+
 from rigup.diagnosis.rule import Every, Verdict, every, lacks, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.driver import NVIDIA, same_version
@@ -204,8 +206,12 @@ def guest_cannot_start_the_card(
 
 
 def on_first_bus(said: Symptom) -> bool:
-    """A card in a slot has a bus of its own behind a port; on the first bus of all, a hypervisor put it."""
-    return str(said.get("address", "")).removeprefix("0000").startswith(("0000:00:", ":00:", "00:"))
+    """A card in a slot is device 0 of a bus of its own behind a port; on the first bus of all, or under another number, a hypervisor put it."""
+    found = re.match(
+        r"(?:[0-9a-f]{4,8}:)?:?(?P<bus>[0-9a-f]{2}):(?P<device>[0-9a-f]{2})(?![0-9a-f:])",
+        str(said.get("address") or ""),
+    )
+    return found is not None and (found["bus"] == "00" or found["device"] != "00")
 
 
 @rule("vm-passthrough-misconfigured", "possible")

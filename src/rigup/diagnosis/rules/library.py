@@ -48,15 +48,20 @@ def the_variable_leads_to_another(
 ) -> Verdict:
     """A library of another version was loaded, and LD_LIBRARY_PATH names folders that hold such."""
     folders = [folder for folder in str(path.value or "").split(":") if _FOREIGN.search(folder)]
+    folders.sort(key=lambda folder: _stem(said) not in folder.lower())  # one that bears the library's name comes first
     return bool(folders) and {"folder": folders[0], "lib": said.get("lib"), "symbol": said.get("symbol")}
+
+
+def _stem(said: Symptom) -> str:
+    """The beginning of the library's name that a message speaks of."""
+    name = str(said.get("lib") or said.get("symbol") or "cudnn")
+    return re.sub(r"^(?:lib|_+)|\.so.*$", "", name).lower()[:4]
 
 
 @rule("library-clash-ld-library-path")
 def a_library_lies_on_the_path(said: Symptom = seen(tag="library-clash"), there: PathLibrary = one()) -> Verdict:
     """The very library that the message speaks of lies in a folder that the loader asks first."""
-    name = str(said.get("lib") or said.get("symbol") or "cudnn")
-    stem = re.sub(r"^(?:lib|_+)|\.so.*$", "", name).lower()[:4]
-    return stem in there.soname.lower() and {"folder": there.folder, "lib": there.soname}
+    return _stem(said) in there.soname.lower() and {"folder": there.folder, "lib": there.soname}
 
 
 @rule("library-clash-ld-library-path")

@@ -30,6 +30,6 @@ OTHER_ACCELERATORS = wordings(tag="other-accelerators")
 ON_THE_PROCESSOR = "vllm-on-the-processor"  # a build of vLLM for it
 NO_SUCH_CARD = wordings(tag="no-such-card")
 # A program's own words that it computes on a GPU; a framework's own list of the GPUs that it has started.
-AT_WORK = wordings("jax-lists-gpus", "tensorflow-lists-a-gpu", "tf-device-created", "ollama-computes-on-rocm", tag="gpu-at-work")  # fmt: skip
+AT_WORK = wordings("jax-lists-gpus", "tensorflow-lists-a-gpu", "tf-device-created", "ollama-computes-on-rocm", "lightning-uses-the-gpu", tag="gpu-at-work")  # fmt: skip
 SHARED_ON_PURPOSE = wordings(tag="shared-on-purpose")
 MACS = wordings(tag="macs")
