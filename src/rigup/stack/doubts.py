@@ -43,11 +43,11 @@ def sorted_out(words: Iterable[str]) -> tuple[list[str], list[str]]:
 def _like_file(word: str) -> bool:
     if "://" in word or "@" in word:
         return False  # an address, of which the wish itself tells
-    return word.endswith((*FILES, ".yml", ".yaml", ".lock", ".cfg", ".whl", ".py")) or "/" in word or "\\" in word
+    return word.endswith((*FILES, ".yml", ".yaml", ".lock", ".cfg", ".py", *_PACKAGES)) or "/" in word or "\\" in word
 
 
 def _of_file(word: str) -> str:
-    if os.path.isdir(word) or word.endswith(_PACKAGES):
+    if os.path.isdir(word) or (os.path.exists(word) and word.endswith(_PACKAGES)):
         return installed_by_hand(word)
     if os.path.exists(word):
         told = _(
