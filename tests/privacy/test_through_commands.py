@@ -12,7 +12,8 @@ import pytest
 from planted import ALL, DOORS, left, said
 
 NOT_SECRET_BY_FORM = ("value of a variable", "variable of a kernelspec", "string drawn by lot", "variable nobody needs")
-KNOWN = [one for one in DOORS if one.kind not in NOT_SECRET_BY_FORM]
+TABLE = "user,password\n"  # is one only where its head begins a line, and here lines stand within others
+KNOWN = [one for one in DOORS if one.kind not in NOT_SECRET_BY_FORM and not one.line.startswith(TABLE)]
 PROFILE = "RTX 3090, driver 550.163.01, ubuntu 22.04, python 3.12"
 FORMS = ("text", "script", "dockerfile", "apptainer", "conda", "pyproject", "poetry", "json")
 

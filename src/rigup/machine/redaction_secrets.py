@@ -38,7 +38,7 @@ _TOLD = lazy_regex(
     r"(?P<value>[^\s\"'`]{4,200})"
 )
 _BESIDE = lazy_regex(  # "user admin, password …", "Password for the user (x): …", "login with admin / …": what no word of a sentence is
-    r"(?P<tail>)(?P<between>(?:[ \t]{1,16}|\\t)[\"'`]?|[ \t][^\n=]{0,100}?(?:[:：] | / |\.{2,} ?: )[\"'`]?)(?P<value>[^\s\"'`/=:]{8,200})(?=[\"'`]?[.,;)]?(?:\s|\Z))"
+    r"(?P<tail>)(?P<between>(?:[ \t]{1,16}|\\t|\\u0009)[\"'`]?|[ \t][^\n=]{0,100}?(?:[:：] | / |\.{2,} ?: )[\"'`]?)(?P<value>[^\s\"'`/=:]{8,200})(?=[\"'`]?[.,;)]?(?:\s|\Z))"
 )
 _NETRC = lazy_regex(r"(?i)(?:^[ \t]{0,8}|\b(?:machine|login|default)[ \t][^\n]{0,300})\Z")
 _SCHEME = r"(?:(?i:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,4})?"
