@@ -1,4 +1,4 @@
-"""What is planted: rows of planted.toml and of the two sets after it, and how one looks for it in an output."""
+"""What is planted: rows of planted.toml and of the sets after it, and how one looks for it in an output."""
 
 import contextlib
 import io
@@ -19,11 +19,17 @@ class Planted(NamedTuple):
 
 
 def planted() -> list[Planted]:
-    """All rows of both sets."""
+    """All rows of all sets."""
     here = Path(__file__)
     kinds = [
         one
-        for name in ("planted.toml", "planted_second.toml", "planted_third.toml")
+        for name in (
+            "planted.toml",
+            "planted_second.toml",
+            "planted_third.toml",
+            "planted_fourth.toml",
+            "planted_fifth.toml",
+        )
         for one in tomllib.loads(here.with_name(name).read_text("utf-8"))["kind"]
     ]
     return [Planted(one["name"], one["opens"], line % thing, thing) for one in kinds for line, thing in one["rows"]]

@@ -60,3 +60,24 @@ def test_any_word_is_sorted_or_refused(word):
     with suppress(WishError):
         wishes, files = sorted_out([word])
         assert [*wishes, *files] == [word]
+
+
+@pytest.mark.parametrize("word", ["./package", "x-1-py3-none-any.whl", "x-1.tar.gz"])
+def test_a_folder_or_a_package_that_is_there_is_refused_with_what_to_do(word, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "package").mkdir()
+    (tmp_path / "x-1-py3-none-any.whl").touch()
+    (tmp_path / "x-1.tar.gz").touch()
+    with pytest.raises(WishError, match="rigup run -- python -m pip install"):
+        sorted_out([word])
+
+
+@pytest.mark.parametrize(
+    "word", ["git+https://h.example/x", "https://h.example/x-1-py3-none-any.whl", "x @ https://h.example/x.whl"]
+)
+def test_an_address_is_refused_with_what_to_do(word):
+    from rigup.stack.wish import installed_by_hand, read_wishes
+
+    with pytest.raises(WishError) as told:
+        read_wishes([word])
+    assert str(told.value) == installed_by_hand(word)

@@ -12,7 +12,7 @@ from typing import Any
 from rigup.knowledge.secrets import is_secret, words
 from rigup.machine.pseudonyms import LEFT_OUT, Pseudonyms
 from rigup.machine.readable import readable
-from rigup.machine.redaction_doubts import Doubt, variable
+from rigup.machine.redaction_doubts import Doubt, leaves_out, variable, without_strings
 from rigup.machine.redaction_numbers import without_contacts
 from rigup.machine.redaction_secrets import without_secrets
 
@@ -71,6 +71,7 @@ class _Outward:
         """A text; of the same many only the first is looked at."""
         if text not in self._told:
             self._told[text] = without_contacts(without_secrets(readable(text), self.made), self.made)
+            self._told[text] = without_strings(self._told[text], "", self.made, leaves_out)
         return self._told[text]
 
     def value(self, value: Any, key: str = "", of_machine: bool = False) -> Any:

@@ -14,7 +14,7 @@ from rigup.knowledge.patterns import lazy_regex
 from rigup.machine import redaction_doubts as doubts
 from rigup.machine.host import Answer, Recorded
 from rigup.machine.pseudonyms import Pseudonyms
-from rigup.machine.redaction_doubts import Doubt, Keeps
+from rigup.machine.redaction_doubts import Doubt, Keeps, leaves_out
 from rigup.machine.redaction_names import Names
 from rigup.machine.redaction_numbers import without_numbers
 from rigup.machine.redaction_secrets import without_secrets
@@ -25,11 +25,6 @@ _WORD = lazy_regex(r"[a-z0-9][a-z0-9_.-]{1,40}")
 _ACCOUNTS = ("user", "owner", "group", "groups", "members", "assigned")  # fields that hold nothing but an account
 _VARIABLES = ("variables", "file_variables")
 _UUID = lazy_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-
-
-def leaves_out(_doubt: Doubt) -> bool:
-    """Where nobody can be asked, what is doubtful is left out."""
-    return False
 
 
 class Content(NamedTuple):

@@ -3,6 +3,7 @@
 import re
 
 from rigup.knowledge.patterns import lazy_regex
+from rigup.knowledge.secrets import is_secret
 from rigup.machine.pseudonyms import Pseudonyms, is_made
 
 _QUOTE = r"(?:\\{0,7}[\"']|&quot;|&#3[49];)"
@@ -32,7 +33,20 @@ _COLUMN = lazy_regex(
 _SET = lazy_regex(
     r"(?P<tail>)(?P<between>[ \t]{1,4}(?:--?[a-z]{1,20}[ \t]{1,4})?[\"']?)(?P<value>[^\s\"'=:-][^\s\"']{3,4000})"
 )
-_SETS = lazy_regex(r"(?i)(?:^|[\s;&|(])(?:set|setenv|write|put|config|configure|add|create|store|login)(?=[\s-])")
+_SETS = lazy_regex(r"(?i)(?:^|[\s;&|(])(?:set|setenv|write|put|config|configure|add|create|store|login|env)(?=[\s-])")
+# `define('DB_PASSWORD', '…')`, `SetEnvironmentVariable("KEY", "…")`.
+_ARGUMENT = lazy_regex(r"(?P<tail>)(?P<between>[\"'],[ \t]{0,4}[\"'])(?P<value>[^\s\"']{4,4000})(?=[\"'])")
+# `| password | … |`, a cell of a table.
+_CELL = lazy_regex(r"(?P<tail>)(?P<between>[ \t]{0,20}[|│][ \t]{0,20})(?P<value>[^\s|│]{4,400})(?=[ \t]{0,80}[|│])")
+# `--password` and the word on the next line: arguments one below the other.
+_NEXT = lazy_regex(
+    r"(?P<tail>)(?P<between>[\"']?,?[ \t]{0,4}\r?\n[ \t]{0,80}(?:- )?[\"']?)(?P<value>[^\s\"'-][^\s\"']{2,4000})(?=[\"']?,?[ \t]{0,8}(?:[\r\n]|\Z))"
+)
+# `user,password` and below it rows of as many cells.
+_TABLE = lazy_regex(
+    r"(?mi)^(?P<heads>(?:[\w. -]{1,60}[,;\t]){0,30}[\w. -]{0,40}(?:password|passwd|secret|token|api_?key)(?:[,;\t][\w. -]{1,60}){0,30})[ \t]{0,4}\r?\n"
+)
+_MOST_ROWS = 200
 _COLUMN_NAME = lazy_regex(r"[A-Z][A-Z0-9]{0,60}(?:_[A-Z0-9]{1,60}){1,10}")
 _SIGNS = frozenset("!#$%^&*@+~")
 
@@ -59,26 +73,56 @@ def apart(body: str, end: int, name: str, line: str) -> re.Match[str] | None:
         return found
     before = line.removesuffix(name)
     in_column = _COLUMN_NAME.fullmatch(name) and (not before.strip() or body[end : end + 2] == "  ")
-    ways = ((_BELOW, True), (_CONTINUED, name.startswith("-")), (_COLUMN, in_column), (_SET, _SETS.search(before)))
+    option = name.startswith("-")
+    ways = (
+        (_ARGUMENT, True), (_CELL, True), (_BELOW, True), (_CONTINUED, option), (_NEXT, option), (_COLUMN, in_column), (_SET, _SETS.search(before))
+    )  # fmt: skip
     for form, fits in ways:
         if fits and (found := form.match(body, end)) and is_mixed(found["value"]):
             return found
     return None
 
 
-def is_mixed(value: str) -> bool:
-    """Letters and digits or signs, as no word of a sentence has them."""
+def is_mixed(value: str, strictly: bool = False) -> bool:
+    """Letters and digits or signs, as no word of a sentence has them; `strictly` all of these, or small and large letters between digits."""
     plain = value.strip("\"'")
-    return any(letter.isalpha() for letter in plain) and any(letter.isdigit() or letter in _SIGNS for letter in plain)
+    alpha, digit = any(letter.isalpha() for letter in plain), any(letter.isdigit() for letter in plain)
+    sign = any(letter in _SIGNS or letter in "_-?" for letter in plain)
+    if strictly:
+        return alpha and digit and (sign or not (plain.islower() or plain.isupper() or plain.istitle()))
+    return alpha and (digit or any(letter in _SIGNS for letter in plain))
 
 
 def without_blocks(body: str, made: Pseudonyms) -> str:
     """The text without values in blocks that hold nothing but secrets: their names may be any."""
     if "stringData" in body or "Secret" in body:
         body = "\n---".join(_of_secrets(part, made) for part in body.split("\n---"))
+    body = _without_columns(body, made)
     if "chpasswd:" in body:
         body = _ACCOUNTS.sub(lambda found: _values(_ACCOUNT, found[0], made), body)
     return body
+
+
+def _without_columns(body: str, made: Pseudonyms) -> str:
+    """The text without the cells below a head that says secret."""
+    parts, done = [], 0
+    for table in _TABLE.finditer(body):
+        sign = next(letter for letter in table["heads"] + "," if letter in ",;\t")
+        heads = [bool(is_secret(head.strip())) for head in table["heads"].split(sign)]
+        for row in (
+            body[table.end() : table.end() + 40_000].split("\n", _MOST_ROWS)[:_MOST_ROWS] if len(heads) > 1 else ()
+        ):
+            cells, start = row.rstrip("\r").split(sign), max(done, table.end())
+            if len(cells) != len(heads):
+                break
+            told = (
+                _one(cell, made) if secret and cell.strip() else cell for secret, cell in zip(heads, cells, strict=True)
+            )
+            parts += [body[done:start], sign.join(told)]
+            done = start + len(row.rstrip("\r"))
+            parts.append(body[done : done + len(row) - len(row.rstrip("\r")) + 1])
+            done = min(done + len(parts[-1]), len(body))
+    return "".join(parts) + body[done:] if parts else body
 
 
 def _of_secrets(part: str, made: Pseudonyms) -> str:

@@ -53,6 +53,11 @@ class Doubt(NamedTuple):
 Keeps = Callable[[Doubt], bool]
 
 
+def leaves_out(_doubt: Doubt) -> bool:
+    """Where nobody can be asked, what is doubtful is left out."""
+    return False
+
+
 def without_strings(body: str, source: str, made: Pseudonyms, keeps: Keeps) -> str:
     """The text without long strings that look drawn by lot, unless somebody wants to keep them."""
 

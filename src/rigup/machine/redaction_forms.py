@@ -85,12 +85,13 @@ def _without_keys_of_makers(body: str, made: Pseudonyms) -> str:
         if start and body[start - 1].isalnum():
             continue
         found = _OF_MAKER.match(body, end)
-        if found and _is_key(found["x"]):
+        if found and is_key(found["x"]):
             spans.append((*found.span("x"), "secret"))
     return _without(body, spans, made)
 
 
-def _is_key(value: str) -> bool:
+def is_key(value: str) -> bool:
+    """Whether it has digits and letters as no word, version or name has them."""
     digits = sum(letter.isdigit() for letter in value)
     return digits >= _DIGITS and sum(letter.isalpha() for letter in value) >= _LETTERS
 

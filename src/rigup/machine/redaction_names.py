@@ -21,6 +21,12 @@ _COLUMNS = {"user": "user", "username": "user", "owner": "user", "account": "gro
 _HEADS = lazy_regex(r"^[ \t]{0,8}(?:JOBID|Job ID|PID|USER|Node|NAME|ACCOUNT|Account)\b[^\n]{0,200}\b(?:USER|OWNER|User|Account|ACCOUNT|SN|SERIAL|PID)\b[^\n]{0,200}$", re.MULTILINE)  # fmt: skip
 _CELL = lazy_regex(r"[^\W_][\w.-]{1,60}")
 _MOST_ROWS = 200  # of a table
+# What a program answers to who one is, and what somebody says to a login.
+_ANSWERED = lazy_regex(
+    r"^[^\n]{0,80}\b(?:(?:whoami|logname|id -un)[ \t]{0,4}\r?\n(?P<x>[^\W\d][\w.-]{1,31})|login: (?P<y>[^\W\d][\w.-]{1,31})[ \t]{0,4}\r?\n[Pp]assword:?)[ \t\r]{0,4}$",
+    re.MULTILINE,
+)
+_ANSWERERS = ("whoami", "logname", "id -un", "login: ")
 _STEM = lazy_regex(r"(?P<stem>[A-Za-z][\w-]{0,60}?[A-Za-z_-])(?P<number>\d{1,6})\Z")
 
 
@@ -47,8 +53,13 @@ class Names:
         if path.endswith("/etc/hosts") or ("127.0.0.1" in body and "localhost" in body):
             for found in HOSTS.form.finditer(body):
                 self.add(HOSTS.kind, found["x"])
+        self._learn_answers(body)
         self._learn_table(body)
         self._learn_columns(body)
+
+    def _learn_answers(self, body: str) -> None:
+        for found in _ANSWERED.finditer(body) if any(word in body for word in _ANSWERERS) else ():
+            self.add("user", found["x"] or found["y"])
 
     def _learn_columns(self, body: str) -> None:
         """Accounts, nodes and serial numbers in tables of blanks: `JOBID PARTITION NAME USER`, `Node Generic SN Model`."""
@@ -237,7 +248,8 @@ def _stands_alone(body: str, start: int, end: int, kind: str) -> bool:
         return True
     if after == "_" and body[start:end].isupper():  # CLOUDSDK_HOME is a variable's name
         return False
-    if before.isalnum() and not (kind == "serial number" and body[start - 2 : start] in ("0x", "0X")):
+    coded = body[start - 3 : start].lower() == "%2f"  # a path within an address
+    if before.isalnum() and not coded and not (kind == "serial number" and body[start - 2 : start] in ("0x", "0X")):
         return False
     return after.isdigit() or after == "[" if kind == "node" else not after.isalnum()
 

@@ -10,7 +10,7 @@ from rigup.knowledge.secrets import is_joined, is_secret, words
 from rigup.machine.pseudonyms import Pseudonyms, is_made
 from rigup.machine.redaction_apart import apart, is_mixed, without_blocks
 from rigup.machine.redaction_contexts import lowered, matches
-from rigup.machine.redaction_forms import without_forms
+from rigup.machine.redaction_forms import is_key, without_forms
 
 _BLOCK = lazy_regex(
     r"-----BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY|CERTIFICATE)(?: BLOCK)?-----"
@@ -21,19 +21,24 @@ _NAME = lazy_regex(r"[\w.-]{0,80}")  # letters of a name, from its end on
 _TAIL = r"(?P<tail>[_-]?\d{1,3}|[_-]?(?i:id|value|string|data|clear|plain))?"
 _STYLED = r"(?:(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[\d;]{0,12}m){0,3}"  # colours, as they are or written out
 _QUOTE = r"(?:\\{0,7}[\"']|&quot;|&#3[49];)"
-_BETWEEN = rf"(?P<between>{_STYLED}{_QUOTE}?[ \t]{{0,40}}(?:=>|:=|=|:(?!//)|>|：|＝){_STYLED}[ \t]{{0,8}}{_STYLED}(?:&quot;|&#3[49];)?)"
+_BETWEEN = rf"(?P<between>{_STYLED}{_QUOTE}?[ \t]{{0,40}}(?:=>|:=|\\?=|=|:(?!//)|>|：|＝){_STYLED}[ \t]{{0,8}}{_STYLED}(?:&quot;|&#3[49];)?)"
 _ASSIGNED = lazy_regex(
-    _TAIL + _BETWEEN + r"(?P<value>\"[^\"\r\n]{1,4000}\"|'[^'\r\n]{1,4000}'|\\{1,7}\"[^\"\\\r\n]{1,4000}|"
+    _TAIL
+    + _BETWEEN
+    + r"(?![|>][+-]?[ \t]{0,8}[\r\n])(?P<value>\"[^\"\r\n]{1,4000}\"|'[^'\r\n]{1,4000}'|\\{1,7}\"[^\"\\\r\n]{1,4000}|"
     r"[^\s\"'&,;<>()\[\]{}\\]{1,4000})"
 )
-_OPTION = lazy_regex(_TAIL + r"(?P<between>[ \t]{1,4})(?P<value>[^\s\"'-][^\s\"']{2,4000})")
+_OPTION = lazy_regex(_TAIL + r"(?P<between>[ \t]{1,4}|\x00)(?P<value>[^\s\"'\x00-][^\s\"'\x00]{2,4000})")
 _SPACED = lazy_regex(
     r"(?P<tail>)(?P<between>[ \t]{1,8}[\"']?)(?!(?:for|of|to|is|was|and|or|must|does|authentication)\b)(?P<value>[^\s\"':=]{2,200})(?=[\s\"']|\Z)"
 )
 # What somebody writes in words: "the root password is …".
 _TOLD = lazy_regex(
-    r"(?P<tail>)(?P<between>[ \t]{1,4}(?:is|was|are|set to|lautet|ist|est|es|este|é|это|是)[ \t:]{0,4}[\"'`]?)"
+    r"(?P<tail>)(?P<between>(?:[ \t]{1,4}(?:is|was|are|set to|to|lautet|ist|est|es|este|é|это|是|—)|[ \t]?[为是])[ \t:]{0,4}[\"'`]?)"
     r"(?P<value>[^\s\"'`]{4,200})"
+)
+_BESIDE = lazy_regex(  # "user admin, password …", "Password for the user (x): …", "login with admin / …": what no word of a sentence is
+    r"(?P<tail>)(?P<between>(?:[ \t]{1,16}|\\t|\\u0009)[\"'`]?|[ \t][^\n=]{0,100}?(?:[:：] | / |\.{2,} ?: )[\"'`]?)(?P<value>[^\s\"'`/=:]{8,200})(?=[\"'`]?[.,;)]?(?:\s|\Z))"
 )
 _NETRC = lazy_regex(r"(?i)(?:^[ \t]{0,8}|\b(?:machine|login|default)[ \t][^\n]{0,300})\Z")
 _SCHEME = r"(?:(?i:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,4})?"
@@ -136,7 +141,15 @@ def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
         and _is_secret(name + (found["tail"] or ""), found["value"].strip("\"'"))
     ):
         return found
-    if word in words("password") and (found := _TOLD.match(body, end)) and is_mixed(found["value"]):
+    if (found := _TOLD.match(body, end)) and (
+        is_mixed(found["value"]) if word in words("password") else is_secret(name) and is_key(found["value"])
+    ):
+        return found
+    if (
+        (word in words("password") or (word == "login" and body.startswith(" with ", end)))
+        and (found := _BESIDE.match(body, end))
+        and is_mixed(found["value"], strictly=True)
+    ):
         return found
     return _further(body, end, name, line, word)
 
@@ -167,7 +180,7 @@ def _hints(body: str) -> Iterator[tuple[int, int]]:
     automaton = _hinting()
     for _number, start, end in matches(automaton, lowered(body)):
         after = body[end : end + 1]
-        if not after.isalpha() or (after.isupper() and body[end - 1].islower()):
+        if not after.isalpha() or (after.isupper() and body[end - 1].islower()) or after in "是为為":
             yield start, end
 
 

@@ -10,11 +10,12 @@ from rigup.knowledge.meant import other_names
 from rigup.knowledge.wheels import neighbours
 from rigup.language import _
 from rigup.stack.frameworks import known_names
-from rigup.stack.wish import FILES, WishError
+from rigup.stack.wish import FILES, WishError, installed_by_hand
 
 _SHORTEST = (
     5  # letters of a name whose neighbours are told: of shorter ones too many other packages are one letter away
 )
+_PACKAGES = (".whl", ".tar.gz", ".zip")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 
 
@@ -42,10 +43,12 @@ def sorted_out(words: Iterable[str]) -> tuple[list[str], list[str]]:
 def _like_file(word: str) -> bool:
     if "://" in word or "@" in word:
         return False  # an address, of which the wish itself tells
-    return word.endswith((*FILES, ".yml", ".yaml", ".lock", ".cfg", ".whl", ".py")) or "/" in word or "\\" in word
+    return word.endswith((*FILES, ".yml", ".yaml", ".lock", ".cfg", ".py", *_PACKAGES)) or "/" in word or "\\" in word
 
 
 def _of_file(word: str) -> str:
+    if os.path.isdir(word) or (os.path.exists(word) and word.endswith(_PACKAGES)):
+        return installed_by_hand(word)
     if os.path.exists(word):
         told = _(
             "{word} is no file of wishes: a requirements.txt or a pyproject.toml is. Packages are named, not given as files."

@@ -108,10 +108,21 @@ def _requirement(word: str) -> Requirement:
     try:
         told = Requirement(text)
     except InvalidRequirement as error:
+        if "://" in text:
+            raise WishError(installed_by_hand(word)) from error
         wrong = _('{word} is no package: write a name with a version, such as torch==2.6 or "torch>=2.4,<2.8".')
         raise WishError(wrong.format(word=word[:200])) from error
     if len(text) > _LONGEST:
         raise WishError(_("{word}… is longer than any package is written.").format(word=word[:60]))
     if told.url:
-        raise WishError(_("{word} names an address: rigup chooses by name and version.").format(word=word[:200]))
+        raise WishError(installed_by_hand(word))
     return told
+
+
+def installed_by_hand(word: str) -> str:
+    """What is said of a word that names no release: an address, a repository, a folder, a file of a package."""
+    told = _(
+        "{word} names an address or a folder, and rigup chooses by name and version. Take it out, and when the rest is installed, "
+        "install it by: rigup run -- python -m pip install …"
+    )
+    return told.format(word=word[:200])

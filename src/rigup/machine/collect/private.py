@@ -22,7 +22,12 @@ _NAME = "[A-Za-z0-9_.-]*"
 _VALUE = r"('[^']*'|\"[^\"]*\"|[^ '\"]+)"
 _ENDED = r"['\"]?( (for|of|to) .*)?[ ]*[:=?][ ]*([>|][+-]?|[(]|[\\])?[ \t\r]*$"
 _OPTION_ENDED = r"(token|password|passwd|passphrase|secret|[a-z-]key|pass)[ =]*[\\][ \t\r]*$"
-_BETWEEN = r"[\\]*(['\"]|&quot;|&#3[49];)?[ ]*(:=|=>|[:=>]|：|＝|%3[AaDd])[ ]*([\\]*|&quot;|&#3[49];)"
+_BETWEEN = r"[\\]*(['\"]|&quot;|&#3[49];)?[ ]*(:=|=>|[?]=|['\"],|[:=>]|：|＝|%3[AaDd])[ ]*([\\]*|&quot;|&#3[49];)"
+_NEXT_ARGUMENT = r"--?[a-z-]*(token|password|passwd|passphrase|secret|[a-z-]key|pass)['\"]?,?[ \t\r]*$"
+_OPENING = "([Pp]assword|PASSWORD|[Pp]asswd|[Pp]assphrase)"
+_DRAWN = (
+    r"([^ '\"/=:]*[0-9][^ '\"/=:]*[!#?~+_$%^&*@-][^ '\"/=:]*|[^ '\"/=:]*[!#?~+_$%^&*@-][^ '\"/=:]*[0-9][^ '\"/=:]*)"
+)
 _JOINED = "[A-Za-z0-9_.-]*[A-Za-z0-9](PASS|[Pp]ass|PWD|[Pp]wd)"
 
 
@@ -59,10 +64,19 @@ def blankings() -> list[tuple[str, str]]:
         ("(" + _any_case("authorization") + r"['\"]?[:=] *['\"]?([A-Za-z]+ )?)[^ '\"]+", blank),
         *(("(" + name + _BETWEEN + ")" + _VALUE, blank) for name in named),
         ("(" + _any_case("pass") + r"[A-Za-z]* (is|was|lautet|ist) ['\"]?)[^ '\"]*[0-9][^ '\"]*", blank),
+        ("(" + _OPENING + r"[ ]+(.*(: |\\.\\. ?: ))?['\"]?)" + _DRAWN, blank),
+        ("(" + _OPENING + r"[ ]*[|][ ]*)[^ |]{4,}", blank),
+        (r"(getpass[(][)] -> ')[^']+", blank),
+        (r"((токен|ключ)[ ](—|-|это) ?)[^ ]{8,}", blank),
+        (r"([Ll]ogin with .* / )" + _DRAWN, blank),
+        ("((" + _any_case("pw") + "|" + _any_case("pass") + r"[a-z]*) to ['\"]?)" + _DRAWN, blank),
+        (r"((_KEY|[.]key[a-z.]*)['\"],[ ]*['\"])[^'\"]+", blank),
+        (r"(([Kk]ey|KEY|[Tt]oken|TOKEN) (is|was) ['\"]?)[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]{7,}", blank),
+        (r"((密钥|密鑰|密码|密碼|口令|令牌) ?(是|为|為) ?)[^ '\"]+", blank),
         ("((^|[^A-Za-z0-9])(" + _NAME + "[_.-])?" + short + "[0-9]*" + _BETWEEN + ")" + _VALUE, blank),
         *(
             (
-                r"((set|setenv|write|put|config|create|-gx)[ ]([A-Za-z0-9_. -]*[ -])?"
+                r"((set|setenv|write|put|config|create|-gx|ENV|env)[ ]([A-Za-z0-9_. -]*[ -])?"
                 + name
                 + r"[ ]+(-[a-z]+[ ]+)?)[^ ].*",
                 blank,
@@ -74,10 +88,10 @@ def blankings() -> list[tuple[str, str]]:
             r"^([ \t]*[A-Z][A-Z0-9_]*_(KEY|TOKEN|SECRET|PASSWORD|PASS|PWD|CREDENTIALS|COOKIE|AUTH)[ \t]+)[^ \t:=][^ \t]*[ \t\r]*$",
             blank,
         ),
-        (r"((^|[^A-Za-z0-9])--?[a-z-]*(token|password|passwd|passphrase|secret|[a-z-]key|pass)[ =])[^ ]+", blank),
+        (r"((^|[^A-Za-z0-9])--?[A-Za-z._-]*(token|password|passwd|passphrase|secret|[a-z_-]key|pass)[ =])[^ ]+", blank),
         ("(" + _JOINED + _BETWEEN + ")" + _VALUE, blank),
         (r"((machine|login|default) .* (password|account) )[^ ]+", blank),
-        (r"(^[ \t]*(password|passphrase)[ ]+)[^ :=]+[ \t\r]*$", blank),
+        (r"(^[ \t]*(password|passphrase)[ \t]+)[^ :=]+[ \t\r]*$", blank),
     ]
 
 
@@ -87,7 +101,7 @@ def ends() -> list[str]:
     names = [*named, _JOINED, "(^|[^A-Za-z0-9])(" + _NAME + "[_.-])?" + short]
     told = [name + _ENDED for name in names] + [name + r"</[A-Za-z]+>[ \t\r]*$" for name in names[:-1]]
     listed = [r"name['\"]?:[ ]*['\"]?" + name + r"['\"]?,?[ \t\r]*$" for name in names[:-1]]
-    return [*told, *listed, "--?[a-z-]*" + _OPTION_ENDED]
+    return [*told, *listed, "--?[a-z-]*" + _OPTION_ENDED, _NEXT_ARGUMENT, r",(password|passwd|secret|token)[ \t\r]*$"]
 
 
 def below() -> tuple[str, str]:
