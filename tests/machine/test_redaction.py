@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rigup.knowledge.secrets import tokens
 from rigup.machine.host import Answer, Recorded
+from rigup.machine.outward import outward_text
 from rigup.machine.redaction import Redactor
 from rigup.machine.redaction_names import Names
 from rigup.machine.snapshot import Snapshot
@@ -382,3 +383,14 @@ def test_a_real_user1_is_not_taken_for_somebody_else():
     names.add("user", "user1")
     names.add("user", "zeno")
     assert names.out_of("user1 zeno") == "user1 user2"
+
+
+@pytest.mark.parametrize("between", ["\n", "\nError: ", "\nfoo: "])
+def test_a_name_and_its_value_told_twice_with_a_tab_are_no_table(between):
+    pair = "password\til8V9au4ipZ2g0"
+    assert "il8V9au4ipZ2g0" not in outward_text(pair + between + pair)
+
+
+def test_cells_below_a_head_that_says_secret_go_out():
+    told = outward_text("user\tpassword\nada\tb7Qm2xW9\nbob\tk3Zt8vR1\n")
+    assert ("b7Qm2xW9" in told, "k3Zt8vR1" in told, "ada" in told) == (False, False, True)

@@ -113,7 +113,7 @@ def _without_columns(body: str, made: Pseudonyms) -> str:
             body[table.end() : table.end() + 40_000].split("\n", _MOST_ROWS)[:_MOST_ROWS] if len(heads) > 1 else ()
         ):
             cells, start = row.rstrip("\r").split(sign), max(done, table.end())
-            if len(cells) != len(heads):
+            if len(cells) != len(heads) or any(map(_names_again, heads, cells)):
                 break
             told = (
                 _one(cell, made) if secret and cell.strip() else cell for secret, cell in zip(heads, cells, strict=True)
@@ -123,6 +123,11 @@ def _without_columns(body: str, made: Pseudonyms) -> str:
             parts.append(body[done : done + len(row) - len(row.rstrip("\r")) + 1])
             done = min(done + len(parts[-1]), len(body))
     return "".join(parts) + body[done:] if parts else body
+
+
+def _names_again(secret: bool, cell: str) -> bool:
+    """Whether a cell below such a head is a name itself: the lines are pairs, and no table."""
+    return secret and bool(cell.strip()) and bool(is_secret(cell.split()[-1]))
 
 
 def _of_secrets(part: str, made: Pseudonyms) -> str:
