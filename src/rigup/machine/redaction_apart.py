@@ -127,7 +127,7 @@ def _without_columns(body: str, made: Pseudonyms) -> str:
 
 def _names_again(secret: bool, cell: str) -> bool:
     """Whether a cell below such a head is a name itself: the lines are pairs, and no table."""
-    return secret and bool(cell.strip()) and bool(is_secret(cell.split()[-1]))
+    return secret and bool(cell.strip()) and bool(is_secret(cell.rsplit(maxsplit=1)[-1]))
 
 
 def _of_secrets(part: str, made: Pseudonyms) -> str:
