@@ -103,7 +103,6 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
         severity: "error", "warning" or "note".
         about: the kind of fact that it is about, "" for the machine as a whole.
         explains: causes and symptoms that fold under this one.
-        guessed: whether words alone may name it; one that its own message decides needs no texts to learn from.
         makers: whose cards it stops ("nvidia", "amd", "intel", "apple"); empty where it may be anybody's.
         fixes: steps, each a list of its kind and parameters.
         family: name of the file that it stands in.
@@ -117,7 +116,6 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     about: str = ""
     explains: list[str] = []
     makers: list[str] = []
-    guessed: bool = True
     fixes: list[list[str]] = []
     family: str = ""
     source: str = ""
