@@ -151,15 +151,15 @@ def _tell(error: click.ClickException, argv: list[str]) -> None:
 def _outward(told: str, argv: list[str]) -> str:
     """What is told, without what opens a door; where nobody can tell what does, only why not.
 
-    Words that were typed are looked through by themselves too: within a sentence their lines are others.
+    Words that were typed are looked through by themselves too: within a sentence their lines and quotes are others.
     """
     from rigup.knowledge.compile import KnowledgeError
     from rigup.machine.outward import outward_text
 
     try:
-        for word in (one for one in argv if "\n" in one):
-            clean = outward_text(word)
-            told = told.replace(word, clean).replace(repr(word)[1:-1], repr(clean)[1:-1])
+        for word in argv:
+            if (clean := outward_text(word)) != word:
+                told = told.replace(word, clean).replace(repr(word)[1:-1], repr(clean)[1:-1])
         return outward_text(told)
     except KnowledgeError as error:
         return str(error)

@@ -10,6 +10,7 @@ from rigup.diagnosis.rules.driver import SILENT
 from rigup.diagnosis.rules.told import (
     AT_WORK,
     CPU_ONLY,
+    LISTED,
     NO_SUCH_CARD,
     NOT_THE_MACHINES,
     ON_THE_PROCESSOR,
@@ -86,17 +87,21 @@ def messages_of(source: str) -> set[str]:
 
 def _undecided(facts: Facts) -> bool:
     """Whether nothing was seen to work, and nothing is as somebody wants it."""
-    works = facts.heard(*WORKS_INSIDE, RIGHT) or _at_work(facts)
+    works = facts.heard(*WORKS_INSIDE, RIGHT, *LISTED) or _is_reached(facts)
     idle = facts.heard(*NO_SUCH_CARD) and facts.heard(*SILENT)  # nvidia-smi came with a package, and has nobody to ask
     meant = facts.heard("processor-asked-for-by-an-option") and facts.heard("torch-found-no-driver")
     elsewhere = meant or facts.heard(*CPU_ONLY, *OTHER_ACCELERATORS, ON_THE_PROCESSOR)
     return not works and not idle and not elsewhere and not facts.heard(*SHARED_ON_PURPOSE, *NOT_THE_MACHINES)
 
 
+def _is_reached(facts: Facts) -> bool:
+    """Whether torch says that it reaches a GPU, whoever's it is."""
+    return any(one.get(name) for one in facts.of(Torch) for name in ("available", "xpu_available", "mps_available"))
+
+
 def _at_work(facts: Facts) -> bool:
-    """Whether a framework says that it reaches a GPU, whoever's it is, or a program that it computes on one."""
-    told = (one.get(name) for one in facts.of(Torch) for name in ("available", "xpu_available", "mps_available"))
-    return any(told) or bool(facts.heard(*AT_WORK))
+    """Whether a framework says that it reaches a GPU, or a program that it computes on one."""
+    return _is_reached(facts) or bool(facts.heard(*AT_WORK))
 
 
 def answer(diagnosis: Diagnosis) -> Answer:

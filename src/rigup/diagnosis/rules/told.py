@@ -29,7 +29,8 @@ NOT_THE_MACHINES = wordings(tag="not-the-machines")
 OTHER_ACCELERATORS = wordings(tag="other-accelerators")
 ON_THE_PROCESSOR = "vllm-on-the-processor"  # a build of vLLM for it
 NO_SUCH_CARD = wordings(tag="no-such-card")
-# A program's own words that it computes on a GPU; a framework's own list of the GPUs that it has started.
-AT_WORK = wordings("jax-lists-gpus", "tensorflow-lists-a-gpu", "tf-device-created", "ollama-computes-on-rocm", "lightning-uses-the-gpu", tag="gpu-at-work")  # fmt: skip
+# A framework's own list of the GPUs that it has started; a program's own words that it computes on one, which may be too little of it.
+LISTED = wordings("jax-lists-gpus", "tensorflow-lists-a-gpu", "lightning-uses-the-gpu", tag="gpu-at-work")
+AT_WORK = (*LISTED, "tf-device-created", "ollama-computes-on-rocm")
 SHARED_ON_PURPOSE = wordings(tag="shared-on-purpose")
 MACS = wordings(tag="macs")
