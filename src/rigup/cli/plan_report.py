@@ -128,8 +128,8 @@ def _needs(cost: Answer) -> str:
     restarts = cost["restarts"]
     if not restarts:
         return (_("{root}, and there is no restart.")).format(root=root)
-    again = _("one restart") if restarts == 1 else _("{count} restarts").format(count=restarts)
-    return _("{root}, and there is {again}.").format(root=root, again=again)
+    told = _("{root}, and there is one restart.") if restarts == 1 else _("{root}, and there are {count} restarts.")
+    return told.format(root=root, count=restarts)
 
 
 # -- devices and the system --------------------------------------------------------------------------
