@@ -116,7 +116,11 @@ def _write(one: Before, folder: Path) -> Iterator[Argv]:
 
 
 def _link(one: Before, _folder: Path) -> Iterator[Argv]:
-    yield ("ln", "-sfn", "-T", "--", one.target, one.path)
+    """Made beside it and put in its place: `ln -f` would do so under a name by lot, which a kill leaves behind for ever."""
+    beside = one.path + ".rigup-new"
+    yield ("rm", "-f", "--", beside)
+    yield ("ln", "-s", "-T", "--", one.target, beside)
+    yield ("mv", "-f", "-T", "--", beside, one.path)
 
 
 def _nothing(_one: Before, _folder: Path) -> Iterator[Argv]:
