@@ -117,7 +117,9 @@ def _bits(model: Model) -> float:
 
 
 def _as(model: Model, kind: FileType) -> Model:
-    return model.retyped(requantised(model, kind.name))
+    if kind.name not in model.types:
+        model.types[kind.name] = model.retyped(requantised(model, kind.name))
+    return model.types[kind.name]
 
 
 def changes(model: Model, request: Request, pools: Sequence[Pool], now: str) -> list[dict[str, Any]]:

@@ -55,6 +55,8 @@ class Model:
         self.by_name = {one.name: one for one in self.tensors}
         self._loads: dict[str, int] = {}
         self._numbers: dict[tuple[str, int], int] = {}
+        self.types: dict[str, Model] = {}
+        """The same model in other types, as far as they were asked for."""
         self.buffers: dict[Any, list[int]] = {}
         """Compute buffers that were worked out, by request and placement: they depend on sizes, not on types."""
         architecture = self.keys.get("general.architecture")
