@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rigup.machine import readers
+from rigup.machine.readers import of_texts
 from rigup.machine.facts import Fact
 from rigup.machine.reader import READERS
 from rigup.machine.texts import Text
@@ -45,6 +46,7 @@ def read(body: str) -> list[Fact]:
 
 def test_all_are_there() -> None:
     assert readers
+    assert of_texts
     assert {reader.read.__module__.rsplit(".", 1)[-1] for reader in MINE} == set(MODULES)
 
 
