@@ -6,9 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rigup.machine import readers
-from rigup.machine.readers import of_texts
 from rigup.machine.facts import Fact
 from rigup.machine.reader import READERS
+from rigup.machine.readers import of_texts
 from rigup.machine.texts import Text
 
 MODULES = (
