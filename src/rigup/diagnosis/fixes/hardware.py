@@ -52,6 +52,13 @@ def what_is_left_to_do(
     }  # fmt: skip
 
 
+@mends("apu-gtt-limit-not-applied", "apu-vram-carveout-vs-gtt")
+def pages_to_allow(memory: Memory) -> Params:
+    """The limit in pages."""
+    pages = pages_to_share(memory.total)
+    return {"pages": pages} if pages else {}
+
+
 @mends("gpu-memory-held-by-others", "compute-mode-exclusive")
 def node_that_is_held(
     knew: Params, card: Gpu | None = one(vendor="amd"), platform: Platform | None = one(system=("windows", "macos")), said: Symptom | None = seen("hip-out-of-memory-plain", "rocm-allocation-failed"),

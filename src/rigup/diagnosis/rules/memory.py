@@ -4,7 +4,7 @@ import re
 
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, wordings
 from rigup.diagnosis.rules.access import inside
-from rigup.knowledge.gtt import PAGE, maps_always, pages_to_share
+from rigup.knowledge.gtt import PAGE, maps_always
 from rigup.machine.kinds import DeadLine, Gpu, Memory, ModuleParameter, Platform, Symptom, Torch
 
 GIB = 1 << 30
@@ -345,13 +345,6 @@ def line_that_nobody_reads(
     wished = limit.get("configured") if limit else None
     in_force = bool(wished) and limit is not None and limit.get("running") == wished
     return line.name in ("pages_limit", "gttsize", "page_pool_size") and not in_force and {"name": line.name}
-
-
-@mends("apu-gtt-limit-not-applied", "apu-vram-carveout-vs-gtt")
-def pages_to_allow(memory: Memory) -> Params:
-    """The limit in pages."""
-    pages = pages_to_share(memory.total)
-    return {"pages": pages} if pages else {}
 
 
 @rule("apu-memory-miscount")
