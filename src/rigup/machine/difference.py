@@ -173,7 +173,7 @@ def _would_be_seen(kind: str, row: Row, having: Fingerprint, lacking: Fingerprin
 
 def _listed(card: Fields, lacking: Fingerprint) -> bool:
     """Whether that side tells of this maker's cards: who lists one of them lists all that are there."""
-    makers = {row[1].get("vendor") for row in lacking.facts.get("Gpu", ())}
+    makers = [row[1].get("vendor") for row in lacking.facts.get("Gpu", ())]
     return card.get("vendor") is not None and card["vendor"] in makers
 
 
