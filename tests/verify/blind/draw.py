@@ -236,8 +236,10 @@ def _schemas(op):
 
 def _seen(op, row, dtype):
     """Whether any of torch's own inputs shows it."""
-    if row["kind"] in ("stale", "out", "large"):
+    if row["kind"] in ("out", "large"):
         return row["kind"] != "out" or op.supports_out
+    if row["kind"] == "stale":
+        return _changes(op, dtype)
     back = row["way"] != "forward"
     try:
         samples = list(op.sample_inputs("cpu", dtype, requires_grad=back))[:60]
@@ -245,6 +247,30 @@ def _seen(op, row, dtype):
         return False
     call = op.op if row["form"] == "all" else op.inplace_variant
     return call is not None and any(_differs(call, row, one, back) for one in samples)
+
+
+def _changes(op, dtype):
+    """Whether two calls alike in shapes and types ever have different answers: what is always one cannot be an old one."""
+    found = {}
+    try:
+        for sample in list(op.sample_inputs("cpu", dtype, requires_grad=False))[:60]:
+            for one in (sample, *map(sample.transform, map(_of_floats, (_flipped, torch.zeros_like, _with_nan)))):
+                several = faults._tensors(torch, op.op(one.input, *one.args, **one.kwargs))
+                given = faults._tensors(torch, (one.input, one.args, one.kwargs))
+                key = str([(tuple(x.shape), x.dtype) for x in (*given, *several[:1])])
+                if several and not _same(found.setdefault(key, several[0]), several[0]):
+                    return True
+    except Exception:
+        return False
+    return False
+
+
+def _of_floats(change):
+    return lambda x: change(x) if isinstance(x, torch.Tensor) and x.is_floating_point() else x
+
+
+def _flipped(x):
+    return x.flip(0) if x.dim() else -x
 
 
 def _differs(call, row, sample, back):
@@ -328,7 +354,62 @@ def _module(draw, info):
         if not isinstance(row["default"], (int, float, str, bool, type(None))):
             return None
         row["dtype"] = ""
-    return row
+    return row if _seen_in_module(info, row) else None
+
+
+def _seen_in_module(info, row):
+    """Whether any of torch's own inputs shows it: a module of other types of numbers never meets a fault of this type."""
+    dtype, back = getattr(torch, row["dtype"] or "float32"), row["way"] == "backward"
+    try:
+        samples = info.module_inputs_func(info, "cpu", dtype, back, True)
+    except Exception:
+        return False
+    return any(_differs_in_module(info.module_cls, row, one, dtype, back) for one in samples[:12])
+
+
+def _differs_in_module(cls, row, sample, dtype, back):
+    given = (
+        faults._map(torch, sample.forward_input.args, _turned)
+        if row["kind"] == "noncontiguous"
+        else sample.forward_input.args
+    )
+    given = faults._map(torch, given, lambda x: _with_nan(x) if row["kind"] == "nan" and x.is_floating_point() else x)
+    if not faults._applies(torch, row, "forward", given, {}):
+        return False
+    if row["kind"] in ("stale", "large"):
+        return True
+    results = []
+    for spoilt in (False, True):
+        real = cls.__init__, cls.forward
+        try:
+            faults._over_module(torch, row) if spoilt else None
+            torch.manual_seed(1)
+            module = cls(*sample.constructor_input.args, **{**sample.constructor_input.kwargs, "device": "cpu", "dtype": dtype}) if _takes_dtype(cls) else cls(*sample.constructor_input.args, **sample.constructor_input.kwargs)  # fmt: skip
+            results.append(_of_module(module, given, sample.forward_input.kwargs, back))
+        except Exception:
+            return bool(spoilt)
+        finally:
+            cls.__init__, cls.forward = real
+    return len(results[0]) != len(results[1]) or not all(a.shape == b.shape and _same(a, b) for a, b in zip(*results))
+
+
+def _takes_dtype(cls):
+    return "dtype" in inspect.signature(cls.__init__).parameters or issubclass(
+        cls, torch.nn.modules.batchnorm._NormBase
+    )
+
+
+def _of_module(module, given, named, back):
+    given = faults._map(
+        torch, given, lambda x: x.detach().clone().requires_grad_(x.requires_grad) if x.is_contiguous() else x
+    )
+    torch.manual_seed(2)
+    outs = faults._tensors(torch, module(*given, **named))
+    if not back:
+        return [one.detach() for one in outs]
+    leaves = [one for one in faults._tensors(torch, given) if one.requires_grad]
+    total = sum((one * one).sum() for one in outs if one.requires_grad)
+    return [one for one in torch.autograd.grad(total, leaves, allow_unused=True) if one is not None]
 
 
 def _optimizer(draw, info):

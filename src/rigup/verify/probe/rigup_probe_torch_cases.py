@@ -266,7 +266,7 @@ def one_variant(told: Told, case: Case, wanted: Wanted, dtype: str, variant: Var
             with torch.no_grad():
                 _compare(told, case, (dtype, way, variant), call(*inputs), wanted.results)
             told.called(case, dtype, way, call, inputs)
-            if case.backward and (number == 0 or variant is LAYOUTS[0]):
+            if case.backward and (number == 0 or variant in (LAYOUTS[0], LAYOUTS[-1])):
                 way = "backward"
                 _back(told, case, wanted, (dtype, way, variant), call)
                 told.called(case, dtype, way, call, inputs)
@@ -289,6 +289,8 @@ def _calls(case: Case, dtype: str, variant: Variant, turn: int) -> Sequence[Call
 
     `turn`: in types other than float32 the first and one more, which changes from case to case; -1 for all.
     """
+    if variant is LAYOUTS[-1] and (turn < 0 or dtype == "float32"):  # a module comes last
+        return case.calls if turn < 0 else tuple(dict.fromkeys((case.calls[0], case.calls[-1])))
     if variant is not LAYOUTS[0]:
         return case.calls[:2] if variant in LAYOUTS and dtype == "float32" and turn < 0 else case.calls[:1]
     if turn < 0 or dtype not in FLOATS or dtype == "float32" or len(case.calls) < 3:

@@ -17,6 +17,7 @@ from rigup_probe_torch_cases import (
     expected,
     failed,
     laid,
+    one_variant,
     plain_tensor,
     reckoned,
     several,
@@ -31,6 +32,8 @@ from rigup_probe_torch_tiled import tiled
 _STIRS = 4
 _TAPE, _LONG_TAPE = 500, 3000  # steps of a reference that may be reckoned anew: usually, and where all is to be tried
 _MANY = 300  # numbers that a reference without a tape may be given anew
+# the size of second derivatives below which what rounding leaves of larger terms shows
+_LEAST = {"float64": 0.0625, "float32": 0.0625, "float16": 0.5, "bfloat16": 0.5}
 _STEP = 2.0**-12  # of the differences that stand for a second derivative
 # times that of the type: such a difference is no exact one
 _ROOM = {"float64": 1e8, "float32": 50.0, "float16": 8.0, "bfloat16": 8.0}
@@ -57,17 +60,21 @@ _ORDERED = (
 
 
 def stirred(told: Told, case: Case, dtype: str) -> None:
-    """The same call with the numbers in another order: what is kept from then would be told again."""
-    try:
-        inputs = [
-            plain_tensor(Grid(one.grid.shape, one.grid.flat[::-1]), one.kind, dtype, told.device["id"])
-            for one in case.inputs
-        ]
-        with torch.no_grad():
-            for _time in range(_STIRS):
-                case.calls[0](*inputs)
-    except Exception as why:
-        del why
+    """The same calls with the numbers in another order: what is kept from then would be told again.
+
+    In float32 each way to call it, since a module keeps what its function does not.
+    """
+    for call in case.calls if dtype == "float32" else case.calls[:1]:
+        try:
+            inputs = [
+                plain_tensor(Grid(one.grid.shape, one.grid.flat[::-1]), one.kind, dtype, told.device["id"])
+                for one in case.inputs
+            ]
+            with torch.no_grad():
+                for _time in range(_STIRS):
+                    call(*inputs)
+        except Exception as why:  # noqa: PERF203  (it is asked again, where errors are told)
+            del why
 
 
 def further(told: Told, case: Case, wanted: Wanted, dtype: str, turn: int, full: bool) -> None:
@@ -77,9 +84,11 @@ def further(told: Told, case: Case, wanted: Wanted, dtype: str, turn: int, full:
         return
     if dtype not in _EVERY:
         _once(told.once, dtype, case, lambda: tiled(told, case, wanted, dtype))
+        for form in FORMS if full else FORMS[:1]:
+            respelled(told, case, wanted, dtype, form)
         return
     if case.spreads:
-        _with_nan(told, case, dtype)
+        _with_nan(told, case, dtype, full)
     if case.backward and case.twice and (full or dtype in ("float32", _OTHERS[turn % len(_OTHERS)])):
         _twice(told, case, dtype)
     for form in FORMS if full else FORMS[:2] if dtype == "float32" else FORMS[turn % len(FORMS) :][:1]:
@@ -88,7 +97,7 @@ def further(told: Told, case: Case, wanted: Wanted, dtype: str, turn: int, full:
         _once(told.once, dtype, case, lambda: tiled(told, case, wanted, dtype))
     if dtype == "float32":
         once = {} if full else told.once
-        _once(once, dtype, case, lambda: tiled(told, case, wanted, dtype))
+        _once(once, dtype, case, lambda: tiled(told, case, wanted, dtype, case.calls if full else case.calls[:1]))
         for kind in (*COMPLEX, *WHOLE) if full else (COMPLEX[0], WHOLE[0]):
             _once(once, kind, case, functools.partial(in_complex if kind in COMPLEX else in_whole_numbers, told, case, kind))  # fmt: skip
 
@@ -103,7 +112,7 @@ def _once(done: dict[tuple[str, str], bool], what: str, case: Case, asked: Calla
 _SPOILT: dict[str, Any] = {}  # by the case's name: its inputs with a NaN, and what comes of them
 
 
-def _with_nan(told: Told, case: Case, dtype: str) -> None:
+def _with_nan(told: Told, case: Case, dtype: str, full: bool) -> None:
     """One number of the first input is none: so are the results that it counts for, and no others."""
     if case.name not in _SPOILT:
         _SPOILT[case.name] = _spoilt(case)
@@ -111,7 +120,7 @@ def _with_nan(told: Told, case: Case, dtype: str) -> None:
         return
     grids, right = _SPOILT[case.name]
     inputs = [plain_tensor(grid, one.kind, dtype, told.device["id"]) for grid, one in zip(grids, case.inputs)]
-    for call in case.calls if dtype == "float32" else case.calls[:1]:
+    for call in case.calls if full or dtype == "float32" else case.calls[:1]:
         try:
             with torch.no_grad():
                 got = several(call(*inputs))
@@ -166,14 +175,17 @@ def _twice(told: Told, case: Case, dtype: str) -> None:
     factor = case.factor * _ROOM[dtype]
     for number, (one, right) in enumerate(zip(got, rights), 1):
         there = [0.0] * len(right) if one is None or one._is_zerotensor() else one.detach().cpu().reshape(-1).tolist()
-        size = max(max(map(abs, right), default=0.0), 1.0)
+        size = max(max(map(abs, right), default=0.0), _LEAST[dtype])
         off = max((abs(a - b) for a, b in zip(there, right)), default=0.0) / size
         told.add(case._replace(factor=factor), dtype, "twice backward", off if off == off else math.inf, "gradient " + str(number))  # fmt: skip
 
 
 def _differences(case: Case) -> Any:
     """None where the reference has no answer a step away."""
-    ways = [[(at % 5 - 2) / 2 for at in range(len(one.grid.flat))] for one in case.inputs]
+    ways = [  # another one for each input: along the same one the difference of two does not change
+        [((at + number) * (1 + number % 4) % 5 - 2) / 2 for at in range(len(one.grid.flat))]
+        for number, one in enumerate(case.inputs)
+    ]
     try:
         up, down = (_moved(case, ways, step) for step in (_STEP, -_STEP))
     except (ValueError, ArithmeticError):
@@ -208,3 +220,25 @@ def _again(told: Told, case: Case, ways: list[list[float]], dtype: str) -> list[
         if not pairs:
             return []
         return list(torch.autograd.grad([one for one, _ in pairs], [*reals, *weights], [way for _, way in pairs], allow_unused=True))  # fmt: skip
+
+
+_TWO, _HALF, _COARSE = ("float64", "float32"), ("float16", "bfloat16"), 40.0
+# what half a type does not hold, or what tells numbers in a type of their own
+_EXACT = ("matrix_exp", "freq", "bincount", "bicubic", "conversion", "small numbers", "TransformerEncoder", "argsort")
+
+
+def coarsely(told: Told, case: Case, wanted: Wanted) -> None:
+    """In half types, with room for many roundings, what is tried in whole ones alone: so that it is right at least roughly.
+
+    What raises there is not told: few of these operators exist in every type.
+    """
+    if set(case.dtypes) != set(_TWO) or not case.optional or case.result or any(word in case.name for word in _EXACT):
+        return
+    asked = case._replace(factor=max(case.factor, _COARSE))
+    for dtype in _HALF:
+        tried = Told(told.device)
+        tried.raised.append([])  # it is not printed
+        stirred(tried, asked, dtype)
+        one_variant(tried, asked, wanted, dtype, LAYOUTS[0])
+        for key, (error, where, _factor) in tried.worst.items():
+            told.add(asked, *key[1:], error, where)

@@ -88,6 +88,8 @@ def _asked(case: Case, made: Callable[[Grid], Grid], fits: Callable[[list[Grid],
 
 def _compared(told: Told, case: Case, dtype: str, variant: Variant, grids: list[Grid], wanted: Any) -> None:
     kinds = [dtype if one.kind in ("real", "given") else one.kind for one in case.inputs]
+    if variant is LAYOUTS[0]:
+        _stirred(told, case, grids, kinds)
     inputs = [variant.lay(grid, getattr(torch, "bool" if kind == "mask" else kind), told.device["id"]) for grid, kind in zip(grids, kinds)]  # fmt: skip
     reals = [one.requires_grad_() for one, kind in zip(inputs, case.inputs) if case.backward and kind.kind == "real"]
     with torch.set_grad_enabled(bool(reals)):
@@ -105,6 +107,15 @@ def _compared(told: Told, case: Case, dtype: str, variant: Variant, grids: list[
     for one, right in zip(slopes, wanted.gradients):
         if one is not None:
             told.add(case, dtype, "backward", _off(one, right), where)
+
+
+def _stirred(told: Told, case: Case, grids: list[Grid], kinds: list[str]) -> None:
+    """With the numbers in another order: what is kept from then would be told again."""
+    other = [LAYOUTS[0].lay(Grid(one.shape, one.flat[::-1]), getattr(torch, "bool" if kind == "mask" else kind), told.device["id"])
+             for one, kind in zip(grids, kinds)]  # fmt: skip
+    with torch.no_grad():
+        for _time in range(4):
+            case.calls[0](*other)
 
 
 def _has_complex(numbers: list[Any]) -> bool:

@@ -20,7 +20,7 @@ from rigup_probe_torch_cases import (
     fits,
     one_variant,
 )
-from rigup_probe_torch_further import further, stirred
+from rigup_probe_torch_further import coarsely, further, stirred
 
 
 def measured(
@@ -45,6 +45,8 @@ def measured(
                 torch.set_num_threads(THREADS if variant is LARGE else 1)
                 one_variant(told, case, wanted, name, variant, -1 if full else number + at)
             further(told, case, wanted, name, number + at, full)
+        if full:
+            coarsely(told, case, wanted)
     return told.summary()
 
 
@@ -55,7 +57,7 @@ def variants(case: Case, dtype: str, turn: int, full: bool) -> Iterator[Variant]
     `full`: also with more numbers than one thread is given.
     """
     every = full or dtype == "float32" or dtype not in FLOATS
-    laid = [one for one in LAYOUTS[1:] if not case.few and fits(case, one)]
+    laid = [one for one in LAYOUTS[1:] if (not case.few or (full and one is LAYOUTS[-1])) and fits(case, one)]
     if not full and laid:
         laid = list(dict.fromkeys([*(laid[-1:] if every else []), laid[turn % len(laid)]]))
     yield LAYOUTS[0]

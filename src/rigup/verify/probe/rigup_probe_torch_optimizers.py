@@ -54,7 +54,7 @@ def _room(kind: str, class_: str) -> float:
     return 1e6 if kind == "float64" and class_ in _SINGLE else _ROOM.get(kind, 16.0)
 
 
-_START = [0.5 * at - 3 + 0.25 for at in range(13)]
+_START = [(2 * at - 11) / 16 for at in range(13)]  # near zero, so that bfloat16 holds what a step adds
 
 
 def _slope(step: int, at: int) -> float:
@@ -141,44 +141,40 @@ def _sparse(device: dict[str, Any]) -> Iterator[list[Any]]:
             yield ["SparseAdam" + (" (maximize)" if up else ""), kind, "forward", deviation(got, values), "", 16.0]
 
 
+_FACTORED: tuple[tuple[str, dict[str, Any]], ...] = (("", {}), (" with all arguments", {"beta2_decay": -0.5, "eps": (0.5, 0.25), "d": 1.25, "weight_decay": DECAY, "maximize": True}))  # fmt: skip
+_ROOM_FACTORED = {"float64": 1e4, "float32": 16.0, "bfloat16": 5.0}  # its rate is kept in float32
+
+
 def _factored(device: dict[str, Any]) -> Iterator[list[Any]]:
     """Adafactor (arXiv:1804.04235), of a row, whose squares are not factored; off the default in every argument."""
-    for said, options in (
-        ("", {}),
-        (
-            " with all arguments",
-            {"beta2_decay": -0.5, "eps": (0.5, 0.25), "d": 1.25, "weight_decay": DECAY, "maximize": True},
-        ),
-    ):
-        decay, (tiny, least), d = (
-            options.get("beta2_decay", -0.8),
-            options.get("eps", (2.0**-52, 1e-3)),
-            options.get("d", 1.0),
-        )
-        for foreach in (False, True):
-            parameter = nn.Parameter(torch.tensor(_START[:5], dtype=torch.float64).to(device["id"]))
+    for said, options in _FACTORED:
+        wanted = _factored_steps(**options)
+        for kind, foreach in ((kind, foreach) for kind in _ROOM_FACTORED for foreach in (False, True)):
+            if kind == "float64" and device["type"] == "mps":
+                continue
+            parameter = nn.Parameter(_numbers(tuple(_START[:5]), kind, device))
             optimizer = torch.optim.Adafactor([parameter], lr=RATE, foreach=foreach, **options)
-            values, squares = _START[:5], [0.0] * 5
             for step in range(1, 5):
-                slopes = [_slope(step, at) for at in range(5)]
-                parameter.grad = torch.tensor(slopes, dtype=torch.float64).to(device["id"])
+                parameter.grad = _numbers(tuple(_slope(step, at) for at in range(5)), kind, device)
                 optimizer.step()
-                slopes = [-one for one in slopes] if options.get("maximize") else slopes
-                rate = max(least, math.sqrt(sum(one * one for one in values) / 5)) * min(RATE, 1 / math.sqrt(step))
-                values = [one * (1 - RATE * options.get("weight_decay", 0.0)) for one in values]
-                squares = [old + (one * one - old) * step**decay for old, one in zip(squares, slopes)]
-                moves = [one / math.sqrt(max(square, tiny * tiny)) for one, square in zip(slopes, squares)]
-                below = max(1.0, math.sqrt(sum(one * one for one in moves) / 5) / d)
-                values = [one - rate / below * move for one, move in zip(values, moves)]
-            got = parameter.detach().cpu().tolist()
-            yield [
-                "Adafactor" + said + " foreach=" + str(foreach),
-                "float64",
-                "forward",
-                deviation(got, values),
-                "",
-                1e4,
-            ]
+            error = deviation(parameter.detach().cpu().tolist(), wanted)
+            yield ["Adafactor" + said + " foreach=" + str(foreach), kind, "forward", error, "", _ROOM_FACTORED[kind]]
+
+
+def _factored_steps(
+    beta2_decay: float = -0.8, eps: tuple[float, float] = (2.0**-52, 1e-3), d: float = 1.0, weight_decay: float = 0.0,
+    maximize: bool = False,
+) -> list[float]:  # fmt: skip
+    values, squares = _START[:5], [0.0] * 5
+    for step in range(1, 5):
+        slopes = [-_slope(step, at) if maximize else _slope(step, at) for at in range(5)]
+        rate = max(eps[1], math.sqrt(sum(one * one for one in values) / 5)) * min(RATE, 1 / math.sqrt(step))
+        values = [one * (1 - RATE * weight_decay) for one in values]
+        squares = [old + (one * one - old) * step**beta2_decay for old, one in zip(squares, slopes)]
+        moves = [one / math.sqrt(max(square, eps[0] * eps[0])) for one, square in zip(slopes, squares)]
+        below = max(1.0, math.sqrt(sum(one * one for one in moves) / 5) / d)
+        values = [one - rate / below * move for one, move in zip(values, moves)]
+    return values
 
 
 def _second_order(device: dict[str, Any]) -> Iterator[list[Any]]:

@@ -14,7 +14,8 @@ import torch
 from rigup_probe_torch_cases import LAYOUTS, Case, Told, Wanted, laid, one_variant
 from rigup_probe_torch_forms import ALIASES, WITHOUT_SLOPE, TorchFunctionMode
 
-FORMS = ("in place", "into a tensor", "as a method", "by another name")
+FORMS = ("in place", "into a tensor", "as a method", "by another name", "in place by another name",
+         "in place by a third name")  # fmt: skip
 _COMPARED = ("eq", "ne", "lt", "le", "gt", "ge", "not_equal", "less", "less_equal", "greater", "greater_equal")
 _HEADS = ("linalg_", "special_", "fft_")  # of functions that stand in a space of their own
 
@@ -60,7 +61,8 @@ if TorchFunctionMode is not None:
         def __init__(self, form: str) -> None:
             super().__init__()
             self.found = False
-            self._form = {FORMS[0]: _in_place, FORMS[1]: _into, FORMS[2]: _method, FORMS[3]: _by_name}[form]
+            self._form: Callable[..., Any] = {FORMS[0]: _in_place, FORMS[1]: _into, FORMS[2]: _method, FORMS[3]: _by_name,
+                          FORMS[4]: functools.partial(_in_place_by_name, 0), FORMS[5]: functools.partial(_in_place_by_name, 1)}[form]  # fmt: skip
 
         def __torch_function__(self, function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
             kwargs = kwargs or {}
@@ -86,6 +88,11 @@ def _in_place(function: Any, name: str, args: Any, kwargs: Any) -> Any:
     if "inplace" in inspect.signature(function).parameters:
         return function(torch.clone(args[0]), *args[1:], **dict(kwargs, inplace=True))
     raise LookupError(name)
+
+
+def _in_place_by_name(place: int, function: Any, name: str, args: Any, kwargs: Any) -> Any:
+    """By the first or second of its other names, on a copy of the first tensor."""
+    return _in_place(function, ALIASES.get(name, ())[place], args, kwargs)
 
 
 def _into(function: Any, name: str, args: Any, kwargs: Any) -> Any:

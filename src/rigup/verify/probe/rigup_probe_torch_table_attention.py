@@ -127,7 +127,13 @@ def recurrents() -> Iterator[Case]:
             told = (real(steps, 2, wide, **LOW), real(gates * size, wide, seed=2, **LOW), real(gates * size, size, seed=3, **LOW),
                     real(gates * size, seed=4, **LOW), real(gates * size, seed=5, **LOW))  # fmt: skip
             calls = (lambda *x, k=kind, s=size: _layer(k, s, *x), lambda *x, k=single, s=size: _cell_by_cell(k, s, *x))
-            yield Case(name + " of " + str(size), calls, networks.recurrent(cell, gates, states), told, factor=8.0)
+            yield Case(
+                name + " of " + str(size),
+                calls,
+                networks.recurrent(cell, gates, states),
+                told,
+                factor=16.0 if size > 6 else 8.0,
+            )
 
 
 _NAMES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")

@@ -42,7 +42,7 @@ def pairs() -> Iterator[Case]:
                 lambda *g, c=call, m=more, h=how: c(*g, reduction=h, **m),
                 lambda *g, c=module, m=more, h=how: getattr(nn, c)(reduction=h, **m)(*g),
             )
-            wanted = lambda *g, r=reference, h=how: _added(h, (4, 6), list(map(r, *(one.flat for one in g))))
+            wanted = lambda *g, r=reference, h=how: _added(h, g[0].shape, list(map(r, *(one.flat for one in g))))
             plain = name not in ("huber_loss", "smooth_l1_loss", "l1_loss")
             yield Case(
                 name + " (" + how + "), " + module,
@@ -56,7 +56,7 @@ def pairs() -> Iterator[Case]:
             )
     for how in _HOW:
         weighted = lambda x, y, w, h=how: _added(
-            h, (4, 6), [right.binary(a, b) * c for a, b, c in zip(x.flat, y.flat, w.flat)]
+            h, x.shape, [right.binary(a, b) * c for a, b, c in zip(x.flat, y.flat, w.flat)]
         )
         yield Case(
             "binary_cross_entropy (weight, " + how + "), BCELoss",
@@ -72,7 +72,7 @@ def pairs() -> Iterator[Case]:
         )
         lifted = lambda x, y, w, p, h=how: _added(
             h,
-            (4, 6),
+            x.shape,
             [
                 (tape.softplus(-a) * (b * p.flat[n % 6]) + tape.softplus(a) * (1.0 - b)) * c
                 for n, (a, b, c) in enumerate(zip(x.flat, y.flat, w.flat))

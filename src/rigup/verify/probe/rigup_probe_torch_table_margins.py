@@ -37,7 +37,7 @@ def _margins(scores: Input, goals: Input, weights: Input) -> Iterator[Case]:
                 for row, goal in enumerate(g.flat):
                     off = [relu(0.53 - x[row, int(goal)] + x[row, k]) for k in range(5) if k != goal]
                     values.append(tape.total([one if p == 1 else one * one for one in off]) * (w.flat[int(goal)] / 5))
-                return _added(h, (6,), values)
+                return _added(h, g.shape, values)
 
             yield Case(
                 "multi_margin_loss, MultiMarginLoss (p " + str(power) + ", " + how + ")",
@@ -55,7 +55,7 @@ def _margins(scores: Input, goals: Input, weights: Input) -> Iterator[Case]:
 
         def several(x: Grid, g: Grid, h: str = how) -> Grid:
             values = []
-            for row in range(3):
+            for row in range(x.shape[0]):
                 goals_ = list(itertools.takewhile(lambda one: one >= 0, g.flat[row * 5 : row * 5 + 5]))
                 values.append(
                     tape.total(
@@ -63,7 +63,7 @@ def _margins(scores: Input, goals: Input, weights: Input) -> Iterator[Case]:
                     )
                     * (1 / 5)
                 )
-            return _added(h, (3,), values)
+            return _added(h, x.shape[:1], values)
 
         yield Case(
             "multilabel_margin_loss, MultiLabelMarginLoss (" + how + ")",
@@ -81,10 +81,10 @@ def _margins(scores: Input, goals: Input, weights: Input) -> Iterator[Case]:
         truths = Input(Grid((6, 5), [float(at % 3 == 0) for at in range(30)]), "given")
         soft = lambda x, t, w, h=how: _added(
             h,
-            (6,),
+            x.shape[:1],
             [
                 tape.total([(right.binary_with_logits(x[row, k], t[row, k])) * w.flat[k] for k in range(5)]) * (1 / 5)
-                for row in range(6)
+                for row in range(x.shape[0])
             ],
         )
         yield Case(
@@ -117,12 +117,12 @@ def _triplets(how: str) -> Iterator[Case]:
 
         def apart(a: Grid, p: Grid, n: Grid, d: Any = far(power), s: bool = swap) -> Grid:
             values = []
-            for at in range(4):
+            for at in range(a.shape[0]):
                 near, off = d(row(a, at), row(p, at)), d(row(a, at), row(n, at))
                 other = d(row(p, at), row(n, at))
                 off = min(off, other, key=tape.plain) if s else off
                 values.append(relu(near - off + 1.5))
-            return _added(how, (4,), values)
+            return _added(how, a.shape[:1], values)
 
         args = {"margin": 1.5, "p": power, "eps": 0.125, "swap": swap, "reduction": how}
         yield Case(
@@ -144,9 +144,9 @@ def _triplets(how: str) -> Iterator[Case]:
             off = lambda x, y, at: tape.total([tape.absolute(i - j) for i, j in zip(row(x, at), row(y, at))])
             values = [
                 relu(off(a, p, at) - (min(off(a, n, at), off(p, n, at), key=tape.plain) if s else off(a, n, at)) + 1.53)
-                for at in range(4)
+                for at in range(a.shape[0])
             ]
-            return _added(how, (4,), values)
+            return _added(how, a.shape[:1], values)
 
         args = {"distance_function": flat, "margin": 1.53, "swap": swap, "reduction": how}
         yield Case(
@@ -168,11 +168,11 @@ def _triplets(how: str) -> Iterator[Case]:
 
     def alike(a: Grid, b: Grid, s: Grid) -> Grid:
         values = []
-        for at in range(4):
+        for at in range(a.shape[0]):
             x, y = row(a, at), row(b, at)
             likeness = tape.dot(x, y) / (right.length(x) * right.length(y))
             values.append(1.0 - likeness if s.flat[at] > 0 else relu(likeness + 0.53))
-        return _added(how, (4,), values)
+        return _added(how, a.shape[:1], values)
 
     yield Case(
         "cosine_embedding_loss, CosineEmbeddingLoss (" + how + ")",

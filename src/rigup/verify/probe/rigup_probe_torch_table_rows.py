@@ -139,7 +139,7 @@ def softmaxes() -> Iterator[Case]:
                 (lambda x, c=call: c(x, -1),),
                 along(-1, reference),
                 (real(4, wide),),
-                factor=4.0,
+                factor=8.0,
             )
         yield Case(
             name + " of long rows", (lambda x, c=call: c(x, -1),), along(-1, reference), (real(2, 1031),), factor=4.0

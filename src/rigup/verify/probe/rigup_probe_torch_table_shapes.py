@@ -325,7 +325,7 @@ def numbers() -> Iterator[Case]:
     """Tensors that are made from numbers alone."""
     like = (given(1),)
     rows: tuple[tuple[str, Any, Any], ...] = (
-        ("arange (all)", lambda x: torch.arange(-3, 9, 2.5, dtype=x.dtype, device=x.device), [-3.0, -0.5, 2, 4.5, 7]), ("arange of one", lambda x: torch.arange(5, dtype=x.dtype, device=x.device), [0.0, 1, 2, 3, 4]),
+        ("arange (all)", lambda x: torch.arange(-3, 9, 2.5, dtype=x.dtype, device=x.device), [-3.0, -0.5, 2, 4.5, 7]), ("arange (start, end, step)", lambda x: torch.arange(start=-3, end=9, step=2.5, dtype=x.dtype), [-3.0, -0.5, 2, 4.5, 7]), ("arange of one", lambda x: torch.arange(5, dtype=x.dtype, device=x.device), [0.0, 1, 2, 3, 4]),
         ("arange down", lambda x: torch.arange(5, 1, -2, dtype=x.dtype), [5.0, 3]), ("range", lambda x: torch.arange(1, 4, dtype=x.dtype), [1.0, 2, 3]), ("linspace (all)", lambda x: torch.linspace(3, -1, 5, dtype=x.dtype), [3.0, 2, 1, 0, -1]), ("linspace of one", lambda x: torch.linspace(3, 7, 1, dtype=x.dtype), [3.0]),
         ("logspace", lambda x: torch.logspace(-2, 2, 5, base=2, dtype=x.dtype), [0.25, 0.5, 1, 2, 4]), ("logspace (base 10)", lambda x: torch.logspace(0, 2, 3, dtype=x.dtype), [1.0, 10, 100]), ("tensor", lambda x: torch.tensor([1.5, -2, 0.25], dtype=x.dtype), [1.5, -2, 0.25]), ("as_tensor", lambda x: torch.as_tensor([1.5, -2, 0.25], dtype=x.dtype), [1.5, -2, 0.25]),
         ("scalar_tensor", lambda x: torch.scalar_tensor(2.5, dtype=x.dtype)[None], [2.5]), ("full (all)", lambda x: torch.full((3,), -1.5, dtype=x.dtype), [-1.5] * 3), ("zeros", lambda x: torch.zeros(3, dtype=x.dtype), [0.0] * 3), ("ones", lambda x: torch.ones(3, dtype=x.dtype), [1.0] * 3), ("eye (all)", lambda x: torch.eye(2, dtype=x.dtype).flatten(), [1.0, 0, 0, 1]), ("eye of two sides", lambda x: torch.eye(2, 3, dtype=x.dtype).flatten(), [1.0, 0, 0, 0, 1, 0]),
@@ -348,6 +348,18 @@ def numbers() -> Iterator[Case]:
             few=True,
             spreads=False,
         )
+    for name, more in (("zeros", ()), ("ones", ()), ("full", (2,))):
+        like_, new = getattr(torch, name + "_like"), getattr(torch.Tensor, "new_" + name)
+        yield Case(
+            name + "_like, new_" + name + " (dtype)",
+            (lambda x, c=like_, m=more: c(x, *m, dtype=torch.int64), lambda x, c=new, m=more: c(x, (1,), *m, dtype=torch.int64)),
+            lambda *_x, n=name, m=more: Grid((1,), [m[0] if m else int(n == "ones")]),
+            like,
+            backward=False,
+            few=True,
+            spreads=False,
+            result="int64",
+        )  # fmt: skip
     for name, call, values in rows:
         yield Case(
             name + " of numbers",

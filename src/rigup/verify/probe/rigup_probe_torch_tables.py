@@ -14,6 +14,7 @@ import rigup_probe_torch_table_counts as counts
 import rigup_probe_torch_table_elements as elements
 import rigup_probe_torch_table_functions as functions
 import rigup_probe_torch_table_goals as goals
+import rigup_probe_torch_table_large as large
 import rigup_probe_torch_table_layers as layers
 import rigup_probe_torch_table_margins as margins
 import rigup_probe_torch_table_matrices as matrices
@@ -76,7 +77,7 @@ def _perhaps(table: Table) -> Table:
     return told
 
 
-_OF_EQUAL = ("imum (broadcast)", "(threshold)")  # their inputs lie where the function has a bend
+_OF_EQUAL = ("imum", "(threshold)", "smooth_l1", "huber")  # their inputs lie where the function has a bend
 _REFUSED = ("binary_cross_entropy", "ignore_index")  # no NaN is taken, or it is left out
 TABLES: dict[str, Table] = {
     "elementwise": _all(
@@ -97,7 +98,11 @@ TABLES: dict[str, Table] = {
     "recurrent": _all(attention.recurrents, layers.recurrents),
     "embedding": _all(attention.embeddings, sizes.embeddings, layers.embeddings),
     "softmax": rows.softmaxes,
-    "losses": _without(_all(rows.losses, resizing.losses, arguments.losses, norms.losses), "spreads", words=_REFUSED),
+    "losses": _without(
+        _without(_all(rows.losses, resizing.losses, arguments.losses, norms.losses), "spreads", words=_REFUSED),
+        "twice",
+        words=_OF_EQUAL,
+    ),
     "normalization": _all(rows.normalizations, norms.normalizations),
     "reductions": _all(rows.reductions, sizes.reductions, arguments.reductions),
     "indexing": _all(moves.indexing, resizing.places, orders.places),
@@ -123,6 +128,7 @@ FURTHER: dict[str, Table] = {
     "complex-and-fourier": _perhaps(_all(algebra.complex_numbers, transforms.transforms, switches.spectra)),
     "algebra": _perhaps(_all(algebra.matrices, switches.factors)),
     "windows": _perhaps(_all(pooling.pools, pooling.paddings, resampling.sizes, convolved.convolutions)),
+    "large-results": _perhaps(large.large),
 }
 
 

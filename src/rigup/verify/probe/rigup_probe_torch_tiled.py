@@ -7,7 +7,8 @@ those of the case, repeated. Then they are so for any number of times, and large
 from __future__ import annotations
 
 import math
-from typing import Any, Iterator, NamedTuple, Sequence
+import re
+from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
 import torch
 from rigup_probe_grid import Grid
@@ -23,7 +24,7 @@ _MOST = 1500  # numbers of inputs that are repeated
 _CLOSE = 1e-9
 _EXACT, _ADDED = ("float64", "float32"), 16.0  # times the room of a gradient that is a sum over all repetitions
 # the number of examples stands in the reference; and what takes seconds of so many matrices
-_NOT = ("batchmean", "by places", "qr", "svd", "eig", "lstsq", "index_fill")
+_NOT = re.compile(r"batchmean|by places|(?<![a-z])(?:qr|svd|eig|lstsq|index_fill)")
 
 
 class Plan(NamedTuple):
@@ -44,8 +45,8 @@ class Plan(NamedTuple):
 _PLANS: dict[str, Any] = {}
 
 
-def tiled(told: Told, case: Case, wanted: Wanted, dtype: str) -> bool:
-    """Forward and backward; whether it could be asked for as much: a case may name sizes."""
+def tiled(told: Told, case: Case, wanted: Wanted, dtype: str, calls: Sequence[Callable[..., Any]] = ()) -> bool:
+    """By the first way to call it, or by these: forward and backward; whether it could be asked for as much: a case may name sizes."""
     if case.name not in _PLANS:
         _PLANS[case.name] = _planned(case, wanted)
     plan = _PLANS[case.name]
@@ -55,20 +56,28 @@ def tiled(told: Told, case: Case, wanted: Wanted, dtype: str) -> bool:
     held = [len(one.grid.flat) for one, dim in zip(case.inputs, plan.inputs) if dim is not None]
     held += [len(one.flat) for one, dim in zip(wanted.results, plan.results) if dim is not None]
     times = min(-(-ENOUGH // min(held)), -(-_TOO_MANY // max(held)))
-    try:
-        _run(told, case, wanted, dtype, plan, times)
-    except (RuntimeError, IndexError, ValueError, TypeError):
-        return False
-    return True
+    found = False
+    for call in calls or case.calls[:1]:
+        try:
+            _run(told, case._replace(calls=(call,)), wanted, dtype, plan, times, call is case.calls[0])
+            found = True
+        except (RuntimeError, IndexError, ValueError, TypeError):  # noqa: PERF203  (it names sizes)
+            continue
+    return found
 
 
-def _run(told: Told, case: Case, wanted: Wanted, dtype: str, plan: Plan, times: int) -> None:
+def _run(told: Told, case: Case, wanted: Wanted, dtype: str, plan: Plan, times: int, sure: bool = True) -> None:
+    """`sure`: another shape than expected is a fault; else the call may name one of its sizes."""
     where = str(times) + " times as much"
     place = told.device["id"]
     inputs = [plain_tensor(repeated(one.grid, dim, times), one.kind, dtype, place) for one, dim in zip(case.inputs, plan.inputs)]  # fmt: skip
     reals = [one.requires_grad_() for one, kind in zip(inputs, case.inputs) if case.backward and kind.kind == "real"]
     with torch.set_grad_enabled(case.backward):
         results = several(case.calls[0](*inputs))
+    if not sure and any(len(one.shape) != len(right.shape) or one.numel() not in (len(right.flat), len(right.flat) * times)
+                        or (dim is not None and one.shape[dim] != right.shape[dim] * times)
+                        for one, right, dim in zip(results, wanted.results, plan.results)):  # fmt: skip
+        raise ValueError("another shape")
     for one, right, dim in zip(results, wanted.results, plan.results):
         told.add(case, dtype, "forward", _off(one.detach(), _scaled(right, times, plan.share + 1 if dim is None else 0), dim, times), where)  # fmt: skip
     if not reals:
@@ -111,7 +120,7 @@ def _off(got: Any, right: Grid, dim: Any, times: int) -> float:
 
 def _planned(case: Case, wanted: Wanted) -> Any:
     """The first way that the reference agrees to; None where there is none."""
-    if sum(len(one.grid.flat) for one in case.inputs) > _MOST or any(word in case.name for word in _NOT):
+    if sum(len(one.grid.flat) for one in case.inputs) > _MOST or _NOT.search(case.name):
         return None
     for dims in _ways(case):
         try:
@@ -124,7 +133,7 @@ def _planned(case: Case, wanted: Wanted) -> Any:
 
 
 def _ways(case: Case) -> Iterator[tuple[Any, ...]]:
-    """Along the first dimension all, those of the first one's length, the first alone; along the last, and the second."""
+    """Along the first dimension all, those of the first one's length, the first alone; along the last, the second; places alone."""
     shapes = [one.grid.shape for one in case.inputs]
     found = [
         tuple(0 if shape else None for shape in shapes),
@@ -133,6 +142,8 @@ def _ways(case: Case) -> Iterator[tuple[Any, ...]]:
         tuple(len(shape) - 1 if shape else None for shape in shapes),
         tuple(1 if len(shape) > 1 else None for shape in shapes),
     ]
+    if [one.kind for one in case.inputs] == ["real", "int64"] and shapes[1]:
+        found.append((None, 0))  # more places in the same numbers
     yield from (one for one in dict.fromkeys(found) if any(dim is not None for dim in one))
 
 
