@@ -130,3 +130,16 @@ def test_a_card_of_which_there_are_two_sizes_is_asked_about_and_never_left_out(f
     told = json.loads(_run(file, "--on", "2x RTX 3060 12GB, ram 32GB", "--json").output)
     assert [one["total_memory"] for one in told["devices"][:2]] == [12 << 30, 12 << 30]
     assert told["devices"][0]["kind"] == "vram"
+
+
+def test_a_folder_without_a_model_is_told_from_one_with_several(tmp_path: Path) -> None:
+    assert "holds no model" in _said(tmp_path)
+    for name in ("one", "other"):
+        ggufs.write(tmp_path / f"{name}.gguf", *ggufs.llama())
+    assert "one.gguf, other.gguf" in _said(tmp_path)
+
+
+def _said(folder: Path) -> str:
+    found = CliRunner().invoke(main, ["fit", str(folder), "--on", "cpu"])
+    assert found.exit_code != 0
+    return " ".join(found.output.split())

@@ -111,3 +111,9 @@ def test_a_build_of_which_the_download_alone_was_measured_takes_room_on_the_disk
     told = answer(chosen("RTX 4070, driver 555.85, windows 11, python 3.11", "torch", "some-package"))["cost"]
     assert told["disk_bytes"] > 1.2 * told["download_bytes"] > 0
     assert told["not_counted"] == ["some-package"]
+
+
+def test_a_build_of_another_index_whose_download_alone_was_measured_takes_room_on_the_disk(chosen):
+    told = answer(chosen("MI50, ubuntu 24.04, python 3.12", "torch"))["cost"]
+    assert told["disk_bytes"] > 1.2 * told["download_bytes"] > 1e9
+    assert not told["exact"]

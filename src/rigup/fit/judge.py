@@ -113,8 +113,10 @@ def of_folder(path: Path) -> Asked:
     firsts = [one for one in files if not (match := _SHARD.fullmatch(one.name)) or match["number"] == "00001"]
     if len(firsts) == 1:
         return of_file(firsts[0])
-    told = _("{path} holds no config.json and not one GGUF model alone: name the file. It has: {files}.")
-    raise FitError(told.format(path=path, files=", ".join(one.name for one in firsts[:20]) or "-"))
+    if not firsts:
+        raise FitError(_("{path} holds no model: neither a config.json nor a GGUF file lies in it.").format(path=path))
+    told = _("{path} holds no config.json and several GGUF models: name the file. It has: {files}.")
+    raise FitError(told.format(path=path, files=", ".join(one.name for one in firsts[:20])))
 
 
 def requantised_as(asked: Asked, kind: str) -> Asked:

@@ -23,12 +23,21 @@ class _Size(msgspec.Struct, frozen=True, kw_only=True):
     disk_mb: int = 0
 
 
+_UNPACKED = 1.7
+"""How much larger wheels are when unpacked: the least among those of package_sizes where both were measured."""
+
+
 class Weight(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes to download and to keep; 0 where nobody measured. exact: of this very build, not of its neighbour."""
 
     download: int
     disk: int
     exact: bool
+
+    @property
+    def kept(self) -> int:
+        """Bytes on the disk; where nobody measured, what a wheel of this size becomes at least."""
+        return self.disk or int(self.download * _UNPACKED)
 
 
 class _SystemSize(msgspec.Struct, frozen=True, kw_only=True):

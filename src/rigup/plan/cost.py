@@ -63,8 +63,8 @@ def cost(choice: Choice, made: list[Step], link: int = 0) -> Answer:
     ]
     download = sum(one.download for one in known)
     return {
-        "download_bytes": download, "disk_bytes": sum(one.disk for one in known),
-        "exact": all(one.exact for one in known) and not unknown, "not_counted": list(dict.fromkeys(unknown)),
+        "download_bytes": download, "disk_bytes": sum(one.kept for one in known),
+        "exact": all(one.exact and (one.disk or not one.download) for one in known) and not unknown, "not_counted": list(dict.fromkeys(unknown)),
         "restarts": sum(step.kind == "restart-machine" or _elsewhere(step) for step in left),
         "root": any(step.root for step in left), "link": link or None,
         "seconds": round(download * 8 / link) if link else None,

@@ -9,9 +9,6 @@ from rigup.stack.site import NONE, Site
 from rigup.stack.wish import Wish
 from rigup.stack.words import change_name
 
-_UNPACKED = 1.7
-"""How much larger wheels are when unpacked: the least among those of package_sizes where both were measured."""
-
 
 def refusal(build: Candidate, site: Site, wish: Wish) -> str:
     """Why a build cannot be installed there at all, as a sentence; "" if it can."""
@@ -66,7 +63,7 @@ def room(build: Candidate, site: Site) -> int:
     known = weight(name, version, build.variant, site.system) or weight(
         name.partition("[")[0], version, "", site.system
     )
-    return (known.disk or int(known.download * _UNPACKED)) if known else 0
+    return known.kept if known else 0
 
 
 def _of_python(build: Candidate, wish: Wish) -> str:
