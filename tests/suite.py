@@ -4,7 +4,9 @@ import functools
 import os
 import zlib
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import settings
@@ -13,8 +15,12 @@ import packs
 
 HEAVY = frozenset({"browser", "frameworks", "packages", "podman", "slow", "ssh", "torch"})  # `--quick` leaves them out
 IMPLIED = {"bare": "packages", "daemon": "ssh", "torch_python": "torch"}  # by the fixture that a test asks for
-MANY, ONE_IN = 100, 10  # of a test with more cases than that, one in so many with `--quick`
+MANY, ONE_IN = 200, 10  # of a test with more cases than that, one in so many with `--quick`
 EXAMPLES = 10  # of a property, with `--quick`
+Row = TypeVar("Row")
+
+
+_chosen = {"quick": False}  # as the command line has it
 
 
 def pytest_addoption(parser):
@@ -23,7 +29,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    if config.getoption("quick"):
+    _chosen["quick"] = config.getoption("quick")
+    if _chosen["quick"]:
         settings.register_profile("quick", settings(), max_examples=EXAMPLES)
         settings.load_profile("quick")
 
@@ -48,13 +55,24 @@ def pytest_collection_modifyitems(config, items):
     items.sort(key=turn)  # stable: within a turn they stay as pytest-randomly shuffled them
 
 
+def few(rows: list[Row], name: Callable[[Row], str], many: int = MANY) -> list[Row]:
+    """All rows; with `--quick`, of more than `many` a tenth: the same each time, chosen by their names."""
+    thinned = _chosen["quick"] and len(rows) > many
+    return [row for row in rows if not (thinned and is_thinned(name(row)))]
+
+
+def is_thinned(name: str) -> bool:
+    """Whether it is one of the nine in ten that `--quick` leaves out."""
+    return bool(zlib.crc32(name.encode()) % ONE_IN)
+
+
 def keep_quick(config, items) -> None:
     """Leave out what takes long, and of a test with many cases all but a tenth: the same each time, chosen by their names."""
     count = Counter((item.path, item.originalname) for item in items)
     kept, left_out = [], []
     for item in items:
         heavy = HEAVY & {mark.name for mark in item.iter_markers()}
-        thinned = count[item.path, item.originalname] > MANY and zlib.crc32(item.name.encode()) % ONE_IN
+        thinned = count[item.path, item.originalname] > MANY and is_thinned(item.name)
         (left_out if heavy or thinned else kept).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=left_out)

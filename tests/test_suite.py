@@ -15,7 +15,7 @@ def bare(): pass
 """
 CASES = """
 import pytest
-@pytest.mark.parametrize("name", [f"cause/{number}" for number in range(200)])
+@pytest.mark.parametrize("name", [f"cause/{number}" for number in range(300)])
 def test_a_case(name): pass
 def test_all_of_them(): pass
 """
@@ -54,7 +54,16 @@ def asked(tmp_path):
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
 
     def say(*words):
-        argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
+        argv = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            f"--basetemp={tmp_path / 'base'}",
+            *words,
+        ]
         given = {**variables, "PYTHONPATH": str(Path(__file__).parent)}
         done = subprocess.run(argv, cwd=tmp_path, env=given, capture_output=True, text=True, timeout=300, check=False)
         return done.stdout
