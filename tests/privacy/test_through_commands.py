@@ -11,6 +11,8 @@ import tarfile
 import pytest
 from planted import ALL, DOORS, left, said
 
+from few_checks import few_checks
+
 NOT_SECRET_BY_FORM = ("value of a variable", "variable of a kernelspec", "string drawn by lot", "variable nobody needs")
 TABLE = "user,password\n"  # is one only where its head begins a line, and here lines stand within others
 KNOWN = [one for one in DOORS if one.kind not in NOT_SECRET_BY_FORM and not one.line.startswith(TABLE)]
@@ -123,7 +125,8 @@ def address_door():
 
 
 @pytest.mark.parametrize("argv", HERE, ids=" ".join)
-def test_nothing_planted_on_this_machine_is_said(home, tmp_path, argv):
+def test_nothing_planted_on_this_machine_is_said(home, tmp_path, monkeypatch, argv):
+    few_checks(monkeypatch)
     (tmp_path / "text.log").write_text("RuntimeError: CUDA error: out of memory\n")
     monkeyed = [str(tmp_path / "text.log") if word == "TEXT" else word for word in argv]
     told = said(*monkeyed)
