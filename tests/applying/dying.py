@@ -5,6 +5,7 @@ A moment is a line of the journal (just before or just after it is written) or a
 
 import json
 import os
+import shutil
 import signal
 import sys
 import time
@@ -15,6 +16,7 @@ from typing import Any
 import msgspec
 from small_world import World, forked, needed, picture
 
+from rigup.cli import run
 from rigup.schemas.shared import Step
 from rigup.steps import KINDS, make, make_as
 
@@ -87,7 +89,6 @@ def taking(world: World, steps: Steps, dies: Callable[[], None] | None = None) -
 
 def rigup(world: World, *words: str, dies: Callable[[], None] | None = None) -> tuple[int, str]:
     """A command line of rigup."""
-    from rigup.cli import run
 
     def call() -> int:
         if dies:
@@ -307,9 +308,13 @@ def main(folder: str, how: str, kind: str, first: int, stride: int) -> None:
     what, kind = ("undo", kind.removeprefix("undo ")) if kind.startswith("undo ") else ("run", kind)
     moments = moments_of(top, what, kind)
     found = {}
+    world = prepared(top / "world")
+    before = world.picture()
+    shutil.copytree(top / "world", top / "kept", symlinks=True)
     for number, after in moments[first::stride]:
-        world = prepared(top / f"{number}{after}")
-        before = world.picture()
+        shutil.rmtree(top / "world")
+        shutil.copytree(top / "kept", top / "world", symlinks=True)
+        assert world.picture() == before
         dies = at_line(number, after) if kind == "line" else at_change(number, what == "undo")
         status, said = (dying_undo if what == "undo" else dying_run)(world, dies)
         assert status == -signal.SIGKILL, (number, after, status, said)

@@ -1,9 +1,12 @@
 """A small world for steps: a folder with files, a service's file, links and an environment; and what it looks like."""
 
 import contextlib
+import functools
+import importlib
 import io
 import json
 import os
+import pkgutil
 import signal
 import subprocess
 import sys
@@ -13,6 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from rigup.cli import run
 from rigup.steps import KINDS, Step, as_data, make, make_as
 
 HERE = Path(__file__).parent
@@ -113,8 +117,6 @@ class World:
 
     def rigup(self, *words: str, **more: str) -> tuple[int, str]:
         """A command line of rigup in this world."""
-        from rigup.cli import run
-
         return forked(self, lambda: run(list(words)), {**self.variables(), **more})
 
     def events(self) -> list[dict[str, Any]]:
@@ -137,6 +139,7 @@ def forked(
     A fork of this process, which has everything imported: to start Python anew takes longer than most runs.
     """
     said = world.state.parent / "said"
+    import_what_runs_import()
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
@@ -158,10 +161,19 @@ def forked(
     return os.waitstatus_to_exitcode(how), said.read_text("utf-8", "replace")
 
 
+@functools.cache
+def import_what_runs_import() -> None:
+    """Once, before the first fork: each run would import it anew."""
+    for package in ("rigup.plan.applying", "rigup.workflows"):
+        for module in pkgutil.iter_modules(importlib.import_module(package).__path__, package + "."):
+            importlib.import_module(module.name)
+    commands = ("apply", "taking", "undo", "history", "failing", "loading", "stopping", "watching")
+    for name in (*(f"rigup.cli.{name}" for name in commands), "rigup.stack.asked", "ahocorasick_rs", "filelock"):
+        importlib.import_module(name)
+
+
 def _alone(said: Path, world: World, variables: Mapping[str, str] | None) -> None:
     """As a process is that somebody starts: with nothing to read, its words in a file, in the world's folder."""
-    from rigup.knowledge import tables
-
     with open(os.devnull, "rb") as nothing, open(said, "wb") as file:
         os.dup2(nothing.fileno(), 0)
         os.dup2(file.fileno(), 1)
@@ -175,7 +187,6 @@ def _alone(said: Path, world: World, variables: Mapping[str, str] | None) -> Non
         os.environ.update(variables)
     os.environ["XDG_STATE_HOME"] = str(world.state)
     os.chdir(world.files)
-    tables.forget()
 
 
 def picture(folder: Path) -> list[tuple[str, str]]:
