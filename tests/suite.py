@@ -15,7 +15,8 @@ import packs
 
 HEAVY = frozenset({"browser", "frameworks", "packages", "podman", "slow", "ssh", "torch"})  # `--quick` leaves them out
 IMPLIED = {"bare": "packages", "daemon": "ssh", "torch_python": "torch"}  # by the fixture that a test asks for
-MANY, ONE_IN = 200, 10  # of a test with more cases than that, one in so many with `--quick`
+MANY, ONE_IN = 20, 10  # of a test with more cases than that, one in so many with `--quick`
+MANY_ROWS = 100  # of a table that one test goes through
 EXAMPLES = 10  # of a property, with `--quick`
 Row = TypeVar("Row")
 
@@ -55,7 +56,7 @@ def pytest_collection_modifyitems(config, items):
     items.sort(key=turn)  # stable: within a turn they stay as pytest-randomly shuffled them
 
 
-def few(rows: list[Row], name: Callable[[Row], str], many: int = MANY) -> list[Row]:
+def few(rows: list[Row], name: Callable[[Row], str], many: int = MANY_ROWS) -> list[Row]:
     """All rows; with `--quick`, of more than `many` a tenth: the same each time, chosen by their names."""
     thinned = _chosen["quick"] and len(rows) > many
     return [row for row in rows if not (thinned and is_thinned(name(row)))]
@@ -72,7 +73,8 @@ def keep_quick(config, items) -> None:
     kept, left_out = [], []
     for item in items:
         heavy = HEAVY & {mark.name for mark in item.iter_markers()}
-        thinned = count[item.path, item.originalname] > MANY and is_thinned(item.name)
+        whole = count[item.path, item.originalname] <= MANY or item.get_closest_marker("thinned")
+        thinned = not whole and is_thinned(item.name)
         (left_out if heavy or thinned else kept).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=left_out)

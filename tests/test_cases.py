@@ -20,6 +20,7 @@ def loud(answer):
     return [finding["cause"] for finding in answer["findings"] if finding["severity"] in LOUD]
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("cause", sorted({case.cause for case in CASES.values()}))
 def test_the_doctor_names_what_each_case_shows(cause, tmp_path):
     own = [case for case in few(list(CASES.values()), lambda case: case.name) if case.cause == cause]
