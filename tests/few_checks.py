@@ -8,5 +8,6 @@ from rigup.verify.observe import observe
 def few_checks(monkeypatch, *only, frameworks=()):
     """Have `verify` make these checks of these frameworks (() for all) and no others."""
     monkeypatch.setattr(
-        "rigup.verify.verify.observe", functools.partial(observe, only=("small-tensors", *only), frameworks=frameworks)
+        "rigup.verify.verify.observe",
+        functools.partial(observe, only=("small-tensors", *only), frameworks=frameworks, more={"budget": 1e6}),
     )

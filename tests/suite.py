@@ -13,9 +13,32 @@ from hypothesis import settings
 
 import packs
 
+HERE = Path(__file__).parent
 HEAVY = frozenset({"browser", "frameworks", "packages", "podman", "slow", "ssh", "torch"})  # `--quick` leaves them out
 IMPLIED = {"bare": "packages", "daemon": "ssh", "torch_python": "torch"}  # by the fixture that a test asks for
 MANY, ONE_IN = 20, 10  # of a test with more cases than that, one in so many with `--quick`
+LONG = frozenset(
+    HERE / folder / f"test_{name}.py"
+    for folder, names in {
+        ".": "contributing docs messages suite",
+        "applying": "persons_work taking",
+        "bench": "picture",
+        "cli": "capture commands failing_programs hostile_text no_traceback overview run since supervision supervision_memory "
+        "supervision_terminal",
+        "diagnosis": "fixes_framework guard guesses",
+        "environments": "running staged_swap",
+        "fit": "fit_command remote",
+        "knowledge": "accounting data text_classifier",
+        "machine": "archive capture_replay collect_posix difference hostile_host people_and_logs proofs unanswered",
+        "machine/readers": "every_reader_hostile forms_reader listings_cut",
+        "machine/reports": "batch_reports report_any_text",
+        "plan": "cost taken",
+        "privacy": "attacks planted through_commands",
+        "schemas": "answers doctor_answers",
+        "verify": "child which_python",
+    }.items()
+    for name in names.split()
+)  # files of which `--quick` takes a tenth, for what is left of them after all else takes more than a second and a half
 MANY_ROWS = 100  # of a table that one test goes through
 EXAMPLES = 10  # of a property, with `--quick`
 Row = TypeVar("Row")
@@ -73,8 +96,8 @@ def keep_quick(config, items) -> None:
     kept, left_out = [], []
     for item in items:
         heavy = HEAVY & {mark.name for mark in item.iter_markers()}
-        whole = count[item.path, item.originalname] <= MANY or item.get_closest_marker("thinned")
-        thinned = not whole and is_thinned(item.name)
+        many = count[item.path, item.originalname] > MANY or item.path in LONG
+        thinned = many and not item.get_closest_marker("thinned") and is_thinned(item.name)
         (left_out if heavy or thinned else kept).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=left_out)

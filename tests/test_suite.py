@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from suite import LONG
+
 CONFTEST = """
 import pytest
 from suite import pytest_addoption, pytest_collection_modifyitems, pytest_configure, pytest_xdist_make_scheduler
@@ -78,6 +80,10 @@ def test_quick_leaves_out_what_takes_long_and_most_of_the_cases(asked):
     assert sorted(line.partition("::")[2] for line in told if "::" in line and line not in cases) == sorted(
         ["test_plain", "test_it_is_alone", "test_all_of_them", *(f"test_it_goes[{number}]" for number in range(8))]
     )
+
+
+def test_the_files_of_which_quick_takes_a_tenth_are_there():
+    assert [path for path in LONG if not path.is_file()] == []
 
 
 def test_quick_chooses_the_same_cases_each_time(asked):

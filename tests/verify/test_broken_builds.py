@@ -35,7 +35,7 @@ def measured(torch_python, tmp_path, monkeypatch):
     def measure(body, *only, limits=PATIENT, machine=None, full=False):
         for name, value in broken.build(tmp_path, body).items():
             monkeypatch.setenv(name, value)
-        seen = observe(torch_python, [], full, limits, only=only)
+        seen = observe(torch_python, [], full, limits, only=only, more=broken.UNHURRIED)
         return answer(seen, {"accelerators": machine or []}, Facts(), full, [])
 
     return measure

@@ -37,7 +37,7 @@ def test_what_is_broken_is_caught_and_named(framework, rows, python, tmp_path, m
     for name, value in broken.build(tmp_path, laid(rows), framework).items():
         monkeypatch.setenv(name, value)
     only = ("small-tensors", *(check for _name, _body, check, _word in rows))
-    seen = observe(python, [], False, PATIENT, only=only, frameworks=(framework,))
+    seen = observe(python, [], False, PATIENT, only=only, frameworks=(framework,), more=broken.UNHURRIED)
     if not seen.frameworks:
         pytest.skip(framework + " is not in that interpreter")
     told = answer(seen, {"accelerators": []}, Facts(), False, [])
