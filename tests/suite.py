@@ -33,12 +33,14 @@ LONG = frozenset(
         "machine/readers": "every_reader_hostile forms_reader listings_cut",
         "machine/reports": "batch_reports report_any_text",
         "plan": "cost taken",
+        "plugins": "plugins",
         "privacy": "attacks planted through_commands",
         "schemas": "answers doctor_answers",
         "verify": "child which_python",
     }.items()
     for name in names.split()
-)  # files of which `--quick` takes a tenth, for what is left of them after all else takes more than a second and a half
+)  # files of which `--quick` takes less: a tenth of their cases would take a second and a half, and some ten
+ONE_IN_LONG = 30
 MANY_ROWS = 100  # of a table that one test goes through
 EXAMPLES = 10  # of a property, with `--quick`
 Row = TypeVar("Row")
@@ -85,9 +87,9 @@ def few(rows: list[Row], name: Callable[[Row], str], many: int = MANY_ROWS) -> l
     return [row for row in rows if not (thinned and is_thinned(name(row)))]
 
 
-def is_thinned(name: str) -> bool:
+def is_thinned(name: str, one_in: int = ONE_IN) -> bool:
     """Whether it is one of the nine in ten that `--quick` leaves out."""
-    return bool(zlib.crc32(name.encode()) % ONE_IN)
+    return bool(zlib.crc32(name.encode()) % one_in)
 
 
 def keep_quick(config, items) -> None:
@@ -96,8 +98,8 @@ def keep_quick(config, items) -> None:
     kept, left_out = [], []
     for item in items:
         heavy = HEAVY & {mark.name for mark in item.iter_markers()}
-        many = count[item.path, item.originalname] > MANY or item.path in LONG
-        thinned = many and not item.get_closest_marker("thinned") and is_thinned(item.name)
+        many = count[item.path, item.originalname] > MANY and not item.get_closest_marker("thinned")
+        thinned = is_thinned(item.name, ONE_IN_LONG) if item.path in LONG else many and is_thinned(item.name)
         (left_out if heavy or thinned else kept).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=left_out)
