@@ -5,13 +5,18 @@ from typing import Any
 
 import pytest
 
+import suite
+
 SHOWN = 20
 
 
 def each(rows: Iterable[Any], check: Callable[[Any], None], name: Callable[[Any], str] = lambda row: row.id) -> None:
-    """Call `check` for every row; fail once, with the name of each row for which it failed and with what it said."""
+    """Call `check` for every row; fail once, with the name of each row for which it failed and with what it said.
+
+    With `--quick`, for a fixed tenth of many.
+    """
     faults = []
-    for row in rows:
+    for row in suite.few(list(rows), name):
         try:
             check(row)
         except Exception as error:

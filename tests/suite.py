@@ -4,17 +4,49 @@ import functools
 import os
 import zlib
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import settings
 
 import packs
 
+HERE = Path(__file__).parent
 HEAVY = frozenset({"browser", "frameworks", "packages", "podman", "slow", "ssh", "torch"})  # `--quick` leaves them out
 IMPLIED = {"bare": "packages", "daemon": "ssh", "torch_python": "torch"}  # by the fixture that a test asks for
-MANY, ONE_IN = 100, 10  # of a test with more cases than that, one in so many with `--quick`
+MANY, ONE_IN = 20, 10  # of a test with more cases than that, one in so many with `--quick`
+LONG = frozenset(
+    HERE / folder / f"test_{name}.py"
+    for folder, names in {
+        ".": "contributing docs messages suite",
+        "applying": "persons_work taking",
+        "bench": "picture",
+        "cli": "capture commands failing_programs hostile_text no_traceback overview run since supervision supervision_memory "
+        "supervision_terminal",
+        "diagnosis": "fixes_framework guard guesses",
+        "environments": "running staged_swap",
+        "fit": "fit_command remote",
+        "knowledge": "accounting data text_classifier",
+        "machine": "archive capture_replay collect_posix difference hostile_host people_and_logs proofs unanswered",
+        "machine/readers": "every_reader_hostile forms_reader listings_cut",
+        "machine/reports": "batch_reports report_any_text",
+        "plan": "cost taken",
+        "plugins": "plugins",
+        "privacy": "attacks planted through_commands",
+        "schemas": "answers doctor_answers",
+        "verify": "child which_python",
+    }.items()
+    for name in names.split()
+)  # files of which `--quick` takes less: a tenth of their cases would take a second and a half, and some ten
+ONE_IN_LONG = 30
+MANY_ROWS = 100  # of a table that one test goes through
 EXAMPLES = 10  # of a property, with `--quick`
+Row = TypeVar("Row")
+
+
+_chosen = {"quick": False}  # as the command line has it
 
 
 def pytest_addoption(parser):
@@ -23,7 +55,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    if config.getoption("quick"):
+    _chosen["quick"] = config.getoption("quick")
+    if _chosen["quick"]:
         settings.register_profile("quick", settings(), max_examples=EXAMPLES)
         settings.load_profile("quick")
 
@@ -48,13 +81,25 @@ def pytest_collection_modifyitems(config, items):
     items.sort(key=turn)  # stable: within a turn they stay as pytest-randomly shuffled them
 
 
+def few(rows: list[Row], name: Callable[[Row], str], many: int = MANY_ROWS) -> list[Row]:
+    """All rows; with `--quick`, of more than `many` a tenth: the same each time, chosen by their names."""
+    thinned = _chosen["quick"] and len(rows) > many
+    return [row for row in rows if not (thinned and is_thinned(name(row)))]
+
+
+def is_thinned(name: str, one_in: int = ONE_IN) -> bool:
+    """Whether it is one of the nine in ten that `--quick` leaves out."""
+    return bool(zlib.crc32(name.encode()) % one_in)
+
+
 def keep_quick(config, items) -> None:
     """Leave out what takes long, and of a test with many cases all but a tenth: the same each time, chosen by their names."""
     count = Counter((item.path, item.originalname) for item in items)
     kept, left_out = [], []
     for item in items:
         heavy = HEAVY & {mark.name for mark in item.iter_markers()}
-        thinned = count[item.path, item.originalname] > MANY and zlib.crc32(item.name.encode()) % ONE_IN
+        many = count[item.path, item.originalname] > MANY and not item.get_closest_marker("thinned")
+        thinned = is_thinned(item.name, ONE_IN_LONG) if item.path in LONG else many and is_thinned(item.name)
         (left_out if heavy or thinned else kept).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=left_out)

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import suite
 from each import each
 
 ROWS = [SimpleNamespace(id=name, value=value) for name, value in (("many", 1), ("none", 0), ("odd", None))]
@@ -29,3 +30,12 @@ def test_of_very_many_the_first_are_named():
 
 def is_more_than_none(row):
     assert row.value > 0, "not enough"
+
+
+def test_quick_tries_a_fixed_tenth_of_many(monkeypatch):
+    monkeypatch.setitem(suite._chosen, "quick", True)
+    rows, tried = list(range(1000)), []
+    each(rows, tried.append, str)
+    assert 50 <= len(tried) <= 150
+    assert suite.few(rows, str) == tried
+    assert suite.few(rows[:100], str) == rows[:100]

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from suite import LONG
+
 CONFTEST = """
 import pytest
 from suite import pytest_addoption, pytest_collection_modifyitems, pytest_configure, pytest_xdist_make_scheduler
@@ -15,7 +17,7 @@ def bare(): pass
 """
 CASES = """
 import pytest
-@pytest.mark.parametrize("name", [f"cause/{number}" for number in range(200)])
+@pytest.mark.parametrize("name", [f"cause/{number}" for number in range(300)])
 def test_a_case(name): pass
 def test_all_of_them(): pass
 """
@@ -54,7 +56,16 @@ def asked(tmp_path):
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
 
     def say(*words):
-        argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
+        argv = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            f"--basetemp={tmp_path / 'base'}",
+            *words,
+        ]
         given = {**variables, "PYTHONPATH": str(Path(__file__).parent)}
         done = subprocess.run(argv, cwd=tmp_path, env=given, capture_output=True, text=True, timeout=300, check=False)
         return done.stdout
@@ -69,6 +80,10 @@ def test_quick_leaves_out_what_takes_long_and_most_of_the_cases(asked):
     assert sorted(line.partition("::")[2] for line in told if "::" in line and line not in cases) == sorted(
         ["test_plain", "test_it_is_alone", "test_all_of_them", *(f"test_it_goes[{number}]" for number in range(8))]
     )
+
+
+def test_the_files_of_which_quick_takes_less_are_there():
+    assert [path for path in LONG if not path.is_file()] == []
 
 
 def test_quick_chooses_the_same_cases_each_time(asked):

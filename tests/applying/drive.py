@@ -22,8 +22,13 @@ def main(path: str, how: str) -> int:
     return go(msgspec.convert(told, Intent), options)
 
 
-if __name__ == "__main__":
+def ended(path: str, how: str) -> int:
+    """The same, where a run ends as a command does."""
     try:
-        sys.exit(main(sys.argv[1], sys.argv[2]))
-    except click.exceptions.Exit as ended:
-        sys.exit(ended.exit_code)
+        return main(path, how)
+    except click.exceptions.Exit as told:
+        return told.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(ended(sys.argv[1], sys.argv[2]))

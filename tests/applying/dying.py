@@ -3,20 +3,20 @@
 A moment is a line of the journal (just before or just after it is written) or a change of the file system.
 """
 
-import contextlib
 import json
 import os
+import shutil
 import signal
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from small_world import World, needed, picture
+from small_world import World, forked, needed, picture
 
+from rigup.cli import run
 from rigup.schemas.shared import Step
 from rigup.steps import KINDS, make, make_as
 
@@ -66,29 +66,6 @@ def second_run(world: World) -> Steps:
 # -- processes -----------------------------------------------------------------------------------------
 
 
-def forked(world: World, call: Callable[[], int]) -> tuple[int, str]:
-    """What a call comes to in a process of its own: exit status (-9 for one that was killed) and what it said."""
-    said = world.state.parent / "said"
-    pid = os.fork()
-    if pid == 0:
-        status = 70
-        try:
-            with open(said, "wb") as file:
-                os.dup2(file.fileno(), 1)
-                os.dup2(file.fileno(), 2)
-            os.environ["XDG_STATE_HOME"] = str(world.state)
-            os.chdir(world.files)
-            status = call()
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            with contextlib.suppress(Exception):
-                sys.stdout.flush()
-            os._exit(status)
-    _pid, how = os.waitpid(pid, 0)
-    return os.waitstatus_to_exitcode(how), said.read_text("utf-8", "replace")
-
-
 def taking(world: World, steps: Steps, dies: Callable[[], None] | None = None) -> tuple[int, str]:
     """Take steps."""
     from rigup.cli.taking import RunOptions, go
@@ -112,17 +89,11 @@ def taking(world: World, steps: Steps, dies: Callable[[], None] | None = None) -
 
 def rigup(world: World, *words: str, dies: Callable[[], None] | None = None) -> tuple[int, str]:
     """A command line of rigup."""
-    from rigup.cli import main
 
     def call() -> int:
         if dies:
             dies()
-        sys.argv = ["rigup", *words]
-        try:
-            told = main()
-        except SystemExit as error:
-            told = error.code
-        return int(told) if isinstance(told, int) else 0 if told is None else 1
+        return run(list(words))
 
     return forked(world, call)
 
@@ -337,9 +308,13 @@ def main(folder: str, how: str, kind: str, first: int, stride: int) -> None:
     what, kind = ("undo", kind.removeprefix("undo ")) if kind.startswith("undo ") else ("run", kind)
     moments = moments_of(top, what, kind)
     found = {}
+    world = prepared(top / "world")
+    before = world.picture()
+    shutil.copytree(top / "world", top / "kept", symlinks=True)
     for number, after in moments[first::stride]:
-        world = prepared(top / f"{number}{after}")
-        before = world.picture()
+        shutil.rmtree(top / "world")
+        shutil.copytree(top / "kept", top / "world", symlinks=True)
+        assert world.picture() == before
         dies = at_line(number, after) if kind == "line" else at_change(number, what == "undo")
         status, said = (dying_undo if what == "undo" else dying_run)(world, dies)
         assert status == -signal.SIGKILL, (number, after, status, said)

@@ -1,18 +1,30 @@
 """A small world for steps: a folder with files, a service's file, links and an environment; and what it looks like."""
 
+import contextlib
+import functools
+import importlib
+import io
 import json
 import os
+import pkgutil
+import signal
 import subprocess
 import sys
+import traceback
+import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from rigup.cli import run
 from rigup.steps import KINDS, Step, as_data, make, make_as
 
 HERE = Path(__file__).parent
-_WRITE = 'sleep 0.05; mkdir -p "$(dirname "$1")"; printf "%s\\n" "$2" > "$1"; sleep 0.05'
-_ADD = 'sleep 0.05; mkdir -p "$1/lib/python3/site-packages/$2-1.dist-info"; printf "%s\\n" "$2" > "$1/lib/python3/$2"; sleep 0.05'
-_BEGIN = 'sleep 0.05; mkdir -p "$1/bin"; printf "home = /usr\\n" > "$1/pyvenv.cfg"; sleep 0.05; printf "#!%s/bin/python\\n" "$1" > "$1/bin/tool"'
+_WRITE = '$PAUSE; mkdir -p "$(dirname "$1")"; printf "%s\\n" "$2" > "$1"; $PAUSE'
+_ADD = (
+    '$PAUSE; mkdir -p "$1/lib/python3/site-packages/$2-1.dist-info"; printf "%s\\n" "$2" > "$1/lib/python3/$2"; $PAUSE'
+)
+_BEGIN = '$PAUSE; mkdir -p "$1/bin"; printf "home = /usr\\n" > "$1/pyvenv.cfg"; $PAUSE; printf "#!%s/bin/python\\n" "$1" > "$1/bin/tool"'
 
 
 def writing(path: Path, text: str) -> dict[str, Any]:
@@ -81,29 +93,31 @@ class World:
         }
 
     def start(self, steps: list[dict[str, Any]], how: str = "go", environment: bool = False) -> "subprocess.Popen[str]":
-        """A run as a process of its own."""
+        """A run as a process of its own, slow enough to be killed anywhere."""
+        path = self.told(steps, environment)
+        return subprocess.Popen(
+            [sys.executable, str(HERE / "drive.py"), str(path), how], env=self.variables() | {"PAUSE": "sleep 0.05"}, cwd=self.files,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        )  # fmt: skip
+
+    def told(self, steps: list[dict[str, Any]], environment: bool) -> Path:
+        """Where a run's steps are written for who takes them."""
         told = {"title": "a test", "steps": steps, "asked": {"folder": str(self.files)},
                 "environment": str(self.environment) if environment else ""}  # fmt: skip
         path = self.state.parent / "intent.json"
         path.write_text(json.dumps(told))
-        return subprocess.Popen(
-            [sys.executable, str(HERE / "drive.py"), str(path), how], env=self.variables(), cwd=self.files,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-        )  # fmt: skip
+        return path
 
     def run(self, steps: list[dict[str, Any]], how: str = "go", environment: bool = False) -> tuple[int, str]:
         """A run to its end: exit status and what it said."""
-        process = self.start(steps, how, environment)
-        said, _nothing = process.communicate(timeout=60)
-        return process.returncode, said
+        import drive
+
+        path = str(self.told(steps, environment))
+        return forked(self, lambda: drive.ended(path, how), self.variables())
 
     def rigup(self, *words: str, **more: str) -> tuple[int, str]:
         """A command line of rigup in this world."""
-        done = subprocess.run(
-            [sys.executable, "-m", "rigup", *words], env={**self.variables(), **more}, cwd=self.files, text=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False,
-        )  # fmt: skip
-        return done.returncode, done.stdout
+        return forked(self, lambda: run(list(words)), {**self.variables(), **more})
 
     def events(self) -> list[dict[str, Any]]:
         """All whole lines of the journal, in order."""
@@ -115,6 +129,64 @@ class World:
     def picture(self) -> dict[str, str]:
         """Every file, link and folder with its mode and content: what two states are compared by."""
         return dict(picture(self.files))
+
+
+def forked(
+    world: World, call: Callable[[], int | str | None], variables: Mapping[str, str] | None = None
+) -> tuple[int, str]:
+    """What a call comes to in a process of its own: exit status (-9 for one that was killed) and what it said.
+
+    A fork of this process, which has everything imported: to start Python anew takes longer than most runs.
+    """
+    said = world.state.parent / "said"
+    import_what_runs_import()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    if pid == 0:
+        status = 1  # as where nobody catches what is raised
+        try:
+            _alone(said, world, variables)
+            told = call()
+            status = told if isinstance(told, int) else 0 if told is None else 1
+        except SystemExit as error:
+            status = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            with contextlib.suppress(Exception):
+                sys.stdout.flush()
+            os._exit(status)
+    _pid, how = os.waitpid(pid, 0)
+    return os.waitstatus_to_exitcode(how), said.read_text("utf-8", "replace")
+
+
+@functools.cache
+def import_what_runs_import() -> None:
+    """Once, before the first fork: each run would import it anew."""
+    for package in ("rigup.plan.applying", "rigup.workflows"):
+        for module in pkgutil.iter_modules(importlib.import_module(package).__path__, package + "."):
+            importlib.import_module(module.name)
+    commands = ("apply", "taking", "undo", "history", "failing", "loading", "stopping", "watching")
+    for name in (*(f"rigup.cli.{name}" for name in commands), "rigup.stack.asked", "ahocorasick_rs", "filelock"):
+        importlib.import_module(name)
+
+
+def _alone(said: Path, world: World, variables: Mapping[str, str] | None) -> None:
+    """As a process is that somebody starts: with nothing to read, its words in a file, in the world's folder."""
+    with open(os.devnull, "rb") as nothing, open(said, "wb") as file:
+        os.dup2(nothing.fileno(), 0)
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False))
+    sys.stdout = sys.stderr = io.TextIOWrapper(io.FileIO(1, "wb", closefd=False), "utf-8", write_through=True)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    warnings.simplefilter("ignore")
+    if variables is not None:
+        os.environ.clear()
+        os.environ.update(variables)
+    os.environ["XDG_STATE_HOME"] = str(world.state)
+    os.chdir(world.files)
 
 
 def picture(folder: Path) -> list[tuple[str, str]]:

@@ -228,6 +228,7 @@ def test_runs_that_changed_one_environment_go_back_in_their_order(world: World) 
     assert not world.environment.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", range(1, 13))
 def test_an_undo_that_is_killed_loses_nothing_of_a_person(tmp_path: Path, line: int) -> None:
     """By a process that this test starts: a fork of a test with threads is warned of."""
@@ -285,6 +286,7 @@ def own_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "env"
 
 
+@pytest.mark.slow
 def test_a_package_that_was_patched_by_hand_is_known_by_its_own_record(own_python: Path) -> None:
     python = str(own_python / "bin/python")
     assert edited.of_python(python, ["stone", "pip", "nothing"], Local()) == []

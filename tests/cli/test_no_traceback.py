@@ -96,6 +96,7 @@ READERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", FILES.values(), ids=FILES)
 def test_a_file_made_to_hurt_is_told_of_by_every_command_that_reads_one(hurt, body, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -177,6 +178,7 @@ ODD_COMMANDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_bytes_that_are_no_text_hurt_no_command(hurt, odd_machine):
     for words in ODD_COMMANDS:
         _status, said = hurt(*words)

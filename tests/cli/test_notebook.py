@@ -60,6 +60,7 @@ def test_a_report_is_text_elsewhere_and_a_page_in_a_notebook():
     assert "<html" not in report._repr_html_()
 
 
+@pytest.mark.slow
 @JUPYTER
 def test_a_real_kernel_shows_the_page_and_keeps_the_data(tmp_path):
     folder = tmp_path / "content"
@@ -72,6 +73,7 @@ def test_a_real_kernel_shows_the_page_and_keeps_the_data(tmp_path):
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 @JUPYTER
 def test_a_real_kernel_looks_at_its_own_machine_again_and_again(tmp_path):
     """Threads of the look end with it, and the loop of the kernel goes on."""
@@ -86,6 +88,7 @@ def test_a_real_kernel_looks_at_its_own_machine_again_and_again(tmp_path):
     assert (threads["text"].strip(), goes_on["text"].strip()) == ("[]", "goes on")
 
 
+@pytest.mark.slow
 @JUPYTER
 def test_what_goes_wrong_is_told_by_the_cell_and_not_by_a_dead_kernel(tmp_path):
     code = "import rigup\ntry: rigup.doctor('/nowhere')\nexcept Exception as error: print(type(error).__name__, error)"

@@ -16,15 +16,24 @@ from rigup.machine.witness import _SLACK
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="control groups are Linux's")
 ROOM = 200_000_000  # bytes: rigup itself takes less than half
 EATS = "eaten = []\nwhile True: eaten.append(bytearray(5_000_000))"
-EATS_WHAT_IT_MAY = "import resource; resource.setrlimit(resource.RLIMIT_AS, (150_000_000,) * 2)\n" + EATS
+MAY = 80_000_000  # bytes, so that both have room
+EATS_WHAT_IT_MAY = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({MAY},) * 2)\n" + EATS
 CAUSE = "host-memory-exhausted"
 _OLD, _NEW = Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup")
 
 
+@pytest.fixture(scope="module")
+def old():
+    """Whether control groups are of the first version; of a module, so that one worker has all tests here.
+
+    The kernel's log is one for all: a kill that one test means is none that another may find.
+    """
+    return _OLD.is_dir()
+
+
 @pytest.fixture
-def limited():
+def limited(old):
     """A control group of ours with a memory limit; a function that runs a command in it."""
-    old = _OLD.is_dir()
     group = (_OLD if old else _NEW) / f"rigup-test-{os.getpid()}"
     try:
         group.mkdir()

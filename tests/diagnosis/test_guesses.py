@@ -114,11 +114,13 @@ def loud(answer):
     return [finding["cause"] for finding in answer["findings"] if finding["severity"] != "note"]
 
 
+@pytest.mark.slow
 def test_outputs_of_sound_machines_are_left_alone(told):
     sound = outputs("healthy")
     assert sum(not loud(told(text)) for text in sound) >= LEFT_ALONE_OF * len(sound)
 
 
+@pytest.mark.slow
 def test_what_ails_a_machine_is_named_from_its_output_alone(told):
     texts = [(path.stem, text) for path in sorted(OUTPUTS.glob("*.txt")) for text in outputs(path.stem)[:2]]
     named = [loud(told(text))[:1] == [cause] for cause, text in texts if cause != "healthy"]

@@ -220,6 +220,7 @@ def _with_merges(count: int):
     return ggufs.header(keys, _TENSORS)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [200_000, 700_000])
 def test_the_end_of_a_vocabulary_of_any_length_is_found_without_it(
     server, monkeypatch: pytest.MonkeyPatch, count: int

@@ -58,6 +58,7 @@ def test_every_message_of_a_labelled_case_is_accounted_for_by_its_label(shared):
     assert [one for one in strange if one not in ACCOUNTED] == []
 
 
+@pytest.mark.slow
 @pytest.mark.machines
 def test_no_message_of_trouble_stands_in_the_captures_of_sound_machines(shared):
     strange = []

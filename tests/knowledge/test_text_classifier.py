@@ -100,6 +100,7 @@ def test_healthy_posts_are_hardly_spoken_of():
     assert sum(not (complains(post) and likenesses(post)) for post in healthy) >= SILENT_OF * len(healthy)
 
 
+@pytest.mark.slow
 def test_the_cause_of_a_post_is_among_the_nearest():
     told = [(path.stem, post) for path in POSTS.glob("*.txt") if path.stem in causes() for post in posts(path.stem)]
     near = sum(cause in [like.cause for like in nearest(post)] for cause, post in told)

@@ -75,6 +75,7 @@ TREES = ["hwloc/*", "ghw-snapshots/*", "drm-sysfs/procfs-card0", "kfd/mi210-8x-x
          "infiniband/procfs"]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.machines
 @pytest.mark.parametrize("pattern", TREES)
 def test_every_whole_tree_that_somebody_copied_plays_again(pattern, shared, tmp_path):
@@ -84,6 +85,7 @@ def test_every_whole_tree_that_somebody_copied_plays_again(pattern, shared, tmp_
         assert_plays_again(str(path), tmp_path / f"{number}.tar.gz")
 
 
+@pytest.mark.slow
 @pytest.mark.machines
 def test_reports_of_known_machines_play_again(shared, tmp_path):
     rows = json.loads((shared / "machines/EXPECTED.json").read_text())

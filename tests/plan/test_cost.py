@@ -80,6 +80,7 @@ def test_what_nobody_measured_is_named(chosen):
     assert "some-package" in told["not_counted"]
 
 
+@pytest.mark.slow
 def test_a_new_environment_weighs_what_its_python_puts_into_it(tmp_path):
     """The wheels that come with a Python differ by release: with or without setuptools, and compiled or not."""
     python = f"{sys.version_info.major}.{sys.version_info.minor}"

@@ -28,6 +28,7 @@ PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 UV = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32" or not shutil.which(f"python{PYTHON}"), reason="python is not on the path")
 def test_a_script_makes_the_environment_that_was_planned(chosen, tmp_path):
     folder = tmp_path / "my wheels"

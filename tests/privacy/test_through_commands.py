@@ -11,6 +11,8 @@ import tarfile
 import pytest
 from planted import ALL, DOORS, left, said
 
+from few_checks import few_checks
+
 NOT_SECRET_BY_FORM = ("value of a variable", "variable of a kernelspec", "string drawn by lot", "variable nobody needs")
 TABLE = "user,password\n"  # is one only where its head begins a line, and here lines stand within others
 KNOWN = [one for one in DOORS if one.kind not in NOT_SECRET_BY_FORM and not one.line.startswith(TABLE)]
@@ -66,6 +68,7 @@ def test_nothing_private_of_a_stream_is_in_what_is_made_to_be_shown(stream, tmp_
 # -- what a person types -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "argv", [("explain",), ("explain", "--json"), ("knowledge",), ("knowledge", "--json")], ids=" ".join
 )
@@ -76,6 +79,7 @@ def test_what_is_asked_for_is_not_said_again_with_a_door_in_it(argv):
         assert left(said(*argv, "\n".join(one.line for one in some)), some) == []
 
 
+@pytest.mark.slow
 def test_no_wish_profile_or_file_is_refused_with_a_door_in_the_sentence():
     for one in KNOWN[::11]:
         for argv in (
@@ -123,7 +127,8 @@ def address_door():
 
 
 @pytest.mark.parametrize("argv", HERE, ids=" ".join)
-def test_nothing_planted_on_this_machine_is_said(home, tmp_path, argv):
+def test_nothing_planted_on_this_machine_is_said(home, tmp_path, monkeypatch, argv):
+    few_checks(monkeypatch)
     (tmp_path / "text.log").write_text("RuntimeError: CUDA error: out of memory\n")
     monkeyed = [str(tmp_path / "text.log") if word == "TEXT" else word for word in argv]
     told = said(*monkeyed)
@@ -132,6 +137,7 @@ def test_nothing_planted_on_this_machine_is_said(home, tmp_path, argv):
     assert left(told, ALL) == []
 
 
+@pytest.mark.slow
 def test_nothing_planted_on_this_machine_is_in_an_archive_or_a_page(home, tmp_path):
     said("capture", "--yes", "-o", tmp_path / "a.tar.gz")
     said("doctor", "--html", tmp_path / "page.html")
@@ -141,6 +147,7 @@ def test_nothing_planted_on_this_machine_is_in_an_archive_or_a_page(home, tmp_pa
     assert left("\n".join([*names, *bodies, (tmp_path / "page.html").read_text()]), ALL) == []
 
 
+@pytest.mark.slow
 def test_a_wish_that_holds_a_login_is_not_kept_with_it(home):
     door = address_door()
     wish = f"torch @ https://zeno:{door}@pypi.stoa.example/torch-2.9.1-cp312-cp312-linux_x86_64.whl"

@@ -29,9 +29,14 @@ def interpreter():
     return named or sys.executable
 
 
-@functools.cache
-def outcomes(path):
-    """What became of every check of a file, each file in a process of its own: a backend's name is given once."""
+@pytest.fixture(scope="module")
+def outcomes():
+    """What became of every check of a file, asked once."""
+    return functools.cache(run_checks)
+
+
+def run_checks(path):
+    """Each file in a process of its own: a backend's name is given once."""
     done = subprocess.run(
         [interpreter(), str(HERE / "run_checks.py"), str(path)],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
@@ -48,7 +53,7 @@ def names(path):
 
 @pytest.mark.torch
 @pytest.mark.parametrize(("path", "name"), [pytest.param(p, n, id=f"{p.stem}-{n}") for p in CHECKS for n in names(p)])
-def test_in_torch(path, name):
+def test_in_torch(outcomes, path, name):
     told = outcomes(path)[path.stem + "::" + name]
     if "skipped" in told:
         pytest.skip(told["skipped"])
@@ -56,7 +61,7 @@ def test_in_torch(path, name):
 
 
 @pytest.mark.torch
-def test_every_example_of_the_page_prints_what_it_shows():
+def test_every_example_of_the_page_prints_what_it_shows(outcomes):
     told = outcomes(PAGE)
     assert len(told) == PAGE.read_text().count("```pycon") > 8
     assert [one["failed"] for one in told.values() if "failed" in one] == []

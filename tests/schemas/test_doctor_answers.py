@@ -4,6 +4,7 @@ import json
 import shutil
 
 import msgspec
+import pytest
 
 from answers import read
 from each import each
@@ -20,6 +21,7 @@ def asked(capsys, *words):
     return read(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_of_every_machine(capsys):
     each(machine_names(), lambda name: asked(capsys, "doctor", "--from", str(machine_folder(name))), str)
 

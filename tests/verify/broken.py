@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+UNHURRIED = {"budget": 1e6}  # seconds for all checks: on a busy machine too none is left out
 PRETEND = Path(__file__).parents[1] / "rigup_torch" / "checks" / "pretend_device.py"
 HOOK = """
 import importlib.abc

@@ -42,4 +42,30 @@ _ONNX = {
     "NaN becomes zero": ("import numpy\n    def change(s, g, o): return [numpy.nan_to_num(x, posinf=numpy.inf, neginf=-numpy.inf) if x.dtype.kind == 'f' else x for x in o]" + _ONNX_RUN, "unusual", "float32"),
     "half precision is a constant": ("def change(s, g, o): return [x * 0 + 1 if x.dtype == 'float16' else x for x in o]" + _ONNX_RUN, "matmul-float16", "float16"),
 }  # fmt: skip
-SABOTAGED = [(framework, name, *told) for framework, table in (("numpy", _NUMPY), ("jax", _JAX), ("onnxruntime", _ONNX)) for name, told in table.items()]  # fmt: skip
+_SABOTAGED = [(framework, name, *told) for framework, table in (("numpy", _NUMPY), ("jax", _JAX), ("onnxruntime", _ONNX)) for name, told in table.items()]  # fmt: skip
+
+
+def batches():
+    """Rows that are laid over one framework at once, each of another check: framework, rows of (name, body, check, word).
+
+    What changes all sessions of onnxruntime stands alone.
+    """
+    found = []
+    for framework, name, *told in _SABOTAGED:
+        room = (
+            rows for of, rows in found
+            if of == framework != "onnxruntime" and told[1] not in {check for _name, _body, check, _word in rows}
+        )  # fmt: skip
+        rows = next(room, None)
+        if rows is None:
+            found.append((framework, rows := []))
+        rows.append((name, *told))
+    return found
+
+
+def laid(rows):
+    """The body that changes a framework in all of these ways, each in a function of its own."""
+    bodies = [body.replace("\n    ", "\n        ") for _name, body, _check, _word in rows]
+    return "\n    ".join(
+        f"def change_{at}(f):\n        {body}\n    change_{at}(torch)" for at, body in enumerate(bodies)
+    )

@@ -7,6 +7,7 @@ import broken
 import pytest
 
 from answers import read
+from few_checks import few_checks
 from rigup.machine.store import Facts
 from rigup.verify.answer import answer
 from rigup.verify.child import Limits
@@ -34,7 +35,7 @@ def measured(torch_python, tmp_path, monkeypatch):
     def measure(body, *only, limits=PATIENT, machine=None, full=False):
         for name, value in broken.build(tmp_path, body).items():
             monkeypatch.setenv(name, value)
-        seen = observe(torch_python, [], full, limits, only=only)
+        seen = observe(torch_python, [], full, limits, only=only, more=broken.UNHURRIED)
         return answer(seen, {"accelerators": machine or []}, Facts(), full, [])
 
     return measure
@@ -165,6 +166,7 @@ def test_a_device_that_is_not_there_is_told_with_those_that_are(torch_python, mo
 def test_what_the_framework_said_is_diagnosed(torch_python, tmp_path, monkeypatch):
     for name, value in {**broken.build(tmp_path, broken.NO_CODE), "CUDA_VISIBLE_DEVICES": ""}.items():
         monkeypatch.setenv(name, value)
+    few_checks(monkeypatch, "sorting", "indexing", frameworks=("torch",))
     told = verify(torch_python, limits=PATIENT)
     read(json.dumps(told))
     sorting = check(told, "sorting")

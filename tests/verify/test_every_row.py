@@ -40,7 +40,9 @@ def failing(python, folder, body):
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {**broken.build(folder, body), "CUDA_VISIBLE_DEVICES": ""}.items():
             patch.setenv(name, value)
-        seen = observe(python, [], False, Limits(start=300, check=300), only=CHECKS, frameworks=("torch",))
+        seen = observe(
+            python, [], False, Limits(start=300, check=300), only=CHECKS, frameworks=("torch",), more=broken.UNHURRIED
+        )
     told = answer(seen, {"accelerators": []}, Facts(), False, [])
     checks = [one for device in told["devices"] for one in device["checks"] if one["name"] in CHECKS]
     assert {one["name"] for one in checks} == set(CHECKS)

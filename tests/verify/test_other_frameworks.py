@@ -38,7 +38,7 @@ def measured(python, tmp_path, monkeypatch):
     def measure(framework, body="pass", only=(), module=None):
         for name, value in broken.build(tmp_path, body, module or framework).items():
             monkeypatch.setenv(name, value)
-        seen = observe(python, [], False, PATIENT, only=only, frameworks=(framework,))
+        seen = observe(python, [], False, PATIENT, only=only, frameworks=(framework,), more=broken.UNHURRIED)
         if not seen.frameworks:
             pytest.skip(framework + " is not in that interpreter")
         return answer(seen, {"accelerators": []}, Facts(), False, [])

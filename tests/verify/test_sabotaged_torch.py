@@ -21,7 +21,7 @@ def test_each_broken_part_is_caught_and_named(number, torch_python, tmp_path, mo
     for name, value in {**broken.build(tmp_path, body), "CUDA_VISIBLE_DEVICES": ""}.items():
         monkeypatch.setenv(name, value)
     only = tuple(dict.fromkeys(row[1] for row in rows))
-    seen = observe(torch_python, [], False, PATIENT, only=only, frameworks=("torch",))
+    seen = observe(torch_python, [], False, PATIENT, only=only, frameworks=("torch",), more=broken.UNHURRIED)
     told = answer(seen, {"accelerators": []}, Facts(), False, [])
     bad = {
         one["name"]: named(one) for device in told["devices"] for one in device["checks"] if not one.get("passed", True)

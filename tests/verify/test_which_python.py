@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from few_checks import few_checks
 from rigup.verify.child import Limits
 from rigup.verify.environment import VerifyError, interpreter, of_another
 from rigup.verify.verify import verify
@@ -69,7 +70,8 @@ def test_an_active_environment_that_is_gone_is_told_and_no_other_is_taken(make, 
         interpreter("", gone)
 
 
-def test_an_interpreter_that_computes_with_other_packages_is_told(make, tmp_path):
+def test_an_interpreter_that_computes_with_other_packages_is_told(make, tmp_path, monkeypatch):
+    few_checks(monkeypatch)
     python = make("dl")  # a link to an interpreter, without what makes it an environment
     with pytest.raises(VerifyError, match="computes with the packages of"):
         verify(str(tmp_path / "dl"), limits=Limits(start=60, check=60))

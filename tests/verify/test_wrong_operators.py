@@ -40,7 +40,13 @@ def seen(torch_python, folder, body, *only, devices=()):
         for name, value in broken.build(folder, body).items():
             patch.setenv(name, value)
         return answer(
-            observe(torch_python, list(devices), False, PATIENT, only=only), {}, Facts(), False, list(devices)
+            observe(
+                torch_python, list(devices), False, PATIENT, only=only, frameworks=("torch",), more=broken.UNHURRIED
+            ),
+            {},
+            Facts(),
+            False,
+            list(devices),
         )
 
 

@@ -139,7 +139,11 @@ def fields_read(rule: str) -> frozenset[str]:
 
 def ids_of(wanted: str | list[str]) -> tuple[str, ...]:
     """The signature ids that a word or a list of ids and `#tags` stands for."""
-    words = [wanted] if isinstance(wanted, str) else wanted
+    return _ids_of((wanted,) if isinstance(wanted, str) else tuple(wanted))
+
+
+@tables.remembered
+def _ids_of(words: tuple[str, ...]) -> tuple[str, ...]:
     ids = (word for word in words if not word.startswith("#"))
     named = (word[1:] for word in words if word.startswith("#"))
     return wordings(*ids, tag=" ".join(named))

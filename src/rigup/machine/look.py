@@ -3,6 +3,7 @@
 Programs run side by side, and a reader that fails, hangs or meets nonsense costs its own facts only.
 """
 
+import functools
 import graphlib
 import re
 from collections import defaultdict
@@ -15,7 +16,7 @@ from rigup.machine.facts import Fact, Look, Place, Unanswered
 from rigup.machine.kinds import CardCount, Gpu, Symptom
 from rigup.machine.limits import TOO_LATE, Clock, named
 from rigup.machine.matcher import match
-from rigup.machine.reader import DERIVED, READERS, File, Listing, Reader, Run, shown
+from rigup.machine.reader import DERIVED, READERS, Derivation, File, Listing, Reader, Run, shown
 from rigup.machine.sources import Source
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
@@ -65,36 +66,49 @@ def _count_again(facts: Facts) -> None:
             count.fields["count"] = count.fields["count"]._replace(value=left)
 
 
-def needs(reader: Reader) -> set[str]:
+@functools.cache
+def needs(reader: Reader) -> frozenset[str]:
     """Kinds that its inputs are built on."""
     paths = [given.path for given in reader.inputs if isinstance(given, File | Listing)]
     named = {kind for path in paths if "{" in path for kind in re.findall(r"\{(\w+)\.\w+\}", path)}
     asleep = any(isinstance(given, File | Run) and given.wakes for given in reader.inputs)
-    return named | ({"PciDevice", "DrmCard"} if asleep else set())
+    return frozenset(named | ({"PciDevice", "DrmCard"} if asleep else set()))
 
 
-def graph(idle: frozenset[str] = frozenset()) -> dict[str, set[str]]:
-    """Who waits for whom: a reader for the kinds named in its inputs, a derivation for its source's makers.
-
-    `idle`: readers that have nothing to read.
-    """
+def graph(readers: tuple[Reader, ...], derived: tuple[Derivation, ...]) -> dict[str, set[str]]:
+    """Who waits for whom: a reader for the kinds named in its inputs, a derivation for its source's makers."""
     makers: dict[str, set[str]] = defaultdict(set)
-    readers = {name: reader for name, reader in READERS.items() if name not in idle}
-    for reader in readers.values():
+    for reader in readers:
         for kind in reader.makes:
             makers[kind.__name__].add(reader.name)
-    for made in DERIVED.values():
+    for made in derived:
         if made.about is not made.source:
             makers[made.about.__name__].add(made.name)
-    waits: dict[str, set[str]] = {name: set() for name in (*readers, *DERIVED, _HEARD)}
-    for made in DERIVED.values():
+    names = [*(reader.name for reader in readers), *(made.name for made in derived), _HEARD]
+    waits: dict[str, set[str]] = {name: set() for name in names}
+    for made in derived:
         _wait(waits, made.name, makers, {kind.__name__ for kind in (made.source, *made.beside)})
-    for reader in readers.values():
+    for reader in readers:
         _wait(waits, reader.name, makers, needs(reader))
     return waits
 
 
-def _wait(waits: dict[str, set[str]], name: str, makers: dict[str, set[str]], kinds: set[str]) -> None:
+@functools.lru_cache(maxsize=2)
+def waves(readers: tuple[Reader, ...], derived: tuple[Derivation, ...]) -> list[list[str]]:
+    """Those who can be asked side by side, wave after wave, each wave in the fixed order in which it is merged."""
+    read = _in_order({reader.name: reader.read for reader in readers})
+    made = _in_order({derivation.name: derivation.derive for derivation in derived})
+    rank = {name: number for number, name in enumerate((_HEARD, *read, *made))}
+    order = graphlib.TopologicalSorter(graph(readers, derived))
+    order.prepare()
+    found = []
+    while order.is_active():
+        found.append(sorted(order.get_ready(), key=rank.__getitem__))
+        order.done(*found[-1])
+    return found
+
+
+def _wait(waits: dict[str, set[str]], name: str, makers: dict[str, set[str]], kinds: Iterable[str]) -> None:
     """Wait for all who make these kinds, but for those who wait for us: somebody has to go first."""
     for maker in sorted({maker for kind in kinds for maker in makers[kind]}):
         if maker != name and not (waits[maker] and _reaches(waits, maker, name)):
@@ -111,14 +125,6 @@ def _reaches(waits: dict[str, set[str]], start: str, goal: str) -> bool:
             seen.add(name)
             open_ += waits[name]
     return False
-
-
-def _readers() -> list[str]:
-    return _in_order({name: reader.read for name, reader in READERS.items()})
-
-
-def _derivations() -> list[str]:
-    return _in_order({name: made.derive for name, made in DERIVED.items()})
 
 
 def _in_order(declared: Mapping[str, Callable[..., object]]) -> list[str]:
@@ -140,14 +146,10 @@ class _Runner:
         self.facts, self.sources, self.wake = facts, sources, wake
         self.workers: WorkerPool[Result] = WorkerPool()
         self.clock, self.late = Clock(), set[str]()  # who could not read all before the time was up
-        self.rank = {name: number for number, name in enumerate((_HEARD, *_readers(), *_derivations()))}
 
     def run(self) -> None:
         """In waves: what a wave told is merged in one fixed order, whoever was done first."""
-        order = graphlib.TopologicalSorter(graph(self._idle()))
-        order.prepare()
-        while order.is_active():
-            ready = sorted(order.get_ready(), key=self.rank.__getitem__)
+        for ready in waves(self._readers(), tuple(DERIVED.values())):
             for name in ready:
                 if name not in DERIVED:
                     self.start(name)
@@ -156,14 +158,13 @@ class _Runner:
                 told |= {done.name: done for done in self.workers.finished()}
             for name in ready:
                 self.derive(name) if name in DERIVED else self.take(told[name])
-            order.done(*ready)
         self.workers.dismiss()
         self.facts.omitted += named((name.replace("_", " ") for name in self.late), TOO_LATE)
 
-    def _idle(self) -> frozenset[str]:
-        """Readers of pasted texts alone, where nobody has pasted any: half of all."""
+    def _readers(self) -> tuple[Reader, ...]:
+        """All, or where nobody has pasted a text those that look for themselves: half of all."""
         pasted = any(source.texts for source in self.sources)
-        return frozenset(name for name, reader in READERS.items() if not (reader.inputs or pasted))
+        return tuple(reader for reader in READERS.values() if reader.inputs or pasted)
 
     def start(self, name: str) -> None:
         if name == _HEARD:

@@ -1,5 +1,6 @@
 """The collecting script for a POSIX shell: `posix.sh` with the readers' questions filled in."""
 
+import functools
 import shlex
 from collections.abc import Callable, Iterable
 from importlib import resources
@@ -74,12 +75,14 @@ def _keys() -> str:
     )
 
 
-def _classes() -> list[str]:
+@functools.cache
+def _classes() -> tuple[str, ...]:
     """Base classes of PCI devices that the reader keeps, as it says itself."""
     kept = READERS["pci_class"]
     tried = ((base, f"0x{base:02x}{sub:02x}00") for base in range(256) for sub in (0, 1, 2, 3, 7, 8, 0x80))
     source = "/sys/bus/pci/devices/0000:00:00.0/class"
-    return [f"0x{base:02x}*" for base in sorted({base for base, code in tried if any(kept.read(Text(source, code)))})]
+    bases = {base for base, code in tried if any(kept.read(Text(source, code)))}
+    return tuple(f"0x{base:02x}*" for base in sorted(bases))
 
 
 # -- questions ---------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ serial numbers stay in what it prints; `rigup capture --from` takes them out.
 import fnmatch
 import re
 
+from rigup.knowledge import tables
 from rigup.knowledge.secrets import Token, tokens, words
 
 BLANK = "****"
@@ -31,10 +32,13 @@ _DRAWN = (
 _JOINED = "[A-Za-z0-9_.-]*[A-Za-z0-9](PASS|[Pp]ass|PWD|[Pp]wd)"
 
 
-def wanted() -> list[str]:
+@tables.remembered
+def wanted() -> tuple[str, ...]:
     """Patterns of the variables that are told with their values."""
     known = sorted(words("kept variable"))
-    return [form for form in known if not any(other != form and fnmatch.fnmatchcase(form, other) for other in known)]
+    return tuple(
+        form for form in known if not any(other != form and fnmatch.fnmatchcase(form, other) for other in known)
+    )
 
 
 def secret_globs() -> list[str]:
