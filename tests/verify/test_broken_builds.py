@@ -68,6 +68,21 @@ def test_an_unbroken_build_is_verified(measured):
             "indexing", "random", "training-step", "memory"} <= names  # fmt: skip
 
 
+def test_a_processor_without_vnni_is_not_accused(measured, monkeypatch):
+    monkeypatch.setenv("DNNL_MAX_CPU_ISA", "AVX2")  # as oneDNN sees most processors of before 2022
+    monkeypatch.setenv("ATEN_CPU_CAPABILITY", "avx2")
+    told = measured("pass", "integer-products", "casts", "integers")
+    assert {one["name"]: one.get("passed") for one in told["devices"][0]["checks"]} == dict.fromkeys(
+        ("integer-products", "casts", "integers"), True
+    )
+
+
+def test_a_product_of_bytes_that_is_wrong_is_named_on_it_too(measured, monkeypatch):
+    monkeypatch.setenv("DNNL_MAX_CPU_ISA", "AVX2")
+    told = measured("real = torch._int_mm; torch._int_mm = lambda *a: real(*a) + 1", "integer-products")
+    assert not check(told, "integer-products")["passed"]
+
+
 def test_a_product_that_is_wrong_in_the_fourth_digit(measured):
     told = measured(broken.FOURTH_DIGIT, "matmul-float32", "sorting")
     product = check(told, "matmul-float32")

@@ -84,7 +84,7 @@ def further(told: Told, case: Case, wanted: Wanted, dtype: str, turn: int, full:
         return
     if dtype not in _EVERY:
         _once(told.once, dtype, case, lambda: tiled(told, case, wanted, dtype))
-        for form in FORMS if full else FORMS[:1]:
+        for form in _forms_of_whole_numbers(case, full):
             respelled(told, case, wanted, dtype, form)
         return
     if case.spreads:
@@ -100,6 +100,13 @@ def further(told: Told, case: Case, wanted: Wanted, dtype: str, turn: int, full:
         _once(once, dtype, case, lambda: tiled(told, case, wanted, dtype, case.calls if full else case.calls[:1]))
         for kind in (*COMPLEX, *WHOLE) if full else (COMPLEX[0], WHOLE[0]):
             _once(once, kind, case, functools.partial(in_complex if kind in COMPLEX else in_whole_numbers, told, case, kind))  # fmt: skip
+
+
+def _forms_of_whole_numbers(case: Case, full: bool) -> tuple[str, ...]:
+    """In place a result has the type of the first input, where another one may be wider."""
+    alike = len({one.kind for one in case.inputs}) == 1 and case.result in ("", case.inputs[0].kind)
+    forms = FORMS if full else FORMS[:1]
+    return tuple(form for form in forms if alike or not form.startswith("in place"))
 
 
 def _once(done: dict[tuple[str, str], bool], what: str, case: Case, asked: Callable[[], bool]) -> None:
