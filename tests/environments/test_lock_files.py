@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,8 +50,7 @@ def row(**changes):
 
 def written(*rows, **tool):
     """The text of a lock with these rows."""
-    lines = ['lock-version = "1.0"', "packages = " + lockfile.as_toml(list(rows))]
-    return "\n".join([*lines, *(f"tool.rigup.{name} = {lockfile.as_toml(value)}" for name, value in tool.items())])
+    return tomli_w.dumps({"lock-version": "1.0", "packages": list(rows), "tool": {"rigup": tool}})
 
 
 # -- making one --------------------------------------------------------------------------------------

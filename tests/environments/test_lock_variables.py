@@ -63,7 +63,7 @@ def lock(**variables: str) -> str:
         "packages": [row],
         "tool": {"rigup": {"variables": variables}},
     }
-    return "\n".join(f"{name} = {lockfile.as_toml(value)}" for name, value in head.items())
+    return lockfile.as_toml(head)
 
 
 @pytest.mark.parametrize("name", MIGHTY)

@@ -5,7 +5,6 @@ anything is made of them; what rigup cannot install from (sources, repositories,
 """
 
 import datetime as dt
-import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -82,43 +81,30 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
 
 def text(lock: Lock) -> str:
     """The lock as a file; the same lock gives the same text."""
-    lines = [f"lock-version = {as_toml(VERSION)}", f"created-by = {as_toml(lock.created_by)}"]
-    lines += [f"requires-python = {as_toml(lock.requires_python)}"] if lock.requires_python else []
-    lines += [f"environments = {as_toml(list(lock.environments))}"] if lock.environments else []
-    for package in sorted(lock.packages, key=lambda one: (one.name, one.version)):
-        lines += ["", "[[packages]]", *_package(package)]
-    return "\n".join([*lines, "", "[tool.rigup]", *_tool(lock), ""])
+    packages = sorted(lock.packages, key=lambda one: (one.name, one.version))
+    return as_toml(_filled(
+        lock_version=VERSION, created_by=lock.created_by, requires_python=lock.requires_python, environments=lock.environments,
+        packages=list(map(_package, packages)), tool={"rigup": _tool(lock)},
+    ))  # fmt: skip
 
 
-def _package(package: Locked) -> Iterator[str]:
-    yield f"name = {as_toml(package.name)}"
-    yield f"version = {as_toml(package.version)}"
-    if package.marker:
-        yield f"marker = {as_toml(package.marker)}"
-    if package.requires_python:
-        yield f"requires-python = {as_toml(package.requires_python)}"
-    if package.dependencies:
-        yield f"dependencies = {as_toml([{'name': name} for name in package.dependencies])}"
-    yield "wheels = ["
-    yield from (f"    {as_toml(_wheel(wheel))}," for wheel in package.wheels)
-    yield "]"
+def _package(package: Locked) -> dict[str, Any]:
+    return _filled(
+        name=package.name, version=package.version, marker=package.marker, requires_python=package.requires_python,
+        dependencies=[{"name": name} for name in package.dependencies], wheels=list(map(_wheel, package.wheels)),
+    )  # fmt: skip
 
 
 def _wheel(wheel: Wheel) -> dict[str, Any]:
-    told = {"name": wheel.name, "url": wheel.url, "path": wheel.path, "size": wheel.size}
-    return {**{key: value for key, value in told.items() if value}, "hashes": {"sha256": wheel.sha256}}
+    return _filled(name=wheel.name, url=wheel.url, path=wheel.path, size=wheel.size, hashes={"sha256": wheel.sha256})
 
 
-def _tool(lock: Lock) -> Iterator[str]:
-    told = {
-        "schema": TOOL, "rigup": __version__, "made-at": lock.made_at or _now(), "wish": list(lock.wish), "python": lock.python,
-        "manager": lock.manager, "indexes": list(lock.indexes), "find-links": list(lock.find_links),
-    }  # fmt: skip
-    yield from (f"{key} = {as_toml(value)}" for key, value in told.items() if value)
-    for name, table in (("variables", lock.variables), ("reasons", lock.reasons), ("facts", _plain(lock.facts))):
-        if table:
-            yield from ("", f"[tool.rigup.{name}]")
-            yield from (f"{as_toml(key)} = {as_toml(value)}" for key, value in sorted(table.items()))
+def _tool(lock: Lock) -> dict[str, Any]:
+    return _filled(
+        schema=TOOL, rigup=__version__, made_at=lock.made_at or _now(), wish=lock.wish, python=lock.python, manager=lock.manager,
+        indexes=lock.indexes, find_links=lock.find_links, variables=dict(sorted(lock.variables.items())),
+        reasons=dict(sorted(lock.reasons.items())), facts=dict(sorted(_plain(lock.facts).items())),
+    )  # fmt: skip
 
 
 def _plain(facts: dict[str, Any]) -> dict[str, Any]:
@@ -129,19 +115,24 @@ def _now() -> str:
     return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def as_toml(value: Any) -> str:
-    """A value as TOML writes it: JSON's texts are TOML's, but for one sign; tables are written in a line."""
+def as_toml(table: dict[str, Any]) -> str:
+    """A table as a file of TOML. No half of a character stands in a file."""
+    import tomli_w
+
+    return tomli_w.dumps(_whole(table), indent=2)
+
+
+def _whole(value: Any) -> Any:
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_key(key)} = {as_toml(told)}" for key, told in value.items()) + " }"
+        return {_whole(key): _whole(told) for key, told in value.items()}
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(as_toml, value)) + "]"
-    if isinstance(value, str):
-        return json.dumps(value.encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")
-    return json.dumps(value)
+        return [_whole(one) for one in value]
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
-def _key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else as_toml(key)
+def _filled(**fields: Any) -> dict[str, Any]:
+    """Those that say something, by their names in the file."""
+    return {key.replace("_", "-"): value for key, value in fields.items() if value}
 
 
 # -- reading -----------------------------------------------------------------------------------------

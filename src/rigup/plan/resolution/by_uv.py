@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+import tomli_w
 from packaging.version import InvalidVersion, Version
 
-from rigup.plan.environments.lockfile import as_toml
 from rigup.plan.environments.resolver import Tries, as_uv, surroundings
 from rigup.plan.packages import name_of
 from rigup.plan.resolution.question import Question
@@ -48,34 +48,29 @@ class Answered(NamedTuple):
 def project(asked: Question, python: str) -> str:
     """A question as the table of a project. `python` is exact where it is known ("3.12.4"), else "3.12"."""
     names = {url: f"at-{number}" for number, url in enumerate(dict.fromkeys(asked.bound.values()))}
-    lines = [
-        "[project]",
-        f'name = "{_PROJECT}"',
-        'version = "0"',
-        f"requires-python = {_text('==' + _minor(python) + '.*')}",
-    ]
-    lines += ["dependencies = [", *(f"    {_text(one)}," for one in asked.wanted), "]"]
-    lines += ["", "[tool.uv.sources]"] if names else []
     wanted = {name_of(one) for one in asked.wanted}
-    lines += [
-        f"{_text(name)} = {{ index = {_text(names[url])} }}" for name, url in asked.bound.items() if name in wanted
+    indexes = [
+        {
+            "name": name,
+            "url": url,
+            **({"explicit": True} if url not in asked.further else {}),
+            "format": "flat" if os.path.isabs(url) else None,
+        }
+        for url, name in names.items()
     ]
-    for url, name in names.items():
-        lines += ["", "[[tool.uv.index]]", f"name = {_text(name)}", f"url = {_text(url)}"]
-        lines += ["explicit = true"] if url not in asked.further else []
-        lines += ['format = "flat"'] if os.path.isabs(url) else []
-    for number, url in enumerate(one for one in (*asked.further, *asked.extra_indexes) if one not in names):
-        lines += ["", "[[tool.uv.index]]", f'name = "further-{number}"', f"url = {_text(url)}"]
-    for name in asked.opaque:
-        lines += ["", "[[tool.uv.dependency-metadata]]", f"name = {_text(name)}", "requires-dist = []"]
-    if asked.index:
-        lines += ["", "[[tool.uv.index]]", 'name = "own"', f"url = {_text(asked.index)}", "default = true"]
-    return "\n".join([*lines, ""])
-
-
-def _text(value: str) -> str:
-    """A text as TOML writes it."""
-    return as_toml(value)
+    further = [one for one in (*asked.further, *asked.extra_indexes) if one not in names]
+    indexes += [{"name": f"further-{number}", "url": url} for number, url in enumerate(further)]
+    indexes += [{"name": "own", "url": asked.index, "default": True}] if asked.index else []
+    return tomli_w.dumps({
+        "project": {
+            "name": _PROJECT, "version": "0", "requires-python": f"=={_minor(python)}.*", "dependencies": list(asked.wanted),
+        },
+        "tool": {"uv": {
+            "sources": {name: {"index": names[url]} for name, url in asked.bound.items() if name in wanted},
+            "index": [{key: one for key, one in index.items() if one is not None} for index in indexes],
+            "dependency-metadata": [{"name": name, "requires-dist": []} for name in asked.opaque],
+        }},
+    })  # fmt: skip
 
 
 def _minor(python: str) -> str:
@@ -172,12 +167,12 @@ def _options(asked: Question, python: str, build: bool) -> list[str]:
 
 def _as_lock(kept: dict[str, str]) -> str:
     """What stands there, as a lock that uv goes on from: versions of it are taken where they fit."""
-    lines = ['lock-version = "1.0"', 'created-by = "rigup"']
-    for name, version in sorted(kept.items()):
-        if not (_NAME.fullmatch(name) and _is_version(version)):
-            continue  # a folder of an environment may be called anything
-        lines += ["", "[[packages]]", f"name = {_text(name)}", f"version = {_text(version)}"]
-    return "\n".join([*lines, ""])
+    rows = [
+        {"name": name, "version": version}
+        for name, version in sorted(kept.items())
+        if _NAME.fullmatch(name) and _is_version(version)  # a folder of an environment may be called anything
+    ]
+    return tomli_w.dumps({"lock-version": "1.0", "created-by": "rigup", "packages": rows})
 
 
 def _is_version(text: str) -> bool:
