@@ -13,11 +13,15 @@ import rigup_probe_expected as reference
 from rigup_probe import Skip
 from rigup_probe_compare import LARGE, SHAPES, Found, distributed, misdistributed, product_error, rate
 from rigup_probe_expected import normal, rounded, turned, whole
-from rigup_probe_jax_arrays import indexing, linear_algebra, repeated, sorting, unusual
-from rigup_probe_jax_functions import activations, attention, gradients, normalisation, reductions, softmax, transforms
-from rigup_probe_jax_places import elsewhere, host, moved, there
+from rigup_probe_jax_arrays import indexing, repeated, unusual
+from rigup_probe_jax_functions import attention, transforms
+from rigup_probe_jax_places import elsewhere, host, moved, there, wide
+from rigup_probe_jax_rows import asked
+from rigup_probe_rows_networks import activations, lax
+from rigup_probe_rows_tables import TABLES
 
 _SIDE = 1024
+_TABLES = {**TABLES, "activations": (activations,), "primitives": (lax,)}
 
 
 def about() -> dict[str, Any]:
@@ -44,13 +48,23 @@ def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[
     device["full"] = full
     yield "small-tensors", small_tensors
     yield "copy-host", copy_host
-    for name in ("float32", "float16", "bfloat16", *(("float64",) if device["type"] in ("cpu", "gpu", "cuda") else ())):
-        yield "matmul-" + name, _product(name)
-    yield "matmul-integers", integer_product
-    yield "convolution", convolution
-    for check in (activations, gradients, softmax, attention, normalisation, reductions, sorting, indexing, unusual,
-                  transforms, repeated, linear_algebra, numbers, training_step):  # fmt: skip
+    yield "matmul-float32", _product("float32")
+    for name in ("activations", "functions", "statistics", "products", "moves"):
+        yield name, asked(*_TABLES[name])
+    for check in (attention, convolution, indexing, transforms, repeated):
         yield check.__name__.replace("_", "-"), check
+    for name in ("algebra", "orders", "made", "primitives"):
+        yield name, asked(*_TABLES[name])
+    for name in ("float16", "bfloat16", *(("float64",) if device["type"] in ("cpu", "gpu", "cuda") else ())):
+        yield "matmul-" + name, _product(name)
+    for name, check in (
+        ("matmul-integers", integer_product),
+        ("random", numbers),
+        ("unusual", unusual),
+        ("training-step", training_step),
+    ):
+        yield name, check
+    yield "sets", asked(*(table for tables in _TABLES.values() for table in tables), outside=True)
     if device["type"] != "cpu":
         yield "evidence", evidence
     if full:
@@ -92,19 +106,10 @@ def _product(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     def measured(device: dict[str, Any]) -> dict[str, Any]:
         if kind != "float64":
             return _multiplied(device, kind)
-        with _wide():
+        with wide():
             return _multiplied(device, kind)
 
     return measured
-
-
-def _wide() -> Any:
-    """The context in which JAX has 64 bits."""
-    if hasattr(jax, "enable_x64"):
-        return jax.enable_x64(True)
-    from jax.experimental import enable_x64  # before JAX 0.8
-
-    return enable_x64()
 
 
 def _multiplied(device: dict[str, Any], kind: str) -> dict[str, Any]:
