@@ -335,7 +335,7 @@ device = {"id": "cpu", "type": "cpu", "vendor": "", "full": True, "provider": "C
 if framework == "onnxruntime":
     import rigup_probe_onnx_table_bytes as b, rigup_probe_onnx_table_elements as e, rigup_probe_onnx_table_moves as m, rigup_probe_onnx_table_networks as n
     from rigup_probe_onnx_rows import asked
-    checks = [asked(*map(named, (e.elements, e.rows, m.turns, m.places, *n.TABLES, b.quantised)))]
+    checks = [asked(*map(named, (e.elements, e.rows, m.turns, m.places, m.pictures, *n.TABLES, b.quantised)))]
 else:
     import rigup_probe_rows_networks as n
     from rigup_probe_rows_tables import TABLES

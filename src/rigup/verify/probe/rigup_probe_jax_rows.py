@@ -49,7 +49,7 @@ def asked(*tables: Callable[[], Iterator[Row]], outside: bool = False) -> Callab
     def checked(device: dict[str, Any]) -> dict[str, Any]:
         found = Found()
         rows = [row for table in tables for row in table() if row.eager == outside]
-        items = [one for row in rows for one in _items(device, found, row)]
+        items = [one for row in rows for one in _items(device, row)]
         for scope, several in _sorts(items):
             with scope, jax.default_matmul_precision("highest"), jax.default_device(there(device)), np.errstate(
                 all="ignore"
@@ -74,13 +74,12 @@ def _sorts(items: list[Item]) -> Iterator[tuple[Any, list[Item]]]:
         yield wide(), double
 
 
-def _items(device: dict[str, Any], found: Found, row: Row) -> Iterator[Item]:
+def _items(device: dict[str, Any], row: Row) -> Iterator[Item]:
     """In quick mode float32 with many numbers, halves with few, and its gradient; else in each type and form."""
     if row.rare and not device["full"]:
         return
     for name in row.names:
-        if resolved(name) is None:
-            found.left.append(name)
+        if resolved(name) is None:  # which this release has not
             continue
         for kind, numbers in _types(device, row).items():
             told_ = forms(row, kind)

@@ -21,7 +21,6 @@ def asked(*tables: Callable[[], Iterator[Row]]) -> Callable[[dict[str, Any]], di
         with np.errstate(all="ignore"):
             for row in (one for table in tables for one in table()):
                 functions = {name: resolved(np, name) for name in row.names}
-                found.left += [] if any(functions.values()) else row.names
                 for name, function in functions.items():
                     if function is None:
                         continue

@@ -20,7 +20,7 @@ from rigup_probe_onnx_run import CPU, array, host, ran, session_of
 from rigup_probe_onnx_session import numbers, repeated, sessions
 from rigup_probe_onnx_table_bytes import quantised
 from rigup_probe_onnx_table_elements import elements, rows
-from rigup_probe_onnx_table_moves import places, turns
+from rigup_probe_onnx_table_moves import pictures, places, turns
 from rigup_probe_onnx_table_networks import TABLES as NETWORKS
 
 _KINDS = {  # providers: what they are called here, and whose chips they serve
@@ -53,7 +53,7 @@ def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[
     if device["type"] == "cpu":
         yield "matmul-float64", _product("float64")
     yield "convolution", convolution
-    for tables in (elements, *NETWORKS, quantised, rows, turns, places):
+    for tables in (elements, *NETWORKS, quantised, rows, turns, places, pictures):
         yield tables.__name__, asked(tables)
     for check in (fused, composed, normalisation, unusual, integers, quantized, repeated, sessions, numbers):
         yield check.__name__.replace("_", "-"), check

@@ -9,6 +9,7 @@ import math
 from typing import Any, Callable, Iterator
 
 import numpy as np
+from rigup_probe_expected import fourier
 from rigup_probe_grid import Grid, made
 from rigup_probe_onnx_rows import indices, op
 from rigup_probe_rows import ONE, Row
@@ -59,6 +60,91 @@ def turns() -> Iterator[Row]:
         held = [None, np.array([1, 1, 2, 2], "float32")][name == "Upsample" :]
         yield _move(name, lambda x: made((*x.shape[:2], 2 * x.shape[2], 2 * x.shape[3]), lambda at: x[at[0], at[1], at[2] // 2, at[3] // 2]), mode, (((1, 1, 3, 4),), ((1, 2, 12, 13),)), held=held, opset=9 if name == "Upsample" else 13)  # fmt: skip
     yield op("Resize", _halfway, (_SPAN,), (((1, 1, 3, 4),),), {"mode": "linear", "coordinate_transformation_mode": "align_corners"}, held=[None, None, _whole(1, 1, 5, 7)], said="by lines", nan="")  # fmt: skip
+
+
+def pictures() -> Iterator[Row]:
+    """Of pictures, and what is made of a length."""
+    flat = (((1, 2, 5, 6),), ((1, 3, 15, 16),))
+    yield op("Crop", lambda x: made((*x.shape[:2], x.shape[2] - 2, x.shape[3] - 2), lambda at: x[at[0], at[1], at[2] + 1, at[3] + 1]), (_SPAN,), flat, {"border": [1, 1, 1, 1]}, opset=1, types="s")  # fmt: skip
+    yield op(
+        "Scale",
+        lambda x: Grid(x.shape, [2.5 * one for one in x.flat]),
+        (_SPAN,),
+        flat,
+        {"scale": 2.5},
+        opset=1,
+        types="s",
+    )
+    yield op("ImageScaler", lambda x: Grid(x.shape, [2.5 * one for one in x.flat]), (_SPAN,), (((1, 3, 4, 5),), ((1, 3, 13, 14),)), {"scale": 2.5, "bias": [0.0, 0.0, 0.0]}, opset=1, types="s")  # fmt: skip
+    yield op(
+        "MaxUnpool",
+        _spread,
+        (_SPAN, _corners),
+        (((1, 1, 2, 3),) * 2, ((1, 1, 13, 12),) * 2),
+        {"kernel_shape": [2, 2], "strides": [2, 2]},
+        kinds={1: "int64"},
+        types="fi",
+    )
+    yield op("Col2Im", lambda x: Grid((1, 1, 2, x.shape[2] * 2), [x[0, 2 * r + c % 2, c // 2] for r in range(2) for c in range(x.shape[2] * 2)]), (_SPAN,), (((1, 4, 150),),), held=[_whole(2, 300), _whole(2, 2)], attributes={"strides": [2, 2]}, opset=18, nan="")  # fmt: skip
+    yield op("AffineGrid", lambda x: made((1, 20, 20, 2), lambda at: sum(x[0, at[3], k] * ((2 * at[2 - k] + 1) / 20 - 1) for k in range(2)) + x[0, at[3], 2]), (_SPAN,), (((1, 2, 3),),), held=[_whole(1, 1, 20, 20)], opset=20, nan="", types="s")  # fmt: skip
+    yield op(
+        "GridSample",
+        lambda x, g: x,
+        (_SPAN, _itself),
+        (((1, 1, 5, 6), (1, 5, 6, 2)), ((1, 1, 23, 24), (1, 23, 24, 2))),
+        {"mode": "nearest"},
+        opset=16,
+        types="s",
+    )
+    shares: dict[str, Any] = {
+        "HannWindow": lambda t: 0.5 - 0.5 * math.cos(t), "HammingWindow": lambda t: 25 / 46 - 21 / 46 * math.cos(t), "BlackmanWindow": lambda t: 0.42 - 0.5 * math.cos(t) + 0.08 * math.cos(2 * t),
+    }  # fmt: skip
+    for name, share in shares.items():
+        yield op(
+            name,
+            lambda n, f=share: Grid((n.flat[0],), [f(2 * math.pi * at / n.flat[0]) for at in range(n.flat[0])]),
+            (lambda _s: Grid((), [600]),),
+            (((),),),
+            kinds={0: "int64"},
+            out=["float32"],
+            opset=17,
+            nan="",
+            types="s",
+        )
+    yield op(
+        "DFT",
+        _transformed,
+        ((-2, 2),),
+        (((1, 8, 1),), ((1, 300, 1),)),
+        {"axis": 1},
+        opset=17,
+        nan="some",
+        factor=5.0,
+        types="s",
+    )
+
+
+def _corners(shape: Any) -> Grid:
+    """Each in a corner of its square of four."""
+    wide = shape[3]
+    return Grid(shape, [(n // wide * 2 + n % 2) * 2 * wide + n % wide * 2 + n % 3 % 2 for n in range(math.prod(shape))])
+
+
+def _spread(x: Grid, spots: Grid) -> Grid:
+    told = Grid((1, 1, 2 * x.shape[2], 2 * x.shape[3]), [0] * (4 * len(x.flat)))
+    for one, spot in zip(x.flat, spots.flat):
+        told.flat[int(spot)] = one
+    return told
+
+
+def _itself(shape: Any) -> Grid:
+    """Each place's own coordinates."""
+    return made(shape, lambda at: (2 * at[2] + 1) / shape[2] - 1 if at[3] == 0 else (2 * at[1] + 1) / shape[1] - 1)
+
+
+def _transformed(x: Grid) -> Grid:
+    told = fourier(x.flat)
+    return Grid((1, len(told), 2), [part for one in told for part in (one.real, one.imag)])
 
 
 def _halfway(x: Grid) -> Grid:

@@ -115,7 +115,8 @@ def _formed(row: Row, sort: str, kind: str) -> Iterator[Form]:
         if not odd:
             yield from _answered(row, sort, said, grids)
         if sort == "real" and row.nan and (odd or not number):
-            with_nan = [one if at or callable(span) else _with_nan(one) for at, (one, span) in enumerate(zip(grids, row.inputs))]  # fmt: skip
+            first = next((at for at, span in enumerate(row.inputs) if not callable(span)), 0)
+            with_nan = [_with_nan(one) if at == first else one for at, one in enumerate(grids)]
             yield from [Form(said + " with NaN", with_nan, None)] if row.nan == "some" else _answered(row, sort, said + " with NaN", with_nan)  # fmt: skip
 
 

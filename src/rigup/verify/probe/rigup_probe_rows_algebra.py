@@ -137,8 +137,24 @@ def matrices() -> Iterator[Row]:
         yield Row(name, wanted, (span,), shapes, call=call, nan="", slope=smooth, factor=20.0, types="m", eager=call is _sorted)  # fmt: skip
     yield Row("linalg.solve", _each_matrix(_solved), (general, _matrices(_even)), (((4, 4),) * 2, ((67, 3, 3),) * 2), nan="", factor=20.0, types="m")  # fmt: skip
     yield Row("linalg.lstsq", _each_matrix(_solved), (general, _matrices(_even)), (((4, 4),) * 2, ((23, 23),) * 2), call=lambda f, x, y: f(x, y, rcond=None)[0], nan="", slope=False, factor=50.0, types="m")  # fmt: skip
-    for name, wanted in (("linalg.qr", _is_product), ("linalg.svd", _is_product), ("linalg.eigh", _is_product)):
-        yield Row(name, wanted, (even,), many, call=_together, nan="", slope=False, factor=20.0, types="m")
+    for name, wanted in (
+        ("linalg.qr", _is_product),
+        ("linalg.svd", _is_product),
+        ("linalg.eigh", _is_product),
+        ("linalg.eig", _is_product),
+    ):
+        yield Row(
+            name,
+            wanted,
+            (even,),
+            many,
+            call=_together,
+            nan="",
+            slope=False,
+            factor=20.0,
+            types="m",
+            eager=name == "linalg.eig",
+        )
     for name in ("linalg.tensorsolve", "linalg.tensorinv"):
         yield Row(name, _each_matrix(_solved) if "solve" in name else _each_matrix(algebra.inverse), (general, even)[: 1 + ("solve" in name)], (((4, 4),) * 2,) if "solve" in name else (((4, 4),), ((23, 23),)), call=_of_tensors, nan="", slope=False, factor=50.0, types="m", eager=True)  # fmt: skip
     rows = (((5, 7),), ((520, 3),))
@@ -153,6 +169,7 @@ def matrices() -> Iterator[Row]:
     yield Row("correlate", lambda x, y: _convolved(x, Grid(y.shape, y.flat[::-1])), ((0.5, 2), (0.5, 2)), (((5,), (3,)), ((523,), (7,))), call=lambda f, x, y: f(x, y, mode="full"), factor=3.0)  # fmt: skip
     yield Row("polyder", lambda x: Grid((x.shape[0] - 1,), [one * (len(x.flat) - 1 - at) for at, one in enumerate(x.flat[:-1])]), ((1, 3),), (((5,),), ((33,),)), slope=False)  # fmt: skip
     yield Row("polyint", lambda x: Grid((x.shape[0] + 1,), [*(one / (len(x.flat) - at) for at, one in enumerate(x.flat)), 0.0]), ((1, 3),), (((5,),), ((523,),)), slope=False)  # fmt: skip
+    yield Row("polydiv", lambda x, y: (Grid((len(x.flat) - len(y.flat) + 1,), _quotient(x.flat, y.flat)), Grid((1,), [0.0])), (_product_of_two, lambda s: Grid(s, [2.0, 1.0])), (((5,), (2,)), ((33,), (2,))), call=lambda f, x, y: f(x, y), nan="", slope=False, eager=True, types="m")  # fmt: skip
     yield Row("poly", _from_roots, ((-1, 1),), (((4,),),), nan="", slope=False, factor=3.0)
     yield Row("roots", lambda _x: Grid((2,), [1.0, 2.0]), (lambda _s: Grid((3,), [1.0, -3.0, 2.0]),), (((3,),),), call=_sorted, nan="", slope=False, factor=5.0, eager=True, types="m")  # fmt: skip
     yield Row("interp", lambda x: Grid(x.shape, [one * one if one == int(one) else (math.floor(one) ** 2 * (math.ceil(one) - one) + math.ceil(one) ** 2 * (one - math.floor(one))) for one in x.flat]), ((0, 3.9375),), (((15,),), ((667,),)), call=_interpolated, nan="", slope=False, factor=3.0)  # fmt: skip
@@ -178,6 +195,12 @@ def _is_product(x: Grid) -> Grid:
 def _together(function: Any, x: Any) -> Any:
     """What the parts of a decomposition give again, multiplied by the arrays' own operator."""
     parts = function(x)
+    if function.__name__ == "eig":  # of even matrices, whose vectors stand at right angles
+        import numpy as np
+
+        return np.real(
+            (np.asarray(parts[1]) * np.asarray(parts[0])[..., None, :]) @ np.asarray(parts[1]).swapaxes(-1, -2)
+        )
     if len(parts) == 2 and parts[0].ndim < x.ndim:  # eigh: numbers and vectors
         return (parts[1] * parts[0][..., None, :]) @ parts[1].swapaxes(-1, -2)
     return parts[0] @ parts[1] if len(parts) == 2 else (parts[0] * parts[1][..., None, :]) @ parts[2]
@@ -281,3 +304,17 @@ def _down(function: Callable[[list[Any]], list[Any]]) -> Callable[[Grid], Grid]:
 
 def _crosswise(x: Grid) -> Grid:
     return made(x.shape[::-1], lambda at: x[at[::-1]])
+
+
+def _product_of_two(shape: Any) -> Grid:
+    """What 2 x + 1 divides."""
+    first = [float(n % 5 - 2) or 1.0 for n in range(shape[0] - 1)]
+    return Grid(shape, [2 * a + b for a, b in zip([*first, 0.0], [0.0, *first])])
+
+
+def _quotient(whole: list[float], part: list[float]) -> list[float]:
+    """From the highest power down; nothing is left over."""
+    found: list[float] = []
+    for at in range(len(whole) - len(part) + 1):
+        found.append((whole[at] - (part[1] * found[-1] if found else 0.0)) / part[0])
+    return found

@@ -76,7 +76,7 @@ _PAIRS: dict[str, tuple[Any, Any, Any]] = {
 _STEPPED_PAIRS: dict[str, tuple[Any, Any, Any]] = {
     "arctan2|atan2": (odd(math.atan2), (-5, 5), (0.5, 5)), "copysign": (math.copysign, (0.5, 9), (-5, 5)), "fmod": (odd(math.fmod), (-9, 9), (0.5, 3)),
     "remainder|mod": (odd(lambda x, y: x % y), (-9, 9), (0.75, 3)), "floor_divide": (odd(lambda x, y: x // y), (-9, 9), (0.75, 3)),
-    "heaviside": (odd(lambda x, y: 0.0 if x < 0 else 1.0 if x else y), (-2, 2), (1, 3)),
+    "heaviside": (lambda x, y: 0.0 if x < 0 else 1.0 if x else y, (-2, 2), (1, 3)),
 }  # fmt: skip
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "greater": lambda x, y: x > y, "greater_equal": lambda x, y: x >= y, "less": lambda x, y: x < y, "less_equal": lambda x, y: x <= y,
@@ -124,14 +124,14 @@ def elements() -> Iterator[Row]:
     yield Row("full_like", each(lambda _x: 2.5), ((-2, 2),), named={"fill_value": 2.5}, slope=False)
     yield Row("modf", lambda x: (each(odd(lambda v: v - math.trunc(v)))(x), each(odd(math.trunc))(x)), ((-9, 9),), slope=False, nan="")  # fmt: skip
     yield Row("frexp", lambda x: (each(lambda v: math.frexp(v)[0])(x), each(lambda v: math.frexp(v)[1])(x)), ((-9, 9),), slope=False, nan="")  # fmt: skip
-    yield Row("spacing", each(lambda x: 2.0 ** math.floor(math.log2(x))), ((0.5, 9),), call=lambda f, x: f(x) / _least(x), slope=False, nan="")  # fmt: skip
+    yield Row("spacing", each(lambda x: 2.0 ** math.floor(math.log2(x))), ((0.5, 9),), call=lambda f, x: f(x) / least(x), slope=False, nan="")  # fmt: skip
     yield Row("clip", each(odd(lambda x: min(max(x, -1), 2) if not isinstance(x, Traced) else (x if -1 < x.value < 2 else x * 0.0 + min(max(x.value, -1), 2)))), ((-4.03125, 5),), call=lambda f, x: f(x, -1, 2), types="fi")  # fmt: skip
     yield Row("unwrap", lambda x: x, ((-1, 1),), slope=False, nan="")
 
 
-def _least(x: Any) -> Any:
+def least(x: Any) -> Any:
     """A step of the type at one."""
-    return {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}[str(x.dtype)]
+    return {"bfloat16": 2.0**-7, "float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}[str(x.dtype)]
 
 
 def pairs() -> Iterator[Row]:
@@ -139,7 +139,7 @@ def pairs() -> Iterator[Row]:
     for name, (function, left, right) in _PAIRS.items():
         yield Row(name, each(function), (left, right), TWO, types=types_of(name), slope=name[:4] not in ("fmax", "fmin") )  # fmt: skip
     for name, (function, left, right) in _STEPPED_PAIRS.items():
-        yield Row(name, each(function), (left, right), TWO, types=types_of(name), slope=False, nan="" if name == "copysign" else "all")  # fmt: skip
+        yield Row(name, each(function), (left, right), TWO, types=types_of(name), slope=False, nan="" if name in ("copysign", "heaviside") else "all")  # fmt: skip
     for name, compare in {**_COMPARED, **_LOGICAL}.items():
         yield Row(name, each(_truth(compare)), ((-1, 1), (-0.875, 1)), TWO, types="f" if name == "isclose" else "fi", slope=False)  # fmt: skip
     for name, bits in _BITS.items():
@@ -152,7 +152,7 @@ def pairs() -> Iterator[Row]:
         yield Row(name, each(one), ((0, 9),), types="i", slope=False)
     yield Row("divmod", lambda x, y: (each(odd(lambda a, b: a // b))(x, y), each(odd(lambda a, b: a % b))(x, y)), ((-9, 9), (0.75, 3)), TWO, slope=False)  # fmt: skip
     yield Row("ldexp", each(lambda x, y: x * 2.0**y), ((-2, 2), lambda s: Grid(s, [n % 5 for n in range(math.prod(s))])), TWO, call=lambda f, x, y: f(x, y.astype("int32")), slope=False)  # fmt: skip
-    yield Row("nextafter", each(lambda x, y: math.copysign(2.0 ** math.floor(math.log2(x)), y - x)), ((0.5625, 0.9375), (1, 9)), TWO, call=lambda f, x, y: (f(x, y) - x) / _least(x), slope=False, nan="")  # fmt: skip
+    yield Row("nextafter", each(lambda x, y: math.copysign(2.0 ** math.floor(math.log2(x)), y - x)), ((0.5625, 0.9375), (1, 9)), TWO, call=lambda f, x, y: (f(x, y) - x) / least(x), slope=False, nan="")  # fmt: skip
     yield Row("where", each(lambda c, x, y: x if c else y), (lambda s: Grid(s, [n % 3 == 1 for n in range(math.prod(s))]), (-9, 9), (-9, 9)), (((3, 5),) * 3, ((23, 29),) * 3, ((4, 1), (1, 3), (4, 3))), types="fi", call=lambda f, c, x, y: f(c != 0, x, y))  # fmt: skip
     shown = each(lambda c, x, y: x if c else y)
     yield Row("where", lambda x, y: shown(each(lambda a, b: a > b)(x, y), x, each(lambda b: -b)(y)), ((-9, 9), (-9, 9)), TWO, call=lambda f, x, y: f(x > y, x, -y), said="by comparison", types="f")  # fmt: skip

@@ -88,8 +88,10 @@ _SUMS: dict[str, tuple[Any, Any, str]] = {  # what it is of a row, from where to
     "nanmax": (_kept(reference.largest), (-9, 9), "f"), "nanmin": (_kept(reference.smallest), (-9, 9), "f"), "nanmean": (_kept(reference.mean), (-4, 4), "f"),
     "nanvar": (_kept(_spread), (-4, 4), "f"), "nanstd": (_kept(lambda row: tape.sqrt(_spread(row))), (-4, 4), "f"), "nanmedian": (_kept(median), (-9, 9), "f"),
 }  # fmt: skip
+_LONGER = {LAST: (((5, 7),), ((520, 9),)), FIRST: (((7, 5),), ((9, 521),))}
+_EQUAL = (-0.125, 0.125)  # of numbers so few some are equal
 _PLACES: dict[str, tuple[Any, Any, str]] = {
-    "argmax": (place(max), (-9, 9), "fi"), "argmin": (place(min), (-9, 9), "fi"), "nanargmax": (place_kept(max), (-9, 9), "f"), "nanargmin": (place_kept(min), (-9, 9), "f"),
+    "argmax": (place(max), _EQUAL, "fi"), "argmin": (place(min), _EQUAL, "fi"), "nanargmax": (place_kept(max), _EQUAL, "f"), "nanargmin": (place_kept(min), _EQUAL, "f"),
     "any": (lambda row: any(map(bool, row)), (-0.125, 0.125), "fib"), "all": (lambda row: all(map(bool, row)), (-4, 4), "fib"), "count_nonzero": (lambda row: sum(map(bool, row)), (-0.25, 0.25), "fib"),
 }  # fmt: skip
 _RUNNING: dict[str, tuple[Any, Any, str]] = {
@@ -118,7 +120,7 @@ def reductions() -> Iterator[Row]:
             ("down", (0,), {"axis": 0}, FIRST),
             ("of all", (), {}, ALL[:1] if "prod" in name else ALL),
         ):
-            yield Row(name, reduced(dims, function), (span,), shapes, named, types=types, nan="all" if dims else "small", slope=smooth, said=said, rare=said != "", factor=3.0)  # fmt: skip
+            yield Row(name, reduced(dims, function), (span,), _LONGER.get(shapes, shapes) if span == _EQUAL else shapes, named, types=types, nan="all" if dims else "small", slope=smooth, said=said, rare=said != "", factor=3.0)  # fmt: skip
     for name, (share, times) in _QUANTILES.items():
         held = _kept(quantile(share)) if name.startswith("nan") else odd(quantile(share))
         yield Row(name, reduced((-1,), held), ((-9, 9),), LAST, {"axis": -1}, call=lambda f, x, q=share * times, **k: f(x, q, **k), slope=False)  # fmt: skip
@@ -140,6 +142,7 @@ def orders() -> Iterator[Row]:
     for name in ("searchsorted", "digitize"):
         yield Row(name, lambda v: made(v.shape, lambda at: sum(one <= v[at] for one in _BINS)), ((-3, 3),), (((15,),), ((667,),)), call=_sought, types="f", slope=False, nan="")  # fmt: skip
     yield Row("histogram", lambda x: Grid((6,), [sum(low <= one < low + 1 for one in x.flat) for low in range(-3, 3)]), ((-2.96875, 2.9375),), ONE[:2], call=lambda f, x: f(x, 6, (-3, 3))[0], slope=False, nan="", eager=True)  # fmt: skip
+    yield Row("histogram2d|histogramdd", lambda x: Grid((30, 30), [sum(at == (math.floor(one * 5 + 15), math.floor(one * 5 + 15)) for one in x.flat) for at in ((r, c) for r in range(30) for c in range(30))]), ((-2.96875, 2.9375),), (((15,),), ((60,),)), call=_in_squares, slope=False, nan="", eager=True)  # fmt: skip
     yield Row("histogram_bin_edges", lambda _x: Grid((601,), [-3 + at / 100 for at in range(601)]), ((-3, 3),), ONE[:2], call=lambda f, x: f(x, 600, (-3, 3)), slope=False, nan="", eager=True)  # fmt: skip
     yield Row("bincount", lambda x: Grid((600,), [x.flat.count(at) for at in range(600)]), (lambda s: Grid(s, [n * 7 % 61 for n in range(math.prod(s))]),), (((15,),), ((667,),)), call=lambda f, x: f(x.astype("int32"), minlength=600), slope=False, nan="", eager=True)  # fmt: skip
     yield from _differences()
@@ -230,6 +233,7 @@ def _sets() -> Iterator[Row]:
         yield Row(name, found(function), (many, other), two, types="fi", slope=False, nan="", eager=True)
     yield Row("unique", found(distinct), (many,), line, types="fi", slope=False, eager=True)
     yield Row("unique_values", found(distinct), (many,), line, call=_in_order, types="fi", slope=False, nan="small", eager=True)  # fmt: skip
+    yield Row("unique_all", lambda x: Grid((len(set(x.flat)),), sorted(set(x.flat))), (many,), line, call=lambda f, x: f(x)[0], slope=False, nan="", eager=True)  # fmt: skip
     yield Row("unique_counts", lambda x: (Grid((len(set(x.flat)),), sorted(set(x.flat))), Grid((len(set(x.flat)),), [x.flat.count(one) for one in sorted(set(x.flat))])), (many,), line, types="fi", slope=False, nan="", eager=True)  # fmt: skip
     yield Row("unique_inverse", lambda x: (Grid((len(set(x.flat)),), sorted(set(x.flat))), Grid(x.shape, [sorted(set(x.flat)).index(one) for one in x.flat])), (many,), (((15,),), ((520,),)), slope=False, nan="", eager=True)  # fmt: skip
     yield Row("isin|in1d", lambda a, b: Grid(a.shape, [one in b.flat for one in a.flat]), ((-3, 3), (-2, 2)), (((15,), (11,)), ((667,), (30,))), types="fi", slope=False, nan="")  # fmt: skip
@@ -251,6 +255,15 @@ def _every_other(function: Any, x: Any) -> Any:
     import numpy as np
 
     return function(np.arange(len(x)) % 2 == 0, x)
+
+
+def _in_squares(function: Any, x: Any) -> Any:
+    import numpy as np
+
+    squares, limits = [30, 30], [(-3, 3), (-3, 3)]
+    if function.__name__ == "histogram2d":
+        return function(x, x, squares, limits)[0]
+    return function(np.stack([np.asarray(x)] * 2, axis=1), squares, limits)[0]
 
 
 def _in_order(function: Any, x: Any) -> Any:

@@ -121,6 +121,38 @@ def places() -> Iterator[Row]:
     taken = (((7, 5), (4,)), ((7, 29), (23,)))
     yield _row("take", lambda x, n: made((n.shape[0], x.shape[1]), lambda at: x[int(n.flat[at[0]]), at[1]]), lambda f, x, n: f(x, n.astype("int32"), axis=0), taken, inputs=(_SPAN, spots))  # fmt: skip
     yield _row("take_along_axis", lambda x, n: made(n.shape, lambda at: x[int(n[at]), at[1]]), lambda f, x, n: f(x, n.astype("int32"), 0), (((7, 5), (4, 5)), ((7, 29), (23, 29))), inputs=(_SPAN, spots))  # fmt: skip
+    yield _row(
+        "ix_",
+        lambda x: Grid((len(x.flat), 1), x.flat),
+        lambda f, x: f(x.astype("int32"), x.astype("int32"))[0],
+        (((9,),), ((523,),)),
+        inputs=(spots,),
+        nan="",
+        slope=False,
+        types="f",
+    )
+    yield _row(
+        "packbits",
+        lambda x: Grid(
+            (len(x.flat) // 8,),
+            [sum((x.flat[at + k] > 0) << (7 - k) for k in range(8)) for at in range(0, len(x.flat), 8)],
+        ),
+        lambda f, x: f(x > 0),
+        (((16,),), ((4400,),)),
+        nan="",
+        slope=False,
+        types="f",
+    )
+    yield _row(
+        "unravel_index",
+        lambda x: (Grid(x.shape, [n // 7 for n in x.flat]), Grid(x.shape, [n % 7 for n in x.flat])),
+        lambda f, x: f(x.astype("int32"), (9, 7)),
+        (((9,),), ((523,),)),
+        inputs=(lambda s: Grid(s, [n * 5 % 63 for n in range(math.prod(s))]),),
+        nan="",
+        slope=False,
+        types="f",
+    )
     yield _row("choose", lambda x, y: made(x.shape, lambda at: (x, y)[(at[0] + at[1]) % 2][at]), _chosen, _PAIR, eager=True, slope=False)  # fmt: skip
     yield _row("select", lambda x, y: made(x.shape, lambda at: x[at] if x[at] > 1 else y[at] if y[at] > 1 else 0), lambda f, x, y: f([x > 1, y > 1], [x, y], 0), _PAIR)  # fmt: skip
     yield _row("piecewise", lambda x: made(x.shape, lambda at: x[at] if x[at] > 1 else -1), lambda f, x: f(x, [x > 1], [lambda v: v, -1]), slope=False, types="f", nan="")  # fmt: skip
