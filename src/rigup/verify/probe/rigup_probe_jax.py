@@ -83,7 +83,10 @@ def small_tensors(device: dict[str, Any]) -> dict[str, Any]:
         }  # type: dict[str, tuple[Any, Any]]  # fmt: skip
         if kind == "bfloat16":
             del named["product"]  # which has no exact sum there
-        for way, run in (("compiled", jax.jit), ("called", lambda function: function)):
+        for way, run in (
+            ("compiled", jax.jit),
+            *([("called", lambda function: function)] if kind == "float32" or device["full"] else []),
+        ):
             done = run(lambda x, named=named: {name: function(x) for name, (function, _right) in named.items()})(count)
             for name, (_function, right) in named.items():
                 found.exact(name + " " + way + " " + kind, host(done[name]), right)
@@ -113,8 +116,8 @@ def _product(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 
 def _multiplied(device: dict[str, Any], kind: str) -> dict[str, Any]:
-    """Small products in each way that one is written, large ones by matmul and dot."""
-    found = Found()
+    """Small products in each way that one is written, large ones by matmul; in quick mode the ways in float32 alone."""
+    found, every = Found(), bool(device.get("full")) or kind == "float32"
     left, right = (rounded(kind, normal(seed, *shape)) for seed, shape in ((1, (33, 65)), (2, (65, 17))))
     one, other, wanted = moved(device, left, kind), moved(device, right, kind), reference.matmul(left, right)
     exactly = {"precision": "highest"}
@@ -126,13 +129,14 @@ def _multiplied(device: dict[str, Any], kind: str) -> dict[str, Any]:
         "vmap": lambda x, y: jax.vmap(lambda row: jnp.matmul(row, y, **exactly))(x), "vdot": lambda x, y: jnp.vdot(x[0], y[:, 0], **exactly)[None],
         "batch": lambda x, y: jnp.matmul(jnp.stack([x, -x]), y, **exactly)[1] * -1,
     }  # type: dict[str, Any]  # fmt: skip
+    ways = {**made, "@": lambda x, y: x @ y} if every else {"matmul": made["matmul"]}
     with jax.default_matmul_precision("highest"):
-        done = jax.jit(lambda x, y: {name: way(x, y) for name, way in {**made, "@": lambda x, y: x @ y}.items()})(one, other)  # fmt: skip
-        called = {name + " called": way(one, other) for name, way in (("matmul", made["matmul"]), ("dot", made["dot"]), ("@", lambda x, y: x @ y))}  # fmt: skip
+        done = jax.jit(lambda x, y: {name: way(x, y) for name, way in ways.items()})(one, other)
+        called = {name + " called": ways[name](one, other) for name in ("matmul", "dot", "@") if every}
     for name, got in {**done, **called}.items():
         found.near(name + " " + kind, host(got), wanted[0][:1] if name == "vdot" else wanted)
         found.elsewhere += elsewhere(device, **{name: got})
-    for shape in (*SHAPES, *(LARGE if device.get("full") or kind == "float32" else ())):
+    for shape in (*SHAPES, *LARGE) if every else SHAPES[1:]:
         left, right = (rounded(kind, normal(seed, *shape[seed : seed + 2])) for seed in (0, 1))
         got = jnp.matmul(moved(device, left, kind), moved(device, right, kind), **exactly)
         found.errors["matmul " + str(shape) + " " + kind] = product_error(host(got), left, right)

@@ -105,14 +105,16 @@ def _types(device: dict[str, Any], row: Row) -> dict[str, Any]:
     if len(row.shapes) < 2:
         many = few
     every = range(len(row.shapes) + odd) if device["full"] else ()
+    if row.name.startswith(_AGAINST) and not device["full"] and row.types != "i":
+        return {"float32": (many,)}
     if row.types == "i":
         return {"int32": every or (many, 0)}
+    if row.types == "s":
+        return {"float32": every or (0,)}
     if row.types == "m":
         return {"float32": every or (0,), **({"float64": every} if device["full"] and _has_double(device) else {})}
     if row.eager and not device["full"]:
         return {"float32": (few,)}
-    if row.name.startswith(_AGAINST) and not device["full"]:
-        return {"float32": (many,)}
     found: dict[str, Any] = {"float32": every or (many,), "float16": every or (few,)}
     if device["full"]:
         found.update({"bfloat16": (0,)} if row.factor < 3 else {})
@@ -156,7 +158,7 @@ def _traced(grid: Grid) -> Grid:
 
 
 def _smooth(row: Row, at: int) -> bool:
-    return row.types == "m" or not callable(row.inputs[at])
+    return row.types in ("m", "s") or not callable(row.inputs[at])
 
 
 def _called(item: Item, function: Any, given: list[Any]) -> Any:

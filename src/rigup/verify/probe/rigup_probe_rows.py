@@ -36,7 +36,7 @@ class Row(NamedTuple):
         shapes: of each form the shapes of the inputs: few numbers, many, and others.
         named: further arguments.
         call: how it is called with the inputs, where that is not with one after the other.
-        types: `f` floating point, `c` complex, `i` whole numbers, `b` truth values.
+        types: `f` floating point, `m` what linear algebra has of it, `s` single precision alone, `c` complex, `i` whole numbers, `b` truth values.
         nan: "all" where the reference knows what becomes of NaN in each place, "small" where few numbers are to be asked so,
             "some" where NaN must be in the result, "" for none.
         slope: whether it is asked for its gradient, where the framework has gradients.
