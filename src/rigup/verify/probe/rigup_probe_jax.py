@@ -53,7 +53,7 @@ def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[
         yield name, asked(*_TABLES[name])
     for check in (attention, convolution, indexing, transforms, repeated):
         yield check.__name__.replace("_", "-"), check
-    for name in ("algebra", "orders", "made", "primitives"):
+    for name in ("algebra", "orders", "made"):
         yield name, asked(*_TABLES[name])
     for name in ("float16", "bfloat16", *(("float64",) if device["type"] in ("cpu", "gpu", "cuda") else ())):
         yield "matmul-" + name, _product(name)
@@ -64,6 +64,7 @@ def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[
         ("training-step", training_step),
     ):
         yield name, check
+    yield "primitives", asked(*_TABLES["primitives"])
     yield "sets", asked(*(table for tables in _TABLES.values() for table in tables), outside=True)
     if device["type"] != "cpu":
         yield "evidence", evidence

@@ -106,7 +106,7 @@ def _types(device: dict[str, Any], row: Row) -> dict[str, Any]:
         many = few
     every = range(len(row.shapes) + odd) if device["full"] else ()
     if row.name.startswith(_AGAINST) and not device["full"] and row.types != "i":
-        return {"float32": (many,)}
+        return {"float32": (many,), **({"float16": (few,)} if row.types == "f" else {})}
     if row.types == "i":
         return {"int32": every or (many, 0)}
     if row.types == "s":
