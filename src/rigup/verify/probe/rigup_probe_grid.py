@@ -104,12 +104,3 @@ def reduced(dims: Sequence[int], function: Callable[[list[Any]], Any]) -> Callab
         return made([grid.shape[place] for place in kept], lambda index: function(gathered[index]))
 
     return called
-
-
-def affine_along(x: Grid, scale: Grid, shift: Any, dim: int) -> Grid:
-    """Times a scale and with a shift, where there is one, both along one dimension."""
-    flat = [
-        one * scale.flat[index[dim]] + (shift.flat[index[dim]] if shift else 0.0)
-        for index, one in zip(x.indices(), x.flat)
-    ]
-    return Grid(x.shape, flat)

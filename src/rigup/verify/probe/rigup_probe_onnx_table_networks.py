@@ -11,8 +11,9 @@ from typing import Any, Callable, Iterator
 
 import rigup_probe_reference_algebra as algebra
 import rigup_probe_reference_networks as networks
-from rigup_probe_grid import Grid, affine_along, along, each, made, reduced
+from rigup_probe_grid import Grid, along, each, made, reduced
 from rigup_probe_onnx_rows import op
+from rigup_probe_reference import affine
 from rigup_probe_rows import Row
 
 _NEAR = (-2, 2)
@@ -127,18 +128,18 @@ def norms() -> Iterator[Row]:
     """Over rows, channels and places."""
     scaled = (((5, 7), (7,), (7,)), ((41, 13), (13,), (13,)))
     spans: Any = ((-4, 4), (0.5, 2), (-1, 1))
-    yield op("LayerNormalization", lambda x, s, b: affine_along(along(-1, _normal)(x), s, b, -1), spans, scaled, {"axis": -1}, opset=17, factor=2.0)  # fmt: skip
-    plain = lambda x, s: affine_along(along(-1, _root)(x), s, None, -1)
+    yield op("LayerNormalization", lambda x, s, b: affine(along(-1, _normal)(x), s, b, -1), spans, scaled, {"axis": -1}, opset=17, factor=2.0)  # fmt: skip
+    plain = lambda x, s: affine(along(-1, _root)(x), s, None, -1)
     two: Any = tuple(one[:2] for one in scaled)
     yield op("RMSNormalization", plain, spans[:2], two, {"axis": -1, "epsilon": _SMALL}, opset=23, factor=2.0)
     yield op("SimplifiedLayerNormalization", plain, spans[:2], two, {"axis": -1, "epsilon": _SMALL}, opset=13, factor=2.0 )  # fmt: skip
     skip = tuple(((1, *one[0]), (1, *one[0]), one[1], one[2]) for one in scaled)
-    yield op("SkipLayerNormalization", lambda x, y, s, b: affine_along(along(-1, _normal)(each(lambda p, q: p + q)(x, y)), s, b, -1), (spans[0], *spans), skip, {"epsilon": _SMALL}, domain=_MS, factor=2.0)  # fmt: skip
-    yield op("SkipSimplifiedLayerNormalization", lambda x, y, s: affine_along(along(-1, _root)(each(lambda p, q: p + q)(x, y)), s, None, -1), (spans[0], *spans[:2]), tuple(one[:3] for one in skip), {"epsilon": _SMALL}, domain=_MS, factor=2.0)  # fmt: skip
+    yield op("SkipLayerNormalization", lambda x, y, s, b: affine(along(-1, _normal)(each(lambda p, q: p + q)(x, y)), s, b, -1), (spans[0], *spans), skip, {"epsilon": _SMALL}, domain=_MS, factor=2.0)  # fmt: skip
+    yield op("SkipSimplifiedLayerNormalization", lambda x, y, s: affine(along(-1, _root)(each(lambda p, q: p + q)(x, y)), s, None, -1), (spans[0], *spans[:2]), tuple(one[:3] for one in skip), {"epsilon": _SMALL}, domain=_MS, factor=2.0)  # fmt: skip
     batch = (((2, 3, 4, 5), *[(3,)] * 4), ((2, 7, 9, 11), *[(7,)] * 4))
-    yield op("BatchNormalization", lambda x, s, b, m, v: affine_along(made(x.shape, lambda at: (x[at] - m.flat[at[1]]) / math.sqrt(v.flat[at[1]] + _SMALL)), s, b, 1), (*spans, (-1, 1), (0.5, 3)), batch, opset=15, factor=2.0)  # fmt: skip
-    yield op("InstanceNormalization", lambda x, s, b: affine_along(_by_place(x), s, b, 1), spans, tuple(one[:3] for one in batch), factor=3.0, nan="some")  # fmt: skip
-    yield op("GroupNormalization", lambda x, s, b: affine_along(_by_place(x, 2), s, b, 1), spans, (((2, 4, 3, 5), (4,), (4,)), ((2, 8, 6, 7), (8,), (8,))), {"num_groups": 2}, opset=21, factor=3.0, nan="some", types="h")  # fmt: skip
+    yield op("BatchNormalization", lambda x, s, b, m, v: affine(made(x.shape, lambda at: (x[at] - m.flat[at[1]]) / math.sqrt(v.flat[at[1]] + _SMALL)), s, b, 1), (*spans, (-1, 1), (0.5, 3)), batch, opset=15, factor=2.0)  # fmt: skip
+    yield op("InstanceNormalization", lambda x, s, b: affine(_by_place(x), s, b, 1), spans, tuple(one[:3] for one in batch), factor=3.0, nan="some")  # fmt: skip
+    yield op("GroupNormalization", lambda x, s, b: affine(_by_place(x, 2), s, b, 1), spans, (((2, 4, 3, 5), (4,), (4,)), ((2, 8, 6, 7), (8,), (8,))), {"num_groups": 2}, opset=21, factor=3.0, nan="some", types="h")  # fmt: skip
     yield op("MeanVarianceNormalization", _by_place, ((-4, 4),), (((1, 3, 4, 5),), ((1, 9, 9, 11),)), {"axes": [2, 3]}, factor=5.0, nan="some", types="s")  # fmt: skip
     yield op("LRN", lambda x: made(x.shape, lambda at: x[at] / (1 + 0.5 / 3 * math.fsum(x[at[0], c, at[2], at[3]] ** 2 for c in range(max(at[1] - 1, 0), min(at[1] + 2, x.shape[1])))) ** 0.75), ((-4, 4),), (((1, 3, 4, 5),), ((1, 9, 9, 11),)), {"size": 3, "alpha": 0.5, "beta": 0.75}, nan="some")  # fmt: skip
 
