@@ -1,10 +1,12 @@
 """Draw faults of NumPy, JAX and onnxruntime at random, lay them, and say which `verify` catches and names.
 
     python others.py draw SEED COUNT > set.jsonl        # with the Python that has them
-    python others.py run SET.jsonl RESULT.jsonl [--full]   # RIGUP_FRAMEWORKS_PYTHON names that Python
+    python others.py run SET.jsonl RESULT.jsonl      # RIGUP_FRAMEWORKS_PYTHON names that Python
+    python others.py full SET.jsonl RESULT.jsonl     # as `verify --full`, but of the tables only those rows that have that function
 
-Functions are those of the frameworks' own lists that give an array for one or two arrays, and ONNX's operators; nothing of
-the probe is read. What programs lean on most is drawn more often.
+Functions are those of the frameworks' own lists that give another array in one of some calls (`_calls`) once the fault is laid,
+and the operators that onnxruntime tells it has code for on the CPU, in the types that it tells; nothing of the probe is read. What
+programs lean on most is drawn more often.
 """
 
 import json
@@ -14,6 +16,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -24,18 +27,11 @@ MOST = set(
     Sub Div Gather Concat ReduceMean ReduceSum Erf Pow Sqrt Transpose Reshape Slice Cast Where Gelu MaxPool BatchNormalization
     """.split()  # noqa: SIM905
 )
-ONNX = """
-    MatMul Gemm Conv ConvTranspose Softmax LogSoftmax LayerNormalization BatchNormalization InstanceNormalization Relu LeakyRelu Elu Selu
-    Sigmoid Tanh Softplus Gelu Erf Exp Log Sqrt Pow Add Sub Mul Div Neg Abs Floor Ceil Round Sin Cos Gather Scatter ScatterElements
-    ScatterND GatherElements GatherND Concat Split Slice Transpose Reshape Cast Where Equal Less Greater ReduceMean ReduceSum ReduceMax
-    ReduceMin ReduceProd ArgMax ArgMin TopK MaxPool AveragePool GlobalAveragePool Resize Pad Clip CumSum LSTM GRU RNN MatMulInteger
-    QuantizeLinear DequantizeLinear QLinearMatMul QLinearConv ConvInteger OneHot Expand Tile NonZero Unique Einsum
-    """.split()  # noqa: SIM905
 SPACES = {
     "numpy": ("numpy", "numpy.linalg", "numpy.fft"),
-    "jax": ("jax.numpy", "jax.nn", "jax.numpy.linalg", "jax.numpy.fft"),
+    "jax": ("jax.numpy", "jax.nn", "jax.numpy.linalg", "jax.numpy.fft", "jax.lax", "jax.scipy.special"),
 }
-KINDS = {"sign": 2, "zeros": 2, "scale": 3, "border": 4, "stale": 2, "nan": 2, "large": 3}
+KINDS = {"sign": 2, "zeros": 2, "scale": 3, "border": 4, "stale": 2, "nan": 2, "large": 3, "slope": 3}
 NONE = re.compile(
     r"(empty|random|save|load|show|print|array_?(repr|str|2string)|is_?(fortran|scalar|dtype|subdtype)|may_|shares_|test|get|set_|copyto|"
     r"put|fill_|place|block|from|asarray|array$|ndim|shape$|size$|iscomplexobj|isrealobj|base_repr|binary_repr|initializers|info|fft.?freq)"
@@ -44,61 +40,119 @@ NONE = re.compile(
 
 def draw(seed, count):
     """Draw until there are enough that show in one call."""
-    told, seen = random.Random(seed), set()
+    told, seen, lists = random.Random(seed), set(), {name: _names(name) for name in ("numpy", "jax", "onnxruntime")}
     while len(seen) < count:
-        framework = told.choices(("numpy", "jax", "onnxruntime"), (8, 7, 5))[0]
-        name = told.choice(_names(told, framework))
+        framework = told.choices(("numpy", "jax", "onnxruntime"), (8, 7, 6))[0]
+        most = [one for one in lists[framework] if one.split(".")[-1] in MOST]
+        name = told.choice(most if told.random() < 0.5 else lists[framework])
         row = {"framework": framework, "name": name, "kind": told.choices(list(KINDS), list(KINDS.values()))[0]}
         row |= {
             "dtype": told.choices(("", "float32", "float64", "float16"), (6, 3, 1, 1))[0],
             "over": told.choice((64, 500)),
         }
-        if framework == "onnxruntime" and row["kind"] == "large":
-            row["kind"] = "border"
-        if (framework, name) not in seen and (framework == "onnxruntime" or _seen(row)):
+        if (framework, name) not in seen and (_has(row) if framework == "onnxruntime" else _seen(row)):
             seen.add((framework, name))
             print(json.dumps(row), flush=True)
 
 
-def _names(told, framework):
-    """Names of one kind: mostly of what programs lean on."""
-    if framework == "onnxruntime":
-        every = [("onnxruntime." + name) for name in ONNX]
-    else:
-        import importlib
+def _names(framework):
+    """All that a framework lists, in one order."""
+    import importlib
 
-        every = []
-        for space in SPACES[framework]:
-            owner = importlib.import_module(space)
-            names = getattr(owner, "__all__", dir(owner))
-            every += [f"{space}.{one}" for one in names if callable(getattr(owner, one, None)) and one[0].islower() and not NONE.search(one)
-                      and not isinstance(getattr(owner, one), type)]  # fmt: skip
-    most = [one for one in every if one.split(".")[-1] in MOST]
-    return most if most and told.random() < 0.6 else every
+    if framework == "onnxruntime":
+        return sorted({"onnxruntime." + one.op_name for one in _kernels()})
+    every = []
+    for space in SPACES[framework]:
+        owner = importlib.import_module(space)
+        names = sorted(getattr(owner, "__all__", dir(owner)))
+        every += [f"{space}.{one}" for one in names if callable(getattr(owner, one, None)) and one[0].islower() and not NONE.search(one)
+                  and not isinstance(getattr(owner, one), type)]  # fmt: skip
+    return every
+
+
+def _kernels():
+    """What onnxruntime has on the CPU, without what needs strings, sequences, maps or whole graphs."""
+    from onnxruntime.capi import _pybind_state as state
+
+    return [one for one in state.get_all_opkernel_def() if one.provider == "CPUExecutionProvider" and one.domain == "" and one.type_constraints
+            and not re.search(r"String|Sequence|Optional|Memcpy|Random|Regex|Tf|Loop|Scan|^If$", one.op_name)]  # fmt: skip
+
+
+def _has(row):
+    """Whether the fault can show: onnxruntime has code for that type, and of a gradient or of size nothing is known there."""
+    types = {one for kernel in _kernels() if "onnxruntime." + kernel.op_name == row["name"] for several in kernel.type_constraints.values() for one in several}  # fmt: skip
+    wanted = {"": "", "float32": "tensor(float)", "float64": "tensor(double)", "float16": "tensor(float16)"}[
+        row["dtype"]
+    ]
+    if row["kind"] == "nan" and re.search(
+        "Window|Like$|Shape|Size|Range|Arg|Integer|Quantize|QLinear|One|Not|Bit|And|Or$", row["name"]
+    ):
+        return False  # whose results are no floating point numbers, or come of none
+    return row["kind"] not in ("large", "slope") and (not wanted or wanted in types)
+
+
+def _calls(x, whole):
+    """Ways to call what nothing is known of."""
+    return [
+        lambda f: f(x), lambda f: f(x, x), lambda f: f(x, x, x), lambda f: f([x, x]), lambda f: f((x, x), 0), lambda f: f("ij,jk->ik", x, x), lambda f: f(x, axis=0),
+        lambda f: f(x, 2), lambda f: f(x, 1, 0), lambda f: f(x, whole), lambda f: f(whole), lambda f: f(whole, whole), lambda f: f(x[0], x[0]), lambda f: f(x, x[0]),
+        lambda f: f(x, (9, -1)), lambda f: f(x, (1, 0)), lambda f: f(x > 1, x, x), lambda f: f(5), lambda f: f((5, 5)), lambda f: f(x[0]), lambda f: f(x, ((1, 0), (0, 1))),
+    ]  # fmt: skip
 
 
 def _seen(row):
-    """Whether a call with one array, or with two, shows it."""
+    """Whether one of the calls shows it, when it is laid."""
     import importlib
 
     import numpy as np
 
     space, _, name = row["name"].rpartition(".")
-    real = getattr(importlib.import_module(space), name)
-    x = np.linspace(0.1, 0.9, 9, dtype=row["dtype"] or "float32").reshape(3, 3) + np.eye(
-        3, dtype=row["dtype"] or "float32"
-    )
-    if row["kind"] == "nan":
-        x[1, 1] = np.nan
-    for given in ((x,), (x, x)):
+    real, broken = getattr(importlib.import_module(space), name), None
+    size, dtype = (30 if row["kind"] == "large" else 3), row["dtype"] or "float32"
+    whole = np.arange(size * size, dtype="int32").reshape(size, size) % size
+    for at in range(len(_calls(np.eye(2), whole))):
         try:
-            right = np.asarray(real(*given))
-            wrong = np.asarray(spoilt(np, row, right))
+            broken = _Broken(real, row)
+            for turn in range(5):
+                x = np.linspace(0.1, 0.9, size * size, dtype=dtype).reshape(size, size) + np.eye(size, dtype=dtype) * (
+                    1 + turn
+                )
+                if row["kind"] == "nan":
+                    x[1, 1] = np.nan
+                call, again = (
+                    _calls(x.copy(), (whole + turn) % size)[at] for _ in range(2)
+                )  # some write into what they are given
+                if row["kind"] == "slope":
+                    if _slopes(call, real) != _slopes(again, broken):
+                        return True
+                elif _bits(np, call(real)) != _bits(np, again(broken)):
+                    return True
         except Exception:
             continue
-        if right.dtype.kind in "fciub" and (row["kind"] in ("stale", "large") or right.tobytes() != wrong.tobytes()):
-            return True
     return False
+
+
+def _bits(np, result):
+    first = np.asarray(result[0] if isinstance(result, (tuple, list)) else result)
+    return first.dtype.kind in "fciub" and first.tobytes()
+
+
+def _slopes(call, function):
+    """The gradient of the sum by a factor of all that the function is given."""
+    import jax
+    import jax.numpy as jnp
+
+    def total(share):
+        def of_scaled(*given, **named):
+            result = function(
+                *(one * share if getattr(one, "dtype", None) in ("float32", "float16") else one for one in given),
+                **named,
+            )
+            return result[0] if isinstance(result, (tuple, list)) else result
+
+        return jnp.sum(call(of_scaled) * 1.0)
+
+    return float(jax.grad(total)(1.0))
 
 
 def spoilt(np, row, one):
@@ -162,11 +216,12 @@ class _Broken:
         np = importlib.import_module("numpy" if self._row["name"].startswith("numpy") else "jax.numpy")
         several = isinstance(result, tuple) and not hasattr(result, "dtype")
         first = result[0] if several else result
-        kinds = {str(getattr(one, "dtype", "")) for one in given[:2]}
+        held = [one for told in given[:3] for one in (told if isinstance(told, (tuple, list)) else [told])]
+        kinds = {str(getattr(one, "dtype", "")) for one in held}
         if not hasattr(first, "dtype") or (self._row["dtype"] and self._row["dtype"] not in kinds):
             return result
         if self._row["kind"] == "stale":
-            key = str([(getattr(one, "shape", ()), str(getattr(one, "dtype", ""))) for one in given])
+            key = str([(getattr(one, "shape", ()), str(getattr(one, "dtype", ""))) for one in held])
             count, old = self._kept.get(key, (0, first))
             self._kept[key] = count + 1, old
             changed = old if count >= 3 and getattr(old, "shape", None) == first.shape else first
@@ -187,6 +242,11 @@ class _Broken:
 
 def _of_jax(np, row, one):
     kind, numbers = row["kind"], one.dtype.kind
+    if kind == "slope" and numbers in "fV":  # the same value, and its gradient turned
+        import jax
+
+        still = jax.lax.stop_gradient(one)
+        return np.where(np.isfinite(still), still * 2 - one, one)
     if kind == "zeros":
         return one * 0
     if kind == "sign":
@@ -194,7 +254,7 @@ def _of_jax(np, row, one):
     if kind == "scale":
         return ~one if numbers == "b" else one * np.asarray(1.05, one.dtype) if numbers in "fcV" else one + (one != 0)
     if kind == "nan":
-        return np.where(one != one, np.zeros_like(one), one)
+        return np.where(one != one, np.zeros_like(one), one) if numbers in "fcV" else one
     if (kind == "border" or (kind == "large" and one.size > row["over"])) and one.ndim and one.shape[-1]:
         return one.at[..., -1].set(one[..., -2] if one.shape[-1] > 1 else 0)
     return one
@@ -226,8 +286,8 @@ def _over_sessions(framework, row):
     framework.InferenceSession = Session
 
 
-def one(row, full, python):
-    """Run under one fault, in a process of its own; what its failed checks name."""
+def quick(row, python):
+    """All checks of quick mode; what the failed ones name."""
     sys.path[:0] = [str(HERE), str(HERE.parent)]
     import broken
 
@@ -239,17 +299,74 @@ def one(row, full, python):
             "CUDA_VISIBLE_DEVICES": "",
             "JAX_PLATFORMS": "cpu",
         }
-        order = json.dumps([python, told, full, row["framework"]])
+        order = json.dumps([python, told, False, row["framework"]])
         done = subprocess.run(
             [sys.executable, "-c", code, str(HERE), order], capture_output=True, text=True, check=False
         )
     try:
-        found = json.loads(done.stdout.strip().splitlines()[-1])
+        return json.loads(done.stdout.strip().splitlines()[-1])
     except (IndexError, ValueError):
-        found = ["no answer: " + done.stderr[-500:]]
+        return ["no answer: " + done.stderr[-500:]]
+
+
+def one(row, whole, python):
+    """Run under one fault, in a process of its own; what its failed checks name."""
+    found = full(row, python) if whole else quick(row, python)
     word = re.compile(r"(?<![a-z])" + re.escape(row["name"].split(".")[-1]), re.IGNORECASE)
     named = [one for one in found if word.search(one)]
     return {**row, "caught": bool(found), "named": bool(named), "failed": (named or found)[:3]}
+
+
+PROBE = HERE.parents[2] / "src" / "rigup" / "verify" / "probe"
+_FULL = """
+import sys, json, types
+told = json.loads(sys.argv[1])
+sys.path[:0] = [told["here"], told["probe"]]
+plain = types.ModuleType("rigup_probe")
+plain.Skip = type("Skip", (Exception,), {})
+sys.modules["rigup_probe"] = plain
+import others
+row, framework = told["row"], told["row"]["framework"]
+others.lay(__import__(framework), row)
+word = row["name"].split(".")[-1]
+def named(table):
+    return lambda: [one for one in table() if word in [name.split(".")[-1] for name in one.names]]
+device = {"id": "cpu", "type": "cpu", "vendor": "", "full": True, "provider": "CPUExecutionProvider"}
+if framework == "onnxruntime":
+    import rigup_probe_onnx_table_bytes as b, rigup_probe_onnx_table_elements as e, rigup_probe_onnx_table_moves as m, rigup_probe_onnx_table_networks as n
+    from rigup_probe_onnx_rows import asked
+    checks = [asked(*map(named, (e.elements, e.rows, m.turns, m.places, m.pictures, *n.TABLES, b.quantised)))]
+else:
+    import rigup_probe_rows_networks as n
+    from rigup_probe_rows_tables import TABLES
+    tables = [named(one) for several in TABLES.values() for one in several]
+    if framework == "numpy":
+        from rigup_probe_numpy_rows import asked
+        checks = [asked(*tables)]
+    else:
+        from rigup_probe_jax_rows import asked
+        tables += map(named, n.TABLES)
+        checks = [asked(*tables), asked(*tables, outside=True)]
+print("\\n" + json.dumps([check(device) for check in checks]))
+"""
+
+
+def full(row, python):
+    """All that is asked in full of the rows that have its function; what the failed ones name."""
+    from rigup.verify.judge import judge
+
+    order = json.dumps({"here": str(HERE), "probe": str(PROBE), "row": row})
+    variables = {**os.environ, "JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run(
+        [python, "-W", "ignore", "-c", _FULL, order], capture_output=True, text=True, check=False, env=variables
+    )
+    try:
+        records = json.loads(done.stdout.strip().splitlines()[-1])
+    except (IndexError, ValueError):
+        return ["no answer: " + done.stderr[-500:]]
+    told = [judge("functions", {"measured": one, "seconds": 0.0}) for one in records]
+    bad = [one["measured"] for one in told if one.get("passed") is False]
+    return [str(name) for one in bad for name in (*one.get("failed", []), *one.get("wrong", []), one.get("of", ""))]
 
 
 def main(argv):
@@ -258,7 +375,9 @@ def main(argv):
         return draw(int(argv[1]), int(argv[2]))
     with open(argv[1], encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
-    told = [one(row, "--full" in argv, os.environ["RIGUP_FRAMEWORKS_PYTHON"]) for row in rows]
+    python = os.environ["RIGUP_FRAMEWORKS_PYTHON"]
+    with ThreadPoolExecutor(int(os.environ.get("WORKERS", "1"))) as pool:
+        told = list(pool.map(lambda row: one(row, argv[0] == "full", python), rows))
     with open(argv[2], "w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in told)
     print(

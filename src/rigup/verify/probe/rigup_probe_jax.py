@@ -13,11 +13,15 @@ import rigup_probe_expected as reference
 from rigup_probe import Skip
 from rigup_probe_compare import LARGE, SHAPES, Found, distributed, misdistributed, product_error, rate
 from rigup_probe_expected import normal, rounded, turned, whole
-from rigup_probe_jax_arrays import indexing, linear_algebra, repeated, sorting, unusual
-from rigup_probe_jax_functions import activations, attention, gradients, normalisation, reductions, softmax, transforms
-from rigup_probe_jax_places import elsewhere, host, moved, there
+from rigup_probe_jax_arrays import indexing, repeated, unusual
+from rigup_probe_jax_functions import attention, transforms
+from rigup_probe_jax_places import elsewhere, host, moved, there, wide
+from rigup_probe_jax_rows import asked
+from rigup_probe_rows_networks import activations, lax
+from rigup_probe_rows_tables import TABLES
 
 _SIDE = 1024
+_TABLES = {**TABLES, "activations": (activations,), "primitives": (lax,)}
 
 
 def about() -> dict[str, Any]:
@@ -44,13 +48,24 @@ def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[
     device["full"] = full
     yield "small-tensors", small_tensors
     yield "copy-host", copy_host
-    for name in ("float32", "float16", "bfloat16", *(("float64",) if device["type"] in ("cpu", "gpu", "cuda") else ())):
-        yield "matmul-" + name, _product(name)
-    yield "matmul-integers", integer_product
-    yield "convolution", convolution
-    for check in (activations, gradients, softmax, attention, normalisation, reductions, sorting, indexing, unusual,
-                  transforms, repeated, linear_algebra, numbers, training_step):  # fmt: skip
+    yield "matmul-float32", _product("float32")
+    for name in ("activations", "functions", "statistics", "products", "moves"):
+        yield name, asked(*_TABLES[name])
+    for check in (attention, convolution, indexing, transforms, repeated):
         yield check.__name__.replace("_", "-"), check
+    for name in ("algebra", "orders", "made"):
+        yield name, asked(*_TABLES[name])
+    for name in ("float16", "bfloat16", *(("float64",) if device["type"] in ("cpu", "gpu", "cuda") else ())):
+        yield "matmul-" + name, _product(name)
+    for name, check in (
+        ("matmul-integers", integer_product),
+        ("random", numbers),
+        ("unusual", unusual),
+        ("training-step", training_step),
+    ):
+        yield name, check
+    yield "primitives", asked(*_TABLES["primitives"])
+    yield "sets", asked(*(table for tables in _TABLES.values() for table in tables), outside=True)
     if device["type"] != "cpu":
         yield "evidence", evidence
     if full:
@@ -69,7 +84,10 @@ def small_tensors(device: dict[str, Any]) -> dict[str, Any]:
         }  # type: dict[str, tuple[Any, Any]]  # fmt: skip
         if kind == "bfloat16":
             del named["product"]  # which has no exact sum there
-        for way, run in (("compiled", jax.jit), ("called", lambda function: function)):
+        for way, run in (
+            ("compiled", jax.jit),
+            *([("called", lambda function: function)] if kind == "float32" or device["full"] else []),
+        ):
             done = run(lambda x, named=named: {name: function(x) for name, (function, _right) in named.items()})(count)
             for name, (_function, right) in named.items():
                 found.exact(name + " " + way + " " + kind, host(done[name]), right)
@@ -92,24 +110,15 @@ def _product(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     def measured(device: dict[str, Any]) -> dict[str, Any]:
         if kind != "float64":
             return _multiplied(device, kind)
-        with _wide():
+        with wide():
             return _multiplied(device, kind)
 
     return measured
 
 
-def _wide() -> Any:
-    """The context in which JAX has 64 bits."""
-    if hasattr(jax, "enable_x64"):
-        return jax.enable_x64(True)
-    from jax.experimental import enable_x64  # before JAX 0.8
-
-    return enable_x64()
-
-
 def _multiplied(device: dict[str, Any], kind: str) -> dict[str, Any]:
-    """Small products in each way that one is written, large ones by matmul and dot."""
-    found = Found()
+    """Small products in each way that one is written, large ones by matmul; in quick mode the ways in float32 alone."""
+    found, every = Found(), bool(device.get("full")) or kind == "float32"
     left, right = (rounded(kind, normal(seed, *shape)) for seed, shape in ((1, (33, 65)), (2, (65, 17))))
     one, other, wanted = moved(device, left, kind), moved(device, right, kind), reference.matmul(left, right)
     exactly = {"precision": "highest"}
@@ -121,13 +130,14 @@ def _multiplied(device: dict[str, Any], kind: str) -> dict[str, Any]:
         "vmap": lambda x, y: jax.vmap(lambda row: jnp.matmul(row, y, **exactly))(x), "vdot": lambda x, y: jnp.vdot(x[0], y[:, 0], **exactly)[None],
         "batch": lambda x, y: jnp.matmul(jnp.stack([x, -x]), y, **exactly)[1] * -1,
     }  # type: dict[str, Any]  # fmt: skip
+    ways = {**made, "@": lambda x, y: x @ y} if every else {"matmul": made["matmul"]}
     with jax.default_matmul_precision("highest"):
-        done = jax.jit(lambda x, y: {name: way(x, y) for name, way in {**made, "@": lambda x, y: x @ y}.items()})(one, other)  # fmt: skip
-        called = {name + " called": way(one, other) for name, way in (("matmul", made["matmul"]), ("dot", made["dot"]), ("@", lambda x, y: x @ y))}  # fmt: skip
+        done = jax.jit(lambda x, y: {name: way(x, y) for name, way in ways.items()})(one, other)
+        called = {name + " called": ways[name](one, other) for name in ("matmul", "dot", "@") if every}
     for name, got in {**done, **called}.items():
         found.near(name + " " + kind, host(got), wanted[0][:1] if name == "vdot" else wanted)
         found.elsewhere += elsewhere(device, **{name: got})
-    for shape in (*SHAPES, *(LARGE if device.get("full") or kind == "float32" else ())):
+    for shape in (*SHAPES, *LARGE) if every else SHAPES[1:]:
         left, right = (rounded(kind, normal(seed, *shape[seed : seed + 2])) for seed in (0, 1))
         got = jnp.matmul(moved(device, left, kind), moved(device, right, kind), **exactly)
         found.errors["matmul " + str(shape) + " " + kind] = product_error(host(got), left, right)

@@ -15,32 +15,6 @@ from rigup_probe_jax_places import compared, elsewhere, host, moved, types_of
 _NAN, _INF = math.nan, math.inf
 
 
-def sorting(device: dict[str, Any]) -> dict[str, Any]:
-    """Sorted values and where they were; equal ones stay in order."""
-    found = Found()
-    for kind in ("float32", "int32", "bfloat16") if device["full"] else ("float32", "int32"):
-        values = whole(1, -60, 60, 9, 101)
-        there, ups = moved(device, values, kind), list(map(sorted, values))
-        orders = [sorted(range(101), key=row.__getitem__) for row in values]
-        best, places = jax.lax.top_k(there, 7)
-        made = {
-            "sort": (jnp.sort(there, axis=1), ups), "argsort": (jnp.argsort(there, axis=1), orders),
-            "sort down": (jnp.sort(there, axis=0), turned(map(sorted, turned(values)))), "lax.sort": (jax.lax.sort(there, dimension=1), ups),
-            "compiled sort": (jax.jit(lambda x: jnp.sort(x, axis=1))(there), ups), "top_k": (best, [row[::-1][:7] for row in ups]),
-            "argmax": (jnp.argmax(there, axis=1), [row.index(max(row)) for row in values]), "argmin": (jnp.argmin(there, axis=1), [row.index(min(row)) for row in values]),
-            "searchsorted": (jnp.searchsorted(moved(device, ups[0], kind), there[0]), [ups[0].index(one) for one in values[0]]),
-        }  # fmt: skip
-        for name, (got, wanted) in made.items():
-            found.exact(name + " " + kind, host(got), wanted)
-            found.elsewhere += elsewhere(device, **{name: got})
-        taken = [[row[n] for n in at] for row, at in zip(values, host(places))]
-        found.exact("places of top_k " + kind, taken, [row[::-1][:7] for row in ups])
-    many = whole(2, 0, 10**6, 20_011)
-    found.exact("sort of many", host(jnp.sort(moved(device, many, "int32"))), sorted(many))
-    found.exact("unique", host(jnp.unique(moved(device, many[:500], "int32"))), sorted(set(many[:500])))
-    return dict(found.measured())
-
-
 def indexing(device: dict[str, Any]) -> dict[str, Any]:
     """Take, put, add at places that occur twice, cut, mask; the gradient of an embedding."""
     found = Found()
@@ -117,36 +91,4 @@ def repeated(device: dict[str, Any]) -> dict[str, Any]:
         spread = [one * 3.7 for one in normal(1, 101)]
         found.exact("float32 to " + kind, host(moved(device, rounded("float32", spread)).astype(kind)), rounded(kind, rounded("float32", spread)))  # fmt: skip
     found.exact("float32 to int32", host(moved(device, [-1.7, 2.7, 3.0]).astype("int32")), [-1, 2, 3])
-    return dict(found.measured())
-
-
-def linear_algebra(device: dict[str, Any]) -> dict[str, Any]:
-    """Systems and decompositions by what must hold of them, and transforms."""
-    found, size = Found(), 7
-    matrix = rounded("float32", [[one / 4 + (4.0 if i == j else 0.0) for j, one in enumerate(row)] for i, row in enumerate(normal(1, size, size))])  # fmt: skip
-    goals, identity = (
-        rounded("float32", normal(2, size, 2)),
-        [[float(i == j) for j in range(size)] for i in range(size)],
-    )
-    even = reference.matmul(matrix, turned(matrix))
-    there, held = moved(device, matrix), moved(device, even)
-    with jax.default_matmul_precision("highest"):
-        done = jax.jit(lambda a, b, e: (jnp.linalg.solve(a, b), jnp.linalg.inv(a), jnp.linalg.det(a), jnp.linalg.cholesky(e), *jnp.linalg.eigh(e), *jnp.linalg.qr(a), *jnp.linalg.svd(a)))(there, moved(device, goals), held)  # fmt: skip
-    solved, inverse, determinant, lower, values, vectors, q, r, u, s, v = map(host, done)
-    found.near("solve float32", reference.matmul(matrix, solved), goals)
-    found.near("inv float32", reference.matmul(matrix, inverse), identity)
-    found.near("det float32", determinant / reference.determinant(matrix), 1.0)
-    found.near("cholesky float32", reference.matmul(lower, turned(lower)), even)
-    found.near(
-        "eigh float32", reference.matmul(even, vectors), [[x * y for x, y in zip(row, values)] for row in vectors]
-    )
-    found.near("qr float32", reference.matmul(q, r), matrix)
-    found.near("qr is orthogonal float32", reference.matmul(turned(q), q), identity)
-    found.near("svd float32", reference.matmul([[x * y for x, y in zip(row, s)] for row in u], v), matrix)
-    line = rounded("float32", normal(3, 12))
-    turned_ = host(jnp.fft.fft(moved(device, line)))
-    found.near("fft complex64", turned_, reference.fourier(line))
-    found.near("irfft float32", host(jnp.fft.irfft(jnp.fft.rfft(moved(device, line)))), line)
-    found.near("convolve float32", host(jnp.convolve(moved(device, line), moved(device, line[:3]), precision="highest")), [reference.dot(([0.0] * 2 + line + [0.0] * 2)[n : n + 3], line[:3][::-1]) for n in range(14)])  # fmt: skip
-    found.elsewhere += elsewhere(device, solve=done[0], eigh=done[5])
     return dict(found.measured())

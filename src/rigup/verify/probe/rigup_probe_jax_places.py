@@ -32,9 +32,18 @@ def host(array: Any) -> Nested:
     return (plain if plain.dtype.kind in "fiubc" else plain.astype(np.float32)).tolist()
 
 
+def wide() -> Any:
+    """The context in which JAX has 64 bits."""
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    from jax.experimental import enable_x64  # before JAX 0.8
+
+    return enable_x64()
+
+
 def types_of(device: dict[str, Any]) -> tuple[str, ...]:
     """In what types functions are compiled: to compile takes most of the time."""
-    return ("float32", "bfloat16", "float16") if device.get("full") else ("float32", "bfloat16")
+    return ("float32", "bfloat16", "float16") if device.get("full") else ("float32",)
 
 
 def elsewhere(device: dict[str, Any], **results: Any) -> list[Any]:

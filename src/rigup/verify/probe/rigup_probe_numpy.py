@@ -8,8 +8,10 @@ import numpy as np
 import rigup_probe_expected as reference
 from rigup_probe_compare import LARGE, SHAPES, Found, distributed, error, listed, misdistributed, product_error
 from rigup_probe_expected import normal, rounded, turned, whole
-from rigup_probe_numpy_arrays import casts, indexing, shapes, small_tensors, sorting, unusual
+from rigup_probe_numpy_arrays import casts, indexing, small_tensors, sorting, unusual
 from rigup_probe_numpy_functions import elementwise, fourier, linear_algebra, reductions
+from rigup_probe_numpy_rows import asked
+from rigup_probe_rows_tables import TABLES
 
 _FLOATS = ("float64", "float32", "float16")
 _INTEGERS = ("int8", "uint8", "int16", "int32", "int64")
@@ -40,7 +42,9 @@ def checks(_device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[
         yield "matmul-" + name, _product(name, full)
     yield "matmul-complex128", complex_product
     yield "matmul-integers", integer_product
-    for check in (shapes, casts, elementwise, unusual, reductions, sorting, indexing, linear_algebra, fourier, numbers):
+    for name, tables in TABLES.items():
+        yield name, asked(*tables)
+    for check in (casts, elementwise, unusual, reductions, sorting, indexing, linear_algebra, fourier, numbers):
         yield check.__name__.replace("_", "-"), check
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from rigup_probe_compare import Found
-from rigup_probe_expected import flat, normal, rounded, shaped, turned, whole
+from rigup_probe_expected import flat, normal, rounded, turned, whole
 
 _TYPES = ("float64", "float32", "float16", "int8", "int16", "int32", "int64", "uint8")
 _NAN, _INF = math.nan, math.inf
@@ -37,33 +37,6 @@ def small_tensors(_device: dict[str, Any]) -> dict[str, Any]:
     found.exact("copy of many", (large.copy() != large).sum(), 0)
     found.near("linspace float64", np.linspace(0, 1, 11), [n / 10 for n in range(11)])
     found.exact("eye", np.eye(2, 3, 1), [[0, 1, 0], [0, 0, 1]])
-    return dict(found.measured())
-
-
-def shapes(_device: dict[str, Any]) -> dict[str, Any]:
-    """Turning, joining, cutting and repeating: exact, for nothing is reckoned."""
-    found = Found()
-    for kind in ("float64", "float32", "int32", "uint8"):
-        flat_ = whole(1, 0, 99, 24)
-        cube, there = shaped(list(flat_), (2, 3, 4)), np.array(flat_, kind).reshape(2, 3, 4)
-        plain, matrix = shaped(list(flat_), (4, 6)), np.array(flat_, kind).reshape(4, 6)
-        made = {
-            "reshape": (there, cube), "transpose": (matrix.T, turned(plain)), "ravel": (there.ravel(), flat_),
-            "axes": (there.transpose(2, 0, 1), [[[cube[i][j][k] for j in range(3)] for i in range(2)] for k in range(4)]),
-            "concatenate": (np.concatenate([matrix, matrix]), plain + plain), "vstack": (np.vstack([matrix, matrix]), plain + plain),
-            "hstack": (np.hstack([matrix, matrix]), [row + row for row in plain]), "stack": (np.stack([matrix, matrix]), [plain, plain]),
-            "flip": (np.flip(matrix, 1), [row[::-1] for row in plain]), "roll": (np.roll(matrix, 2, 1), [row[-2:] + row[:-2] for row in plain]),
-            "repeat": (np.repeat(matrix[0], 2), [one for one in plain[0] for _ in range(2)]), "tile": (np.tile(matrix[0], 2), plain[0] * 2),
-            "pad": (np.pad(matrix[0], (1, 2)), [0, *plain[0], 0, 0]), "split": (np.split(matrix, 2)[1], plain[2:]),
-            "tril": (np.tril(matrix), [[one if j <= i else 0 for j, one in enumerate(row)] for i, row in enumerate(plain)]),
-            "triu": (np.triu(matrix), [[one if j >= i else 0 for j, one in enumerate(row)] for i, row in enumerate(plain)]),
-            "diag": (np.diag(matrix), [plain[n][n] for n in range(4)]), "swapaxes": (there.swapaxes(0, 1), [[cube[i][j] for i in range(2)] for j in range(3)]),
-            "rot90": (np.rot90(matrix), turned(plain)[::-1]), "kron": (np.kron(np.eye(2, dtype=kind), matrix[:1, :2]), [[*plain[0][:2], 0, 0], [0, 0, *plain[0][:2]]]),
-            "broadcast_to": (np.broadcast_to(matrix[0], (2, 6)), [plain[0]] * 2), "sliced": (matrix[1::2, ::-3], [row[::-3] for row in plain[1::2]]),
-            "contiguous": (np.ascontiguousarray(matrix.T), turned(plain)), "meshgrid": (np.meshgrid(matrix[0], matrix[0])[1], [[one] * 6 for one in plain[0]]),
-        }  # fmt: skip
-        for name, (got, wanted) in made.items():
-            found.exact(name + " " + kind, got, wanted)
     return dict(found.measured())
 
 

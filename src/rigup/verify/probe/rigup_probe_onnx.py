@@ -12,20 +12,16 @@ import onnxruntime
 import rigup_probe_expected as reference
 from rigup_probe_compare import LARGE, SHAPES, Found, product_error
 from rigup_probe_expected import normal, rounded
-from rigup_probe_onnx_cases import (
-    activations,
-    attention,
-    indexing,
-    normalisation,
-    reductions,
-    softmax,
-    sorting,
-    unusual,
-)
+from rigup_probe_onnx_cases import composed, fused, normalisation, unusual
 from rigup_probe_onnx_integers import integers, quantized
 from rigup_probe_onnx_model import Node
+from rigup_probe_onnx_rows import asked
 from rigup_probe_onnx_run import CPU, array, host, ran, session_of
 from rigup_probe_onnx_session import numbers, repeated, sessions
+from rigup_probe_onnx_table_bytes import quantised
+from rigup_probe_onnx_table_elements import elements, rows
+from rigup_probe_onnx_table_moves import pictures, places, turns
+from rigup_probe_onnx_table_networks import TABLES as NETWORKS
 
 _KINDS = {  # providers: what they are called here, and whose chips they serve
     "CUDAExecutionProvider": ("cuda", "nvidia"), "TensorrtExecutionProvider": ("tensorrt", "nvidia"),
@@ -57,8 +53,9 @@ def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[
     if device["type"] == "cpu":
         yield "matmul-float64", _product("float64")
     yield "convolution", convolution
-    for check in (activations, softmax, attention, normalisation, reductions, sorting, indexing, unusual, integers,
-                  quantized, repeated, sessions, numbers):  # fmt: skip
+    for tables in (elements, *NETWORKS, quantised, rows, turns, places, pictures):
+        yield tables.__name__, asked(tables)
+    for check in (fused, composed, normalisation, unusual, integers, quantized, repeated, sessions, numbers):
         yield check.__name__.replace("_", "-"), check
 
 

@@ -10,8 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-TYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9, "float16": 10, "float64": 11}
-_FLOAT, _INT, _FLOATS, _INTS = 1, 2, 6, 7  # kinds of attributes
+TYPES = {
+    "float32": 1,
+    "uint8": 2,
+    "int8": 3,
+    "uint16": 4,
+    "int16": 5,
+    "int32": 6,
+    "int64": 7,
+    "bool": 9,
+    "float16": 10,
+    "float64": 11,
+    "uint32": 12,
+    "uint64": 13,
+}
+_FLOAT, _INT, _STRING, _TENSOR, _FLOATS, _INTS = 1, 2, 3, 4, 6, 7  # kinds of attributes
 
 
 class Node(NamedTuple):
@@ -59,6 +72,12 @@ def _node(number: int, node: Node) -> bytes:
 
 def _attribute(name: str, value: Any) -> bytes:
     start = _field(1, name.encode())
+    if isinstance(value, (list, tuple)) and value and isinstance(value[0], float):
+        return start + b"".join(_varint(7 << 3 | 5) + struct.pack("<f", one) for one in value) + _number(20, _FLOATS)
+    if isinstance(value, str):
+        return start + _field(4, value.encode()) + _number(20, _STRING)
+    if isinstance(value, np.ndarray):
+        return start + _field(5, _tensor("", value)) + _number(20, _TENSOR)
     if isinstance(value, (list, tuple)):
         return start + b"".join(_number(8, one) for one in value) + _number(20, _INTS)
     if isinstance(value, float):

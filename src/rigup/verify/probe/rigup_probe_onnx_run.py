@@ -79,14 +79,14 @@ def judged(
     try:
         (got,), _places = ran(device, [node], given, {"y": kind}, held, opset)
     except Exception as error:
-        if not _unknown(str(error)):
+        if not unknown(str(error)):
             raise RuntimeError(name + ": " + str(error)) from error
         found.left.append(name + ("" if exact else " " + kind))
         return
     (found.exact if exact else found.near)(name + ("" if exact else " " + kind), host(got), wanted)
 
 
-def _unknown(said: str) -> bool:
+def unknown(said: str) -> bool:
     """Whether a release says that it does not know an operator, or not for this type: that is no fault."""
     return any(
         word in said for word in ("NOT_IMPLEMENTED", "opset", "is not a registered function/op", ") is invalid.")

@@ -1,0 +1,81 @@
+"""The rows of tables, asked of NumPy: in each type, few numbers and many, in steps and in columns, again and again."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Iterator
+
+import numpy as np
+from rigup_probe_compare import Found
+from rigup_probe_grid import Grid
+from rigup_probe_rows import Row, forms, kinds, told
+
+_MATRICES = ("float32", "float64")  # what LAPACK has
+_AGAIN = 3  # calls with other numbers of the same shape before the one that is looked at
+
+
+def asked(*tables: Callable[[], Iterator[Row]]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """The check of a table."""
+
+    def checked(_device: dict[str, Any]) -> dict[str, Any]:
+        found = Found()
+        with np.errstate(all="ignore"):
+            for row in (one for table in tables for one in table()):
+                functions = {name: resolved(np, name) for name in row.names}
+                for name, function in functions.items():
+                    if function is None:
+                        continue
+                    for kind in _MATRICES if row.types == "m" else kinds(row):
+                        _one(found, row, name, function, kind)
+        return dict(found.measured())
+
+    return checked
+
+
+def resolved(space: Any, name: str) -> Any:
+    """The function of that dotted name; None where a release has none."""
+    for part in name.split("."):
+        space = getattr(space, part, None)
+    return space
+
+
+def _one(found: Found, row: Row, name: str, function: Any, kind: str) -> None:
+    for form in forms(row, kind):
+        given = [made(grid, kind) for grid in form.grids]
+        try:
+            for turn in range(1, _AGAIN + 1):
+                _again(row, function, [np.roll(one, turn, 0) if one.ndim else one for one in given])
+            for said, lay in _LAYOUTS if form.said == "small" or not row.rare else _LAYOUTS[:1]:
+                laid = [lay(one) for one in given]
+                told(found, row, kind, form._replace(said=form.said + said), row.called(function, laid), name)
+        except np.linalg.LinAlgError as error:
+            if form.wanted is not None:
+                found.wrong.append(name + " " + kind + ": " + str(error))
+        except Exception as error:
+            found.wrong.append(name + " " + kind + " (" + form.said + "): " + repr(error)[:200])
+        if any(
+            not np.array_equal(one, made(grid, kind), equal_nan=True)
+            for one, grid in zip(given, form.grids)
+            if one.dtype.kind in "fiu"
+        ):
+            found.wrong.append(name + " leaves its inputs alone " + kind)
+
+
+def _again(row: Row, function: Any, given: list[Any]) -> None:
+    """With other numbers of the same shape: what it says of them is not asked, and it need not know them."""
+    try:
+        row.called(function, given)
+    except (np.linalg.LinAlgError, ValueError, IndexError) as why:
+        del why
+
+
+def made(grid: Grid, kind: str) -> Any:
+    """A grid as an array."""
+    return np.array(grid.flat, kind).reshape(grid.shape)
+
+
+def _in_steps(one: Any) -> Any:
+    """Every second of twice as many along the last dimension."""
+    return np.repeat(one, 2, -1)[..., ::2] if one.ndim else one
+
+
+_LAYOUTS = (("", lambda one: one), (" in steps", _in_steps), (" by columns", lambda one: np.asfortranarray(one) if one.ndim else one), (" backwards", lambda one: one[::-1].copy()[::-1] if one.ndim else one))  # fmt: skip
