@@ -1,13 +1,14 @@
 """What mends everyday errors: the option, the build or the compiler that the text itself lets one name."""
 
-from rigup.diagnosis.rule import Params, mends, one, seen, wordings
+from rigup.diagnosis.rule import Every, Params, every, mends, one, seen, wordings
 from rigup.knowledge.package_managers import package_manager
 from rigup.knowledge.program_builds import program_of
 from rigup.knowledge.torch_builds import index_url
-from rigup.machine.kinds import Distribution, Gpu, Platform, PythonEnv, Symptom
+from rigup.machine.kinds import DiskSpace, Distribution, Gpu, JobRequest, Platform, PythonEnv, Symptom
 
 _CONDA = wordings(tag="conda-shown")
 _HOSTED = wordings(tag="hosted-hypervisor")
+_ROOM = 20 * 2**30  # bytes that a model, an image or a build of torch wants with what it unpacks
 _BACKENDS = {"nvidia": "CUDA", "amd": "HIP", "intel": "VULKAN"}  # as the build's options of llama.cpp name them
 
 
@@ -109,3 +110,70 @@ def release_that_pip_finds(said: Symptom = seen("xformers-built-for-another-torc
     release, _, variant = str(said.get("have")).partition("+")
     empty = dict.fromkeys(("rebuilt", "again", "alone", "release"))
     return {**empty, "paired": f"xformers, torch=={release}", "paired_index": index_url(variant)} if variant else {}
+
+
+# -- disks, engines, ranks, schedulers
+@mends("disk-full")
+def disks_that_were_shown(
+    knew: Params, full: Symptom | None = seen("df-shows-a-full-disk"), crowded: Symptom | None = seen("df-shows-no-inode-left"),
+    rooms: Every[DiskSpace] = every(DiskSpace),
+) -> Params:  # fmt: skip
+    """Which of them has no inode left, which has most room, and which folder's disk is to be looked at."""
+    path = str(full.path) if full is not None else str(knew.get("path") or "")
+    free = max(rooms, key=lambda room: int(room.get("free") or 0), default=None)
+    roomy = free is not None and int(free.get("free") or 0) > _ROOM and free.path != path
+    return {
+        "crowded": crowded.path if crowded is not None else None,
+        "path": path or None,
+        "roomy": free.path if roomy and free is not None else None,
+        "anywhere": "disk",
+    }
+
+
+@mends("engine-not-running")
+def who_runs_the_engine(
+    knew: Params, platform: Platform | None = None, shown: Symptom | None = seen(tag="windows-in-words")
+) -> Params:
+    """On Linux it is a service; elsewhere a program with a virtual machine."""
+    system = platform.get("system") if platform is not None else "windows" if shown is not None else "linux"
+    if knew.get("service") == "" or (system == "linux" and not (platform is not None and platform.get("wsl"))):
+        return {"service": knew.get("service", "docker") or None}
+    return {"desktop": "Docker Desktop"}
+
+
+@mends("illegal-memory-access")
+def how_to_find_the_kernel(knew: Params, engine: Symptom | None = seen("vllm-in-a-path")) -> Params:
+    """By a variable that lets the program wait for each kernel; vLLM's graphs hide which one it was."""
+    amd = str(knew.get("runtime") or "").upper() == "HIP"
+    serial, how = ("AMD_SERIALIZE_KERNEL", "3") if amd else ("CUDA_LAUNCH_BLOCKING", "1")
+    return {
+        "serial": serial,
+        "how": how,
+        "vendor": "amd" if amd else "nvidia",
+        "eager": "--enforce-eager" if engine is not None else None,
+    }
+
+
+@mends("slurm-gres-not-there")
+def gres_of_the_partition(has: Symptom = seen("sinfo-lists-gres"), asked: JobRequest | None = None) -> Params:
+    """The one that sinfo lists, where the script asks for another."""
+    wanted = str(asked.get("gpus_per_node") or "1") if asked is not None else "1"
+    return {"option": f"--gres={has.gres}:{wanted}"}
+
+
+@mends("file-not-whole")
+def file_that_is_to_come_again(knew: Params) -> Params:
+    """All but a pointer of Git LFS, which is fetched."""
+    return {"file": None if knew.get("pointer") else "file"}
+
+
+@mends("port-in-use")
+def port_that_is_taken(knew: Params) -> Params:
+    """By whichever of its wordings it was told."""
+    return {"port": knew.get("port") or knew.get("port2")}
+
+
+@mends("host-not-reached")
+def without_a_net(_knew: Params) -> Params:
+    """The libraries of Hugging Face ask nobody where this is set."""
+    return {"offline": "HF_HUB_OFFLINE"}
