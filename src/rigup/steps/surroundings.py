@@ -154,7 +154,7 @@ KINDS: dict[str, Kind] = {
     ),
     "update-macos": Kind(
         _("update macOS to {version} or newer"), ("version",), "by-hand", network=True, restart=True, tag="caution",
-        undo_because=_("macOS is not taken back to an older release"),
+        commands=(("softwareupdate", "--list-full-installers"),), undo_because=_("macOS is not taken back to an older release"),
     ),
     "run-on-the-mac": Kind(_("run the program on macOS itself, outside containers"), (), "by-hand", undo=()),
     "leave-sandbox": Kind(_("run the program in a plain terminal, or let the sandbox use the GPU"), (), "by-hand", undo=()),
@@ -252,8 +252,8 @@ KINDS: dict[str, Kind] = {
         commands=(("squeue", "--start", "-j", "{job}"),), undo=(),
     ),
     "start-shell-in-job": Kind(
-        _("ask Slurm for a shell on a node with a GPU (and for the partition that has them), or send a batch script with {option}"), ("option",),
-        commands=(("srun", "{option}", "--pty", "bash"),), undo=(),
+        _("ask Slurm for a shell on a node with a GPU, in a partition that has them; in a batch script the same option"), ("gpus",),
+        commands=(("srun", "--gpus-per-node={gpus}", "--pty", "bash"),), undo=(),
     ),
     "list-gres": Kind(
         _("ask for GPUs that the partition has: the command lists the partitions with the names of their GPUs"), (),

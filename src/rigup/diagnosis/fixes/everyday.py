@@ -116,7 +116,7 @@ def release_that_pip_finds(said: Symptom = seen("xformers-built-for-another-torc
 @mends("disk-full")
 def disks_that_were_shown(
     knew: Params, full: Symptom | None = seen("df-shows-a-full-disk"), crowded: Symptom | None = seen("df-shows-no-inode-left"),
-    rooms: Every[DiskSpace] = every(DiskSpace),
+    rooms: Every[DiskSpace] = every(DiskSpace), windows: Platform | None = one(system="windows"),
 ) -> Params:  # fmt: skip
     """Which of them has no inode left, which has most room, and which folder's disk is to be looked at."""
     path = str(full.path) if full is not None else str(knew.get("path") or "")
@@ -127,6 +127,7 @@ def disks_that_were_shown(
         "path": path or None,
         "roomy": free.path if roomy and free is not None else None,
         "anywhere": "disk",
+        "windows": "disk" if windows is not None else None,
     }
 
 

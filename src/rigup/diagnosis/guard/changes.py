@@ -48,9 +48,22 @@ def with_windows_words(steps: list[Step], setting: Setting) -> list[Step]:
 
 def typed(steps: list[Step], setting: Setting) -> list[Step]:
     """Variables as the shell takes them that starts the program; what is in a container, or nobody knows where, stays in words."""
-    if setting.inside or setting.engine or not (setting.shell or setting.system in ("linux", "macos", "windows")):
+    if setting.inside or setting.engine:
         return steps
-    return [_typed(step, setting.system == "windows") if step.kind in _SHELLS else step for step in steps]
+    known = setting.shell or setting.system in ("linux", "macos", "windows")
+    return [
+        _typed(step, setting.system == "windows")
+        if step.kind in _SHELLS and (known or _of_unix(step, setting))
+        else step
+        for step in steps
+    ]
+
+
+def _of_unix(step: Step, setting: Setting) -> bool:
+    """Whether the variable, or its value, is one of Unix alone, where nobody tells the system."""
+    return not setting.system and (
+        step.params["name"].startswith(("HSA_", "ROCR_")) or step.params.get("value", "").startswith("/")
+    )
 
 
 def _typed(step: Step, windows: bool) -> Step:
