@@ -223,6 +223,7 @@ KINDS: dict[str, Kind] = {
         _("keep fewer checkpoints ({option} of the transformers trainer), or write them to a disk with room; the command shows which has"), ("option",),
         commands=(("df", "-h"),), undo=(),
     ),
+    "empty-apt-cache": Kind(_("empty apt's cache of packages"), (), root=True, commands=(("apt-get", "clean"),), undo=()),
     "empty-pip-cache": Kind(_("empty pip's cache"), (), commands=(("python", "-m", "pip", "cache", "purge"),), undo=()),
     "empty-conda-cache": Kind(_("empty conda's cache of packages"), (), commands=(("conda", "clean", "-y", "--all"),), undo=()),
     "empty-uv-cache": Kind(_("empty uv's cache"), (), commands=(("uv", "cache", "clean"),), undo=()),
@@ -241,6 +242,10 @@ KINDS: dict[str, Kind] = {
     "find-first-rank": Kind(
         _("look through the logs of all ranks for the one that failed or stopped first: the others only waited for it"), (), "by-hand", undo=(),
     ),
+    "try-without-direct-way": Kind(
+        _("it is the very first collective: try once with {name}={value}; if that runs, the direct way between the cards is at fault"), ("name", "value"),
+        "by-hand", undo=(),
+    ),
     "longer-timeout": Kind(
         _("only where a step honestly takes longer (saving, evaluating): give init_process_group a longer {argument}"), ("argument",), "by-hand", undo=(),
     ),
@@ -254,6 +259,14 @@ KINDS: dict[str, Kind] = {
     "start-shell-in-job": Kind(
         _("ask Slurm for a shell on a node with a GPU, in a partition that has them; in a batch script the same option"), ("gpus",),
         commands=(("srun", "--gpus-per-node={gpus}", "--pty", "bash"),), undo=(),
+    ),
+    "use-python-that-has-it": Kind(
+        _("or start it with the Python of the environment that has {module}, under sudo and in services by its full path; the command names the one that runs here"), ("module",),
+        commands=(("python", "-c", "import sys; print(sys.executable)"),), undo=(),
+    ),
+    "list-associations": Kind(
+        _("ask for what your account may use: the command lists accounts, partitions and qualities of service"), ("reason",),
+        commands=(("sh", "-c", 'sacctmgr show associations where user="$(id -un)" format=Account,Partition,QOS'), ("sinfo", "-o", "%P %l %G")), undo=(),
     ),
     "list-gres": Kind(
         _("ask for GPUs that the partition has: the command lists the partitions with the names of their GPUs"), (),
@@ -273,6 +286,9 @@ KINDS: dict[str, Kind] = {
     "show-listener": Kind(
         _("see which program listens on port {port}; end it if it is your own, or take another port"), ("port",),
         commands=(("ss", "-ltnp", "sport = :{port}"),), undo=(),
+    ),
+    "trust-proxy": Kind(
+        _("let Python trust your proxy's certificate: set {name} to the file that its administrators give"), ("name", "seen"), "by-hand", undo=(),
     ),
     "try-host": Kind(
         _("see whether this machine reaches {host}, by its proxy where it has one"), ("host",), commands=(("curl", "-sSI", "https://{host}"),), undo=(),

@@ -9,6 +9,14 @@ from rigup.machine.kinds import DiskSpace, Distribution, Gpu, JobRequest, Platfo
 _CONDA = wordings(tag="conda-shown")
 _HOSTED = wordings(tag="hosted-hypervisor")
 _ROOM = 20 * 2**30  # bytes that a model, an image or a build of torch wants with what it unpacks
+_PACKAGES = {
+    "cv2": "opencv-python",
+    "PIL": "pillow",
+    "sklearn": "scikit-learn",
+    "flash_attn": "",
+    "yaml": "pyyaml",
+    "llama_cpp": "llama-cpp-python",
+}
 _BACKENDS = {"nvidia": "CUDA", "amd": "HIP", "intel": "VULKAN"}  # as the build's options of llama.cpp name them
 
 
@@ -114,21 +122,34 @@ def release_that_pip_finds(said: Symptom = seen("xformers-built-for-another-torc
 
 # -- disks, engines, ranks, schedulers
 @mends("disk-full")
-def disks_that_were_shown(
+def disk_that_is_full(
     knew: Params, full: Symptom | None = seen("df-shows-a-full-disk"), crowded: Symptom | None = seen("df-shows-no-inode-left"),
-    rooms: Every[DiskSpace] = every(DiskSpace), windows: Platform | None = one(system="windows"),
+    windows: Platform | None = one(system="windows"),
 ) -> Params:  # fmt: skip
-    """Which of them has no inode left, which has most room, and which folder's disk is to be looked at."""
-    path = str(full.path) if full is not None else str(knew.get("path") or "")
-    free = max(rooms, key=lambda room: int(room.get("free") or 0), default=None)
-    roomy = free is not None and int(free.get("free") or 0) > _ROOM and free.path != path
+    """The one that is shown full, else that of the file; and which has no inode left."""
+    path = str(full.path) if full is not None else _upper(str(knew.get("path") or ""))
     return {
         "crowded": crowded.path if crowded is not None else None,
         "path": path or None,
-        "roomy": free.path if roomy and free is not None else None,
+        "temporary": knew.get("temporary") or ("TMPDIR" if path == "/tmp" else None),
         "anywhere": "disk",
+        "unknown": None if path else "disk",
         "windows": "disk" if windows is not None else None,
     }
+
+
+def _upper(path: str) -> str:
+    """The folder below which one looks for what fills a disk: an account's home, a place of the system, the cache of a program."""
+    parts = path.split("/")
+    return "/".join(parts[: 2 if parts[1:2] in (["tmp"], ["root"], ["scratch"]) else 3])
+
+
+@mends("disk-full")
+def disk_that_has_room(knew: Params, rooms: Every[DiskSpace] = every(DiskSpace)) -> Params:
+    """The one with most of it, where that is enough for a model or a build."""
+    free = max(rooms, key=lambda room: int(room.get("free") or 0), default=None)
+    roomy = free is not None and int(free.get("free") or 0) > _ROOM and free.path != knew.get("path")
+    return {"roomy": free.path} if roomy and free is not None else {}
 
 
 @mends("engine-not-running")
@@ -174,7 +195,16 @@ def port_that_is_taken(knew: Params) -> Params:
     return {"port": knew.get("port") or knew.get("port2")}
 
 
-@mends("host-not-reached")
-def without_a_net(_knew: Params) -> Params:
-    """The libraries of Hugging Face ask nobody where this is set."""
-    return {"offline": "HF_HUB_OFFLINE"}
+@mends("collective-timed-out")
+def first_of_all(knew: Params) -> Params:
+    """Where the very first collective hangs, the ways between the cards are to be looked at."""
+    return {"direct": "NCCL_P2P_DISABLE" if str(knew.get("number")) in ("0", "1") else None}
+
+
+@mends("module-not-installed")
+def package_of_the_module(knew: Params) -> Params:
+    """torch is chosen by the machine; other packages bear the module's name, or one that the table of wishes knows."""
+    name = str(knew.get("module") or "").partition(".")[0]
+    program = program_of(name)
+    wish = program.wish if program is not None else "torch" if name in ("torch", "torchvision", "torchaudio") else None
+    return {"wish": wish, "package": None if wish else _PACKAGES.get(name, name) or None}
