@@ -264,6 +264,20 @@ KINDS: dict[str, Kind] = {
         _("or start it with the Python of the environment that has {module}, under sudo and in services by its full path; the command names the one that runs here"), ("module",),
         commands=(("python", "-c", "import sys; print(sys.executable)"),), undo=(),
     ),
+    "find-package-of-library": Kind(
+        _("install the distribution's package that brings {lib}; the command looks it up where apt-file or dnf is there"), ("lib",), root=True, network=True,
+        commands=(("sh", "-c", 'apt-file search "$1" || dnf provides "*/$1"', "sh", "{lib}"),), undo=(),
+    ),
+    "use-another-type": Kind(
+        _("take a form of the model that this GPU computes (another quantisation, bfloat16, float16, GGUF) in place of {feature}"), ("feature",), "by-hand", undo=(),
+    ),
+    "keep-one-openmp": Kind(
+        _("keep one copy of {lib} in the environment: torch from pip beside NumPy from conda brings two; the command tells where the packages are from"), ("lib",),
+        commands=(("conda", "list"),), undo=(),
+    ),
+    "wait-for-process": Kind(
+        _("wait until the process {pid} has ended, then try again; the lock is not to be removed"), ("pid",), commands=(("ps", "-o", "user,pid,etime,args", "-p", "{pid}"),), undo=(),
+    ),
     "list-associations": Kind(
         _("ask for what your account may use: the command lists accounts, partitions and qualities of service"), ("reason",),
         commands=(("sh", "-c", 'sacctmgr show associations where user="$(id -un)" format=Account,Partition,QOS'), ("sinfo", "-o", "%P %l %G")), undo=(),

@@ -208,3 +208,49 @@ def package_of_the_module(knew: Params) -> Params:
     program = program_of(name)
     wish = program.wish if program is not None else "torch" if name in ("torch", "torchvision", "torchaudio") else None
     return {"wish": wish, "package": None if wish else _PACKAGES.get(name, name) or None}
+
+
+@mends("system-library-missing")
+def package_of_the_library(
+    knew: Params, system: Distribution | None = None, conda: Symptom | None = seen(tag="conda-shown")
+) -> Params:
+    """By the names of the family; conda has none of them for the system."""
+    manager = package_manager(str(system.get("id"))) if system is not None and system.get("id") else None
+    named = knew.get(manager.family) if manager is not None else None
+    return {"packages": named, "of_conda": "libgl" if conda is not None and "libGL" in str(knew.get("lib")) else None}
+
+
+@mends("torch-older-than-wanted")
+def torch_that_is_wanted(knew: Params) -> Params:
+    """The least that the program asks for."""
+    return {"wish": f"torch>={knew.get('least') or knew.get('least2')}"}
+
+
+@mends("openmp-loaded-twice")
+def environment_without_a_mixture(_said: Symptom = seen("openmp-is-there-twice")) -> Params:
+    """Made anew by one of pip and conda alone it has one copy."""
+    return {"program": "torch"}
+
+
+@mends("parallel-size-does-not-divide")
+def size_that_divides(knew: Params) -> Params:
+    """The largest below the one that was asked for."""
+    heads, size = int(knew.get("heads") or 1), int(knew.get("size") or 1)
+    return {"option": f"--tensor-parallel-size {next(one for one in range(size, 0, -1) if heads % one == 0)}"}
+
+
+@mends("ollama-not-running")
+def who_starts_ollama(
+    knew: Params, platform: Platform | None = None, shown: Symptom | None = seen(tag="windows-in-words")
+) -> Params:
+    """Its installer for Linux makes a service; elsewhere it is an app."""
+    if knew.get("base"):
+        return {}
+    app = shown is not None or (platform is not None and platform.get("system") in ("windows", "macos"))
+    return {"desktop": "Ollama"} if app else {"service": "ollama"}
+
+
+@mends("package-manager-locked")
+def process_with_the_lock(knew: Params) -> Params:
+    """By whichever wording it was told."""
+    return {"pid": knew.get("pid") or knew.get("pid2") or knew.get("pid3")}

@@ -167,9 +167,9 @@ def who_holds_it_and_what_is_free(
     alike = len({card.get("name") for card in cards}) == 1
     index = free[0].get("nvml_index") if free and alike else None
     return (
-        {**told, "ollama": told.get("holder") if "ollama" in str(told.get("holder")) else None, "free": index}
+        {**told, "ollama": told.get("holder") if "ollama" in str(told.get("holder")) else None, "idle_card": index}
         if told
-        else {"free": index}
+        else {"idle_card": index}
     )
 
 
