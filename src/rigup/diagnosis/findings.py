@@ -105,9 +105,10 @@ def folded(found: list[Finding]) -> list[Finding]:
 
 
 def _without_echoes(roots: list[Finding]) -> list[Finding]:
-    """What only says that something failed elsewhere goes under the first that did."""
-    sounds = [f for f in roots if not f.row.echo and f.severity == "error" and f.confidence != "possible"]
-    if not sounds:
-        return roots
-    sounds[0].folds |= {name for f in roots if f.row.echo for name in (f.cause, *explained(f.cause))}
-    return [f for f in roots if not f.row.echo]
+    """What only says that something failed elsewhere goes under the first that did; behind what is no more than possible."""
+    sounds = [f for f in roots if not f.row.echo and f.severity == "error"]
+    grounded = [f for f in sounds if f.confidence != "possible"]
+    if grounded:
+        grounded[0].folds |= {name for f in roots if f.row.echo for name in (f.cause, *explained(f.cause))}
+        return [f for f in roots if not f.row.echo]
+    return sorted(roots, key=lambda f: f.row.echo) if sounds else roots

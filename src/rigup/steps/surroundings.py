@@ -265,7 +265,7 @@ KINDS: dict[str, Kind] = {
         commands=(("python", "-c", "import sys; print(sys.executable)"),), undo=(),
     ),
     "find-package-of-library": Kind(
-        _("install the distribution's package that brings {lib}; the command looks it up where apt-file or dnf is there"), ("lib",), root=True, network=True,
+        _("find the distribution's package that brings {lib}, and add it; the command looks it up where apt-file or dnf is there"), ("lib",), root=True, network=True,
         commands=(("sh", "-c", 'apt-file search "$1" || dnf provides "*/$1"', "sh", "{lib}"),), undo=(),
     ),
     "use-another-type": Kind(
