@@ -68,9 +68,9 @@ def test_each_case_is_judged_as_its_label_says(name, laid_over, tmp_path):
 
 
 def test_the_cause_by_message_says_what_the_message_told(laid_over, tmp_path):
-    case = CASES["disk-full-during-install/pip-unpacks-on-a-full-disk"]
+    case = CASES["certificate-not-trusted/pip-behind-a-proxy"]
     answer = diagnosed("", case.unpack(tmp_path), laid_over)
-    assert answer["findings"][0]["title"] == "There was no room for /tmp/pip-unpack-x1 while packages were installed"
+    assert answer["findings"][0]["title"] == "Nobody here trusts the certificate behind which torch lies"
 
 
 def test_the_near_miss_is_missed(laid_over, tmp_path):

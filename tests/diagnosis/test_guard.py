@@ -215,7 +215,11 @@ def test_a_variable_is_set_as_the_systems_shell_takes_it(first):
     assert "export HSA_OVERRIDE_GFX_VERSION=10.3.0" in commands(first(OVERRIDE.format(lib="/home/ada/x/torch/lib")))
     masked = "C:\\>set CUDA_VISIBLE_DEVICES=1\nC:\\>nvidia-smi -L\nGPU 0: NVIDIA GeForce RTX 3060 (UUID: GPU-1)\nRuntimeError: No CUDA GPUs are available\n"
     assert commands(first(masked)) == ["setx CUDA_VISIBLE_DEVICES 0"]
-    assert not any("export" in one for one in commands(first(OVERRIDE.format(lib="torch/lib"))))
+    assert commands(first("RuntimeError: CUDA error: device-side assert triggered\n")) == []  # of whatever system
+
+
+def test_a_variable_that_one_system_alone_knows_tells_the_system(first):
+    assert "export HSA_OVERRIDE_GFX_VERSION=10.3.0" in commands(first(OVERRIDE.format(lib="torch/lib")))
 
 
 def test_packages_are_changed_in_the_python_that_failed(first):

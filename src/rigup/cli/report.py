@@ -1,5 +1,6 @@
 """The doctor's answer as a person reads it: verdict, root cause, the fix that needs least, devices, notes."""
 
+import re
 import shlex
 import sys
 from collections.abc import Iterable
@@ -220,7 +221,19 @@ def places() -> dict[str, str]:
 def commands(step: Answer) -> list[str]:
     """The commands of a step as a person types them; Windows asks for an administrator's terminal instead of sudo."""
     windows = step["where"] == "windows-host"
-    return [("sudo " if step["root"] and not windows else "") + shlex.join(argv) for argv in step["commands"]]
+    return [("sudo " if step["root"] and not windows else "") + _typed(argv, windows) for argv in step["commands"]]
+
+
+_WINDOWS_PATH = re.compile(r"(?:[A-Za-z]:|\.{0,2})\\\w")
+
+
+def _typed(argv: list[str], windows: bool) -> str:
+    """Words as a shell takes them; Windows' shells know no single quotes, and its paths have the sign with which others escape."""
+    if windows or any(_WINDOWS_PATH.match(word) for word in argv):
+        from subprocess import list2cmdline  # nobody else needs it here
+
+        return list2cmdline(argv)
+    return shlex.join(argv)
 
 
 def looked_at(answer: Answer, verbose: int = 0) -> list[str]:

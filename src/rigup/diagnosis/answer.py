@@ -67,9 +67,11 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     findings, skipped = judged(facts)
     if any(source.host is not None for source in sources):
         return Diagnosis(facts, findings, skipped)
+    from rigup.diagnosis.earlier_runs import of_the_last_run
     from rigup.diagnosis.guesses import complaint, plea, with_guess  # words are weighed where people wrote them
 
     texts = tuple(text for source in sources for text in source.texts)
+    findings = of_the_last_run(findings, texts)
     quiet = all(finding.severity == "note" for finding in findings)
     if not _undecided(facts):
         return Diagnosis(facts, findings, skipped, texts if quiet and plea(texts, facts) else ())
@@ -146,7 +148,7 @@ def _of_plugin(failure: plugins.Failure) -> str:
 
 
 def _near(complained: tuple[Text, ...], findings: list[Finding], facts: Facts) -> list[str]:
-    if not complained:
+    if not complained or any(finding.confidence == "certain" for finding in findings):
         return []
     from rigup.diagnosis.guesses import near
 

@@ -101,4 +101,14 @@ def folded(found: list[Finding]) -> list[Finding]:
     roots = [f for f in found if not any(other.accounts_for(f) for other in found)]
     for root in roots:
         root.folds = {f.cause for f in found if root.accounts_for(f)}
-    return sorted(roots, key=Finding.rank)
+    return _without_echoes(sorted(roots, key=Finding.rank))
+
+
+def _without_echoes(roots: list[Finding]) -> list[Finding]:
+    """What only says that something failed elsewhere goes under the first that did; behind what is no more than possible."""
+    sounds = [f for f in roots if not f.row.echo and f.severity == "error"]
+    grounded = [f for f in sounds if f.confidence != "possible"]
+    if grounded:
+        grounded[0].folds |= {name for f in roots if f.row.echo for name in (f.cause, *explained(f.cause))}
+        return [f for f in roots if not f.row.echo]
+    return sorted(roots, key=lambda f: f.row.echo) if sounds else roots

@@ -9,7 +9,7 @@ from rigup.knowledge.chips import runs_on
 from rigup.knowledge.torch_builds import index_url, newest_build
 from rigup.knowledge.torch_changes import ever_built, of_amds_index
 from rigup.language import _
-from rigup.machine.kinds import Driver, Platform, Torch, Variable
+from rigup.machine.kinds import Driver, Platform, Symptom, Torch, Variable
 from rigup.machine.store import Facts
 
 OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
@@ -59,6 +59,13 @@ def _doubt(device: Device, findings: list[Finding], titles: list[str]) -> State 
     return None
 
 
+def _number_of_card(finding: Finding) -> str:
+    """Of several like cards the one that a message names; empty where none does."""
+    said = (held.get("index") for held in finding.params.values() if isinstance(held, Symptom))
+    told = next((str(index) for index in said if index), "") if finding.row.about == "Gpu" else ""
+    return told if told.isdigit() else ""
+
+
 def _concerns(finding: Finding, device: Device) -> bool:
     """A card's fault is its own, and one maker's driver does not stop another maker's card.
 
@@ -66,6 +73,9 @@ def _concerns(finding: Finding, device: Device) -> bool:
     """
     if finding.row.family == _EVERYDAY:
         return False
+    number = _number_of_card(finding)
+    if number and device.get("index") is not None:
+        return str(device["index"]) == number
     if finding.subject.kind == "Gpu" and finding.subject.name:
         return finding.subject.name in {str(device.get(key)) for key in ("pci_address", "name", "uuid", "isa", "index")}
     makers = {

@@ -29,6 +29,7 @@ _PLAINER = (
     "image-of-the-machine",
     "update-wsl",
     "find-holders",
+    "write-elsewhere",
 )  # kinds of steps that say less than another of the same cause
 
 

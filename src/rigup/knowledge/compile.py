@@ -265,11 +265,14 @@ def _tagged(table: Table, tagged: dict[str, list[str]]) -> None:
 
 
 def _without_trials(table: Table) -> None:
-    """Take the texts by which tests try a signature out of its row."""
+    """Take the texts by which tests try a signature out of its row, and of a translation from which English it was made."""
     rows = table.get("signature")
     for row in rows if isinstance(rows, list) else ():
         for name in TRIALS:
             row.pop(name, None)
+    for row in table.values():
+        if isinstance(row, dict):
+            row.pop("english", None)
 
 
 def stamp(content: bytes) -> Stamp:
@@ -282,7 +285,7 @@ def build(folder: Path, shipped: bool = False) -> tuple[bytes, dict[str, Knowled
 
     Args:
         folder: the TOML sources.
-        shipped: leave out what only tests read, the examples and near misses of messages.
+        shipped: leave out what only tests and translators read: examples and near misses of messages, digests of English texts.
 
     Returns:
         The compiled bytes, and the error of each table that is left out of them.

@@ -24,6 +24,7 @@ HEARD = 0.7  # what known messages weigh together, beside 1 for all the words
 _MOST = 40_000  # characters of either end of a text
 _TELLING = 4  # words that are named as the reason
 _HUNDREDTHS = 100
+_TENTH = 10  # hundredths
 _COMMON = 450  # rarity of a word below which it is no reason to name
 _NEAR, _FAR = 0.1, 0.04  # below it one word, or several, say nothing
 _ENOUGH = 0.2  # share among causes that a known message leaves open
@@ -62,7 +63,7 @@ class Complaint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Packed(msgspec.Struct, array_like=True):
-    """The weights as they lie in the package: whole numbers are hundredths, their bytes the lowest first.
+    """The weights as they lie in the package: whole numbers are hundredths, their bytes the lowest first; weights are tenths.
 
     Attributes:
         checked: the day on which they were learned.
@@ -73,7 +74,8 @@ class Packed(msgspec.Struct, array_like=True):
         rarities: of each term, two bytes.
         counts: of each term how many weights it has, one byte.
         columns: of each weight the cause by number, one byte; SOUND for "nothing is wrong".
-        weights: each two bytes, with a sign.
+        weights: each one byte, with a sign.
+        wide: numbers of weights that a byte does not hold, each before its weight.
 
     """
 
@@ -86,6 +88,7 @@ class Packed(msgspec.Struct, array_like=True):
     counts: bytes
     columns: bytes
     weights: bytes
+    wide: list[int]
 
 
 class _Model(NamedTuple):
@@ -102,7 +105,7 @@ class _Model(NamedTuple):
         """Causes, and the weights of a term for them in hundredths."""
         here = slice(self.ends[term - 1] if term else 0, self.ends[term])
         for cause, weight in zip(self.columns[here], self.weights[here], strict=True):
-            yield (_SOUND if cause == SOUND else cause), weight
+            yield (_SOUND if cause == SOUND else cause), weight * _TENTH
 
 
 Weights = dict[str, dict[int, float]]
@@ -133,9 +136,11 @@ def _model() -> _Model:
     numbers = {term: number for number, term in enumerate(packed.terms.split("\n"))}
     rarities, weights, ends = (
         _numbers("H", packed.rarities),
-        _numbers("h", packed.weights),
+        array("h", _numbers("b", packed.weights)),
         list(accumulate(packed.counts)),
     )
+    for number, weight in zip(packed.wide[::2], packed.wide[1::2], strict=True):
+        weights[number] = weight
     return _Model(packed.causes, packed.offsets, packed.sound_offset, numbers, rarities, ends, packed.columns, weights)
 
 

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.escapes import without_escapes
 from rigup.machine.facts import Place
+from rigup.machine.runs import without_stale
 from rigup.machine.texts import Text
 from rigup.machine.thinning import Numbered, thinned
 from rigup.machine.unwrapping import unwrapped
@@ -18,6 +19,7 @@ _LEAST_SHARE = 0.8  # of the lines that carry a label
 def texts_of(source: str, body: str, place: Place = Place()) -> list[Text]:
     """The texts in one file: one, or one a node where each line begins with a node's name (pdsh, srun -l)."""
     whole = without_escapes(body.replace("\r\r\n", "\n").replace("\r\n", "\n")).replace("\r", "\n").replace("\x00", "")
+    whole = without_stale(whole)
     told = thinned(whole)
     labels = _labels(whole)
     if len(labels) >= 2:

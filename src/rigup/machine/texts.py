@@ -286,3 +286,9 @@ _TYPED = lazy_regex(
 def is_typed(line: str) -> bool:
     """Whether somebody typed a line: what it says is a question, and no answer."""
     return _TYPED.match(line) is not None
+
+
+def typed_part(line: str) -> str | None:
+    """What somebody typed behind a prompt of a shell; None for any other line."""
+    prompt = _TYPED.match(line)
+    return None if prompt is None or prompt[0].lstrip().startswith((">>>", "In [")) else line[prompt.end() :]

@@ -73,5 +73,8 @@ KINDS: dict[str, Kind] = {
     ),
     "see-nccl": _seen(_("it worked if the program, started with NCCL_DEBUG=INFO, ends its first collective and names the interface or the P2P path"), by_hand=True),
     "see-job": _seen(_("it worked if this, in the job, lists as many cards as each task is to have"), ("srun", "nvidia-smi", "-L"), by_hand=True),
+    "see-room": _seen(_("it worked if this shows room where the program writes"), ("df", "-h")),
+    "see-engine": _seen(_("it worked if this lists containers, or none, without an error"), ("docker", "ps")),
+    "see-queue": _seen(_("it worked if this shows the job as waiting or running"), ("squeue", "--me")),
     "see-ranks": _seen(_("it worked if the ranks announce themselves once each, from 0 to the last one"), by_hand=True),
 }  # fmt: skip

@@ -20,6 +20,7 @@ FORMS = {
     "module": r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}", "name": _NAME, "value": r"[^\"\\%\x00-\x1f\x7f]{1,4000}",
     "user": r"[A-Za-z0-9_][A-Za-z0-9_.@\\-]{0,199}\$?", "group": r"[A-Za-z0-9_][A-Za-z0-9_.@\\-]{0,199}",
     "packages": _REQUIREMENT, "package": _REQUIREMENT, "index": _ADDRESS, "file": _OWN_PATH,
+    "port": _WORD, "host": _WORD,
     **dict.fromkeys(("service", "version", "kernel", "torch", "torchvision", "release", "engine", "container", "uuid", "pid"), _WORD),
 }  # fmt: skip
 _OF_KIND = {
@@ -27,7 +28,7 @@ _OF_KIND = {
     ("reset-gpu", "index"): _NUMBERED, ("default-compute-mode", "index"): _NUMBERED,
     ("set-aside-in-torch", "file"): r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,199}", ("purge-linux-driver", "pattern"): r"\(\?:[^/\x00-\x1f\x7f]{1,1999}",
     ("own-files", "owner"): r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(?::[A-Za-z0-9_.-]{1,99})?",
-    ("register-kernel", "name"): r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}",
+    ("find-package-of-library", "lib"): _WORD, ("register-kernel", "name"): r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}",
     ("install-rocm", "usecase"): r"[a-z][a-z0-9,-]{0,99}", ("install-with-conda", "channel"): r"[A-Za-z0-9][^\s\x00-\x1f]{0,999}",
     ("install-from-conda", "channel"): r"[A-Za-z0-9][^\s\x00-\x1f]{0,999}", ("wheels-folder-first", "part"): r"[a-z0-9_]{2,40}/[a-z0-9_/]{2,40}",
 }  # fmt: skip

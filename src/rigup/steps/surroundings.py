@@ -154,7 +154,7 @@ KINDS: dict[str, Kind] = {
     ),
     "update-macos": Kind(
         _("update macOS to {version} or newer"), ("version",), "by-hand", network=True, restart=True, tag="caution",
-        undo_because=_("macOS is not taken back to an older release"),
+        commands=(("softwareupdate", "--list-full-installers"),), undo_because=_("macOS is not taken back to an older release"),
     ),
     "run-on-the-mac": Kind(_("run the program on macOS itself, outside containers"), (), "by-hand", undo=()),
     "leave-sandbox": Kind(_("run the program in a plain terminal, or let the sandbox use the GPU"), (), "by-hand", undo=()),
@@ -189,4 +189,129 @@ KINDS: dict[str, Kind] = {
         _("install the oneAPI Base Toolkit release that brings {lib}"), ("lib",), root=True, network=True, tag="caution",
         undo_because=_("remove its packages again"),
     ),
+    # -- disks, engines, ranks, files of models
+    "show-room": Kind(_("see which disk is full, by bytes and by inodes"), (), commands=(("df", "-h"), ("df", "-i")), undo=()),
+    "show-room-of": Kind(
+        _("see how full the disk of {path} is, by bytes and by inodes, and what fills it"), ("path",),
+        commands=(("df", "-h", "{path}"), ("df", "-i", "{path}"), ("du", "-xhd1", "{path}")), undo=(),
+    ),
+    "make-room": Kind(_("remove what nobody needs from that disk, or let it be written to another one"), (), "by-hand", undo=()),
+    "fewer-files": Kind(
+        _("remove or pack folders with very many small files on {path}, where no inode is left; the command counts them"), ("path",),
+        commands=(("du", "--inodes", "-xd2", "{path}"),), undo=(),
+    ),
+    "show-quota": Kind(
+        _("see how much your account may keep and does, then remove some of it, let it be written elsewhere, or ask the administrators for more"),
+        (), commands=(("quota", "-s"),), undo=(),
+    ),
+    "clear-engine": Kind(
+        _("see what {engine} keeps, and remove build caches and images that nobody needs (it asks first)"), ("engine",), "host-of-container",
+        tag="destructive", commands=(
+            ("{engine}", "system", "df"), ("{engine}", "builder", "prune"), ("{engine}", "image", "prune"),
+        ), undo_because=_("images are pulled or built again"),
+    ),
+    "list-models": Kind(
+        _("remove models that nobody needs with `ollama rm NAME`; the command lists them"), (), commands=(("ollama", "list"),), undo=(),
+    ),
+    "unload-models": Kind(
+        _("let ollama give the memory back: `ollama stop NAME`, or OLLAMA_KEEP_ALIVE for good; the command lists what is loaded"), (),
+        commands=(("ollama", "ps"),), undo=(),
+    ),
+    "write-elsewhere": Kind(_("set {name} to a folder on a disk with room, for the program or the service that writes"), ("name",), "by-hand", undo=()),
+    "write-on-disk": Kind(_("set {name} to a folder of yours on {disk}, which has room, for the program"), ("name", "disk"), "by-hand", undo=()),
+    "fewer-checkpoints": Kind(
+        _("keep fewer checkpoints ({option} of the transformers trainer), or write them to a disk with room; the command shows which has"), ("option",),
+        commands=(("df", "-h"),), undo=(),
+    ),
+    "empty-apt-cache": Kind(_("empty apt's cache of packages"), (), root=True, commands=(("apt-get", "clean"),), undo=()),
+    "empty-pip-cache": Kind(_("empty pip's cache"), (), commands=(("python", "-m", "pip", "cache", "purge"),), undo=()),
+    "empty-conda-cache": Kind(_("empty conda's cache of packages"), (), commands=(("conda", "clean", "-y", "--all"),), undo=()),
+    "empty-uv-cache": Kind(_("empty uv's cache"), (), commands=(("uv", "cache", "clean"),), undo=()),
+    "start-engine": Kind(
+        _("start the service {service}, now and with the machine"), ("service",), "host-of-container", root=True,
+        commands=(("systemctl", "enable", "--now", "{service}"),), undo=(("systemctl", "disable", "--now", "{service}"),),
+    ),
+    "start-desktop": Kind(_("start {program} and wait until it says that its engine runs"), ("program",), "by-hand", undo=()),
+    "start-podman-machine": Kind(
+        _("start podman's virtual machine"), ("machine",), commands=(("podman", "machine", "start"),), undo=(("podman", "machine", "stop"),),
+    ),
+    "look-for-gpu-faults": Kind(
+        _("if other programs fail in the same way, look in the kernel's log for faults of the card itself"), (), "kernel", root=True,
+        commands=(("journalctl", "-k", "-b", "--no-pager"),), undo=(),
+    ),
+    "find-first-rank": Kind(
+        _("look through the logs of all ranks for the one that failed or stopped first: the others only waited for it"), (), "by-hand", undo=(),
+    ),
+    "try-without-direct-way": Kind(
+        _("it is the very first collective: try once with {name}={value}; if that runs, the direct way between the cards is at fault"), ("name", "value"),
+        "by-hand", undo=(),
+    ),
+    "longer-timeout": Kind(
+        _("only where a step honestly takes longer (saving, evaluating): give init_process_group a longer {argument}"), ("argument",), "by-hand", undo=(),
+    ),
+    "show-shared-memory": Kind(
+        _("see whether {path} has room: ranks of one machine meet there"), ("path",), commands=(("df", "-h", "{path}"),), undo=(),
+    ),
+    "show-start-of-job": Kind(
+        _("see when Slurm means to start the job {job}, and ask for less (time, nodes, memory) where that is late"), ("job",),
+        commands=(("squeue", "--start", "-j", "{job}"),), undo=(),
+    ),
+    "start-shell-in-job": Kind(
+        _("ask Slurm for a shell on a node with a GPU, in a partition that has them; in a batch script the same option"), ("gpus",),
+        commands=(("srun", "--gpus-per-node={gpus}", "--pty", "bash"),), undo=(),
+    ),
+    "use-python-that-has-it": Kind(
+        _("or start it with the Python of the environment that has {module}, under sudo and in services by its full path; the command names the one that runs here"), ("module",),
+        commands=(("python", "-c", "import sys; print(sys.executable)"),), undo=(),
+    ),
+    "find-package-of-library": Kind(
+        _("find the distribution's package that brings {lib}, and add it; the command looks it up where apt-file or dnf is there"), ("lib",), root=True, network=True,
+        commands=(("sh", "-c", 'apt-file search "$1" || dnf provides "*/$1"', "sh", "{lib}"),), undo=(),
+    ),
+    "use-another-type": Kind(
+        _("take a form of the model that this GPU computes (another quantisation, bfloat16, float16, GGUF) in place of {feature}"), ("feature",), "by-hand", undo=(),
+    ),
+    "keep-one-openmp": Kind(
+        _("keep one copy of {lib} in the environment: torch from pip beside NumPy from conda brings two; the command tells where the packages are from"), ("lib",),
+        commands=(("conda", "list"),), undo=(),
+    ),
+    "wait-for-process": Kind(
+        _("wait until the process {pid} has ended, then try again; the lock is not to be removed"), ("pid",), commands=(("ps", "-o", "user,pid,etime,args", "-p", "{pid}"),), undo=(),
+    ),
+    "list-associations": Kind(
+        _("ask for what your account may use: the command lists accounts, partitions and qualities of service"), ("reason",),
+        commands=(("sh", "-c", 'sacctmgr show associations where user="$(id -un)" format=Account,Partition,QOS'), ("sinfo", "-o", "%P %l %G")), undo=(),
+    ),
+    "list-gres": Kind(
+        _("ask for GPUs that the partition has: the command lists the partitions with the names of their GPUs"), (),
+        commands=(("sinfo", "-o", "%P %D %G"),), undo=(),
+    ),
+    "download-again": Kind(
+        _("remove the file and download it again, whole (hf download with --force-download; ollama pull)"), (), "by-hand", network=True, undo=(),
+    ),
+    "fetch-large-files": Kind(
+        _("fetch the files that Git LFS keeps, in the folder of the repository: what is there is a pointer"), ("pointer",), network=True,
+        commands=(("git", "lfs", "pull"),), undo=(),
+    ),
+    "ask-for-access": Kind(
+        _("ask for access on the page of {model} and wait for it, then log in with a token of that account"), ("model",), network=True,
+        commands=(("hf", "auth", "login"),), undo=(("hf", "auth", "logout"),),
+    ),
+    "show-listener": Kind(
+        _("see which program listens on port {port}; end it if it is your own, or take another port"), ("port",),
+        commands=(("ss", "-ltnp", "sport = :{port}"),), undo=(),
+    ),
+    "trust-proxy": Kind(
+        _("let Python trust your proxy's certificate: set {name} to the file that its administrators give"), ("name", "seen"), "by-hand", undo=(),
+    ),
+    "try-host": Kind(
+        _("see whether this machine reaches {host}, by its proxy where it has one"), ("host",), commands=(("curl", "-sSI", "https://{host}"),), undo=(),
+    ),
+    "download-where-there-is-a-net": Kind(
+        _("on a node without internet: download on one that has it into the same cache, and start here with {name}=1"), ("name",), "by-hand", undo=(),
+    ),
+    "more-open-files": Kind(
+        _("let programs of this shell open more files"), ("limit",), "by-hand", commands=(("ulimit", "-n", "{limit}"),), undo=(),
+    ),
+    "share-by-files": Kind(_("let the program call {call} before it starts workers"), ("call",), "by-hand", undo=()),
 }  # fmt: skip

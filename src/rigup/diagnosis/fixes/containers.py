@@ -157,11 +157,16 @@ def folder_of_the_files(
 def the_environment_to_register(
     knew: Params, env: PythonEnv | None = None, torch: Torch | None = None, kernel: JupyterKernel | None = None,
     lies: Symptom | None = seen("requirement-lies-in-an-environment"), prompt: Symptom | None = seen("prompt-of-an-environment-asks-torch"),
+    printed: Symptom | None = seen("shell-prints-its-python"),
 ) -> Params:  # fmt: skip
     """The environment that has what the notebook wants: by its folder, else by its name at the prompt where `python` is its own."""
     wanted = env is not None and (env.get("active") or (torch is not None and torch.get("env") == env.prefix))
     prefix = (
-        env.prefix if wanted and env is not None else str((lies and lies.get("prefix")) or "") or _of_the_shell(knew)
+        env.prefix
+        if wanted and env is not None
+        else str((lies and lies.get("prefix")) or "")
+        or _of_the_shell(knew)
+        or str((printed and printed.get("prefix")) or "")
     )
     if not prefix:
         return {"python": "python", "name": str((prompt and prompt.get("env")) or "work")}

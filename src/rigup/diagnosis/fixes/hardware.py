@@ -4,10 +4,11 @@ from rigup.diagnosis.rule import Every, Params, every, mends, one, seen, wording
 from rigup.diagnosis.rules.hardware import uuids_of_parts
 from rigup.diagnosis.rules.memory import size
 from rigup.knowledge.gtt import pages_to_share
-from rigup.machine.kinds import Driver, Gpu, Memory, Platform, Symptom
+from rigup.machine.kinds import Driver, Gpu, GpuProcess, Memory, Platform, Symptom
 
 _BEYOND_REPAIR = wordings(tag="gpu-cells-broken")
 _OF_AMD = wordings(tag="amd-memory-fault")
+_GIB = 2**30
 _HOLDERS = ("other-process-holds-memory", "nvidia-smi-lists-holder", "fuser-lists-who-has-the-card-open", "rocm-smi-lists-holder")  # fmt: skip
 _LISTED = wordings(tag="holder-listed")
 _UNLISTED = wordings(tag="holder-unlisted")
@@ -140,6 +141,36 @@ def process_that_is_named(knew: Params, holders: Every[Symptom] = every(Symptom,
         (_held(one), str(one.get("pid") or one.get("pid2"))) for one in holders if one.get("pid") or one.get("pid2")
     ]
     return {"pid": max(pids)[1], "node": None} if pids and knew.get("node") else {}
+
+
+@mends("gpu-memory-held-by-others")
+def who_holds_it_and_what_is_free(
+    processes: Every[GpuProcess] = every(GpuProcess), cards: Every[Gpu] = every(Gpu, vendor="nvidia")
+) -> Params:
+    """The process that holds most, whose it is and how much; a like card beside that nobody uses."""
+    most = max(
+        (one for one in processes if one.get("memory") and not one.get("graphics")),
+        key=lambda one: int(one.memory),
+        default=None,
+    )
+    told: Params = {}
+    if most is not None and int(most.memory) > _GIB:
+        name = str(most.get("name") or "").rpartition("/")[2] or None
+        told = {
+            "holder": name,
+            "held": f"{int(most.memory) / _GIB:.1f} GiB",
+            "owner": most.get("owner"),
+            "pid": str(most.pid),
+            "node": None,
+        }
+    free = [card for card in cards if card.get("vram") and (card.get("memory_used") or card.vram) < card.vram / 10]
+    alike = len({card.get("name") for card in cards}) == 1
+    index = free[0].get("nvml_index") if free and alike else None
+    return (
+        {**told, "ollama": told.get("holder") if "ollama" in str(told.get("holder")) else None, "idle_card": index}
+        if told
+        else {"idle_card": index}
+    )
 
 
 def _held(holder: Symptom) -> float:

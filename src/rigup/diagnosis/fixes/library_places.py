@@ -168,7 +168,7 @@ def torch_again(knew: Params, torch: Torch) -> Params:
 # -- cuDNN
 @mends(_CUDNN, _CLASH)
 def jax_brings_its_own(
-    _said: Symptom = seen("jax-library-older"), driver: Driver | None = one(vendor="nvidia")
+    _said: Symptom = seen("jax-library-older", "jaxlib-raises"), driver: Driver | None = one(vendor="nvidia")
 ) -> Params:
     """Its extra pins the releases that it was built with."""
     return {"jax": jax_extra(str(driver.get("version") or "") if driver else "")}

@@ -8,11 +8,13 @@ from msgspec import structs
 from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import spelt
 from rigup.diagnosis.rules.rocm import OVERRIDE, harms
+from rigup.knowledge.gpus import last_branches
+from rigup.language import _
 from rigup.steps import KINDS, Commands, Step, make
 
 Change = Callable[[list[Step], Setting], list[Step]]
 _PLAIN = ("set-variable", "service-variable", "set-variable-early")
-_SHELLS = ("set-variable", "set-variable-early", "hide-graphics", "unset-variable")
+_SHELLS = ("set-variable", "set-variable-early", "hide-graphics", "unset-variable", "try-without-direct-way")
 _SET_IN = 'grep -ns "$1=" ~/.profile ~/.bashrc ~/.bash_profile ~/.zshrc ~/.zshenv /etc/environment /etc/profile.d/*'
 _ENDS_WORK = (
     "restart-machine", "reload-driver", "reload-module", "reset-gpu", "tell-engine", "install-container-toolkit", "set-up-nodes",
@@ -48,9 +50,22 @@ def with_windows_words(steps: list[Step], setting: Setting) -> list[Step]:
 
 def typed(steps: list[Step], setting: Setting) -> list[Step]:
     """Variables as the shell takes them that starts the program; what is in a container, or nobody knows where, stays in words."""
-    if setting.inside or setting.engine or not (setting.shell or setting.system in ("linux", "macos", "windows")):
+    if setting.inside or setting.engine:
         return steps
-    return [_typed(step, setting.system == "windows") if step.kind in _SHELLS else step for step in steps]
+    known = setting.shell or setting.system in ("linux", "macos", "windows")
+    return [
+        _typed(step, setting.system == "windows")
+        if step.kind in _SHELLS and (known or _of_unix(step, setting))
+        else step
+        for step in steps
+    ]
+
+
+def _of_unix(step: Step, setting: Setting) -> bool:
+    """Whether the variable, or its value, is one of Unix alone, where nobody tells the system."""
+    return not setting.system and (
+        step.params["name"].startswith(("HSA_", "ROCR_")) or step.params.get("value", "").startswith("/")
+    )
 
 
 def _typed(step: Step, windows: bool) -> Step:
@@ -112,6 +127,22 @@ def spelt_out(steps: list[Step], setting: Setting) -> list[Step]:
     return list(chain.from_iterable(spelt(step, setting) for step in steps))
 
 
+def with_last_branches(steps: list[Step], setting: Setting) -> list[Step]:
+    """Where nobody names the card, a driver "or newer" is said with the branches at which older cards end."""
+    if setting.isas:
+        return steps
+    told = _(
+        "install the NVIDIA driver {branch} or newer, but none past the last branch of the card (older ones end at {ends})"
+    )
+    ends = ", ".join(last_branches())
+    return [
+        structs.replace(step, title=told.format(branch=step.params["branch"], ends=ends))
+        if step.kind == "install-driver" and step.params["vendor"] == "NVIDIA"
+        else step
+        for step in steps
+    ]
+
+
 def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
     """On a node that runs others' jobs nothing is stopped under them."""
     if not setting.shared or not any(step.kind in _ENDS_WORK or step.restart for step in steps):
@@ -120,5 +151,5 @@ def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
 
 
 CHANGES: tuple[Change, ...] = (
-    named_by_node, with_windows_words, typed, no_torch_unasked, spelt_out, in_a_new_environment, in_the_python_that_failed, drained_first,
+    named_by_node, with_windows_words, typed, no_torch_unasked, spelt_out, in_a_new_environment, in_the_python_that_failed, with_last_branches, drained_first,
 )  # fmt: skip

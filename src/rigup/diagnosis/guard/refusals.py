@@ -9,6 +9,16 @@ from rigup.steps import Step
 
 _OF_CONDA = ("install-from-conda", "install-from-channel", "remove-with-conda", "install-with-conda")
 _OF_MODULES = ("find-out", "load-module", "reload-module", "reload-driver", "blacklist-module")
+_OF_UNIX = (
+    "show-room",
+    "show-room-of",
+    "fewer-files",
+    "show-quota",
+    "more-open-files",
+    "show-listener",
+    "look-for-gpu-faults",
+    "start-engine",
+)
 _INTO_GROUPS = ("join-group", "join-group-yourself")
 
 
@@ -37,6 +47,11 @@ def modules_of_linux_on_windows(step: Step, setting: Setting) -> bool:
     return step.kind in _OF_MODULES and setting.system == "windows" and not setting.wsl
 
 
+def tools_of_unix_on_windows(step: Step, setting: Setting) -> bool:
+    """Nobody has them there."""
+    return setting.system == "windows" and not setting.wsl and step.kind in _OF_UNIX
+
+
 def build_that_there_is_not(step: Step, setting: Setting) -> bool:
     """An index has only what was built for it."""
     variant = step.params.get("index", "").partition("download.pytorch.org/whl/")[2]
@@ -48,5 +63,5 @@ def build_that_there_is_not(step: Step, setting: Setting) -> bool:
 
 REFUSALS: tuple[Callable[[Step, Setting], bool], ...] = (
     conda_where_pip_keeps_the_packages, group_that_holds_already, slot_that_such_a_board_has_not, newer_than_a_last_branch,
-    modules_of_linux_on_windows, build_that_there_is_not,
+    modules_of_linux_on_windows, tools_of_unix_on_windows, build_that_there_is_not,
 )  # fmt: skip

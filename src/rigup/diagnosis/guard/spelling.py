@@ -24,7 +24,7 @@ def spelt(step: Step, setting: Setting) -> list[Step]:
     if halves := _HALVES.get(step.kind):
         return halves(step, setting)
     more = _MORE.get(step.kind)
-    commands = more(step, setting) if more and not step.commands and step.where in _HERE else ()
+    commands = more(step, setting) if more and not step.commands and step.where in (*_HERE, "by-hand") else ()
     return [structs.replace(step, commands=commands) if commands else step]
 
 
@@ -97,8 +97,18 @@ def _fabric(step: Step, setting: Setting) -> Commands:
     )
 
 
+def _compiled(step: Step, _setting: Setting) -> Commands:
+    """In the folder of its sources, by the options of the step; of other programs the way is their own."""
+    if step.params["program"] != "llama.cpp":
+        return ()
+    return (
+        ("cmake", "-B", "build", *step.params["option"].split()),
+        ("cmake", "--build", "build", "--config", "Release"),
+    )
+
+
 _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
-    **dict.fromkeys(_DRIVERS, _driver), "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric,
+    **dict.fromkeys(_DRIVERS, _driver), "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "compile-program": _compiled,
 }  # fmt: skip
 
 

@@ -145,7 +145,7 @@ def number_of_no_device(
     _beyond: Symptom = seen("cuda-invalid-ordinal"), mask: Variable | None = one(name=DEVICE_MASKS), own: Mask | None = None, want: Launch | None = None, job: JobRequest | None = None,
 ) -> Verdict:  # fmt: skip
     """The message alone: a program asks for a number that none of the devices it sees has."""
-    return mask is None and own is None and want is None and job is None
+    return mask is None and own is None and want is None and job is None and {"ordinal": "invalid device ordinal"}
 
 
 @rule("cuda-visible-devices-wrong", "likely")

@@ -358,9 +358,14 @@ def triton_is_for_linux(
 @rule("extension-without-platform-build", "likely")
 def a_build_for_processors_on_another_system(
     _said: Symptom = seen("bitsandbytes-for-cpu"), platform: Platform = one(system=("windows", "macos")), trains: Symptom | None = seen("epoch-with-its-loss"),
+    torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
-    """Its releases of that time have GPU code for Linux only, and fall back to the processor elsewhere; who does not use it trains on."""
-    return platform.get("wsl") is None and trains is None and {"name": "bitsandbytes"}
+    """Its releases of that time have GPU code for Linux only, and fall back to the processor elsewhere; who does not use it trains on.
+
+    Beside a torch without a GPU build every release says so.
+    """
+    beside = torch is not None and "+cpu" in str(torch.get("version"))
+    return platform.get("wsl") is None and trains is None and not beside and {"name": "bitsandbytes"}
 
 
 @rule("extension-without-platform-build", "likely")

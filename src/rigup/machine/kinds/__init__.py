@@ -15,7 +15,7 @@ from rigup.machine.kinds.access import (
     UnitFile,
     Variable,
 )
-from rigup.machine.kinds.cards import CardCount, DrmCard, Gpu, KfdNode, PciDevice, UnlistedVendor
+from rigup.machine.kinds.cards import CardCount, DrmCard, Gpu, GpuProcess, KfdNode, PciDevice, UnlistedVendor
 from rigup.machine.kinds.configured import (
     CdiSpec,
     ContainerToolkit,
@@ -88,6 +88,7 @@ __all__ = [
     "Firmware",
     "Folder",
     "Gpu",
+    "GpuProcess",
     "GraphicsSwitch",
     "Group",
     "HomeFolder",

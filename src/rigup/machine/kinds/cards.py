@@ -103,6 +103,17 @@ class CardCount(Fact, keys=("vendor",), scope=MACHINE):
     mig: bool  # some are cut into MIG devices
 
 
+class GpuProcess(Fact, keys=("pid",), scope=MACHINE, title=("pid",)):
+    """A program that has a card's memory, as the driver's tools and `ps` tell of it."""
+
+    pid: int
+    name: str
+    memory: int  # bytes of the card
+    owner: str  # the account's name
+    gpu: int  # the card's number, as nvidia-smi counts
+    graphics: bool  # draws, and does not compute
+
+
 class UnlistedVendor(Fact, keys=("vendor",), scope=MACHINE):
     """A maker whose cards somebody looked for on the bus by name, in vain."""
 

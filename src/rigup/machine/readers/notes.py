@@ -33,8 +33,11 @@ _RELEASE = (
     _START
     + r"(?:\*{1,2})?(?:ROCm|rocm|ROCM)(?:[- ](?:dev|core|libs))?(?: [Vv]ersion)?(?:\*{1,2})?[ \t]{0,4}[:=]?[ \t]{0,4}v?(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,3})?)(?:-\d{1,6})?\b[^\n]{0,40}$"
 )
-_MODEL = r"\b(?:(?i:NVIDIA|GeForce)[ -]?){0,2}(?P<name>[RG]TX[ -]?(?:P[Rr][Oo][ -]?)?\d{3,4}(?:[ -]?(?:Ti|TI|ti|SUPER|Super|D)\b){0,2})(?![\w-])(?P<inner>)"
-_HOLDS = r"\b(?i:on|for|with|have|has|got|own|bought|use|using|system is|card is|gpu is|is an?|are)(?: (?:\[)?(?:an?|my|the|our|one|two|three|four|single|new|old|\d{1,2} ?x?)){0,3} (?:\[)?(?:desktop |laptop |server )?"
+_MODEL = r"\b(?:(?i:NVIDIA|GeForce)[ -]?){0,2}(?P<name>[RG]TX[ -]?(?:P[Rr][Oo][ -]?)?\d{3,4}(?:[ -]?(?:Ti|TI|ti|SUPER|Super|D)\b){0,2}|GTX TITAN(?: (?:X|Black|Z)\b)?|TITAN (?:Xp|X|V|RTX)\b)(?![\w-]| Ada\b| Blackwell\b)(?P<inner>)"
+_HOLDS = (
+    r"(?:\b(?i:on|for|with|have|has|got|own|bought|use|using|run|running|runs|system is|card is|gpu is|is an?|are)(?: (?:\[)?(?:an?|my|the|our|one|two|three|four|single|new|old|\d{1,2} ?x?)){0,3} (?:\[)?(?:desktop |laptop |server )?"
+    r"|(?:^[ \t>*-]{0,8}|(?<!GPU \d)(?<!GPU \d\d)[,;(:] ?|\b(?:[Уу] меня|[Нн]а|[Сс]тоит|[Tt]engo(?: una?)?|[Cc]on(?: una?)?|[Мм]оя|[Ii]ch habe eine|[Jj]['’]ai une) |(?:显卡是|用的是|使用|我有|顯示卡是) ?)(?:\d ?[xх] ?)?)"
+)
 _OWNED = _HOLDS + _MODEL
 # Cards of servers and older ones have no RTX or GTX to be known by.
 _SERVER = r"(?:NVIDIA |Nvidia |nvidia )?(?P<name>(?:(?:[Tt]esla|TESLA|[Qq]uadro|Ge[Ff]orce|GeForce GT|GT) )?[ABHKLMPTV]?\d{1,4}[a-zA-Z]{0,2}?)s?(?![\w.-])(?P<inner>)"
@@ -55,7 +58,7 @@ def cards_told(text: Text) -> Statements:
                 yield from _card(hit)
 
 
-@reads(marks=("RTX", "GTX"), adds=(Gpu,), rank=0)
+@reads(marks=("RTX", "GTX", "TITAN"), adds=(Gpu,), rank=0)
 def card_in_a_sentence(text: Text) -> Statements:
     """`PyTorch on an RTX 5090D`: where the whole text names one model only, it is the one that the person has."""
     if re.search(r"\bRadeon\b|\bRX ?\d{3,4}\b|\bInstinct\b|\bArc [AB]\d{3}\b", text.body):
@@ -180,7 +183,7 @@ def python_told(text: Text) -> Statements:
         yield hits[0].states(PythonEnv, version=hits[0]["version"])
 
 
-_PYTHON = r"\b[Pp]ython[ =:]{1,3}(?:[Vv]ersion ?[:=]? ?)?(?P<version>[23]\.\d{1,2}(?:\.\d{1,2})?)(?!\d|\.\d|-)"
+_PYTHON = r"\b[Pp]ython[ =:]{1,3}(?:[Vv]ersion ?[:=]? ?)?(?P<version>(?:3\.\d{1,2}|2\.7)(?:\.\d{1,2})?)(?!\d|\.\d|[-+])"
 
 
 @reads(marks=("_tegra_release", "R3", "etson", "L4T", "-tegra", "tegra-"), adds=(Jetson,))

@@ -30,7 +30,7 @@ _QUESTIONS = (
     (r"platform\.machine\(\)", r"x86_64|arm64|aarch64|AMD64", "machine"),
     (r"platform\.platform\(\)", r"[A-Z][\w.+-]{8,120}", "platform"),
 )
-_LINE = r"^(?:[^\n]{0,200}\bprint\((?P<printed>[^\n]{8,400})\)[\"';)]{0,3}|>>> (?P<typed>[^\n=]{8,400}))[ \t]*\n[ \t]{0,4}\(?(?P<answer>[^\n]{2,600}?)\)?[ \t]*$"
+_LINE = r"^(?:[^\n]{0,200}\bprint\((?P<printed>[^\n]{8,400})\)[\"';)]{0,3}|>>> (?P<typed>(?!import |from )[^\n=]{8,400}))[ \t]*\n[ \t]{0,4}\(?(?P<answer>[^\n]{2,600}?)\)?[ \t]*$"
 
 
 @reads(adds=(Torch, Gpu, PythonEnv), marks=("torch.", "platform."), rank=0)

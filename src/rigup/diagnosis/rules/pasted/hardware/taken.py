@@ -3,7 +3,7 @@
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside as from_inside
 from rigup.diagnosis.rules.memory import GIB, Figures, size
-from rigup.machine.kinds import Gpu, Platform, Symptom, World
+from rigup.machine.kinds import Gpu, GpuProcess, Platform, Symptom, World
 
 _MOSTLY = 0.7  # of a card's memory held by one program: the work is too large for it
 _MUCH = 2**30
@@ -181,6 +181,16 @@ def server_starts_with_little_and_the_holder_is_listed(
     )
     little = (size(left.free) or 0) < _FULL * (size(left.total) or 0)
     return much and little and {"said": left.id, **({"severity": "error"} if failed else {})}
+
+
+@rule("gpu-memory-held-by-others", "likely")
+def card_is_full_of_a_listed_process(
+    _said: Symptom = seen(tag="memory-full-in-words"), gpu: Gpu = one(vendor="nvidia"), holder: GpuProcess = one()
+) -> Verdict:
+    """Somebody finds the card full, and the driver lists a program that has most of it; whose `python` is, nobody can tell."""
+    own = str(holder.get("name")).rpartition("/")[2].startswith("python")
+    there = holder.get("gpu") in (None, gpu.get("nvml_index"))
+    return not own and there and not holder.get("graphics") and int(holder.memory) > gpu.vram / 2
 
 
 @rule("oom-fragmentation", "likely")

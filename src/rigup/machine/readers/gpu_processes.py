@@ -1,0 +1,47 @@
+"""Who has a card's memory: nvidia-smi's list of processes, its csv, gpustat, and whose each process is by `ps`."""
+
+from rigup.machine.kinds import GpuProcess
+from rigup.machine.reader import Statements, reads
+from rigup.machine.readers.values import size
+from rigup.machine.texts import Text
+
+_ROW = r"^[> \t]{0,20}\| {1,8}(?P<gpu>\d{1,2}) {1,20}(?:(?:N/A|\d{1,2}) {1,20}){0,2}(?P<pid>\d{1,8}) {1,20}(?P<type>[CGM][+CGM]{0,3}) {1,20}(?P<name>\S[^|\n]{0,90}?) {1,60}(?P<memory>\d{1,7}) ?MiB \|"
+_CSV = r"^(?:GPU-[\w-]{8,40}, )?(?P<pid>\d{1,8}), (?P<name>[^,\n]{1,200}), (?P<memory>\d{1,7}) MiB[ \t]*$"
+_GPUSTAT = r"(?P<owner>[a-z_][\w.-]{0,31}):(?P<name>[\w./+-]{1,60})/(?P<pid>\d{1,8})\((?P<memory>\d{1,7})M\)"
+_PS = r"^(?:USER|UID)[ \t]{1,30}PID\b[^\n]{0,120}\n(?P<rows>(?:[a-z_][\w.+-]{0,31}[ \t]{1,20}\d{1,8}\b[^\n]{0,600}(?:\n|$)){1,40})"
+
+
+@reads(marks=("MiB |", " MiB", "M)"), adds=(GpuProcess,), rank=0)
+def processes_of_the_driver(text: Text) -> Statements:
+    """`|    0   N/A  N/A      4120      C   /usr/local/bin/ollama    10846MiB |`, and the same as csv."""
+    for hit in text.each(_ROW):
+        yield hit.states(
+            GpuProcess, pid=int(hit["pid"]), name=hit["name"], memory=size(hit["memory"], "m"), gpu=int(hit["gpu"]), graphics=hit["type"] == "G"
+        )  # fmt: skip
+    for hit in text.each(_CSV):
+        yield hit.states(GpuProcess, pid=int(hit["pid"]), name=hit["name"], memory=size(hit["memory"], "m"))
+    for hit in text.each(_GPUSTAT):
+        yield hit.states(
+            GpuProcess, pid=int(hit["pid"]), name=hit["name"], memory=size(hit["memory"], "m"), owner=hit["owner"]
+        )
+
+
+@reads(marks=("USER", "UID"), adds=(GpuProcess,), rank=0)
+def owners_of_processes(text: Text) -> Statements:
+    """`ps -o user,pid,…`, `ps aux`: whose a process is that the text lists on a card."""
+    known = {int(hit["pid"]) for form in (_ROW, _CSV, _TAKEN) for hit in text.each(form)}
+    for block in text.each(_PS):
+        start = block.match.start("rows")
+        for hit in text.each(r"^(?P<owner>[a-z_][\w.+-]{0,31})[ \t]{1,20}(?P<pid>\d{1,8})\b"):
+            if start <= hit.start < block.match.end("rows") and int(hit["pid"]) in known:
+                yield hit.states(GpuProcess, pid=int(hit["pid"]), owner=hit["owner"])
+
+
+_TAKEN = r"Process (?P<pid>\d{1,8}) has (?P<memory>[\d.]{1,12} [KMG]iB) memory in use"
+
+
+@reads(marks=("memory in use",), adds=(GpuProcess,), rank=0)
+def process_that_torch_names(text: Text) -> Statements:
+    """`Process 31882 has 22.10 GiB memory in use`, of torch's message."""
+    for hit in text.each(_TAKEN):
+        yield hit.states(GpuProcess, pid=int(hit["pid"]), memory=size(hit["memory"]))
