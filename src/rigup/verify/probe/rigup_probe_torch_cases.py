@@ -143,6 +143,8 @@ def reckoned(case: Case, grids: Sequence[Grid], weights: Sequence[Grid] = ()) ->
     traced = [_traced(grid) if case.backward and one.kind == "real" else grid for grid, one in zip(grids, case.inputs)]
     told = case.reference(*traced)
     results = list(told) if isinstance(told, tuple) else [told]
+    if not case.backward:
+        return Wanted([Grid(one.shape, [plain(x) for x in one.flat]) for one in results], [], [])
     weights = weights or [_weights(one.shape, 17 + at) for at, one in enumerate(results)]
     steps = taped()
     differentiate([x for one in results for x in one.flat], [x for one in weights for x in one.flat])
@@ -233,7 +235,7 @@ class Told:
         self.without: list[str] = []
         self.away: list[str] = []
         self.left: list[str] = []
-        self.once: dict[tuple[str, str], bool] = {}
+        self.once: dict[tuple[str, str], int] = {}
 
     def add(self, case: Case, dtype: str, way: str, error: float, where: str) -> None:
         """Keep it if it is the worst of its kind."""

@@ -30,6 +30,8 @@ from rigup_probe_torch_respelled import FORMS, respelled
 from rigup_probe_torch_tiled import tiled
 
 _STIRS = 4
+_LARGE = 20_000  # numbers of a result: as they are, and no more
+_TRIES = 3  # cases of an operator that are asked for what not every one has
 _TAPE, _LONG_TAPE = 500, 3000  # steps of a reference that may be reckoned anew: usually, and where all is to be tried
 _MANY = 300  # numbers that a reference without a tape may be given anew
 # the size of second derivatives below which what rounding leaves of larger terms shows
@@ -80,7 +82,7 @@ def stirred(told: Told, case: Case, dtype: str) -> None:
 def further(told: Told, case: Case, wanted: Wanted, dtype: str, turn: int, full: bool) -> None:
     """What every case is asked in each type; where not all is to be tried, some of it in one type or in turns."""
     most = _LONG_TAPE if full else _TAPE
-    if wanted.steps > most:
+    if wanted.steps > most or any(len(one.flat) > _LARGE for one in wanted.results):
         return
     if dtype not in _EVERY:
         _once(told.once, dtype, case, lambda: tiled(told, case, wanted, dtype))
@@ -90,7 +92,7 @@ def further(told: Told, case: Case, wanted: Wanted, dtype: str, turn: int, full:
     if case.spreads:
         _with_nan(told, case, dtype, full)
     if case.backward and case.twice and (full or dtype in ("float32", _OTHERS[turn % len(_OTHERS)])):
-        _twice(told, case, dtype)
+        _once({} if full else told.once, "twice " + dtype, case, lambda: _twice(told, case, dtype))
     for form in FORMS if full else FORMS[:2] if dtype == "float32" else FORMS[turn % len(FORMS) :][:1]:
         respelled(told, case, wanted, dtype, form)
     if full and dtype != "float32":
@@ -109,11 +111,11 @@ def _forms_of_whole_numbers(case: Case, full: bool) -> tuple[str, ...]:
     return tuple(form for form in forms if alike or not form.startswith("in place"))
 
 
-def _once(done: dict[tuple[str, str], bool], what: str, case: Case, asked: Callable[[], bool]) -> None:
-    """Of the cases of one operator, the first for which it can be asked."""
+def _once(done: dict[tuple[str, str], int], what: str, case: Case, asked: Callable[[], Any]) -> None:
+    """Of the cases of one operator, the first for which it can be asked; the third that cannot ends it."""
     key = what, _NAME.match(case.name)[0]  # type: ignore[index]
-    if not done.get(key):
-        done[key] = asked()
+    if done.get(key, 0) < _TRIES:
+        done[key] = _TRIES if asked() else done.get(key, 0) + 1
 
 
 _SPOILT: dict[str, Any] = {}  # by the case's name: its inputs with a NaN, and what comes of them
@@ -163,28 +165,30 @@ _SECOND: dict[
 ] = {}  # by the case's name: a direction for each input, and how gradients and results change along it
 
 
-def _twice(told: Told, case: Case, dtype: str) -> None:
+def _twice(told: Told, case: Case, dtype: str) -> bool:
     """The gradients of a step along one direction: by the inputs, and by the weights of the results.
 
     Expected are differences of the reference's gradients and results. Those by the weights are there of a linear operator, too.
+    Whether there were any.
     """
     if case.name not in _SECOND:
         _SECOND[case.name] = _differences(case)
     if _SECOND[case.name] is None:
-        return
+        return False
     ways, rights = _SECOND[case.name]
     try:
         got = _again(told, case, ways, dtype)
     except Exception as why:
         if not (unsupported(why) or any(words in str(why) for words in _ONCE)):
             failed(told, case, dtype, "twice backward", why)
-        return
+        return False
     factor = case.factor * _ROOM[dtype]
     for number, (one, right) in enumerate(zip(got, rights), 1):
         there = [0.0] * len(right) if one is None or one._is_zerotensor() else one.detach().cpu().reshape(-1).tolist()
         size = max(max(map(abs, right), default=0.0), _LEAST[dtype])
         off = max((abs(a - b) for a, b in zip(there, right)), default=0.0) / size
         told.add(case._replace(factor=factor), dtype, "twice backward", off if off == off else math.inf, "gradient " + str(number))  # fmt: skip
+    return bool(got)
 
 
 def _differences(case: Case) -> Any:

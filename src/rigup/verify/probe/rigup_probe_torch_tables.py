@@ -125,10 +125,10 @@ FURTHER: dict[str, Table] = {
     "modules": _perhaps(_all(modules.activations, modules.norms, convolved.embeddings)),
     "losses-by-all-arguments": _perhaps(_all(goals.pairs, goals.classes, margins.sequences)),
     "transformers": _perhaps(_all(transformers.layers, transformers.cells)),
-    "complex-and-fourier": _perhaps(_all(algebra.complex_numbers, transforms.transforms, switches.spectra)),
-    "algebra": _perhaps(_all(algebra.matrices, switches.factors)),
     "windows": _perhaps(_all(pooling.pools, pooling.paddings, resampling.sizes, convolved.convolutions)),
     "large-results": _perhaps(large.large),
+    "complex-and-fourier": _perhaps(_all(algebra.complex_numbers, transforms.transforms, switches.spectra)),
+    "algebra": _perhaps(_all(algebra.matrices, switches.factors)),
 }
 
 
