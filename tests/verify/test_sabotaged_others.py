@@ -43,6 +43,8 @@ def test_what_is_broken_is_caught_and_named(framework, rows, python, tmp_path, m
     told = answer(seen, {"accelerators": []}, Facts(), False, [])
     assert told["verdict"] == "failed"
     (cpu,) = told["devices"]
-    bad = {one["name"]: one["because"] for one in cpu["checks"] if not one.get("passed", True)}
+    bad = {
+        one["name"]: f"{one['because']} {one.get('measured')}" for one in cpu["checks"] if not one.get("passed", True)
+    }
     missed = [name for name, _body, check, word in rows if word not in bad.get(check, "")]
     assert not missed, bad

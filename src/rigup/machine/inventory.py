@@ -124,6 +124,7 @@ LISTS: dict[type[Fact], str] = {
     kinds.FileVariable: "file_variables",
     kinds.Firmware: "firmware",
     kinds.Folder: "folders",
+    kinds.GpuProcess: "gpu_processes",
     kinds.GraphicsSwitch: "graphics_switches",
     kinds.Group: "groups",
     kinds.HomeFolder: "home_folders",

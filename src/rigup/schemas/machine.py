@@ -90,6 +90,7 @@ class Machine(Struct, frozen=True, kw_only=True):
         file_variables: a variable in such a file.
         firmware: a firmware and its release: an update of it moves settings that drivers rely on.
         folders: a folder and whose it is.
+        gpu_processes: a program that has a card's memory, as the driver's tools and `ps` tell of it.
         graphics_switches: a laptop's tool that gives the discrete card to the system or takes it away.
         groups: a group of the group file; its members count from their next login on.
         home_folders: a folder of the person who asks, in which environments and settings are looked for. Never another's home.
@@ -155,6 +156,7 @@ class Machine(Struct, frozen=True, kw_only=True):
     file_variables: Facts | UnsetType = UNSET
     firmware: Facts | UnsetType = UNSET
     folders: Facts | UnsetType = UNSET
+    gpu_processes: Facts | UnsetType = UNSET
     graphics_switches: Facts | UnsetType = UNSET
     groups: Facts | UnsetType = UNSET
     home_folders: Facts | UnsetType = UNSET

@@ -37,7 +37,7 @@ from rigup.stack.weigh import served_count
 
 OFF = "RIGUP_NO_RESOLVE"
 """The variable that keeps plans from asking an index."""
-_SECONDS = 60.0  # that one answer may take
+_SECONDS = 180.0  # that one answer may take: a busy machine or a slow link is no reason to install unresolved
 _NO_WHEEL = ("no usable wheels", "Building source distributions is disabled", "No matching distribution", "no wheels")
 _LAST_PATCH = (
     ".99"  # of a Python of which the minor release alone is known: packages ask for a lowest patch, never for a highest

@@ -112,7 +112,7 @@ def _forms_of_whole_numbers(case: Case, full: bool) -> tuple[str, ...]:
 
 
 def _once(done: dict[tuple[str, str], int], what: str, case: Case, asked: Callable[[], Any]) -> None:
-    """Of the cases of one operator, the first for which it can be asked; the third that cannot ends it."""
+    """Of the cases of one operator, the first for which it can be asked (it says so); the third that cannot ends it."""
     key = what, _NAME.match(case.name)[0]  # type: ignore[index]
     if done.get(key, 0) < _TRIES:
         done[key] = _TRIES if asked() else done.get(key, 0) + 1
@@ -165,30 +165,28 @@ _SECOND: dict[
 ] = {}  # by the case's name: a direction for each input, and how gradients and results change along it
 
 
-def _twice(told: Told, case: Case, dtype: str) -> bool:
+def _twice(told: Told, case: Case, dtype: str) -> None:
     """The gradients of a step along one direction: by the inputs, and by the weights of the results.
 
     Expected are differences of the reference's gradients and results. Those by the weights are there of a linear operator, too.
-    Whether there were any.
     """
     if case.name not in _SECOND:
         _SECOND[case.name] = _differences(case)
     if _SECOND[case.name] is None:
-        return False
+        return
     ways, rights = _SECOND[case.name]
     try:
         got = _again(told, case, ways, dtype)
     except Exception as why:
         if not (unsupported(why) or any(words in str(why) for words in _ONCE)):
             failed(told, case, dtype, "twice backward", why)
-        return False
+        return
     factor = case.factor * _ROOM[dtype]
     for number, (one, right) in enumerate(zip(got, rights), 1):
         there = [0.0] * len(right) if one is None or one._is_zerotensor() else one.detach().cpu().reshape(-1).tolist()
         size = max(max(map(abs, right), default=0.0), _LEAST[dtype])
         off = max((abs(a - b) for a, b in zip(there, right)), default=0.0) / size
         told.add(case._replace(factor=factor), dtype, "twice backward", off if off == off else math.inf, "gradient " + str(number))  # fmt: skip
-    return bool(got)
 
 
 def _differences(case: Case) -> Any:

@@ -127,7 +127,7 @@ FURTHER: dict[str, Table] = {
     "transformers": _perhaps(_all(transformers.layers, transformers.cells)),
     "windows": _perhaps(_all(pooling.pools, pooling.paddings, resampling.sizes, convolved.convolutions)),
     "large-results": _perhaps(large.large),
-    "complex-and-fourier": _perhaps(_all(algebra.complex_numbers, transforms.transforms, switches.spectra)),
+    "complex-and-fourier": _perhaps(_all(switches.spectra, algebra.complex_numbers, transforms.transforms)),
     "algebra": _perhaps(_all(algebra.matrices, switches.factors)),
 }
 
