@@ -1,5 +1,7 @@
 """Who has a card's memory: nvidia-smi's list of processes, its csv, gpustat, and whose each process is by `ps`."""
 
+import re
+
 from rigup.machine.kinds import GpuProcess
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.values import size
@@ -11,18 +13,27 @@ _GPUSTAT = r"(?P<owner>[a-z_][\w.-]{0,31}):(?P<name>[\w./+-]{1,60})/(?P<pid>\d{1
 _PS = r"^(?:USER|UID)[ \t]{1,30}PID\b[^\n]{0,120}\n(?P<rows>(?:[a-z_][\w.+-]{0,31}[ \t]{1,20}\d{1,8}\b[^\n]{0,600}(?:\n|$)){1,40})"
 
 
+def _program(path: str) -> str:
+    """The file's name alone: the folders before it are a person's."""
+    return re.split(r"[\\/]", path)[-1] or path
+
+
 @reads(marks=("MiB |", " MiB", "M)"), adds=(GpuProcess,), rank=0)
 def processes_of_the_driver(text: Text) -> Statements:
     """`|    0   N/A  N/A      4120      C   /usr/local/bin/ollama    10846MiB |`, and the same as csv."""
     for hit in text.each(_ROW):
         yield hit.states(
-            GpuProcess, pid=int(hit["pid"]), name=hit["name"], memory=size(hit["memory"], "m"), gpu=int(hit["gpu"]), graphics=hit["type"] == "G"
+            GpuProcess, pid=int(hit["pid"]), name=_program(hit["name"]), memory=size(hit["memory"], "m"), gpu=int(hit["gpu"]), graphics=hit["type"] == "G"
         )  # fmt: skip
     for hit in text.each(_CSV):
-        yield hit.states(GpuProcess, pid=int(hit["pid"]), name=hit["name"], memory=size(hit["memory"], "m"))
+        yield hit.states(GpuProcess, pid=int(hit["pid"]), name=_program(hit["name"]), memory=size(hit["memory"], "m"))
     for hit in text.each(_GPUSTAT):
         yield hit.states(
-            GpuProcess, pid=int(hit["pid"]), name=hit["name"], memory=size(hit["memory"], "m"), owner=hit["owner"]
+            GpuProcess,
+            pid=int(hit["pid"]),
+            name=_program(hit["name"]),
+            memory=size(hit["memory"], "m"),
+            owner=hit["owner"],
         )
 
 
