@@ -69,3 +69,14 @@ def test_a_tool_and_a_driver_of_two_versions_are_a_wsl():
     banner = "| NVIDIA-SMI 550.120                Driver Version: {}         CUDA Version: 12.4     |\n"
     assert told("driver_of_windows", banner.format("552.44")) == [{"system": "linux", "wsl": 2}]
     assert told("driver_of_windows", banner.format("550.120")) == []
+
+
+@pytest.mark.parametrize("beside", ["", "L2 cache: 2 MiB\n", "L1d cache: 32K\nL2 cache: 256K\n"])
+@pytest.mark.parametrize("body", ["Tesla V100 on RHEL 8: torch finds no kernel image\n", "I use a Tesla V100 here\n"])
+def test_the_one_card_of_servers_that_a_text_names(body, beside):
+    assert [card["name"] for card in told("server_card_in_a_sentence", beside + body)] == ["Tesla V100"]
+
+
+@pytest.mark.parametrize("body", ["L2 cache: 2 MiB\nno NVIDIA GPU\n", "GPU count 4\nA2: none\n", "CPU, L4 cache of the GPU\n"])  # fmt: skip
+def test_a_cache_or_a_cell_is_no_card(body):
+    assert told("server_card_in_a_sentence", body) == []

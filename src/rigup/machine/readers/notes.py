@@ -34,16 +34,17 @@ _RELEASE = (
     + r"(?:\*{1,2})?(?:ROCm|rocm|ROCM)(?:[- ](?:dev|core|libs))?(?: [Vv]ersion)?(?:\*{1,2})?[ \t]{0,4}[:=]?[ \t]{0,4}v?(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,3})?)(?:-\d{1,6})?\b[^\n]{0,40}$"
 )
 _MODEL = r"\b(?:(?i:NVIDIA|GeForce)[ -]?){0,2}(?P<name>[RG]TX[ -]?(?:P[Rr][Oo][ -]?)?\d{3,4}(?:[ -]?(?:Ti|TI|ti|SUPER|Super|D)\b){0,2}|GTX TITAN(?: (?:X|Black|Z)\b)?|TITAN (?:Xp|X|V|RTX)\b)(?![\w-]| Ada\b| Blackwell\b)(?P<inner>)"
-_HOLDS = (
-    r"(?:\b(?i:on|for|with|have|has|got|own|bought|use|using|run|running|runs|system is|card is|gpu is|is an?|are)(?: (?:\[)?(?:an?|my|the|our|one|two|three|four|single|new|old|\d{1,2} ?x?)){0,3} (?:\[)?(?:desktop |laptop |server )?"
-    r"|(?:^[ \t>*-]{0,8}|(?<!GPU \d)(?<!GPU \d\d)[,;(:] ?|\b(?:[Уу] меня|[Нн]а|[Сс]тоит|[Tt]engo(?: una?)?|[Cc]on(?: una?)?|[Мм]оя|[Ii]ch habe eine|[Jj]['’]ai une) |(?:显卡是|用的是|使用|我有|顯示卡是) ?)(?:\d ?[xх] ?)?)"
-)
+_SAYS = r"\b(?i:on|for|with|have|has|got|own|bought|use|using|run|running|runs|system is|card is|gpu is|is an?|are)(?: (?:\[)?(?:an?|my|the|our|one|two|three|four|single|new|old|\d{1,2} ?x?)){0,3} (?:\[)?(?:desktop |laptop |server )?"
+_ASIDE = r"(?:^[ \t>*-]{0,8}|(?<!GPU \d)(?<!GPU \d\d)[,;(:] ?|\b(?:[Уу] меня|[Нн]а|[Сс]тоит|[Tt]engo(?: una?)?|[Cc]on(?: una?)?|[Мм]оя|[Ii]ch habe eine|[Jj]['’]ai une) |(?:显卡是|用的是|使用|我有|顯示卡是) ?)(?:\d ?[xх] ?)?"  # at the start of a line or of a part of a sentence; of languages without such verbs
+_HOLDS = rf"(?:{_SAYS}|{_ASIDE})"
 _OWNED = _HOLDS + _MODEL
 # Cards of servers and older ones have no RTX or GTX to be known by.
-_SERVER = r"(?:NVIDIA |Nvidia |nvidia )?(?P<name>(?:(?:[Tt]esla|TESLA|[Qq]uadro|Ge[Ff]orce|GeForce GT|GT) )?[ABHKLMPTV]?\d{1,4}[a-zA-Z]{0,2}?)s?(?![\w.-])(?P<inner>)"
+_SERVER = r"(?:NVIDIA |Nvidia |nvidia )?(?P<name>(?:(?:[Tt]esla|TESLA|[Qq]uadro|Ge[Ff]orce|GeForce GT|GT) )?[ABHKLMPTV]?\d{1,4}[a-zA-Z]{0,2}?)s?(?![\w.-]| cache)(?P<inner>)"
 _SERVER_NAMED = (
     r"\b(?=(?:NVIDIA|Nvidia|nvidia|[Tt]esla|TESLA|[Qq]uadro|Ge[Ff]orce|GT) |[ABHKLMPTV]\d{1,3}0?\d?[a-z]?\b)" + _SERVER
 )
+# a line may begin with "L2 cache" or "A2:"; where nobody says that it is a card, its maker must stand there
+_BY_MAKER = r"(?=(?:NVIDIA|Nvidia|nvidia|[Tt]esla|TESLA|[Qq]uadro|Ge[Ff]orce|GT) )"
 _NAMED_JETSON = r"\b(?:Jetson (?P<model>(?:AGX |Orin |Xavier |TX|Nano|Thor)[\w ]{0,24})|NVIDIA (?P<board>Orin(?: Nano| NX)?|Jetson[\w ]{1,30}) (?:Developer Kit|Engineering))"
 
 
@@ -75,7 +76,8 @@ def server_card_in_a_sentence(text: Text) -> Statements:
         return
     told = islice(dict.fromkeys(hit["name"] for hit in text.each(_SERVER_NAMED)), _MOST_NAMES)
     named = {row.name: row for name in told if (row := one_gpu(name)) and row.vendor == "nvidia"}
-    for hit in text.each(_HOLDS + _SERVER) if len(named) == 1 else ():
+    forms = (_SAYS + _SERVER, _ASIDE + _BY_MAKER + _SERVER) if len(named) == 1 else ()
+    for hit in (hit for form in forms for hit in text.each(form)):
         if (row := one_gpu(hit["name"])) and row.name in named:
             yield from _card(hit)
             return
