@@ -22,17 +22,17 @@ LONG = frozenset(
     for folder, names in {
         ".": "contributing docs messages suite",
         "applying": "persons_work taking",
-        "bench": "picture",
-        "cli": "capture commands failing_programs hostile_text no_traceback overview run since supervision supervision_memory "
+        "bench": "picture time tokens",
+        "cli": "capture commands failing_programs progress hostile_text no_traceback overview run since supervision supervision_memory "
         "supervision_terminal",
         "diagnosis": "fixes_framework guard guesses",
         "environments": "running staged_swap",
         "fit": "fit_command remote",
         "knowledge": "accounting data text_classifier",
-        "machine": "archive capture_replay collect_posix difference hostile_host people_and_logs proofs unanswered",
+        "machine": "archive capture_replay collect_posix difference hostile_host people_and_logs proofs thinning unanswered",
         "machine/readers": "every_reader_hostile forms_reader listings_cut",
         "machine/reports": "batch_reports report_any_text",
-        "plan": "cost taken",
+        "plan": "cost next_boot taken",
         "plugins": "plugins",
         "privacy": "attacks planted through_commands",
         "schemas": "answers doctor_answers",
@@ -40,9 +40,9 @@ LONG = frozenset(
     }.items()
     for name in names.split()
 )  # files of which `--quick` takes less: a tenth of their cases would take a second and a half, and some ten
-ONE_IN_LONG = 30
+ONE_IN_LONG = 40
 MANY_ROWS = 100  # of a table that one test goes through
-EXAMPLES = 10  # of a property, with `--quick`
+EXAMPLES = 5  # of a property, with `--quick`
 Row = TypeVar("Row")
 
 

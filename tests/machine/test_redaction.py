@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rigup.knowledge.secrets import tokens
@@ -342,6 +342,7 @@ def test_any_text_keeps_its_lines_and_is_redacted_once(body):
     assert redacted(told, redactor=redactor) == told
 
 
+@example(["export X=Private-Lines: 1\nQwErTyUiOpAsDfGhJkLzXcVbNm012345"] * 2)
 @settings(max_examples=60)
 @given(st.lists(st.sampled_from([line for _kind, line, _thing in LINES] + SURVIVORS), max_size=12))
 def test_lines_of_all_kinds_together_are_redacted_to_themselves(lines):
