@@ -83,7 +83,7 @@ def of_repository(word: str, home: str, web: Web) -> Found:
     listed = web.json(f"{home}/api/models/{quote(repo)}/tree/main?recursive=true")
     files = {str(one["path"]): _size(one) for one in listed[:_MOST_FILES] if isinstance(one, dict) and one.get("path")} if isinstance(listed, list) else {}  # fmt: skip
     base = f"{home}/{quote(repo)}/resolve/main/"
-    models = sorted(name for name in files if name.lower().endswith(".gguf") and not _aside(name))
+    models = sorted(name for name in files if name.lower().endswith(".gguf") and not is_beside(name))
     projector = max((size for name, size in files.items() if name.lower().endswith(".gguf") and "mmproj" in name.lower()), default=0)  # fmt: skip
     if not models:
         return _of_tensors(repo, files, base)
@@ -101,8 +101,8 @@ def _size(entry: dict[str, Any]) -> int:
     return told if isinstance(told, int) and told >= 0 else 0
 
 
-def _aside(name: str) -> bool:
-    """Files beside a model: projectors, drafts, importance matrices."""
+def is_beside(name: str) -> bool:
+    """A GGUF file beside a model: a projector, a draft, an importance matrix."""
     last = name.rpartition("/")[2].lower()
     return last.startswith(("mmproj", "mtp-", "imatrix")) or "mmproj" in last
 
