@@ -75,10 +75,10 @@ def remove(name: str, folders: tuple[str, ...], yes: bool, dry_run: bool, as_jso
     Nothing outside of the store that keeps it is removed.
     """
     from rigup.cli.env_files import asked
-    from rigup.cli.env_report import size
     from rigup.llm.hub.listing import removal_told
     from rigup.llm.hub.on_disk import on_disk
     from rigup.llm.hub.removal import carried_out, foreseen
+    from rigup.sizes import size
 
     if as_json:
         choose("en")

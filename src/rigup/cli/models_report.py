@@ -2,11 +2,11 @@
 
 from datetime import UTC, datetime
 
-from rigup.cli.env_report import size
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
 from rigup.machine.outward import outward_text
 from rigup.schemas.models import ModelRemoved, Models, OnDisk
+from rigup.sizes import size
 
 _DAY = 86400
 

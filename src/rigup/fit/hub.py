@@ -82,12 +82,28 @@ def of_repository(word: str, home: str, web: Web) -> Found:
     repo, wanted = match["repo"], match["quant"] or ""
     listed = web.json(f"{home}/api/models/{quote(repo)}/tree/main?recursive=true")
     files = {str(one["path"]): _size(one) for one in listed[:_MOST_FILES] if isinstance(one, dict) and one.get("path")} if isinstance(listed, list) else {}  # fmt: skip
-    base = f"{home}/{quote(repo)}/resolve/main/"
+    return of_listing(repo, wanted, files, f"{home}/{quote(repo)}/resolve/main/")
+
+
+def of_listing(repo: str, wanted: str, files: dict[str, int], base: str, file: str = "") -> Found:
+    """The file of a repository that a person means, by its list of files.
+
+    Args:
+        repo: its name.
+        wanted: the type that is asked for; "" is the usual one.
+        files: bytes of each file.
+        base: what addresses of files begin with.
+        file: the very file that is asked for.
+
+    Raises:
+        FitError: it has no file that can be judged.
+
+    """
     models = sorted(name for name in files if name.lower().endswith(".gguf") and not is_beside(name))
     projector = max((size for name, size in files.items() if name.lower().endswith(".gguf") and "mmproj" in name.lower()), default=0)  # fmt: skip
-    if not models:
+    if not models and not file:
         return _of_tensors(repo, files, base)
-    name, notes = _chosen(models, wanted, repo)
+    name, notes = (file, ()) if file else _chosen(models, wanted, repo)
     parts = [name]
     if shard := _SHARD.search(name):
         stem = name[: shard.start()]
