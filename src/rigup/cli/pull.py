@@ -110,7 +110,7 @@ def _another(target: "Target", told: "Verdict", wish: Wish) -> int:
     asks = not wish.as_json and not wish.dry_run and sys.stdin.isatty()
     if better and not wish.dry_run and (wish.yes or (asks and click.confirm(_("Load {file} instead?").format(file=better.choice.file), err=True))):  # fmt: skip
         repo = target.name.removesuffix("/" + target.first)
-        return _pull(f"{repo}/{better.choice.file}", wish._replace(revision=target.commit or wish.revision))
+        return _pull(f"{repo}/{better.choice.file}", wish)
     if wish.as_json:
         _data(target, told, "does-not-fit", None)
     else:

@@ -103,7 +103,7 @@ def of_listing(repo: str, wanted: str, files: dict[str, int], base: str, file: s
     projector = max((size for name, size in files.items() if name.lower().endswith(".gguf") and "mmproj" in name.lower()), default=0)  # fmt: skip
     if not models and not file:
         return _of_tensors(repo, files, base)
-    name, notes = (file, ()) if file else _chosen(models, wanted, repo)
+    name, notes = (file, ()) if file else chosen(models, wanted, repo)
     parts = [name]
     if shard := _SHARD.search(name):
         stem = name[: shard.start()]
@@ -123,7 +123,13 @@ def is_beside(name: str) -> bool:
     return last.startswith(("mmproj", "mtp-", "imatrix")) or "mmproj" in last
 
 
-def _chosen(models: list[str], wanted: str, repo: str) -> tuple[str, tuple[str, ...]]:
+def chosen(models: list[str], wanted: str, repo: str) -> tuple[str, tuple[str, ...]]:
+    """The first file of a model among a repository's GGUF files, of the type that is wanted, and what was taken for granted.
+
+    Raises:
+        FitError: there is none of that type.
+
+    """
     firsts = [name for name in models if not (shard := _SHARD.search(name)) or shard[1] == "00001"]
     kind = wanted or _DEFAULT
     fit = [

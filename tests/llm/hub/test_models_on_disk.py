@@ -228,6 +228,35 @@ def test_a_folder_that_is_not_there_is_refused_and_none_of_the_places_need_be(ho
     assert "No model lies" in run().output
 
 
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("a/b", "a/b/x-Q4_K_M.gguf"), ("a/b:q8_0", "a/b/x-Q8_0.gguf"), ("hf.co/a/b:Q8_0", "a/b/x-Q8_0.gguf"),
+        ("a/b/x-Q8_0.gguf", "a/b/x-Q8_0.gguf"), ("tiny", "tiny:latest"), ("ollama:tiny:latest", "tiny:latest"),
+        ("a/b:Q2_K", None), ("a/other", None), ("broken.gguf", None), ("nothing at all", None),
+    ],
+)  # fmt: skip
+def test_a_word_means_the_model_that_an_engine_is_given(home, word, found):
+    stores.hf(home / ".cache/huggingface/hub", "a/b", {"x-Q4_K_M.gguf": MODEL, "x-Q8_0.gguf": OTHER})
+    stores.ollama(home / ".ollama/models", "tiny:latest", stores.gguf(3))
+    stores.put(home / ".lmstudio/models/broken-00001-of-00002.gguf", MODEL)
+    from rigup.llm.hub.on_disk import on_disk, runnable
+
+    entry = runnable(word, on_disk(os.environ).entries)
+    assert (entry and entry.name) == found
+    assert entry is None or entry.model.is_file()
+
+
+def test_a_word_that_means_several_models_is_refused(home):
+    stores.put(home / ".lmstudio/models/a.gguf", MODEL)
+    stores.put(home / ".cache/llama.cpp/a.gguf", OTHER)
+    from rigup.llm.hub.errors import WrongNameError
+    from rigup.llm.hub.on_disk import on_disk, runnable
+
+    with pytest.raises(WrongNameError, match=r"llama\.cpp:a\.gguf"):
+        runnable("a.gguf", on_disk(os.environ).entries)
+
+
 # -- removal -----------------------------------------------------------------------------------------
 
 

@@ -55,7 +55,7 @@ def hub_of(environ: Mapping[str, str], mirror: str = "") -> Hub:
         held = ", ".join(one for one in mirror_names() if mirrored(one, "hub"))
         raise WrongNameError(_("There is no mirror {name} of Hugging Face. There are: {names}.").format(name=mirror[:60], names=held))  # fmt: skip
     token = environ.get("HF_TOKEN") or environ.get("HUGGING_FACE_HUB_TOKEN") or ""
-    if not token and not environ.get("HF_HUB_DISABLE_IMPLICIT_TOKEN"):
+    if not token and environ.get("HF_HUB_DISABLE_IMPLICIT_TOKEN", "").upper() not in ("1", "ON", "YES", "TRUE"):
         token = huggingface_hub.get_token() or ""
     cache = next(one.path for one in places(environ) if one.store == HUGGINGFACE)
     return Hub(endpoint, token if endpoint == own else "", cache)

@@ -3,11 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from rigup.fit.errors import FitError
+from rigup.fit.hub import chosen
 from rigup.language import _
 from rigup.llm.hub import folders, hf_cache, ollama_store
-from rigup.llm.hub.entry import Entry
+from rigup.llm.hub.entry import WHOLE, Entry
 from rigup.llm.hub.errors import WrongNameError
 from rigup.llm.hub.places import FOLDER, HUGGINGFACE, OLLAMA, Place, places
+from rigup.llm.hub.wanted import HUB, address_of
 
 _READERS: dict[str, Callable[[Place], Iterator[Entry]]] = {HUGGINGFACE: hf_cache.entries, OLLAMA: ollama_store.entries}
 
@@ -52,6 +55,36 @@ def on_disk(environ: Mapping[str, str], named: Iterable[str] = ()) -> Disk:
         except (OSError, ValueError) as error:
             found.refused.append((place, getattr(error, "strerror", None) or str(error)))
     return found
+
+
+def runnable(word: str, entries: Iterable[Entry]) -> Entry | None:
+    """The model on disk that an engine is to be given for a word; None without one.
+
+    A name of the list, a path, a tag of ollama (`llama3.2` is `llama3.2:latest`), or a repository (`user/name:Q4_K_M`) of
+    which the usual type is taken where none is named.
+
+    Raises:
+        WrongNameError: several models are meant.
+
+    """
+    held = [one for one in entries if one.model is not None and one.state == WHOLE]
+    found = named(word, held) or named(f"{word}:latest", held) or _of_repository(word, held)
+    if len({one.model for one in found}) > 1:
+        told = _("{name} means several: {names}.")
+        raise WrongNameError(told.format(name=word, names=", ".join(f"{one.store}:{one.name}" for one in found[:20])))
+    return found[0] if found else None
+
+
+def _of_repository(word: str, entries: Iterable[Entry]) -> list[Entry]:
+    told = address_of(word, HUB) if not word.startswith(("/", ".")) else None
+    if told is None or told.file:
+        return []
+    models = {one.name.removeprefix(told.repo + "/"): one for one in entries if one.name.startswith(told.repo + "/")}
+    plain = sorted(name for name in models if "@" not in name)
+    try:
+        return [models[chosen(plain, told.quant, told.repo)[0]]] if plain else []
+    except FitError:
+        return []
 
 
 def named(word: str, entries: Iterable[Entry]) -> list[Entry]:

@@ -98,7 +98,7 @@ def address_of(word: str, endpoint: str, revision: str = "main") -> Address | No
         if told.lower().startswith(home.lower() + "/"):
             page = _PAGE.fullmatch(told[len(home) + 1 :])
             if page:
-                return _checked(Address(page["repo"], "", unquote(page["file"] or ""), page["revision"] or page["tree"] or revision))  # fmt: skip
+                return _checked(Address(page["repo"], "", unquote(page["file"] or ""), unquote(page["revision"] or page["tree"] or revision)))  # fmt: skip
     if re.match(r"https?://", told, re.IGNORECASE):
         raise WrongNameError(_("{word} is no address of {endpoint}: of other hosts there are no checksums.").format(word=word[:200], endpoint=endpoint))  # fmt: skip
     for start in ("hf://", "hf.co/", "huggingface.co/"):
