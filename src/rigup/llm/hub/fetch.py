@@ -8,7 +8,7 @@ import errno
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -277,16 +277,35 @@ def _streamed(
             digest.forget()
             if answer.status_code != 200:
                 return _("the host gave another part than was asked for"), 0.0
-        for came in answer.iter_bytes():  # as they come: what waits to fill a piece is lost in a break
-            part = came[: one.bytes - digest.count + 1]
-            _written(file, part)
-            digest.add(part)
-            progress.more(len(part))
+        _taken(one, answer.iter_bytes(), file, digest, progress, stop)
+    return "", 0.0
+
+
+def _taken(
+    one: Piece, parts: Iterable[bytes], file: BinaryIO | Any, digest: _Digest, progress: Progress, stop: threading.Event
+) -> None:
+    """Write what comes, a mebibyte at a time; what waits for the rest of one is written in a break too."""
+    held: list[bytes] = []
+
+    def put() -> None:
+        part = b"".join(held)[: one.bytes - digest.count + 1]
+        held.clear()
+        _written(file, part)
+        digest.add(part)
+        progress.more(len(part))
+
+    try:
+        for part in parts:
+            held.append(part)
+            if sum(map(len, held)) < _PIECE:
+                continue
+            put()
             if stop.is_set():
                 raise Stopped
             if digest.count > one.bytes:
-                return "", 0.0
-    return "", 0.0
+                return
+    finally:
+        put()
 
 
 def _written(file: BinaryIO | Any, part: bytes) -> None:
