@@ -40,6 +40,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._to("/loop/model.gguf")
         elif kind == "moved":
             self._to("/plain/model.gguf")
+        elif kind == "astray":
+            self._to("http://[::1")
         elif kind == "away":
             self._to(f"http://localhost:{self.server.server_port}/plain/model.gguf")
         elif kind == "secret" and self.headers.get("Authorization") != f"Bearer {_TOKEN}":
@@ -163,7 +165,13 @@ def test_a_token_is_shown_to_its_own_host_and_to_none_that_it_leads_to(server) -
 
 @pytest.mark.parametrize(
     ("kind", "said"),
-    [("secret", "HF_TOKEN"), ("nothing", "There is nothing"), ("loop", "without an end"), ("stall", "broke off")],
+    [
+        ("secret", "HF_TOKEN"),
+        ("nothing", "There is nothing"),
+        ("loop", "without an end"),
+        ("astray", "no address"),
+        ("stall", "broke off"),
+    ],
 )
 def test_what_does_not_come_is_told(server, kind: str, said: str) -> None:
     with pytest.raises(FitError, match=said):

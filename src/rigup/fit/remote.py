@@ -70,8 +70,12 @@ class Web:
             if answer.status not in (301, 302, 303, 307, 308):
                 _check(answer, url)
                 return answer, url
-            url = urljoin(url, answer.headers.get("Location") or url)
+            there = answer.headers.get("Location") or url
             answer.close()
+            try:
+                url = urljoin(url, there)
+            except ValueError as error:
+                raise FitError(_("{url} is no address of the web.").format(url=there[:200])) from error
         raise FitError(_("{url} leads from one address to the next without an end.").format(url=_shown(url)))
 
     def _once(self, url: str, headers: dict[str, str]) -> Reply:

@@ -57,6 +57,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def _told(self, rest):
         hub = self.server.hub
         repo = "/".join(rest.split("/")[:2])
+        if hub.api:
+            return self._reply(*hub.api)
         if repo not in hub.repos:
             return self._error(404, "RepoNotFound")
         if hub.gated and self.headers.get("Authorization") != f"Bearer {hub.gated}":
@@ -79,7 +81,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self._bytes(content, {"ETag": f'"{digest}"', "X-Repo-Commit": COMMIT})
         hub.by_digest[digest] = content
         headers = {"X-Repo-Commit": COMMIT, "X-Linked-Size": str(len(content)), "X-Linked-Etag": f'"{digest}"',
-                   "Location": f"http://127.0.0.1:{hub.content.server_port}/{digest}"}  # fmt: skip
+                   "Location": hub.away or f"http://127.0.0.1:{hub.content.server_port}/{digest}"}  # fmt: skip
         return self._reply(302, b"", headers)
 
     def _bytes(self, content, headers=None):
@@ -138,6 +140,8 @@ class Hub:
         cuts: for each of the next answers with a large file, bytes after which the connection ends; None is a whole one.
         on_way: called with all bytes that were sent so far.
         given: what is sent in place of a content.
+        api: status and body of what is told of every repository.
+        away: where large files are said to lie, in place of the content network.
         busy: how many of the next answers tell to come again.
         gated: the token without which nobody is told anything.
 
@@ -147,7 +151,7 @@ class Hub:
         self.repos, self.manifests, self.by_digest, self.seen = {}, {}, {}, []
         self.cuts, self.gated, self.ranges, self.sent, self.busy = [], "", True, 0, 0
         self.given, self.on_way = lambda content: content, lambda _sent: None
-        self.lied = {}
+        self.lied, self.api, self.away = {}, None, ""
         self.front, self.content = (_Server(("127.0.0.1", 0), _Handler) for _one in range(2))
         for one in (self.front, self.content):
             one.hub, one.daemon_threads = self, True

@@ -506,6 +506,78 @@ def test_safe_names_are_those_that_every_system_takes():
     assert not any(map(is_safe, ("", ".", "a/..", "a./b", "c:d", "a\nb", "x" * 300, "/".join("a" * 2000))))
 
 
+def _repo(siblings, sha=hub_server.COMMIT):
+    return json.dumps({"id": "a/b", "sha": sha, "siblings": siblings})
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (200, "<html>Log in to the hotel's network</html>"), (200, "[]"), (200, "null"), (200, "{}"), (200, "[" * 100_000),
+        (200, _repo([], 7)), (200, _repo([], "../../x")), (200, _repo(5)), (200, _repo([3, None, {}])),
+        (200, _repo([{"rfilename": 3, "size": -1, "blobId": []}])),
+        (200, _repo([{"rfilename": "x.gguf", "size": "9", "lfs": {"sha256": "../x", "size": 9}}])),
+        (500, ""), (429, ""), (403, ""), (404, ""), (418, "{"),
+    ],
+)  # fmt: skip
+def test_whatever_a_hub_answers_ends_in_a_sentence(home, hub, capsys, status, body):
+    from rigup.cli import run as whole
+
+    hub.api = (status, body.encode())
+    assert whole(["pull", "a/b"]) in (1, 2)
+    told = capsys.readouterr().err
+    assert "rigup itself has a fault" not in told
+    assert told.strip()
+    assert not cache(home).exists()
+
+
+@pytest.mark.parametrize(
+    "away", ["ftp://127.0.0.1/x", "http://[::1", "http://127.0.0.1:9/x", "file:///etc/passwd", "//", "x" * 9000]
+)
+def test_wherever_a_hub_leads_ends_in_a_sentence(home, hub, capsys, away):
+    from rigup.cli import run as whole
+
+    hub.away = away
+    assert whole(["pull", REPO, "--force"]) == 1
+    told = capsys.readouterr().err
+    assert "rigup itself has a fault" not in told
+    assert told.strip()
+    assert not blob(home).exists()
+
+
+def test_a_cache_that_cannot_be_written_is_told(home, hub, monkeypatch):
+    stores.put(home / "file", b"in the way")
+    monkeypatch.setenv("HF_HOME", str(home / "file"))
+    assert "cannot be written" in fault(REPO)
+
+
+def test_several_files_that_are_stopped_together_all_go_on(home, hub):
+    parts = {f"x-{number}.safetensors": stores.gguf(number, layers=60) for number in range(6)}
+    hub.repos["a/b"] = {"config.json": b'{"model_type": "llama"}', **parts}
+    size = len(parts["x-0.safetensors"])
+    half, go = threading.Event(), threading.Event()
+
+    def wait(sent):
+        if sent > 3 * size // 2:
+            half.set()
+            go.wait(20)
+
+    hub.on_way = wait
+    child = _child(home, "a/b", "--force")
+    assert half.wait(60)
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=60)
+    go.set()
+    assert child.returncode == 130
+    came = sum(path.stat().st_size for path in cache(home).rglob("blobs/*"))
+    assert 0 < came < 6 * size
+    hub.on_way, hub.sent = lambda _sent: None, 0
+    told = pull("a/b")
+    assert sum(one.came_before for one in told.files) >= came - 100
+    assert hub.sent <= 6 * size - came + 1000 + 6 * 65536
+    assert [(Path(told.path) / name).read_bytes() == content for name, content in parts.items()] == [True] * 6
+
+
 def test_a_link_in_place_of_the_partial_file_is_not_followed(home, hub):
     mine = stores.put(home / "mine", b"precious")
     partial = Path(f"{blob(home)}.incomplete")

@@ -242,7 +242,7 @@ def _filled(one: Piece, file: BinaryIO | Any, digest: _Digest, progress: Progres
         why, wait = "", 0.0
         try:
             why, wait = _streamed(one, file, digest, progress, stop)
-        except (httpx2.TransportError, httpx2.TooManyRedirects, httpx2.DecodingError) as error:
+        except (httpx2.TransportError, httpx2.TooManyRedirects, httpx2.DecodingError, httpx2.InvalidURL) as error:
             why = str(error) or type(error).__name__
         if digest.count >= one.bytes:
             return

@@ -1,5 +1,6 @@
 """Hugging Face's hub through its own library: what a repository holds, and the links of its cache."""
 
+import json
 import os
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -82,8 +83,10 @@ def told_by_hub(repo: str, hub: Hub) -> "Iterator[None]":
         raise ModelError(_("HF_HUB_OFFLINE is set, so nothing is loaded.")) from error
     except errors.HfHubHTTPError as error:
         raise ModelError(refused(host, error.response.status_code)) from error
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, errors.LocalEntryNotFoundError) as error:
         raise ModelError(no_answer(host, error)) from error
+    except errors.FileMetadataError as error:
+        raise ModelError(_("{host} does not answer as a hub of models does.").format(host=host)) from error
     except errors.HFValidationError as error:
         raise WrongNameError(_("{repo} is no name of a repository.").format(repo=repo)) from error
 
@@ -115,10 +118,14 @@ def files_of(told: Address, hub: Hub) -> tuple[str, dict[str, RemoteFile]]:
 
     with told_by_hub(told.repo, hub):
         api = HfApi(endpoint=hub.endpoint, token=hub.token or False)
-        info = api.model_info(told.repo, revision=told.revision, files_metadata=True, timeout=_SECONDS)
-    if not COMMIT.fullmatch(info.sha or ""):
+        try:
+            info = api.model_info(told.repo, revision=told.revision, files_metadata=True, timeout=_SECONDS)
+        except (TypeError, AttributeError, KeyError, RecursionError, json.JSONDecodeError) as error:
+            host = hub.endpoint.partition("://")[2]
+            raise ModelError(_("{host} does not answer as a hub of models does.").format(host=host)) from error
+    if not isinstance(info.sha, str) or not COMMIT.fullmatch(info.sha):
         raise ModelError(_("{host} tells no commit of {repo}.").format(host=hub.endpoint, repo=told.repo))
-    return str(info.sha), listed(info.siblings)
+    return info.sha, listed(info.siblings)
 
 
 def linked(wanted: Wanted, hub: Hub) -> Path:
