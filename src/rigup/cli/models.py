@@ -63,6 +63,30 @@ def command(context: click.Context, folders: tuple[str, ...], as_json: bool) -> 
     return 0
 
 
+@command.command("check")
+@click.argument("name", metavar="[NAME]", default="", required=False)
+@click.option("--in", "folders", multiple=True, metavar="FOLDER", help=_IN)
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.models-checked/1).")
+def check(name: str, folders: tuple[str, ...], as_json: bool) -> int:
+    """Work out the checksums of one model, or of all, and hold them against those that their stores keep.
+
+    Hugging Face and ollama keep checksums. The exit status is 1 where a file is another one than it was.
+    """
+    from rigup.cli.models_report import checked_lines
+    from rigup.cli.progress import Waiting
+    from rigup.llm.hub.checking import checked
+    from rigup.llm.hub.listing import checked_told
+    from rigup.llm.hub.on_disk import on_disk
+
+    if as_json:
+        choose("en")
+    with told_by_click(), Waiting(_("Working out checksums …")):
+        entries = on_disk(os.environ, folders).entries
+        answer = checked_told(checked([_one(name, entries)] if name else entries))
+    click.echo(data_text(answer) if as_json else "\n".join(checked_lines(answer)))
+    return int(any(one.verdict == "wrong" for one in answer.files))
+
+
 @command.command("remove")
 @click.argument("name", metavar="NAME")
 @click.option("--in", "folders", multiple=True, metavar="FOLDER", help=_IN)

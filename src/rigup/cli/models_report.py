@@ -1,11 +1,12 @@
 """Models on disk, as a person reads them."""
 
+from collections import Counter
 from datetime import UTC, datetime
 
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
 from rigup.machine.outward import outward_text
-from rigup.schemas.models import ModelRemoved, Models, OnDisk
+from rigup.schemas.models import ModelRemoved, Models, ModelsChecked, OnDisk
 from rigup.sizes import size
 
 _DAY = 86400
@@ -24,6 +25,12 @@ def lines(answer: Models) -> list[str]:
             found += [text for said in _below(one) for text in wrapped(said, "    ")]
         told = _("Models: {count}, on the disk: {size}.")
         found.append(told.format(count=len(answer.models), size=size(answer.bytes)))
+    roomy = _("{free} are free where {paths} lie.")
+    by_free: dict[int, list[str]] = {}
+    for store in answer.stores:
+        by_free.setdefault(store.free or 0, []).append(store.path)
+    for free, paths in by_free.items():
+        found += wrapped(roomy.format(free=size(free), paths=", ".join(paths))) if free and answer.models else []
     refused = _("{path} ({source}) cannot be read: {why}.")
     for store in answer.stores:
         if store.fault:
@@ -77,3 +84,13 @@ def removal_lines(answer: ModelRemoved) -> list[str]:
     if answer.running:
         found.append(_("It is open in: {programs}.").format(programs=", ".join(answer.running)))
     return [outward_text(line) for one in found for line in wrapped(one, "  ", "    ")]
+
+
+def checked_lines(answer: ModelsChecked) -> list[str]:
+    """What is wrong, and how many files are right and how many nobody can tell of."""
+    told = _("{path} is not what its checksum says. Remove {name} with `rigup models remove`, and load it anew.")
+    found = [told.format(path=one.path, name=one.name) for one in answer.files if one.verdict == "wrong"]
+    count = Counter(one.verdict for one in answer.files)
+    said = _("Right: {right}, wrong: {wrong}, without a checksum: {unknown}.")
+    found.append(said.format(right=count["right"], wrong=count["wrong"], unknown=count["unknown"]))
+    return [outward_text(line) for one in found for line in wrapped(one)]

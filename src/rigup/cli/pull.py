@@ -1,6 +1,7 @@
 """`rigup pull`: a language model comes onto this machine, after it was told whether it runs here."""
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from rigup.llm.hub.pulling import Target, Verdict
 
 
+_RATE = re.compile(r"(?P<count>\d{1,9}(?:\.\d{1,3})?) ?(?P<unit>[kKmMgG]?)i?B?(?:/s)?", re.ASCII)
+_TIMES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+
+
 class Wish(NamedTuple):
     """How a person wants a model."""
 
@@ -26,6 +31,7 @@ class Wish(NamedTuple):
     yes: bool
     force: bool
     dry_run: bool
+    limit: int
     as_json: bool
 
 
@@ -37,20 +43,30 @@ class Wish(NamedTuple):
 @click.option("--no-reuse", is_flag=True, help="Load it even where another program has it already.")
 @click.option("-y", "--yes", is_flag=True, help="Where it does not fit, take the type that does, without asking.")
 @click.option("--force", is_flag=True, help="Load it even where it does not fit.")
+@click.option("--limit", default="", metavar="RATE", help="Bytes a second at most: 500kB, 10MB.")
 @click.option("--dry-run", is_flag=True, help="Only tell whether it fits and what would come.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.pull/1).")
-def command(model: str, no_reuse: bool, **wished: Any) -> int:
+def command(model: str, no_reuse: bool, limit: str, **wished: Any) -> int:
     """Load a language model, after telling whether it runs on this machine.
 
     MODEL is a repository of Hugging Face (user/name, user/name:Q4_K_M, user/name/file.gguf), an address there, or a tag of
     ollama (llama3.2:3b). What broke off goes on where it stopped; every file is checked by its checksum before it counts.
     The exit status is 1 where it does not fit or does not come.
     """
-    wish = Wish(reuse=not no_reuse, **wished)
+    wish = Wish(reuse=not no_reuse, limit=_rate(limit), **wished)
     if wish.as_json:
         choose("en")
     with told_by_click():
         return _pull(model, wish)
+
+
+def _rate(told: str) -> int:
+    """Bytes a second; 0 where none are told. Raises click.UsageError."""
+    match = _RATE.fullmatch(told.strip())
+    found = round(float(match["count"]) * _TIMES[match["unit"].lower()]) if match else 0
+    if told and not found:
+        raise click.UsageError(_("{value} is no rate: write for instance 500kB or 10MB.").format(value=told[:60]))
+    return found
 
 
 def _pull(model: str, wish: Wish) -> int:
@@ -131,7 +147,7 @@ def _loaded(target: "Target", told: "Verdict", wish: Wish) -> int:
         else:
             click.echo(_("Nothing was loaded."))
         return 0
-    progress = Progress(target.pieces)
+    progress = Progress(target.pieces, wish.limit)
     with stopping() as signals:
         try:
             with Coming(progress, silent=wish.as_json) as coming:

@@ -49,6 +49,7 @@ ANSWERS = {
     "fit-list": Form("Well-known models that fit a machine.", "fit", ("FitList",)),
     "pull": Form("What became of a model that was to be loaded.", "pull", ("Pull",)),
     "models": Form("Language models that lie on this machine.", "models", ("Models",)),
+    "models-checked": Form("Whether models on disk are what their checksums say.", "models", ("ModelsChecked",)),
     "models-removed": Form("What went with a model, or would go.", "models", ("ModelRemoved",)),
     "capture": Form("What went into an archive, and what was taken out.", "capture", ("Capture",)),
     "explain": Form("What a cause means, or which causes a message may mean.", "explain", ("Explain",)),

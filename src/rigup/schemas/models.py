@@ -59,12 +59,14 @@ class Store(Struct, frozen=True, kw_only=True):
         source: whose it is.
         path: where it lies.
         fault: why it cannot be read; None where it was.
+        free: bytes that are free on its disk; None where nobody can tell.
 
     """
 
     source: str
     path: str
     fault: str | None
+    free: int | None
 
 
 class Models(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.models/1"):
@@ -82,6 +84,34 @@ class Models(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.m
     bytes: int
     stores: list[Store]
     context: int
+
+
+class CheckedFile(Struct, frozen=True, kw_only=True):
+    """A file of a model.
+
+    Attributes:
+        name: of the model.
+        source: who keeps it.
+        path: of the file.
+        verdict: whether its bytes are what its checksum says; "unknown" where its store keeps none.
+
+    """
+
+    name: str
+    source: str
+    path: str
+    verdict: Literal["right", "wrong", "unknown"]
+
+
+class ModelsChecked(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.models-checked/1"):
+    """Whether files on disk are what their checksums say.
+
+    Attributes:
+        files: each once.
+
+    """
+
+    files: list[CheckedFile]
 
 
 class KeptFile(Struct, frozen=True, kw_only=True):

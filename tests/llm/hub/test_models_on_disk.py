@@ -257,6 +257,29 @@ def test_a_word_that_means_several_models_is_refused(home):
         runnable("a.gguf", on_disk(os.environ).entries)
 
 
+def test_checksums_that_stores_keep_are_held_against_the_bytes(home):
+    folder = stores.hf(home / ".cache/huggingface/hub", "a/b", {"b.gguf": MODEL})
+    stores.ollama(home / ".ollama/models", "tiny:1b", OTHER)
+    stores.put(home / ".lmstudio/models/a.gguf", stores.gguf(5))
+
+    def verdicts(*words):
+        done = run("check", *words, "--json")
+        told = json.loads(done.output)
+        return done.return_value, {f"{one['source']}:{one['name']}": one["verdict"] for one in told["files"]}
+
+    assert verdicts() == (
+        0,
+        {"huggingface:a/b/b.gguf": "right", "ollama:tiny:1b": "right", "lmstudio:a.gguf": "unknown"},
+    )
+    blob = folder / "blobs" / stores.digest(MODEL)
+    blob.write_bytes(MODEL[:-1] + b"!")
+    assert verdicts()[1]["huggingface:a/b/b.gguf"] == "wrong"
+    assert verdicts("tiny:1b") == (0, {"ollama:tiny:1b": "right"})
+    shown = run("check", "a/b/b.gguf")
+    assert shown.return_value == 1
+    assert "load it anew" in " ".join(shown.output.split())
+
+
 # -- removal -----------------------------------------------------------------------------------------
 
 

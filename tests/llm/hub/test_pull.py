@@ -19,6 +19,7 @@ from hostile import seen_on_terminals
 
 from rigup import schemas
 from rigup.cli import main
+from rigup.cli import run as whole
 from rigup.llm.hub import fetch
 from rigup.llm.hub.wanted import is_safe
 
@@ -251,17 +252,40 @@ def test_how_far_it_is_at_which_rate_and_how_long_yet(monkeypatch):
     from rigup.cli import pull_report
     from rigup.llm.hub.fetch import Progress
 
+    progress = Progress([])
     clock = iter((100.0, 100.0, 110.0, 110.0))
     monkeypatch.setattr(pull_report.time, "monotonic", lambda: next(clock))
     monkeypatch.setattr(pull_report.sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    progress = Progress([])
     progress.total = 4_000_000_000
     coming = pull_report.Coming(progress, silent=False)
     assert coming.text() == "0 B of 4.0 GB (0 %)"
     progress.more(1_000_000_000)
     coming.shows()
     assert coming.text() == "1.0 GB of 4.0 GB (25 %), 100 MB/s, 30 s left"
+
+
+def test_a_limit_tells_by_how_much_too_much_has_come(monkeypatch):
+    unlimited = fetch.Progress([])
+    clock = iter((100.0, 102.0))
+    monkeypatch.setattr(fetch.time, "monotonic", lambda: next(clock))
+    progress = fetch.Progress([], limit=1_000_000)
+    progress.more(5_000_000)
+    assert progress.ahead() == 3.0
+    unlimited.more(5_000_000)
+    assert unlimited.ahead() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("told", "rate"), [("500kB", 500_000), ("10MB/s", 10_000_000), ("1.5 GB", 1_500_000_000), ("2048", 2048)]
+)
+def test_a_rate_is_read_as_people_write_it(home, hub, monkeypatch, told, rate):
+    seen = []
+    real = fetch.Progress.__init__
+    monkeypatch.setattr(fetch.Progress, "__init__", lambda self, pieces, limit=0: (seen.append(limit), real(self, pieces))[1])  # fmt: skip
+    assert pull(REPO, "--limit", told).verdict == "pulled"
+    assert seen == [rate]
+    assert "no rate" in fault(REPO, "--limit", "much")
 
 
 # -- breaks ------------------------------------------------------------------------------------------
@@ -521,8 +545,6 @@ def _repo(siblings, sha=hub_server.COMMIT):
     ],
 )  # fmt: skip
 def test_whatever_a_hub_answers_ends_in_a_sentence(home, hub, capsys, status, body):
-    from rigup.cli import run as whole
-
     hub.api = (status, body.encode())
     assert whole(["pull", "a/b"]) in (1, 2)
     told = capsys.readouterr().err
@@ -535,8 +557,6 @@ def test_whatever_a_hub_answers_ends_in_a_sentence(home, hub, capsys, status, bo
     "away", ["ftp://127.0.0.1/x", "http://[::1", "http://127.0.0.1:9/x", "file:///etc/passwd", "//", "x" * 9000]
 )
 def test_wherever_a_hub_leads_ends_in_a_sentence(home, hub, capsys, away):
-    from rigup.cli import run as whole
-
     hub.away = away
     assert whole(["pull", REPO, "--force"]) == 1
     told = capsys.readouterr().err

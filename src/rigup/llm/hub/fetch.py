@@ -8,6 +8,7 @@ import errno
 import hashlib
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -67,16 +68,27 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Progress:
-    """How far all files together are; told from several threads, read by whoever shows it."""
+    """How far all files together are; told from several threads, read by whoever shows it.
 
-    def __init__(self, pieces: Sequence[Piece]) -> None:
+    Args:
+        pieces: the files.
+        limit: bytes a second of all together; 0 is none.
+
+    """
+
+    def __init__(self, pieces: Sequence[Piece], limit: int = 0) -> None:
         self.total = sum(one.bytes for one in pieces)
         self.done = self.start = sum(one.there for one in pieces)
         self.said: list[str] = []
         """Sentences for a person, which nobody has shown yet."""
         self.resumed: dict[str, int] = {}
         """Bytes of each file that were there before."""
+        self._limit, self._began = limit, time.monotonic()
         self._lock = threading.Lock()
+
+    def ahead(self) -> float:
+        """Seconds by which more has come than a limit allows."""
+        return (self.done - self.start) / self._limit - (time.monotonic() - self._began) if self._limit else 0.0
 
     def more(self, count: int) -> None:
         """So many bytes have come; fewer than none where some must come again."""
@@ -300,7 +312,7 @@ def _taken(
             if sum(map(len, held)) < _PIECE:
                 continue
             put()
-            if stop.is_set():
+            if stop.wait(max(0.0, progress.ahead())):
                 raise Stopped
             if digest.count > one.bytes:
                 return

@@ -1,16 +1,19 @@
 """The answer of `rigup models`: what lies where, how large it is, who shares it, and what of it runs here."""
 
+import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from rigup.fit.pools import Pool
+from rigup.llm.hub.checking import Checked
 from rigup.llm.hub.entry import Entry, total
 from rigup.llm.hub.judging import USUAL_CONTEXT, Judgement, judge
 from rigup.llm.hub.on_disk import Disk
 from rigup.llm.hub.removal import Removal
-from rigup.schemas.models import KeptFile, ModelRemoved, Models, OnDisk, Store
+from rigup.schemas.models import CheckedFile, KeptFile, ModelRemoved, Models, ModelsChecked, OnDisk, Store
 
 
 def listed(disk: Disk, pools: Sequence[Pool]) -> Models:
@@ -21,12 +24,19 @@ def listed(disk: Disk, pools: Sequence[Pool]) -> Models:
             users.setdefault(identity, set()).add(number)
     rows = [(one, judge(one, pools)) for one in disk.entries]
     told = [_told(one, found, users, disk.entries) for one, found in rows]
-    stores = [Store(source=one.store, path=str(one.path), fault=None) for one in disk.looked]
-    stores += [Store(source=one.store, path=str(one.path), fault=why) for one, why in disk.refused]
+    stores = [Store(source=one.store, path=str(one.path), fault=None, free=_free(one.path)) for one in disk.looked]
+    stores += [Store(source=one.store, path=str(one.path), fault=why, free=None) for one, why in disk.refused]
     return Models(
         models=sorted(told, key=lambda one: (-one.bytes, one.name)), bytes=total(disk.entries), stores=stores,
         context=USUAL_CONTEXT,
     )  # fmt: skip
+
+
+def _free(path: Path) -> int | None:
+    try:
+        return shutil.disk_usage(path).free
+    except OSError:
+        return None
 
 
 def _told(
@@ -57,3 +67,13 @@ def removal_told(removal: Removal, removed: bool) -> ModelRemoved:
         kept=[KeptFile(path=str(one.path), because=one.because) for one in removal.kept],
         used_by=list(removal.used_by), running=list(removal.running), frees=removal.frees,
     )  # fmt: skip
+
+
+def checked_told(found: Iterable[Checked]) -> ModelsChecked:
+    """What became of checksums, as an answer."""
+    return ModelsChecked(
+        files=[
+            CheckedFile(name=one.entry.name, source=one.entry.store, path=str(one.path), verdict=one.verdict)  # type: ignore[arg-type]
+            for one in found
+        ]
+    )

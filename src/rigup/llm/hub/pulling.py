@@ -1,7 +1,6 @@
 """A model is pulled: what is meant, whether it runs here, whether it is here already, and then its files."""
 
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +13,8 @@ from rigup.fit.judge import Asked, of_found, requantised_as
 from rigup.fit.pools import Pool
 from rigup.fit.remote import Unreachable, Web
 from rigup.language import _
-from rigup.llm.hub.entry import Entry, File
+from rigup.llm.hub.checking import checksum_of, worked_out
+from rigup.llm.hub.entry import Entry
 from rigup.llm.hub.errors import ModelError, WrongNameError
 from rigup.llm.hub.fetch import Piece, Progress, fetched
 from rigup.llm.hub.hf_api import Hub, files_of, linked
@@ -24,9 +24,7 @@ from rigup.llm.hub.places import HUGGINGFACE
 from rigup.llm.hub.wanted import Choice, Wanted, address_of, wanted
 from rigup.sizes import size
 
-_PIECE = 1 << 20
 _SHA256 = 64  # digits
-_NAMED = re.compile(r"(?:sha256-)?(?P<hex>[0-9a-f]{64})")
 _ROOM = 64 << 20  # bytes that are left free beside the files
 
 
@@ -180,33 +178,14 @@ def _holds(entry: Entry, needed: Sequence[tuple[str, int]], said: Callable[[str]
     """All the files are among an entry's."""
     for digest, count in needed:
         held = [one for one in entry.files if one.bytes == count]
-        if any(_named(one) == digest for one in held):
+        if any(checksum_of(one) == digest for one in held):
             continue
-        unnamed = [one for one in held if not _named(one)]
+        unnamed = [one for one in held if not checksum_of(one)]
         if unnamed:
             said(_("{path} has the same size: its checksum is worked out.").format(path=unnamed[0].path))
-        if not any(_sum_of(one.real) == digest for one in unnamed):
+        if not any(worked_out(one.real, one.bytes) == digest for one in unnamed):
             return False
     return True
-
-
-def _named(one: File) -> str:
-    """The checksum that a store has given a file as its name; "" without one."""
-    match = _NAMED.fullmatch(one.real.name)
-    return match["hex"] if match else ""
-
-
-def _sum_of(path: Path) -> str:
-    import hashlib
-
-    found = hashlib.sha256()
-    try:
-        with path.open("rb") as file:
-            while part := file.read(_PIECE):
-                found.update(part)
-    except OSError:
-        return ""
-    return found.hexdigest()
 
 
 # -- loading -----------------------------------------------------------------------------------------
