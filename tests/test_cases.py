@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from answer_data import diagnose
 from each import each
 from packs import cases, machine_folder, machine_names
-from rigup.diagnosis.answer import diagnose
 from suite import few
 from ways_held import broken
 

@@ -30,9 +30,10 @@ from rigup.diagnosis.rule import Verdict, one, rule
 from rigup.machine.kinds import ModuleParameter, Variable
 from rigup.machine.reader import File, Statements, reads
 from rigup.machine.texts import Text
+import msgspec
 from rigup.diagnosis.answer import diagnose
 exec(sys.argv[1])
-print(json.dumps(diagnose(sys.argv[2]), default=str))
+print(msgspec.json.encode(diagnose(sys.argv[2]), enc_hook=str).decode())
 """
 
 

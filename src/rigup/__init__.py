@@ -17,11 +17,13 @@ def doctor(source: str | None = None, *, with_values: bool = False) -> "Report":
     Secrets, and values of variables that GPUs do not need, are left out; `with_values` leaves them in.
     Raises `rigup.machine.sources.SourceError` when `source` cannot be read.
     """
+    from msgspec import to_builtins
+
     from rigup.cli.notebook import Report
     from rigup.diagnosis.answer import diagnose
     from rigup.machine.outward import outward
 
     answer = diagnose(source)
-    report = Report(answer if with_values else outward(answer))
+    report = Report(to_builtins(answer if with_values else outward(answer), enc_hook=str))
     report.here, report.with_values = source is None, with_values
     return report

@@ -47,12 +47,12 @@ def doctor(source: str | None = None, *, wake: bool = False, with_values: bool =
 
     """
     from rigup.diagnosis.answer import diagnose
-    from rigup.schemas.doctor import Doctor
+    from rigup.machine.outward import outward
     from rigup.workflows.diagnosing import this_machine
 
     with as_workflow_errors():
         answer = this_machine(wake) if source is None else diagnose(source, wake)
-        return _typed(answer, Doctor, with_values)
+        return answer if with_values else outward(answer)
 
 
 def plan(*wishes: str, machine: str | None = None, resolve: bool = True, **request: Any) -> "Plan":
@@ -69,13 +69,13 @@ def plan(*wishes: str, machine: str | None = None, resolve: bool = True, **reque
         RequestError: the wishes cannot be understood.
 
     """
+    from rigup.machine.outward import outward
     from rigup.plan.answer import answer
-    from rigup.schemas.plan import Plan
     from rigup.workflows.planning import Request, chosen
 
     with as_workflow_errors():
         asked = Request(wishes=wishes, profile=machine, **request)
-        return _typed(answer(chosen(asked, resolve=resolve)), Plan)
+        return outward(answer(chosen(asked, resolve=resolve)))
 
 
 def apply(*wishes: str, environment: str = "", **request: Any) -> "ApplyEnded | ApplyBlocked | ApplyNothing":
@@ -106,13 +106,13 @@ def apply(*wishes: str, environment: str = "", **request: Any) -> "ApplyEnded | 
         return _carried_out(intent, record)
 
 
-def _refused(refused: "Refusal", plan: dict[str, Any]) -> "ApplyBlocked | ApplyNothing":
+def _refused(refused: "Refusal", plan: "Plan") -> "ApplyBlocked | ApplyNothing":
+    from rigup.machine.outward import outward
     from rigup.schemas.apply import ApplyBlocked, ApplyNothing
 
     if refused.kind in ("ready", "impossible"):
-        return _typed({"schema": "rigup.apply/1", "verdict": refused.kind, "plan": plan}, ApplyNothing)
-    told = {"schema": "rigup.apply/1", "verdict": "blocked", "because": refused.because, "steps": plan["steps"]}
-    return _typed(told, ApplyBlocked)
+        return outward(ApplyNothing(verdict=refused.kind, plan=plan))
+    return outward(ApplyBlocked(verdict="blocked", because=refused.because, steps=plan.steps))
 
 
 def _carried_out(intent: "Intent", record: Any) -> "ApplyEnded":

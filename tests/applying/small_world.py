@@ -16,8 +16,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from answer_data import as_data
 from rigup.cli import run
-from rigup.steps import KINDS, Step, as_data, make, make_as
+from rigup.steps import KINDS, Step, make, make_as
 
 HERE = Path(__file__).parent
 _WRITE = '$PAUSE; mkdir -p "$(dirname "$1")"; printf "%s\\n" "$2" > "$1"; $PAUSE'

@@ -11,6 +11,9 @@ import pytest
 from packs import machine_folder, machine_names
 from rigup.cli import capture, run
 from rigup.cli.issue import code, fence, markdown, plain
+from rigup.schemas.doctor import Doctor
+from rigup.schemas.machine import Machine
+from rigup.schemas.shared import Evidence, Finding
 
 TOKEN = "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"
 ODD = "Zk3jQ9vT2mLp8RbXy4WcN7dF1gHs6A"
@@ -182,10 +185,15 @@ def test_an_issue_of_a_pasted_report_names_nobody(tmp_path, capsys):
 
 
 def found(value, title="a title"):
-    evidence = [{"fact": "x", "value": value, "source": "report.txt", "line": 3}]
-    finding = {"cause": "cause-x", "severity": "error", "confidence": "certain", "subject": "machine", "title": title, "place": "",
-               "because": "", "guess": False, "make_sure": "", "mends": "", "in_vain": "", "evidence": evidence, "explains": [], "fixes": []}  # fmt: skip
-    return {"verdict": "broken", "machine": {}, "findings": [finding], "skipped": [], "unexplained": [], "near": []}
+    finding = Finding(
+        cause="cause-x", severity="error", confidence="certain", subject="machine", title=title, place="", because="", guess=False,
+        make_sure="", mends="", in_vain="", evidence=[Evidence(fact="x", value=value, source="report.txt", line=3)], explains=[],
+        fixes=[],
+    )  # fmt: skip
+    return Doctor(
+        verdict="broken", machine=Machine(displays=[], drivers=[]), failed_verifications=[], findings=[finding], skipped=[],
+        unexplained=[], unexplained_said=[], near=[], troubles=[], unanswered=[],
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

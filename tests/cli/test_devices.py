@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from rigup.cli import main
 from rigup.diagnosis.limits import limits
 from rigup.knowledge.abilities import lacking
+from rigup.schemas.shared import Hardware
 
 BANNER = """\
 GPU 0: {name} (UUID: GPU-00000000-0000-0000-0000-000000000001)
@@ -59,6 +60,6 @@ def test_a_lack_is_told_only_where_somebody_said_so(vendor, isa, ability, lacks)
     ],
 )
 def test_what_a_card_lacks_is_told_by_no_other_maker(vendor, isa, strange):
-    lacks = limits({"vendor": vendor, "isa": isa})["lacks"]
+    lacks = limits(Hardware(vendor=vendor, isa=isa)).lacks
     assert lacks
-    assert not [lack for lack in lacks if any(word in lack["source"] for word in strange)]
+    assert not [lack for lack in lacks if any(word in lack.source for word in strange)]

@@ -4,11 +4,14 @@ import io
 
 import click
 import pytest
+from msgspec import structs
 
 from packs import machine_folder
 from rigup.cli.overview import BAD, GOOD, OPEN, WEAK, overview
 from rigup.cli.report import marks, text
 from rigup.diagnosis.answer import diagnose
+from rigup.schemas.doctor import FailedVerification
+from rigup.schemas.shared import Finding
 
 
 def lines(folder, verbose=0):
@@ -58,32 +61,29 @@ def test_where_somebody_complains_nothing_is_marked_as_good_unseen(tmp_path):
         "It does not work, what is wrong with my GPU? Please help.\nTraceback (most recent call last):\nValueError: odd\n"
     )
     answer = diagnose(str(tmp_path))
-    assert answer["verdict"] == "unknown"
+    assert answer.verdict == "unknown"
     assert of(overview(answer), "GPU")[0].mark == OPEN
 
 
 def test_a_failed_verification_marks_its_environment():
     answer = diagnose(str(machine_folder("nvidia-workstation")))
-    failed = {
-        "environment": "/home/ada/venv", "device": "", "framework": "torch", "build": "2.5.1", "failed": "matmul", "date": "2026-11-01",
-        "asked": True, "next": "rigup verify /home/ada/venv",
-    }  # fmt: skip
-    line = of(overview({**answer, "failed_verifications": [failed]}), "Environment")[0]
+    failed = FailedVerification(
+        environment="/home/ada/venv", device="", framework="torch", build="2.5.1", failed="matmul", date="2026-11-01",
+        asked=True, next="rigup verify /home/ada/venv",
+    )  # fmt: skip
+    line = of(overview(structs.replace(answer, failed_verifications=[failed])), "Environment")[0]
     assert line.mark == BAD
     assert "matmul" in line.state
 
 
 def test_a_warning_about_a_card_marks_it_as_weak():
     answer = diagnose(str(machine_folder("nvidia-workstation")))
-    address = answer["machine"]["accelerators"][0]["pci_address"]
-    finding = {
-        "severity": "warning",
-        "cause": "cuda-device-order-differs",
-        "subject": address,
-        "title": "",
-        "evidence": [],
-    }
-    assert of(overview({**answer, "findings": [finding]}), "GPU")[0].mark == WEAK
+    finding = Finding(
+        severity="warning", cause="cuda-device-order-differs", subject=answer.machine.accelerators[0].pci_address, title="",
+        evidence=[], place="", confidence="certain", guess=False, because="", make_sure="", in_vain="", explains=[], mends="",
+        fixes=[],
+    )  # fmt: skip
+    assert of(overview(structs.replace(answer, findings=[finding])), "GPU")[0].mark == WEAK
 
 
 @pytest.mark.parametrize(("encoding", "sign"), [("utf-8", "✓"), ("ascii", "ok"), ("cp1252", "ok"), ("koi8-r", "ok")])
@@ -107,5 +107,5 @@ def test_the_command_stands_before_the_reasons(tmp_path):
 
 def test_evidence_quotes_the_answer_and_not_the_prompt(tmp_path):
     (tmp_path / "out.txt").write_text(">>> llama_cpp.llama_supports_gpu_offload()\nFalse\n")
-    (finding,) = diagnose(str(tmp_path))["findings"]
-    assert [line["value"] for line in finding["evidence"]] == ["False"]
+    (finding,) = diagnose(str(tmp_path)).findings
+    assert [line.value for line in finding.evidence] == ["False"]

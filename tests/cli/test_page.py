@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from rigup import __version__, language
 from rigup.cli.page import fragment, page
@@ -76,7 +77,10 @@ def test_nothing_is_fetched_and_nothing_is_run_but_the_buttons_that_copy(answer)
 
 
 def test_the_page_tells_when_and_by_what_it_was_written_and_of_which_machine(answer):
-    told = page({**answer, "machine": {**answer["machine"], "distributions": [{"name": "Debian 13"}]}}, here=False)
+    told = page(
+        structs.replace(answer, machine=structs.replace(answer.machine, distributions=[{"name": "Debian 13"}])),
+        here=False,
+    )
     foot = told.partition("<footer")[2]
     assert __version__ in foot
     assert "Debian 13" in foot

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from rigup.cli import main
 from rigup.cli.layout import columns
+from rigup.schemas.shared import Fix, FixCheck, Step
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 PROFILES = [
@@ -112,14 +113,15 @@ def test_a_finding_beside_the_stack_shows_the_doctors_own_steps_with_their_state
 def test_the_doctors_driver_step_is_spelt_out_for_the_distribution():
     from rigup.plan.mend import mended
     from rigup.stack.profile import read_profile
-    from rigup.steps import KINDS, as_data, make
+    from rigup.steps import KINDS, make
 
-    asked = as_data(make("install-driver", {"vendor": "nvidia", "branch": "580"}, KINDS))
-    told = mended({"title": "", "steps": [asked]}, read_profile("RTX 4070, driver none, ubuntu 24.04, no root"))
-    assert [step["kind"] for step in told["steps"]][:2] == ["install-driver-packages", "keep-branch"]
-    assert {step["state"] for step in told["steps"]} == {"blocked"}
-    kept = mended({"title": "", "steps": [asked]}, read_profile("RTX 4070, driver none"))
-    assert [step["kind"] for step in kept["steps"]] == ["install-driver"]
+    asked = make("install-driver", {"vendor": "nvidia", "branch": "580"}, KINDS)
+    fix = Fix(title="", steps=[asked], check=FixCheck(title="", commands=[], where="here"))
+    told = mended(fix, read_profile("RTX 4070, driver none, ubuntu 24.04, no root"))
+    assert [step.kind for step in told.steps][:2] == ["install-driver-packages", "keep-branch"]
+    assert {step.state for step in told.steps} == {"blocked"}
+    kept = mended(fix, read_profile("RTX 4070, driver none"))
+    assert [step.kind for step in kept.steps] == ["install-driver"]
 
 
 @pytest.mark.parametrize(("word", "status"), [("abc", 2), ("3", 2), ("3.12.1.4", 2), ("3.12", 0), ("3.13.1", 0)])
@@ -133,8 +135,10 @@ def test_of_a_command_that_fills_more_than_a_screen_the_first_packages_are_shown
     from rigup.cli.plan_report import steps_text
 
     argv = ["python", "-m", "pip", "install", *(f"one{number}==1.{number}" for number in range(count)), "--no-deps"]
-    step = {"title": "install", "because": "", "state": "needed", "kind": "install-into-environment", "where": "here",
-            "root": False, "restart": False, "tag": "safe", "commands": [argv]}  # fmt: skip
+    step = Step(
+        kind="install-into-environment", id="", params={}, title="install", because="", state="needed", where="here", root=False,
+        network=True, restart=False, tag="safe", commands=(tuple(argv),), undo=None, undo_because="", writes=(),
+    )  # fmt: skip
     told = "\n".join(steps_text([step]))
     assert told.count("==") == shown
     assert ("…" in told, "--as script" in told) == (count > 40, count > 40)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rigup.diagnosis.answer import diagnose
+from answer_data import diagnose
 
 SETS = sorted((Path(__file__).parent / "everyday").glob("set_*.txt"))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rigup.diagnosis.answer import diagnose
+from answer_data import diagnose
 
 
 @pytest.fixture

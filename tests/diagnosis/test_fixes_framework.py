@@ -2,7 +2,7 @@
 
 import pytest
 
-from rigup.diagnosis.answer import diagnose
+from answer_data import diagnose
 
 CPU = "PyTorch version: 2.5.1+cpu\nIs debug build: False\nCUDA used to build PyTorch: None\nOS: {system}\nPython version: 3.11.9 (64-bit runtime)\nIs CUDA available: False\nGPU models and configuration: GPU 0: {card}\nNvidia driver version: {driver}\n"
 DROPPED = "Found GPU0 {card} which is of cuda capability {major}.{minor}.\nPyTorch no longer supports this GPU because it is too old.\nThe minimum cuda capability supported by this library is 3.7.\n"

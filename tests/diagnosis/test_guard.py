@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rigup.diagnosis.answer import diagnose
+from answer_data import diagnose
 from ways_held import HELD, Way, broken
 
 SHARED = Path(__file__).parents[3] / "shared"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rigup.diagnosis.answer import diagnose
+from answer_data import diagnose
 from rigup.diagnosis.judge import usual
 from rigup.machine.look import look
 from rigup.machine.sources import open_source

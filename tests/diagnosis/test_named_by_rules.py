@@ -9,8 +9,8 @@ import textwrap
 from functools import partial
 from pathlib import Path
 
+from answer_data import diagnose
 from rigup import diagnosis
-from rigup.diagnosis.answer import diagnose
 from rigup.diagnosis.row_functions import FUNCTIONS, row_function
 from rigup.diagnosis.rule import MENDS, RULES, Rule
 from rigup.diagnosis.rule_rows import RuleRow, operand, rule_rows, rules_of_rows

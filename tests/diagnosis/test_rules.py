@@ -11,6 +11,7 @@ from rigup.knowledge.doctor_tables import Cause
 from rigup.machine.facts import Look, Place, Reading, Subject, Where
 from rigup.machine.kinds import Account, DeviceNode, Gpu, Symptom, Torch, Variable
 from rigup.machine.store import Facts
+from rigup.schemas.shared import Evidence
 
 HOST, SHELL = Place(world="host"), Place(world="host", process="shell")
 SERVICE, INSIDE = Place(world="host", process="service:s"), Place(world="container:c")
@@ -58,8 +59,8 @@ def test_what_it_asked_for_and_read_is_the_evidence(judge):
         return wish.value == "1"
 
     found, _ = judge(gathered(said(Variable, SHELL, name="X", value="1")), set_wrong)
-    assert [line["fact"] for line in found[0].evidence] == ["Variable.name", "Variable.value"]
-    assert found[0].evidence[0] == {"fact": "Variable.name", "value": "name=X", "source": "src", "line": 1}
+    assert [line.fact for line in found[0].evidence] == ["Variable.name", "Variable.value"]
+    assert found[0].evidence[0] == Evidence(fact="Variable.name", value="name=X", source="src", line=1)
 
 
 def test_an_unknown_field_skips_the_rule_and_says_what_it_would_decide(judge):
@@ -158,7 +159,7 @@ def test_a_lack_needs_somebody_who_looked(judge):
     facts.looks.append(Look(Variable, SHELL, "env"))
     found, _ = judge(facts, unset)
     assert found[0].confidence == "certain"
-    assert found[0].evidence[-1] == {"fact": "no Variable X", "value": None, "source": "env", "line": None}
+    assert found[0].evidence[-1] == Evidence(fact="no Variable X", value=None, source="env", line=None)
     facts.state(said(Variable, SHELL, name="X", value="1"))
     assert not judge(facts, unset)[0]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rigup.cli.report import commands
-from rigup.diagnosis.answer import diagnose
+from answer_data import diagnose
+from rigup.cli.report import typed
 from rigup.machine.kinds import GpuProcess
 from rigup.machine.look import look
 from rigup.machine.runs import runs, without_stale
@@ -61,5 +61,5 @@ def test_a_process_has_its_owner_and_its_memory(tmp_path):
 
 
 def test_paths_of_windows_are_typed_as_its_shells_take_them():
-    step = {"where": "here", "root": False, "commands": [["C:\\my env\\python.exe", "-m", "pip"], ["echo", "a b"]]}
-    assert commands(step) == ['"C:\\my env\\python.exe" -m pip', "echo 'a b'"]
+    told = typed([["C:\\my env\\python.exe", "-m", "pip"], ["echo", "a b"]], "here")
+    assert told == ['"C:\\my env\\python.exe" -m pip', "echo 'a b'"]

@@ -1,6 +1,6 @@
 """What is told of a device beside what is found."""
 
-from rigup.diagnosis.answer import diagnose
+from answer_data import diagnose
 
 _CARD = "17:00.0 VGA compatible controller: NVIDIA Corporation GV100 [TITAN V] (rev a1)\n"
 _STUBS = "$ echo $LD_LIBRARY_PATH\n/opt/cuda/lib64:/opt/cuda/lib64/stubs\n"

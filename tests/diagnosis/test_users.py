@@ -1,6 +1,6 @@
 """A fix that replaces a package says who else stands on it."""
 
-from rigup.diagnosis.answer import diagnose
+from answer_data import diagnose
 
 REPORT = """\
 PyTorch version: 2.5.1+cpu

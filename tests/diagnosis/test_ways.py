@@ -2,7 +2,7 @@
 
 import pytest
 
-from rigup.diagnosis.answer import diagnose
+from answer_data import diagnose
 
 OLD = "RuntimeError: The NVIDIA driver on your system is too old (found version {found}).\n"
 TABLE = "| NVIDIA-SMI {driver}       Driver Version: {driver}       CUDA Version: {cuda}     |\n"

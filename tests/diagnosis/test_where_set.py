@@ -2,7 +2,7 @@
 
 import pytest
 
-from rigup.diagnosis.answer import diagnosed
+from answer_data import diagnosed
 from rigup.machine.sources import open_source
 
 _CARDS = {

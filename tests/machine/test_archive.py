@@ -114,7 +114,7 @@ def test_a_compressed_text_is_no_archive(tmp_path):
 
 
 def test_nothing_is_left_behind(tmp_path):
-    from rigup.diagnosis.answer import diagnose
+    from answer_data import diagnose
 
     path = packed(tmp_path / "a.tar.gz", ("proc/version", b"Linux version 6.8\n"))
     diagnose(path)

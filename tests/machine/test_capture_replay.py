@@ -8,8 +8,9 @@ import tarfile
 
 import pytest
 
+from answer_data import answer
 from packs import machine_folder, machine_names
-from rigup.diagnosis.answer import Diagnosis, answer
+from rigup.diagnosis.answer import Diagnosis
 from rigup.diagnosis.judge import judged
 from rigup.machine.archive import unpacked
 from rigup.machine.capture import recorded, redacted, write

@@ -9,8 +9,8 @@ import subprocess
 import pytest
 from collecting import APPLETS, CARD, SHELLS, lifelike, need, program, programs_of, ran, shell, small_machine, write
 
+from answer_data import diagnose
 from packs import machine_folder, machine_names
-from rigup.diagnosis.answer import diagnose
 from rigup.knowledge.secrets import tokens
 from rigup.machine.collect import posix, private, script
 from rigup.machine.collect.questions import Path_, Program, paths, programs

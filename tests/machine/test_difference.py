@@ -161,7 +161,7 @@ def test_the_broken_thing_is_among_the_first_three(name, tmp_path):
     case = cases()[name]
     broken = examined(open_source(case.unpack(tmp_path)))
     found = differences(healthy(case.label["base"]), fingerprint(broken.facts))
-    first = leaders(ranked(found, answer(broken)["findings"]))[:3]
+    first = leaders(ranked(found, answer(broken).findings))[:3]
     kind, subject, part = BROKEN[name]
     fitting = [one for one in first if one.kind == kind and subject in one.subject]
     assert any(part in str(one.before) + str(one.after) for one in fitting), first

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigup.diagnosis.answer import diagnose
+from answer_data import diagnose
 from rigup.machine.escapes import without_escapes
 
 BEL, ST = "\x07", "\x1b\\"

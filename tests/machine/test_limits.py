@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigup.diagnosis.answer import diagnose
+from answer_data import diagnose
 from rigup.machine import limits, look, store, texts
 from rigup.machine.collect import stream, tree
 from rigup.machine.facts import Place, Reading, Where

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rigup.diagnosis.answer import diagnose
+from answer_data import diagnose
 from rigup.knowledge.doctor_tables import speakers
 from rigup.machine.facts import Place
 from rigup.machine.look import look
@@ -23,7 +23,8 @@ def places(body: str, given: Place = Place()) -> list[str]:
 
 def findings(*files: tuple[str, str]):
     """What the doctor finds in several texts."""
-    from rigup.diagnosis.answer import Diagnosis, answer
+    from answer_data import answer
+    from rigup.diagnosis.answer import Diagnosis
     from rigup.diagnosis.judge import judged
 
     texts = [text for name, body in files for text in texts_of(name, body)]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from answer_data import diagnosed, typed
 from rigup.cli.report import text
-from rigup.diagnosis.answer import diagnosed
 from rigup.machine.facts import Place
 from rigup.machine.proof_records import Proven, record, withdraw
 from rigup.machine.readers.proofs import proof
@@ -125,7 +125,7 @@ def test_a_failure_is_told_by_the_next_doctor_with_what_to_do(doctor):
     (one,) = told["failed_verifications"]
     assert (one["environment"], one["device"], one["framework"]) == ("/home/ada/dl", "NVIDIA GeForce RTX 3090", "torch")
     assert told["verdict"] != "healthy"
-    shown = text(told)
+    shown = text(typed(told))
     assert "Failed verifications" in shown
 
 

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from rigup.diagnosis.answer import Diagnosis, answer
+from answer_data import answer
+from rigup.diagnosis.answer import Diagnosis
 from rigup.diagnosis.judge import judged
 from rigup.machine.facts import Place
 from rigup.machine.local import Local

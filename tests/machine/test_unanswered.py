@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
+from answer_data import diagnosed, typed
 from rigup.cli.issue import markdown
 from rigup.cli.page import page
 from rigup.cli.report import text
-from rigup.diagnosis.answer import diagnosed
 from rigup.machine.facts import Place
 from rigup.machine.local import Local
 from rigup.machine.sources import Source
@@ -94,7 +94,7 @@ def test_a_tool_that_does_not_answer_is_told_of_everywhere(machine, tool, how):
     assert told
     allowed = {"garbage": ("garbage", "failed"), "garbage without end": ("garbage", "hung")}.get(how, (how.split()[0],))
     assert {one["how"] for one in told} <= ({"failed"} if how == "garbage and a status" else set(allowed))
-    for form in (text(answer), page(answer), markdown(answer)):
+    for form in (text(typed(answer)), page(typed(answer)), markdown(typed(answer))):
         assert tool in form.replace("\n", " ")
     assert json.loads(json.dumps(answer))["unanswered"] == answer["unanswered"]
 
@@ -159,7 +159,7 @@ def test_the_command_itself_tells_of_it(tmp_path, monkeypatch, how):
 
 
 def test_a_captured_machine_tells_of_what_hung_when_it_was_captured(tmp_path, monkeypatch):
-    from rigup.diagnosis.answer import diagnose
+    from answer_data import diagnose
     from rigup.machine.recorder import Recorder
 
     bare(tmp_path / "root", ["nvidia"])

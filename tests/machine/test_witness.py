@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigup.diagnosis.answer import diagnosed
+from answer_data import diagnosed
 from rigup.machine.host import Answer
 from rigup.machine.local import Local
 from rigup.machine.witness import Ended, Witness, how_it_ended, within, witnessed, words_of

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigup.plan.answer import answer
+from answer_data import plan_of as answer
 from rigup.plan.cost import LinkError, speed
 from rigup.plan.environments.folder import size_of
 from rigup.plan.environments.seeds import seeded

@@ -2,8 +2,9 @@
 
 import pytest
 
+from answer_data import plan_of as answer
 from rigup.cli.plan_report import text
-from rigup.plan.answer import answer
+from rigup.plan.answer import answer as planned
 from rigup.plan.render import rendered
 from rigup.stack.choose import choose
 from rigup.stack.profile import read_profile
@@ -64,15 +65,15 @@ def test_a_script_for_what_is_ready_says_that_nothing_is_to_be_done(system):
 
 
 def test_a_plan_names_the_index_that_it_counts_on():
-    told = " ".join(text(answer(chosen({}, "torch==2.6.0+cu126"))).split())
+    told = " ".join(text(planned(chosen({}, "torch==2.6.0+cu126"))).split())
     assert "It counts on https://download.pytorch.org/whl/" in told
-    assert "It counts on" not in text(answer(chosen({"torch": "2.6.0+cu126"})))
+    assert "It counts on" not in text(planned(chosen({"torch": "2.6.0+cu126"})))
 
 
 def test_a_package_that_no_table_knows_brings_no_framework_along():
-    plan = answer(chosen({}, "numpy"))
-    assert (plan["packages"], plan["requirements"], plan["verdict"]) == ({}, ["numpy"], "possible")
-    assert any("numpy" in line for line in plan["warnings"])
+    plan = planned(chosen({}, "numpy"))
+    assert (plan.packages, plan.requirements, plan.verdict) == ({}, ["numpy"], "possible")
+    assert any("numpy" in line for line in plan.warnings)
     assert "on the CPU alone" not in text(plan)
 
 

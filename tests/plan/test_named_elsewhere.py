@@ -2,8 +2,8 @@
 
 import pytest
 
+from answer_data import plan_of as answer
 from rigup.knowledge.gpu_words import gpu_in_words
-from rigup.plan.answer import answer
 from rigup.stack.choose import choose
 from rigup.stack.profile import ProfileError, read_profile
 from rigup.stack.wish import Wish, read_wishes

@@ -3,14 +3,14 @@
 import msgspec
 import pytest
 
+from answer_data import as_data
+from answer_data import plan_of as answer
 from rigup.plan import drivers, kernel, rocm, system, toolkit
-from rigup.plan.answer import answer
 from rigup.plan.steps import steps as typed
 from rigup.stack.candidate import Change
 from rigup.stack.profile import read_profile
 from rigup.stack.site import Site, Sources
 from rigup.stack.wish import Wish
-from rigup.steps import as_data
 
 KEYS = {
     "kind",

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from answer_data import as_data
 from rigup.plan.packages import groups
 from rigup.plan.render import FORMS, rendered
 from rigup.plan.steps import steps as typed
@@ -20,7 +21,6 @@ from rigup.stack.choose import choose
 from rigup.stack.profile import read_profile
 from rigup.stack.site import Sources
 from rigup.stack.wish import Wish, read_wishes
-from rigup.steps import as_data
 
 WISHES = {
     "nvidia": ("RTX 3060, driver 550.54.15, ubuntu 22.04, python 3.11", ["torch", "torchvision", "numpy>=1.26"]),

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigup.plan.answer import answer
+from answer_data import plan_of as answer
 from rigup.plan.environments.resolver import found_uv
 from rigup.plan.packages import ALONE, groups
 from rigup.plan.render import rendered

@@ -102,8 +102,8 @@ def test_a_plan_names_the_findings_that_its_steps_mend(told, mended):
     more = Change(change="groups", have=None, to="render", why="")
     choice = msgspec.structs.replace(choice, changes=(*choice.changes, more))
     found = mends(choice, steps(choice))
-    assert [one["cause"] for one in found] == (["a-cause"] if mended else [])
-    assert all(one["steps"] for one in found)
+    assert [one.cause for one in found] == (["a-cause"] if mended else [])
+    assert all(one.steps for one in found)
 
 
 def test_packages_mend_the_environment_that_is_there():
@@ -111,4 +111,4 @@ def test_packages_mend_the_environment_that_is_there():
         troubles=(trouble("install-torch", torch="2.14.1"),), environment="/e", installed={"torch": "2.5.1+cpu"}
     )
     choice = choose(Wish(), site)
-    assert [one["cause"] for one in mends(choice, steps(choice))] == ["a-cause"]
+    assert [one.cause for one in mends(choice, steps(choice))] == ["a-cause"]

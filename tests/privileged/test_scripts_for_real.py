@@ -11,7 +11,7 @@ import wheels
 from node import PERSON, Podman
 from roots import run, source
 
-from rigup.plan.answer import answer
+from answer_data import plan_of as answer
 from rigup.plan.render.script import script
 from rigup.stack.choose import choose
 from rigup.stack.profile import read_profile

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rigup.plan.answer import answer
+from answer_data import plan_of as answer
 from rigup.stack.choose import choose
 from rigup.stack.profile import ProfileError, read_profile
 from rigup.stack.wish import Wish, WishError, read_wishes

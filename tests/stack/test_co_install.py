@@ -2,7 +2,7 @@
 
 import pytest
 
-from rigup.plan.answer import answer
+from answer_data import plan_of as answer
 from rigup.stack.candidate import Candidate
 from rigup.stack.choose import choose
 from rigup.stack.co_install import conflict

@@ -2,8 +2,8 @@
 
 import pytest
 
+from answer_data import plan_of as answer
 from rigup.knowledge.forward import forward_package
-from rigup.plan.answer import answer
 from rigup.stack.choose import choose
 from rigup.stack.profile import read_profile
 from rigup.stack.wish import Wish, read_wishes

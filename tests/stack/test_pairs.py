@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from judging import faults
 
-from rigup.plan.answer import answer
+from answer_data import plan_of as answer
 from rigup.stack.choose import choose
 from rigup.stack.profile import read_profile
 from rigup.stack.wish import Wish, read_wishes

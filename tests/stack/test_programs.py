@@ -2,7 +2,7 @@
 
 import pytest
 
-from rigup.plan.answer import answer
+from answer_data import plan_of as answer
 from rigup.stack.asked import of_file
 from rigup.stack.choose import choose
 from rigup.stack.profile import read_profile

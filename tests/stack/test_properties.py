@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
+from answer_data import plan_of as answer
 from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
-from rigup.plan.answer import answer, named_plainly
+from rigup.plan.answer import named_plainly
 from rigup.stack.choose import choose
 from rigup.stack.profile import ProfileError, read_profile, read_profile_table
 from rigup.stack.there import There

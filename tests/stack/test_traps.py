@@ -2,8 +2,8 @@
 
 import pytest
 
+from answer_data import plan_of as answer
 from rigup.knowledge.rocm import driver_accepts
-from rigup.plan.answer import answer
 from rigup.plan.render import rendered
 from rigup.stack.choose import choose
 from rigup.stack.profile import read_profile

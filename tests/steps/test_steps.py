@@ -6,9 +6,10 @@ import subprocess
 import pytest
 from samples import plain
 
+from answer_data import as_data
 from rigup.knowledge.doctor_tables import causes
 from rigup.plan.applying.stage import _CHANGES
-from rigup.steps import KINDS, StepError, as_data, make, parse
+from rigup.steps import KINDS, StepError, make, parse
 
 
 def test_a_step_takes_its_shape_from_its_kind():

@@ -7,12 +7,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from rigup.bench.answer import answer, drops
 from rigup.bench.records import earlier, keep
 from rigup.bench.sensors import Sensors, busy_cores
 from rigup.diagnosis.answer import diagnose
 from rigup.language import _
 from rigup.machine.local import Local
+from rigup.schemas.doctor import Doctor
 from rigup.verify.answer import last_line
 from rigup.verify.child import Limits
 from rigup.verify.environment import VerifyError, interpreter
@@ -57,7 +60,7 @@ def bench(
     more = {"model": os.path.abspath(model)} if model else None
     with Sensors(Local()) as sensors:
         seen = observe(python, list(devices), full, limits, progress, only, _PROBE, _FRAMEWORKS, _outside(), more)
-    told = answer(_something(seen, python), doctor["machine"], sensors.told(), full)
+    told = answer(_something(seen, python), to_builtins(doctor.machine, enc_hook=str), sensors.told(), full)
     return _kept(told | {"doctor": _found(doctor), **busy, **proven}, seen, only, began)
 
 
@@ -70,10 +73,10 @@ def _something(seen: Observed, python: str) -> Observed:
     return seen
 
 
-def _found(doctor: Answer) -> Answer:
+def _found(doctor: Doctor) -> Answer:
     """The doctor's verdict, for a figure of a machine that is ill tells of the illness."""
-    findings = [{name: one[name] for name in ("cause", "severity", "title")} for one in doctor["findings"]]
-    return {"verdict": doctor["verdict"], "findings": findings}
+    findings = [{"cause": one.cause, "severity": one.severity, "title": one.title} for one in doctor.findings]
+    return {"verdict": doctor.verdict, "findings": findings}
 
 
 def _outside() -> tuple[str, ...]:

@@ -82,7 +82,7 @@ def _of_capture(path: str) -> Answer:
     from rigup.machine.sources import SourceError
 
     try:
-        machine = diagnose(path)["machine"]
+        machine = msgspec.to_builtins(diagnose(path).machine, enc_hook=str)
     except SourceError as error:
         raise CompareError(str(error)) from error
     cards = [(one, "gpu") for one in machine.get("accelerators") or []]

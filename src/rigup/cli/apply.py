@@ -10,8 +10,8 @@ from rigup.language import _, choose
 if TYPE_CHECKING:
     from rigup.cli.taking import RunOptions
     from rigup.plan.applying.journal import Intent
+    from rigup.schemas.plan import Plan
 
-Answer = dict[str, Any]
 SCHEMA = "rigup.apply/1"
 
 
@@ -60,7 +60,7 @@ def command(
             return _from_lock(locked or wishes[0], environment, run)
         intent, plan = _planned(wishes, files, environment, options)
         status = taken(intent, plan, run)
-    done = status == 0 and plan["verdict"] == "possible" and intent.environment and not dry_run
+    done = status == 0 and plan.verdict == "possible" and intent.environment and not dry_run
     return _proven(intent.environment, run, proven) if done else status
 
 
@@ -80,7 +80,7 @@ def _proven(environment: str, run: "RunOptions", wanted: bool) -> int:
 
 def _planned(
     wishes: tuple[str, ...], files: tuple[str, ...], environment: str, options: dict[str, Any]
-) -> "tuple[Intent, Answer]":
+) -> "tuple[Intent, Plan]":
     """What is to be done, with the plan that says why."""
     from rigup.cli.progress import Waiting
     from rigup.plan.answer import answer

@@ -10,6 +10,6 @@ def data_text(answer: Any, with_values: bool = False) -> str:
     """The answer, plain or of its type, as JSON; `with_values`: with all that was read, for whoever owns the machine."""
     from rigup.machine.outward import outward
 
-    plain = msgspec.to_builtins(answer) if isinstance(answer, msgspec.Struct) else answer
+    plain = msgspec.to_builtins(answer, enc_hook=str) if isinstance(answer, msgspec.Struct) else answer
     told = plain if with_values else outward(plain)
     return json.dumps(told, ensure_ascii=False, indent=1, default=str)

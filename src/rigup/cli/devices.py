@@ -1,31 +1,29 @@
 """`rigup doctor --devices`: each device, what it will do, what it cannot, and who says so."""
 
-from typing import Any
-
 import click
+from msgspec import structs
 
 from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
 from rigup.cli.report import device_line
 from rigup.language import _
+from rigup.schemas.doctor import Doctor
+from rigup.schemas.shared import Device, Limits
 
-Answer = dict[str, Any]
 
-
-def with_limits(answer: Answer) -> Answer:
+def with_limits(answer: Doctor) -> Doctor:
     """The answer, each device with its limits."""
     from rigup.diagnosis.limits import limits
 
-    platforms = answer["machine"].get("platforms") or [{}]
-    system = platforms[0].get("system") or "linux"
-    for device in answer["machine"].get("accelerators") or []:
-        device["limits"] = limits(device, system)
-    return answer
+    machine = answer.machine
+    system = next(iter(machine.platforms or [{}])).get("system") or "linux"
+    devices = [structs.replace(device, limits=limits(device, system)) for device in machine.accelerators or ()]
+    return structs.replace(answer, machine=structs.replace(machine, accelerators=devices)) if devices else answer
 
 
-def text(answer: Answer, color: bool = False) -> str:
+def text(answer: Doctor, color: bool = False) -> str:
     """Devices for a terminal; the answer's devices have their limits."""
-    found = answer["machine"].get("accelerators") or []
+    found = answer.machine.accelerators or []
     if not found:
         return "\n".join(
             wrapped(_("There is no GPU here. On the CPU everything runs, in float32 and float64, only slower."))
@@ -35,17 +33,17 @@ def text(answer: Answer, color: bool = False) -> str:
     return told if color else click.unstyle(told)
 
 
-def _device(device: Answer) -> list[str]:
-    limits = device["limits"]
+def _device(device: Device) -> list[str]:
+    limits = device.limits or Limits(lacks=[])
     lines = device_line(device)
-    for lack in limits["lacks"]:
-        lines += wrapped(_(lack["text"]) + style("  (" + _named(lack["source"]) + ")", dim=True), "     - ", "       ")
-    if not limits["lacks"]:
+    for lack in limits.lacks:
+        lines += wrapped(_(lack.text) + style("  (" + _named(lack.source) + ")", dim=True), "     - ", "       ")
+    if not limits.lacks:
         lines += wrapped(
             _("nothing that is asked of it today is missing, as far as the tables know"), "     - ", "       "
         )
-    if newest := limits.get("newest_torch"):
-        told = _("newest torch that has code for it: {version}").format(version=newest["version"])
+    if newest := limits.newest_torch:
+        told = _("newest torch that has code for it: {version}").format(version=newest.version)
         lines += wrapped(told + style("  (knowledge/torch_builds)", dim=True), "     - ", "       ")
     return lines
 

@@ -2,15 +2,14 @@
 
 import os
 import sys
-from typing import Any
 
 import click
 
 from rigup.cli.data import data_text
 from rigup.language import _, choose
 from rigup.machine.store import Facts
+from rigup.schemas.diff import Diff
 
-SCHEMA = "rigup.diff/1"
 HERE = "here"
 
 
@@ -33,14 +32,14 @@ def command(before: str, after: str, as_json: bool, verbose: int, wake: bool) ->
     from rigup.machine.outward import outward
 
     click.echo(data_text(told) if as_json else _text(outward(told), verbose))
-    return int(not told["equal"])
+    return int(not told.equal)
 
 
-def compared(before: str, after: str, wake: bool = False) -> dict[str, Any]:
-    """The answer as data. Raises click.ClickException where one of the two cannot be read."""
+def compared(before: str, after: str, wake: bool = False) -> Diff:
+    """What differs. Raises click.ClickException where one of the two cannot be read."""
     from rigup.machine.difference import differences
     from rigup.machine.fingerprint import fingerprint
-    from rigup.workflows.differences import as_data
+    from rigup.workflows.differences import told_of
 
     mine, theirs = (fingerprint(_facts(name, wake)) for name in (before, after))
     common = sorted(mine.facts.keys() & theirs.facts.keys())
@@ -48,21 +47,18 @@ def compared(before: str, after: str, wake: bool = False) -> dict[str, Any]:
         told = _("{before} and {after} tell of nothing in common, so there is nothing to compare.")
         raise click.ClickException(told.format(before=before, after=after))
     found = differences(mine, theirs)
-    return {
-        "schema": SCHEMA, "before": before, "after": after, "equal": not found, "compared": common,
-        "differences": as_data(found),
-    }  # fmt: skip
+    return Diff(before=before, after=after, equal=not found, compared=common, differences=told_of(found))
 
 
-def _text(told: dict[str, Any], verbose: int) -> str:
+def _text(told: Diff, verbose: int) -> str:
     from rigup.cli.difference import shown
     from rigup.cli.layout import wrapped
 
-    names = {"before": told["before"], "after": told["after"]}
-    if told["equal"]:
+    names = {"before": told.before, "after": told.after}
+    if told.equal:
         return "\n".join(wrapped(_("{before} and {after} are equal in all that both tell.").format(**names)))
     head = wrapped(_("From {before} to {after}, likeliest suspects first:").format(**names))
-    return "\n".join([*head, *shown(told["differences"], verbose)])
+    return "\n".join([*head, *shown(told.differences, verbose)])
 
 
 # -- where the facts come from -----------------------------------------------------------------------
@@ -105,6 +101,6 @@ def _asked(host: str, wake: bool) -> Facts:
         return facts_of_host(host, wake)
     except Failure as failure:
         told = error(failure)
-        raise click.ClickException(" ".join(filter(None, (host + ":", told["because"], told["next"])))) from failure
+        raise click.ClickException(" ".join(filter(None, (host + ":", told.because, told.next)))) from failure
     finally:
         tree.discard()

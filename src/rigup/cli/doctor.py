@@ -1,13 +1,17 @@
 """`rigup doctor`: read a machine, name the root cause."""
 
-import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from rigup.cli.data import data_text
 from rigup.language import _, choose
 
+if TYPE_CHECKING:
+    from rigup.schemas.doctor import Doctor
+
+_T = TypeVar("_T")
 _ALL = 2  # so often -v shows every fact
 
 
@@ -66,21 +70,21 @@ def command(source: str | None, hosts: tuple[str, ...], program: tuple[str, ...]
     answer = _answer(source, wake, form["since_ok"])
     if form["page"] == "-":
         click.echo(_page(answer, source is None, form["with_values"]), nl=False)
-        return int(answer["verdict"] in ("broken", "degraded"))
+        return int(answer.verdict in ("broken", "degraded"))
     if form["page"]:
         _write_page(form["page"], answer, source is None, form["with_values"])
     click.echo(_shown(_told(answer, form), form, source is None), color=_wants_color())
-    return int(answer["verdict"] in ("broken", "degraded"))
+    return int(answer.verdict in ("broken", "degraded"))
 
 
-def _told(answer: dict[str, Any], form: dict[str, Any]) -> dict[str, Any]:
+def _told(answer: _T, form: dict[str, Any]) -> _T:
     """The answer without what is private, unless its owner wants all of it."""
     from rigup.machine.outward import outward
 
     return answer if form["with_values"] else outward(answer)
 
 
-def _shown(answer: dict[str, Any], form: dict[str, Any], here: bool) -> str:
+def _shown(answer: "Doctor", form: dict[str, Any], here: bool) -> str:
     """The answer in the form that was asked for."""
     if form["of_devices"]:
         from rigup.cli.devices import text as of_devices
@@ -90,7 +94,7 @@ def _shown(answer: dict[str, Any], form: dict[str, Any], here: bool) -> str:
         if not form["as_json"]:
             return of_devices(answer, _wants_color())
     if form["as_json"]:
-        return json.dumps(answer, ensure_ascii=False, indent=1, default=str)
+        return data_text(answer, with_values=True)
     from rigup.cli.layout import wrapped
     from rigup.cli.report import text
 
@@ -101,14 +105,14 @@ def _shown(answer: dict[str, Any], form: dict[str, Any], here: bool) -> str:
     return told + "\n\n" + "\n".join(wrapped(left))
 
 
-def _page(answer: dict[str, Any], here: bool, with_values: bool) -> str:
+def _page(answer: "Doctor", here: bool, with_values: bool) -> str:
     from rigup.cli.page import page
     from rigup.machine.outward import for_others
 
     return page(answer if with_values else for_others(answer), here)
 
 
-def _write_page(path: str, answer: dict[str, Any], here: bool, with_values: bool) -> None:
+def _write_page(path: str, answer: "Doctor", here: bool, with_values: bool) -> None:
     """The page is for its owner alone to read, follows no link and replaces nothing unless somebody says so."""
     from rigup.machine.private_file import write
 
@@ -141,8 +145,9 @@ def _issue(source: str | None, wake: bool) -> int:
 
 def _others(source: str | None, hosts: tuple[str, ...], form: dict[str, Any], wake: bool) -> int:
     """Other machines. One that answers is printed as this one would be, several as a table and then each."""
-    from rigup.cli.hosts import SCHEMA, answers, status, text
+    from rigup.cli.hosts import answers, status, text
     from rigup.machine.outward import outward_text
+    from rigup.schemas.doctor import Doctor, Hosts
 
     if source is not None:
         raise click.UsageError(_("Give --from or --host: a report of a machine, or a machine to ask."))
@@ -151,13 +156,12 @@ def _others(source: str | None, hosts: tuple[str, ...], form: dict[str, Any], wa
     if not form["as_json"]:
         click.echo(text(told, form["verbose"], _wants_color()), color=_wants_color())
         return status(told)
-    alone = next(iter(told.values())) if len(told) == 1 else {"error": "several"}
-    shown = {"schema": SCHEMA, "hosts": told} if "error" in alone else alone
-    click.echo(json.dumps(shown, ensure_ascii=False, indent=1, default=str))
+    alone = next(iter(told.values())) if len(told) == 1 else None
+    click.echo(data_text(alone if isinstance(alone, Doctor) else Hosts(hosts=dict(told)), with_values=True))
     return status(told)
 
 
-def _answer(source: str | None, wake: bool, since_ok: bool = False) -> dict[str, Any]:
+def _answer(source: str | None, wake: bool, since_ok: bool = False) -> "Doctor":
     from rigup.cli.progress import Waiting
     from rigup.diagnosis.answer import diagnose
     from rigup.knowledge.tables import KnowledgeError

@@ -113,7 +113,7 @@ def _diagnosis(record: "Record", step: int) -> str:
         return ""
     try:
         told = answer(examined(open_source(str(record.log(step)))))
-        sure = any(one["confidence"] != "possible" for one in told["findings"])  # a guess would lead astray here
+        sure = any(one.confidence != "possible" for one in told.findings)  # a guess would lead astray here
         return text(told, 0, False, False) if sure else ""
     except (SourceError, KnowledgeError):
         return ""

@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,7 +11,8 @@ from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
 from rigup.language import _, choose, sentences
 
-Answer = dict[str, Any]
+if TYPE_CHECKING:
+    from rigup.schemas.fix import Mending
 
 
 @click.command("fix")
@@ -58,7 +59,7 @@ def command(
     run = RunOptions(yes=yes and source is None, dry_run=dry_run, quiet=quiet, as_json=as_json, schema=SCHEMA)
     with on_record(run, (cause or "--all-safe",)) as run:
         told = ways_to_mend(cause, source, environment if source is not None else folder_of(environment), program)
-        if source is None and told["findings"] and (yes or dry_run or (sys.stdin.isatty() and not as_json)):
+        if source is None and told.findings and (yes or dry_run or (sys.stdin.isatty() and not as_json)):
             return mend(told, all_safe, run, _text(told, explained), program)
     return _shown(cause, told, explained, as_json)
 
@@ -71,41 +72,33 @@ def _listed(source: str | None, environment: str, program: tuple[str, ...], as_j
     told = outward(_found(source, environment, program))
     if as_json:
         click.echo(data_text(told))
-        return int(any(loud(shown) for shown in told["findings"]))
-    found = [shown for shown in grouped(told["findings"]) if loud(shown)]
+        return int(any(loud(shown) for shown in told.findings))
+    found = [shown for shown in grouped(told.findings) if loud(shown)]
     if not found:
         click.echo("\n".join(wrapped(_("The doctor finds nothing that wants mending."))))
         return 0
     given = ["--from", source] if source is not None else []
     for shown in found:
-        lines = wrapped(style(shown["title"], bold=True))
-        steps = [step for fix in shown["fixes"][:1] for step in fix["steps"]]
-        lines += [line for step in steps for line in wrapped(step["title"], "  ", "  ")]
+        lines = wrapped(style(shown.title, bold=True))
+        steps = [step for fix in shown.fixes[:1] for step in fix.steps]
+        lines += [line for step in steps for line in wrapped(step.title, "  ", "  ")]
         lines += ["    " + line for step in steps for line in commands(step)]
         lines += (
-            ["  " + shlex.join(["rigup", "fix", shown["cause"], *given])]
-            if steps
-            else wrapped(shown["mends"], "  ", "  ")
+            ["  " + shlex.join(["rigup", "fix", shown.cause, *given])] if steps else wrapped(shown.mends, "  ", "  ")
         )
         click.echo("\n".join(lines) + "\n")
     click.echo("\n".join(wrapped(_("`rigup fix CAUSE` shows all steps and asks before it takes them."))))
     return 1
 
 
-def _found(source: str | None, environment: str, program: tuple[str, ...]) -> Answer:
+def _found(source: str | None, environment: str, program: tuple[str, ...]) -> "Mending":
     """The doctor's findings, in the shape of this command's answer: no steps are worked out further."""
     from rigup.diagnosis.answer import diagnose, diagnosed
+    from rigup.schemas.fix import Mending
     from rigup.workflows.diagnosing import after_running
-    from rigup.workflows.mending import SCHEMA
 
     told = diagnosed(after_running(program)) if program else diagnose(source)
-    return {
-        "schema": SCHEMA,
-        "cause": None,
-        "environment": environment or None,
-        "findings": told["findings"],
-        "plan": None,
-    }
+    return Mending(cause=None, environment=environment or None, findings=told.findings, plan=None)
 
 
 def _one_of(cause: str | None, all_safe: bool, source: str | None) -> None:
@@ -120,18 +113,18 @@ def _one_of(cause: str | None, all_safe: bool, source: str | None) -> None:
         )
 
 
-def _shown(cause: str | None, told: Answer, explained: bool, as_json: bool) -> int:
+def _shown(cause: str | None, told: "Mending", explained: bool, as_json: bool) -> int:
     if as_json:
         click.echo(data_text(told))
-    elif not told["findings"] and cause is None:
+    elif not told.findings and cause is None:
         click.echo(_("The doctor finds nothing that safe steps could mend."))
         return 0
-    elif not told["findings"]:
+    elif not told.findings:
         sentence = _("{cause} is not found there. `rigup doctor` tells what is, `rigup explain {cause}` what it means.")
         click.echo("\n".join(wrapped(sentence.format(cause=cause))), err=True)
     else:
         click.echo(_text(told, explained))
-    return int(not told["findings"])
+    return int(not told.findings)
 
 
 def _known(cause: str) -> None:
@@ -147,24 +140,24 @@ def _known(cause: str) -> None:
         raise click.UsageError(told)
 
 
-def _text(told: Answer, explained: bool) -> str:
+def _text(told: "Mending", explained: bool) -> str:
     from rigup.cli.plan_report import steps_text, text
     from rigup.cli.report import after, tells_apart
     from rigup.machine.outward import outward
 
     told = outward(told)
     parts: list[str] = []
-    for finding in told["findings"]:
-        parts.append("\n".join(wrapped(style(finding["title"], bold=True))))
-        if told["plan"] is None:
-            fixes = finding["fixes"][:2]
+    for finding in told.findings:
+        parts.append("\n".join(wrapped(style(finding.title, bold=True))))
+        if told.plan is None:
+            fixes = finding.fixes[:2]
             ways = [
                 "\n".join(
-                    [*steps_text(fix["steps"], explained), *(after(fix, "     ") if tells_apart(fixes, number) else [])]
+                    [*steps_text(fix.steps, explained), *(after(fix, "     ") if tells_apart(fixes, number) else [])]
                 )
                 for number, fix in enumerate(fixes)
             ]
             parts += [_("or:") + "\n" + way if number else way for number, way in enumerate(ways)]
-    if told["plan"] is not None:
-        parts.append(text(told["plan"], explained))
+    if told.plan is not None:
+        parts.append(text(told.plan, explained))
     return "\n\n".join(parts)

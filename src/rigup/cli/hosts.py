@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterable
-from typing import Any
 
 import click
 
@@ -10,14 +9,13 @@ from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.language import _
 from rigup.machine.collect.ssh import Failure
-from rigup.workflows.diagnosing import HERE, of_hosts
+from rigup.schemas.doctor import Doctor, NotAsked
+from rigup.workflows.diagnosing import HERE, Asked, of_hosts
 
-Answer = dict[str, Any]
-SCHEMA = "rigup.doctor.hosts/1"
 _SHOWN_NAME = 30  # columns
 
 
-def answers(hosts: Iterable[str], wake: bool = False) -> dict[str, Answer]:
+def answers(hosts: Iterable[str], wake: bool = False) -> dict[str, Asked]:
     """The doctor's answer for each host, or an error as a value, in the order in which they are named."""
     return of_hosts(hosts, wake, error, can_ask=sys.stdin.isatty(), asking=_progress)
 
@@ -30,10 +28,10 @@ def _progress(host: str) -> None:
 # -- errors ------------------------------------------------------------------------------------------
 
 
-def error(failure: Failure) -> Answer:
+def error(failure: Failure) -> NotAsked:
     """A failure as a value: a word for programs, what happened, what to do, and ssh's own words."""
     because, todo = {**_on_the_way(), **_at_the_door(), **_over_there()}[failure.kind]
-    return {"error": failure.kind, "because": because, "next": todo, "said": failure.said}
+    return NotAsked(error=failure.kind, because=because, next=todo, said=failure.said)
 
 
 def _on_the_way() -> dict[str, tuple[str, str]]:
@@ -74,14 +72,14 @@ def _over_there() -> dict[str, tuple[str, str]]:
 # -- what is printed ---------------------------------------------------------------------------------
 
 
-def status(told: dict[str, Answer]) -> int:
+def status(told: dict[str, Asked]) -> int:
     """2 where somebody could not be asked, 1 where something is wrong."""
-    if any("error" in answer for answer in told.values()):
+    if any(isinstance(answer, NotAsked) for answer in told.values()):
         return 2
-    return int(any(answer["verdict"] in ("broken", "degraded") for answer in told.values()))
+    return int(any(isinstance(answer, Doctor) and answer.verdict in ("broken", "degraded") for answer in told.values()))
 
 
-def text(told: dict[str, Answer], verbose: int, color: bool) -> str:
+def text(told: dict[str, Asked], verbose: int, color: bool) -> str:
     """One host's report, or a table of all and then each."""
     if len(told) == 1:
         return "\n".join(_one(*next(iter(told.items())), verbose, color))
@@ -91,43 +89,40 @@ def text(told: dict[str, Answer], verbose: int, color: bool) -> str:
     return shown if color else click.unstyle(shown)
 
 
-def _one(name: str, answer: Answer, verbose: int, color: bool) -> list[str]:
+def _one(name: str, answer: Asked, verbose: int, color: bool) -> list[str]:
     from rigup.cli import report
 
-    if "error" in answer:
+    if isinstance(answer, NotAsked):
         return _error(name, answer)
     return [report.text(answer, verbose, color=color, here=name == HERE)]
 
 
-def _error(name: str, answer: Answer) -> list[str]:
-    lines = wrapped(_("{host} could not be asked: {because}").format(host=name, because=answer["because"]))
-    lines += wrapped(answer["next"], "  ", "  ")
-    return lines + [line for said in answer["said"].splitlines()[-5:] for line in wrapped("ssh: " + said, "  ", "    ")]
+def _error(name: str, answer: NotAsked) -> list[str]:
+    lines = wrapped(_("{host} could not be asked: {because}").format(host=name, because=answer.because))
+    lines += wrapped(answer.next, "  ", "  ")
+    return lines + [line for said in answer.said.splitlines()[-5:] for line in wrapped("ssh: " + said, "  ", "    ")]
 
 
 def _heading(name: str) -> str:
     return style("── " + name + " " + "─" * max(0, width() - columns(name) - 4), bold=True)
 
 
-def _table(told: dict[str, Answer]) -> list[str]:
+def _table(told: dict[str, Asked]) -> list[str]:
     room = min(max(map(columns, told)), _SHOWN_NAME)
     lines = []
     for name, answer in told.items():
-        verdict = padded(_("not asked") if "error" in answer else _(answer["verdict"]), 10)
+        verdict = padded(_("not asked") if isinstance(answer, NotAsked) else _(answer.verdict), 10)
         lines += wrapped(_gist(answer), padded(name, room) + "  " + verdict + "  ")
     return lines
 
 
-def _gist(answer: Answer) -> str:
+def _gist(answer: Asked) -> str:
     """The root cause, or what is there."""
-    if "error" in answer:
-        return str(answer["because"])
-    loud = [shown for shown in answer["findings"] if shown["severity"] != "note"]
+    if isinstance(answer, NotAsked):
+        return str(answer.because)
+    loud = [shown for shown in answer.findings if shown.severity != "note"]
     if loud:
-        return str(loud[0]["title"])
-    names = [
-        str(device.get("name") or device.get("pci_id") or "GPU")
-        for device in answer["machine"].get("accelerators") or []
-    ]
+        return str(loud[0].title)
+    names = [str(device.name or device.pci_id or "GPU") for device in answer.machine.accelerators or []]
     counted = [(names.count(name), name) for name in dict.fromkeys(names)]
     return ", ".join(f"{count} x {name}" if count > 1 else name for count, name in counted) or _("no GPU")

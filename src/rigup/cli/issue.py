@@ -4,13 +4,16 @@ import html
 import re
 from typing import Any
 
+from msgspec import convert, to_builtins
+
 from rigup import __version__
-from rigup.cli.overview import memory
+from rigup.cli.overview import driver_name, memory
 from rigup.cli.report import troubles
 from rigup.language import _
+from rigup.schemas.doctor import Doctor
+from rigup.schemas.shared import BoundDriver, Evidence, Finding
 from rigup.visible import visible
 
-Answer = dict[str, Any]
 _MOST_FINDINGS = 3  # that are told in full
 _MOST_EVIDENCE = 4  # lines of each
 _MOST_LINES = 14  # in the folded part
@@ -36,10 +39,10 @@ def issue(source: str | None, wake: bool) -> tuple[str, int]:
         answer = redacted_answer(source, wake)
     except (SourceError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
-    return markdown(answer), int(answer["verdict"] in ("broken", "degraded"))
+    return markdown(answer), int(answer.verdict in ("broken", "degraded"))
 
 
-def redacted_answer(source: str | None, wake: bool) -> Answer:
+def redacted_answer(source: str | None, wake: bool) -> Doctor:
     """The answer with private things out of it: their names are learnt from all that was read for it."""
     from rigup.diagnosis.answer import Diagnosis, answer
     from rigup.diagnosis.judge import judged
@@ -56,13 +59,13 @@ def redacted_answer(source: str | None, wake: bool) -> Answer:
         redactor.learn_all(snapshot)
     for name, body in kept.texts.items():
         redactor.learn(name + "\n" + body, name)
-    told: Answer = redactor.data(answer(Diagnosis(facts, *judged(facts))))
-    return told
+    told = to_builtins(answer(Diagnosis(facts, *judged(facts))), enc_hook=str)
+    return convert(redactor.data(told), Doctor)
 
 
-def markdown(answer: Answer) -> str:
+def markdown(answer: Doctor) -> str:
     """The report. What was read stands in code, so that it can neither be taken for Markdown nor for HTML."""
-    loud = [found for found in answer["findings"] if found["severity"] != "note"]
+    loud = [found for found in answer.findings if found.severity != "note"]
     parts = [
         ["### " + _verdict(answer, loud)],
         *[_finding(found, number == 0) for number, found in enumerate(loud[:_MOST_FINDINGS])],
@@ -74,41 +77,41 @@ def markdown(answer: Answer) -> str:
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def _verdict(answer: Answer, loud: list[Answer]) -> str:
+def _verdict(answer: Doctor, loud: list[Finding]) -> str:
     if loud:
-        return plain(loud[0]["title"])
+        return plain(loud[0].title)
     said = {
         "healthy": _("Nothing is wrong on this machine, as far as rigup can see"),
         "unknown": _("Too little was seen to say what is wrong"),
     }
-    return said.get(answer["verdict"]) or str(answer["verdict"])
+    return said.get(answer.verdict) or str(answer.verdict)
 
 
-def _finding(found: Answer, first: bool) -> list[str]:
+def _finding(found: Finding, first: bool) -> list[str]:
     """One cause; the first one's title is the heading already."""
-    about = [code(found["cause"]), _(found["severity"]), _(found["confidence"])]
-    about += [code(found["subject"])] if found["subject"] != "machine" else []
-    lines = [*([] if first else ["**" + plain(found["title"]) + "**  "]), " · ".join(about), ""]
+    about = [code(found.cause), _(found.severity), _(found.confidence)]
+    about += [code(found.subject)] if found.subject != "machine" else []
+    lines = [*([] if first else ["**" + plain(found.title) + "**  "]), " · ".join(about), ""]
     lines += ["- " + code(_read(line)) for line in _told(found)[:_MOST_EVIDENCE]]
-    if found["make_sure"]:
-        lines += ["", _("To make sure: {what}").format(what=plain(found["make_sure"]))]
-    if mend := found["fixes"][0]["title"] if found["fixes"] else found["mends"]:
+    if found.make_sure:
+        lines += ["", _("To make sure: {what}").format(what=plain(found.make_sure))]
+    if mend := found.fixes[0].title if found.fixes else found.mends:
         lines += ["", _("Mends it, says rigup: {title}").format(title=plain(mend))]
-    if found["in_vain"]:
-        lines += [_("Often tried in vain: {what}").format(what=plain(found["in_vain"]))]
+    if found.in_vain:
+        lines += [_("Often tried in vain: {what}").format(what=plain(found.in_vain))]
     return lines
 
 
-def _told(found: Answer) -> list[Answer]:
+def _told(found: Finding) -> list[Evidence]:
     """Evidence, each line that was read once."""
-    spots = {(line["source"], line["line"], line["value"]): line for line in found["evidence"]}
+    spots = {(line.source, line.line, line.value): line for line in found.evidence}
     return list(spots.values())
 
 
-def _read(line: Answer) -> str:
+def _read(line: Evidence) -> str:
     """A line that was read, and where it stands."""
-    where = line["source"] + (":" + str(line["line"]) if line["line"] else "")
-    return _short(line["value"] or _("nothing such was found")) + "  (" + str(where) + ")"
+    where = line.source + (":" + str(line.line) if line.line else "")
+    return _short(line.value or _("nothing such was found")) + "  (" + str(where) + ")"
 
 
 def _short(text: str) -> str:
@@ -116,8 +119,8 @@ def _short(text: str) -> str:
     return line if len(line) <= _WIDEST else line[: _WIDEST - 1] + "…"
 
 
-def _devices(answer: Answer) -> list[str]:
-    found = answer["machine"].get("accelerators") or []
+def _devices(answer: Doctor) -> list[str]:
+    found = answer.machine.accelerators or []
     if not found:
         return []
     lines = [
@@ -125,10 +128,10 @@ def _devices(answer: Answer) -> list[str]:
         "|---" * 6 + "|",
     ]
     for device in found[:_MOST_DEVICES]:
-        driver = device.get("driver", {})
+        driver = device.driver or BoundDriver()
         cells = [
-            str(device["index"]), str(device.get("name") or device.get("pci_id") or device.get("vendor")), device.get("isa", ""),
-            memory(device), " ".join(str(driver[part]) for part in ("name", "version") if part in driver), device.get("state", ""),
+            str(device.index), str(device.name or device.pci_id or device.vendor), device.isa or "",
+            memory(device), driver_name(driver), device.state,
         ]  # fmt: skip
         lines.append("| " + " | ".join(cell(part) for part in cells) + " |")
     if len(found) > _MOST_DEVICES:
@@ -136,10 +139,10 @@ def _devices(answer: Answer) -> list[str]:
     return lines
 
 
-def _versions(answer: Answer) -> list[str]:
+def _versions(answer: Doctor) -> list[str]:
     lines = []
     for kind, fields in _VERSIONS:
-        rows = answer["machine"].get(kind) or []
+        rows = to_builtins(getattr(answer.machine, kind) or [])
         told = dict.fromkeys(" ".join(_field(row, name) for name in fields if _field(row, name)) for row in rows)
         known = [row for row in told if row][:4]
         if known:
@@ -154,7 +157,7 @@ def _kinds() -> dict[str, str]:
     }  # fmt: skip
 
 
-def _field(row: Answer, name: str) -> str:
+def _field(row: dict[str, Any], name: str) -> str:
     """A field as a word; what is merely true tells its name."""
     value = row.get(name)
     if value is True:
@@ -162,17 +165,17 @@ def _field(row: Answer, name: str) -> str:
     return "" if value in (None, False, "", []) else _short(str(value))
 
 
-def _folded(answer: Answer, loud: list[Answer]) -> list[str]:
+def _folded(answer: Doctor, loud: list[Finding]) -> list[str]:
     """Everything else that was read, folded away."""
-    lines = [found["cause"] + ": " + _read(line) for found in loud for line in _told(found)]
+    lines = [found.cause + ": " + _read(line) for found in loud for line in _told(found)]
     skipped = [
-        _("not known: {unknown}; would decide {causes}").format(unknown=row["unknown"], causes=", ".join(row["would_decide"][:3]))
-        for row in answer["skipped"]
+        _("not known: {unknown}; would decide {causes}").format(unknown=row.unknown, causes=", ".join(row.would_decide[:3]))
+        for row in answer.skipped
     ]  # fmt: skip
     lines = [*troubles(answer)[:_MOST_TROUBLES], *lines[:_MOST_LINES], *skipped[: max(4, _MOST_LINES - len(lines))]]
     lines += (
-        [_("messages without a cause: {names}").format(names=", ".join(answer["unexplained"][:8]))]
-        if answer["unexplained"]
+        [_("messages without a cause: {names}").format(names=", ".join(answer.unexplained[:8]))]
+        if answer.unexplained
         else []
     )
     if not lines:

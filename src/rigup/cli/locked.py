@@ -3,7 +3,7 @@
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rigup.plan.environments.lockfile import Lock
     from rigup.schemas.shared import Step
 
-Answer = dict[str, Any]
 _LOCKS = (".lock", ".tar")  # endings that nothing else has which can be applied: one that is damaged is told as such
 _MOST_HEAD = 100_000  # bytes in which a lock says that it is one
 
@@ -65,15 +64,12 @@ def _new_folder() -> Path:
 
 def _made(lock: "Lock", folder: str, environment: str, options: RunOptions) -> int:
     from rigup.cli.plan_report import steps_text
-    from rigup.steps import as_data
     from rigup.workflows import intents
     from rigup.workflows.locking import prepared
 
     found = prepared(lock, folder, environment)
     if not options.silent:
-        click.echo(
-            "\n".join([*_head(lock, found.differences), "", *steps_text([as_data(step) for step in found.steps])])
-        )
+        click.echo("\n".join([*_head(lock, found.differences), "", *steps_text(found.steps)]))
     if blocked := [step for step in found.steps if step.state == "blocked"]:
         return _blocked(blocked, options)
     if all(step.state == "satisfied" for step in found.steps):

@@ -1,6 +1,6 @@
 """`rigup fix` takes the steps that mend findings of the doctor, and lets the doctor look again."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,16 +10,16 @@ from rigup.language import _
 
 if TYPE_CHECKING:
     from rigup.plan.applying.journal import Intent
+    from rigup.schemas.fix import Mending
+    from rigup.schemas.shared import Finding
 
-Answer = dict[str, Any]
 
-
-def mend(told: Answer, all_safe: bool, options: RunOptions, shown: str, program: tuple[str, ...] = ()) -> int:
+def mend(told: "Mending", all_safe: bool, options: RunOptions, shown: str, program: tuple[str, ...] = ()) -> int:
     """Show what mends the findings, ask, do it, and look again, with the program if one was named; the exit status."""
     from rigup.workflows.intents import can_be_taken
     from rigup.workflows.mending import intent_of, safely_mended
 
-    findings = safely_mended(told["findings"]) if all_safe else told["findings"]
+    findings = safely_mended(told.findings) if all_safe else told.findings
     if all_safe and not findings:
         return _none_is_safe(options)
     if not options.silent and not all_safe:
@@ -30,7 +30,7 @@ def mend(told: Answer, all_safe: bool, options: RunOptions, shown: str, program:
     if all_safe and not options.silent:
         _list(findings, intent)
     status = go(intent, options)
-    return status if options.dry_run else max(status, _look_again({one["cause"] for one in findings}, options, program))
+    return status if options.dry_run else max(status, _look_again({one.cause for one in findings}, options, program))
 
 
 def _none_is_safe(options: RunOptions) -> int:
@@ -41,12 +41,11 @@ def _none_is_safe(options: RunOptions) -> int:
     return 0
 
 
-def _list(findings: list[Answer], intent: "Intent") -> None:
+def _list(findings: "list[Finding]", intent: "Intent") -> None:
     from rigup.cli.plan_report import steps_text
-    from rigup.steps import as_data
 
-    lines = [line for one in findings for line in wrapped(one["title"], "- ", "  ")]
-    click.echo("\n".join([*lines, "", *steps_text([as_data(step) for step in intent.steps])]))
+    lines = [line for one in findings for line in wrapped(one.title, "- ", "  ")]
+    click.echo("\n".join([*lines, "", *steps_text(intent.steps)]))
 
 
 def _by_hand(options: RunOptions) -> int:
@@ -71,5 +70,5 @@ def _look_again(causes: set[str], options: RunOptions, program: tuple[str, ...])
             click.echo(_("The doctor looked again, and does not find it any more."))
         return 0
     told = _("The doctor looked again, and still finds: {titles}")
-    click.echo("\n".join(wrapped(told.format(titles="; ".join(one["title"] for one in left)))), err=True)
+    click.echo("\n".join(wrapped(told.format(titles="; ".join(one.title for one in left)))), err=True)
     return 1

@@ -2,6 +2,10 @@
 
 from typing import Any
 
+import msgspec
+
+from rigup.schemas.doctor import Doctor
+
 
 class Report(dict[str, Any]):
     """The doctor's answer (schema rigup.doctor/1); rich in a notebook, text elsewhere.
@@ -13,10 +17,11 @@ class Report(dict[str, Any]):
     here = True
     with_values = False
 
-    def _shown(self) -> dict[str, Any]:
+    def _shown(self) -> Doctor:
         from rigup.machine.outward import for_others
 
-        return self if self.with_values else for_others(dict(self))
+        answer = msgspec.convert(dict(self), Doctor)
+        return answer if self.with_values else for_others(answer)
 
     def __repr__(self) -> str:
         """The report as a terminal shows it."""

@@ -4,9 +4,13 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from rigup.language import _
+from msgspec import UNSET
 
-Answer = dict[str, Any]
+from rigup.language import _
+from rigup.schemas.doctor import Doctor
+from rigup.schemas.machine import Machine
+from rigup.schemas.shared import BoundDriver, Device, Facts, Finding, Hardware, Memory
+
 GOOD, BAD, WEAK, OPEN = "good", "bad", "weak", "open"  # works; does not; less well; nobody can tell
 _STATES = {"verified": GOOD, "expected": GOOD, "on-trial": WEAK, "no": BAD}
 _MOST = 6  # environments and kernels that are shown, unless asked for more
@@ -34,9 +38,9 @@ class Line(NamedTuple):
     state: str = ""
 
 
-def overview(answer: Answer, verbose: int = 0) -> list[Line]:
+def overview(answer: Doctor, verbose: int = 0) -> list[Line]:
     """All that is known to have been looked at, in the order in which it stands upon each other."""
-    machine = answer["machine"]
+    machine = answer.machine
     made = (
         _system(machine, verbose), _devices(answer, verbose), _toolkits(machine, verbose), _containers(answer),
         _environments(answer, verbose), _kernels(machine, verbose), _scheduler(answer),
@@ -44,9 +48,9 @@ def overview(answer: Answer, verbose: int = 0) -> list[Line]:
     return [line for lines in made for line in lines]
 
 
-def _of_layer(layer: str, answer: Answer) -> str:
+def _of_layer(layer: str, answer: Doctor) -> str:
     """How a thing stands of which causes of one layer tell."""
-    loud = [shown["severity"] for shown in answer["findings"] if _layer(shown["cause"]) == layer]
+    loud = [shown.severity for shown in answer.findings if _layer(shown.cause) == layer]
     return BAD if "error" in loud else WEAK if "warning" in loud else GOOD
 
 
@@ -60,12 +64,12 @@ def _layer(cause: str) -> str:
 # -- the machine -------------------------------------------------------------------------------------
 
 
-def _system(machine: Answer, verbose: int) -> list[Line]:
+def _system(machine: Machine, verbose: int) -> list[Line]:
     platform = _first(machine, "platforms")
     distribution = _first(machine, "distributions")
     names = [distribution.get("name") or " ".join(_known(distribution, "id", "version"))]
     kernel = " ".join(filter(None, [_SYSTEMS.get(str(platform.get("system")), ""), _release(platform)]))
-    world = next((str(one["container"]) for one in machine.get("worlds", []) if one.get("container")), "")
+    world = next((str(one["container"]) for one in machine.worlds or () if one.get("container")), "")
     total = _first(machine, "memories").get("total")
     facts = [
         *names, kernel if kernel not in str(names[0]) else "",
@@ -79,14 +83,14 @@ def _system(machine: Answer, verbose: int) -> list[Line]:
     return _line(GOOD, _("System"), facts)
 
 
-def _release(platform: Answer) -> str:
+def _release(platform: dict[str, Any]) -> str:
     """The kernel's release; where systems are known by their own version, that."""
     own = platform.get("system") in ("macos", "windows") and platform.get("version")
     return str(own or platform.get("release") or "")
 
 
-def _devices(answer: Answer, verbose: int) -> Iterator[Line]:
-    found = answer["machine"].get("accelerators")
+def _devices(answer: Doctor, verbose: int) -> Iterator[Line]:
+    found = answer.machine.accelerators
     if found == []:
         yield Line(GOOD, _("GPU"), (_("none in this machine"),))
     for _same, group in groupby(found or [], lambda one: _look(one, verbose)):
@@ -94,45 +98,45 @@ def _devices(answer: Answer, verbose: int) -> Iterator[Line]:
         yield _device(alike, answer, verbose)
 
 
-def _look(device: Answer, verbose: int) -> tuple[Any, ...]:
+def _look(device: Device, verbose: int) -> tuple[Any, ...]:
     """What two devices have alike that share a line."""
-    return (device["index"],) if verbose else (_device_facts(device, 0), device["state"], device["because"])
+    return (device.index,) if verbose else (_device_facts(device, 0), device.state, device.because)
 
 
-def _device(alike: list[Answer], answer: Answer, verbose: int) -> Line:
+def _device(alike: list[Device], answer: Doctor, verbose: int) -> Line:
     device, last = alike[0], alike[-1]
-    mark = _STATES[device["state"]]
-    mark = OPEN if device["state"] == "expected" and answer["verdict"] == "unknown" else mark
+    mark = _STATES[device.state]
+    mark = OPEN if device.state == "expected" and answer.verdict == "unknown" else mark
     mark = WEAK if mark in (GOOD, OPEN) and any(_warned(one, answer) for one in alike) else mark
-    numbers = str(device["index"]) + ("–" + str(last["index"]) if last is not device else "")
+    numbers = str(device.index) + ("–" + str(last.index) if last is not device else "")
     facts = _device_facts(device, verbose)
     named = (_("{count} × {name}").format(count=len(alike), name=facts[0]), *facts[1:]) if len(alike) > 1 else facts
-    told = next((shown["cause"] for shown in answer["findings"] if shown["title"] == device["because"]), "")
-    because = told or device["because"]  # what is said above needs no repetition
-    state = _("{state}: {because}").format(state=state_names()[device["state"]], because=because)
-    if verbose and device.get("next"):
-        state += "\n" + device["next"]
+    told = next((shown.cause for shown in answer.findings if shown.title == device.because), "")
+    because = told or device.because  # what is said above needs no repetition
+    state = _("{state}: {because}").format(state=state_names()[device.state], because=because)
+    if verbose and device.next:
+        state += "\n" + device.next
     return Line(mark, _("GPU {number}").format(number=numbers), named, state)
 
 
-def _warned(device: Answer, answer: Answer) -> bool:
+def _warned(device: Device, answer: Doctor) -> bool:
     """Whether a finding that is no more than a warning is about this device."""
-    names = {str(device[key]) for key in ("pci_address", "name", "uuid") if device.get(key)}
-    return any(shown["severity"] == "warning" and shown["subject"] in names for shown in answer["findings"])
+    names = {device.pci_address, device.name, device.uuid} - {UNSET}
+    return any(shown.severity == "warning" and shown.subject in names for shown in answer.findings)
 
 
-def _device_facts(device: Answer, verbose: int) -> tuple[str, ...]:
-    driver = device.get("driver") or {}
-    bound = " ".join(str(driver[key]) for key in ("name", "version") if driver.get(key))
-    cuda = driver.get("shown_cuda")
+def _device_facts(device: Device, verbose: int) -> tuple[str, ...]:
+    driver = device.driver or BoundDriver()
+    bound = driver_name(driver)
+    cuda = driver.shown_cuda
     said = _("driver {driver}").format(driver=bound + (" (CUDA " + str(cuda) + ")" if cuda else "")) if bound else ""
-    more = [str(device.get(key) or "") for key in ("pci_address", "pci_id", "power")] if verbose else []
-    return tuple(filter(None, [name_of(device), str(device.get("isa") or ""), memory(device), said, *more]))
+    more = [device.pci_address or "", device.pci_id or "", device.power or ""] if verbose else []
+    return tuple(filter(None, [name_of(device), device.isa or "", memory(device), said, *more]))
 
 
-def _toolkits(machine: Answer, verbose: int) -> list[Line]:
+def _toolkits(machine: Machine, verbose: int) -> list[Line]:
     named = {"cuda": "CUDA", "rocm": "ROCm", "oneapi": "oneAPI"}
-    kits = machine.get("toolkits", [])
+    kits = machine.toolkits or ()
     told = [
         named.get(one.get("name", ""), str(one.get("name", ""))) + " " + str(one.get("version", ""))
         + (" (" + str(one["path"]) + ")" if verbose and one.get("path") else "")
@@ -141,18 +145,18 @@ def _toolkits(machine: Answer, verbose: int) -> list[Line]:
     return _line(GOOD, _("Toolkits"), told)
 
 
-def _containers(answer: Answer) -> list[Line]:
-    machine = answer["machine"]
+def _containers(answer: Doctor) -> list[Line]:
+    machine = answer.machine
     engines = [
         " ".join(filter(None, [str(one.get("name", "")), "(" + ", ".join(_runtimes(one)) + ")" if _runtimes(one) else ""]))
-        for one in machine.get("container_engines", [])
+        for one in machine.container_engines or ()
     ]  # fmt: skip
-    toolkit = ["NVIDIA Container Toolkit"] if machine.get("container_toolkits") else []
-    cdi = sorted({str(one["kind"]) for one in machine.get("cdi_specs", []) if one.get("kind")})
+    toolkit = ["NVIDIA Container Toolkit"] if machine.container_toolkits else []
+    cdi = sorted({str(one["kind"]) for one in machine.cdi_specs or () if one.get("kind")})
     return _line(_of_layer("container", answer), _("Containers"), [*engines, *toolkit, *cdi])
 
 
-def _runtimes(engine: Answer) -> list[str]:
+def _runtimes(engine: dict[str, Any]) -> list[str]:
     """Runtimes that give a container GPUs."""
     return [str(name) for name in engine.get("runtimes") or [] if "nvidia" in str(name) or "amd" in str(name)]
 
@@ -160,10 +164,10 @@ def _runtimes(engine: Answer) -> list[str]:
 # -- software ----------------------------------------------------------------------------------------
 
 
-def _environments(answer: Answer, verbose: int) -> Iterator[Line]:
-    machine = answer["machine"]
-    there = {str(one["prefix"]): one for one in machine.get("python_envs", []) if one.get("prefix")}
-    named = [str(one.get("env") or "") for kind in ("torches", "tensorflows") for one in machine.get(kind, [])]
+def _environments(answer: Doctor, verbose: int) -> Iterator[Line]:
+    machine = answer.machine
+    there = {str(one["prefix"]): one for one in machine.python_envs or () if one.get("prefix")}
+    named = [str(one.get("env") or "") for kind in ("torches", "tensorflows") for one in _of(machine, kind)]
     told = [(prefix, _frameworks(prefix, machine, verbose)) for prefix in dict.fromkeys([*there, *named])]
     shown = [(prefix, found) for prefix, found in told if found or verbose or there.get(prefix, {}).get("active")]
     shown.sort(key=lambda one: not there.get(one[0], {}).get("active"))
@@ -174,65 +178,65 @@ def _environments(answer: Answer, verbose: int) -> Iterator[Line]:
         yield Line(OPEN, _("Environment"), (more,))
 
 
-def _environment(prefix: str, env: Answer, found: list[str], answer: Answer) -> Line:
+def _environment(prefix: str, env: dict[str, Any], found: list[str], answer: Doctor) -> Line:
     python = "Python " + str(env["version"]) if env.get("version") else ""
     mark, proof = _proof(prefix, answer)
-    loud = [shown["severity"] for shown in answer["findings"] if _is_in(shown, prefix, answer)]
+    loud = [shown.severity for shown in answer.findings if _is_in(shown, prefix, answer)]
     mark = BAD if mark == BAD or "error" in loud else WEAK if "warning" in loud else mark
     facts = [prefix, python, *(found or [_("no framework")])]
     return Line(mark, _("Environment"), tuple(filter(None, facts)), proof)
 
 
-def _is_in(shown: Answer, prefix: str, answer: Answer) -> bool:
+def _is_in(shown: Finding, prefix: str, answer: Doctor) -> bool:
     """Whether a finding lies in an environment: its evidence names it, or there is no other."""
-    if shown["severity"] == "note" or _layer(shown["cause"]) not in ("library", "framework"):
+    if shown.severity == "note" or _layer(shown.cause) not in ("library", "framework"):
         return False
-    named = any(prefix and prefix in str(line[key]) for line in shown["evidence"] for key in ("source", "value"))
-    envs = {one.get("env") for one in answer["machine"].get("torches", [])}
-    return named or shown["subject"] == prefix or envs == {prefix or None} or envs == {prefix}
+    named = any(prefix and prefix in told for line in shown.evidence for told in (line.source, str(line.value)))
+    envs = {one.get("env") for one in answer.machine.torches or ()}
+    return named or shown.subject == prefix or envs == {prefix or None} or envs == {prefix}
 
 
-def _proof(prefix: str, answer: Answer) -> tuple[str, str]:
+def _proof(prefix: str, answer: Doctor) -> tuple[str, str]:
     """What `rigup verify` found in an environment."""
     from rigup.diagnosis.verifications import failure_said
 
-    failed = next((one for one in answer.get("failed_verifications", []) if one["environment"] == prefix), None)
+    failed = next((one for one in answer.failed_verifications if one.environment == prefix), None)
     if failed:
         return BAD, failure_said(failed)
-    records = [one for one in answer["machine"].get("proofs", []) if prefix in (one.get("env"), one.get("prefix"))]
+    records = [one for one in answer.machine.proofs or () if prefix in (one.get("env"), one.get("prefix"))]
     passed = max((str(one.get("recorded_at", "")) for one in records if not one.get("failed")), default="")
     return GOOD, _("`rigup verify` proved it on {date}").format(date=passed[:10]) if passed else ""
 
 
-def _frameworks(prefix: str, machine: Answer, verbose: int) -> list[str]:
+def _frameworks(prefix: str, machine: Machine, verbose: int) -> list[str]:
     """Frameworks of an environment with their versions."""
     made = {"torches": "torch", "tensorflows": "tensorflow"}
     told = {
         name: name + " " + str(one.get("version") or "")
         for kind, name in made.items()
-        for one in machine.get(kind, [])
+        for one in _of(machine, kind)
         if str(one.get("env") or "") == prefix and (prefix or one.get("version"))
     }
-    for one in machine.get("packages", []):
+    for one in machine.packages or ():
         if one.get("env") == prefix and one.get("name") in _FRAMEWORKS and one["name"] not in told:
             told[one["name"]] = one["name"] + " " + str(one.get("version") or "")
     most = len(told) if verbose else _MOST
     return [one.strip() for one in list(told.values())[:most]]
 
 
-def _kernels(machine: Answer, verbose: int) -> Iterator[Line]:
+def _kernels(machine: Machine, verbose: int) -> Iterator[Line]:
     told = [
         str(one.get("shown") or one.get("name") or "") + (" → " + str(one["prefix"]) if one.get("prefix") else "")
-        for one in machine.get("jupyter_kernels", [])
+        for one in machine.jupyter_kernels or ()
     ]
     more = [_("… {count} more with -v").format(count=len(told) - _MOST)] if len(told) > _MOST and not verbose else []
     yield from _line(GOOD, _("Notebooks"), [*(told if verbose else told[:_MOST]), *more])
 
 
-def _scheduler(answer: Answer) -> list[Line]:
-    machine = answer["machine"]
-    nodes = {str(one.get("nodes", "")): str(one.get("gres", "")) for one in reversed(machine.get("slurm_nodes", []))}
-    settings = {one.get("name"): str(one.get("value", "")) for one in machine.get("slurm_settings", [])}
+def _scheduler(answer: Doctor) -> list[Line]:
+    machine = answer.machine
+    nodes = {str(one.get("nodes", "")): str(one.get("gres", "")) for one in reversed(machine.slurm_nodes or ())}
+    settings = {one.get("name"): str(one.get("value", "")) for one in machine.slurm_settings or ()}
     if not nodes and not settings:
         return []
     told = [" ".join(filter(None, one)) for one in nodes.items()]
@@ -248,12 +252,16 @@ def _line(mark: str, title: str, facts: Iterable[str]) -> list[Line]:
     return [Line(mark, title, known)] if known else []
 
 
-def _first(machine: Answer, kind: str) -> Answer:
-    found: list[Answer] = machine.get(kind) or [{}]
-    return found[0]
+def _first(machine: Machine, kind: str) -> dict[str, Any]:
+    return next(iter(_of(machine, kind)), {})
 
 
-def _known(fact: Answer, *names: str) -> list[str]:
+def _of(machine: Machine, kind: str) -> Facts:
+    """Facts of one kind, by the name of their list; empty where none is known."""
+    return getattr(machine, kind) or []
+
+
+def _known(fact: dict[str, Any], *names: str) -> list[str]:
     return [str(fact[name]) for name in names if fact.get(name)]
 
 
@@ -264,21 +272,27 @@ def state_names() -> dict[str, str]:
     }  # fmt: skip
 
 
-def name_of(device: Answer) -> str:
+def name_of(device: Hardware) -> str:
     """What a device is called, or what can be said of one whose name nobody told."""
-    if device.get("name"):
-        return str(device["name"])
-    if device.get("vendor") == "microsoft":
+    if device.name:
+        return str(device.name)
+    if device.vendor == "microsoft":
         return _("a GPU of the Windows host")
     makers = {"amd": "AMD", "apple": "Apple", "intel": "Intel", "nvidia": "NVIDIA"}
-    maker = makers.get(str(device.get("vendor")), str(device.get("vendor") or ""))
-    return str(device.get("pci_id") or (maker + " GPU").strip())
+    maker = makers.get(str(device.vendor), str(device.vendor or ""))
+    return str(device.pci_id or (maker + " GPU").strip())
 
 
-def memory(device: Answer) -> str:
+def driver_name(driver: BoundDriver) -> str:
+    """A driver with its version, as far as they are known."""
+    return " ".join(part for part in (driver.name, driver.version) if part)
+
+
+def memory(device: Hardware) -> str:
     """The memory that a person counts with."""
-    pools = device.get("memory") or {}
-    found = pools.get("vram") if not device.get("integrated") else max(pools.values(), default=None)
+    pools = device.memory or Memory()
+    kinds = (pools.vram, pools.gtt, pools.unified) if device.integrated else (pools.vram,)
+    found = max((one for one in kinds if one), default=0)
     return size(found) if found else ""
 
 

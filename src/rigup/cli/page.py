@@ -7,14 +7,28 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
+from msgspec import UNSET, to_builtins
+
 from rigup import __version__
 from rigup.cli.devices import with_limits
 from rigup.cli.overview import name_of, overview
-from rigup.cli.report import aside, commands, grouped, head_sentence, loud, not_judged, places, tells_apart, troubles
+from rigup.cli.report import (
+    Grouped,
+    aside,
+    commands,
+    grouped,
+    head_sentence,
+    loud,
+    not_judged,
+    places,
+    tells_apart,
+    troubles,
+    typed,
+)
 from rigup.language import _, current
+from rigup.schemas.doctor import Doctor
+from rigup.schemas.shared import Device, Evidence, Fix, Step
 from rigup.visible import visible
-
-Answer = dict[str, Any]
 
 _STYLE = """
 .rigup{--paper:#fff;--ink:#1b1f24;--soft:#57606a;--line:#d0d7de;--well:#f6f8fa;--bad:#a40e26;--warn:#7d4e00;--good:#116329;
@@ -65,9 +79,9 @@ _HASH = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
 _POLICY = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_HASH}'"
 
 
-def page(answer: Answer, here: bool = True) -> str:
+def page(answer: Doctor, here: bool = True) -> str:
     """A whole document. `here`: about this machine, else about somebody's."""
-    title = _("rigup: {verdict}").format(verdict=_(answer["verdict"]))
+    title = _("rigup: {verdict}").format(verdict=_(answer.verdict))
     return (
         f'<!doctype html>\n<html lang="{current().replace("_", "-")}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
@@ -78,9 +92,9 @@ def page(answer: Answer, here: bool = True) -> str:
     )
 
 
-def fragment(answer: Answer, here: bool = True, styled: bool = True) -> str:
+def fragment(answer: Doctor, here: bool = True, styled: bool = True) -> str:
     """The report alone, as a notebook shows it; with its own style unless the document has it."""
-    with_limits(answer)
+    answer = with_limits(answer)
     parts = [
         _head(answer, here),
         *_since_ok(answer),
@@ -99,58 +113,58 @@ def fragment(answer: Answer, here: bool = True, styled: bool = True) -> str:
     return f'{style}<main class="rigup" {words}>\n' + "\n".join(parts) + "\n</main>"
 
 
-def _head(answer: Answer, here: bool) -> str:
-    verdict = answer["verdict"]
+def _head(answer: Doctor, here: bool) -> str:
+    verdict = answer.verdict
     marked = f'<span class="{verdict}">{_said(_(verdict).capitalize())}</span>'
     told = _said(_("{verdict}. {meaning}")).format(verdict=marked, meaning=_said(head_sentence(answer, here)))
     return f"<h1>{told}</h1>"
 
 
-def _since_ok(answer: Answer) -> Iterator[str]:
+def _since_ok(answer: Doctor) -> Iterator[str]:
     """What has changed since all was well, where that was asked for."""
-    if "since_ok" not in answer:
+    if answer.since_ok is UNSET:
         return
     from rigup.cli.difference import items
     from rigup.cli.since import opening_of
 
-    yield from (f"<p>{_prose(one)}</p>" for one in opening_of(answer["since_ok"]))
-    found, _more = items(answer["since_ok"]["differences"])
+    yield from (f"<p>{_prose(one)}</p>" for one in opening_of(answer.since_ok))
+    found, _more = items(answer.since_ok.differences)
     if found:
         yield "<ul>\n" + "\n".join(f"<li>{_said(one)}</li>" for one in found) + "\n</ul>"
 
 
-def _findings(answer: Answer) -> Iterator[str]:
-    for shown in grouped(answer["findings"]):
+def _findings(answer: Doctor) -> Iterator[str]:
+    for shown in grouped(answer.findings):
         if loud(shown):
             yield _article(shown)
 
 
-def _article(shown: Answer) -> str:
+def _article(shown: Grouped) -> str:
     about = [
-        shown["cause"],
-        _(shown["confidence"]),
-        *(subject for subject in shown["subjects"] if subject != "machine"),
+        shown.cause,
+        _(shown.confidence),
+        *(subject for subject in shown.subjects if subject != "machine"),
     ]
-    about += [shown["place"]] if shown["place"] else []
-    severity = f'<span class="{shown["severity"]}">{_said(_(shown["severity"]))}</span>'
+    about += [shown.place] if shown.place else []
+    severity = f'<span class="{shown.severity}">{_said(_(shown.severity))}</span>'
     parts = [
-        f'<article class="{shown["severity"]}">',
-        f"<h2>{severity} · {_said(shown['title'])}</h2>",
+        f'<article class="{shown.severity}">',
+        f"<h2>{severity} · {_said(shown.title)}</h2>",
         f'<p class="soft">{_said(" · ".join(about))}</p>',
-        _section(_("How to make sure"), shown["make_sure"]),
-        _fixes(shown["fixes"]),
-        _section(_("What mends it"), shown["mends"]),
-        _section(_("Why"), shown["because"]),
-        _evidence(shown["evidence"]),
-        _section(_("Tried in vain"), shown["in_vain"]),
+        _section(_("How to make sure"), shown.make_sure),
+        _fixes(shown.fixes),
+        _section(_("What mends it"), shown.mends),
+        _section(_("Why"), shown.because),
+        _evidence(shown.evidence),
+        _section(_("Tried in vain"), shown.in_vain),
         "</article>",
     ]
     return "\n".join(part for part in parts if part)
 
 
-def _evidence(evidence: list[Answer]) -> str:
+def _evidence(evidence: list[Evidence]) -> str:
     """What decided: each text once, with where it stands."""
-    rows = {(line["source"], line["line"] or line["value"]): line for line in evidence}
+    rows = {(line.source, line.line or line.value): line for line in evidence}
     told = "".join(
         f'<tr><td>{_said(_value(line))}</td><td class="soft">{_said(_where(line))}</td></tr>' for line in rows.values()
     )
@@ -158,48 +172,49 @@ def _evidence(evidence: list[Answer]) -> str:
     return _heading(3, _("What was seen")) + f"\n<table><tr>{heads}</tr>{told}</table>" if told else ""
 
 
-def _value(line: Answer) -> str:
-    return str(line["value"] or _("nothing such was found"))
+def _value(line: Evidence) -> str:
+    return str(line.value or _("nothing such was found"))
 
 
-def _where(line: Answer) -> str:
-    return str(line["source"]) + (
-        ":" + str(line["line"]) if line["line"] and not line["source"].startswith("knowledge/") else ""
-    )
+def _where(line: Evidence) -> str:
+    return str(line.source) + (":" + str(line.line) if line.line and not line.source.startswith("knowledge/") else "")
 
 
-def _fixes(fixes: list[Answer]) -> str:
+def _fixes(fixes: list[Fix]) -> str:
     if not fixes:
         return ""
     made = [_fix(number, fix) + (_check(fix) if tells_apart(fixes, number) else "") for number, fix in enumerate(fixes)]
     return _heading(3, _("What mends it")) + "\n" + "\n".join(made)
 
 
-def _fix(number: int, fix: Answer) -> str:
-    steps = "".join(f"<li>{_said(step['title'])}{_needs(step)}{_commands(step)}</li>" for step in fix["steps"])
+def _fix(number: int, fix: Fix) -> str:
+    steps = "".join(f"<li>{_said(step.title)}{_needs(step)}{_commands(step)}</li>" for step in fix.steps)
     other = _("or:")
     either = f"<p>{_said(other)}</p>" if number else ""
     return f"{either}<ol>{steps}</ol>"
 
 
-def _check(fix: Answer) -> str:
+def _check(fix: Fix) -> str:
     """How to see that it worked."""
-    check = fix["check"]
-    return f'\n<p class="soft">{_said(check["title"])}</p>{_commands({"root": False, **check})}'
+    check = fix.check
+    return f'\n<p class="soft">{_said(check.title)}</p>{_well(typed(check.commands, check.where))}'
 
 
-def _needs(step: Answer) -> str:
-    told = [places().get(step["where"], ""), _("then restart the machine") if step["restart"] else ""]
+def _needs(step: Step) -> str:
+    told = [places().get(step.where, ""), _("then restart the machine") if step.restart else ""]
     said = aside(one for one in told if one).strip()
     return f' <span class="soft">{_said(said)}</span>' if said else ""
 
 
-def _commands(step: Answer) -> str:
-    lines = commands(step)
+def _commands(step: Step) -> str:
+    return _well(commands(step))
+
+
+def _well(lines: list[str]) -> str:
     return f"<pre>{_said(chr(10).join(lines))}</pre>" if lines else ""
 
 
-def _looked_at(answer: Answer) -> Iterator[str]:
+def _looked_at(answer: Doctor) -> Iterator[str]:
     """What was looked at, a row for each."""
     rows = [
         f'<tr><td class="{line.mark}">{_SIGNS[line.mark]}</td><td class="what">{_said(line.title)}</td><td>{_said(" · ".join(line.facts))}'
@@ -211,9 +226,9 @@ def _looked_at(answer: Answer) -> Iterator[str]:
         yield _heading(2, _("What was looked at")) + f"\n<table>{''.join(rows)}</table>"
 
 
-def _devices(answer: Answer) -> Iterator[str]:
-    found = answer["machine"].get("accelerators") or []
-    if not any(device["limits"]["lacks"] for device in found):
+def _devices(answer: Doctor) -> Iterator[str]:
+    found = answer.machine.accelerators or []
+    if not any(device.limits and device.limits.lacks for device in found):
         return
     columns = ("#", _("Device"), _("What it cannot do"))
     rows = [_device(device) for device in found]
@@ -223,14 +238,14 @@ def _devices(answer: Answer) -> Iterator[str]:
     yield _heading(2, _("Devices")) + f"\n<table><tr>{heads}</tr>{body}</table>"
 
 
-def _device(device: Answer) -> tuple[str, ...]:
+def _device(device: Device) -> tuple[str, ...]:
     """The cells of one device."""
-    isa = f'<br><span class="soft">{_said(device["isa"])}</span>' if device.get("isa") else ""
-    lacks = "".join(f"<li>{_said(_(lack['text']))}</li>" for lack in device["limits"]["lacks"])
-    return str(device["index"]), _said(name_of(device)) + isa, f"<ul>{lacks}</ul>" if lacks else ""
+    isa = f'<br><span class="soft">{_said(device.isa)}</span>' if device.isa else ""
+    lacks = "".join(f"<li>{_said(_(lack.text))}</li>" for lack in (device.limits.lacks if device.limits else ()))
+    return str(device.index), _said(name_of(device)) + isa, f"<ul>{lacks}</ul>" if lacks else ""
 
 
-def _foot(answer: Answer) -> str:
+def _foot(answer: Doctor) -> str:
     """When, by what, and of which machine."""
     named = next((" · ".join(line.facts) for line in overview(answer) if line.title == _("System")), _("not told"))
     told = _("Written by rigup {version} on {date}. The machine: {machine}.")
@@ -238,27 +253,27 @@ def _foot(answer: Answer) -> str:
     return f'<footer class="soft"><p>{_said(said)}</p></footer>'
 
 
-def _notes(answer: Answer) -> Iterator[str]:
-    told = [shown["title"] for shown in grouped(answer["findings"]) if not loud(shown)]
+def _notes(answer: Doctor) -> Iterator[str]:
+    told = [shown.title for shown in grouped(answer.findings) if not loud(shown)]
     if told:
         yield _heading(2, _("Notes")) + "\n" + _list(told)
 
 
-def _skipped(answer: Answer) -> Iterator[str]:
+def _skipped(answer: Doctor) -> Iterator[str]:
     if told := not_judged(answer):
         yield _folded(_("Not judged"), _list(told))
 
 
-def _troubles(answer: Answer) -> Iterator[str]:
+def _troubles(answer: Doctor) -> Iterator[str]:
     if told := troubles(answer):
         items = "".join(f"<li>{_prose(one)}</li>" for one in told)
         yield _heading(2, _("What could not be read")) + f"\n<ul>{items}</ul>"
 
 
-def _facts(answer: Answer) -> Iterator[str]:
+def _facts(answer: Doctor) -> Iterator[str]:
     rows = [
         f"<tr><td>{_said(kind)}</td><td>{_said(_fact(fact))}</td></tr>"
-        for kind, facts in sorted(answer["machine"].items())
+        for kind, facts in sorted(to_builtins(answer.machine).items())
         for fact in (facts if isinstance(facts, list) else [])
         if kind != "accelerators"
     ]
@@ -266,7 +281,7 @@ def _facts(answer: Answer) -> Iterator[str]:
         yield _folded(_("Facts"), f"<table>{''.join(rows)}</table>")
 
 
-def _fact(fact: Answer) -> str:
+def _fact(fact: dict[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in fact.items() if value not in (None, "", []))
 
 

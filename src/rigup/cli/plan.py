@@ -8,6 +8,7 @@ from rigup.cli.data import data_text
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
+    from rigup.schemas.plan import NotUnderstood
     from rigup.stack.choice import Choice
 
 _MADE_FOR = {"dockerfile": "docker", "apptainer": "apptainer", "conda": "conda"}
@@ -85,12 +86,11 @@ def command(
     return int(not choice.possible)
 
 
-def _asked_back(wishes: tuple[str, ...], question: str) -> dict[str, Any]:
+def _asked_back(wishes: tuple[str, ...], question: str) -> "NotUnderstood":
     """The answer where a profile is not understood: nothing is promised, and the question stands in it."""
-    from rigup.plan.answer import SCHEMA
+    from rigup.schemas.plan import NotUnderstood
 
-    return {"schema": SCHEMA, "verdict": "impossible", "wish": list(wishes), "packages": {}, "requirements": [], "indexes": [],
-            "variables": {}, "system": [], "devices": [], "turned_down": [], "smallest_change": question, "steps": []}  # fmt: skip
+    return NotUnderstood(wish=list(wishes), smallest_change=question)
 
 
 def _speed(link: str) -> int:

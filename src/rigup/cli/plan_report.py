@@ -2,27 +2,30 @@
 
 import re
 import subprocess
-from typing import Any
+from collections.abc import Sequence
+
+from msgspec import structs
 
 from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
 from rigup.cli.loading import duration, size_text
 from rigup.cli.report import aside, commands, places
 from rigup.language import _, sentences
+from rigup.schemas.plan import Change, Cost, Plan
+from rigup.schemas.shared import Argv, Step
 from rigup.stack.words import change_name
 
-Answer = dict[str, Any]
 _PIN = re.compile(r"[A-Za-z0-9._-]+(?:\[[^\]]*\])?==\S+")
 _MOST_PINS, _FIRST_PINS = 40, 6  # packages of a command that are shown, and those that stand for more
 _MOST = 3  # builds that were turned down, where nobody asked for all
 
 
-def text(plan: Answer, explained: bool = False) -> str:
+def text(plan: Plan, explained: bool = False) -> str:
     """The whole report."""
     parts = [
         _head(plan), _devices(plan), _system(plan), _steps(plan, explained), _mends(plan), _others(plan),
         _turned_down(plan, explained),
-        _listed(_("Mind"), plan.get("warnings", [])), _listed(_("Taken for granted"), plan["assumed"]),
+        _listed(_("Mind"), plan.warnings), _listed(_("Taken for granted"), plan.assumed),
     ]  # fmt: skip
     return "\n\n".join("\n".join(part) for part in parts if part)
 
@@ -30,102 +33,99 @@ def text(plan: Answer, explained: bool = False) -> str:
 # -- what will be there, and what it costs -----------------------------------------------------------
 
 
-def _head(plan: Answer) -> list[str]:
-    if refused := (plan.get("resolution") or {}).get("refused"):
+def _head(plan: Plan) -> list[str]:
+    if refused := plan.resolution and plan.resolution.refused:
         return _refused(plan, refused)
-    if plan["verdict"] == "impossible":
-        told = _("Impossible. Nothing that was asked for ({wish}) can run there.").format(wish=", ".join(plan["wish"]))
+    if plan.verdict == "impossible":
+        told = _("Impossible. Nothing that was asked for ({wish}) can run there.").format(wish=", ".join(plan.wish))
         return wrapped(told) + _smallest(plan)
     lines = wrapped(_left_out(plan)) if _left_out(plan) else []
-    if plan["verdict"] == "ready":
-        there = _("It is {stack}, with Python {python}.").format(
-            stack=_stack(plan), python=plan["environment"]["python"]
-        )
+    if plan.verdict == "ready":
+        there = _("It is {stack}, with Python {python}.").format(stack=_stack(plan), python=plan.environment.python)
         return lines + wrapped(sentences(_("Ready. What was asked for is there already."), there)) + _smallest(plan)
     told = _("This machine gets {stack}, with Python {python}.")
-    lines += wrapped(told.format(stack=_stack(plan), python=plan["environment"]["python"]))
-    return lines + _smallest(plan) + _cost(plan["cost"]) + _resolved(plan)
+    lines += wrapped(told.format(stack=_stack(plan), python=plan.environment.python))
+    return lines + _smallest(plan) + _cost(plan.cost) + _resolved(plan)
 
 
-def _refused(plan: Answer, words: str) -> list[str]:
+def _refused(plan: Plan, words: str) -> list[str]:
     """No set of packages is what was asked for: the resolver's own words say why, or ours."""
-    if not plan["resolution"]["by"]:
-        told = _("Impossible. What was asked for ({wish}) cannot be had there.").format(wish=", ".join(plan["wish"]))
+    by = plan.resolution.by if plan.resolution else None
+    if not by:
+        told = _("Impossible. What was asked for ({wish}) cannot be had there.").format(wish=", ".join(plan.wish))
         return [*wrapped(told), *wrapped(words, "    ", "    "), *_smallest(plan)]
     told = _("Impossible. What was asked for ({wish}) cannot be had together. {resolver} says:")
-    lines = wrapped(told.format(wish=", ".join(plan["wish"]), resolver=plan["resolution"]["by"]))
+    lines = wrapped(told.format(wish=", ".join(plan.wish), resolver=by))
     return [*lines, *wrapped(words, "    ", "    "), *_smallest(plan)]
 
 
-def _resolved(plan: Answer) -> list[str]:
+def _resolved(plan: Plan) -> list[str]:
     """Who resolved it, or what of it is not, and why."""
-    told = plan.get("resolution")
-    if not told or not any(step["kind"].startswith("install-") and step["state"] == "needed" for step in plan["steps"]):
+    told = plan.resolution
+    if not told or not any(step.kind.startswith("install-") and step.state == "needed" for step in plan.steps):
         return _counted_on(plan)
-    if told["whole"]:
+    if told.whole:
         said = _("Resolved as one set by {resolver}; packages that come, and no others: {count}.")
-        return wrapped(said.format(resolver=told["by"], count=len(told["packages"])))
-    return wrapped(sentences(*told["because"])) + ([] if told["packages"] else _counted_on(plan))
+        return wrapped(said.format(resolver=told.by, count=len(told.packages)))
+    return wrapped(sentences(*told.because)) + ([] if told.packages else _counted_on(plan))
 
 
-def _smallest(plan: Answer) -> list[str]:
-    return wrapped(plan["smallest_change"]) if plan["smallest_change"] else []
+def _smallest(plan: Plan) -> list[str]:
+    return wrapped(plan.smallest_change) if plan.smallest_change else []
 
 
-def _stack(plan: Answer) -> str:
+def _stack(plan: Plan) -> str:
     """Packages by their own names; one with an extra stands under its plain name too."""
-    told = [f"{name} {version}".strip() for name, version in plan["packages"].items() if "[" not in name]
-    return ", ".join(told or plan["requirements"])
+    told = [f"{name} {version}".strip() for name, version in plan.packages.items() if "[" not in name]
+    return ", ".join(told or plan.requirements)
 
 
-def _counted_on(plan: Answer) -> list[str]:
+def _counted_on(plan: Plan) -> list[str]:
     """Where the packages are to come from: nobody has asked yet whether it answers."""
-    installs = [
-        argv for step in plan["steps"] if step["state"] == "needed" for argv in step["commands"] if "install" in argv
-    ]
+    installs = [argv for step in plan.steps if step.state == "needed" for argv in step.commands if "install" in argv]
     own = any("pip" in argv and "--index-url" not in argv for argv in installs)
-    places = [*plan["indexes"], *([_("the default index")] if own else [])]
+    places = [*plan.indexes, *([_("the default index")] if own else [])]
     if not installs or not places:
         return []
     told = _("It counts on {places}; whether they answer is tried when the steps are taken.")
     return wrapped(told.format(places=", ".join(places)))
 
 
-def _left_out(plan: Answer) -> str:
+def _left_out(plan: Plan) -> str:
     """A build that leaves the GPU idle says so before all else."""
-    known = plan["packages"] or not plan["requirements"]
-    if known and plan["devices"] and not any(device["served"] for device in plan["devices"]):
+    known = plan.packages or not plan.requirements
+    if known and plan.devices and not any(device.served for device in plan.devices):
         return _("No GPU is served: this would run on the CPU alone.")
     return ""
 
 
-def _cost(cost: Answer) -> list[str]:
+def _cost(cost: Cost) -> list[str]:
     """Gigabytes, time, restarts, root: known before anything is begun."""
     lines = wrapped(sentences(_bytes(cost), _needs(cost)))
-    if cost["not_counted"] and cost["download_bytes"]:
-        names = ", ".join(cost["not_counted"][:_MOST]) + (" …" if len(cost["not_counted"]) > _MOST else "")
+    if cost.not_counted and cost.download_bytes:
+        names = ", ".join(cost.not_counted[:_MOST]) + (" …" if len(cost.not_counted) > _MOST else "")
         lines += wrapped(_("Not counted, for nobody has measured it: {names}.").format(names=names))
     return lines
 
 
-def _bytes(cost: Answer) -> str:
-    if not cost["download_bytes"] and (cost["not_counted"] or not cost["disk_bytes"]):
-        return _("How much there is to download, nobody has measured.") if cost["not_counted"] else ""
-    about = "" if cost["exact"] else _("about") + " "
-    if not cost["download_bytes"]:
+def _bytes(cost: Cost) -> str:
+    if not cost.download_bytes and (cost.not_counted or not cost.disk_bytes):
+        return _("How much there is to download, nobody has measured.") if cost.not_counted else ""
+    about = "" if cost.exact else _("about") + " "
+    if not cost.download_bytes:
         told = _("It takes {about}{disk} on the disk, and nothing has to be downloaded.")
-        return told.format(about=about, disk=size_text(cost["disk_bytes"]))
-    told = _("It takes {about}{download} to download").format(about=about, download=size_text(cost["download_bytes"]))
-    if cost["seconds"] is not None:
-        told += _(" ({time} on this link)").format(time=duration(cost["seconds"]))
-    if cost["disk_bytes"]:
-        told += _(" and {disk} on the disk").format(disk=size_text(cost["disk_bytes"]))
+        return told.format(about=about, disk=size_text(cost.disk_bytes))
+    told = _("It takes {about}{download} to download").format(about=about, download=size_text(cost.download_bytes))
+    if cost.seconds is not None:
+        told += _(" ({time} on this link)").format(time=duration(cost.seconds))
+    if cost.disk_bytes:
+        told += _(" and {disk} on the disk").format(disk=size_text(cost.disk_bytes))
     return _("{sentence}.").format(sentence=told)
 
 
-def _needs(cost: Answer) -> str:
-    root = _("Some steps need root") if cost["root"] else _("Nothing needs root")
-    restarts = cost["restarts"]
+def _needs(cost: Cost) -> str:
+    root = _("Some steps need root") if cost.root else _("Nothing needs root")
+    restarts = cost.restarts
     if not restarts:
         return (_("{root}, and there is no restart.")).format(root=root)
     told = _("{root}, and there is one restart.") if restarts == 1 else _("{root}, and there are {count} restarts.")
@@ -135,33 +135,31 @@ def _needs(cost: Answer) -> str:
 # -- devices and the system --------------------------------------------------------------------------
 
 
-def _devices(plan: Answer) -> list[str]:
-    if not plan["devices"]:
+def _devices(plan: Plan) -> list[str]:
+    if not plan.devices:
         return []
     lines, told = [style(_("Devices"), bold=True)], _("{name}: {state}. {because}")
-    for device in plan["devices"]:
-        name = device.get("name") or device.get("pci_id") or device["vendor"]
-        state = {"expected": _("served"), "on-trial": _("served, on trial"), "no": _("left out")}[device["state"]]
+    for device in plan.devices:
+        name = device.name or device.pci_id or device.vendor
+        state = {"expected": _("served"), "on-trial": _("served, on trial"), "no": _("left out")}[device.state]
+        lines += wrapped(told.format(name=name, state=state, because=device.because), f"  {device.index}  ", "     ")
+    return lines
+
+
+def _system(plan: Plan) -> list[str]:
+    lines = [style(_("What must change outside the environment"), bold=True)] if plan.system else []
+    for change in plan.system:
+        name = change_name(change.change)
         lines += wrapped(
-            told.format(name=name, state=state, because=device["because"]), f"  {device['index']}  ", "     "
+            _said(change).format(change=name, have=change.from_, to=change.to, why=change.why), "  - ", "    "
         )
     return lines
 
 
-def _system(plan: Answer) -> list[str]:
-    lines = [style(_("What must change outside the environment"), bold=True)] if plan["system"] else []
-    for change in plan["system"]:
-        name = change_name(change["change"])
-        lines += wrapped(
-            _said(change).format(change=name, have=change["from"], to=change["to"], why=change["why"]), "  - ", "    "
-        )
-    return lines
-
-
-def _said(change: Answer) -> str:
-    if not change["from"]:
+def _said(change: Change) -> str:
+    if not change.from_:
         return _("{change}: {to}. {why}")
-    if change["from"] == change["to"]:
+    if change.from_ == change.to:
         return _("{change}: another build of {to}. {why}")
     return _("{change}: {to} in place of {have}. {why}")
 
@@ -169,90 +167,90 @@ def _said(change: Answer) -> str:
 # -- steps -------------------------------------------------------------------------------------------
 
 
-def _steps(plan: Answer, explained: bool) -> list[str]:
-    return steps_text(plan["steps"], explained, plan["environment"]["system"] == "windows")
+def _steps(plan: Plan, explained: bool) -> list[str]:
+    return steps_text(plan.steps, explained, plan.environment.system == "windows")
 
 
-def steps_text(steps: list[Answer], explained: bool = False, windows: bool = False) -> list[str]:
+def steps_text(steps: list[Step], explained: bool = False, windows: bool = False) -> list[str]:
     """Each step with where it is done, what it needs, and its commands as a person types them on the system."""
     lines = [style(_("Steps"), bold=True)] if steps else []
     for number, step in enumerate(steps, 1):
-        told = step["title"] + aside(mark for mark in _marks(step) if mark)
+        told = step.title + aside(mark for mark in _marks(step) if mark)
         lines += wrapped(told, f"{number:>3}. ", "     ")
-        if step["because"] and (explained or step["state"] == "blocked" or not step["commands"]):
-            lines += wrapped(step["because"], "     ", "     ")
-        typed = [subprocess.list2cmdline(argv) for argv in step["commands"]] if windows else commands(_in_short(step))
-        if step["state"] != "satisfied":
+        if step.because and (explained or step.state == "blocked" or not step.commands):
+            lines += wrapped(step.because, "     ", "     ")
+        typed = [subprocess.list2cmdline(argv) for argv in step.commands] if windows else commands(_in_short(step))
+        if step.state != "satisfied":
             lines += ["     " + command.replace("'…'", "…") for command in typed]
-            if any(len(_pins(argv)) > _MOST_PINS for argv in step["commands"]):
+            if any(len(_pins(argv)) > _MOST_PINS for argv in step.commands):
                 lines += wrapped(_("`rigup plan --as script` writes the whole command."), "     ", "     ")
     return lines
 
 
-def _in_short(step: Answer) -> Answer:
+def _in_short(step: Step) -> Step:
     """What nobody reads is left out of a command: a program that stands in it as text, and packages beyond some dozens.
 
     `--json`, `--dry-run` and `--as script` have all of it.
     """
-    argvs = [_without_many(["…" if "\n" in word else word for word in argv]) for argv in step["commands"]]
-    return {**step, "commands": argvs}
+    argvs = (_without_many(tuple("…" if "\n" in word else word for word in argv)) for argv in step.commands)
+    return structs.replace(step, commands=tuple(argvs))
 
 
-def _without_many(argv: list[str]) -> list[str]:
+def _without_many(argv: Argv) -> Argv:
     """A command whose pins fill more than a screen, with the first of them alone."""
     pins = _pins(argv)
     if len(pins) <= _MOST_PINS:
         return argv
     gone = set(pins[_FIRST_PINS:])
-    return [
+    return tuple(
         "…" if place == pins[_FIRST_PINS] else word
         for place, word in enumerate(argv)
         if place not in gone or place == pins[_FIRST_PINS]
-    ]
+    )
 
 
-def _pins(argv: list[str]) -> list[int]:
+def _pins(argv: Sequence[str]) -> list[int]:
     """Where exact versions stand in a command."""
     return [place for place, word in enumerate(argv) if _PIN.fullmatch(word)]
 
 
-def _marks(step: Answer) -> list[str]:
+def _marks(step: Step) -> list[str]:
     """Where it is done, what it needs, whether it is done already."""
-    restart = step["restart"] and step["kind"] != "restart-machine" and step["where"] != "here"
+    restart = step.restart and step.kind != "restart-machine" and step.where != "here"
     return [
-        {"satisfied": _("is there"), "blocked": _("blocked")}.get(step["state"], ""),
-        places().get(step["where"], "") or (_("by hand") if step["where"] == "by-hand" else ""),
-        _("needs root") if step["root"] and step["where"] != "windows-host" else "",
+        {"satisfied": _("is there"), "blocked": _("blocked")}.get(step.state or "", ""),
+        places().get(step.where, "") or (_("by hand") if step.where == "by-hand" else ""),
+        _("needs root") if step.root and step.where != "windows-host" else "",
         _("then restart") if restart else "",
-        _("removes what is there") if step["tag"] == "destructive" else "",
+        _("removes what is there") if step.tag == "destructive" else "",
     ]
 
 
-def _mends(plan: Answer) -> list[str]:
+def _mends(plan: Plan) -> list[str]:
     """The doctor's findings that are gone afterwards."""
-    told = [_("{title} ({cause})").format(title=one["title"], cause=one["cause"]) for one in plan.get("mends", [])]
+    told = [_("{title} ({cause})").format(title=one.title, cause=one.cause) for one in plan.mends]
     return _listed(_("What this mends"), told)
 
 
 # -- the rest ----------------------------------------------------------------------------------------
 
 
-def _others(plan: Answer) -> list[str]:
+def _others(plan: Plan) -> list[str]:
     lines = []
-    for other in plan["others"]:
-        names = ", ".join(device.get("name") or device["vendor"] for device in other["devices"] if device["served"])
+    for other in plan.others:
+        names = ", ".join(device.name or device.vendor or "" for device in other.devices if device.served)
         told = _("{devices} can have an environment of its own with {stack}.")
         lines += wrapped(told.format(devices=names, stack=_stack(other)))
     return lines
 
 
-def _turned_down(plan: Answer, explained: bool) -> list[str]:
-    told = plan["turned_down"] if explained else plan["turned_down"][:_MOST]
+def _turned_down(plan: Plan, explained: bool) -> list[str]:
+    told = plan.turned_down if explained else plan.turned_down[:_MOST]
     lines = [style(_("Turned down"), bold=True)] if told else []
     for one in told:
-        lines += wrapped(_("{candidate}: {because} ({source})").format(**one), "  - ", "    ")
-    if len(told) < len(plan["turned_down"]):
-        lines += wrapped(_("… {count} more with --explain").format(count=len(plan["turned_down"]) - len(told)), "    ")
+        lines += wrapped(_("{candidate}: {because} ({source})").format(**structs.asdict(one)), "  - ", "    ")
+    if len(told) < len(plan.turned_down):
+        lines += wrapped(_("… {count} more with --explain").format(count=len(plan.turned_down) - len(told)), "    ")
     return lines
 
 

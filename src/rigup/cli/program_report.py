@@ -1,12 +1,15 @@
 """`rigup doctor -- PROGRAM`: the program runs as ever, and what it died of is told after it."""
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from rigup.cli.data import data_text
 from rigup.language import _
+
+if TYPE_CHECKING:
+    from rigup.schemas.doctor import Doctor, Program
 
 _BY_HAND = (1, 2, 3, 13, 15)  # SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM: somebody wanted it to end, or reads no more
 
@@ -30,7 +33,8 @@ def run_and_diagnose(
         if as_json:
             click.echo(data_text(answer, with_values))
         else:
-            told = [_heading(program[0], ended.status), *_circumstances(answer["program"])]
+            circumstances = _circumstances(answer.program) if answer.program else []
+            told = [_heading(program[0], ended.status), *circumstances]
             click.echo("\n" + "\n".join(told) + "\n\n" + _told(answer, verbose, color), err=True, color=color)
     sys.stdout.flush()
     return leave(ended.status)
@@ -41,15 +45,15 @@ def _by_hand(status: int) -> bool:
     return -status in _BY_HAND or status - 128 in _BY_HAND
 
 
-def _circumstances(program: dict[str, Any]) -> list[str]:
+def _circumstances(program: "Program") -> list[str]:
     """Which rank failed of itself; the Python that ran, where it is not the one of the environment that is active."""
     from rigup.cli.layout import wrapped
 
     lines = []
-    if rank := program["rank"]:
+    if rank := program.rank:
         said = _("Rank {rank} failed of itself; the others lost it: {said}")
-        lines += wrapped(said.format(rank=rank["rank"], said=rank["said"]))
-    python, active = program["interpreter"], program["environment"]
+        lines += wrapped(said.format(rank=rank.rank, said=rank.said))
+    python, active = program.interpreter, program.environment
     if python and active and not python.startswith(active.rstrip("/") + "/"):
         said = _("It ran with {python}, which is not of the active environment {environment}.")
         lines += wrapped(said.format(python=python, environment=active))
@@ -58,9 +62,9 @@ def _circumstances(program: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _told(answer: dict[str, Any], verbose: int, color: bool) -> str:
+def _told(answer: "Doctor", verbose: int, color: bool) -> str:
     """The report; a machine on which nothing is wrong is not praised beside a program that died."""
-    if answer["verdict"] in ("broken", "degraded") or "since_ok" in answer:
+    if answer.verdict in ("broken", "degraded") or answer.since_ok:
         from rigup.cli.report import text
 
         return text(answer, verbose, color)

@@ -3,18 +3,19 @@
 import re
 import shlex
 import sys
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import click
+from msgspec import UNSET, structs, to_builtins
 
 from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.cli.overview import BAD, GOOD, OPEN, WEAK, Line, memory, name_of, overview, state_names
 from rigup.language import N_, _
+from rigup.schemas.doctor import Doctor
+from rigup.schemas.shared import Device, Evidence, Finding, Fix, Step, StepPlace
 from rigup.visible import visible
 
-Answer = dict[str, Any]
 _COLORS = {"error": "red", "warning": "yellow", "note": "cyan", "healthy": "green", "unknown": "yellow",
            "broken": "red", "degraded": "yellow"}  # fmt: skip
 _STATES = {"verified": "green", "expected": "green", "on-trial": "yellow", "no": "red"}
@@ -29,16 +30,23 @@ _LONGEST = 200  # characters of a message that is quoted
 _LABEL = 9  # columns of "Why:" and its like
 
 
-def text(answer: Answer, verbose: int = 0, color: bool = False, here: bool = True) -> str:
+class Grouped(Finding, frozen=True, kw_only=True):
+    """A cause of one or several subjects.
+
+    Attributes:
+        subjects: all of them; `subject` is the first.
+
+    """
+
+    subjects: list[str]
+
+
+def text(answer: Doctor, verbose: int = 0, color: bool = False, here: bool = True) -> str:
     """The whole report. `here`: about this machine, else about somebody's."""
     parts = [
         _head(answer, here),
         _since_ok(answer, verbose),
-        *[
-            finding(shown, verbose, number == 0)
-            for number, shown in enumerate(grouped(answer["findings"]))
-            if loud(shown)
-        ],
+        *[finding(shown, verbose, number == 0) for number, shown in enumerate(grouped(answer.findings)) if loud(shown)],
         looked_at(answer, verbose),
         _failed_verifications(answer),
         _notes(answer),
@@ -50,19 +58,19 @@ def text(answer: Answer, verbose: int = 0, color: bool = False, here: bool = Tru
     return told if color else visible(click.unstyle(told))  # who imports rigup prints it himself
 
 
-def loud(shown: Answer) -> bool:
+def loud(shown: Finding) -> bool:
     """Whether a finding is more than a note."""
-    return bool(shown["severity"] != "note")
+    return bool(shown.severity != "note")
 
 
-def _head(answer: Answer, here: bool) -> list[str]:
-    verdict, said = answer["verdict"], head_sentence(answer, here)
-    heard = [shown for shown in answer["findings"] if loud(shown)]
+def _head(answer: Doctor, here: bool) -> list[str]:
+    verdict, said = answer.verdict, head_sentence(answer, here)
+    heard = [shown for shown in answer.findings if loud(shown)]
     marked = style(_(verdict).capitalize(), fg=_COLORS[verdict], bold=True)
     lines = wrapped(_("{verdict}. {meaning}").format(verdict=marked, meaning=said))
     if len(heard) < 2:
         return lines
-    guesses = any(shown["guess"] for shown in heard)
+    guesses = any(shown.guess for shown in heard)
     return [
         *lines,
         *wrapped(
@@ -73,22 +81,22 @@ def _head(answer: Answer, here: bool) -> list[str]:
     ]
 
 
-def _since_ok(answer: Answer, verbose: int) -> list[str]:
+def _since_ok(answer: Doctor, verbose: int) -> list[str]:
     """What has changed since all was well, where that was asked for."""
-    if "since_ok" not in answer:
+    if answer.since_ok is UNSET:
         return []
     from rigup.cli.since import lines
 
-    return lines(answer["since_ok"], verbose)
+    return lines(answer.since_ok, verbose)
 
 
-def head_sentence(answer: Answer, here: bool) -> str:
+def head_sentence(answer: Doctor, here: bool) -> str:
     """What the verdict means, as one sentence."""
-    verdict = str(answer["verdict"])
-    loud = [shown for shown in answer["findings"] if shown["severity"] != "note"]
-    if not loud and any(one["asked"] for one in answer.get("failed_verifications", [])):
+    verdict = str(answer.verdict)
+    loud = [shown for shown in answer.findings if shown.severity != "note"]
+    if not loud and any(one.asked for one in answer.failed_verifications):
         return _("Nothing else is wrong, but what was computed here was not right when it was verified.")
-    if loud and all(shown["guess"] for shown in loud):
+    if loud and all(shown.guess for shown in loud):
         return _("Nothing that was read proves it, but it reads like this.")
     said = {
         "broken": _("Something keeps this from working."),
@@ -96,7 +104,7 @@ def head_sentence(answer: Answer, here: bool) -> str:
         "healthy": _("Nothing is wrong here.") if here else _("Nothing wrong is to be seen in what was given."),
         "unknown": _("Too little was seen to say that all is well; nothing wrong was found."),
     }[verdict]
-    if verdict != "healthy" or answer["machine"].get("accelerators"):
+    if verdict != "healthy" or answer.machine.accelerators:
         return said
     return (
         _("There is no GPU here, and nothing is wrong: programs run on the CPU.")
@@ -105,49 +113,49 @@ def head_sentence(answer: Answer, here: bool) -> str:
     )
 
 
-def _no_gpu_there(answer: Answer, said: str) -> str:
+def _no_gpu_there(answer: Doctor, said: str) -> str:
     """Only somebody who looked for cards can say that there is none."""
-    known = answer["machine"].get("accelerators") == []
+    known = answer.machine.accelerators == []
     return _("There is no GPU in this machine, and nothing is wrong: programs run on the CPU.") if known else said
 
 
-def grouped(findings: list[Answer]) -> list[Answer]:
+def grouped(findings: list[Finding]) -> list[Grouped]:
     """Equal causes of several devices are one entry."""
-    groups: dict[tuple[str, str], Answer] = {}
+    groups: dict[tuple[str, str], Grouped] = {}
     for shown in findings:
-        key = (shown["cause"], shown["severity"])
+        key = (shown.cause, shown.severity)
         if key in groups:
-            groups[key]["subjects"].append(shown["subject"])
+            groups[key].subjects.append(shown.subject)
         else:
-            groups[key] = {**shown, "subjects": [shown["subject"]]}
+            groups[key] = Grouped(**structs.asdict(shown), subjects=[shown.subject])
     return list(groups.values())
 
 
-def finding(shown: Answer, verbose: int = 0, first: bool = True) -> list[str]:
+def finding(shown: Grouped, verbose: int = 0, first: bool = True) -> list[str]:
     """One cause: what it is, what to do, why, and what was seen."""
-    mark = style(_(shown["severity"]), fg=_COLORS[shown["severity"]], bold=first)
-    lines = wrapped(style(shown["title"], bold=first), mark + "  ")
-    about = [shown["cause"], _(shown["confidence"])] + [s for s in shown["subjects"] if s != "machine"]
-    lines += wrapped(style(" · ".join(about + ([shown["place"]] if shown["place"] else [])), dim=True), "  ", "  ")
-    if shown["make_sure"]:
-        lines += _labelled(_("Check:"), shown["make_sure"])
-    lines += _fixes(shown["fixes"], verbose) or (_labelled(_("Mend:"), shown["mends"]) if shown["mends"] else [])
-    if shown["because"]:
-        lines += _labelled(_("Why:"), shown["because"])
-    lines += _evidence(shown["evidence"], verbose)
-    if shown["in_vain"]:
-        lines += _labelled(_("In vain:"), shown["in_vain"])
-    return lines + _labelled(_("More:"), "rigup explain " + shown["cause"])
+    mark = style(_(shown.severity), fg=_COLORS[shown.severity], bold=first)
+    lines = wrapped(style(shown.title, bold=first), mark + "  ")
+    about = [shown.cause, _(shown.confidence)] + [s for s in shown.subjects if s != "machine"]
+    lines += wrapped(style(" · ".join(about + ([shown.place] if shown.place else [])), dim=True), "  ", "  ")
+    if shown.make_sure:
+        lines += _labelled(_("Check:"), shown.make_sure)
+    lines += _fixes(shown.fixes, verbose) or (_labelled(_("Mend:"), shown.mends) if shown.mends else [])
+    if shown.because:
+        lines += _labelled(_("Why:"), shown.because)
+    lines += _evidence(shown.evidence, verbose)
+    if shown.in_vain:
+        lines += _labelled(_("In vain:"), shown.in_vain)
+    return lines + _labelled(_("More:"), "rigup explain " + shown.cause)
 
 
 def _labelled(label: str, told: str) -> list[str]:
     return wrapped(told, "  " + padded(label, _LABEL))
 
 
-def _evidence(evidence: list[Answer], verbose: int) -> list[str]:
+def _evidence(evidence: list[Evidence], verbose: int) -> list[str]:
     """The texts that decided, each once, with where they stand."""
-    spots = {(line["source"], line["line"] or line["value"]): line for line in reversed(evidence)}
-    seen = [(line["value"], line["source"], line["line"]) for line in reversed(spots.values())]
+    spots = {(line.source, line.line or line.value): line for line in reversed(evidence)}
+    seen = [(line.value, line.source, line.line) for line in reversed(spots.values())]
     shown = seen if verbose else seen[:_MOST_EVIDENCE]
     lines: list[str] = []
     for number, (value, source, line) in enumerate(shown):
@@ -162,14 +170,14 @@ def _evidence(evidence: list[Answer], verbose: int) -> list[str]:
     return lines
 
 
-def _fixes(fixes: list[Answer], verbose: int) -> list[str]:
+def _fixes(fixes: list[Fix], verbose: int) -> list[str]:
     lines: list[str] = []
     shown = fixes if verbose else fixes[:2]
     for number, fix in enumerate(shown):
         label = _("Mend:") if number == 0 else _("or:")
-        for count, step in enumerate(fix["steps"]):
-            restart = step["restart"] and "restart-machine" not in {step["kind"] for step in fix["steps"]}
-            lines += wrapped(step["title"] + _where(step, restart), "  " + padded(label if count == 0 else "", _LABEL))
+        for count, step in enumerate(fix.steps):
+            restart = step.restart and "restart-machine" not in {step.kind for step in fix.steps}
+            lines += wrapped(step.title + _where(step, restart), "  " + padded(label if count == 0 else "", _LABEL))
             lines += ["  " + " " * _LABEL + "  " + command for command in commands(step)]
         lines += _users(fix)
         if tells_apart(shown, number):
@@ -177,30 +185,30 @@ def _fixes(fixes: list[Answer], verbose: int) -> list[str]:
     return lines
 
 
-def tells_apart(fixes: list[Answer], number: int) -> bool:
+def tells_apart(fixes: list[Fix], number: int) -> bool:
     """Whether the way that follows is seen to have worked by something else: what is the same for both is said once, below."""
-    return number + 1 == len(fixes) or fixes[number]["check"] != fixes[number + 1]["check"]
+    return number + 1 == len(fixes) or fixes[number].check != fixes[number + 1].check
 
 
-def after(fix: Answer, margin: str) -> list[str]:
+def after(fix: Fix, margin: str) -> list[str]:
     """How to see that it worked."""
-    check = fix["check"]
+    check = fix.check
     return [
-        *wrapped(check["title"], margin),
-        *(" " * len(margin) + "  " + command for command in commands({"root": False, **check})),
+        *wrapped(check.title, margin),
+        *(" " * len(margin) + "  " + command for command in typed(check.commands, check.where)),
     ]
 
 
-def _users(fix: Answer) -> list[str]:
+def _users(fix: Fix) -> list[str]:
     """Who else uses what the fix replaces."""
-    if not fix.get("used_by"):
+    if not fix.used_by:
         return []
     told = _("What it replaces is also used by {packages}: they need their releases for it.")
-    return wrapped(told.format(packages=", ".join(fix["used_by"])), "  " + " " * _LABEL)
+    return wrapped(told.format(packages=", ".join(fix.used_by)), "  " + " " * _LABEL)
 
 
-def _where(step: Answer, restart: bool) -> str:
-    needs = [places().get(step["where"], ""), _("then restart the machine") if restart else ""]
+def _where(step: Step, restart: bool) -> str:
+    needs = [places().get(step.where, ""), _("then restart the machine") if restart else ""]
     return aside(need for need in needs if need)
 
 
@@ -218,16 +226,21 @@ def places() -> dict[str, str]:
     }  # fmt: skip
 
 
-def commands(step: Answer) -> list[str]:
-    """The commands of a step as a person types them; Windows asks for an administrator's terminal instead of sudo."""
-    windows = step["where"] == "windows-host"
-    return [("sudo " if step["root"] and not windows else "") + _typed(argv, windows) for argv in step["commands"]]
+def commands(step: Step) -> list[str]:
+    """The commands of a step as a person types them."""
+    return typed(step.commands, step.where, step.root)
+
+
+def typed(commands: Iterable[Sequence[str]], where: StepPlace, root: bool = False) -> list[str]:
+    """Commands as a person types them there; Windows asks for an administrator's terminal instead of sudo."""
+    windows = where == "windows-host"
+    return [("sudo " if root and not windows else "") + _typed(argv, windows) for argv in commands]
 
 
 _WINDOWS_PATH = re.compile(r"(?:[A-Za-z]:|\.{0,2})\\\w")
 
 
-def _typed(argv: list[str], windows: bool) -> str:
+def _typed(argv: Sequence[str], windows: bool) -> str:
     """Words as a shell takes them; Windows' shells know no single quotes, and its paths have the sign with which others escape."""
     if windows or any(_WINDOWS_PATH.match(word) for word in argv):
         from subprocess import list2cmdline  # nobody else needs it here
@@ -236,7 +249,7 @@ def _typed(argv: list[str], windows: bool) -> str:
     return shlex.join(argv)
 
 
-def looked_at(answer: Answer, verbose: int = 0) -> list[str]:
+def looked_at(answer: Doctor, verbose: int = 0) -> list[str]:
     """What was looked at, a line for each, with what is to be said of it."""
     told = overview(answer, verbose)
     if not told:
@@ -292,50 +305,50 @@ def _writes(text: str) -> bool:
     return True
 
 
-def _failed_verifications(answer: Answer) -> list[str]:
+def _failed_verifications(answer: Doctor) -> list[str]:
     """What `rigup verify` found wrong and has not found right since."""
     from rigup.diagnosis.verifications import failure_said
 
     lines = []
-    for one in answer.get("failed_verifications", []):
-        again = _("When it was mended: {command}").format(command=one["next"])
+    for one in answer.failed_verifications:
+        again = _("When it was mended: {command}").format(command=one.next)
         lines += wrapped(_("{first} {second}").format(first=failure_said(one) + ".", second=again), "  - ", "    ")
     return [style(_("Failed verifications"), bold=True), *lines] if lines else []
 
 
-def device_line(device: Answer, room: int = 0) -> list[str]:
+def device_line(device: Device, room: int = 0) -> list[str]:
     """What one device is, and its state with the reason."""
-    facts = [padded(name_of(device), room), padded(device.get("isa", ""), 8), padded(memory(device), 8)]
-    state = style(state_names()[device["state"]], fg=_STATES[device["state"]])
-    line = "  " + str(device["index"]) + "  " + "  ".join(facts).rstrip()
-    return [line, *wrapped(_("{state}: {because}").format(state=state, because=device["because"]), "     ", "     ")]
+    facts = [padded(name_of(device), room), padded(device.isa or "", 8), padded(memory(device), 8)]
+    state = style(state_names()[device.state], fg=_STATES[device.state])
+    line = "  " + str(device.index) + "  " + "  ".join(facts).rstrip()
+    return [line, *wrapped(_("{state}: {because}").format(state=state, because=device.because), "     ", "     ")]
 
 
-def _notes(answer: Answer) -> list[str]:
-    notes = [shown for shown in grouped(answer["findings"]) if not loud(shown)]
-    lines = [line for shown in notes for line in wrapped(shown["title"], "  - ", "    ")]
-    for said in answer.get("unexplained_said", [])[:_MOST_EVIDENCE]:
+def _notes(answer: Doctor) -> list[str]:
+    notes = [shown for shown in grouped(answer.findings) if not loud(shown)]
+    lines = [line for shown in notes for line in wrapped(shown.title, "  - ", "    ")]
+    for said in answer.unexplained_said[:_MOST_EVIDENCE]:
         told = _("No cause here accounts for this message: {message}").format(message=said[:_LONGEST])
         lines += wrapped(told, "  - ", "    ")
-    if answer["near"]:
+    if answer.near:
         told = _("By its words alone the text is nearest to {causes}; `rigup explain CAUSE` tells of each.")
-        lines += wrapped(told.format(causes=", ".join(answer["near"])), "  - ", "    ")
+        lines += wrapped(told.format(causes=", ".join(answer.near)), "  - ", "    ")
     return [style(_("Notes"), bold=True), *lines] if lines else []
 
 
-def _skipped(answer: Answer, verbose: int) -> list[str]:
+def _skipped(answer: Doctor, verbose: int) -> list[str]:
     """What could not be judged; worth a word where it might decide, or where it is asked for."""
     told = not_judged(answer)
-    shown = told if verbose else told[:3] if answer["verdict"] == "unknown" else []
+    shown = told if verbose else told[:3] if answer.verdict == "unknown" else []
     lines = [line for one in shown for line in wrapped(one, "  - ", "    ")]
     return [style(_("Not judged"), bold=True), *lines] if lines else []
 
 
-def not_judged(answer: Answer) -> list[str]:
+def not_judged(answer: Doctor) -> list[str]:
     """What nobody could judge, by the causes that it would decide, and what would tell."""
     told: dict[tuple[str, ...], dict[str, None]] = {}
-    for one in answer["skipped"]:
-        told.setdefault(tuple(one["would_decide"][:4]), {}).update(dict.fromkeys(one["would_tell"]))
+    for one in answer.skipped:
+        told.setdefault(tuple(one.would_decide[:4]), {}).update(dict.fromkeys(one.would_tell))
     sentence = _("Whether it is {causes} cannot be told from what was seen. To tell: {tell}")
     return [
         sentence.format(causes=", ".join(causes), tell=" | ".join(list(tell)[:3]) or _("a report that shows it"))
@@ -343,9 +356,9 @@ def not_judged(answer: Answer) -> list[str]:
     ]
 
 
-def _facts(answer: Answer) -> list[str]:
+def _facts(answer: Doctor) -> list[str]:
     lines = [style(_("Facts"), bold=True)]
-    for kind, facts in sorted(answer["machine"].items()):
+    for kind, facts in sorted(to_builtins(answer.machine).items()):
         for fact in facts if isinstance(facts, list) else []:
             told = ", ".join(
                 str(name) + " " + str(value) for name, value in fact.items() if value not in (None, "", [])
@@ -354,15 +367,15 @@ def _facts(answer: Answer) -> list[str]:
     return lines
 
 
-def _troubles(answer: Answer) -> list[str]:
+def _troubles(answer: Doctor) -> list[str]:
     told = troubles(answer)
     lines = [style(_("What could not be read"), bold=True)] if told else []
     return lines + [line for one in told for line in wrapped(one, "  - ", "    ")]
 
 
-def troubles(answer: Answer) -> list[str]:
+def troubles(answer: Doctor) -> list[str]:
     """Programs that did not answer, and readers that could not read."""
-    return [one["because"] for one in answer.get("unanswered", ())] + list(map(_trouble, answer.get("troubles", ())))
+    return [one.because for one in answer.unanswered] + list(map(_trouble, answer.troubles))
 
 
 def _trouble(told: str) -> str:

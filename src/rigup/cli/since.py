@@ -1,24 +1,21 @@
 """What has changed since the last healthy run, for reports."""
 
-from typing import Any
-
 from rigup.language import _
+from rigup.schemas.doctor import SinceOk
 
-Answer = dict[str, Any]
 
-
-def lines(since: Answer, verbose: int = 0) -> list[str]:
+def lines(since: SinceOk, verbose: int = 0) -> list[str]:
     """The difference to the last healthy state, for the report."""
     from rigup.cli.difference import shown
     from rigup.cli.layout import wrapped
 
     opening = [line for one in opening_of(since) for line in wrapped(one)]
-    return [*opening, *shown(since["differences"], verbose)] if since["differences"] else opening
+    return [*opening, *shown(since.differences, verbose)] if since.differences else opening
 
 
-def opening_of(since: Answer) -> list[str]:
+def opening_of(since: SinceOk) -> list[str]:
     """Sentences before the differences: what is compared with, or that there is nothing to compare."""
-    if since["recorded_at"] is None:
+    if since.recorded_at is None:
         return [
             _(
                 "There is no record of a healthy state of this machine to compare with. Each run of `rigup doctor` "
@@ -26,11 +23,11 @@ def opening_of(since: Answer) -> list[str]:
             )
         ]
     said = _("Since the healthy run of {when} nothing that rigup sees has changed.")
-    if not since["differences"]:
-        return [said.format(when=_when(since["recorded_at"]))]
+    if not since.differences:
+        return [said.format(when=_when(since.recorded_at))]
     head = _("What has changed since the healthy run of {when}, likeliest suspects first:")
-    quiet = [said.format(when=_when(since["unchanged_since"]))] if "unchanged_since" in since else []
-    return [*quiet, head.format(when=_when(since["recorded_at"]))]
+    quiet = [said.format(when=_when(since.unchanged_since))] if since.unchanged_since else []
+    return [*quiet, head.format(when=_when(since.recorded_at))]
 
 
 def _when(stamp: str) -> str:

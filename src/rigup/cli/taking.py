@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from msgspec import to_builtins
 
 from rigup.cli.data import data_text
 from rigup.cli.ended import failure, well
@@ -18,10 +19,9 @@ from rigup.language import _, sentences
 if TYPE_CHECKING:
     from rigup.cli.watching import Watching
     from rigup.plan.applying.journal import Intent, Record
+    from rigup.schemas.plan import Plan
     from rigup.workflows.applying import Ended, Refusal
     from rigup.workflows.dialogue import Sizes
-
-Answer = dict[str, Any]
 
 
 class RunOptions(NamedTuple):
@@ -122,7 +122,7 @@ def on_record(options: RunOptions, wishes: tuple[str, ...]) -> "Iterator[RunOpti
 # -- before ------------------------------------------------------------------------------------------
 
 
-def taken(intent: "Intent", plan: Answer, options: RunOptions) -> int:
+def taken(intent: "Intent", plan: "Plan", options: RunOptions) -> int:
     """Show a plan, ask, and take its steps; the exit status."""
     from rigup.cli.plan_report import text
     from rigup.workflows.applying import refusal
@@ -164,15 +164,13 @@ def resumed(options: RunOptions) -> int:
     return _dry(reachable, options) if options.dry_run else _told(gone_on(last, reachable, person), options)
 
 
-def _refused(refused: "Refusal", intent: "Intent", plan: Answer, options: RunOptions) -> int:
+def _refused(refused: "Refusal", intent: "Intent", plan: "Plan", options: RunOptions) -> int:
     """Nothing is begun, and it is said why, as far as the plan has not; the exit status."""
-    from rigup.steps import as_data
-
-    told: Answer = {"verdict": "blocked", "because": refused.because}
+    told: dict[str, Any] = {"verdict": "blocked", "because": refused.because}
     if refused.kind in ("ready", "impossible"):
-        told = {"verdict": refused.kind, "plan": plan}
+        told = {"verdict": refused.kind, "plan": to_builtins(plan)}
     elif refused.kind == "blocked":
-        told["steps"] = [as_data(step) for step in intent.steps]
+        told["steps"] = to_builtins(intent.steps)
     if options.as_json:
         say_data(options, told)
     elif sentence := _why_not(refused):
@@ -230,6 +228,6 @@ def _told(ended: "Ended", options: RunOptions) -> int:
     return int(outcome.end != "finished")
 
 
-def say_data(options: RunOptions, told: Answer) -> None:
+def say_data(options: RunOptions, told: dict[str, Any]) -> None:
     """Print an answer as data."""
     click.echo(data_text({"schema": options.schema, **told}))

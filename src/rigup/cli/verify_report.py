@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
+import msgspec
 
 from rigup.cli.bench_report import seconds_told
 from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
+from rigup.schemas.shared import Finding
 
 Answer = dict[str, Any]
 _COLORS = {"verified": "green", "failed": "red", "nothing-to-verify": "yellow"}
@@ -163,7 +165,7 @@ def _why(told: Answer) -> list[str]:
         return []
     from rigup.cli.report import finding, grouped, loud
 
-    found = [shown for shown in grouped(told["diagnosis"]["findings"]) if loud(shown)]
+    found = [shown for shown in grouped(msgspec.convert(told["diagnosis"]["findings"], list[Finding])) if loud(shown)]
     if not found and (heard := told["diagnosis"].get("unexplained")):
         unknown = _("No cause that rigup knows accounts for what was heard: {names}. An environment that is broken is made anew by `rigup apply`; `rigup capture` gathers what others need to look at it.")  # fmt: skip
         return wrapped(unknown.format(names=", ".join(heard)))

@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+import msgspec
+
 from rigup import plugins
 from rigup.diagnosis import rules  # noqa: F401  (registers them)
 from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess
@@ -34,9 +36,9 @@ from rigup.machine.sources import Source, close_sources, open_source
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 from rigup.machine.unanswered import unheard
-
-Answer = dict[str, Any]
-SCHEMA = "rigup.doctor/1"
+from rigup.schemas import shared
+from rigup.schemas.doctor import Doctor, Verdict
+from rigup.schemas.machine import Machine
 
 
 class Diagnosis(NamedTuple):
@@ -48,7 +50,7 @@ class Diagnosis(NamedTuple):
     complaint: tuple[Text, ...] = ()
 
 
-def diagnose(source: str | None = None, wake: bool = False) -> Answer:
+def diagnose(source: str | None = None, wake: bool = False) -> Doctor:
     """Look and judge. `source` as `--from` takes it; None is this machine. Raises SourceError."""
     try:
         return diagnosed(open_source(source), wake)
@@ -56,7 +58,7 @@ def diagnose(source: str | None = None, wake: bool = False) -> Answer:
         close_sources()
 
 
-def diagnosed(sources: list[Source], wake: bool = False) -> Answer:
+def diagnosed(sources: list[Source], wake: bool = False) -> Doctor:
     """Look at sources that are open, and judge."""
     return answer(examined(sources, wake))
 
@@ -106,31 +108,30 @@ def _at_work(facts: Facts) -> bool:
     return _is_reached(facts) or bool(facts.heard(*AT_WORK))
 
 
-def answer(diagnosis: Diagnosis) -> Answer:
-    """The contract's object."""
+def answer(diagnosis: Diagnosis) -> Doctor:
+    """What was seen and judged, with what mends it."""
     facts, findings, skipped, complained = diagnosis
     heard = heard_in(facts)
     shown = [show(finding, facts, heard) for finding in findings]
     left = unexplained(findings, facts)
     machine = inventory(facts)
-    device_states(machine.get("accelerators", []), findings, [one["title"] for one in shown], facts)
+    device_states(machine.get("accelerators", []), findings, [one.title for one in shown], facts)
     failed = failures(machine.get("accelerators", []), facts)
     judgement = verdict(findings, facts, machine, bool(left or complained or facts.omitted))
-    if judgement in ("healthy", "unknown") and any(one["asked"] for one in failed):
+    if judgement in ("healthy", "unknown") and any(one.asked for one in failed):
         judgement = "degraded"  # what was computed here was wrong, whatever else was seen
-    return {
-        "schema": SCHEMA,
-        "verdict": judgement,
-        "machine": machine,
-        "failed_verifications": failed,
-        "findings": shown,
-        "skipped": [_skipped(unknown, causes, facts) for unknown, causes in sorted(skipped.items())],
-        "unexplained": left,
-        "unexplained_said": _said(left, facts),
-        "near": _near(complained, findings, facts),
-        "troubles": [*facts.troubles, *map(_of_plugin, plugins.failures())],
-        "unanswered": unanswered(facts.unanswered),
-    }
+    return Doctor(
+        verdict=judgement,
+        machine=msgspec.convert(machine, Machine),
+        failed_verifications=failed,
+        findings=shown,
+        skipped=[_skipped(unknown, causes, facts) for unknown, causes in sorted(skipped.items())],
+        unexplained=left,
+        unexplained_said=_said(left, facts),
+        near=_near(complained, findings, facts),
+        troubles=[*facts.troubles, *map(_of_plugin, plugins.failures())],
+        unanswered=unanswered(facts.unanswered),
+    )
 
 
 def _said(left: list[str], facts: Facts) -> list[str]:
@@ -155,7 +156,7 @@ def _near(complained: tuple[Text, ...], findings: list[Finding], facts: Facts) -
     return near(complained, findings, facts)
 
 
-def verdict(findings: list[Finding], facts: Facts, machine: Answer, left: bool) -> str:
+def verdict(findings: list[Finding], facts: Facts, machine: dict[str, Any], left: bool) -> Verdict:
     """Healthy needs something seen that works, and no error or complaint left that nobody accounts for; else it is unknown.
 
     So it is where a card's own tool did not answer, and where words alone tell what is wrong.
@@ -173,28 +174,28 @@ def verdict(findings: list[Finding], facts: Facts, machine: Answer, left: bool) 
     return "healthy" if machine.get("accelerators") == [] else "unknown"
 
 
-def show(finding: Finding, facts: Facts, heard: set[str]) -> Answer:
-    """One finding in the contract's shape; `heard` are the ids of all symptoms."""
+def show(finding: Finding, facts: Facts, heard: set[str]) -> shared.Finding:
+    """One finding as answers have it; `heard` are the ids of all symptoms."""
     params = {**finding.params, **remedy(finding, facts)}
     text = texts(current()).get(finding.cause)
     title = fullest(text.title if text else (), params) or finding.cause
-    steps = [] if is_guess(finding) else _ways(finding, params, facts)  # words choose no version and no vendor
-    return {
-        "cause": finding.cause,
-        "severity": finding.severity,
-        "title": title,
-        "subject": finding.subject.name or "machine",
-        "place": str(finding.place) if any(finding.place) else "",
-        "confidence": finding.confidence,
-        "guess": is_guess(finding),
-        "because": " ".join(part for part in (_guessed(finding), text and filled(text.meaning, params)) if part),
-        "make_sure": (text and finding.confidence == "possible" and filled(text.recognise, params)) or "",
-        "in_vain": (text and filled(text.in_vain, params)) or "",
-        "evidence": answered(finding.evidence),
-        "explains": sorted(finding.folds | (heard & explained(finding.cause))),
-        "mends": (text and not steps and filled(text.mends, params)) or "",
-        "fixes": steps,
-    }
+    ways = [] if is_guess(finding) else _ways(finding, params, facts)  # words choose no version and no vendor
+    return shared.Finding(
+        cause=finding.cause,
+        severity=finding.severity,
+        title=title,
+        subject=finding.subject.name or "machine",
+        place=str(finding.place) if any(finding.place) else "",
+        confidence=finding.confidence,
+        guess=is_guess(finding),
+        because=" ".join(part for part in (_guessed(finding), text and filled(text.meaning, params)) if part),
+        make_sure=(text and finding.confidence == "possible" and filled(text.recognise, params)) or "",
+        in_vain=(text and filled(text.in_vain, params)) or "",
+        evidence=answered(finding.evidence),
+        explains=sorted(finding.folds | (heard & explained(finding.cause))),
+        mends=(text and not ways and filled(text.mends, params)) or "",
+        fixes=ways,
+    )
 
 
 def _guessed(finding: Finding) -> str:
@@ -206,25 +207,25 @@ def _guessed(finding: Finding) -> str:
     return reads_like(finding)
 
 
-def _ways(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer]:
+def _ways(finding: Finding, params: dict[str, Any], facts: Facts) -> list[shared.Fix]:
     from rigup.diagnosis.ways import fixes  # what makes steps is loaded where there is something to mend
 
     return fixes(finding, params, facts)
 
 
-def _skipped(unknown: str, causes: set[str], facts: Facts) -> Answer:
+def _skipped(unknown: str, causes: set[str], facts: Facts) -> shared.Skipped:
     kind = unknown.partition(".")[0]
-    return {
-        "unknown": unknown,
-        "because": "nobody has seen it",
-        "would_decide": sorted(causes),
-        "would_tell": would_tell(kind, facts),
-    }
+    return shared.Skipped(
+        unknown=unknown,
+        because="nobody has seen it",
+        would_decide=sorted(causes),
+        would_tell=would_tell(kind, facts),
+    )
 
 
 def unexplained(findings: list[Finding], facts: Facts) -> list[str]:
     """Symptoms that no finding accounts for, and that are neither harmless nor mere statements."""
     accounted = {name for finding in findings for name in finding.folds | explained(finding.cause)}
-    accounted |= {line["fact"].removeprefix("symptom ") for finding in findings for line in finding.evidence}
+    accounted |= {line.fact.removeprefix("symptom ") for finding in findings for line in finding.evidence}
     left = heard_in(facts) - accounted
     return sorted(left - {row.id for row in signatures_of(left) if row.harmless or row.states})

@@ -43,7 +43,7 @@ def _session(text: Text) -> tuple[list[int], list[Run]]:
 
 def _runs_of(finding: Finding, sessions: dict[str, tuple[list[int], list[Run]]]) -> set[Run | None]:
     """The runs in which the lines stand that a finding rests on; None for one that is in no run."""
-    lines = ((str(line["source"]), line["line"]) for line in finding.evidence if line["line"])
+    lines = ((line.source, line.line) for line in finding.evidence if line.line)
     return {_at(number, sessions[source]) for source, number in lines if source in sessions}
 
 

@@ -8,6 +8,7 @@ from rigup.knowledge.doctor_tables import Cause, causes, layers
 from rigup.machine.facts import Place, Subject
 from rigup.machine.kinds import Symptom
 from rigup.machine.store import Facts
+from rigup.schemas.shared import Confidence, Evidence, Severity
 
 SEVERITIES = ("error", "warning", "note")
 OWN_FAILURE = "rigup-rule-failed"
@@ -17,14 +18,14 @@ class Finding:
     """One cause, of one subject, in one place, with why we think so."""
 
     def __init__(
-        self, cause: str, subject: Subject, place: Place, confidence: str, evidence: list[dict[str, Any]],
+        self, cause: str, subject: Subject, place: Place, confidence: Confidence, evidence: list[Evidence],
         params: dict[str, Any],
     ) -> None:  # fmt: skip
         self.cause, self.subject, self.place, self.confidence = cause, subject, place, confidence
         self.evidence, self.params = evidence, params
         self.folds: set[str] = set()
         self.row = row_of(cause)
-        self.severity = str(params.get("severity", self.row.severity))
+        self.severity: Severity = params.get("severity", self.row.severity)
 
     def rank(self) -> tuple[int, bool, int, bool, int]:
         """Loud before quiet, grounded before guessed, the later state first, then the deeper layer."""

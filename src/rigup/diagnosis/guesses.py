@@ -19,6 +19,7 @@ from rigup.machine.facts import Place, Subject
 from rigup.machine.kinds import Symptom
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
+from rigup.schemas.shared import Evidence
 
 _CLOSE = 0.5  # of the share of the nearest cause: the next is named beside it
 _OUTWEIGHS = 0.5  # share from which on words count more than what is only possible
@@ -160,10 +161,10 @@ def reads_like(finding: Finding) -> str:
     return told.format(words=finding.params["likeness"]) if is_guess(finding) else ""
 
 
-def _evidence(like: Likeness, texts: tuple[Text, ...]) -> list[dict[str, object]]:
+def _evidence(like: Likeness, texts: tuple[Text, ...]) -> list[Evidence]:
     """The line that has most of the words."""
     where = [text.where(line_of(text.body, like.words)) for text in texts]
     told = max(where, key=lambda one: sum(word.split()[0] in one.text.lower() for word in like.words))
     return [
-        {"fact": "words " + ", ".join(like.words), "value": told.text or None, "source": told.source, "line": told.line}
+        Evidence(fact="words " + ", ".join(like.words), value=told.text or None, source=told.source, line=told.line)
     ]

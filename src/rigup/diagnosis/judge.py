@@ -11,6 +11,7 @@ from rigup.diagnosis.rule import KNEW, MENDS, RULES, Every, Rule, rules_of_table
 from rigup.machine.facts import Fact, Look, Place, Reading, Subject, Unknown
 from rigup.machine.kinds import Distribution, Package, Platform, Symptom, Torch
 from rigup.machine.store import Facts
+from rigup.schemas.shared import Confidence, Evidence
 
 Log = list[tuple[str, Reading]]
 _OF_ANY_TEXT = (Symptom, Platform, Distribution, Package, Torch)  # they tell where, and not in which state things are
@@ -84,14 +85,14 @@ def _subject(cause: str, given: dict[str, Any]) -> Subject:
     return next((subject for subject in told if about and subject.kind == about), Subject())
 
 
-def _confidence(rule: Rule, given: dict[str, Any]) -> str:
+def _confidence(rule: Rule, given: dict[str, Any]) -> Confidence:
     """What is missing from an excerpt is only possibly missing."""
     groups = [part for part in given.values() if isinstance(part, Every)]
     excerpt = any(part.look.coverage != "whole" for part in groups)
     return "possible" if excerpt else rule.strength
 
 
-def evidence(rule: Rule, given: dict[str, Any], log: Log) -> list[dict[str, Any]]:
+def evidence(rule: Rule, given: dict[str, Any], log: Log) -> list[Evidence]:
     """What it asked to be there and what it read; and where something was looked for in vain."""
     asked: Log = [
         (type(part).__name__ + "." + name, part.fields[name])
@@ -101,7 +102,7 @@ def evidence(rule: Rule, given: dict[str, Any], log: Log) -> list[dict[str, Any]
     ]
     lines = [_line(name, reading) for name, reading in (*asked, *log) if _tells(name)]
     lines += [_lack(part) for part in given.values() if isinstance(part, Every) and not part]
-    return list({tuple(line.values()): line for line in lines}.values())
+    return list(dict.fromkeys(lines))
 
 
 def _tells(name: str) -> bool:
@@ -109,15 +110,15 @@ def _tells(name: str) -> bool:
     return not name.startswith("Symptom.") or name == "Symptom.id"
 
 
-def _line(name: str, reading: Reading) -> dict[str, Any]:
+def _line(name: str, reading: Reading) -> Evidence:
     fact = "symptom " + str(reading.value) if name == "Symptom.id" else name
     where = reading.where
-    return {"fact": fact, "value": where.text or None, "source": where.source, "line": where.line}
+    return Evidence(fact=fact, value=where.text or None, source=where.source, line=where.line)
 
 
-def _lack(part: Every[Any]) -> dict[str, Any]:
+def _lack(part: Every[Any]) -> Evidence:
     look: Look = part.look
-    return {"fact": "no " + part.wanted, "value": None, "source": look.source, "line": None}
+    return Evidence(fact="no " + part.wanted, value=None, source=look.source, line=None)
 
 
 def remedy(finding: Finding, facts: Facts) -> dict[str, Any]:

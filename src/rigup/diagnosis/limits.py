@@ -1,37 +1,28 @@
 """What each device cannot do, and the newest torch that it runs, with the tables that say so."""
 
-from typing import Any
-
 from rigup.knowledge.abilities import lacking
 from rigup.knowledge.torch_builds import newest_build
+from rigup.schemas.shared import Hardware, Lack, Limits, NewestTorch
 
-Device = dict[str, Any]
 
-
-def limits(device: Device, system: str = "linux") -> Device:
+def limits(device: Hardware, system: str = "linux") -> Limits:
     """A device's limits.
 
     Args:
         device: as in `machine.accelerators`.
         system: "linux" or "windows".
 
-    Returns:
-        `lacks` (id, text, source) and `newest_torch` where one is known to run.
-
     Raises:
         KnowledgeError: a table is malformed.
 
     """
-    isa = str(device.get("isa") or "")
-    told = [
-        {"id": row.id, "text": row.lack, "source": _source(row.source, str(device.get("vendor")))}
-        for row in lacking(str(device.get("vendor")), isa)
-    ]
-    found: Device = {"lacks": told}
+    isa, vendor = device.isa or "", device.vendor or ""
+    lacks = [Lack(id=row.id, text=row.lack, source=_source(row.source, vendor)) for row in lacking(vendor, isa)]
     build = newest_build(isa, system=system) if isa else None
-    if build is not None:
-        found["newest_torch"] = {"version": f"{build.torch}+{build.variant}", "source": build.source or "torch_builds"}
-    return found
+    if build is None:
+        return Limits(lacks=lacks)
+    newest = NewestTorch(version=f"{build.torch}+{build.variant}", source=build.source or "torch_builds")
+    return Limits(lacks=lacks, newest_torch=newest)
 
 
 # Words by which an address is known as one maker's: a card's limits are told by its own maker, or by nobody's.

@@ -19,6 +19,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from rigup.machine.facts import Fact, Look, Place, Reading, Subject
 from rigup.machine.kinds import Symptom
+from rigup.schemas.shared import Confidence
 
 T = TypeVar("T", bound=Fact)
 STRENGTHS = ("certain", "likely", "possible")
@@ -81,7 +82,7 @@ class Rule:
         cause: str,
         judge: Callable[..., Any],
         needs: dict[str, Need] | None = None,
-        strength: str = "certain",
+        strength: Confidence = "certain",
         name: str = "",
     ) -> None:
         self.cause, self.judge, self.strength, self.name = cause, judge, strength, name
@@ -156,7 +157,7 @@ def lacks(kind: type[T], at: str = "", **fields: Any) -> Any:
     return Need(kind, tuple(at.split()), tuple(fields.items()), NONE)
 
 
-def rule(cause: str, strength: str = "certain") -> Callable[[Judge], Judge]:
+def rule(cause: str, strength: Confidence = "certain") -> Callable[[Judge], Judge]:
     """Register a way to know a cause. Several rules may name one cause."""
 
     def register(judge: Judge) -> Judge:

@@ -50,6 +50,7 @@ from rigup.knowledge import tables
 from rigup.knowledge.tables import KnowledgeError
 from rigup.machine.facts import Fact, kinds
 from rigup.machine.kinds import Symptom
+from rigup.schemas.shared import Confidence
 
 Parts = dict[str, Any]
 Test = Callable[[Parts], bool]
@@ -92,7 +93,7 @@ class RuleRow(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     cause: str
-    strength: str = "certain"
+    strength: Confidence = "certain"
     why: str = ""
     needs: list[dict[str, Any]]
     when: list[str] = []

@@ -1,22 +1,19 @@
 """What is said of programs that did not answer."""
 
-from typing import Any
-
 from rigup.language import _
 from rigup.machine.facts import Unanswered
+from rigup.schemas import doctor
 
-Answer = dict[str, Any]
 
-
-def unanswered(told: list[Unanswered]) -> list[Answer]:
-    """Each as data, once: the command, how it failed to answer, and that as a sentence."""
+def unanswered(told: list[Unanswered]) -> list[doctor.Unanswered]:
+    """Each once, as answers have it: the command, how it failed to answer, and that as a sentence."""
     return [
-        {"command": one.command, "how": one.how, **_figures(one), "said": one.said, "because": because(one)}
+        doctor.Unanswered(command=one.command, how=one.how, **_figures(one), said=one.said, because=because(one))
         for one in dict.fromkeys(told)
     ]
 
 
-def _figures(one: Unanswered) -> Answer:
+def _figures(one: Unanswered) -> dict[str, float]:
     name = {"hung": "seconds", "crashed": "signal"}.get(one.how, "status")
     return {name: one.number}
 

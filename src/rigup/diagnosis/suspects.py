@@ -4,12 +4,12 @@ import functools
 from collections import defaultdict
 from collections.abc import Iterable
 from types import CodeType
-from typing import Any
 
 from rigup.diagnosis.rule import RULES, Need, Rule
 from rigup.diagnosis.rule_rows import fields_read, rules_of_rows
 from rigup.machine.difference import Difference, leaders
 from rigup.machine.facts import kinds
+from rigup.schemas.shared import Evidence, Finding
 
 _MOST = 8  # causes that are named
 
@@ -54,36 +54,36 @@ def _read(code: CodeType) -> set[str]:
     return {*code.co_names, *(part for part in code.co_consts if isinstance(part, str))}.union(*map(_read, inner))
 
 
-def ranked(found: list[Difference], findings: list[dict[str, Any]]) -> list[Difference]:
+def ranked(found: list[Difference], findings: list[Finding]) -> list[Difference]:
     """What the findings speak of first, the root's before the others'; echoes behind what they echo."""
-    told = [finding for finding in findings if finding["severity"] != "note"]
+    told = [finding for finding in findings if finding.severity != "note"]
     first = sorted(leaders(found), key=lambda one: min(_spoken_of(one, told), _echoed(one, found, told)))
     behind = [one for one in found if one.echo_of]
     return [one for leader in first for one in (leader, *(echo for echo in behind if echo.echo_of == leader.name))]
 
 
-def _echoed(one: Difference, found: list[Difference], told: list[dict[str, Any]]) -> int:
+def _echoed(one: Difference, found: list[Difference], told: list[Finding]) -> int:
     echoes = (echo for echo in found if echo.echo_of == one.name)
     return min((_spoken_of(echo, told) for echo in echoes), default=2 * len(told))
 
 
-def _spoken_of(one: Difference, told: list[dict[str, Any]]) -> int:
+def _spoken_of(one: Difference, told: list[Finding]) -> int:
     """The place of the first finding whose evidence is what differs; its kind alone weighs less."""
     exact = (number for number, finding in enumerate(told) if _in_evidence(one, finding))
     return next(exact, 2 * len(told))
 
 
-def _in_evidence(one: Difference, finding: dict[str, Any]) -> bool:
-    return any(_is_line_of(one, line) for line in finding["evidence"])
+def _in_evidence(one: Difference, finding: Finding) -> bool:
+    return any(_is_line_of(one, line) for line in finding.evidence)
 
 
-def _is_line_of(one: Difference, line: dict[str, Any]) -> bool:
+def _is_line_of(one: Difference, line: Evidence) -> bool:
     """Whether a line of evidence reads this field of this subject, or misses it."""
-    fact = str(line["fact"])
+    fact = line.fact
     if fact.startswith("no "):
         return one.change == "gone" and fact.removeprefix("no ").startswith(one.kind)
     kind, _, field = fact.partition(".")
     if kind != one.kind or (one.field and field != one.field):
         return False
-    text = str(line["value"] or "") + " " + str(line["source"])
+    text = (line.value or "") + " " + line.source
     return not one.subject or any(word in text for word in one.subject.split()) or len(kinds()[kind].keys) == 0

@@ -6,9 +6,9 @@ from rigup.language import _
 from rigup.machine.kinds import Proof, PythonEnv, TensorFlow, Torch
 from rigup.machine.proofs import holds, of_environment, stands
 from rigup.machine.store import Facts
+from rigup.schemas.doctor import FailedVerification
 
 Device = dict[str, Any]
-Told = dict[str, Any]
 
 
 def speaking(facts: Facts) -> list[Proof]:
@@ -40,12 +40,8 @@ def proven_on(device: Device, facts: Facts) -> Proof | None:
     return next((one for one in records if not one.get("failed") and one.get("env") not in bad), None)
 
 
-def failures(devices: list[Device], facts: Facts) -> list[Told]:
-    """Each failure on record that still stands, those of devices that are not here left out.
-
-    `environment`, `framework`, `build`, `device` ("" where it is of the environment), `failed`, `date`, `next`; `asked`
-    is whether it is of what the doctor was asked about.
-    """
+def failures(devices: list[Device], facts: Facts) -> list[FailedVerification]:
+    """Each failure on record that still stands, those of devices that are not here left out."""
     asked = {id(one) for one in speaking(facts)}
     return [
         _told(one, id(one) in asked) for one in facts.of(Proof) if one.get("failed") and _stands(one, devices, facts)
@@ -58,21 +54,22 @@ def _stands(one: Proof, devices: list[Device], facts: Facts) -> bool:
     return any(holds(one, device, facts) for device in devices)
 
 
-def _told(one: Proof, asked: bool) -> Told:
+def _told(one: Proof, asked: bool) -> FailedVerification:
     named = {name: one.get(name, "") for name in ("framework", "build", "failed")}
     shown = one.get("prefix") or one.get("env", "")
     device = "" if of_environment(one) else one.get("name") or one.get("pci_address") or one.get("uuid") or ""
     command = "rigup verify " + str(shown)
-    return {"environment": shown, "device": device, **named, "date": one.get("recorded_at", "")[:10], "asked": asked,
-            "next": command}  # fmt: skip
+    return FailedVerification(
+        environment=shown, device=device, **named, date=one.get("recorded_at", "")[:10], asked=asked, next=command
+    )
 
 
-def failure_said(one: Told) -> str:
+def failure_said(one: FailedVerification) -> str:
     """A sentence for a person."""
-    framework = " ".join(filter(None, [one["framework"], one["build"]]))
+    framework = " ".join(filter(None, [one.framework, one.build]))
     told = _("{framework} in {environment} failed `rigup verify` on {date}: {checks}")
     told = told if framework else _("{environment} failed `rigup verify` on {date}: {checks}")
-    return told.format(framework=framework, environment=one["environment"], date=one["date"], checks=one["failed"])
+    return told.format(framework=framework, environment=one.environment, date=one.date, checks=one.failed)
 
 
 def said_of(proof: Proof) -> str:

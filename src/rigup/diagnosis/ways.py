@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msgspec import UNSET
+
 from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.guard import Setting, check, passed
 from rigup.diagnosis.guard.setting import setting_of
@@ -12,9 +14,9 @@ from rigup.knowledge.cuda import version_key
 from rigup.knowledge.gpus import driver_branch_for
 from rigup.machine.kinds import Gpu
 from rigup.machine.store import Facts
-from rigup.steps import KINDS, Step, StepError, as_data, make, parse
+from rigup.schemas.shared import Fix, FixCheck
+from rigup.steps import KINDS, Step, StepError, make, parse
 
-Answer = dict[str, Any]
 _PLAINER = (
     "choose-build",
     "get-library",
@@ -33,11 +35,11 @@ _PLAINER = (
 )  # kinds of steps that say less than another of the same cause
 
 
-def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer]:
+def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Fix]:
     """Each fix whose steps can be filled in; the one that needs least first, as the row has them."""
     setting = setting_of(finding, facts)
     fill = flat(params)
-    made: list[Answer] = []
+    made: list[Fix] = []
     for specs in finding.row.fixes:
         if made and (specs[0].partition(" ")[0] in _PLAINER or "…" in specs[0]):
             continue  # said only where nothing more exact can be
@@ -52,7 +54,7 @@ def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Answer
         exact = [found for step in steps if (found := taken_out(step, finding, facts))]
         ways = [[one for found in exact for one in found]] if len(exact) == len(steps) else []
         shown = [_way(way, finding, facts, setting, fill) for way in (*ways, steps)]
-        made += [way for way in shown if way["title"] not in {one["title"] for one in made}]
+        made += [way for way in shown if way.title not in {one.title for one in made}]
     return made
 
 
@@ -68,10 +70,12 @@ def _bounded(kind: str, params: dict[str, str], facts: Facts) -> tuple[str, dict
     return "install-driver-branch", {**params, "branch": last}
 
 
-def _way(steps: list[Step], finding: Finding, facts: Facts, setting: Setting, fill: dict[str, str]) -> Answer:
+def _way(steps: list[Step], finding: Finding, facts: Facts, setting: Setting, fill: dict[str, str]) -> Fix:
     """One way to mend it, with how to see that it worked, and who else uses what it replaces."""
-    told: Answer = {"title": "; ".join(step.title for step in steps), "steps": [as_data(step) for step in steps]}
     seen = check(steps, finding, setting, fill)
-    told["check"] = {"title": seen.title, "commands": [list(argv) for argv in seen.commands], "where": seen.where}
-    users = used_by(steps, finding, facts)
-    return told | {"used_by": users} if users else told
+    return Fix(
+        title="; ".join(step.title for step in steps),
+        steps=steps,
+        check=FixCheck(title=seen.title, commands=list(seen.commands), where=seen.where),
+        used_by=used_by(steps, finding, facts) or UNSET,
+    )

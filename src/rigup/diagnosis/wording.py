@@ -7,6 +7,7 @@ from typing import Any
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact
 from rigup.machine.texts import is_typed
+from rigup.schemas.shared import Evidence
 
 _HOLE = lazy_regex(r"\{(\w+)(?:\.(\w+))?\}")
 
@@ -57,7 +58,7 @@ def flat(params: dict[str, Any]) -> dict[str, str]:
     return told
 
 
-def answered(evidence: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def answered(evidence: list[Evidence]) -> list[Evidence]:
     """Evidence without what somebody only typed, where an answer is among it."""
-    said = [line for line in evidence if not is_typed(str(line["value"] or ""))]
-    return said if any(line["value"] for line in said) else evidence
+    said = [line for line in evidence if not is_typed(line.value or "")]
+    return said if any(line.value for line in said) else evidence

@@ -41,7 +41,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     scope: str = "process"
     place: str = ""
     means: str = ""
-    strength: str = "certain"
+    strength: Literal["certain", "likely", "possible"] = "certain"
     usually: str = ""
     rules_out: str = ""
     params: dict[str, Any] = {}

@@ -7,14 +7,16 @@ driver that changed) names the one that it echoes.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from rigup.machine.facts import Place, kinds
 from rigup.machine.fingerprint import Fingerprint, Row
 from rigup.machine.pseudonyms import is_made
 
 Fields = dict[str, Any]
-CHANGED, GONE, NEW = "changed", "gone", "new"
+CHANGED: Final = "changed"
+GONE: Final = "gone"
+NEW: Final = "new"
 
 # The likeliest suspects first: what an update moves without being asked, then what a person sets.
 _SUSPECTS = (
@@ -53,7 +55,7 @@ class Difference(NamedTuple):
     before: Any
     after: Any
     place: str = ""
-    change: str = CHANGED
+    change: Literal["changed", "gone", "new"] = CHANGED
     echo_of: str = ""
     unbuilt: tuple[str, ...] = ()
 

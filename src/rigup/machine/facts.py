@@ -6,7 +6,7 @@ looked or could not (then a `Look` says why). Reading a field that is not there 
 rule need not test for it and cannot fire on it.
 """
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 MACHINE, WORLD, PROCESS = "machine", "world", "process"
 
@@ -74,6 +74,9 @@ class Reading(NamedTuple):
     rank: int = 0
 
 
+Silence = Literal["hung", "crashed", "failed", "silent", "garbage", "not-started"]
+
+
 class Unanswered(NamedTuple):
     """A program that did not answer.
 
@@ -87,7 +90,7 @@ class Unanswered(NamedTuple):
     """
 
     command: str
-    how: str
+    how: Silence
     number: float = 0
     said: str = ""
     vendor: str = ""

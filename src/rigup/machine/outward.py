@@ -7,7 +7,9 @@ mend something hold them. What is made to be shown to others goes without names,
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar, cast
+
+import msgspec
 
 from rigup.knowledge.secrets import is_secret, words
 from rigup.machine.pseudonyms import LEFT_OUT, Pseudonyms
@@ -16,6 +18,7 @@ from rigup.machine.redaction_doubts import Doubt, leaves_out, variable, without_
 from rigup.machine.redaction_numbers import without_contacts
 from rigup.machine.redaction_secrets import without_secrets
 
+_T = TypeVar("_T")
 _COMMANDS = ("argv", "commands", "command", "words")
 _FACTS = "machine"  # what was read; its variables are kept by the allow list
 _VARIABLES = ("variables", "file_variables")
@@ -37,9 +40,18 @@ _PLACES = (
 _SERIALS = ("serial", "serial_number")
 
 
-def outward(answer: Any) -> Any:
-    """An answer that its owner may print: without secrets, and without values that nobody needs."""
-    return _Outward().value(answer)
+def outward(answer: _T) -> _T:
+    """An answer, of its type or plain, that its owner may print: without secrets, and without values that nobody needs."""
+    return _again(_Outward().value(_plain(answer)), answer)
+
+
+def _plain(answer: Any) -> Any:
+    return msgspec.to_builtins(answer, enc_hook=str) if isinstance(answer, msgspec.Struct) else answer
+
+
+def _again(plain: Any, answer: _T) -> _T:
+    """What was made of an answer, as one of its type."""
+    return msgspec.convert(plain, type(answer)) if isinstance(answer, msgspec.Struct) else cast(_T, plain)
 
 
 def outward_text(text: str) -> str:
@@ -47,17 +59,17 @@ def outward_text(text: str) -> str:
     return _Outward().text(text)
 
 
-def for_others(answer: Any) -> Any:
+def for_others(answer: _T) -> _T:
     """An answer that is made to be shown to others: also without the names, numbers and addresses in it."""
     from rigup.machine.redaction import Redactor
 
-    redactor = Redactor()
-    redactor.learn(json.dumps(_accounts(answer), ensure_ascii=False, default=str))
-    for line in _lines(answer):
+    plain, redactor = _plain(answer), Redactor()
+    redactor.learn(json.dumps(_accounts(plain), ensure_ascii=False, default=str))
+    for line in _lines(plain):
         redactor.learn(line)
-    for kind, name in _names(answer):
+    for kind, name in _names(plain):
         redactor.names.add(kind, name)
-    return redactor.data(outward(answer))
+    return _again(redactor.data(outward(plain)), answer)
 
 
 class _Outward:

@@ -2,7 +2,7 @@
 
 import re
 
-from rigup.machine.facts import Unanswered
+from rigup.machine.facts import Silence, Unanswered
 from rigup.machine.host import Answer
 from rigup.machine.kinds import Gpu, KernelModule, PciDevice
 from rigup.machine.reader import Run, shown
@@ -48,7 +48,7 @@ def spoilt(given: Run, text: Text, understood: bool) -> Unanswered | None:
     answered = not given.says or (re.search(given.says, text.body, re.MULTILINE) and (said or not status))
     if answered and status != _NOT_STARTED:  # why not, a reader may know; what it would have said, nobody
         return None
-    how = "failed" if said and status else "garbage" if said else "silent"
+    how: Silence = "failed" if said and status else "garbage" if said else "silent"
     return Unanswered(command, how, status, said, given.wakes)
 
 

@@ -1,67 +1,70 @@
 """The answer of `rigup plan`, as data in the shape of `rigup.schemas.plan`. Nothing is printed here."""
 
-from typing import Any
+from typing import Literal
 
 import msgspec
+from msgspec import UNSET
 
 from rigup.plan.environments import rigup_torch
 from rigup.plan.packages import name_of
-from rigup.stack.candidate import Change, Served
+from rigup.schemas import plan
+from rigup.stack.candidate import Served
 from rigup.stack.choice import Choice
 from rigup.stack.frameworks.torch import COMPANIONS
 from rigup.stack.site import Device
-from rigup.steps import Step, as_data
+from rigup.steps import Step
 from rigup.version import __version__
 
-Answer = dict[str, Any]
-SCHEMA = "rigup.plan/1"
 _STATES = {"native": "expected", "trial": "on-trial", "no": "no"}
 
 
-def answer(choice: Choice, link: int = 0) -> Answer:
-    """The contract's object; `link` is a speed in bits a second, 0 if nobody said."""
+def answer(choice: Choice, link: int = 0) -> plan.Plan:
+    """A choice with its steps, as a plan; `link` is a speed in bits a second, 0 if nobody said."""
     from rigup.plan.cost import cost
     from rigup.plan.environment import folder
     from rigup.plan.mends import mends
     from rigup.plan.steps import steps
 
     made = steps(choice)
-    return {
-        "schema": SCHEMA,
-        "verdict": verdict(choice, made),
-        "wish": list(choice.wish.packages),
-        "environment": {
-            "manager": choice.wish.manager, "path": folder(choice), "python": choice.python,
-            **_environment(choice),
-        },
-        "packages": named_plainly({**choice.packages, **_beside(choice)}),
-        "requirements": list(choice.requirements),
-        "resolution": _resolution(choice),
-        "indexes": list(choice.indexes),
-        "variables": choice.variables,
-        "system": [_change(change) for change in choice.changes],
-        "devices": [device_json(device, told) for device, told in choice.devices],
-        "turned_down": [{"candidate": one.candidate, "because": one.because, "source": one.source} for one in choice.turned_down],
-        "mends": mends(choice, made),
-        "smallest_change": choice.smallest_change or None,
-        "others": [answer(other, link) for other in choice.others],
-        "warnings": list(choice.warnings),
-        "assumed": list(choice.site.assumed),
-        "cost": cost(choice, made, link),
-        "steps": [as_data(step) for step in made],
-    }  # fmt: skip
+    return plan.Plan(
+        verdict=verdict(choice, made),
+        wish=list(choice.wish.packages),
+        environment=_environment(choice, folder(choice)),
+        packages=named_plainly({**choice.packages, **_beside(choice)}),
+        requirements=list(choice.requirements),
+        resolution=_resolution(choice),
+        indexes=list(choice.indexes),
+        variables=choice.variables,
+        system=[plan.Change(change=one.change, from_=one.have, to=one.to, why=one.why) for one in choice.changes],
+        devices=[device_json(device, told) for device, told in choice.devices],
+        turned_down=[
+            plan.TurnedDown(candidate=one.candidate, because=one.because, source=one.source)
+            for one in choice.turned_down
+        ],
+        mends=mends(choice, made),
+        smallest_change=choice.smallest_change or None,
+        others=[answer(other, link) for other in choice.others],
+        warnings=list(choice.warnings),
+        assumed=list(choice.site.assumed),
+        cost=cost(choice, made, link),
+        steps=made,
+    )
 
 
-def _environment(choice: Choice) -> Answer:
-    """The system that it is on, channels of conda, and the image beneath."""
+def _environment(choice: Choice, path: str) -> plan.Place:
+    """Where it comes to be: the system that it is on, channels of conda, and the image beneath."""
     from rigup.stack.inside import IMAGES, image
 
-    channels = dict.fromkeys(one.build.channel for one in choice.chosen if one.build.channel)
-    told: Answer = {"system": choice.site.system, "channels": list(channels)}
-    told["installed"] = sorted(choice.site.installed)
-    if choice.chosen and choice.wish.manager in IMAGES:
-        told["image"] = image(choice.site, choice.chosen[0].build, choice.python)
-    return told
+    in_image = choice.chosen and choice.wish.manager in IMAGES
+    return plan.Place(
+        manager=choice.wish.manager,
+        path=path,
+        python=choice.python,
+        system=choice.site.system,
+        channels=list(dict.fromkeys(one.build.channel for one in choice.chosen if one.build.channel)),
+        installed=sorted(choice.site.installed),
+        image=image(choice.site, choice.chosen[0].build, choice.python) if in_image else UNSET,
+    )
 
 
 def _beside(choice: Choice) -> dict[str, str]:
@@ -72,7 +75,7 @@ def _beside(choice: Choice) -> dict[str, str]:
     return {name: version for name, version in found.items() if version} | own
 
 
-def _resolution(choice: Choice) -> Answer | None:
+def _resolution(choice: Choice) -> plan.Resolution | None:
     """The whole set, by whom it was resolved, and what of it is not."""
     told = choice.resolution
     if told is None:
@@ -81,20 +84,16 @@ def _resolution(choice: Choice) -> Answer | None:
         {key: value for key, value in msgspec.structs.asdict(one).items() if value or key in ("name", "version")}
         for one in told.packages
     ]
-    return {
-        "by": told.by or None,
-        "whole": told.whole,
-        "because": list(told.because),
-        "refused": told.refused or None,
-        "packages": packages,
-    }
+    return plan.Resolution(
+        by=told.by or None,
+        whole=told.whole,
+        because=list(told.because),
+        refused=told.refused or None,
+        packages=msgspec.convert(packages, list[plan.Package]),
+    )
 
 
-def _change(change: Change) -> Answer:
-    return {"change": change.change, "from": change.have, "to": change.to, "why": change.why}
-
-
-def verdict(choice: Choice, made: list[Step]) -> str:
+def verdict(choice: Choice, made: list[Step]) -> Literal["ready", "possible", "impossible"]:
     """Ready: nothing is left to do."""
     if not choice.possible:
         return "impossible"
@@ -106,11 +105,13 @@ def named_plainly(packages: dict[str, str]) -> dict[str, str]:
     return packages | {name.partition("[")[0]: version for name, version in packages.items()}
 
 
-def device_json(device: Device, told: Served) -> Answer:
+def device_json(device: Device, told: Served) -> plan.ServedDevice:
     """A device with whether it is served."""
     known = {
         "index": device.index, "vendor": device.vendor, "name": device.name, "isa": device.isa, "pci_id": device.pci_id,
         "pci_address": device.pci_address, "integrated": device.integrated, "memory": device.memory,
     }  # fmt: skip
     kept = {key: value for key, value in known.items() if value not in (None, "", {})}
-    return {**kept, "served": told.served, "state": _STATES[told.how], "because": told.because}
+    return msgspec.convert(
+        {**kept, "served": told.served, "state": _STATES[told.how], "because": told.because}, plan.ServedDevice
+    )

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 
@@ -10,13 +9,13 @@ from rigup.knowledge.package_sizes import Weight, compiled_share, system_weight,
 from rigup.language import _
 from rigup.plan.environments.seeds import seeded
 from rigup.plan.packages import Group, groups, name_of, plain
+from rigup.schemas.plan import Cost
 from rigup.schemas.shared import Step
 from rigup.stack.candidate import Candidate
 from rigup.stack.choice import Choice
 from rigup.stack.pythons import is_there
 from rigup.stack.resolution import Resolved
 
-Answer = dict[str, Any]
 _LINK = re.compile(r"\s*(\d{1,6}(?:\.\d{1,3})?)\s*([kmgt]?)(bit|b|bps|byte|bytes)(?:/s|ps)?\s*", re.IGNORECASE)
 _SCALES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _INSTALLS = ("install-into-environment", "install-with-uv", "build-image")
@@ -35,17 +34,13 @@ def speed(text: str) -> int:
     return int(float(found[1]) * _SCALES[found[2].lower()] * eight)
 
 
-def cost(choice: Choice, made: list[Step], link: int = 0) -> Answer:
+def cost(choice: Choice, made: list[Step], link: int = 0) -> Cost:
     """What is still to be paid.
 
     Args:
         choice: what was chosen.
         made: its steps with their states.
         link: bits a second, 0 if nobody said.
-
-    Returns:
-        download_bytes and disk_bytes of what the tables know, `exact` if all were measured themselves,
-        `not_counted`: names of what nobody measured, restarts, root, seconds on the link.
 
     Raises:
         KnowledgeError: the table is malformed.
@@ -62,13 +57,16 @@ def cost(choice: Choice, made: list[Step], link: int = 0) -> Answer:
         _("Python {python}").format(python=step.params["python"]) for step in left if _brings_python(step, choice)
     ]
     download = sum(one.download for one in known)
-    return {
-        "download_bytes": download, "disk_bytes": sum(one.kept for one in known),
-        "exact": all(one.exact and (one.disk or not one.download) for one in known) and not unknown, "not_counted": list(dict.fromkeys(unknown)),
-        "restarts": sum(step.kind == "restart-machine" or _elsewhere(step) for step in left),
-        "root": any(step.root for step in left), "link": link or None,
-        "seconds": round(download * 8 / link) if link else None,
-    }  # fmt: skip
+    return Cost(
+        download_bytes=download,
+        disk_bytes=sum(one.kept for one in known),
+        exact=all(one.exact and (one.disk or not one.download) for one in known) and not unknown,
+        not_counted=list(dict.fromkeys(unknown)),
+        restarts=sum(step.kind == "restart-machine" or _elsewhere(step) for step in left),
+        root=any(step.root for step in left),
+        link=link or None,
+        seconds=round(download * 8 / link) if link else None,
+    )
 
 
 def _of_packages(choice: Choice) -> tuple[list[Weight], list[str]]:

@@ -1,51 +1,50 @@
 """The steps of a finding's fix as a plan would take them: where the tables know the system's own way, by that."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+
+from msgspec import structs
 
 from rigup.plan import containers, drivers, rocm, toolkit
 from rigup.plan.judge import blocked
 from rigup.plan.place import seen
+from rigup.schemas.shared import Fix
 from rigup.stack.candidate import Change
 from rigup.stack.site import Site
-from rigup.steps import KINDS, Step, as_data, make
+from rigup.steps import KINDS, Step, make
 
-Answer = dict[str, Any]
 Params = dict[str, str]
 # What a finding asks for in these kinds, the stack's choice answers better: it knows all builds and drivers.
 OF_THE_STACK = ("install-torch", "install-torch-with-audio", "choose-build", "install-driver", "install-driver-branch")
 
 
-def mended(fix: Answer, site: Site) -> Answer:
+def mended(fix: Fix, site: Site) -> Fix:
     """A fix with its steps spelt out for the site, each with its state.
 
     Raises:
         KnowledgeError: a table is malformed.
 
     """
-    told = [one for step in fix["steps"] for one in _spelt(step, site)]
-    return {**fix, "steps": [_judged(step, site) for step in (*told, *_restart(told, fix["steps"], site))]}
+    told = [one for step in fix.steps for one in _spelt(step, site)]
+    return structs.replace(fix, steps=[_judged(step, site) for step in (*told, *_restart(told, fix.steps, site))])
 
 
-def _restart(told: list[Answer], before: list[Answer], site: Site) -> list[Answer]:
+def _restart(told: list[Step], before: list[Step], site: Site) -> list[Step]:
     """What was spelt out and counts from the next start on ends with that, so that the rest waits for it."""
-    spelt = any(step["restart"] and step["where"] == "here" for step in told if step not in before)
-    if not spelt or any(step["kind"] == "restart-machine" for step in told):
+    spelt = any(step.restart and step.where == "here" for step in told if step not in before)
+    if not spelt or any(step.kind == "restart-machine" for step in told):
         return []
-    return [as_data(make("restart-machine", {}, KINDS, **seen(site)))]
+    return [make("restart-machine", {}, KINDS, **seen(site))]
 
 
-def _spelt(step: Answer, site: Site) -> list[Answer]:
-    more = _MORE.get(step["kind"])
-    found = (
-        [as_data(made) for made in more(step["params"], site)] if more and step["where"] != "host-of-container" else []
-    )
-    return found if any(one["commands"] for one in found) else [step]
+def _spelt(step: Step, site: Site) -> list[Step]:
+    more = _MORE.get(step.kind)
+    found = list(more(step.params, site)) if more and step.where != "host-of-container" else []
+    return found if any(one.commands for one in found) else [step]
 
 
-def _judged(step: Answer, site: Site) -> Answer:
-    because = blocked(site, step["root"], step["network"])
-    return {**step, "state": "blocked" if because else "needed", "because": because or step["because"]}
+def _judged(step: Step, site: Site) -> Step:
+    because = blocked(site, step.root, step.network)
+    return structs.replace(step, state="blocked" if because else "needed", because=because or step.because)
 
 
 def _driver(params: Params, site: Site) -> Iterator[Step]:

@@ -1,13 +1,12 @@
 """Which of the doctor's findings the steps of a plan mend."""
 
 from collections.abc import Iterable
-from typing import Any
 
+from rigup.schemas.plan import Mended
 from rigup.schemas.shared import Step
 from rigup.stack.choice import Choice
 from rigup.stack.troubles import Asked, Trouble
 
-Answer = dict[str, Any]
 _PACKAGES = ("install-into-environment", "install-with-uv", "install-with-conda")
 _DRIVERS = ("install-driver-packages", "install-driver", "install-windows-driver", "write-configuration")
 # What a finding asks for in its words, and the steps by which a plan does it.
@@ -21,14 +20,14 @@ _SAME = {
 }  # fmt: skip
 
 
-def mends(choice: Choice, made: Iterable[Step]) -> list[Answer]:
-    """The findings that the steps mend: `cause`, `title` and the ids of the `steps`, in the doctor's order.
+def mends(choice: Choice, made: Iterable[Step]) -> list[Mended]:
+    """The findings that the steps mend, in the doctor's order.
 
     Packages mend a finding only in the environment that it is about: a new one beside it leaves that as it is.
     """
     left = [step for step in made if step.state != "satisfied"]
     told = ((trouble, _ids(trouble, left, choice)) for trouble in choice.site.troubles if trouble.severity != "note")
-    return [{"cause": one.cause, "title": one.title, "steps": ids} for one, ids in told if ids]
+    return [Mended(cause=one.cause, title=one.title, steps=ids) for one, ids in told if ids]
 
 
 def _ids(trouble: Trouble, left: list[Step], choice: Choice) -> list[str]:

@@ -28,7 +28,7 @@ ANSWERS = {
     "doctor": Form("What a machine is, and what is wrong with it.", "doctor", ("Doctor",)),
     "doctor.hosts": Form("The same of several machines, by name.", "doctor", ("Hosts",), ("Doctor", "NotAsked")),
     "diff": Form("What differs between two machines, or two states of one.", "diff", ("Diff",)),
-    "plan": Form("What should be there, and the steps that lead to it.", "plan", ("Plan",)),
+    "plan": Form("What should be there, and the steps that lead to it.", "plan", ("Plan", "NotUnderstood")),
     "fix": Form("The steps that mend a finding, or what became of them.", "fix", ("Mending", "NothingMended", "FixDryRun", "FixEnded")),
     "apply": Form("What became of a plan.", "apply", ("ApplyNothing", "ApplyBlocked", "ApplyDryRun", "ApplyEnded")),
     "undo": Form("What was taken back, or would be.", "undo", ("UndoDryRun", "Undone")),

@@ -168,9 +168,6 @@ class Cost(Struct, frozen=True, kw_only=True):
 class Plan(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.plan/1"):
     """What should be there, and the steps that lead to it.
 
-    Of a machine that was told in words which are not understood the keys after `requirements` that can be left out are, and
-    `smallest_change` says what has to be told.
-
     Attributes:
         verdict: ready where nothing is left to do, possible where the steps lead there, else impossible.
         wish: what was asked for, as understood.
@@ -195,19 +192,43 @@ class Plan(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.pla
 
     verdict: Literal["ready", "possible", "impossible"]
     wish: list[str]
-    environment: Place | UnsetType = UNSET
+    environment: Place
     packages: dict[str, str]
     requirements: list[str]
-    resolution: Resolution | UnsetType | None = UNSET
+    resolution: Resolution | None
     indexes: list[str]
     variables: dict[str, str]
     system: list[Change]
     devices: list[ServedDevice]
     turned_down: list[TurnedDown]
-    mends: list[Mended] | UnsetType = UNSET
+    mends: list[Mended]
     smallest_change: str | None
-    others: "list[Plan] | UnsetType" = UNSET
-    warnings: list[str] | UnsetType = UNSET
-    assumed: list[str] | UnsetType = UNSET
-    cost: Cost | UnsetType = UNSET
+    others: "list[Plan]"
+    warnings: list[str]
+    assumed: list[str]
+    cost: Cost
     steps: list[Step]
+
+
+class NotUnderstood(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.plan/1"):
+    """What is said of a machine that was told in words which lack something: nothing is promised.
+
+    Attributes:
+        verdict: always impossible.
+        wish: what was asked for, as it was given.
+        smallest_change: what has to be told, as a sentence.
+        packages: empty, as all that follows.
+
+    """
+
+    verdict: Literal["impossible"] = "impossible"
+    wish: list[str]
+    smallest_change: str
+    packages: dict[str, str] = {}
+    requirements: list[str] = []
+    indexes: list[str] = []
+    variables: dict[str, str] = {}
+    system: list[Change] = []
+    devices: list[ServedDevice] = []
+    turned_down: list[TurnedDown] = []
+    steps: list[Step] = []

@@ -41,11 +41,11 @@ def troubles_of(facts: Facts) -> tuple[Trouble, ...]:
     from rigup.diagnosis.answer import Diagnosis, answer
     from rigup.diagnosis.judge import judged
 
-    found = answer(Diagnosis(facts, *judged(facts)))["findings"]
+    found = answer(Diagnosis(facts, *judged(facts))).findings
     return tuple(
         Trouble(
-            cause=one["cause"], title=one["title"], severity=one["severity"],
-            asks=tuple(Asked(kind=step["kind"], params=step["params"]) for fix in one["fixes"][:1] for step in fix["steps"]),
+            cause=one.cause, title=one.title, severity=one.severity,
+            asks=tuple(Asked(kind=step.kind, params=step.params) for fix in one.fixes[:1] for step in fix.steps),
         )
         for one in found
     )  # fmt: skip

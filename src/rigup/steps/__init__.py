@@ -5,7 +5,7 @@ follow from the kind. Commands are argument vectors: a value from data is one ar
 """
 
 from rigup.schemas.shared import Step
-from rigup.steps.step import Commands, Kind, StepError, as_data, make, make_as, parse
+from rigup.steps.step import Commands, Kind, StepError, make, make_as, parse
 from rigup.steps.vocabulary import KINDS
 
-__all__ = ["KINDS", "Commands", "Kind", "Step", "StepError", "as_data", "make", "make_as", "parse"]
+__all__ = ["KINDS", "Commands", "Kind", "Step", "StepError", "make", "make_as", "parse"]

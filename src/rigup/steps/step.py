@@ -1,7 +1,7 @@
 """A step: a kind, its parameters, and what follows from them."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -47,15 +47,6 @@ class Kind(NamedTuple):
     undo: Commands | None = None
     undo_because: str = ""
     writes: tuple[str, ...] = ()
-
-
-def as_data(step: Step) -> dict[str, Any]:
-    """A step as answers have it: lists in the place of tuples, and no key for what nobody knows."""
-    told: dict[str, Any] = msgspec.to_builtins(step)
-    told["commands"] = [list(argv) for argv in step.commands]
-    told["undo"] = None if step.undo is None else [list(argv) for argv in step.undo]
-    told["writes"] = list(step.writes)
-    return told
 
 
 def parse(spec: str, fill: Mapping[str, str] | None = None) -> tuple[str, dict[str, str]]:

@@ -4,6 +4,8 @@ import os
 import time
 from typing import Any
 
+from msgspec import to_builtins
+
 from rigup.diagnosis.answer import Diagnosis, examined
 from rigup.diagnosis.answer import answer as diagnosed
 from rigup.language import _
@@ -53,9 +55,9 @@ def verify(
 def _judged(observed: Observed, machine: Diagnosis, full: bool, devices: tuple[str, ...]) -> Answer:
     """The answer, with the doctor's findings where it failed; its proof is kept, or an earlier one taken back."""
     doctor = diagnosed(machine)
-    told = answer(observed, doctor["machine"], machine.facts, full, list(devices))
+    told = answer(observed, to_builtins(doctor.machine, enc_hook=str), machine.facts, full, list(devices))
     if told["verdict"] == "failed":
-        told["diagnosis"] = {name: doctor[name] for name in _CARRIED}
+        told["diagnosis"] = {name: to_builtins(getattr(doctor, name)) for name in _CARRIED}
     kept = None if devices else keep(told, machine.facts)  # of some devices alone nothing is kept
     return told | ({"record": kept} if kept else {})
 

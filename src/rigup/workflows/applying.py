@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -15,10 +15,10 @@ from rigup.plan.applying.journal import BusyError, Intent, JournalError, Record,
 from rigup.plan.applying.state import staged, touched, unfinished, unsettled
 from rigup.plan.applying.taking import Outcome, Run, take
 from rigup.plan.applying.undoing import left_in_order
+from rigup.schemas.plan import Plan
 from rigup.workflows.dialogue import Dialogue
 from rigup.workflows.errors import CannotBeDoneError, RequestError
 
-Answer = dict[str, Any]
 _LONGEST = 200  # letters of what was asked for, until a plan has a title of its own
 
 
@@ -47,24 +47,24 @@ class Ended(NamedTuple):
 # -- before ------------------------------------------------------------------------------------------
 
 
-def refusal(plan: Answer) -> Refusal | None:
+def refusal(plan: Plan) -> Refusal | None:
     """What keeps a plan from being begun; None where nothing does. Nothing is done by halves."""
-    if plan["verdict"] != "possible":
-        return Refusal(plan["verdict"])
+    if plan.verdict != "possible":
+        return Refusal(plan.verdict)
     if because := _unresolved(plan):
         return Refusal("unresolved", because)
-    if blocked := [step for step in plan["steps"] if step["state"] == "blocked"]:
-        return Refusal("blocked", blocked[0]["because"], len(blocked))
+    if blocked := [step for step in plan.steps if step.state == "blocked"]:
+        return Refusal("blocked", blocked[0].because, len(blocked))
     return None
 
 
-def _unresolved(plan: Answer) -> str:
+def _unresolved(plan: Plan) -> str:
     """Why it is not known what would be installed, where somebody was asked; "" where it is, or installers decide it."""
-    told = plan.get("resolution")
-    if not told or told["whole"] or not told["by"]:
+    told = plan.resolution
+    if not told or told.whole or not told.by:
         return ""
-    installs = any(step["kind"].startswith("install-") for step in plan["steps"] if step["state"] == "needed")
-    return sentences(*told["because"]) if installs else ""
+    installs = any(step.kind.startswith("install-") for step in plan.steps if step.state == "needed")
+    return sentences(*told.because) if installs else ""
 
 
 def must_be_free(path: str) -> None:
@@ -257,7 +257,7 @@ def _not_as_foreseen(record: Record, intent: Intent) -> str:
     told_before = {"wishes": asked["wishes"], "environment": asked["environment"], **asked["options"]}
     again = msgspec.convert(told_before, Request)
     plan = answer(chosen(again, terms=kept_terms(asked.get("terms", {}))))
-    if plan["packages"] == intent.told.get("packages") and not plan["system"]:
+    if plan.packages == intent.told.get("packages") and not plan.system:
         return ""
     told = _("After the restart the machine is not what the plan counted on, so nothing more was done. `rigup doctor` tells what is wrong, `rigup apply` plans anew.")  # fmt: skip
-    return sentences(told, *(f"{change['change']}: {change['why']}" for change in plan["system"]))
+    return sentences(told, *(f"{change.change}: {change.why}" for change in plan.system))

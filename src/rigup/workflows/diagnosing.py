@@ -1,22 +1,26 @@
 """The doctor's answer where it takes more than one look: against the last healthy state, with a program's end, of many hosts."""
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET, structs
 
 from rigup.machine.store import Facts
+from rigup.schemas.doctor import Doctor, NotAsked, Program, Rank, SinceOk
+from rigup.schemas.shared import Finding
 
 if TYPE_CHECKING:
     from rigup.machine.collect.ssh import Failure
     from rigup.machine.sources import Source
     from rigup.machine.witness import Ended
 
-Answer = dict[str, Any]
+Asked = Doctor | NotAsked
 HERE = "localhost"  # this machine, without ssh
 _SIDE_BY_SIDE = 8
 _ASKABLE = ("host-key", "refused")  # what a person at the terminal can answer
 
 
-def this_machine(wake: bool = False, compare: bool = False) -> Answer:
+def this_machine(wake: bool = False, compare: bool = False) -> Doctor:
     """The doctor's answer for this machine; a healthy run leaves a record, `compare` tells what has changed since one."""
     from rigup.diagnosis.answer import answer, examined
     from rigup.machine.sources import close_sources, open_source
@@ -27,61 +31,63 @@ def this_machine(wake: bool = False, compare: bool = False) -> Answer:
         close_sources()
     told = answer(seen)
     if compare:
-        told["since_ok"] = since_ok(seen.facts, told["findings"])
-    elif told["verdict"] == "healthy":  # who compares wants the record as it is
+        told = structs.replace(told, since_ok=since_ok(seen.facts, told.findings))
+    elif told.verdict == "healthy":  # who compares wants the record as it is
         from rigup.machine.baseline import record
 
         record(seen.facts)
     return told
 
 
-def since_ok(facts: Facts, findings: list[Answer]) -> Answer:
+def since_ok(facts: Facts, findings: list[Finding]) -> SinceOk:
     """What differs from the last healthy state that differs at all; findings tell what to suspect first."""
     from rigup.diagnosis.suspects import ranked
     from rigup.machine.baseline import records
     from rigup.machine.difference import differences
     from rigup.machine.fingerprint import fingerprint
-    from rigup.workflows.differences import as_data
+    from rigup.workflows.differences import told_of
 
     kept, now = records(facts), fingerprint(facts)
     compared = ((one, differences(one.machine, now)) for one in kept)
     last, found = next(((one, told) for one, told in compared if told), (kept[0] if kept else None, []))
-    causes = [finding["cause"] for finding in findings]
-    told: Answer = {
-        "recorded_at": last and last.recorded_at,
-        "environment": last and (last.environment or None),
-        "differences": as_data(ranked(found, findings), causes),
-    }
-    return told | ({"unchanged_since": kept[0].recorded_at} if last and last is not kept[0] else {})
+    causes = [finding.cause for finding in findings]
+    return SinceOk(
+        recorded_at=last.recorded_at if last else None,
+        environment=(last and last.environment) or None,
+        differences=told_of(ranked(found, findings), causes),
+        unchanged_since=kept[0].recorded_at if last and last is not kept[0] else UNSET,
+    )
 
 
 # -- programs ----------------------------------------------------------------------------------------
 
 
-def of_program(ended: "Ended", wake: bool = False, compare: bool = False) -> Answer:
+def of_program(ended: "Ended", wake: bool = False, compare: bool = False) -> Doctor:
     """The doctor's answer after a program has ended, with how and where it ended."""
     from rigup.diagnosis.answer import answer, examined
     from rigup.machine.witness import witnessed
 
     seen = examined(witnessed(ended), wake)
-    told = answer(seen)
-    told["program"] = _program(ended)
+    told = structs.replace(answer(seen), program=_program(ended))
     if compare:
-        told["since_ok"] = since_ok(seen.facts, told["findings"])
+        told = structs.replace(told, since_ok=since_ok(seen.facts, told.findings))
     return told
 
 
-def _program(ended: "Ended") -> Answer:
+def _program(ended: "Ended") -> Program:
     """How it ended and in which environment."""
     from rigup.machine.ranks import failed_first
 
     failed = failed_first(ended.output.decode("utf-8", "replace"))
-    status = {"signal": -ended.status} if ended.status < 0 else {"status": ended.status}
-    return {
-        "argv": list(ended.argv), **status, "interpreter": ended.interpreter or None,
-        "environment": (ended.variables or {}).get("VIRTUAL_ENV") or (ended.variables or {}).get("CONDA_PREFIX"),
-        "rank": failed and failed._asdict(),
-    }  # fmt: skip
+    variables = ended.variables or {}
+    return Program(
+        argv=ended.argv,
+        signal=-ended.status if ended.status < 0 else UNSET,
+        status=ended.status if ended.status >= 0 else UNSET,
+        interpreter=ended.interpreter or None,
+        environment=variables.get("VIRTUAL_ENV") or variables.get("CONDA_PREFIX"),
+        rank=failed and Rank(**failed._asdict()),
+    )
 
 
 def after_running(argv: tuple[str, ...]) -> "list[Source]":
@@ -107,9 +113,9 @@ def after_running(argv: tuple[str, ...]) -> "list[Source]":
 
 
 def of_hosts(
-    hosts: Iterable[str], wake: bool, refused: "Callable[[Failure], Answer]", *, can_ask: bool = False,
+    hosts: Iterable[str], wake: bool, refused: "Callable[[Failure], NotAsked]", *, can_ask: bool = False,
     asking: Callable[[str], None] = lambda _host: None,
-) -> dict[str, Answer]:  # fmt: skip
+) -> dict[str, Asked]:  # fmt: skip
     """The doctor's answer for each host, or an error as a value, in the order in which they are named.
 
     Several are asked side by side without questions; those that need a password or a word about a key are asked again one
@@ -118,14 +124,14 @@ def of_hosts(
     Args:
         hosts: as ssh takes them; `localhost` is this machine.
         wake: whether cards that are asleep are woken.
-        refused: makes a value of a failure, with a key "error" that holds its kind.
+        refused: makes a value of a failure.
         can_ask: whether somebody at a terminal can answer what ssh asks.
         asking: told of each host before it is asked.
 
     """
     from rigup.machine.collect import tree
 
-    def answered(name: str, quiet: bool) -> Answer:
+    def answered(name: str, quiet: bool) -> Asked:
         return _answered(name, wake, quiet, refused, asking)
 
     names = list(dict.fromkeys(hosts))
@@ -133,13 +139,17 @@ def of_hosts(
         if len(names) == 1:
             return {name: answered(name, False) for name in names}
         told = _side_by_side(names, answered)
-        again = [name for name, answer in told.items() if can_ask and answer.get("error") in _ASKABLE]
+        again = [
+            name
+            for name, answer in told.items()
+            if can_ask and isinstance(answer, NotAsked) and answer.error in _ASKABLE
+        ]
         return told | {name: answered(name, False) for name in again}
     finally:
         tree.discard()
 
 
-def _side_by_side(names: list[str], answered: Callable[[str, bool], Answer]) -> dict[str, Answer]:
+def _side_by_side(names: list[str], answered: Callable[[str, bool], Asked]) -> dict[str, Asked]:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(_SIDE_BY_SIDE) as workers:
@@ -147,8 +157,8 @@ def _side_by_side(names: list[str], answered: Callable[[str, bool], Answer]) -> 
 
 
 def _answered(
-    host: str, wake: bool, quiet: bool, refused: "Callable[[Failure], Answer]", asking: Callable[[str], None]
-) -> Answer:
+    host: str, wake: bool, quiet: bool, refused: "Callable[[Failure], NotAsked]", asking: Callable[[str], None]
+) -> Asked:
     from rigup.machine.collect.ssh import Failure
 
     asking(host)
@@ -158,13 +168,13 @@ def _answered(
         return refused(failure)
 
 
-def _here(wake: bool) -> Answer:
+def _here(wake: bool) -> Doctor:
     from rigup.diagnosis.answer import diagnose
 
     return diagnose(None, wake)
 
 
-def _asked(host: str, wake: bool, quiet: bool) -> Answer:
+def _asked(host: str, wake: bool, quiet: bool) -> Doctor:
     from rigup.diagnosis.answer import Diagnosis, answer
     from rigup.diagnosis.judge import judged
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from rigup.language import N_, _
 from rigup.machine.difference import CHANGED, GONE, NEW, Difference
+from rigup.schemas import shared
 
 _SIZES = ("total", "vram", "gtt", "unified", "commit_limit")
 _MOST_PARTS = 6  # of a list in a sentence
@@ -90,16 +91,16 @@ def _value(field: str, value: Any) -> str:
     return str(value)
 
 
-def as_data(found: Iterable[Difference], causes: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Differences as --json prints them."""
+def told_of(found: Iterable[Difference], causes: Iterable[str] = ()) -> list[shared.Difference]:
+    """Differences as answers have them, each with its sentence."""
     from rigup.diagnosis.suspects import causes_of
 
     there = list(causes)
     return [
-        {
-            "id": one.name, "kind": one.kind, "subject": one.subject, "field": one.field, "before": one.before, "after": one.after,
-            "change": one.change, "place": one.place, "text": sentence(one), "echo_of": one.echo_of or None,
-            "unbuilt": list(one.unbuilt), "suspect_for": causes_of(one, there),
-        }
+        shared.Difference(
+            id=one.name, kind=one.kind, subject=one.subject, field=one.field, before=one.before, after=one.after,
+            change=one.change, place=one.place, text=sentence(one), echo_of=one.echo_of or None,
+            unbuilt=list(one.unbuilt), suspect_for=causes_of(one, there),
+        )
         for one in found
     ]  # fmt: skip

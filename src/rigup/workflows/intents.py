@@ -8,7 +8,8 @@ import msgspec
 from rigup.language import _
 from rigup.plan.applying.journal import Intent
 from rigup.plan.applying.stage import of_environment
-from rigup.schemas.shared import Step
+from rigup.schemas.plan import Plan
+from rigup.schemas.shared import Finding, Step
 
 if TYPE_CHECKING:
     from rigup.plan.environments.lockfile import Lock
@@ -16,10 +17,8 @@ if TYPE_CHECKING:
     from rigup.stack.site import Site
     from rigup.workflows.planning import Request
 
-Answer = dict[str, Any]
 
-
-def of_request(request: "Request", choice: "Choice", plan: Answer) -> Intent:
+def of_request(request: "Request", choice: "Choice", plan: Plan) -> Intent:
     """What a request comes to, with what is needed to ask the same again after a restart."""
     intent = of_choice(choice, plan)
     again = {
@@ -29,43 +28,39 @@ def of_request(request: "Request", choice: "Choice", plan: Answer) -> Intent:
     return msgspec.structs.replace(intent, asked={**intent.asked, **again})
 
 
-def of_choice(choice: "Choice", plan: Answer) -> Intent:
+def of_choice(choice: "Choice", plan: Plan) -> Intent:
     """A choice with its plan."""
     from rigup.plan.environments.made_for import made_for
 
     return of_plan(plan, made_for(choice.site))
 
 
-def of_plan(plan: Answer, facts: Answer) -> Intent:
+def of_plan(plan: Plan, facts: dict[str, Any]) -> Intent:
     """A plan; `facts` of the machine that it was made for."""
-    steps = msgspec.convert(plan["steps"], list[Step])
+    steps, place = plan.steps, plan.environment
     changes = any(of_environment(step) and step.state == "needed" for step in steps)
-    stack = ", ".join(f"{name} {version}".strip() for name, version in plan["packages"].items() if "[" not in name)
+    stack = ", ".join(f"{name} {version}".strip() for name, version in plan.packages.items() if "[" not in name)
     return Intent(
-        title=stack or ", ".join(plan["wish"]), steps=steps, asked={"folder": os.getcwd()},
-        environment=os.path.abspath(plan["environment"]["path"]) if changes else "",
+        title=stack or ", ".join(plan.wish), steps=steps, asked={"folder": os.getcwd()},
+        environment=os.path.abspath(place.path) if changes else "",
         told={
-            **{name: plan[name] for name in ("wish", "packages", "indexes", "variables")},
-            "python": plan["environment"]["python"], "facts": facts, **_promised(plan),
+            **{name: getattr(plan, name) for name in ("wish", "packages", "indexes", "variables")},
+            "python": place.python, "facts": facts, **_promised(plan),
         },
     )  # fmt: skip
 
 
-def _promised(plan: Answer) -> Answer:
+def _promised(plan: Plan) -> dict[str, Any]:
     """What the environment has to hold afterwards: all that was resolved, else the builds that were chosen."""
-    told = plan.get("resolution") or {"packages": [], "whole": False}
-    exact = {name: version for name, version in plan["packages"].items() if "[" not in name and version[:1].isdigit()}
-    every = {one["name"]: one["version"] for one in told["packages"]}
-    sizes = {
-        one["name"]: (one.get("size", 0), one.get("disk", 0))
-        for one in told["packages"]
-        if one.get("url", "").startswith("http")
-    }
+    resolved = plan.resolution.packages if plan.resolution else []
+    exact = {name: version for name, version in plan.packages.items() if "[" not in name and version[:1].isdigit()}
+    every = {one.name: one.version for one in resolved}
+    sizes = {one.name: (one.size or 0, one.disk or 0) for one in resolved if (one.url or "").startswith("http")}
     return {
         "resolved": exact | every,
         "sizes": sizes,
-        "whole": told["whole"],
-        "before": plan["environment"].get("installed", []),
+        "whole": plan.resolution.whole if plan.resolution else False,
+        "before": plan.environment.installed,
     }
 
 
@@ -83,24 +78,21 @@ def of_lock(lock: "Lock", steps: list[Step], environment: str, site: "Site") -> 
     )  # fmt: skip
 
 
-def of_findings(findings: list[Answer], named: str) -> Intent:
+def of_findings(findings: list[Finding], named: str) -> Intent:
     """The steps that mend findings; `named` is the environment that was meant, or ""."""
-    told = {step["id"]: step for one in findings for step in _first_way(one)}
-    steps = msgspec.convert(list(told.values()), list[Step])
+    told = {step.id: step for one in findings for step in _first_way(one)}
+    steps = list(told.values())
     return Intent(
-        title=", ".join(dict.fromkeys(one["cause"] for one in findings)), steps=steps,
+        title=", ".join(dict.fromkeys(one.cause for one in findings)), steps=steps,
         asked={"folder": os.getcwd()}, environment=_environment(findings, steps, named),
     )  # fmt: skip
 
 
-def _first_way(finding: Answer) -> list[Answer]:
+def _first_way(finding: Finding) -> list[Step]:
     """The steps of the first fix that can be taken here at all; else of the first."""
-    fixes = finding["fixes"]
-    best = next(
-        (fix for fix in fixes if any(map(can_be_taken, msgspec.convert(fix["steps"], list[Step])))),
-        fixes[0] if fixes else None,
-    )
-    return best["steps"] if best else []
+    fixes = finding.fixes
+    best = next((fix for fix in fixes if any(map(can_be_taken, fix.steps))), fixes[0] if fixes else None)
+    return best.steps if best else []
 
 
 def can_be_taken(step: Step) -> bool:
@@ -108,10 +100,10 @@ def can_be_taken(step: Step) -> bool:
     return step.where == "here" and bool(step.commands) and step.state != "blocked"
 
 
-def _environment(findings: list[Answer], steps: list[Step], named: str) -> str:
+def _environment(findings: list[Finding], steps: list[Step], named: str) -> str:
     """The environment that the steps change: the one that a finding is about, else the one that was meant."""
     if not any(map(of_environment, steps)):
         return ""
-    told = [*(one["subject"] for one in findings), named, os.environ.get("VIRTUAL_ENV", "")]
+    told = [*(one.subject for one in findings), named, os.environ.get("VIRTUAL_ENV", "")]
     there = (path for path in told if path and os.path.isfile(os.path.join(path, "pyvenv.cfg")))
     return next(map(os.path.abspath, there), "")

@@ -1,10 +1,12 @@
 """The steps that mend findings of the doctor, and whether it still finds them afterwards."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
+from msgspec import structs
 
-from rigup.schemas.shared import Step
+from rigup.schemas.fix import Mending
+from rigup.schemas.plan import Plan
+from rigup.schemas.shared import Finding, Step
 from rigup.workflows.environments import in_full
 from rigup.workflows.errors import as_workflow_errors
 from rigup.workflows.intents import can_be_taken, of_findings, of_plan
@@ -15,13 +17,12 @@ if TYPE_CHECKING:
     from rigup.plan.applying.journal import Intent
     from rigup.stack.site import Site
 
-Answer = dict[str, Any]
 SCHEMA = "rigup.fix/1"
 _BUILDS = ("install-torch", "install-torch-with-audio", "choose-build")
 _FRAMEWORKS = ("torch", "torchvision", "torchaudio", "tensorflow", "jax", "vllm", "onnxruntime-gpu", "onnxruntime")
 
 
-def ways_to_mend(cause: str | None, source: str | None, environment: str, program: tuple[str, ...] = ()) -> Answer:
+def ways_to_mend(cause: str | None, source: str | None, environment: str, program: tuple[str, ...] = ()) -> Mending:
     """What mends a cause on this machine, or on one that was reported (schema rigup.fix/1).
 
     Args:
@@ -42,22 +43,23 @@ def ways_to_mend(cause: str | None, source: str | None, environment: str, progra
     try:
         with as_workflow_errors():
             diagnosis = examined(after_running(program) if program else open_source(source))
-            findings = [finding for finding in answer(diagnosis)["findings"] if cause in (None, finding["cause"])]
+            findings = [finding for finding in answer(diagnosis).findings if cause in (None, finding.cause)]
             site = site_of(diagnosis.facts, in_full(environment) if source is None else environment)
-            meant = {"schema": SCHEMA, "cause": cause, "environment": environment or None}
-            return meant | _mended(findings, site, here=source is None)
+            told, plan = _mended(findings, site, here=source is None)
+            return Mending(cause=cause, environment=environment or None, findings=told, plan=plan)
     finally:
         close_sources()
 
 
-def _mended(findings: list[Answer], site: "Site", here: bool) -> Answer:
+def _mended(findings: list[Finding], site: "Site", here: bool) -> tuple[list[Finding], Plan | None]:
+    """The findings with their steps spelt out, and the stack that the machine would be given where one mends them."""
     from rigup.plan.mend import OF_THE_STACK, mended
 
-    kinds = {step["kind"] for finding in findings for fix in finding["fixes"] for step in fix["steps"]}
-    told = [{**finding, "fixes": [mended(fix, site) for fix in finding["fixes"]]} for finding in findings]
+    kinds = {step.kind for finding in findings for fix in finding.fixes for step in fix.steps}
+    told = [structs.replace(finding, fixes=[mended(fix, site) for fix in finding.fixes]) for finding in findings]
     wanted = kinds & set(OF_THE_STACK) and site.devices and _wants_a_stack(kinds, site)
     plan = _plan(site, here, _release(findings)) if wanted else None
-    return {"findings": told, "plan": plan and {**plan, "steps": _with_removals(plan["steps"], told)}}
+    return told, plan and structs.replace(plan, steps=_with_removals(plan.steps, told))
 
 
 def _wants_a_stack(kinds: set[str], site: "Site") -> bool:
@@ -65,22 +67,22 @@ def _wants_a_stack(kinds: set[str], site: "Site") -> bool:
     return bool(kinds & set(_BUILDS)) or any(name in site.installed for name in _FRAMEWORKS)
 
 
-def _with_removals(steps: list[Answer], findings: list[Answer]) -> list[Answer]:
+def _with_removals(steps: list[Step], findings: list[Finding]) -> list[Step]:
     """A plan's steps with what findings want removed first: no plan of a stack takes packages away."""
-    first = [step for finding in findings for fix in finding["fixes"][:1] for step in fix["steps"]]
-    gone = [step for step in first if step["kind"] == "remove-packages"]
-    at = next((place for place, step in enumerate(steps) if step["kind"].startswith("install-")), len(steps))
+    first = [step for finding in findings for fix in finding.fixes[:1] for step in fix.steps]
+    gone = [step for step in first if step.kind == "remove-packages"]
+    at = next((place for place, step in enumerate(steps) if step.kind.startswith("install-")), len(steps))
     return [*steps[:at], *gone, *steps[at:]]
 
 
-def _release(findings: list[Answer]) -> str:
+def _release(findings: list[Finding]) -> str:
     """The torch that the doctor's first way names, as a build where its index tells one: the plan is to install the same."""
-    first = [step for finding in findings for fix in finding["fixes"][:1] for step in fix["steps"]]
-    named = (step["params"] for step in first if step["kind"] in ("install-torch", "install-torch-with-audio"))
+    first = [step for finding in findings for fix in finding.fixes[:1] for step in fix.steps]
+    named = (step.params for step in first if step.kind in ("install-torch", "install-torch-with-audio"))
     return next((f"{one['torch']}+{one['index'].rpartition('/')[2]}".rstrip("+") for one in named), "")
 
 
-def _plan(site: "Site", here: bool, release: str) -> Answer | None:
+def _plan(site: "Site", here: bool, release: str) -> Plan | None:
     """The stack that the machine would be given for the frameworks which are there.
 
     Args:
@@ -108,24 +110,23 @@ def _plan(site: "Site", here: bool, release: str) -> Answer | None:
     return answer(choice) if choice.possible and served else None
 
 
-def safely_mended(findings: list[Answer]) -> list[Answer]:
+def safely_mended(findings: list[Finding]) -> list[Finding]:
     """Findings that count and that safe steps mend, each with that fix alone."""
     found = []
     for finding in findings:
-        fix = next((fix for fix in finding["fixes"] if _is_safe(fix["steps"])), None)
-        if fix is not None and finding["severity"] != "note" and finding["confidence"] != "possible":
-            found.append({**finding, "fixes": [fix]})
+        fix = next((fix for fix in finding.fixes if _is_safe(fix.steps)), None)
+        if fix is not None and finding.severity != "note" and finding.confidence != "possible":
+            found.append(structs.replace(finding, fixes=[fix]))
     return found
 
 
-def _is_safe(told: list[Answer]) -> bool:
-    steps = msgspec.convert(told, list[Step])
+def _is_safe(steps: list[Step]) -> bool:
     taken = [step for step in steps if can_be_taken(step)]
     by_hand = [step for step in steps if step.where == "by-hand" and not step.restart]
     return bool(taken) and len(taken) + len(by_hand) == len(steps) and all(step.tag == "safe" for step in steps)
 
 
-def intent_of(told: Answer, findings: list[Answer], safe_alone: bool) -> "Intent":
+def intent_of(told: Mending, findings: list[Finding], safe_alone: bool) -> "Intent":
     """What is to be done about findings: the plan of a stack, where one mends them, else their own first ways.
 
     Args:
@@ -134,16 +135,16 @@ def intent_of(told: Answer, findings: list[Answer], safe_alone: bool) -> "Intent
         safe_alone: whether nothing but safe steps is wanted, so no stack.
 
     """
-    if told["plan"] is not None and not safe_alone:
-        return of_plan(told["plan"], {})
-    return of_findings(findings, told["environment"] or "")
+    if told.plan is not None and not safe_alone:
+        return of_plan(told.plan, {})
+    return of_findings(findings, told.environment or "")
 
 
-def still_found(causes: "Iterable[str]", program: tuple[str, ...] = ()) -> list[Answer]:
+def still_found(causes: "Iterable[str]", program: tuple[str, ...] = ()) -> list[Finding]:
     """Findings of these causes that the doctor still has when it looks again, with the program if one was named."""
     from rigup.diagnosis.answer import diagnose, diagnosed
     from rigup.workflows.diagnosing import after_running
 
     there = set(causes)
     found = diagnosed(after_running(program)) if program else diagnose()
-    return [one for one in found["findings"] if one["cause"] in there]
+    return [one for one in found.findings if one.cause in there]

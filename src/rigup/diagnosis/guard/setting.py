@@ -139,7 +139,7 @@ def _release(system: Distribution | None) -> str:
 
 def _python(finding: Finding, facts: Facts) -> str:
     """By the one folder of packages from which the finding's own lines, else all messages, come; the system's has a name of its own."""
-    own = (str(line["value"]) for line in finding.evidence)
+    own = (str(line.value) for line in finding.evidence)
     all_ = (str(said.fields["id"].where.text or "") for said in facts.of(Symptom))
     for told in (own, all_):
         prefixes = {found for text in told for found in _IN_AN_ENVIRONMENT.findall(text)}
