@@ -29,7 +29,7 @@ _LINE = 15.0  # and between two lines where nobody can take one back
 def before(target: Target, told: Verdict) -> list[str]:
     """What would come, and whether it runs here."""
     needed, free = room(target.pieces)
-    head = _("{name}: {count} files, {size}; {needed} are to come, {free} are free.")
+    head = _("{name}: {size} (files: {count}), of which {needed} are to come; {free} are free.")
     count = len(target.pieces)
     lines = [*target.notes, head.format(name=target.name, count=count, size=size(sum(one.bytes for one in target.pieces)), needed=size(needed), free=size(free))]  # fmt: skip
     lines.append(_runs(told.judgement) if told.judgement else told.because)

@@ -311,6 +311,32 @@ def test_where_nothing_comes_any_more_what_came_stays_and_the_next_goes_on(home,
     assert Path(told.path).read_bytes() == MODEL
 
 
+def test_a_connection_on_which_nothing_moves_is_left_for_another(home, hub, monkeypatch):
+    monkeypatch.setattr(fetch, "_SECONDS", 0.5)
+    go = threading.Event()
+
+    def stall(sent):
+        if sent > len(MODEL) // 2 and not go.is_set() and len(loads(hub)) == 1:
+            go.wait(30)
+
+    hub.on_way = stall
+    told = pull(REPO)
+    go.set()
+    assert Path(told.path).read_bytes() == MODEL
+    first, second = loads(hub)
+    assert first is None
+    assert int(second.removeprefix("bytes=").rstrip("-")) > 0
+
+
+def test_what_came_whole_before_the_end_is_only_linked(home, hub):
+    stores.put(blob(home), MODEL)
+    told = pull(REPO)
+    assert told.verdict == "pulled"
+    assert told.to_come == 0
+    assert loads(hub) == []
+    assert Path(told.path).read_bytes() == MODEL
+
+
 def test_a_host_without_ranges_sends_all_again(home, hub):
     hub.ranges = False
     hub.cuts = [len(MODEL) // 2]
@@ -502,6 +528,16 @@ def test_a_token_is_neither_printed_nor_shown_to_a_mirror(home, hub, monkeypatch
     assert pull(REPO, "--mirror", "hf-mirror").verdict == "pulled"
     assert not any("authorization" in {name.lower() for name in headers} for _c, _p, headers, _port in hub.seen)
     assert "There is no mirror" in fault(REPO, "--mirror", "nobody")
+
+
+def test_nobody_is_asked_or_told_more_than_the_model_needs(home, hub):
+    pull(f"{REPO}/{NAME}")
+    paths = {path for _command, path, _headers, port in hub.seen if port == hub.front.server_port}
+    assert paths == {f"/api/models/{REPO}/revision/main", f"/{REPO}/resolve/{hub_server.COMMIT}/{NAME}"}
+    told = {
+        value for _c, _p, headers, _port in hub.seen for name, value in headers.items() if name.lower() == "user-agent"
+    }
+    assert all(one.startswith("rigup") and "torch" not in one and "agent" not in one for one in told), told
 
 
 def test_where_nobody_answers_the_mirror_is_named(home, monkeypatch):

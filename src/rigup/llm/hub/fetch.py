@@ -272,7 +272,7 @@ def _streamed(
     """One attempt from where the file ends; why it brought nothing, and how long the host wants us to wait."""
     from huggingface_hub import get_session
 
-    headers = {**one.headers, "Accept-Encoding": "identity"}
+    headers = {**one.headers, "Accept-Encoding": "identity", "User-Agent": "rigup"}
     if digest.count:
         headers["Range"] = f"bytes={digest.count}-"
     with get_session().stream("GET", one.url, headers=headers, timeout=_SECONDS, follow_redirects=True) as answer:

@@ -48,8 +48,11 @@ def hub_of(environ: Mapping[str, str], mirror: str = "") -> Hub:
     except ImportError as error:
         told = _("Loading models needs huggingface_hub: install it with `pip install 'rigup[llm]'`.")
         raise WrongNameError(told) from error
+    from huggingface_hub import constants
+
     from rigup.knowledge.mirrors import mirror_names, mirrored
 
+    constants.HF_HUB_DISABLE_TELEMETRY = True  # nobody is told what else is installed, nor who calls
     own = environ.get("HF_ENDPOINT", "").rstrip("/") or HUB
     endpoint = mirrored(mirror, "hub").rstrip("/") if mirror else own
     if not endpoint:
@@ -117,7 +120,7 @@ def files_of(told: Address, hub: Hub) -> tuple[str, dict[str, RemoteFile]]:
     from huggingface_hub import HfApi
 
     with told_by_hub(told.repo, hub):
-        api = HfApi(endpoint=hub.endpoint, token=hub.token or False)
+        api = HfApi(endpoint=hub.endpoint, token=hub.token or False, library_name="rigup")
         try:
             info = api.model_info(told.repo, revision=told.revision, files_metadata=True, timeout=_SECONDS)
         except (TypeError, AttributeError, KeyError, RecursionError, json.JSONDecodeError) as error:
@@ -160,7 +163,9 @@ def _same(wanted: Wanted, one: RemoteFile, hub: Hub) -> None:
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
     url = hf_hub_url(wanted.repo, one.name, revision=wanted.commit, endpoint=hub.endpoint)
-    told = get_hf_file_metadata(url, token=hub.token or False, endpoint=hub.endpoint, timeout=_SECONDS)
+    told = get_hf_file_metadata(
+        url, token=hub.token or False, endpoint=hub.endpoint, timeout=_SECONDS, library_name="rigup"
+    )
     if told.etag != one.digest:
         said = _("{host} tells two checksums of {name}: nothing of it is taken for good.")
         raise ModelError(said.format(host=hub.endpoint, name=one.name))

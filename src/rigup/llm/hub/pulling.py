@@ -11,7 +11,7 @@ from rigup.fit.errors import FitError
 from rigup.fit.hub import Found, names_tag
 from rigup.fit.judge import Asked, of_found, requantised_as
 from rigup.fit.pools import Pool
-from rigup.fit.remote import Unreachable, Web
+from rigup.fit.remote import Web
 from rigup.language import _
 from rigup.llm.hub.checking import checksum_of, worked_out
 from rigup.llm.hub.entry import Entry
@@ -122,17 +122,12 @@ def verdict(target: Target, pools: Sequence[Pool], cache: Path | None) -> Verdic
         pools: the machine's memories.
         cache: where headers are kept.
 
-    Raises:
-        ModelError: its header cannot be had.
-
     """
     if not (target.found.urls or target.found.config):
         return Verdict(None, _("Whether it runs here is told of language models alone."))
     try:
         asked = of_found(target.found, Web(target.token, target.host, cache), target.name)
         found = judgement(asked, pools)
-    except Unreachable as error:
-        raise ModelError(str(error)) from error
     except FitError as error:
         return Verdict(None, str(error))
     except (ValueError, KeyError, ArithmeticError):
