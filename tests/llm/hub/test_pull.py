@@ -648,7 +648,9 @@ def test_without_the_library_it_is_said_what_to_install(home, monkeypatch):
     assert "pip install 'rigup[llm]'" in fault(REPO)
 
 
-def test_what_is_being_loaded_is_not_removed(home, hub):
+@pytest.mark.parametrize("word", [REPO, "tiny:1b"])
+def test_what_is_being_loaded_is_not_removed(home, hub, word):
+    hub.tag("tiny:1b", MODEL)
     half, go = threading.Event(), threading.Event()
 
     def wait(_sent):
@@ -656,9 +658,11 @@ def test_what_is_being_loaded_is_not_removed(home, hub):
         go.wait(20)
 
     hub.on_way = wait
-    child = _child(home, REPO)
+    child = _child(home, word)
     assert half.wait(60)
     partial = Path(f"{blob(home)}.incomplete")
+    if word == "tiny:1b":
+        partial = home / f".ollama/models/blobs/sha256-{stores.digest(MODEL)}-partial"
     while not partial.exists():
         time.sleep(0.01)
     done = CliRunner().invoke(main, ["models", "remove", str(partial), "--yes"], standalone_mode=False)

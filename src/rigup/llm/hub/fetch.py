@@ -26,6 +26,7 @@ AT_ONCE = 4
 WAITS = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)  # seconds before each further attempt that follows one without a byte
 _PIECE = 1 << 20
 _SECONDS = 30.0  # without a byte, after which a connection counts as broken
+_GRACE = 2.0  # seconds that connections have to end in, where somebody asks for the end
 _AGAIN = (408, 425, 429, 500, 502, 503, 504)
 _FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 
@@ -135,8 +136,9 @@ def fetched(pieces: Sequence[Piece], progress: Progress, watch: Callable[[], Non
                 break
     finally:
         stop.set()
+        end = time.monotonic() + _GRACE
         for one in workers:
-            one.join(2.0)
+            one.join(max(0.0, end - time.monotonic()))
     if faults:
         raise faults[0]
 

@@ -22,6 +22,11 @@ _DIGEST = re.compile(r"sha256:(?P<hex>[0-9a-f]{64})")
 _MOST_LAYERS = 4096
 
 
+def lock_of(store: Path, digest: str) -> Path:
+    """Who holds it loads that blob."""
+    return store / ".rigup-locks" / f"{digest}.lock"
+
+
 def of_tag(word: str, environ: Mapping[str, str]) -> dict[str, Any]:
     """What `Target` is made of, for a tag as people write it.
 
@@ -82,5 +87,5 @@ def _piece(word: str, home: str, name: str, store: Path, digest: str, size: int)
     blob = store / "blobs" / f"sha256-{digest}"
     return Piece(
         name=f"{word} {digest[:12]}", url=f"{home}/v2/{name}/blobs/sha256:{digest}", bytes=size, digest=digest, target=blob,
-        partial=blob.with_name(blob.name + "-partial"), lock=store / f".rigup-{digest[:16]}.lock",
+        partial=blob.with_name(blob.name + "-partial"), lock=lock_of(store, digest),
     )  # fmt: skip

@@ -1,6 +1,7 @@
 """A model goes from its store: what else needs its files is told before, and nothing outside the store is touched."""
 
 import os
+import re
 import shutil
 import stat
 from collections.abc import Callable, Hashable, Iterable
@@ -13,6 +14,7 @@ from rigup.llm.hub.entry import Entry, File
 from rigup.llm.hub.errors import ModelError
 
 _MOST_MAPS = 4 << 20
+_DIGEST = re.compile(r"[0-9a-f]{64}|[0-9a-f]{40}")
 
 
 class Kept(NamedTuple):
@@ -166,12 +168,12 @@ def _tidied(removal: Removal, root: Path) -> None:
 
 def _not_at_work(entry: Entry) -> None:
     """Raise ModelError where somebody loads one of its files at this moment."""
-    if entry.folder is None:
-        return
     from filelock import FileLock, Timeout
 
     for one in entry.files:
-        lock = entry.root / ".locks" / entry.folder.name / (one.real.name.split(".")[0] + ".lock")
+        digest = _DIGEST.search(one.real.name)
+        folder = entry.root / ".locks" / entry.folder.name if entry.folder else entry.root / ".rigup-locks"
+        lock = folder / f"{digest[0]}.lock" if digest else folder
         if not lock.is_file():
             continue
         try:
