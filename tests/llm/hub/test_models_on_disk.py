@@ -222,6 +222,15 @@ def test_a_store_of_somebody_else_is_told(home):
     assert store.source == "ollama"
 
 
+def test_a_store_that_cannot_be_read_is_told_and_hides_no_other(home):
+    stores.put(home / ".cache/huggingface/hub", b"a file in the way")
+    stores.put(home / ".lmstudio/models/a.gguf", MODEL)
+    answer = asked()
+    assert [one.source for one in answer.stores if one.fault] == ["huggingface"]
+    assert set(by_name(answer)) == {"lmstudio:a.gguf"}
+    assert "cannot be read" in " ".join(run().output.split())
+
+
 def test_a_folder_that_is_not_there_is_refused_and_none_of_the_places_need_be(home):
     assert isinstance(run("--in", str(home / "nowhere")).exception, Exception)
     assert asked().models == []
@@ -346,6 +355,19 @@ def test_a_blob_that_another_program_links_to_is_kept_with_the_repository(home):
     assert link.read_bytes() == MODEL
     removed("lmstudio:b.gguf")
     assert (folder / "blobs" / stores.digest(MODEL)).exists()
+
+
+def test_what_programs_note_beside_a_model_goes_with_it(home):
+    jan = stores.put(home / ".local/share/Jan/data/llamacpp/models/tiny/model.gguf", MODEL)
+    stores.put(jan.with_name("model.yml"), b"name: tiny")
+    other = stores.put(jan.parent.parent / "other/model.gguf", OTHER)
+    cached = stores.put(home / ".cache/llama.cpp/x.gguf", stores.gguf(3))
+    stores.put(cached.with_name("x.gguf.etag"), b'"1"')
+    removed("jan:tiny")
+    removed("llama.cpp:x.gguf")
+    assert not jan.parent.exists()
+    assert other.read_bytes() == OTHER
+    assert list(cached.parent.iterdir()) == []
 
 
 def test_nobody_is_asked_where_nobody_can_answer_and_a_dry_run_removes_nothing(home):
