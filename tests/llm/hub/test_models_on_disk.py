@@ -357,6 +357,17 @@ def test_a_blob_that_another_program_links_to_is_kept_with_the_repository(home):
     assert (folder / "blobs" / stores.digest(MODEL)).exists()
 
 
+def test_a_manifest_that_is_another_models_blob_by_a_link_takes_nothing_from_it(home):
+    models = home / ".ollama/models"
+    manifest = stores.ollama(models, "good:1b", MODEL)
+    (manifest.parent.parent / "evil").symlink_to(models / "blobs")
+    names = {name for name, one in by_name(asked()).items() if name.startswith("ollama:evil")}
+    assert names
+    for name in names:
+        run("remove", name, "--yes")
+    assert by_name(asked())["ollama:good:1b"].state == "whole"
+
+
 def test_what_programs_note_beside_a_model_goes_with_it(home):
     jan = stores.put(home / ".local/share/Jan/data/llamacpp/models/tiny/model.gguf", MODEL)
     stores.put(jan.with_name("model.yml"), b"name: tiny")

@@ -55,14 +55,14 @@ def foreseen(entry: Entry, others: Iterable[Entry]) -> Removal:
     """
     others = [one for one in others if one is not entry]
     by_path, by_bytes = _users(others, lambda one: one.real), _users(others, lambda one: one.identity)
-    taken = {str(file.path) for one in others for file in one.files}
+    taken = {_place(file.path) for one in others for file in one.files}
     root = _real(entry.root)
-    names = [path for path in entry.extra if _inside(path.parent, root)]
+    names = [path for path in entry.extra if _inside(path.parent, root) and not {_place(path), _real(path)} & {*taken, *by_path}]  # fmt: skip
     files: list[Path] = []
     kept: list[Kept] = []
     frees = 0
     for one in {one.path: one for one in entry.files}.values():
-        if one.path != one.real and str(one.path) not in taken:
+        if _place(one.path) != one.real and _place(one.path) not in taken:
             names.append(one.path)
         elsewhere = one.links - len({same.real for same in entry.files if same.identity == one.identity})
         if not _inside(one.real, root):
@@ -101,6 +101,11 @@ def _folder(entry: Entry, others: Iterable[Entry]) -> Path | None:
 
 def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
+
+
+def _place(path: Path) -> Path:
+    """Where a name stands, whatever links lead to its folder."""
+    return _real(path.parent) / path.name
 
 
 def _inside(path: Path, root: Path) -> bool:
