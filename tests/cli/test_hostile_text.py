@@ -124,6 +124,8 @@ FORMS = [
     ["explain", NAME], ["explain", ALL], ["explain", SAID], ["explain", "--json", ALL],
     ["fit", NAME], ["fit", "qwen3 8b", "--on", NAME], ["fit", "qwen3 8b", "--on", "no gpu", "--quant", NAME],
     ["fit", NAME + ".safetensors"], ["fit", "qwen3 8b", "--on", "no gpu", "--html", "no/" + NAME], ["fit", "qwen3 8b", "--on", NAME, "--train", "full"],
+    ["ollama"], ["ollama", NAME], *(["ollama", "doctor", "--from", source] for source in ("log", "tree", "no" + NAME)), ["ollama", "doctor", "--from", "tree", "--json"],
+    ["ollama", "configure", "--set", "OLLAMA_X=" + NAME], ["ollama", "configure", "--set", NAME], ["ollama", "configure", "--unset", NAME], ["ollama", "configure", "--host", NAME],
     ["knowledge", NAME], ["knowledge", "--table", NAME], ["knowledge", "--json", "xid", "--limit", "1"], ["knowledge", "--limit", NAME],
     ["schema"], ["schema", NAME], ["schema", "plan"], ["completion", NAME], ["completion", "bash"], [NAME], ["--lang", NAME, "doctor"], ["--" + NAME],
 ]  # fmt: skip

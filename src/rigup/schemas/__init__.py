@@ -47,6 +47,10 @@ ANSWERS = {
     "fit-train": Form("What a training step takes on each device.", "fit_more", ("FitTrain",)),
     "fit-images": Form("What a model that makes pictures takes.", "fit_more", ("FitImages",)),
     "fit-list": Form("Well-known models that fit a machine.", "fit", ("FitList",)),
+    "ollama-doctor": Form("What ollama runs with, and what keeps it from the GPU.", "ollama", ("OllamaDoctor",)),
+    "ollama-configure": Form(
+        "What ollama's service is given, or what became of it.", "ollama", ("OllamaSettings", "ConfigureDryRun", "ConfigureEnded"),
+    ),
     "capture": Form("What went into an archive, and what was taken out.", "capture", ("Capture",)),
     "explain": Form("What a cause means, or which causes a message may mean.", "explain", ("Explain",)),
     "knowledge": Form("Tables of what is known, or rows of them.", "knowledge", ("Tables", "Found")),
