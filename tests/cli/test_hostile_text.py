@@ -124,6 +124,8 @@ FORMS = [
     ["explain", NAME], ["explain", ALL], ["explain", SAID], ["explain", "--json", ALL],
     ["fit", NAME], ["fit", "qwen3 8b", "--on", NAME], ["fit", "qwen3 8b", "--on", "no gpu", "--quant", NAME],
     ["fit", NAME + ".safetensors"], ["fit", "qwen3 8b", "--on", "no gpu", "--html", "no/" + NAME], ["fit", "qwen3 8b", "--on", NAME, "--train", "full"],
+    ["chat", NAME, "x", "--api", NAME], ["chat", "x", "x", "--api", "http://127.0.0.1:9/" + NAME], ["chat", "x", "x", "--set", NAME], ["chat", "x", "x", "--set", "top-k=" + NAME],
+    ["chat", "x", "x", "--load", "no" + NAME], ["chat", "x", "x", "--api", "http://127.0.0.1:9", "--key-env", NAME], ["chat", "--kind", NAME],
     ["ollama"], ["ollama", NAME], *(["ollama", "doctor", "--from", source] for source in ("log", "tree", "no" + NAME)), ["ollama", "doctor", "--from", "tree", "--json"],
     ["ollama", "configure", "--set", "OLLAMA_X=" + NAME], ["ollama", "configure", "--set", NAME], ["ollama", "configure", "--unset", NAME], ["ollama", "configure", "--host", NAME],
     ["knowledge", NAME], ["knowledge", "--table", NAME], ["knowledge", "--json", "xid", "--limit", "1"], ["knowledge", "--limit", NAME],

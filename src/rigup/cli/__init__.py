@@ -28,6 +28,7 @@ COMMANDS = {
     "bundle": ("rigup.cli.bundle", N_("Pack a lock with all its files, for machines without a network.")),
     "bench": ("rigup.cli.bench", N_("Measure how fast each device is.")),
     "fit": ("rigup.cli.fit", N_("Tell whether a model fits, where, how fast it is, and what to change.")),
+    "chat": ("rigup.cli.chat", N_("Talk to a language model, or ask it one thing from a script.")),
     "ollama": ("rigup.cli.ollama", N_("Tell what ollama's service really runs with, and give it what it needs.")),
     "capture": ("rigup.cli.capture", N_("Write what the doctor reads here into an archive, without what is private.")),
     "explain": ("rigup.cli.explain", N_("Tell what a cause means, how it is recognised and what mends it.")),

@@ -47,6 +47,8 @@ ANSWERS = {
     "fit-train": Form("What a training step takes on each device.", "fit_more", ("FitTrain",)),
     "fit-images": Form("What a model that makes pictures takes.", "fit_more", ("FitImages",)),
     "fit-list": Form("Well-known models that fit a machine.", "fit", ("FitList",)),
+    "chat": Form("One answer of a language model, with what it took.", "chat", ("Chat",)),
+    "chat-parameters": Form("What can be set of an answer.", "chat", ("ChatParameters",)),
     "ollama-doctor": Form("What ollama runs with, and what keeps it from the GPU.", "ollama", ("OllamaDoctor",)),
     "ollama-configure": Form(
         "What ollama's service is given, or what became of it.", "ollama", ("OllamaSettings", "ConfigureDryRun", "ConfigureEnded"),
