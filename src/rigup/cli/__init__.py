@@ -30,6 +30,8 @@ COMMANDS = {
     "fit": ("rigup.cli.fit", N_("Tell whether a model fits, where, how fast it is, and what to change.")),
     "chat": ("rigup.cli.chat", N_("Talk to a language model, or ask it one thing from a script.")),
     "ollama": ("rigup.cli.ollama", N_("Tell what ollama's service really runs with, and give it what it needs.")),
+    "pull": ("rigup.cli.pull", N_("Load a language model, after telling whether it runs on this machine.")),
+    "models": ("rigup.cli.models", N_("List the language models on this machine, and remove one.")),
     "capture": ("rigup.cli.capture", N_("Write what the doctor reads here into an archive, without what is private.")),
     "explain": ("rigup.cli.explain", N_("Tell what a cause means, how it is recognised and what mends it.")),
     "knowledge": ("rigup.cli.knowledge", N_("Show a row of the tables of what is known, with its source.")),

@@ -53,6 +53,9 @@ ANSWERS = {
     "ollama-configure": Form(
         "What ollama's service is given, or what became of it.", "ollama", ("OllamaSettings", "ConfigureDryRun", "ConfigureEnded"),
     ),
+    "pull": Form("What became of a model that was to be loaded.", "pull", ("Pull",)),
+    "models": Form("Language models that lie on this machine.", "models", ("Models",)),
+    "models-removed": Form("What went with a model, or would go.", "models", ("ModelRemoved",)),
     "capture": Form("What went into an archive, and what was taken out.", "capture", ("Capture",)),
     "explain": Form("What a cause means, or which causes a message may mean.", "explain", ("Explain",)),
     "knowledge": Form("Tables of what is known, or rows of them.", "knowledge", ("Tables", "Found")),
