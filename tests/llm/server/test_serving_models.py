@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 
+import jsonschema
 import pytest
 from servers import KEY, WAIT, Running, get, post, raw, wish
 from tiny_models import sentence_pieces_of
@@ -40,9 +41,8 @@ def client(server):
 
 
 def say(client, text, model="tiny", **more):
-    return client.chat.completions.create(
-        model=model, messages=[{"role": "user", "content": text}], temperature=0, **{"max_tokens": 60, **more}
-    )
+    more = {"max_tokens": 60, "temperature": 0, **more}
+    return client.chat.completions.create(model=model, messages=[{"role": "user", "content": text}], **more)
 
 
 def joined(stream):
@@ -254,3 +254,31 @@ def test_a_schema_is_held_on_sentence_pieces(tiny_model, engine_python):
         assert json.loads(told.message.content)["city"] in ("lima", "oslo")
         text = joined(say(client, "anything", model="spm", response_format=FORM, stream=True))
         assert isinstance(json.loads(text)["sunny"], bool)
+        forced = say(client, "x", model="spm", tools=[WEATHER], tool_choice="required").choices[0].message.tool_calls[0]
+        assert json.loads(forced.function.arguments)["city"] in ("lima", "oslo")
+        odd = {**FORM, "json_schema": {"name": "a", "schema": {"type": "integer", "multipleOf": 7}}}
+        with pytest.raises(openai.BadRequestError, match="multipleOf"):
+            say(client, "x", model="spm", response_format=odd)
+
+
+RICH = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "minLength": 2}, "tags": {"type": "array", "items": {"enum": ["a", 1, None]}, "minItems": 1, "maxItems": 3},
+        "next": {"$ref": "#/$defs/node"}, "size": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "flag": {"type": "boolean"},
+        "map": {"type": "object", "additionalProperties": {"type": "boolean"}},
+    },
+    "required": ["name", "next", "flag"],
+    "$defs": {"node": {"type": "object", "properties": {"deeper": {"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]}}, "required": ["deeper"]}},
+}  # fmt: skip
+
+
+def test_a_rich_schema_is_held_on_sentence_pieces(tiny_model, engine_python):
+    """Every answer that is whole is right: the model itself knows nothing, so that the grammar alone does it."""
+    form = {"type": "json_schema", "json_schema": {"name": "a", "schema": RICH}}
+    with Running([wish(sentence_pieces_of(tiny_model), engine_python, "spm")]) as server, openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0, timeout=WAIT) as client:  # fmt: skip
+        told = [say(client, "x", model="spm", response_format=form, temperature=1.5, seed=one, max_tokens=400).choices[0] for one in range(12)]  # fmt: skip
+    whole = [json.loads(one.message.content) for one in told if one.finish_reason == "stop"]
+    assert len(whole) > 3
+    for one in whole:
+        jsonschema.validate(one, RICH)

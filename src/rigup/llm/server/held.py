@@ -1,7 +1,7 @@
 """What an engine is asked for and does not hold is made to hold by a grammar: a call of a tool, a schema on SentencePiece.
 
-The engine's own template makes the prompt, and its own grammar of a schema binds what comes; the answer takes the form
-of OpenAI's.
+The engine's own template makes the prompt, and its own grammar of a schema binds what comes, on SentencePiece's
+vocabularies one of rigup's (`gbnf.py`); the answer takes the form of OpenAI's.
 """
 
 import secrets
@@ -17,6 +17,7 @@ from rigup.llm.engines.wish import LLAMA_SERVER, XLLAMACPP
 from rigup.llm.server.asking import events, whole
 from rigup.llm.server.connection import Connection
 from rigup.llm.server.errors import Refused
+from rigup.llm.server.gbnf import gbnf
 
 _ANYTHING: dict[str, Any] = {"type": "object"}
 _MOST_TOOLS = 512
@@ -106,7 +107,9 @@ async def answer(client: Connection, engine: RunningEngine, body: dict[str, Any]
     prompt = msgspec.json.decode(await whole(engine, "POST", "/apply-template", msgspec.json.encode(told)))
     asked = {name: value for name, value in body.items() if name not in _OTHERS}
     most = asked.pop("max_completion_tokens", None) or asked.pop("max_tokens", None)
-    asked |= {"prompt": prompt["prompt"], "json_schema": wanted.schema, "stream": True}
+    spm = engine.settings is not None and engine.settings.spm
+    asked |= {"grammar": gbnf(wanted.schema)} if spm else {"json_schema": wanted.schema}
+    asked |= {"prompt": prompt["prompt"], "stream": True}
     if most is not None:
         asked["n_predict"] = most
     reply = _Reply(engine.model, wanted.tools)
