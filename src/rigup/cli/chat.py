@@ -1,6 +1,7 @@
 """`rigup chat`: talk to a model at a terminal, or ask it one thing from a script."""
 
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -8,12 +9,16 @@ import click
 from rigup.language import _, choose, sentences
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rigup.cli.chat_engine import Engines
     from rigup.llm.chat.conversation import Conversation
     from rigup.llm.chat.endpoint import Endpoint
     from rigup.llm.chat.parameters import Kind
     from rigup.llm.chat.stream import EndpointError
 
 _KINDS = ("llama", "vllm", "ollama", "openai")
+_ENGINES = ("llama-server", "xllamacpp", "ollama", "vllm")
 _NEEDED = ("httpx", "prompt_toolkit", "rich")
 _STOPPED = 130
 
@@ -52,6 +57,11 @@ def _parameters(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
 @click.option("--image", "images", multiple=True, metavar="PATH", help="An image with the message, for models that see.")  # fmt: skip
 @click.option("--file", "files", multiple=True, metavar="PATH", help="A file whose text comes behind the message.")
 @click.option("--load", "loaded", metavar="FILE", help="Go on with a talk that /save kept.")
+@click.option("--engine", type=click.Choice(_ENGINES), help="What runs the model here; by default what fits best.")
+@click.option("--engine-python", default="", metavar="PYTHON", help="The interpreter that has xllamacpp or vLLM, where it is another one.")  # fmt: skip
+@click.option("--context", type=click.IntRange(1, 1 << 24), metavar="N", help="Tokens of context; by default what fits, up to 8192.")  # fmt: skip
+@click.option("--projector", default="", metavar="FILE", help="The file with which a model sees (mmproj).")
+@click.option("--on", metavar="cpu", help="Where it runs: cpu leaves the devices alone.")
 @click.option("--patience", type=click.FloatRange(1, 86400), default=600.0, metavar="SECONDS", help="How long the endpoint may say nothing.")  # fmt: skip
 @click.option("--plain", is_flag=True, help="Show answers as they come, without Markdown.")
 @click.option("--no-history", is_flag=True, help="Keep nothing of what is typed.")
@@ -76,11 +86,8 @@ def command(model: str, message: tuple[str, ...], asked: str, **form: Any) -> in
     try:
         said = _conversation(model, form)
         if alone:
-            text = _whole_text(text, form["files"])
-        endpoint = _endpoint(form)
-        if not alone:
-            return _talk(endpoint, said, form)
-        return _once(endpoint, said, text, form)
+            return _once(said, _whole_text(text, form["files"]), form)
+        return _talk(said, form)
     except (ParameterError, ConversationError) as error:
         raise click.UsageError(str(error)) from error
     except EndpointError as error:
@@ -149,14 +156,37 @@ def _piped(most: int) -> str:
         raise ConversationError(told) from error
 
 
+@contextmanager
+def _opened(said: "Conversation", form: dict[str, Any]) -> "Iterator[tuple[Endpoint, Engines | None]]":
+    """Where the model answers: an endpoint that is named, or an engine that is started and ended here."""
+    if form["api"]:
+        made = _endpoint(form)
+        try:
+            yield made, None
+        finally:
+            made.close()
+        return
+    if not said.model:
+        raise click.UsageError(_("Name a model (`rigup models` lists those that are here), or an endpoint with --api."))
+    from rigup.cli.chat_engine import Engines, say_aside
+
+    engines = Engines(
+        form, said.settings, say_aside if sys.stderr.isatty() and not form["as_json"] else lambda _text: None
+    )
+    try:
+        made = engines.start(said.model)
+        said.model = made.called
+        yield made, engines
+    finally:
+        engines.stop()
+
+
 def _endpoint(form: dict[str, Any]) -> "Endpoint":
-    """Where the model answers. Raises EndpointError, UsageError."""
+    """The endpoint that is named. Raises EndpointError, UsageError."""
     import os
 
     from rigup.llm.chat.endpoint import Endpoint
 
-    if not form["api"]:
-        raise click.UsageError(_("Name an endpoint with --api."))
     key = ""
     if name := form["key_env"]:
         key = os.environ.get(name, "").strip()
@@ -172,7 +202,7 @@ def _endpoint(form: dict[str, Any]) -> "Endpoint":
 # -- a talk --------------------------------------------------------------------------------------------
 
 
-def _talk(endpoint: "Endpoint", said: "Conversation", form: dict[str, Any]) -> int:
+def _talk(said: "Conversation", form: dict[str, Any]) -> int:
     """A talk at the terminal; the exit status."""
     import gc
 
@@ -180,18 +210,23 @@ def _talk(endpoint: "Endpoint", said: "Conversation", form: dict[str, Any]) -> i
     from rigup.machine.outward import outward_text
 
     gc.enable()  # it may last for days
-    click.echo(style(_("rigup chat with {api}; /help tells what can be typed, Ctrl-D leaves.").format(api=outward_text(endpoint.base)), dim=True))  # fmt: skip
+    who = outward_text(form["api"] or said.model)
+    if who:
+        click.echo(style(_("rigup chat with {who}; /help tells what can be typed, Ctrl-D leaves.").format(who=who), dim=True))  # fmt: skip
     sys.stdout.flush()
-    from rigup.cli.chat_talk import Aside, Options, Talk
+    from rigup.cli.chat_aside import Aside
+    from rigup.cli.chat_talk import Options, Talk
     from rigup.llm.chat.conversation import picture_of, text_of
 
-    look = Aside(lambda: _looked(endpoint, said))  # while it answers, the keys are made ready
-    try:
-        talk = Talk(endpoint, said, Options(markdown=not form["plain"], keep=not form["no_history"]), look)
-        talk.attach([text_of(path) for path in form["files"]], [picture_of(path) for path in form["images"]])
+    files = [text_of(path) for path in form["files"]]
+    images = [picture_of(path) for path in form["images"]]
+    with _opened(said, form) as (endpoint, engines):
+        look = Aside(lambda: _looked(endpoint, said))  # while it answers, the keys are made ready
+        if engines is not None:
+            look.wait()  # it answers already
+        talk = Talk(endpoint, said, Options(not form["plain"], not form["no_history"], engines), look)
+        talk.attach(files, images)
         talk.run()
-    finally:
-        endpoint.close()
     return 0
 
 
@@ -212,12 +247,18 @@ def _looked(endpoint: "Endpoint", said: "Conversation") -> None:
 # -- one answer ----------------------------------------------------------------------------------------
 
 
-def _once(endpoint: "Endpoint", said: "Conversation", text: str, form: dict[str, Any]) -> int:
+def _once(said: "Conversation", text: str, form: dict[str, Any]) -> int:
     """One question and its answer; the exit status."""
     from rigup.llm.chat.conversation import Message, picture_of
-    from rigup.llm.chat.stream import EndpointError, Piece
 
     said.messages.append(Message(role="user", text=text, images=[picture_of(path) for path in form["images"]]))
+    with _opened(said, form) as (endpoint, engines):
+        return _asked(endpoint, engines, said, form)
+
+
+def _asked(endpoint: "Endpoint", engines: "Engines | None", said: "Conversation", form: dict[str, Any]) -> int:
+    from rigup.llm.chat.stream import EndpointError, Piece
+
     got: list[Piece] = []
     shown = None
     because, verdict = None, "whole"
@@ -232,13 +273,12 @@ def _once(endpoint: "Endpoint", said: "Conversation", text: str, form: dict[str,
             if shown:
                 shown.piece(piece)
     except EndpointError as error:
-        because, verdict = str(error), "broken-off" if got else "failed"
+        because, verdict = sentences(str(error), engines.why() if engines else ""), "broken-off" if got else "failed"
     except KeyboardInterrupt:
         because, verdict = _("Stopped."), "stopped"
     finally:
         if shown:
             shown.end()
-        endpoint.close()
     if verdict == "whole" and endpoint.measure.end.finish == "length":
         verdict = "cut"
         because = _("The answer was cut at its longest: max-tokens, or the end of the context.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from rigup.cli.chat_aside import Aside, Interrupts
 from rigup.cli.chat_screen import context_told, measured, screen, taken_of
 from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
@@ -16,6 +17,7 @@ from rigup.llm.chat.stream import EndpointError
 from rigup.visible import visible
 
 if TYPE_CHECKING:
+    from rigup.cli.chat_engine import Engines
     from rigup.cli.chat_keys import Keys
     from rigup.llm.chat.conversation import Conversation, Message
     from rigup.llm.chat.endpoint import Answered, Endpoint
@@ -29,49 +31,17 @@ class Options(NamedTuple):
     Attributes:
         markdown: whether answers are rendered.
         keep: whether what is typed is kept for later talks.
-        change: starts another model, where that is more than a word in the request; None where it is not.
+        engines: starts other models, where rigup started the one that answers; None where it did not.
 
     """
 
     markdown: bool
     keep: bool
-    change: "Callable[[str], Endpoint] | None" = None
+    engines: "Engines | None" = None
 
 
 class Leave(Exception):
     """The person has had enough."""
-
-
-class Aside:
-    """Work that is begun at once and waited for when it is needed; `done` is called when it is over."""
-
-    def __init__(self, work: Callable[[], None]) -> None:
-        import threading
-
-        self.error: Exception | None = None
-        self._over: list[Callable[[], None]] = []
-        self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
-        self._thread.start()
-
-    def _run(self, work: Callable[[], None]) -> None:
-        try:
-            work()
-        except Exception as error:  # it is raised where it is waited for
-            self.error = error
-        for one in self._over:
-            one()
-
-    def when_over(self, told: Callable[[], None]) -> None:
-        """Be told, at once where it is over already."""
-        self._over.append(told)
-        if not self._thread.is_alive():
-            told()
-
-    def wait(self) -> None:
-        """Until it is over; what went wrong is raised."""
-        self._thread.join()
-        if self.error is not None:
-            raise self.error
 
 
 class Talk:
@@ -83,6 +53,7 @@ class Talk:
         self._images: list[str] = []
         self._last: Answered | None = None
         self._begun = ""
+        self._interrupts = Interrupts()
 
     def attach(self, files: list[tuple[str, str]], images: list[str]) -> None:
         """What goes with the next message."""
@@ -93,7 +64,7 @@ class Talk:
         """Ask and answer until the end of what is typed. Raises EndpointError where nobody answers at all."""
         from rigup.cli.chat_keys import Keys, unseen_keys
 
-        with unseen_keys():
+        with unseen_keys(), self._interrupts:
             self._run(Keys(self._words, self._told, self._options.keep))
 
     def _run(self, keys: "Keys") -> None:
@@ -132,7 +103,11 @@ class Talk:
             return sorted("/" + name for name in COMMANDS)
         if command in ("/set", "/unset"):
             return [one.name for one in parameters()]
-        return self.endpoint.about.models if command == "/model" else ()
+        return self._models() if command == "/model" else ()
+
+    def _models(self) -> list[str]:
+        """Models that can be talked to."""
+        return self._options.engines.names() if self._options.engines else self.endpoint.about.models
 
     def _heard(self, line: str) -> None:
         if not line.strip():
@@ -164,13 +139,15 @@ class Talk:
         made = talks.Message(role="assistant", text="")
         trouble = ""
         try:
-            for piece in self.endpoint.answer(self.said.model, self.said.sent(), self.said.settings):
-                _keep(made, piece.text, piece.thought)
-                shown.piece(piece)
+            with self._interrupts.stop():
+                for piece in self.endpoint.answer(self.said.model, self.said.sent(), self.said.settings):
+                    _keep(made, piece.text, piece.thought)
+                    shown.piece(piece)
         except KeyboardInterrupt:
             trouble, made.cut = _("Stopped."), True
         except EndpointError as error:
-            trouble, made.cut = str(error), True
+            ended = self._options.engines.why() if self._options.engines else ""
+            trouble, made.cut = sentences(str(error), ended), True
         finally:
             shown.end()
         self._last = self.endpoint.measure
@@ -205,19 +182,32 @@ class Talk:
 
     def model(self, rest: str) -> None:
         """Show models, or talk to another."""
-        listed = self.endpoint.about.models
+        listed = self._models()
         if not rest:
             for name in listed[:_MOST_NAMES]:
                 click.echo(("* " if name == self.said.model else "  ") + name)
             if not listed:
                 say(_("The endpoint lists no models."))
             return
-        if self._options.change is not None:
-            self.endpoint = self._options.change(rest)
-        elif listed and rest not in listed:
+        if self._options.engines is not None:
+            self._start(rest)
+            return
+        if listed and rest not in listed:
             raise ParameterError(_("The endpoint has no model {name}; /model lists them.").format(name=rest[:100]))
         self.said.model = rest
         self._last = None
+
+    def _start(self, model: str) -> None:
+        """Another engine. What was said stays."""
+        if self._options.engines is not None:
+            self.endpoint.close()
+            try:
+                with self._interrupts.stop():
+                    self.endpoint = self._options.engines.start(model)
+            except KeyboardInterrupt:
+                raise EndpointError("engine", _("Stopped; no engine runs now. /model NAME starts one.")) from None
+            self.endpoint.look()
+            self.said.model, self._last = self.endpoint.called, None
 
     def system(self, rest: str) -> None:
         """Show the system prompt, or set it."""
@@ -272,6 +262,8 @@ class Talk:
         if last is None:
             raise talks.ConversationError(_("Nothing was asked yet."))
         self.said.messages.append(last)
+        if self._options.engines is not None and self._options.engines.why():
+            self._start(self._options.engines.model)
         self.answer()
 
     def edit(self, _rest: str) -> None:

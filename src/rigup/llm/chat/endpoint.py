@@ -81,6 +81,7 @@ class Endpoint:
 
     def __init__(self, api: str, key: str = "", patience: float = 600.0, kind: Kind | None = None) -> None:
         self.base, self._key, self._kind = address(api), key, kind
+        self.called = ""  # its name for the model, where only one is meant
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise EndpointError("key", _("The key holds characters that no key holds."))
         self._patience = patience

@@ -1,0 +1,135 @@
+"""The engine of a talk on this machine: started for it, changed within it, and ended with it."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rigup.cli.progress import Waiting
+from rigup.language import _, sentences
+from rigup.llm.chat.endpoint import Endpoint
+from rigup.llm.chat.parameters import Kind
+from rigup.llm.chat.stream import EndpointError
+
+if TYPE_CHECKING:
+    from rigup.llm.engines.running import RunningEngine
+    from rigup.llm.engines.wish import StartRequest
+
+_TEMPLATE = "chat-template"
+_KINDS: dict[str, Kind] = {"ollama": "ollama", "vllm": "vllm"}
+
+
+class Engines:
+    """At most one engine at a time.
+
+    Attributes:
+        told: is called with sentences about the engine, each once.
+
+    """
+
+    def __init__(self, form: dict[str, Any], settings: dict[str, Any], told: Callable[[str], None]) -> None:
+        self._form, self._settings, self.told = form, settings, told
+        self._engine: RunningEngine | None = None
+        self.model = self._file = ""
+
+    def start(self, model: str) -> Endpoint:
+        """An endpoint with a model; the engine before it is ended, and started again where this one does not start.
+
+        Raises:
+            EndpointError: it does not start; the text says why.
+
+        """
+        before = self.model
+        self.stop()
+        try:
+            return self._started(model)
+        except EndpointError:
+            if before and before != model:
+                self.told(_("{model} is started again.").format(model=before))
+                self._started(before)
+            raise
+
+    def _started(self, model: str) -> Endpoint:
+        from rigup.fit.errors import FitError
+        from rigup.llm.engines.errors import EngineError
+        from rigup.llm.engines.running import start
+        from rigup.llm.hub.errors import ModelError
+
+        try:
+            with Waiting(_("Starting {model} …").format(model=model)):
+                self._engine = start(self._wish(model), told=self.told)
+        except (EngineError, FitError, ModelError) as error:
+            absent = isinstance(error, EngineError) and error.kind == "no-engine" and not Path(self._file).exists()
+            raise EndpointError("engine", sentences(str(error), _hint(model) if absent else "")) from error
+        self.model = model
+        for note in self._engine.notes:
+            self.told(note)
+        made = Endpoint(
+            self._engine.base_url, self._engine.key, self._form["patience"],
+            _KINDS.get(self._engine.engine, "llama"),
+        )  # fmt: skip
+        made.called = self._engine.theirs or self._engine.model
+        return made
+
+    def _wish(self, model: str) -> "StartRequest":
+        from rigup.llm.engines.wish import StartRequest
+
+        self._file = _found(model)
+        return StartRequest(
+            model=self._file, engine=self._form["engine"] or "", python=self._form["engine_python"], on=self._form["on"],
+            context=self._form["context"] or 0, projector=self._form["projector"], template=self._template(), embeddings=False,
+        )  # fmt: skip
+
+    def _template(self) -> str:
+        """A file with the chat template that is set: an engine reads it at its start, and a request cannot bring it."""
+        import tempfile
+
+        if not (text := self._settings.pop(_TEMPLATE, "")):
+            return ""
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jinja", delete=False) as file:
+            file.write(str(text))
+        return file.name
+
+    def why(self) -> str:
+        """Why the engine has ended; "" while it runs."""
+        return "" if self._engine is None or self._engine.running else self._engine.ended_because()
+
+    def names(self) -> list[str]:
+        """Models on this machine that could be started."""
+        from rigup.llm.hub.on_disk import on_disk
+
+        return sorted(
+            {one.name for one in on_disk(os.environ).entries if one.model is not None and one.state == "whole"}
+        )
+
+    def stop(self) -> None:
+        """End it."""
+        if self._engine is not None:
+            self._engine.stop()
+            self._engine = None
+
+
+def _found(model: str) -> str:
+    """What an engine is given for a word: a path, or a model of one of this machine's stores. Raises ModelError."""
+    from rigup.llm.hub.on_disk import on_disk, runnable
+
+    if Path(model).exists():
+        return model
+    held = runnable(model, on_disk(os.environ).entries)
+    return str(held.model) if held is not None else model
+
+
+def _hint(model: str) -> str:
+    told = _(
+        "There is no model {model} on this machine: `rigup models` lists those that are, `rigup pull` loads others."
+    )
+    return told.format(model=model[:100])
+
+
+def say_aside(text: str) -> None:
+    """On standard error: an answer is what standard output has."""
+    from rigup.cli.layout import wrapped
+
+    click.echo("\n".join(wrapped(text)), err=True)
