@@ -221,7 +221,7 @@ def _talk(said: "Conversation", form: dict[str, Any]) -> int:
     files = [text_of(path) for path in form["files"]]
     images = [picture_of(path) for path in form["images"]]
     with _opened(said, form) as (endpoint, engines):
-        look = Aside(lambda: _looked(endpoint, said))  # while it answers, the keys are made ready
+        look = Aside(lambda: _looked(endpoint, said))  # keys are taken first
         if engines is not None:
             look.wait()  # it answers already
         talk = Talk(endpoint, said, Options(not form["plain"], not form["no_history"], engines), look)

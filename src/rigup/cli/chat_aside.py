@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 class Aside:
-    """Work that is begun at once and waited for when it is needed."""
+    """Work that is begun when there is time for it, and waited for when it is needed."""
 
     def __init__(self, work: Callable[[], None]) -> None:
         import threading
@@ -14,7 +14,11 @@ class Aside:
         self.error: Exception | None = None
         self._over: list[Callable[[], None]] = []
         self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
-        self._thread.start()
+
+    def begin(self) -> None:
+        """Begin it, where nobody has."""
+        if self._thread.ident is None:
+            self._thread.start()
 
     def _run(self, work: Callable[[], None]) -> None:
         try:
@@ -25,13 +29,12 @@ class Aside:
             one()
 
     def when_over(self, told: Callable[[], None]) -> None:
-        """Be told, at once where it is over already."""
+        """Be told, from its thread; to be said before it begins."""
         self._over.append(told)
-        if not self._thread.is_alive():
-            told()
 
     def wait(self) -> None:
         """Until it is over; what went wrong is raised."""
+        self.begin()
         self._thread.join()
         if self.error is not None:
             raise self.error

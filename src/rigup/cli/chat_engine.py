@@ -14,6 +14,8 @@ from rigup.llm.chat.parameters import Kind
 from rigup.llm.chat.stream import EndpointError
 
 if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
     from rigup.llm.engines.running import RunningEngine
     from rigup.llm.engines.wish import StartRequest
 
@@ -33,6 +35,8 @@ class Engines:
         self._form, self._settings, self.told = form, settings, told
         self._engine: RunningEngine | None = None
         self.model = self._file = ""
+        self._template_text = ""
+        self._folder: TemporaryDirectory[str] | None = None
 
     def start(self, model: str) -> Endpoint:
         """An endpoint with a model; the engine before it is ended, and started again where this one does not start.
@@ -84,13 +88,15 @@ class Engines:
 
     def _template(self) -> str:
         """A file with the chat template that is set: an engine reads it at its start, and a request cannot bring it."""
-        import tempfile
+        from tempfile import TemporaryDirectory
 
-        if not (text := self._settings.pop(_TEMPLATE, "")):
+        self._template_text = str(self._settings.pop(_TEMPLATE, "")) or self._template_text
+        if not self._template_text:
             return ""
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jinja", delete=False) as file:
-            file.write(str(text))
-        return file.name
+        self._folder = TemporaryDirectory(prefix="rigup-chat-")
+        path = Path(self._folder.name, "template.jinja")
+        path.write_text(self._template_text, encoding="utf-8")
+        return str(path)
 
     def why(self) -> str:
         """Why the engine has ended; "" while it runs."""
@@ -109,6 +115,9 @@ class Engines:
         if self._engine is not None:
             self._engine.stop()
             self._engine = None
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
 
 
 def _found(model: str) -> str:

@@ -70,6 +70,10 @@ class Keys:
     def _toolbar(self, told: str) -> "AnyFormattedText":
         return told or None
 
+    def when_drawn(self, begin: Callable[[], None]) -> None:
+        """Call it each time that the line has been drawn."""
+        self._session.app.after_render += lambda _app: begin()
+
     def renew(self, leave: bool) -> None:
         """Draw what is told anew, or leave the line that is typed; from any thread."""
         app = self._session.app

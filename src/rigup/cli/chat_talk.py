@@ -69,6 +69,7 @@ class Talk:
 
     def _run(self, keys: "Keys") -> None:
         self._look.when_over(lambda: keys.renew(leave=self._look.error is not None))
+        keys.when_drawn(self._look.begin)
         while True:
             begun, self._begun = self._begun, ""
             try:

@@ -176,6 +176,17 @@ def test_a_model_that_is_not_here_is_told_with_what_to_do(how, capsys, monkeypat
     assert "`rigup models` lists" in " ".join(capsys.readouterr().err.split())
 
 
+def test_a_chat_template_of_ones_own_is_what_the_engine_reads(how, capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    template = "<|im_start|>user\ncapital of peru<|im_end|>\n<|im_start|>assistant\n"
+    (tmp_path / "own.jinja").write_text(template)
+    words = ["--json", "--set", "temperature=0", "--set", f"chat-template=@{tmp_path}/own.jinja"]
+    assert run(["chat", how[0], "capital of cuba", *how[1:], *words]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert "lima" in told["answer"]  # and not the capital that was asked for
+    assert told["not_sent"] == []
+
+
 def test_the_engine_of_one_answer_is_gone_with_it(how, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
     assert run(["chat", how[0], "capital of peru", *how[1:], "--json", "--set", "temperature=0"]) == 0
