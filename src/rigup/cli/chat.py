@@ -65,7 +65,7 @@ def _parameters(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
 @click.option("--patience", type=click.FloatRange(1, 86400), default=600.0, metavar="SECONDS", help="How long the endpoint may say nothing.")  # fmt: skip
 @click.option("--plain", is_flag=True, help="Show answers as they come, without Markdown.")
 @click.option("--no-history", is_flag=True, help="Keep nothing of what is typed.")
-@click.option("--help-parameters", is_flag=True, is_eager=True, expose_value=False, callback=_parameters, help="Tell of each parameter its range and its effect.")  # fmt: skip
+@click.option("--help-parameters", is_flag=True, is_eager=True, expose_value=False, callback=_parameters, help="Tell of each parameter its range and its effect; with --json as data (schema rigup.chat-parameters/1).")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one answer as data (schema rigup.chat/1).")
 def command(model: str, message: tuple[str, ...], asked: str, **form: Any) -> int:
     """Talk to a model; with MESSAGE, or where standard input is no terminal, ask it one thing and end.
