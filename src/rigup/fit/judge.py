@@ -47,6 +47,8 @@ class Asked(msgspec.Struct, kw_only=True):
     """Bytes of safetensors, where there are any."""
     remote: bool = False
     """Its name is one by which an engine fetches it."""
+    cut: bool = False
+    """A file is shorter than its header says."""
 
 
 def of_file(path: Path) -> Asked:
@@ -72,9 +74,11 @@ def of_file(path: Path) -> Asked:
         size += headers[-1].size
     first = next((one for one in headers if "general.architecture" in one.keys), header)
     tensors = tuple(tensor for one in headers for tensor in one.tensors)
-    if any(one.missing for one in headers):
+    cut = any(one.missing for one in headers)
+    if cut:
         notes.append(_("The file is shorter than its header says: the download broke off, or it is a header alone."))
-    return Asked(model=Model(first, tensors), name=_name(first, path), file_bytes=size, notes=notes, path=path)
+    model = Model(first, tensors)
+    return Asked(model=model, name=_name(first, path), file_bytes=size, notes=notes, path=path, cut=cut)
 
 
 def of_name(text: str, usual: str = USUAL) -> Asked:

@@ -1,1 +1,1 @@
-"""Local language models: what is on the disk, the engines that run them, a server and a chat."""
+"""Language models on this machine: what is there, the engines that run them, and how one talks to them."""
