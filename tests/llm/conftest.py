@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from tiny_models import sentence_pieces_of
 
 _SCRIPT = Path(__file__).parent / "tiny" / "train_tiny.py"
 _SECONDS = 900
@@ -44,11 +45,6 @@ def tiny_model() -> Path:
             Path(str(unfinished).replace(".gguf", ".spm.gguf")).replace(sentence_pieces_of(path))
             unfinished.replace(path)
     return path
-
-
-def sentence_pieces_of(path: Path) -> Path:
-    """The untrained model with a vocabulary of SentencePiece's kind, beside the trained one."""
-    return path.with_name(path.name.replace(".gguf", ".spm.gguf"))
 
 
 @pytest.fixture(scope="session")

@@ -48,6 +48,7 @@ ANSWERS = {
     "fit-images": Form("What a model that makes pictures takes.", "fit_more", ("FitImages",)),
     "fit-list": Form("Well-known models that fit a machine.", "fit", ("FitList",)),
     "pull": Form("What became of a model that was to be loaded.", "pull", ("Pull",)),
+    "serve": Form("Where models are served, and by what.", "serve", ("Serve",)),
     "models": Form("Language models that lie on this machine.", "models", ("Models",)),
     "models-removed": Form("What went with a model, or would go.", "models", ("ModelRemoved",)),
     "capture": Form("What went into an archive, and what was taken out.", "capture", ("Capture",)),

@@ -5,6 +5,7 @@ import http.client
 import os
 import secrets
 import socket
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -37,6 +38,7 @@ class RunningEngine:
         model: how it calls the model.
         why: why this engine, in a sentence.
         gpu: whether a GPU is used; `gpu.text` says where it is not as it should be.
+        theirs: how an engine that rigup did not start calls the model; "" for one that it did.
         settings: what `fit` said; None for an engine that has its own.
         notes: sentences for the person: a GPU that is not used and why, variables that were set.
 
@@ -45,7 +47,7 @@ class RunningEngine:
     def __init__(self, found: Engine, wish: StartRequest, base_url: str, key: str) -> None:
         self.base_url, self.key, self.engine, self.model, self.why = base_url, key, found.name, wish.called, found.why
         self.gpu, self.settings, self.notes = GpuUse(used=None), None, list[str]()
-        self._wish = wish
+        self.theirs = wish.model if found.name in (OLLAMA, ENDPOINT) else ""
         self._child: Child | None = None
 
     settings: Settings | None
@@ -82,13 +84,16 @@ class RunningEngine:
         self.stop()
 
 
-def start(wish: StartRequest, machine: Here | None = None, told: Told = lambda _text: None) -> RunningEngine:
+def start(
+    wish: StartRequest, machine: Here | None = None, told: Told = lambda _text: None, over: threading.Event | None = None
+) -> RunningEngine:  # fmt: skip
     """Start the engine that fits best, and come back when it answers.
 
     Args:
         wish: what is to be run.
         machine: what `here` saw; None looks now.
         told: is called with sentences on the way.
+        over: once it is set, no engine is wanted any more.
 
     Raises:
         EngineError: there is none, or it did not start; the text says why and what to do.
@@ -102,7 +107,7 @@ def start(wish: StartRequest, machine: Here | None = None, told: Told = lambda _
     told(_("{engine}: {why}").format(engine=found.name, why=found.why))
     if found.name == OLLAMA:
         return RunningEngine(found, wish, found.address, "")
-    return _started(found, wish, machine)
+    return _started(found, wish, machine, over or threading.Event())
 
 
 def _endpoint(wish: StartRequest, found: Engine) -> RunningEngine:
@@ -127,19 +132,21 @@ def _endpoint(wish: StartRequest, found: Engine) -> RunningEngine:
     return engine
 
 
-def _started(found: Engine, wish: StartRequest, machine: Here) -> RunningEngine:
+def _started(found: Engine, wish: StartRequest, machine: Here, over: threading.Event) -> RunningEngine:
     """A child; another port is tried where somebody was quicker."""
     settings = settings_of(wish, machine.pools) if found.name != VLLM else None
     for one in range(_TRIES):
         try:
-            return _tried(found, wish, machine, settings)
+            return _tried(found, wish, machine, settings, over)
         except EngineError as error:
             if error.kind != "port-taken" or one == _TRIES - 1:
                 raise
     raise AssertionError
 
 
-def _tried(found: Engine, wish: StartRequest, machine: Here, settings: Settings | None) -> RunningEngine:
+def _tried(
+    found: Engine, wish: StartRequest, machine: Here, settings: Settings | None, over: threading.Event
+) -> RunningEngine:  # fmt: skip
     port, key = _free_port(), secrets.token_urlsafe(32)
     words, environ = _words(found, wish, machine, settings, port), dict(machine.environ)
     environ["LLAMA_API_KEY" if settings else "VLLM_API_KEY"] = key
@@ -151,7 +158,7 @@ def _tried(found: Engine, wish: StartRequest, machine: Here, settings: Settings 
     engine = RunningEngine(found, wish, f"http://127.0.0.1:{port}/v1", key)
     engine._child, engine.settings = child, settings
     try:
-        _wait(engine, wish, child)
+        _wait(engine, wish, child, over)
     except BaseException:
         child.stop()
         raise
@@ -180,7 +187,7 @@ def _free_port() -> int:
         return port
 
 
-def _wait(engine: RunningEngine, wish: StartRequest, child: Child) -> None:
+def _wait(engine: RunningEngine, wish: StartRequest, child: Child, over: threading.Event) -> None:
     """Until it answers. Raises EngineError where it ends before, or takes too long."""
     address = engine.base_url.removesuffix("/v1") + "/health"
     until, pause = time.monotonic() + wish.patience, _PAUSE
@@ -193,7 +200,8 @@ def _wait(engine: RunningEngine, wish: StartRequest, child: Child) -> None:
                 if child.status is None:
                     return
                 continue
-        time.sleep(pause)
+        if over.wait(pause):
+            raise EngineError(_("It was called off."), "called-off")
         pause = min(pause * 1.2, _MOST_PAUSE)
     text = _("The engine did not answer within {seconds:.0f} seconds. It said last: {said}")
     last = " / ".join(engine.log.splitlines()[-3:])
