@@ -31,6 +31,7 @@ COMMANDS = {
     "chat": ("rigup.cli.chat", N_("Talk to a language model, or ask it one thing from a script.")),
     "ollama": ("rigup.cli.ollama", N_("Tell what ollama's service really runs with, and give it what it needs.")),
     "pull": ("rigup.cli.pull", N_("Load a language model, after telling whether it runs on this machine.")),
+    "serve": ("rigup.cli.serve", N_("Serve language models behind OpenAI's interface, with a key.")),
     "models": ("rigup.cli.models", N_("List the language models on this machine, and remove one.")),
     "capture": ("rigup.cli.capture", N_("Write what the doctor reads here into an archive, without what is private.")),
     "explain": ("rigup.cli.explain", N_("Tell what a cause means, how it is recognised and what mends it.")),

@@ -54,6 +54,7 @@ ANSWERS = {
         "What ollama's service is given, or what became of it.", "ollama", ("OllamaSettings", "ConfigureDryRun", "ConfigureEnded"),
     ),
     "pull": Form("What became of a model that was to be loaded.", "pull", ("Pull",)),
+    "serve": Form("Where models are served, and by what.", "serve", ("Serve",)),
     "models": Form("Language models that lie on this machine.", "models", ("Models",)),
     "models-removed": Form("What went with a model, or would go.", "models", ("ModelRemoved",)),
     "capture": Form("What went into an archive, and what was taken out.", "capture", ("Capture",)),

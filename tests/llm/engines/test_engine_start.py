@@ -3,15 +3,13 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
-from pathlib import Path
 
 import pytest
+from processes import descendants, gone, listens
 
 from rigup.fit.request import Request
 from rigup.llm.engines.errors import EngineError
@@ -40,24 +38,6 @@ def ask(engine, path, body, key=None):
 def chat(engine, text):
     body = {"messages": [{"role": "user", "content": text}], "temperature": 0, "max_tokens": 40}
     return ask(engine, "/chat/completions", body)["choices"][0]["message"]["content"]
-
-
-def listens(url):
-    host, _, port = url.split("/")[2].partition(":")
-    with socket.socket() as door:
-        return door.connect_ex((host, int(port))) == 0
-
-
-def gone(pid):
-    """Whether a process has ended, within a minute."""
-    for _ in range(_WAIT * 20):
-        try:
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-        except OSError:
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def test_it_answers_with_sense(engine):
@@ -149,16 +129,6 @@ def test_no_orphan_where_rigup_is_killed(name, tiny_model, engine_python, llama_
         rigup.kill()
     assert all(map(gone, (int(pid), *family)))
     assert not listens(url)
-
-
-def descendants(pid):
-    """All processes below one."""
-    text = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
-    rows = [tuple(map(int, line.split())) for line in text.splitlines()]
-    found = [pid]
-    for one in found:
-        found += [child for child, parent in rows if parent == one]
-    return found[1:]
 
 
 def test_a_program_on_the_path_is_taken_first(tiny_model, llama_server, monkeypatch):
