@@ -75,6 +75,7 @@ class Engines:
             _KINDS.get(self._engine.engine, "llama"),
         )  # fmt: skip
         made.called = self._engine.theirs or self._engine.model
+        made.holds_schemas = self._engine.settings is None or not self._engine.settings.spm
         return made
 
     def _wish(self, model: str) -> "StartRequest":

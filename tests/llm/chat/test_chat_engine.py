@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from tiny_models import sentence_pieces_of
 
 from rigup.cli import run
 
@@ -185,6 +186,19 @@ def test_a_chat_template_of_ones_own_is_what_the_engine_reads(how, capsys, monke
     told = json.loads(capsys.readouterr().out)
     assert "lima" in told["answer"]  # and not the capital that was asked for
     assert told["not_sent"] == []
+
+
+def test_a_schema_holds_on_a_vocabulary_of_sentence_pieces_too(how, tiny_model, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    schema = {
+        "type": "object",
+        "properties": {"city": {"enum": ["paris", "rome"]}},
+        "required": ["city"],
+        "additionalProperties": False,
+    }
+    words = ["--json", "--set", "max-tokens=60", "--set", f"json-schema={json.dumps(schema)}"]
+    assert run(["chat", str(sentence_pieces_of(tiny_model)), "capital of cuba", *how[1:], *words]) == 0
+    assert json.loads(json.loads(capsys.readouterr().out)["answer"])["city"] in ("paris", "rome")
 
 
 def test_the_engine_of_one_answer_is_gone_with_it(how, capsys, monkeypatch):

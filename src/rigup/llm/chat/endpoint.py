@@ -82,6 +82,9 @@ class Endpoint:
     def __init__(self, api: str, key: str = "", patience: float = 600.0, kind: Kind | None = None) -> None:
         self.base, self._key, self._kind = address(api), key, kind
         self.called = ""  # its name for the model, where only one is meant
+        self.holds_schemas = (
+            True  # llama.cpp does not on vocabularies of SentencePiece's kind, and takes a grammar there
+        )
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise EndpointError("key", _("The key holds characters that no key holds."))
         self._patience = patience
@@ -177,7 +180,7 @@ class Endpoint:
         """
         import httpx
 
-        wishes, _left = request_of(settings, self.about.kind)
+        wishes = self._wishes(settings)
         body = {**wishes, "messages": messages, "stream": True, "stream_options": {"include_usage": True}}
         body |= {"model": model} if model else {}
         sent = json.dumps(body, ensure_ascii=False).encode(
@@ -201,6 +204,20 @@ class Endpoint:
             timed = last - first if first is not None else 0.0
             speed = (tokens - 1) / timed if tokens > 1 and timed > 0 else None
             self.measure = Answered(first and first - began, time.monotonic() - began, speed, end)
+
+    def _wishes(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """What is set, as it is sent. Raises EndpointError for a schema that no grammar can say."""
+        wishes, _left = request_of(settings, self.about.kind)
+        if self.holds_schemas or (schema := settings.get("json-schema")) is None:
+            return wishes
+        from rigup.llm.server.errors import Refused
+        from rigup.llm.server.gbnf import gbnf
+
+        wishes.pop("response_format", None)
+        try:
+            return {**wishes, "grammar": gbnf(schema)}
+        except Refused as error:
+            raise EndpointError("refused", str(error)) from error
 
     def _pieces(self, answer: "httpx.Response", end: End) -> Iterator[Piece]:
         """Events, or a whole answer at once where the server does not stream."""
