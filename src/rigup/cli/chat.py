@@ -221,13 +221,21 @@ def _talk(said: "Conversation", form: dict[str, Any]) -> int:
     files = [text_of(path) for path in form["files"]]
     images = [picture_of(path) for path in form["images"]]
     with _opened(said, form) as (endpoint, engines):
-        look = Aside(lambda: _looked(endpoint, said))  # keys are taken first
+        look = Aside(lambda: _made_ready(endpoint, said, form["plain"]))  # keys are taken first
         if engines is not None:
             look.wait()  # it answers already
         talk = Talk(endpoint, said, Options(not form["plain"], not form["no_history"], engines), look)
         talk.attach(files, images)
         talk.run()
     return 0
+
+
+def _made_ready(endpoint: "Endpoint", said: "Conversation", plain: bool) -> None:
+    """What an answer needs, while the first question is typed."""
+    _looked(endpoint, said)
+    if not plain:
+        import rich.live
+        import rich.markdown  # noqa: F401  (loaded before it is needed)
 
 
 def _looked(endpoint: "Endpoint", said: "Conversation") -> None:

@@ -41,16 +41,20 @@ class Aside:
 
 
 class Interrupts:
-    """Ctrl-C stops what can be stopped, wherever it finds us, and ends nothing else."""
+    """Ctrl-C stops what can be stopped, wherever it finds us, and ends nothing else; SIGTERM and SIGHUP end all in order."""
 
     def __init__(self) -> None:
         self._stops = False
 
     def __enter__(self) -> None:
-        self._before = signal.signal(signal.SIGINT, self._heard)
+        self._before = {signal.SIGINT: signal.signal(signal.SIGINT, self._heard)}
+        for name in ("SIGTERM", "SIGHUP"):
+            if (number := getattr(signal, name, None)) and signal.getsignal(number) is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, _leave)
 
     def __exit__(self, *_of_error: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
     def _heard(self, _number: int, _frame: object) -> None:
         if self._stops:
@@ -65,3 +69,8 @@ class Interrupts:
             yield
         finally:
             self._stops = False
+
+
+def _leave(number: int, _frame: object) -> None:
+    """The terminal is as it was, and an engine is ended, before the program is."""
+    raise SystemExit(128 + number)

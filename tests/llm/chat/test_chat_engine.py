@@ -16,6 +16,8 @@ from tiny_models import sentence_pieces_of
 from rigup.cli import run
 
 if os.name == "posix":
+    import termios
+
     from terminal import terminal
 
 pytestmark = [pytest.mark.llm, pytest.mark.slow]
@@ -158,6 +160,8 @@ def test_however_rigup_ends_the_engine_ends_too(how, tmp_path, end):
         os.kill(shown.process.pid, end)
         shown.status()
         shown.until(lambda: not any(map(is_alive, started)), 30)
+        if end != signal.SIGKILL:
+            assert termios.tcgetattr(shown.master)[3] & termios.ECHO  # the terminal is as it was
 
 
 def test_a_broken_file_is_told_with_its_reason(how, tmp_path, tiny_model, capsys, monkeypatch):
