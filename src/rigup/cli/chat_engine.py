@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rigup.llm.engines.wish import StartRequest
 
 _TEMPLATE = "chat-template"
+_PROJECTOR = "mmproj"
 _KINDS: dict[str, Kind] = {"ollama": "ollama", "vllm": "vllm"}
 
 
@@ -81,10 +82,10 @@ class Engines:
     def _wish(self, model: str) -> "StartRequest":
         from rigup.llm.engines.wish import StartRequest
 
-        self._file = _found(model)
+        self._file, projector = found(model)
         return StartRequest(
             model=self._file, engine=self._form["engine"] or "", python=self._form["engine_python"], on=self._form["on"],
-            context=self._form["context"] or 0, projector=self._form["projector"], template=self._template(), embeddings=False,
+            context=self._form["context"] or 0, projector=self._form["projector"] or projector, template=self._template(), embeddings=False,
         )  # fmt: skip
 
     def _template(self) -> str:
@@ -121,14 +122,24 @@ class Engines:
             self._folder = None
 
 
-def _found(model: str) -> str:
-    """What an engine is given for a word: a path, or a model of one of this machine's stores. Raises ModelError."""
+def found(model: str) -> tuple[str, str]:
+    """What an engine is given for a word, and the file with which it sees ("" for none): a path, or a model of a store.
+
+    Raises:
+        ModelError: several are meant.
+
+    """
     from rigup.llm.hub.on_disk import on_disk, runnable
 
     if Path(model).exists():
-        return model
+        return model, ""  # a file beside it may be another model's
     held = runnable(model, on_disk(os.environ).entries)
-    return str(held.model) if held is not None else model
+    if held is None:
+        return model, ""
+    sees = [
+        str(one.path) for one in held.files if _PROJECTOR in one.path.name.lower() and str(one.path) != str(held.model)
+    ]
+    return str(held.model), sees[0] if len(sees) == 1 else ""
 
 
 def _hint(model: str) -> str:
