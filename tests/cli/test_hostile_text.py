@@ -127,6 +127,7 @@ FORMS = [
     ["fit", NAME], ["fit", "qwen3 8b", "--on", NAME], ["fit", "qwen3 8b", "--on", "no gpu", "--quant", NAME],
     ["fit", NAME + ".safetensors"], ["fit", "qwen3 8b", "--on", "no gpu", "--html", "no/" + NAME], ["fit", "qwen3 8b", "--on", NAME, "--train", "full"],
     ["pull", NAME], ["pull", "a/" + NAME], ["pull", "some/thing", "--mirror", NAME], ["pull", "some/thing", "--revision", NAME], ["pull", "https://huggingface.co/a/b/blob/main/" + NAME],
+    ["serve", NAME], ["serve", NAME + ".gguf", "--on", "cpu"], ["serve", "=" + NAME], ["serve", "x", "--share", NAME, "--no-key"], ["serve", "x", "--engine", NAME], ["serve", "x", "--on", "cpu", "--api", NAME],
     ["models"], ["models", "--json"], ["models", "--in", NAME], ["models", "--in", "models", "remove", NAME], ["models", "remove", "--in", "models", NAME + ".gguf", "--dry-run"],
     ["knowledge", NAME], ["knowledge", "--table", NAME], ["knowledge", "--json", "xid", "--limit", "1"], ["knowledge", "--limit", NAME],
     ["schema"], ["schema", NAME], ["schema", "plan"], ["completion", NAME], ["completion", "bash"], [NAME], ["--lang", NAME, "doctor"], ["--" + NAME],

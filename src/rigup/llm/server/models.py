@@ -62,7 +62,7 @@ class Models:
             return next(iter(self.all.values()))
         if isinstance(name, str) and name in self.all:
             return self.all[name]
-        told = _("There is no model {model} here. There are: {models}.")
+        told = "There is no model {model} here. There are: {models}."
         asked = name[:100] if isinstance(name, str) else ""
         raise Refused(404, "model_not_found", told.format(model=asked, models=", ".join(self.all)))
 
@@ -135,7 +135,7 @@ class Models:
                 await self._unload(min(free, key=lambda one: one.last_used))
                 continue
             if time.monotonic() > until:
-                raise Refused(503, "busy", _("All models that are loaded are busy: try again later."))
+                raise Refused(503, "busy", "All models that are loaded are busy: try again later.")
             async with self._room:
                 try:
                     await asyncio.wait_for(self._room.wait(), _LOOK)
