@@ -54,6 +54,7 @@ class Models:
         self.all = {one.name: one for one in map(Served, wishes)}
         self._machine, self._metrics, self._most, self._idle, self._say = machine, metrics, most, idle, say
         self._room = asyncio.Condition()
+        self._loads = asyncio.Lock()  # one after another, or two would share out the same room
         self._over = threading.Event()
 
     def named(self, name: object) -> Served:
@@ -89,7 +90,8 @@ class Models:
                 if one.engine is not None and not one.engine.running:
                     await self._ended(one)
                 if one.engine is None:
-                    await self._load(one)
+                    async with self._loads:
+                        await self._load(one)
         finally:
             one.loading = None
 
