@@ -94,7 +94,7 @@ def _serve(models: tuple[str, ...], wish: dict[str, Any], as_json: bool) -> int:
         idle=idle, grace=wish["grace"], log_requests=wish["log_requests"],
     )  # fmt: skip
     for name, value in machine.needed if machine else ():
-        _say(_("{name}={value}").format(name=name, value=value))
+        _say(f"{name}={value}")
     server = Server(wishes, machine, plan, _say)
     try:
         asyncio.run(server.run(lambda port: _ready(server, plan.host, port, key if made else "", as_json)))

@@ -67,8 +67,13 @@ class Running:
         assert not self._thread.is_alive()
 
 
-def wish(path, python, name, **more):
-    return StartRequest(model=str(path), engine="xllamacpp", python=python, name=name, on="cpu", context=512, **more)
+LONG = 1 << 17  # tokens of context: an answer that ignores its end goes on for many seconds
+
+
+def wish(path, python, name, context=512, **more):
+    return StartRequest(
+        model=str(path), engine="xllamacpp", python=python, name=name, on="cpu", context=context, **more
+    )
 
 
 def raw(port, request, until=None):

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -90,6 +91,28 @@ def test_killed_it_leaves_no_engine_behind(words):
         command.end(signal.SIGKILL)
     assert all(map(gone, family))
     assert not listens(command.told["base_url"])
+
+
+@pytest.mark.llm
+@linux
+def test_an_engine_that_never_answers_ends_with_it(tiny_model, tmp_path):
+    """It loads when the end is asked for: neither it nor what it started stays."""
+    program = tmp_path / "llama-server"
+    program.write_text("#!/bin/sh\nsleep 1000 &\necho up > " + str(tmp_path / "up") + "\nwait\n")
+    program.chmod(0o755)
+    words = ["-m", "rigup", "serve", str(tiny_model), "--engine-program", str(program), "--port", "0", "--on", "cpu"]
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen([sys.executable, *words], env=environ, stderr=subprocess.PIPE, text=True) as command:
+        for _ in range(WAIT * 20):
+            if (tmp_path / "up").exists() or command.poll() is not None:
+                break
+            time.sleep(0.05)
+        family = descendants(command.pid)
+        command.send_signal(signal.SIGTERM)
+        _out, err = command.communicate(timeout=WAIT)
+    assert command.returncode == 0, err
+    assert len(family) > 2
+    assert all(map(gone, family))
 
 
 @pytest.mark.llm

@@ -153,9 +153,14 @@ def _serve(words: "list[str]") -> int:
 
     try:
         server = engine.Server(_settings(_asked(words)))
-    except RuntimeError as error:  # the reason stands on standard error already
+    except (
+        RuntimeError
+    ) as error:  # the reason comes on standard error, by a thread that is waited for where exit is the plain one
         print(error, file=sys.stderr, flush=True)
-        os._exit(1)
+        for_sure = threading.Timer(_PATIENCE, os._exit, (1,))
+        for_sure.daemon = True
+        for_sure.start()
+        return 1
     threading.Event().wait()
     del server
     return 0

@@ -23,6 +23,8 @@ def model_of(word: str, environ: Mapping[str, str]) -> Found:
         ModelError: it means several models.
 
     """
+    if "\0" in word or not word:
+        raise EngineError(_("There is no file {name}.").format(name=word[:300]))
     path = Path(word)
     if path.is_dir():
         files = sorted(path.glob("*.gguf"))

@@ -104,7 +104,7 @@ def start(
         return _endpoint(wish, chosen(wish, os.environ))
     machine = machine or here(wish.on)
     found = chosen(wish, machine.environ)
-    told(_("{engine}: {why}").format(engine=found.name, why=found.why))
+    told(f"{found.name}: {found.why}")
     if found.name == OLLAMA:
         return RunningEngine(found, wish, found.address, "")
     return _started(found, wish, machine, over or threading.Event())
@@ -112,10 +112,9 @@ def start(
 
 def _endpoint(wish: StartRequest, found: Engine) -> RunningEngine:
     """One that runs already: its key comes from a variable, and is kept nowhere."""
-    parts = urlsplit(found.address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if not _is_address(found.address):
         raise EngineError(
-            _("{address} is no address of an endpoint: write http://HOST:PORT/v1.").format(address=wish.api)
+            _("{address} is no address of an endpoint: write http://HOST:PORT/v1.").format(address=wish.api[:200])
         )
     engine = RunningEngine(found, wish, found.address, os.environ.get(wish.key_variable, ""))
     try:
@@ -130,6 +129,15 @@ def _endpoint(wish: StartRequest, found: Engine) -> RunningEngine:
             )
         )
     return engine
+
+
+def _is_address(told: str) -> bool:
+    try:
+        parts = urlsplit(told)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return whole and told.isascii() and told.isprintable() and " " not in told
 
 
 def _started(found: Engine, wish: StartRequest, machine: Here, over: threading.Event) -> RunningEngine:

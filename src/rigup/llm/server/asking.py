@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 import h11
 import msgspec
 
-from rigup.language import _
 from rigup.llm.engines.running import RunningEngine
 from rigup.llm.server.errors import Refused
 from rigup.llm.server.relay import request_for
@@ -27,7 +26,7 @@ async def pieces(engine: RunningEngine, method: str, path: str, body: bytes = b"
     try:
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
     except OSError as error:
-        raise Refused(502, "engine_unreachable", _("The engine does not answer: {why}.").format(why=error.strerror or error)) from error  # fmt: skip
+        raise Refused(502, "engine_unreachable", f"The engine does not answer: {error.strerror or error}.") from error  # fmt: skip
     try:
         writer.write(request_for(engine, method, path, body))
         http = h11.Connection(h11.CLIENT)
@@ -52,7 +51,7 @@ async def pieces(engine: RunningEngine, method: str, path: str, body: bytes = b"
         if status >= 300:
             raise _refusal(status, said)
     except (h11.RemoteProtocolError, OSError) as error:
-        raise Refused(502, "engine_failed", _("The engine broke off its answer.")) from error
+        raise Refused(502, "engine_failed", "The engine broke off its answer.") from error
     finally:
         writer.transport.abort()
 
@@ -63,7 +62,7 @@ def _refusal(status: int, said: bytes) -> Refused:
         error = told["error"]
         return Refused(status, str(error.get("type", "engine_refused")), str(error["message"]))
     except (msgspec.DecodeError, KeyError, TypeError, AttributeError):
-        return Refused(status, "engine_refused", _("The engine refused the request."))
+        return Refused(status, "engine_refused", "The engine refused the request.")
 
 
 async def whole(engine: RunningEngine, method: str, path: str, body: bytes = b"") -> bytes:
@@ -72,7 +71,7 @@ async def whole(engine: RunningEngine, method: str, path: str, body: bytes = b""
     async for piece in pieces(engine, method, path, body):
         found += piece
         if len(found) > _MOST:
-            raise Refused(502, "engine_failed", _("The engine's answer has no end."))
+            raise Refused(502, "engine_failed", "The engine's answer has no end.")
     return bytes(found)
 
 

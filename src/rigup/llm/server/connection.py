@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 import h11
 import msgspec
 
-from rigup.language import _
 from rigup.llm.server.errors import Refused, body_of
 from rigup.llm.server.relay import CLOSED, Client, Relay
 
@@ -73,7 +72,7 @@ class Connection(asyncio.Protocol, Client):
         self.transport = transport
         self._others.add(self)
         if len(self._others) > self._rules.most_connections:
-            self.refuse(Refused(503, "too_many_connections", _("Too many connections: try again later.")))
+            self.refuse(Refused(503, "too_many_connections", "Too many connections: try again later."))
             return
         self._timer = self._loop.call_later(_HEAD_SECONDS, self._too_slow)
 
@@ -91,7 +90,7 @@ class Connection(asyncio.Protocol, Client):
             self._read()
         except h11.RemoteProtocolError as error:
             status = error.error_status_hint if error.error_status_hint in (413, 414, 431) else 400
-            self.refuse(Refused(status, "bad_request", _("That is no request of HTTP/1.1: {why}.").format(why=error)))
+            self.refuse(Refused(status, "bad_request", f"That is no request of HTTP/1.1: {error}."))
         except Refused as error:
             self.refuse(error)
 
@@ -115,10 +114,10 @@ class Connection(asyncio.Protocol, Client):
         heads = dict(asked.headers)
         path = asked.target.split(b"?", 1)[0]
         if self._rules.only_local and not _is_local(heads.get(b"host", b"")):
-            raise Refused(403, "host_not_allowed", _("The request names another host than this machine."))
+            raise Refused(403, "host_not_allowed", "The request names another host than this machine.")
         if path not in (b"/health", b"/v1/health") and not self._has_key(heads.get(b"authorization", b"")):
             raise Refused(
-                401, "invalid_api_key", _("The key is missing or wrong: send it as `Authorization: Bearer KEY`.")
+                401, "invalid_api_key", "The key is missing or wrong: send it as `Authorization: Bearer KEY`."
             )
         length = int(heads.get(b"content-length", b"0"))
         if length > self._rules.most_body:
@@ -134,7 +133,7 @@ class Connection(asyncio.Protocol, Client):
         return not self._rules.key or (same and kind.lower() == b"bearer")
 
     def _too_large(self) -> Refused:
-        told = _("The request is larger than {bytes} bytes.")
+        told = "The request is larger than {bytes} bytes."
         return Refused(413, "request_too_large", told.format(bytes=self._rules.most_body))
 
     def _begin(self) -> None:
@@ -153,7 +152,7 @@ class Connection(asyncio.Protocol, Client):
         except asyncio.CancelledError:
             self.transport.abort()
         except Exception:
-            self.refuse(Refused(500, "internal_error", _("rigup itself has failed; its log says how.")))
+            self.refuse(Refused(500, "internal_error", "rigup itself has failed; its log says how."))
             raise
         finally:
             if not self.transport.is_closing():
@@ -224,7 +223,7 @@ class Connection(asyncio.Protocol, Client):
         self._timer = self._loop.call_later(seconds, then) if then else None
 
     def _too_slow(self) -> None:
-        self.refuse(Refused(408, "request_timeout", _("The request did not come in time.")))
+        self.refuse(Refused(408, "request_timeout", "The request did not come in time."))
 
     def connection_lost(self, _error: Exception | None) -> None:
         """The client is gone: so is what was computed for it."""

@@ -1,4 +1,4 @@
-"""What a client reads where its request fails: OpenAI's form of an error."""
+"""What a client reads where its request fails: OpenAI's form of an error, as data the same in every language."""
 
 import msgspec
 

@@ -8,7 +8,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rigup.language import _
 from rigup.llm.server.errors import Refused
 
 _MOST_RULES, _MOST_DEPTH, _MOST_TIMES = 4000, 48, 4096
@@ -58,10 +57,10 @@ class _Grammar:
         if schema is True or schema == {}:
             return "value"
         if not isinstance(schema, Mapping) or depth > _MOST_DEPTH:
-            raise _refused(_("it is nested too deeply, or a part of it is none"))
+            raise _refused("it is nested too deeply, or a part of it is none")
         odd = sorted(str(one) for one in schema.keys() - _UNDERSTOOD)
         if odd:
-            raise _refused(_("no grammar can say {words}").format(words=", ".join(odd)[:200]))
+            raise _refused("no grammar can say {words}".format(words=", ".join(odd)[:200]))
         parts = self._parts(schema, depth)
         if parts is not None:
             return self._one_of(parts)
@@ -95,7 +94,7 @@ class _Grammar:
             return self._object(schema, depth)
         if kind is None:
             return "value"
-        raise _refused(_("it names a type that there is not"))
+        raise _refused("it names a type that there is not")
 
     def _array(self, schema: Mapping[str, Any], depth: int) -> str:
         one = self._rule(self.of(schema.get("items", True), depth + 1))
@@ -108,7 +107,7 @@ class _Grammar:
     def _object(self, schema: Mapping[str, Any], depth: int) -> str:
         parts = schema.get("properties") or {}
         if not isinstance(parts, Mapping):
-            raise _refused(_("its properties are none"))
+            raise _refused("its properties are none")
         if not parts:
             others = schema.get("additionalProperties", True)
             if others is False:
@@ -129,7 +128,7 @@ class _Grammar:
 
     def _reference(self, told: Any, depth: int) -> str:
         if not isinstance(told, str) or not told.startswith("#"):
-            raise _refused(_("it points to another document"))
+            raise _refused("it points to another document")
         if told not in self._of_ref:
             there: Any = self._whole
             for word in told[1:].strip("/").split("/"):
@@ -146,7 +145,7 @@ class _Grammar:
 
     def _rule(self, text: str) -> str:
         if len(self.rules) >= _MOST_RULES:
-            raise _refused(_("it has too many parts"))
+            raise _refused("it has too many parts")
         name = f"r{len(self.rules)}"
         self.rules[name] = text
         return name
@@ -161,10 +160,10 @@ def _literal(value: Any) -> str:
 def _times(least: Any, most: Any) -> str:
     counts = [one for one in (least, most) if one is not None]
     if any(not isinstance(one, int) or not 0 <= one <= _MOST_TIMES for one in counts):
-        raise _refused(_("it counts to more than {most}").format(most=_MOST_TIMES))
+        raise _refused(f"it counts to more than {_MOST_TIMES}")
     return f"{{{least},}}" if most is None else f"{{{least},{most}}}"
 
 
 def _refused(why: str) -> Refused:
-    told = _("The schema cannot be held on this model's vocabulary: {why}.")
+    told = "The schema cannot be held on this model's vocabulary: {why}."
     return Refused(400, "unsupported_schema", told.format(why=why))

@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from rigup.language import _
 from rigup.llm.engines.running import RunningEngine
 from rigup.llm.engines.wish import LLAMA_SERVER, XLLAMACPP
 from rigup.llm.server.asking import events, whole
@@ -55,7 +54,7 @@ def held(path: str, body: Mapping[str, Any], engine: RunningEngine) -> Held | No
     if forced and path == "/v1/chat/completions":
         return Held(_call_schema(body, choice), True)
     if forced and path == "/v1/responses":
-        told = _("A call of a tool is forced in /v1/chat/completions alone.")
+        told = "A call of a tool is forced in /v1/chat/completions alone."
         raise Refused(400, "unsupported", told)
     spm = engine.settings is not None and engine.settings.spm
     schema = _wanted_schema(body.get("response_format")) if spm and path == "/v1/chat/completions" else None
@@ -76,7 +75,7 @@ def _call_schema(body: Mapping[str, Any], choice: Any) -> dict[str, Any]:
         name = told.get("name") if isinstance(told, dict) else choice.get("name")
         found = [one for one in found if one[0] == name]
     if not found:
-        raise Refused(400, "invalid_tool_choice", _("`tool_choice` asks for a tool that is not among `tools`."))
+        raise Refused(400, "invalid_tool_choice", "`tool_choice` asks for a tool that is not among `tools`.")
     calls = [
         {
             "type": "object", "properties": {"name": {"const": name}, "arguments": taken},
@@ -101,7 +100,7 @@ def _wanted_schema(form: Any) -> dict[str, Any] | None:
 async def answer(client: Connection, engine: RunningEngine, body: dict[str, Any], wanted: Held) -> None:
     """Answer a chat with what holds. Raises Refused."""
     if body.get("n") not in (None, 1):
-        raise Refused(400, "unsupported", _("`n` is one where a grammar binds the answer."))
+        raise Refused(400, "unsupported", "`n` is one where a grammar binds the answer.")
     told = {name: body[name] for name in _FOR_TEMPLATE if body.get(name) is not None}
     told["chat_template_kwargs"] = {"enable_thinking": False, **(told.get("chat_template_kwargs") or {})}
     prompt = msgspec.json.decode(await whole(engine, "POST", "/apply-template", msgspec.json.encode(told)))

@@ -54,6 +54,7 @@ class Models:
         self.all = {one.name: one for one in map(Served, wishes)}
         self._machine, self._metrics, self._most, self._idle, self._say = machine, metrics, most, idle, say
         self._room = asyncio.Condition()
+        self._loads = asyncio.Lock()  # one after another, or two would share out the same room
         self._over = threading.Event()
 
     def named(self, name: object) -> Served:
@@ -62,7 +63,7 @@ class Models:
             return next(iter(self.all.values()))
         if isinstance(name, str) and name in self.all:
             return self.all[name]
-        told = _("There is no model {model} here. There are: {models}.")
+        told = "There is no model {model} here. There are: {models}."
         asked = name[:100] if isinstance(name, str) else ""
         raise Refused(404, "model_not_found", told.format(model=asked, models=", ".join(self.all)))
 
@@ -89,7 +90,8 @@ class Models:
                 if one.engine is not None and not one.engine.running:
                     await self._ended(one)
                 if one.engine is None:
-                    await self._load(one)
+                    async with self._loads:
+                        await self._load(one)
         finally:
             one.loading = None
 
@@ -135,7 +137,7 @@ class Models:
                 await self._unload(min(free, key=lambda one: one.last_used))
                 continue
             if time.monotonic() > until:
-                raise Refused(503, "busy", _("All models that are loaded are busy: try again later."))
+                raise Refused(503, "busy", "All models that are loaded are busy: try again later.")
             async with self._room:
                 try:
                     await asyncio.wait_for(self._room.wait(), _LOOK)

@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from rigup.language import _
 from rigup.llm.engines.running import RunningEngine
 from rigup.llm.server.errors import Refused, body_of
 
@@ -130,7 +129,7 @@ async def connected(engine: RunningEngine, protocol: Callable[[], Relay]) -> Rel
             protocol, parts.hostname or "", parts.port or (443 if secure else 80), ssl=secure
         )
     except OSError as error:
-        raise Refused(502, "engine_unreachable", _("The engine does not answer: {why}.").format(why=error.strerror or error)) from error  # fmt: skip
+        raise Refused(502, "engine_unreachable", f"The engine does not answer: {error.strerror or error}.") from error  # fmt: skip
     return made
 
 
@@ -153,7 +152,7 @@ def json_of(body: bytes) -> dict[str, object]:
     try:
         told = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Refused(400, "invalid_json", _("The request is no JSON: {why}.").format(why=error)) from error
+        raise Refused(400, "invalid_json", f"The request is no JSON: {error}.") from error
     if not isinstance(told, dict):
-        raise Refused(400, "invalid_json", _("The request is no object of JSON."))
+        raise Refused(400, "invalid_json", "The request is no object of JSON.")
     return told

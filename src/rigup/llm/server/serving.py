@@ -148,10 +148,10 @@ class Server:
         model = ""
         try:
             if self._ending:
-                raise Refused(503, "ending", _("The server is ending."))
+                raise Refused(503, "ending", "The server is ending.")
             if asked.path in OF_MODELS:
                 if asked.method != "POST":
-                    raise Refused(405, "method_not_allowed", _("Send a POST."))
+                    raise Refused(405, "method_not_allowed", "Send a POST.")
                 body = json_of(asked.body)
                 one = self.models.named(body.get("model"))
                 model = one.name
@@ -194,7 +194,7 @@ class Server:
                 self.metrics.first_byte(one.name, relay.began - asked.began)
         if not relay.whole:
             await asyncio.sleep(0.05)  # its end is noticed a moment later
-            why = engine.ended_because() if not engine.running else _("The engine broke off its answer.")
+            why = engine.ended_because() if not engine.running else "The engine broke off its answer."
             error = Refused(502, "engine_failed", why)
             if not client.status:
                 raise error
@@ -203,9 +203,9 @@ class Server:
 
     async def _own(self, client: Connection, asked: Asked) -> None:
         if asked.path not in _OWN:
-            raise Refused(404, "not_found", _("There is no {path} here.").format(path=asked.path[:200]))
+            raise Refused(404, "not_found", f"There is no {asked.path[:200]} here.")
         if asked.method != "GET":
-            raise Refused(405, "method_not_allowed", _("Send a GET."))
+            raise Refused(405, "method_not_allowed", "Send a GET.")
         if asked.path in ("/v1/models", "/models"):
             client.send(200, msgspec.json.encode({"object": "list", "data": self._listed()}))
         elif asked.path == "/metrics":
