@@ -10,6 +10,7 @@ _OF_FORMS = {
     "environment": "/opt/env",
     "index": "https://mirror.example/simple",
     "builder": "dkms autoinstall",
+    "assignments": "A=x",
 }
 
 

@@ -2,12 +2,15 @@
 
 import os
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rigup.fit.errors import FitError
 from rigup.fit.measured import with_measured
 from rigup.fit.pools import Pool, host_pool, pools_of
 from rigup.language import _
+
+if TYPE_CHECKING:
+    from rigup.machine.store import Facts
 
 _SIZE = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d)?) ?Gi?B\b", re.IGNORECASE)
 _OF_SYSTEM = re.compile(r"\b(?:ram|memory|disk)\b", re.IGNORECASE)
@@ -50,22 +53,27 @@ def _own_memory() -> Pool:
 
 def _looked_at(path: str | None) -> tuple[Pool, ...]:
     from rigup.machine import readers  # noqa: F401  (registers them)
-    from rigup.machine.inventory import accelerators
-    from rigup.machine.kinds import Gpu, Memory
     from rigup.machine.look import look
     from rigup.machine.sources import SourceError, close_sources, open_source
 
     try:
-        facts = look(open_source(path))
-        memory = next(iter(facts.of(Memory)), None)
-        host = host_pool(memory.get("total") if memory else None, memory.get("available") if memory else None)
-        used = {gpu.get("pci_address"): gpu.get("memory_used") for gpu in facts.of(Gpu) if gpu.get("pci_address")}
-        devices = [{**card, "used": used.get(card.get("pci_address"))} for card in accelerators(facts) or ()]
-        return pools_of(devices, host)
+        return pools_seen(look(open_source(path)))
     except SourceError as error:
         raise FitError(str(error)) from error
     finally:
         close_sources()
+
+
+def pools_seen(facts: "Facts") -> tuple[Pool, ...]:
+    """The memories of a machine that was looked at; the system's is the last."""
+    from rigup.machine.inventory import accelerators
+    from rigup.machine.kinds import Gpu, Memory
+
+    memory = next(iter(facts.of(Memory)), None)
+    host = host_pool(memory.get("total") if memory else None, memory.get("available") if memory else None)
+    used = {gpu.get("pci_address"): gpu.get("memory_used") for gpu in facts.of(Gpu) if gpu.get("pci_address")}
+    devices = [{**card, "used": used.get(card.get("pci_address"))} for card in accelerators(facts) or ()]
+    return pools_of(devices, host)
 
 
 def _in_words(where: str) -> tuple[Pool, ...]:

@@ -20,7 +20,7 @@ FORMS = {
     "module": r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}", "name": _NAME, "value": r"[^\"\\%\x00-\x1f\x7f]{1,4000}",
     "user": r"[A-Za-z0-9_][A-Za-z0-9_.@\\-]{0,199}\$?", "group": r"[A-Za-z0-9_][A-Za-z0-9_.@\\-]{0,199}",
     "packages": _REQUIREMENT, "package": _REQUIREMENT, "index": _ADDRESS, "file": _OWN_PATH,
-    "port": _WORD, "host": _WORD,
+    "port": _WORD, "host": _WORD, "assignments": _NAME + r"=[^\s\"\\%\x00-\x1f\x7f]{1,4000}",
     **dict.fromkeys(("service", "version", "kernel", "torch", "torchvision", "release", "engine", "container", "uuid", "pid"), _WORD),
 }  # fmt: skip
 _OF_KIND = {

@@ -11,6 +11,10 @@ _INITRAMFS = ("@initramfs",)
 _WRITE_DROP_IN = (
     'printf "[Service]\\nEnvironment=\\"%s=%s\\"\\n" "$2" "$3" > "/etc/systemd/system/$1.service.d/rigup-$2.conf"'
 )
+_WRITE_DROP_INS = (
+    'file="/etc/systemd/system/$1.service.d/rigup.conf"; shift; '
+    '{ printf "[Service]\\n"; for one in "$@"; do printf "Environment=\\"%s\\"\\n" "$one"; done; } > "$file"'
+)
 
 # A line is not deleted but made a comment, so that a person sees what was there. Words come as arguments, awk's
 # own names among them, so that nothing of them is read as a program.
@@ -324,6 +328,19 @@ KINDS: dict[str, Kind] = {
             ("sh", "-c", _WRITE_DROP_IN, "sh", "{service}", "{name}", "{value}"), *_RELOAD,
         ), undo=(("rm", "-f", "/etc/systemd/system/{service}.service.d/rigup-{name}.conf"), *_RELOAD),
         writes=("/etc/systemd/system/{service}.service.d/rigup-{name}.conf",),
+    ),
+    "service-variables": Kind(
+        _("give the service {service} the variables {assignments}, and restart it"), ("service", "assignments"),
+        root=True, commands=(
+            ("mkdir", "-p", "/etc/systemd/system/{service}.service.d"),
+            ("sh", "-c", _WRITE_DROP_INS, "sh", "{service}", "{assignments|}"), *_RELOAD,
+        ), undo=(("rm", "-f", "/etc/systemd/system/{service}.service.d/rigup.conf"), *_RELOAD),
+        writes=("/etc/systemd/system/{service}.service.d/rigup.conf",),
+    ),
+    "drop-service-variables": Kind(
+        _("take back all variables that rigup gives the service {service}, and restart it"), ("service",), root=True,
+        commands=(("rm", "-f", "/etc/systemd/system/{service}.service.d/rigup.conf"), *_RELOAD), undo=_RELOAD,
+        writes=("/etc/systemd/system/{service}.service.d/rigup.conf",),
     ),
     "restart-service": Kind(_("restart the service {service}"), ("service",), root=True, commands=_RELOAD, undo=()),
     "set-variable": Kind(

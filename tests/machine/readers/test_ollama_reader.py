@@ -33,3 +33,9 @@ def test_a_device_of_vulkan_has_no_compute_capability_and_no_id_of_the_drivers(p
     assert card.name == "NVIDIA GeForce RTX 4070"
     assert card.get("isa") in (None, "sm_89")
     assert not card.knows("uuid")
+
+
+def test_a_list_is_a_value_whole(pasted):
+    line = START.format("").replace("OLLAMA_DEBUG:false", "OLLAMA_ORIGINS:[http://a https://b] OLLAMA_HOST:http://c")
+    told = {fact.name: fact.get("value") for fact in pasted(line).of(Variable)}
+    assert (told["OLLAMA_ORIGINS"], told["OLLAMA_HOST"]) == ("[http://a https://b]", "http://c")

@@ -7,7 +7,7 @@ from rigup.machine.readers.values import Draft
 from rigup.machine.texts import Hit, Text
 
 _NAMES = lazy_regex(
-    r"(?<=[\[ ])(?P<name>(?:HSA|HIP|ROCR|CUDA|GPU|OLLAMA)_[A-Z_]{3,40}):(?P<value>\"(?:[^\"\\]|\\.){0,200}\"|[^\s\]]{0,300})"
+    r"(?<=[\[ ])(?P<name>(?:HSA|HIP|ROCR|CUDA|GPU|OLLAMA)_[A-Z_]{3,40}):(?P<value>\"(?:[^\"\\]|\\.){0,200}\"|\[[^\]\n]{0,900}\]|[^\s\]]{0,300})"
 )
 
 

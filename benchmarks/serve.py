@@ -1,0 +1,141 @@
+"""What `rigup serve` adds to its engine's own server: both are asked in turn in one run, by one client.
+
+    benchmarks/serve.py MODEL.gguf [--rounds N] [--tokens N] [--streams N,…] [--engine-python PYTHON]
+
+Each round asks the engine and the server alike, in changing order. Printed are medians over rounds: the time to the first
+piece of one stream, and tokens a second of all streams at once, with the share that the server costs; and the processor's
+time that the server takes for each piece that it passes on, which tells more than rates do where others use the machine too.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from rigup.fit.request import Request
+from rigup.llm.engines.here import here
+from rigup.llm.engines.running import start
+from rigup.llm.engines.wish import StartRequest
+
+WORDS = "count from 1 to 20"
+
+
+async def one(base: str, key: str, tokens: int) -> tuple[float, int]:
+    """Seconds to the first piece of an answer, and its bytes; read as raw as the machine gives it, for the client costs too."""
+    parts = urlsplit(base)
+    body = json.dumps(
+        {"model": "bench", "messages": [{"role": "user", "content": WORDS}], "stream": True, "max_tokens": tokens, "ignore_eos": True, "cache_prompt": False}
+    ).encode()  # fmt: skip
+    head = f"POST {parts.path}/chat/completions HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: Bearer {key}\r\n"
+    head += f"Content-Type: application/json\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+    begun = time.perf_counter()
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+    writer.write(head.encode() + body)
+    first, count, seen = 0.0, 0, b""
+    while piece := await reader.read(1 << 16):
+        seen = seen[-5:] + piece if first else seen + piece
+        if not first and b"data: " in seen:
+            first = time.perf_counter() - begun
+        count += piece.count(b"data: ")
+        if seen.endswith(b"0\r\n\r\n"):
+            break
+    writer.close()
+    return first, count
+
+
+async def many(base: str, key: str, streams: int, tokens: int) -> tuple[float, float, int]:
+    """Pieces a second of all streams, the median time to the first of each, and how many there were."""
+    begun = time.perf_counter()
+    told = await asyncio.gather(*(one(base, key, tokens) for _ in range(streams)))
+    count = sum(count for _first, count in told)
+    return count / (time.perf_counter() - begun), statistics.median(first for first, _ in told), count
+
+
+def processor_time(pid: int) -> float:
+    """Seconds that a process has taken of processors; 0 where nobody tells."""
+    try:
+        words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measured(places: dict[str, tuple[str, str]], pid: int, streams: int, tokens: int, rounds: int) -> None:
+    """Ask both in turn, and print."""
+    rates: dict[str, list[float]] = {name: [] for name in places}
+    firsts: dict[str, list[float]] = {name: [] for name in places}
+    begun, pieces = 0.0, 0.0
+    for number in range(rounds + 1):
+        if number == 1:
+            begun = processor_time(pid)
+        for name in sorted(places, reverse=bool(number % 2)):
+            rate, first, count = asyncio.run(many(*places[name], streams, tokens))
+            pieces += count if number and name == "server" else 0
+            if number:  # the first round warms both
+                rates[name].append(rate)
+                firsts[name].append(first)
+    pairs = [server / engine for server, engine in zip(rates["server"], rates["engine"], strict=True)]
+    added = [1000 * (server - engine) for server, engine in zip(firsts["server"], firsts["engine"], strict=True)]
+    print(
+        f"{streams:3} streams: engine {statistics.median(rates['engine']):8.1f}/s  server {statistics.median(rates['server']):8.1f}/s  "
+        f"ratio {statistics.median(pairs):.3f} ({min(pairs):.3f}..{max(pairs):.3f})  "
+        f"first piece {1000 * statistics.median(firsts['engine']):.1f} ms, with the server {statistics.median(added):+.1f} ms ({min(added):+.1f}..{max(added):+.1f})"
+        f"  {1e6 * (processor_time(pid) - begun) / max(1, pieces):.0f} us of the server's for a piece",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """Start the engine, the server before that same engine, and ask both."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("model")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--tokens", type=int, default=64)
+    parser.add_argument("--streams", default="1,16,64")
+    parser.add_argument("--engine-python", default=sys.executable)
+    told = parser.parse_args()
+    streams = [int(count) for count in told.streams.split(",")]
+    settings = Request(outputs=max(streams), parallel=max(streams), kv_unified=False)
+    wish = StartRequest(
+        model=told.model, name="bench", engine="xllamacpp", python=told.engine_python, on="cpu", settings=settings,
+        context=256 + told.tokens, embeddings=False,
+    )  # fmt: skip
+    with start(wish, here("cpu")) as engine:
+        environ = {**os.environ, "ENGINE_KEY": engine.key}
+        words = [
+            sys.executable,
+            "-m",
+            "rigup",
+            "serve",
+            "bench",
+            "--api",
+            engine.base_url,
+            "--api-key-variable",
+            "ENGINE_KEY",
+            "--port",
+            "0",
+            "--json",
+        ]
+        with subprocess.Popen(
+            words, env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        ) as server:
+            try:
+                text = ""
+                while not text.endswith("\n}\n") and (line := server.stdout.readline() if server.stdout else ""):
+                    text += line
+                answer = json.loads(text)
+                places = {"engine": (engine.base_url, engine.key), "server": (answer["base_url"], answer["key"])}
+                for count in streams:
+                    measured(places, answer["pid"], count, told.tokens, told.rounds)
+            finally:
+                server.terminate()
+
+
+if __name__ == "__main__":
+    main()

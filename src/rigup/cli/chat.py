@@ -1,0 +1,328 @@
+"""`rigup chat`: talk to a model at a terminal, or ask it one thing from a script."""
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rigup.language import _, choose, sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rigup.cli.chat_engine import Engines
+    from rigup.llm.chat.conversation import Conversation
+    from rigup.llm.chat.endpoint import Endpoint
+    from rigup.llm.chat.parameters import Kind
+    from rigup.llm.chat.stream import EndpointError
+
+_KINDS = ("llama", "vllm", "ollama", "openai")
+_ENGINES = ("llama-server", "xllamacpp", "ollama", "vllm")
+_NEEDED = ("httpx", "prompt_toolkit", "rich")
+_STOPPED = 130
+
+
+def _parameters(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    """Print the table of parameters, and end."""
+    if not value or ctx.resilient_parsing:
+        return
+    from rigup.llm.chat.parameters import parameters
+
+    if "--json" in sys.argv:
+        from rigup.cli.data import data_text
+        from rigup.schemas.chat import ChatParameter, ChatParameters
+
+        rows = [
+            ChatParameter(name=one.name, range=one.told_range(), usual=one.usual, effect=one.effect, names=one.names)
+            for one in parameters()
+        ]
+        click.echo(data_text(ChatParameters(parameters=rows)))
+    else:
+        from rigup.cli.chat_talk import parameter_lines
+
+        click.echo(parameter_lines({}))
+    ctx.exit()
+
+
+@click.command("chat")
+@click.argument("model", default="", required=False)
+@click.argument("message", nargs=-1)
+@click.option("--api", metavar="URL", help="An endpoint of OpenAI's form, in place of an engine that is started here.")
+@click.option("--key-env", metavar="NAME", help="The variable in which the endpoint's key stands. The key is never stored or shown.")  # fmt: skip
+@click.option("--kind", type=click.Choice(_KINDS), help="Whose names the endpoint's parameters have, where it does not tell.")  # fmt: skip
+@click.option("-m", "--message", "asked", default="", metavar="TEXT", help="Ask this and end, where no MODEL is named.")
+@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="A parameter of the answer. May be given several times.")  # fmt: skip
+@click.option("--system", metavar="TEXT", help="What the model is told about its task; @FILE reads it from a file.")
+@click.option("--image", "images", multiple=True, metavar="PATH", help="An image with the message, for models that see.")  # fmt: skip
+@click.option("--file", "files", multiple=True, metavar="PATH", help="A file whose text comes behind the message.")
+@click.option("--load", "loaded", metavar="FILE", help="Go on with a talk that /save kept.")
+@click.option("--engine", type=click.Choice(_ENGINES), help="What runs the model here; by default what fits best.")
+@click.option("--engine-python", default="", metavar="PYTHON", help="The interpreter that has xllamacpp or vLLM, where it is another one.")  # fmt: skip
+@click.option("--context", type=click.IntRange(1, 1 << 24), metavar="N", help="Tokens of context; by default what fits, up to 8192.")  # fmt: skip
+@click.option("--projector", default="", metavar="FILE", help="The file with which a model sees (mmproj).")
+@click.option("--on", metavar="cpu", help="Where it runs: cpu leaves the devices alone.")
+@click.option("--patience", type=click.FloatRange(1, 86400), default=600.0, metavar="SECONDS", help="How long the endpoint may say nothing.")  # fmt: skip
+@click.option("--plain", is_flag=True, help="Show answers as they come, without Markdown.")
+@click.option("--no-history", is_flag=True, help="Keep nothing of what is typed.")
+@click.option("--help-parameters", is_flag=True, is_eager=True, expose_value=False, callback=_parameters, help="Tell of each parameter its range and its effect; with --json as data (schema rigup.chat-parameters/1).")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one answer as data (schema rigup.chat/1).")
+def command(model: str, message: tuple[str, ...], asked: str, **form: Any) -> int:
+    """Talk to a model; with MESSAGE, or where standard input is no terminal, ask it one thing and end.
+
+    MODEL is what runs on this machine; with --api the name that the endpoint has for it, by default its first. What stands on
+    standard input comes behind the message: `rigup chat MODEL "what is wrong?" < log.txt`. The exit status is 1 where no
+    whole answer came.
+    """
+    if form["as_json"]:
+        choose("en")  # data is the same in every language
+    _has_parts()
+    from rigup.llm.chat.conversation import ConversationError
+    from rigup.llm.chat.parameters import ParameterError
+    from rigup.llm.chat.stream import EndpointError
+
+    text = " ".join(message) or asked
+    alone = bool(text) or form["as_json"] or not sys.stdin.isatty()
+    try:
+        said = _conversation(model, form)
+        if alone:
+            return _once(said, _whole_text(text, form["files"]), form)
+        return _talk(said, form)
+    except (ParameterError, ConversationError) as error:
+        raise click.UsageError(str(error)) from error
+    except EndpointError as error:
+        raise _failure(error) from error
+
+
+def _has_parts() -> None:
+    """Raise UsageError where what it stands on is not installed."""
+    from importlib.util import find_spec
+
+    if missing := [name for name in _NEEDED if find_spec(name) is None]:
+        told = _("`rigup chat` needs {missing}: install it with `pip install 'rigup[llm]'`.")
+        raise click.UsageError(told.format(missing=", ".join(missing)))
+
+
+def _failure(error: "EndpointError") -> click.ClickException:
+    """No answer: the work failed, or where the address itself is wrong the request is."""
+    shown = click.ClickException(str(error))
+    shown.status = 1  # type: ignore[attr-defined]
+    return shown
+
+
+def _conversation(model: str, form: dict[str, Any]) -> "Conversation":
+    """What was said before, and what is set."""
+    from rigup.llm.chat.conversation import Conversation, load
+    from rigup.llm.chat.parameters import SYSTEM, named, value_of
+
+    said = load(form["loaded"]) if form["loaded"] else Conversation()
+    said.model = model or said.model
+    pairs = [(name, sign, value) for name, sign, value in (one.partition("=") for one in form["pairs"])]
+    if odd := [name for name, sign, _value in pairs if not sign]:
+        raise click.UsageError(_("{pair} is not NAME=VALUE.").format(pair=repr(odd[0][:80])))
+    for name, _sign, value in pairs:
+        row = named(name)
+        said.settings[row.name] = value_of(row, value)
+    if form["system"]:
+        said.settings[SYSTEM] = value_of(named(SYSTEM), form["system"])
+    return said
+
+
+def _whole_text(text: str, files: tuple[str, ...]) -> str:
+    """The message with what stands on standard input and in files. Raises UsageError for nothing, ConversationError."""
+    from rigup.llm.chat.conversation import MOST_TEXT, ConversationError, text_of, with_files
+
+    piped = "" if sys.stdin.isatty() else _piped(MOST_TEXT)
+    if len(piped) > MOST_TEXT:  # characters are at most as many as bytes
+        raise ConversationError(
+            _("{path} is larger than {size} bytes.").format(path=_("Standard input"), size=MOST_TEXT)
+        )
+    told = [text_of(path) for path in files]
+    if piped.strip() and text:
+        told.append((_("standard input"), piped))
+    whole = with_files(text or piped.strip(), told)
+    if not whole.strip():
+        raise click.UsageError(_("There is nothing to ask: give a message, or something on standard input."))
+    return whole
+
+
+def _piped(most: int) -> str:
+    from rigup.llm.chat.conversation import ConversationError
+
+    try:
+        return sys.stdin.buffer.read(most + 1).decode("utf-8", "replace")
+    except OSError as error:  # a folder, a disk that fails
+        told = _("{path}: {why}.").format(path=_("Standard input"), why=error.strerror or str(error))
+        raise ConversationError(told) from error
+
+
+@contextmanager
+def _opened(said: "Conversation", form: dict[str, Any]) -> "Iterator[tuple[Endpoint, Engines | None]]":
+    """Where the model answers: an endpoint that is named, or an engine that is started and ended here."""
+    if form["api"]:
+        made = _endpoint(form)
+        try:
+            yield made, None
+        finally:
+            made.close()
+        return
+    if not said.model:
+        raise click.UsageError(_("Name a model (`rigup models` lists those that are here), or an endpoint with --api."))
+    from rigup.cli.chat_engine import Engines, say_aside
+
+    engines = Engines(
+        form, said.settings, say_aside if sys.stderr.isatty() and not form["as_json"] else lambda _text: None
+    )
+    try:
+        made = engines.start(said.model)
+        said.model = made.called
+        yield made, engines
+    finally:
+        engines.stop()
+
+
+def _endpoint(form: dict[str, Any]) -> "Endpoint":
+    """The endpoint that is named. Raises EndpointError, UsageError."""
+    import os
+
+    from rigup.llm.chat.endpoint import Endpoint
+
+    key = ""
+    if name := form["key_env"]:
+        key = os.environ.get(name, "").strip()
+        if not key:
+            raise click.UsageError(_("The variable {name} is not set, or empty.").format(name=name[:80]))
+    kind: Kind | None = form["kind"]
+    made = Endpoint(form["api"], key, form["patience"], kind)
+    if made.unprotected:
+        click.echo(_("The key goes to {api} without encryption: whoever is on the way can read it.").format(api=made.base), err=True)  # fmt: skip
+    return made
+
+
+# -- a talk --------------------------------------------------------------------------------------------
+
+
+def _talk(said: "Conversation", form: dict[str, Any]) -> int:
+    """A talk at the terminal; the exit status."""
+    import gc
+
+    from rigup.cli.guard import style
+    from rigup.machine.outward import outward_text
+
+    gc.enable()  # it may last for days
+    who = outward_text(form["api"] or said.model)
+    if who:
+        click.echo(style(_("rigup chat with {who}; /help tells what can be typed, Ctrl-D leaves.").format(who=who), dim=True))  # fmt: skip
+    sys.stdout.flush()
+    from rigup.cli.chat_aside import Aside
+    from rigup.cli.chat_talk import Options, Talk
+    from rigup.llm.chat.conversation import picture_of, text_of
+
+    files = [text_of(path) for path in form["files"]]
+    images = [picture_of(path) for path in form["images"]]
+    with _opened(said, form) as (endpoint, engines):
+        look = Aside(lambda: _made_ready(endpoint, said, form["plain"]))  # keys are taken first
+        if engines is not None:
+            look.wait()  # it answers already
+        talk = Talk(endpoint, said, Options(not form["plain"], not form["no_history"], engines), look)
+        talk.attach(files, images)
+        talk.run()
+    return 0
+
+
+def _made_ready(endpoint: "Endpoint", said: "Conversation", plain: bool) -> None:
+    """What an answer needs, while the first question is typed."""
+    _looked(endpoint, said)
+    if not plain:
+        import rich.live
+        import rich.markdown  # noqa: F401  (loaded before it is needed)
+
+
+def _looked(endpoint: "Endpoint", said: "Conversation") -> None:
+    """Ask the endpoint what it is; one that lists nothing may answer all the same. Raises EndpointError where nobody answers."""
+    from rigup.llm.chat.stream import EndpointError
+
+    try:
+        about = endpoint.look()
+    except EndpointError as error:
+        if error.kind in ("unreachable", "key") or not said.model:
+            raise
+        return
+    if not said.model and about.models:
+        said.model = about.models[0]
+
+
+# -- one answer ----------------------------------------------------------------------------------------
+
+
+def _once(said: "Conversation", text: str, form: dict[str, Any]) -> int:
+    """One question and its answer; the exit status."""
+    from rigup.llm.chat.conversation import Message, picture_of
+
+    said.messages.append(Message(role="user", text=text, images=[picture_of(path) for path in form["images"]]))
+    with _opened(said, form) as (endpoint, engines):
+        return _asked(endpoint, engines, said, form)
+
+
+def _asked(endpoint: "Endpoint", engines: "Engines | None", said: "Conversation", form: dict[str, Any]) -> int:
+    from rigup.llm.chat.stream import EndpointError, Piece
+
+    got: list[Piece] = []
+    shown = None
+    because, verdict = None, "whole"
+    try:
+        _looked(endpoint, said)
+        if not form["as_json"]:
+            from rigup.cli.chat_screen import screen
+
+            shown = screen(not form["plain"] and sys.stdout.isatty())
+        for piece in endpoint.answer(said.model, said.sent(), said.settings):
+            got.append(piece)
+            if shown:
+                shown.piece(piece)
+    except EndpointError as error:
+        because, verdict = sentences(str(error), engines.why() if engines else ""), "broken-off" if got else "failed"
+    except KeyboardInterrupt:
+        because, verdict = _("Stopped."), "stopped"
+    finally:
+        if shown:
+            shown.end()
+    if verdict == "whole" and endpoint.measure.end.finish == "length":
+        verdict = "cut"
+        because = _("The answer was cut at its longest: max-tokens, or the end of the context.")
+    if form["as_json"]:
+        _data(endpoint, said, got, verdict, because)
+    else:
+        _told(endpoint, said, because)
+    return _STOPPED if verdict == "stopped" else int(verdict not in ("whole", "cut"))
+
+
+def _told(endpoint: "Endpoint", said: "Conversation", because: str | None) -> None:
+    """What went wrong, and what was not sent, beside the answer."""
+    from rigup.llm.chat.parameters import request_of
+
+    _body, left = request_of(said.settings, endpoint.about.kind)
+    if left:
+        told = _("This endpoint does not take {names}; they were not sent.").format(names=", ".join(left))
+        because = sentences(because or "", told)
+    if because:
+        from rigup.cli.layout import wrapped
+
+        click.echo("\n".join(wrapped(because)), err=True)
+
+
+def _data(endpoint: "Endpoint", said: "Conversation", got: list[Any], verdict: Any, because: str | None) -> None:
+    from rigup.cli.data import data_text
+    from rigup.llm.chat.parameters import request_of
+    from rigup.schemas.chat import Chat, Used
+
+    measure = endpoint.measure
+    used = measure.end.usage
+    answer = Chat(
+        verdict=verdict, because=because, model=said.model, api=endpoint.base,
+        answer="".join(one.text for one in got if not one.thought), thought="".join(one.text for one in got if one.thought),
+        finish=measure.end.finish, usage=Used(prompt=used.prompt, completion=used.completion, cached=used.cached),
+        context=endpoint.about.context, first=measure.first, seconds=round(measure.seconds, 4),
+        speed=measure.speed, not_sent=request_of(said.settings, endpoint.about.kind)[1],
+    )  # fmt: skip
+    click.echo(data_text(answer, with_values=True))

@@ -1,0 +1,76 @@
+"""What goes on beside a talk: work that is waited for when it is needed, and Ctrl-C."""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+class Aside:
+    """Work that is begun when there is time for it, and waited for when it is needed."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        import threading
+
+        self.error: Exception | None = None
+        self._over: list[Callable[[], None]] = []
+        self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
+
+    def begin(self) -> None:
+        """Begin it, where nobody has."""
+        if self._thread.ident is None:
+            self._thread.start()
+
+    def _run(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception as error:  # it is raised where it is waited for
+            self.error = error
+        for one in self._over:
+            one()
+
+    def when_over(self, told: Callable[[], None]) -> None:
+        """Be told, from its thread; to be said before it begins."""
+        self._over.append(told)
+
+    def wait(self) -> None:
+        """Until it is over; what went wrong is raised."""
+        self.begin()
+        self._thread.join()
+        if self.error is not None:
+            raise self.error
+
+
+class Interrupts:
+    """Ctrl-C stops what can be stopped, wherever it finds us, and ends nothing else; SIGTERM and SIGHUP end all in order."""
+
+    def __init__(self) -> None:
+        self._stops = False
+
+    def __enter__(self) -> None:
+        self._before = {signal.SIGINT: signal.signal(signal.SIGINT, self._heard)}
+        for name in ("SIGTERM", "SIGHUP"):
+            if (number := getattr(signal, name, None)) and signal.getsignal(number) is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, _leave)
+
+    def __exit__(self, *_of_error: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _heard(self, _number: int, _frame: object) -> None:
+        if self._stops:
+            self._stops = False  # whoever puts things in order then is not disturbed
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def stop(self) -> Iterator[None]:
+        """Within it, Ctrl-C raises KeyboardInterrupt, once."""
+        self._stops = True
+        try:
+            yield
+        finally:
+            self._stops = False
+
+
+def _leave(number: int, _frame: object) -> None:
+    """The terminal is as it was, and an engine is ended, before the program is."""
+    raise SystemExit(128 + number)

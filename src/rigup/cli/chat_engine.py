@@ -1,0 +1,156 @@
+"""The engine of a talk on this machine: started for it, changed within it, and ended with it."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rigup.cli.progress import Waiting
+from rigup.language import _, sentences
+from rigup.llm.chat.endpoint import Endpoint
+from rigup.llm.chat.parameters import Kind
+from rigup.llm.chat.stream import EndpointError
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
+    from rigup.llm.engines.running import RunningEngine
+    from rigup.llm.engines.wish import StartRequest
+
+_TEMPLATE = "chat-template"
+_PROJECTOR = "mmproj"
+_KINDS: dict[str, Kind] = {"ollama": "ollama", "vllm": "vllm"}
+
+
+class Engines:
+    """At most one engine at a time.
+
+    Attributes:
+        told: is called with sentences about the engine, each once.
+
+    """
+
+    def __init__(self, form: dict[str, Any], settings: dict[str, Any], told: Callable[[str], None]) -> None:
+        self._form, self._settings, self.told = form, settings, told
+        self._engine: RunningEngine | None = None
+        self.model = self._file = ""
+        self._template_text = ""
+        self._folder: TemporaryDirectory[str] | None = None
+
+    def start(self, model: str) -> Endpoint:
+        """An endpoint with a model; the engine before it is ended, and started again where this one does not start.
+
+        Raises:
+            EndpointError: it does not start; the text says why.
+
+        """
+        before = self.model
+        self.stop()
+        try:
+            return self._started(model)
+        except EndpointError:
+            if before and before != model:
+                self.told(_("{model} is started again.").format(model=before))
+                self._started(before)
+            raise
+
+    def _started(self, model: str) -> Endpoint:
+        from rigup.fit.errors import FitError
+        from rigup.llm.engines.errors import EngineError
+        from rigup.llm.engines.running import start
+        from rigup.llm.hub.errors import ModelError
+
+        try:
+            with Waiting(_("Starting {model} …").format(model=model)):
+                self._engine = start(self._wish(model), told=self.told)
+        except (EngineError, FitError, ModelError) as error:
+            absent = isinstance(error, EngineError) and error.kind == "no-engine" and not Path(self._file).exists()
+            raise EndpointError("engine", sentences(str(error), _hint(model) if absent else "")) from error
+        self.model = model
+        for note in self._engine.notes:
+            self.told(note)
+        made = Endpoint(
+            self._engine.base_url, self._engine.key, self._form["patience"],
+            _KINDS.get(self._engine.engine, "llama"),
+        )  # fmt: skip
+        made.called = self._engine.theirs or self._engine.model
+        made.holds_schemas = self._engine.settings is None or not self._engine.settings.spm
+        return made
+
+    def _wish(self, model: str) -> "StartRequest":
+        from rigup.llm.engines.wish import StartRequest
+
+        self._file, projector = found(model)
+        return StartRequest(
+            model=self._file, engine=self._form["engine"] or "", python=self._form["engine_python"], on=self._form["on"],
+            context=self._form["context"] or 0, projector=self._form["projector"] or projector, template=self._template(), embeddings=False,
+        )  # fmt: skip
+
+    def _template(self) -> str:
+        """A file with the chat template that is set: an engine reads it at its start, and a request cannot bring it."""
+        from tempfile import TemporaryDirectory
+
+        self._template_text = str(self._settings.pop(_TEMPLATE, "")) or self._template_text
+        if not self._template_text:
+            return ""
+        self._folder = TemporaryDirectory(prefix="rigup-chat-")
+        path = Path(self._folder.name, "template.jinja")
+        path.write_text(self._template_text, encoding="utf-8")
+        return str(path)
+
+    def why(self) -> str:
+        """Why the engine has ended; "" while it runs."""
+        return "" if self._engine is None or self._engine.running else self._engine.ended_because()
+
+    def names(self) -> list[str]:
+        """Models on this machine that could be started."""
+        from rigup.llm.hub.on_disk import on_disk
+
+        return sorted(
+            {one.name for one in on_disk(os.environ).entries if one.model is not None and one.state == "whole"}
+        )
+
+    def stop(self) -> None:
+        """End it."""
+        if self._engine is not None:
+            self._engine.stop()
+            self._engine = None
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+
+def found(model: str) -> tuple[str, str]:
+    """What an engine is given for a word, and the file with which it sees ("" for none): a path, or a model of a store.
+
+    Raises:
+        ModelError: several are meant.
+
+    """
+    from rigup.llm.hub.on_disk import on_disk, runnable
+
+    if Path(model).exists():
+        return model, ""  # a file beside it may be another model's
+    held = runnable(model, on_disk(os.environ).entries)
+    if held is None:
+        return model, ""
+    sees = [
+        str(one.path) for one in held.files if _PROJECTOR in one.path.name.lower() and str(one.path) != str(held.model)
+    ]
+    return str(held.model), sees[0] if len(sees) == 1 else ""
+
+
+def _hint(model: str) -> str:
+    told = _(
+        "There is no model {model} on this machine: `rigup models` lists those that are, `rigup pull` loads others."
+    )
+    return told.format(model=model[:100])
+
+
+def say_aside(text: str) -> None:
+    """On standard error: an answer is what standard output has."""
+    from rigup.cli.layout import wrapped
+
+    click.echo("\n".join(wrapped(text)), err=True)

@@ -1,0 +1,134 @@
+"""The line that a person types: several lines of it, earlier ones, and commands that complete themselves."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.history import History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.output.defaults import create_output
+
+from rigup.cli.guard import unguarded
+
+if TYPE_CHECKING:
+    from prompt_toolkit.formatted_text import AnyFormattedText
+
+_PROMPT, _MORE = "› ", "… "
+
+
+class Kept(History):
+    """What was typed in this and in earlier chats."""
+
+    def load_history_strings(self) -> Iterable[str]:
+        """The newest first."""
+        from rigup.llm.chat import history
+
+        return history.lines()
+
+    def store_string(self, string: str) -> None:
+        """Keep it for later ones."""
+        from rigup.llm.chat import history
+
+        history.add(string)
+
+
+class _Commands(Completer):
+    def __init__(self, words: Callable[[str], Iterable[str]]) -> None:
+        self._words = words
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:  # noqa: ARG002
+        """Words that begin as the one at the cursor, where the line is a command."""
+        line = document.text_before_cursor
+        if not line.startswith("/") or "\n" in line:
+            return
+        word = line.rpartition(" ")[2]
+        for one in self._words(line):
+            if one.startswith(word):
+                yield Completion(one, start_position=-len(word))
+
+
+class Keys:
+    """What a person types, line by line. `ask` raises EOFError at the end, KeyboardInterrupt for Ctrl-C."""
+
+    def __init__(self, words: Callable[[str], Iterable[str]], told: Callable[[], str], keep: bool) -> None:
+        output = create_output(stdout=unguarded(sys.stdout))
+        plain = bool(os.environ.get("NO_COLOR"))
+        self._session: PromptSession[str] = PromptSession(
+            history=Kept() if keep else InMemoryHistory(), completer=_Commands(words), multiline=True, output=output,
+            complete_while_typing=Condition(lambda: self._session.default_buffer.text.startswith("/")),
+            key_bindings=_bindings(), prompt_continuation=_MORE, bottom_toolbar=lambda: self._toolbar(told()),
+            color_depth=ColorDepth.DEPTH_1_BIT if plain else None, enable_open_in_editor=True, reserve_space_for_menu=4,
+        )  # fmt: skip
+
+    def _toolbar(self, told: str) -> "AnyFormattedText":
+        return told or None
+
+    def when_drawn(self, begin: Callable[[], None]) -> None:
+        """Call it each time that the line has been drawn."""
+        self._session.app.after_render += lambda _app: begin()
+
+    def renew(self, leave: bool) -> None:
+        """Draw what is told anew, or leave the line that is typed; from any thread."""
+        app = self._session.app
+        if (loop := app.loop) is None or not app.is_running:
+            return
+        loop.call_soon_threadsafe(self._leave if leave else app.invalidate)
+
+    def _leave(self) -> None:
+        if self._session.app.is_running and not self._session.app.is_done:
+            self._session.app.exit(exception=EOFError)
+
+    def ask(self, begun: str = "") -> str:
+        """One message or command; `begun` stands there already."""
+        return self._session.prompt(_PROMPT, default=begun)
+
+
+def _bindings() -> KeyBindings:
+    """Enter sends; Alt-Enter, Ctrl-J and a backslash before Enter begin another line."""
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def send(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if buffer.complete_state and buffer.complete_state.current_completion:
+            buffer.complete_state = None
+        elif buffer.document.char_before_cursor == "\\" and buffer.document.is_cursor_at_the_end:
+            buffer.delete_before_cursor()
+            buffer.insert_text("\n")
+        else:
+            buffer.validate_and_handle()
+
+    @keys.add("escape", "enter")
+    @keys.add("c-j")
+    def another_line(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    return keys
+
+
+@contextlib.contextmanager
+def unseen_keys() -> Iterator[None]:
+    """Between two lines, what is typed is not written into answers; it is there, as it was typed, for the next line."""
+    try:
+        import termios
+
+        handle = sys.stdin.fileno()
+        before = termios.tcgetattr(handle)
+    except (ImportError, OSError, ValueError, AttributeError):
+        yield
+        return
+    quiet: list[Any] = [*before]
+    quiet[0] = before[0] & ~termios.ICRNL  # Enter stays Enter for who reads it later
+    quiet[3] = before[3] & ~(termios.ECHO | termios.ICANON)
+    termios.tcsetattr(handle, termios.TCSANOW, quiet)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(handle, termios.TCSANOW, before)

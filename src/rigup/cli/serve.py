@@ -1,0 +1,187 @@
+"""`rigup serve`: local models behind OpenAI's interface."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rigup.cli.failing import CannotBeDone, WrongRequest
+from rigup.language import _, choose
+
+if TYPE_CHECKING:
+    from rigup.llm.engines.here import Here
+    from rigup.llm.engines.wish import StartRequest
+    from rigup.llm.server.serving import Server
+
+_PORT, _IDLE = 8033, 600
+_KEY = "RIGUP_SERVE_KEY"
+_LEAST_KEY, _MOST_KEY = 16, 512
+_CACHE_TYPES = ("f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
+_ENGINES = ("llama-server", "xllamacpp", "ollama", "vllm")
+_WHOLE = click.IntRange(1, 1 << 24)
+
+
+@click.command("serve")
+@click.argument("models", nargs=-1, required=True, metavar="[NAME=]MODEL...")
+@click.option("--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True, metavar="N", help="0 takes one that is free.")  # fmt: skip
+@click.option("--share", default="", metavar="ADDRESS", help="Listen for other machines too, at this address of this one; 0.0.0.0 is all of them. A key is insisted on.")  # fmt: skip
+@click.option("--key-file", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="Holds the key that clients must have; else RIGUP_SERVE_KEY does, else one is made and printed.")  # fmt: skip
+@click.option("--no-key", is_flag=True, help="Let every program of this machine in.")
+@click.option("--context", type=_WHOLE, default=None, metavar="N", help="Tokens of context of each sequence; by default 8192, or what the model knows if less.")  # fmt: skip
+@click.option("--parallel", type=click.IntRange(1, 256), default=4, show_default=True, metavar="N", help="Sequences at once.")  # fmt: skip
+@click.option("--kv", type=click.Choice(_CACHE_TYPES), default="f16", help="Type of the cache.")
+@click.option("--gpu-layers", type=click.IntRange(0, 4096), metavar="N", help="Layers on devices; by default as many as fit.")  # fmt: skip
+@click.option("--cpu-experts", type=click.IntRange(0, 4096), default=0, metavar="N", help="Layers whose experts stay in main memory.")  # fmt: skip
+@click.option("--engine", type=click.Choice(_ENGINES), default=None, help="What runs them; by default the first of these that can.")  # fmt: skip
+@click.option("--engine-program", "program", default="", metavar="PROGRAM", help="Its program, where it is not on PATH.")  # fmt: skip
+@click.option("--engine-python", "python", default="", metavar="PYTHON", help="The interpreter that has xllamacpp or vLLM; by default this one.")  # fmt: skip
+@click.option("--api", default="", metavar="ADDRESS", help="Pass requests on to an endpoint that runs already: http://HOST:PORT/v1.")  # fmt: skip
+@click.option("--api-key-variable", "key_variable", default="OPENAI_API_KEY", show_default=True, metavar="NAME", help="Holds the key of that endpoint.")  # fmt: skip
+@click.option("--projector", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="What sees pictures (mmproj).")  # fmt: skip
+@click.option("--template", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="Another chat template.")  # fmt: skip
+@click.option("--no-embeddings", is_flag=True, help="Do not embed texts.")
+@click.option("--on", metavar="cpu", type=click.Choice(["cpu"]), help="Leave the devices alone.")
+@click.option("--loaded", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Of several models, so many are loaded at once.")  # fmt: skip
+@click.option("--idle", type=click.FloatRange(0), default=None, metavar="SECONDS", help="End a model that nobody asks for so long; 0 is never. By default 600, and never where it is the only one.")  # fmt: skip
+@click.option("--grace", type=click.FloatRange(0, 3600), default=30.0, show_default=True, metavar="SECONDS", help="Answers on their way have so long when the server ends.")  # fmt: skip
+@click.option("--log-requests", is_flag=True, help="Say a line for each request; never what is asked or answered.")
+@click.option("--json", "as_json", is_flag=True, help="Print the address, the key and the models as data once clients may come (schema rigup.serve/1).")  # fmt: skip
+def command(models: tuple[str, ...], as_json: bool, **wish: Any) -> int:
+    """Serve language models behind OpenAI's interface, on this machine alone and with a key.
+
+    MODEL is a GGUF file, a folder, or the name of a model on this machine as `rigup models` shows it; NAME is how clients
+    call it. One model is loaded at once; of several each is when it is asked for. Ctrl-C lets answers end that are on
+    their way, and ends the engines.
+    """
+    if as_json:
+        choose("en")  # data is the same in every language
+    import importlib.util
+
+    if importlib.util.find_spec("h11") is None:
+        raise WrongRequest(_("Serving models needs h11: install it with `pip install 'rigup[llm]'`."))
+    from rigup.fit.errors import FitError
+    from rigup.llm.engines.errors import EngineError
+    from rigup.llm.hub.errors import ModelError
+    from rigup.llm.server.errors import Refused
+
+    try:
+        return _serve(models, wish, as_json)
+    except (EngineError, FitError, ModelError, Refused) as error:
+        raise CannotBeDone(str(error)) from error
+
+
+def _serve(models: tuple[str, ...], wish: dict[str, Any], as_json: bool) -> int:
+    import asyncio
+
+    from rigup.cli.progress import Waiting
+    from rigup.llm.engines.here import here
+    from rigup.llm.server.connection import Rules
+    from rigup.llm.server.serving import Plan, Server
+
+    key, made = _key(wish)
+    wishes = [_wished(word, wish) for word in models]
+    if len({one.called for one in wishes}) < len(wishes):
+        raise click.UsageError(_("Two models have the same name: write NAME=MODEL."))
+    machine: Here | None = None
+    if not wish["api"]:
+        with Waiting(_("Looking at this machine …")):
+            machine = here(wish["on"])
+    idle = wish["idle"] if wish["idle"] is not None else (0 if len(wishes) == 1 else _IDLE)
+    plan = Plan(
+        host=wish["share"] or "127.0.0.1", port=wish["port"], rules=Rules(key=key, only_local=not key), most=wish["loaded"],
+        idle=idle, grace=wish["grace"], log_requests=wish["log_requests"],
+    )  # fmt: skip
+    for name, value in machine.needed if machine else ():
+        _say(f"{name}={value}")
+    server = Server(wishes, machine, plan, _say)
+    try:
+        asyncio.run(server.run(lambda port: _ready(server, plan.host, port, key if made else "", as_json)))
+    except OSError as error:
+        told = _(
+            "{address} cannot be had: {why}. Name another with --port, or an address of this machine with --share."
+        )
+        address = f"{plan.host}:{plan.port}"
+        raise CannotBeDone(told.format(address=address, why=error.strerror or error)) from error
+    return 0
+
+
+def _wished(word: str, wish: dict[str, Any]) -> "StartRequest":
+    from rigup.fit.request import Request
+    from rigup.llm.engines.model_files import Found, model_of
+    from rigup.llm.engines.wish import StartRequest
+
+    name, equals, model = word.partition("=")
+    if not equals or os.path.exists(word):
+        name, model = "", word
+    if equals and not (name or os.path.exists(word)):
+        raise click.UsageError(_("{word} is not NAME=MODEL.").format(word=word[:200]))
+    found = Found(model, model) if wish["api"] else model_of(model, os.environ)
+    settings = Request(
+        outputs=wish["parallel"], parallel=wish["parallel"], kv_type_k=wish["kv"], kv_type_v=wish["kv"],
+        gpu_layers=wish["gpu_layers"], cpu_experts=wish["cpu_experts"],
+    )  # fmt: skip
+    return StartRequest(
+        model=found.model, name=(name or found.name)[:200], settings=settings, context=wish["context"] or 0,
+        engine=wish["engine"] or "", program=wish["program"], python=wish["python"], api=wish["api"],
+        key_variable=wish["key_variable"], projector=wish["projector"] or "", template=wish["template"] or "",
+        embeddings=not wish["no_embeddings"], on=wish["on"],
+    )  # fmt: skip
+
+
+def _key(wish: dict[str, Any]) -> tuple[str, bool]:
+    """The key that clients must have, and whether it was made just now."""
+    import secrets
+
+    if wish["no_key"]:
+        if wish["share"]:
+            raise click.UsageError(_("Other machines are let in with a key alone: leave --no-key out."))
+        return "", False
+    told = Path(wish["key_file"]).read_bytes()[: _MOST_KEY + 2].decode("utf-8", "replace") if wish["key_file"] else os.environ.get(_KEY, "")  # fmt: skip
+    told = told.strip()
+    if not told and not wish["key_file"]:
+        return secrets.token_urlsafe(32), True
+    if not (_LEAST_KEY <= len(told) <= _MOST_KEY and told.isascii() and told.isprintable() and " " not in told):
+        text = _("The key must have {least} to {most} letters and signs of ASCII without a blank.")
+        raise click.UsageError(text.format(least=_LEAST_KEY, most=_MOST_KEY))
+    return told, False
+
+
+def _ready(server: "Server", host: str, port: int, key: str, as_json: bool) -> None:
+    """Say where, by what, and with which key; the key is said this once."""
+    base = f"http://{f'[{host}]' if ':' in host else host}:{port}/v1"
+    if as_json:
+        from rigup.schemas.serve import Serve
+
+        _print_data(Serve(base_url=base, key=key or None, pid=os.getpid(), models=[_told(one) for one in server.models.all.values()]))  # fmt: skip
+        return
+    click.echo(_("Serving {models} at {address}").format(models=", ".join(server.models.all), address=base))
+    if key:
+        click.echo(_("Key (made for this run): {key}").format(key=key))
+    if host not in ("127.0.0.1", "::1", "localhost"):
+        click.echo(_("Other machines reach it, and what goes over the network is not encrypted."))
+    sys.stdout.flush()
+
+
+def _told(one: Any) -> Any:
+    from rigup.schemas.serve import ServedModel
+
+    engine = one.engine
+    settings = engine.settings if engine else None
+    return ServedModel(
+        name=one.name, loaded=one.loaded, engine=engine and engine.engine, why=engine and engine.why,
+        context=settings and settings.request.context // settings.request.parallel, gpu_used=engine.gpu.used if engine else None,
+        notes=list(engine.notes) if engine else [],
+    )  # fmt: skip
+
+
+def _print_data(answer: Any) -> None:
+    from rigup.cli.data import data_text
+
+    click.echo(data_text(answer, with_values=True))  # the key is what it is printed for
+    sys.stdout.flush()
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)

@@ -1,0 +1,170 @@
+"""Run as a file, by any Python: an engine that ends when the one who started it does. It imports nothing of rigup.
+
+`child.py watch PROGRAM WORD…` runs a program; `child.py serve WORD…` is llama.cpp's server by xllamacpp, and takes the words of
+llama-server that rigup uses. Standard input is held open by whoever started this: where it ends, so does the engine.
+"""
+
+import argparse
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+_KILLED_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_PATIENCE = 10.0
+_EXPERTS = r"blk\.{}\.ffn_(up|down|gate_up|gate)_(ch|)exps=CPU"
+
+
+def _die_with_parent() -> None:
+    """Linux alone; elsewhere standard input tells. The parent is the thread that started this one."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_KILLED_WITH_PARENT, signal.SIGKILL)
+
+
+def _when_left_alone(end) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001
+    """Call `end` once nobody holds the other end of standard input any more."""
+
+    def wait() -> None:
+        try:
+            while os.read(0, 4096):
+                pass
+        except OSError:
+            pass
+        end()
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def _watch(words: "list[str]") -> int:
+    group = {} if os.name == "nt" else {"start_new_session": True, "preexec_fn": _die_with_parent}
+    try:
+        program = subprocess.Popen(words, stdin=subprocess.DEVNULL, **group)  # type: ignore[call-overload]
+    except OSError as error:
+        print(f"cannot start {words[0]}: {error.strerror}", file=sys.stderr)
+        return 127
+    _when_left_alone(lambda: _end(program))
+    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=_end, args=(program,), daemon=True).start())
+    status = program.wait()
+    _signal(program, getattr(signal, "SIGKILL", signal.SIGTERM))  # what it left behind in its group
+    return int(128 - status if status < 0 else status)
+
+
+def _end(program: "subprocess.Popen[bytes]") -> None:
+    _signal(program, signal.SIGTERM)
+    try:
+        program.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        _signal(program, getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+def _signal(program: "subprocess.Popen[bytes]", number: int) -> None:
+    try:
+        if os.name == "nt":
+            program.terminate()
+        else:
+            os.killpg(program.pid, number)
+    except OSError:
+        pass
+
+
+# -- llama.cpp's server by xllamacpp -------------------------------------------------------------------
+
+
+def _asked(words: "list[str]") -> argparse.Namespace:
+    """The words of llama-server that rigup uses."""
+    parser = argparse.ArgumentParser(prog="llama-server")
+    for short, name, kind in (
+        ("-m", "--model", str), ("-c", "--ctx-size", int), ("-b", "--batch-size", int), ("-ub", "--ubatch-size", int),
+        ("-np", "--parallel", int), ("-ngl", "--n-gpu-layers", int), ("-t", "--threads", int), ("-a", "--alias", str),
+        ("-lv", "--verbosity", int),
+    ):  # fmt: skip
+        parser.add_argument(short, name, type=kind)
+    for name in (
+        "flash-attn",
+        "cache-type-k",
+        "cache-type-v",
+        "tensor-split",
+        "host",
+        "mmproj",
+        "chat-template-file",
+        "pooling",
+    ):
+        parser.add_argument("--" + name)
+    for name in ("n-cpu-moe", "port", "cache-ram"):
+        parser.add_argument("--" + name, type=int)
+    for name in ("kv-unified", "swa-full", "embeddings", "metrics", "jinja"):
+        parser.add_argument("--" + name, action="store_true")
+    return parser.parse_args(words)
+
+
+def _settings(asked: argparse.Namespace):  # type: ignore[no-untyped-def] # noqa: ANN202
+    import xllamacpp as engine
+
+    told = engine.CommonParams()
+    told.model.path, told.hostnames, told.port = asked.model, [asked.host], asked.port
+    told.api_keys = [os.environ.pop("LLAMA_API_KEY", "")]
+    told.cors_origins, told.cors_origins_explicit, told.ui, told.endpoint_slots = "http://127.0.0.1", True, False, False
+    told.fit_params, told.use_jinja = asked.n_gpu_layers is None, True
+    told.embedding, told.endpoint_metrics = asked.embeddings, asked.metrics
+    told.kv_unified, told.swa_full = asked.kv_unified, asked.swa_full
+    for name, value in (
+        ("n_ctx", asked.ctx_size), ("n_batch", asked.batch_size), ("n_ubatch", asked.ubatch_size), ("n_parallel", asked.parallel),
+        ("n_gpu_layers", asked.n_gpu_layers), ("verbosity", asked.verbosity), ("cache_ram_mib", asked.cache_ram),
+    ):  # fmt: skip
+        if value is not None:
+            setattr(told, name, value)
+    if asked.threads:
+        told.cpuparams.n_threads = told.cpuparams_batch.n_threads = asked.threads
+    if asked.alias:
+        told.model_alias = {asked.alias}
+    if asked.chat_template_file:
+        with open(asked.chat_template_file, encoding="utf-8") as file:
+            told.chat_template = file.read()
+    _place(told, asked, engine)
+    return told
+
+
+def _place(told, asked: argparse.Namespace, engine) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001
+    """Where what lies, and in which numbers."""
+    if asked.mmproj:
+        told.mmproj.path = asked.mmproj
+    if asked.pooling:
+        told.pooling_type = getattr(engine.llama_pooling_type, "LLAMA_POOLING_TYPE_" + asked.pooling.upper())
+    if asked.flash_attn in ("on", "off"):
+        word = "ENABLED" if asked.flash_attn == "on" else "DISABLED"
+        told.flash_attn_type = getattr(engine.llama_flash_attn_type, "LLAMA_FLASH_ATTN_TYPE_" + word)
+    for name, kind in (("cache_type_k", asked.cache_type_k), ("cache_type_v", asked.cache_type_v)):
+        if kind:
+            setattr(told, name, getattr(engine.ggml_type, "GGML_TYPE_" + kind.upper()))
+    if asked.n_cpu_moe:
+        told.tensor_buft_overrides = ",".join(_EXPERTS.format(layer) for layer in range(asked.n_cpu_moe))
+    if asked.tensor_split:
+        shares = [float(one) for one in asked.tensor_split.split(",")]
+        told.tensor_split = shares + [0.0] * (len(told.tensor_split) - len(shares))
+
+
+def _serve(words: "list[str]") -> int:
+    _die_with_parent()
+    _when_left_alone(lambda: os._exit(0))
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    import xllamacpp as engine
+
+    try:
+        server = engine.Server(_settings(_asked(words)))
+    except (
+        RuntimeError
+    ) as error:  # the reason comes on standard error, by a thread that is waited for where exit is the plain one
+        print(error, file=sys.stderr, flush=True)
+        for_sure = threading.Timer(_PATIENCE, os._exit, (1,))
+        for_sure.daemon = True
+        for_sure.start()
+        return 1
+    threading.Event().wait()
+    del server
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit({"watch": _watch, "serve": _serve}[sys.argv[1]](sys.argv[2:]))

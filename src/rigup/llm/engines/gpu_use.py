@@ -1,0 +1,89 @@
+"""Whether an engine really uses a GPU: what its log says of layers and buffers."""
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from rigup.fit.pools import HOST, Pool
+from rigup.language import _, sentences
+
+_LAYERS = re.compile(r"offloaded (\d{1,5})/(\d{1,5}) layers to GPU")
+_BUFFER = re.compile(r"load_tensors: +(\S{1,40}) +model buffer size = +(\d+(?:\.\d+)?) MiB")
+_HOSTS = re.compile(r"^(?:CPU|Host|.*_Host$|BLAS|AMX|.*_Mapped$)")
+_MAPPED = "_Mapped"
+
+
+class GpuUse(msgspec.Struct, frozen=True, kw_only=True):
+    """What the log tells.
+
+    Attributes:
+        used: whether weights lie on a device; None where the engine does not tell.
+        layers: on devices; None where it is not told.
+        of: layers in all.
+        buffers: MiB of weights by the buffer's name.
+        text: for a person, where it is not as it should be.
+
+    """
+
+    used: bool | None
+    layers: int | None = None
+    of: int | None = None
+    buffers: dict[str, float] = {}
+    text: str = ""
+
+
+def gpu_use(log: str, pools: Sequence[Pool], wanted: int | None) -> GpuUse:
+    """What the log of llama.cpp's server says, against what was wanted.
+
+    Args:
+        log: the engine's.
+        pools: this machine's memories.
+        wanted: layers that were to lie on devices; None for as many as the engine likes.
+
+    """
+    buffers: dict[str, float] = {}
+    for name, size in _BUFFER.findall(log):
+        buffers[name] = buffers.get(name, 0.0) + float(size)
+    told = _LAYERS.search(log)
+    devices = {name for name in buffers if _on_device(name)}
+    if not buffers and told is None:
+        return GpuUse(used=None)
+    used = bool(devices) or bool(told and int(told[1]))
+    layers, count = (int(told[1]), int(told[2])) if told else (None, None)
+    cards = [pool.name for pool in pools if pool.kind != HOST]
+    text = ""
+    if cards and wanted != 0 and not used:
+        text = _(
+            "{cards} is not used: the engine has the whole model in main memory and computes on the processor."
+        ).format(cards=", ".join(cards))
+    elif layers is not None and wanted and layers < wanted:
+        text = _("Of {wanted} layers that were to lie on devices, {layers} do.").format(wanted=wanted, layers=layers)
+    return GpuUse(used=used, layers=layers, of=count, buffers=buffers, text=text)
+
+
+def _on_device(name: str) -> bool:
+    """Metal maps a file into what is the GPU's memory too; a processor's mapping is none."""
+    plain = name.removesuffix(_MAPPED)
+    return not _HOSTS.match(plain)
+
+
+def because(log: str, use: GpuUse) -> str:
+    """The doctor's cause for a GPU that is not used, as sentences."""
+    from rigup.diagnosis.answer import diagnose
+
+    if not use.text or use.used:
+        return ""
+    found = [finding for finding in diagnose().findings if finding.severity == "error"]
+    if found:
+        told = _("The doctor says: {title} (`rigup explain {cause}`).")
+        return told.format(title=found[0].title, cause=found[0].cause)
+    devices = re.findall(r"^.*- +(\w+) +: .+MiB free\)", log, re.MULTILINE)
+    if devices and all(_HOSTS.match(one) for one in devices):
+        return sentences(
+            _("This build of the engine knows no GPU at all."),
+            _(
+                "Take a llama-server for your GPU, or xllamacpp from the index for it: `rigup explain llama-cpp-without-gpu`."
+            ),
+        )
+    return ""

@@ -1,0 +1,42 @@
+"""The file that an engine is given for a word: a path, or a model that anybody has put on this machine."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from rigup.language import _
+from rigup.llm.engines.errors import EngineError
+
+
+class Found(NamedTuple):
+    """What an engine is given, and how the model is called."""
+
+    model: str
+    name: str
+
+
+def model_of(word: str, environ: Mapping[str, str]) -> Found:
+    """A file or folder for a word; a word that means none on this machine stays as it is, for ollama or an endpoint.
+
+    Raises:
+        EngineError: the word is a path, and nothing is there.
+        ModelError: it means several models.
+
+    """
+    if "\0" in word or not word:
+        raise EngineError(_("There is no file {name}.").format(name=word[:300]))
+    path = Path(word)
+    if path.is_dir():
+        files = sorted(path.glob("*.gguf"))
+        firsts = [one for one in files if "-of-" not in one.name or "-00001-of-" in one.name]
+        if len(firsts) == 1 and not (path / "config.json").is_file():
+            return Found(str(firsts[0].resolve()), firsts[0].stem)
+        return Found(str(path.resolve()), path.resolve().name)
+    if path.is_file():
+        return Found(str(path.resolve()), path.stem)
+    if word.endswith(".gguf") and "/" in word and word.startswith(("/", ".", "~")):
+        raise EngineError(_("There is no file {name}.").format(name=word[:300]))
+    from rigup.llm.hub.on_disk import on_disk, runnable
+
+    entry = runnable(word, on_disk(environ).entries)
+    return Found(str(entry.model), entry.name) if entry is not None else Found(word, word)

@@ -1,0 +1,115 @@
+"""How a model is to run on this machine: the figures of `fit`, as the words of an engine."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from rigup.fit.pools import Pool
+from rigup.fit.request import Request
+from rigup.llm.engines.wish import StartRequest
+
+_USUAL_CONTEXT = 8192
+_TOLD_LOG = "4"  # of llama.cpp: layers and buffers, and nothing of what anybody says
+
+
+class Settings(NamedTuple):
+    """What `fit` says.
+
+    Attributes:
+        request: as it is used.
+        fits: whether it fits; None where nobody knows.
+        pools: the memories for which that holds.
+        trained: tokens of context for which the model was made; 0 where nobody knows.
+        spm: its vocabulary is of SentencePiece's kind.
+        pools_tokens: the model says itself how tokens' states become one vector.
+
+    """
+
+    request: Request
+    fits: bool | None
+    pools: Sequence[Pool]
+    trained: int = 0
+    spm: bool = False
+    pools_tokens: bool = False
+
+
+def settings_of(wish: StartRequest, pools: Sequence[Pool]) -> Settings:
+    """Layers, context and cache for a GGUF file.
+
+    Raises:
+        FitError: the file is none, or is broken.
+
+    """
+    from rigup.fit.answers import best, fits
+    from rigup.fit.judge import of_file
+
+    asked = of_file(Path(wish.model))
+    trained = asked.model.number("context_length") or 0
+    each = wish.context or min(trained or _USUAL_CONTEXT, _USUAL_CONTEXT)
+    request = msgspec.structs.replace(wish.settings, context=each * wish.settings.parallel)
+    if wish.projector:
+        request = msgspec.structs.replace(request, projector=Path(wish.projector).stat().st_size)
+    request, plan = best(asked.model, request, pools)
+    if len(pools) == 1:
+        request = msgspec.structs.replace(request, gpu_layers=0)
+    kind = asked.model.keys.get("tokenizer.ggml.model")
+    return Settings(
+        request, fits(plan, pools), pools, trained, kind == "llama", bool(asked.model.number("pooling_type"))
+    )
+
+
+def changes_for(wish: StartRequest, settings: Settings) -> list[dict[str, Any]]:
+    """What would make it fit; asked only after it did not."""
+    from rigup.fit.answers import changes, longest_context
+    from rigup.fit.errors import FitError
+    from rigup.fit.judge import of_file, quantisation
+
+    try:
+        asked = of_file(Path(wish.model))
+    except FitError:
+        return []
+    free = msgspec.structs.replace(settings.request, gpu_layers=None)
+    found = changes(asked.model, free, settings.pools, quantisation(asked.model))
+    longest = longest_context(asked.model, free, settings.pools)
+    return [*found, {"change": "context", "to": longest // free.parallel, "fits": True}] if longest else found
+
+
+def llama_words(wish: StartRequest, settings: Settings, port: int) -> list[str]:
+    """The arguments of llama.cpp's server."""
+    from rigup.fit.engines import start_llama
+
+    request = settings.request
+    if wish.embeddings:  # what is embedded is computed at once
+        request = msgspec.structs.replace(request, batch=min(request.batch, request.ubatch))
+    words: list[str] = start_llama(wish.model, request, is_file=True)["words"][1:]
+    words += [
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--alias",
+        wish.called,
+        "--jinja",
+        "--metrics",
+        "-lv",
+        _TOLD_LOG,
+    ]
+    words += ["--embeddings"] if wish.embeddings else []
+    words += ["--pooling", "mean"] if wish.embeddings and not settings.pools_tokens else []
+    words += ["--mmproj", wish.projector] if wish.projector else []
+    return [*words, "--chat-template-file", wish.template] if wish.template else words
+
+
+def vllm_words(wish: StartRequest, pools: Sequence[Pool], port: int) -> list[str]:
+    """The arguments of vLLM's server."""
+    from rigup.fit.engines import judged_by_vllm
+    from rigup.fit.judge import of_folder
+    from rigup.fit.vllm import Wish
+
+    asked = of_folder(Path(wish.model))
+    context = wish.context or min(asked.model.number("context_length") or _USUAL_CONTEXT, _USUAL_CONTEXT)
+    told = judged_by_vllm(asked, Wish(context=context, kv=wish.settings.kv_type_k), pools, wish.model)
+    words: list[str] = told["start"]["words"][1:]
+    return [*words, "--host", "127.0.0.1", "--port", str(port), "--served-model-name", wish.called]

@@ -1,0 +1,1 @@
+"""ollama: what its service really runs with, and what it is given."""

@@ -1,0 +1,87 @@
+"""Requests of rigup's own to an engine, whose answers it reads."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
+
+import h11
+import msgspec
+
+from rigup.llm.engines.running import RunningEngine
+from rigup.llm.server.errors import Refused
+from rigup.llm.server.relay import request_for
+
+_MOST = 64 << 20
+_PIECE = 64 << 10
+
+
+async def pieces(engine: RunningEngine, method: str, path: str, body: bytes = b"") -> AsyncIterator[bytes]:
+    """The pieces of an answer's body as they come; the engine is let go where nobody reads on.
+
+    Raises:
+        Refused: the engine does not answer, or says that it will not; its own status and words.
+
+    """
+    parts = urlsplit(engine.base_url)
+    try:
+        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+    except OSError as error:
+        raise Refused(502, "engine_unreachable", f"The engine does not answer: {error.strerror or error}.") from error  # fmt: skip
+    try:
+        writer.write(request_for(engine, method, path, body))
+        http = h11.Connection(h11.CLIENT)
+        http.send(
+            h11.Request(method=method, target=path, headers=[("host", "engine"), ("content-length", str(len(body)))])
+        )
+        http.send(h11.Data(data=body))
+        http.send(h11.EndOfMessage())
+        status, said = 0, b""
+        while True:
+            event = http.next_event()
+            if event is h11.NEED_DATA:
+                http.receive_data(await reader.read(_PIECE))
+            elif isinstance(event, h11.Response):
+                status = event.status_code
+            elif isinstance(event, h11.Data) and status < 300:
+                yield bytes(event.data)
+            elif isinstance(event, h11.Data):
+                said = (said + bytes(event.data))[:_PIECE]
+            elif isinstance(event, h11.EndOfMessage):
+                break
+        if status >= 300:
+            raise _refusal(status, said)
+    except (h11.RemoteProtocolError, OSError) as error:
+        raise Refused(502, "engine_failed", "The engine broke off its answer.") from error
+    finally:
+        writer.transport.abort()
+
+
+def _refusal(status: int, said: bytes) -> Refused:
+    try:
+        told = msgspec.json.decode(said)
+        error = told["error"]
+        return Refused(status, str(error.get("type", "engine_refused")), str(error["message"]))
+    except (msgspec.DecodeError, KeyError, TypeError, AttributeError):
+        return Refused(status, "engine_refused", "The engine refused the request.")
+
+
+async def whole(engine: RunningEngine, method: str, path: str, body: bytes = b"") -> bytes:
+    """A whole answer. Raises Refused."""
+    found = bytearray()
+    async for piece in pieces(engine, method, path, body):
+        found += piece
+        if len(found) > _MOST:
+            raise Refused(502, "engine_failed", "The engine's answer has no end.")
+    return bytes(found)
+
+
+async def events(engine: RunningEngine, path: str, body: bytes) -> AsyncIterator[dict[str, object]]:
+    """The objects of a stream of events. Raises Refused."""
+    left = b""
+    async for piece in pieces(engine, "POST", path, body):
+        *lines, left = (left + piece).split(b"\n")
+        for line in lines:
+            if line.startswith(b"data: ") and line[6:].strip() != b"[DONE]":
+                told = msgspec.json.decode(line[6:])
+                if isinstance(told, dict):
+                    yield told

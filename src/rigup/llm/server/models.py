@@ -1,0 +1,183 @@
+"""The models that are served: loaded when one is asked for, ended when it is idle or another needs its room."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from rigup.fit.errors import FitError
+from rigup.language import _
+from rigup.llm.engines.errors import EngineError
+from rigup.llm.engines.here import Here
+from rigup.llm.engines.running import RunningEngine, start
+from rigup.llm.engines.wish import StartRequest
+from rigup.llm.server.errors import Refused
+from rigup.llm.server.metrics import Metrics
+
+_LOOK = 0.5
+_REMEMBERED = 10.0  # seconds for which a load that failed is not tried again
+_ROOM = 120.0
+Say = Callable[[str], None]
+
+
+class Served:
+    """A model, with its engine while one runs."""
+
+    def __init__(self, wish: StartRequest) -> None:
+        self.name, self.wish = wish.called, wish
+        self.engine: RunningEngine | None = None
+        self.active, self.last_used = 0, time.monotonic()
+        self.lock = asyncio.Lock()
+        self.loading: asyncio.Task[None] | None = None
+        self.fault: tuple[float, str] | None = None
+
+    @property
+    def loaded(self) -> bool:
+        """Whether its engine runs."""
+        return self.engine is not None and self.engine.running
+
+
+class Models:
+    """All that are served.
+
+    Args:
+        wishes: one for each.
+        machine: as `here` saw it.
+        metrics: where loads are counted.
+        most: how many are loaded at once.
+        idle: seconds after which one that nobody asks for is ended; 0 for never.
+        say: is called with sentences for who runs the server.
+
+    """
+
+    def __init__(self, wishes: Sequence[StartRequest], machine: Here | None, metrics: Metrics, *, most: int, idle: float, say: Say) -> None:  # fmt: skip
+        self.all = {one.name: one for one in map(Served, wishes)}
+        self._machine, self._metrics, self._most, self._idle, self._say = machine, metrics, most, idle, say
+        self._room = asyncio.Condition()
+        self._loads = asyncio.Lock()  # one after another, or two would share out the same room
+        self._over = threading.Event()
+
+    def named(self, name: object) -> Served:
+        """The one that a request names; where one alone is served it need not. Raises Refused."""
+        if name in (None, "") and len(self.all) == 1:
+            return next(iter(self.all.values()))
+        if isinstance(name, str) and name in self.all:
+            return self.all[name]
+        told = "There is no model {model} here. There are: {models}."
+        asked = name[:100] if isinstance(name, str) else ""
+        raise Refused(404, "model_not_found", told.format(model=asked, models=", ".join(self.all)))
+
+    async def engine(self, one: Served) -> RunningEngine:
+        """Its engine, started where none runs; `done` must follow. Raises Refused.
+
+        A load goes on where the one who asked for it leaves: others may wait for it too.
+        """
+        one.active += 1
+        try:
+            while one.engine is None or not one.engine.running:
+                if one.loading is None:
+                    one.loading = asyncio.create_task(self._ready(one))
+                    one.loading.add_done_callback(lambda task: task.cancelled() or task.exception())
+                await asyncio.shield(one.loading)
+            return one.engine
+        except BaseException:
+            await self.done(one)
+            raise
+
+    async def _ready(self, one: Served) -> None:
+        try:
+            async with one.lock:
+                if one.engine is not None and not one.engine.running:
+                    await self._ended(one)
+                if one.engine is None:
+                    async with self._loads:
+                        await self._load(one)
+        finally:
+            one.loading = None
+
+    async def done(self, one: Served) -> None:
+        """A request is answered."""
+        one.active -= 1
+        one.last_used = time.monotonic()
+        async with self._room:
+            self._room.notify_all()
+
+    async def _load(self, one: Served) -> None:
+        if one.fault and time.monotonic() - one.fault[0] < _REMEMBERED:
+            raise Refused(503, "model_not_loaded", one.fault[1])
+        await self._make_room(one)
+        begun = time.monotonic()
+        self._say(_("Loading {model} …").format(model=one.name))
+        try:
+            one.engine = await asyncio.to_thread(start, one.wish, self._machine, self._say, self._over)
+        except (EngineError, FitError) as error:
+            one.fault = (time.monotonic(), str(error))
+            self._metrics.add("rigup_llm_loads_total", model=one.name, outcome="failed")
+            self._say(_("{model} could not be loaded. {why}").format(model=one.name, why=error))
+            raise Refused(503, "model_not_loaded", str(error)) from error
+        one.fault = None
+        self._metrics.add("rigup_llm_loads_total", model=one.name, outcome="loaded")
+        self._metrics.put("rigup_llm_model_loaded", 1, model=one.name)
+        if one.engine.gpu.used is not None:
+            self._metrics.put("rigup_llm_gpu_used", int(one.engine.gpu.used), model=one.name)
+        told = _("{model} is loaded after {seconds:.1f} seconds.")
+        self._say(told.format(model=one.name, seconds=time.monotonic() - begun))
+        for note in one.engine.notes:
+            self._say(note)
+
+    async def _make_room(self, wanted: Served) -> None:
+        """End the one that was asked for longest ago; one that answers is waited for."""
+        until = time.monotonic() + _ROOM
+        while True:
+            loaded = [one for one in self.all.values() if one.loaded and one is not wanted]
+            if len(loaded) < self._most:
+                return
+            free = [one for one in loaded if not one.active and not one.lock.locked()]
+            if free:
+                await self._unload(min(free, key=lambda one: one.last_used))
+                continue
+            if time.monotonic() > until:
+                raise Refused(503, "busy", "All models that are loaded are busy: try again later.")
+            async with self._room:
+                try:
+                    await asyncio.wait_for(self._room.wait(), _LOOK)
+                except TimeoutError:
+                    continue
+
+    async def _unload(self, one: Served) -> None:
+        engine, one.engine = one.engine, None
+        self._metrics.put("rigup_llm_model_loaded", 0, model=one.name)
+        if engine is not None:
+            await asyncio.to_thread(engine.stop)
+            self._say(_("{model} is unloaded.").format(model=one.name))
+
+    async def _ended(self, one: Served) -> None:
+        """Its engine ended unasked: why is told, and the next request starts another."""
+        engine, one.engine = one.engine, None
+        self._metrics.put("rigup_llm_model_loaded", 0, model=one.name)
+        if engine is not None:
+            await asyncio.to_thread(engine.stop)
+            self._metrics.add("rigup_llm_engine_exits_total", model=one.name)
+            self._say(_("The engine of {model} has ended. {why}").format(model=one.name, why=engine.ended_because()))
+
+    async def watch(self) -> None:
+        """Notice engines that ended, and end those that are idle; until it is cancelled."""
+        while True:
+            await asyncio.sleep(_LOOK)
+            for one in self.all.values():
+                if one.engine is None or one.lock.locked():
+                    continue
+                if not one.engine.running:
+                    async with one.lock:
+                        await self._ended(one)
+                elif self._idle and not one.active and time.monotonic() - one.last_used > self._idle:
+                    async with one.lock:
+                        if not one.active:
+                            await self._unload(one)
+
+    async def stop(self) -> None:
+        """End all engines, those that are loading too."""
+        self._over.set()
+        await asyncio.gather(*(one.loading for one in self.all.values() if one.loading), return_exceptions=True)
+        running = [one.engine for one in self.all.values() if one.engine is not None]
+        await asyncio.gather(*(asyncio.to_thread(engine.stop) for engine in running))

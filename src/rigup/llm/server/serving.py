@@ -1,0 +1,237 @@
+"""The server: its routes, its beginning and its end."""
+
+import asyncio
+import contextlib
+import signal
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from rigup.language import _
+from rigup.llm.engines.here import Here
+from rigup.llm.engines.running import RunningEngine
+from rigup.llm.engines.wish import StartRequest
+from rigup.llm.server import held
+from rigup.llm.server.asking import whole
+from rigup.llm.server.connection import Asked, Connection, Rules
+from rigup.llm.server.errors import Refused
+from rigup.llm.server.metrics import Metrics
+from rigup.llm.server.models import Models, Served
+from rigup.llm.server.relay import Relay, connected, json_of, request_for
+
+OF_MODELS = frozenset(
+    "/v1/" + one for one in ("chat/completions", "completions", "responses", "embeddings", "messages", "messages/count_tokens", "rerank")
+)  # fmt: skip
+_HELD = (b"tool_choice", b"response_format")
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """How is served.
+
+    Attributes:
+        host, port: where; port 0 is any that is free.
+        rules: what connections are held to.
+        most: models that are loaded at once.
+        idle: seconds until an idle one is ended; 0 for never.
+        grace: seconds for answers that are on their way when the server ends.
+        log_requests: a line for each request is said; never what stands in it.
+
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    rules: Rules
+    most: int = 1
+    idle: float = 0.0
+    grace: float = 30.0
+    log_requests: bool = False
+
+
+class Server:
+    """A server of models.
+
+    Args:
+        wishes: the models.
+        machine: as `here` saw it; None looks when one is loaded.
+        plan: how.
+        say: is called with sentences for who runs it.
+
+    """
+
+    def __init__(
+        self, wishes: Sequence[StartRequest], machine: Here | None, plan: Plan, say: Callable[[str], None]
+    ) -> None:
+        self.metrics = Metrics()
+        self.models = Models(wishes, machine, self.metrics, most=plan.most, idle=plan.idle, say=say)
+        self._plan, self._say = plan, say
+        self._connections: set[Connection] = set()
+        self._made = int(time.time())
+        self._ending = False
+
+    async def run(self, ready: Callable[[int], None], over: asyncio.Event | None = None) -> None:
+        """Serve until a signal ends it, or `over` is set.
+
+        Args:
+            ready: is called with the port once clients may come.
+            over: another way to end it.
+
+        Raises:
+            OSError: the address cannot be had.
+            Refused: the one model that is served does not load.
+
+        """
+        loop, ended = asyncio.get_running_loop(), over or asyncio.Event()
+        plan = self._plan
+        door = await loop.create_server(
+            lambda: Connection(plan.rules, self._connections, self._answer), plan.host, plan.port, start_serving=False
+        )
+        signals = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or a thread: `over` ends it
+            for one in signals:
+                loop.add_signal_handler(one, ended.set)
+        watch = loop.create_task(self.models.watch())
+        try:
+            if len(self.models.all) == 1 and not await self._first(ended):
+                return
+            await door.start_serving()
+            ready(door.sockets[0].getsockname()[1])
+            await ended.wait()
+        finally:
+            door.close()
+            await self._end(loop, signals)
+            watch.cancel()
+            await self.models.stop()
+
+    async def _first(self, ended: asyncio.Event) -> bool:
+        """Load the one model; False where the end comes before."""
+        one = next(iter(self.models.all.values()))
+        load = asyncio.ensure_future(self.models.engine(one))
+        stopped = asyncio.ensure_future(ended.wait())
+        await asyncio.wait((load, stopped), return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        if not load.done():
+            load.cancel()
+            return False
+        load.result()
+        await self.models.done(one)
+        return True
+
+    async def _end(self, loop: asyncio.AbstractEventLoop, signals: Sequence[int]) -> None:
+        """Answers on their way may end; a second signal cuts them."""
+        self._ending = True
+        waiting: set[asyncio.Future[Any]] = {one.gone for one in self._connections if one.busy}
+        for connection in tuple(self._connections):
+            if not connection.busy:
+                connection.transport.abort()
+        if waiting:
+            told = _("{count} answers are on their way: waiting for at most {seconds:.0f} seconds.")
+            self._say(told.format(count=len(waiting), seconds=self._plan.grace))
+        again = asyncio.Event()
+        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+            for one in signals:
+                loop.add_signal_handler(one, again.set)
+        cut, until = loop.create_task(again.wait()), loop.time() + self._plan.grace
+        while waiting and not again.is_set() and (left := until - loop.time()) > 0:
+            everything: set[asyncio.Future[Any]] = {*waiting, cut}
+            done, _pending = await asyncio.wait(everything, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            waiting -= done
+        cut.cancel()
+        for connection in tuple(self._connections):
+            connection.transport.abort()
+        await asyncio.sleep(0)
+
+    # -- requests ----------------------------------------------------------------------------------
+
+    async def _answer(self, client: Connection, asked: Asked) -> None:
+        model = ""
+        try:
+            if self._ending:
+                raise Refused(503, "ending", "The server is ending.")
+            if asked.path in OF_MODELS:
+                if asked.method != "POST":
+                    raise Refused(405, "method_not_allowed", "Send a POST.")
+                body = json_of(asked.body)
+                one = self.models.named(body.get("model"))
+                model = one.name
+                await self._by_model(client, asked, body, one)
+            else:
+                await self._own(client, asked)
+        except Refused as error:
+            client.refuse(error)
+        finally:
+            path = asked.path if asked.path in OF_MODELS or asked.path in _OWN else "other"
+            self.metrics.add("rigup_llm_requests_total", model=model, path=path, code=str(client.status or 499))
+            if self._plan.log_requests:
+                took = asyncio.get_running_loop().time() - asked.began
+                self._say(f"{asked.method[:10]} {path} {model} {client.status or 499} {took:.3f} s")
+
+    async def _by_model(self, client: Connection, asked: Asked, body: dict[str, Any], one: Served) -> None:
+        engine = await self.models.engine(one)
+        self.metrics.add("rigup_llm_requests_in_progress", model=one.name)
+        try:
+            bound = any(word in asked.body for word in _HELD)
+            wanted = held.held(asked.path, body, engine) if bound else None
+            if wanted is not None:
+                await held.answer(client, engine, body, wanted)
+            else:
+                await self._relayed(client, asked, engine, one, _body_for(engine, asked.body, body))
+        finally:
+            self.metrics.add("rigup_llm_requests_in_progress", -1, model=one.name)
+            await self.models.done(one)
+
+    async def _relayed(self, client: Connection, asked: Asked, engine: RunningEngine, one: Served, body: bytes) -> None:
+        """The engine's own answer; what cut it off is told."""
+        request = request_for(engine, "POST", asked.path, body)
+        relay = await connected(engine, lambda: Relay(client, request))
+        try:
+            await relay.ended
+        finally:
+            relay.cut()
+            self.metrics.add("rigup_llm_response_bytes_total", relay.sent, model=one.name)
+            if relay.status:
+                self.metrics.first_byte(one.name, relay.began - asked.began)
+        if not relay.whole:
+            await asyncio.sleep(0.05)  # its end is noticed a moment later
+            why = engine.ended_because() if not engine.running else "The engine broke off its answer."
+            error = Refused(502, "engine_failed", why)
+            if not client.status:
+                raise error
+            if not relay.tell(error):
+                client.transport.abort()
+
+    async def _own(self, client: Connection, asked: Asked) -> None:
+        if asked.path not in _OWN:
+            raise Refused(404, "not_found", f"There is no {asked.path[:200]} here.")
+        if asked.method != "GET":
+            raise Refused(405, "method_not_allowed", "Send a GET.")
+        if asked.path in ("/v1/models", "/models"):
+            client.send(200, msgspec.json.encode({"object": "list", "data": self._listed()}))
+        elif asked.path == "/metrics":
+            client.send(200, (await self._metrics()).encode(), "text/plain; version=0.0.4; charset=utf-8")
+        else:
+            client.send(200, b'{"status":"ok"}')
+
+    def _listed(self) -> list[dict[str, Any]]:
+        return [
+            {"id": one.name, "object": "model", "created": self._made, "owned_by": "rigup", "loaded": one.loaded}
+            for one in self.models.all.values()
+        ]
+
+    async def _metrics(self) -> str:
+        texts = []
+        for one in self.models.all.values():
+            if one.loaded and one.engine is not None and one.engine.pid:
+                with contextlib.suppress(Refused):
+                    texts.append((one.name, (await whole(one.engine, "GET", "/metrics")).decode("utf-8", "replace")))
+        return self.metrics.text(texts)
+
+
+_OWN = frozenset(("/health", "/v1/health", "/v1/models", "/models", "/metrics"))
+
+
+def _body_for(engine: RunningEngine, body: bytes, told: dict[str, Any]) -> bytes:
+    """The request as it came; an engine that rigup did not start knows the model by a name of its own."""
+    theirs = engine.theirs
+    return body if theirs in ("", told.get("model")) else msgspec.json.encode({**told, "model": theirs})

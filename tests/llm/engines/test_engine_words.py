@@ -1,0 +1,103 @@
+"""What is made of an engine's words, and which engine is chosen: no engine is needed for that."""
+
+import re
+import sys
+
+import pytest
+
+from each import each
+from rigup.fit.pools import Pool
+from rigup.knowledge import tables
+from rigup.llm.engines.choosing import chosen, ollama_address
+from rigup.llm.engines.errors import EngineError
+from rigup.llm.engines.failure import _Failure, _texts, why
+from rigup.llm.engines.gpu_use import gpu_use
+from rigup.llm.engines.process import Child, Log
+from rigup.llm.engines.wish import StartRequest
+
+CARD = Pool(name="CUDA0", kind="vram", backend="cuda", total=8 << 30, free=8 << 30)
+RAM = Pool(name="RAM", kind="ram", backend="cpu", total=16 << 30, free=16 << 30)
+ON_DEVICE = """
+load_tensors: offloaded 29/29 layers to GPU
+load_tensors:   CPU_Mapped model buffer size =   308.23 MiB
+load_tensors:        CUDA0 model buffer size =  1834.82 MiB
+"""
+ON_PROCESSOR = "load_tensors:   CPU_Mapped model buffer size =  2143.05 MiB\n"
+
+
+def test_every_row_is_met_by_its_example():
+    each(tables.table("engine_failures")["failure"], meets, lambda row: row["id"])
+    assert {row.id for row in tables.rows("engine_failures", "failure", _Failure)} <= _texts().keys()
+
+
+def meets(row):
+    found = why("load: fine\n" + row["example"] + "\nexiting", 1, "MODEL")
+    assert found.kind == row["id"]
+    assert "{" not in found.text
+
+
+def test_what_is_not_known_is_shown_as_it_was_said():
+    found = why("I fine\nE something odd failed\n", 3, "MODEL")
+    assert found.kind == "ended"
+    assert "something odd" in found.text
+    assert "3" in found.text
+
+
+def test_memory_that_lacks_says_what_to_change():
+    changes = [{"change": "kv", "to": "q8_0", "fits": True}, {"change": "context", "to": 9, "fits": False}]
+    assert re.search(r"kv q8_0\.", why("cudaMalloc failed: out of memory", 1, "MODEL", changes).text)
+
+
+def test_layers_on_a_device_are_seen():
+    use = gpu_use(ON_DEVICE, (CARD, RAM), 29)
+    assert (use.used, use.layers, use.of, use.text) == (True, 29, 29, "")
+    assert gpu_use(ON_DEVICE, (CARD, RAM), 40).text
+
+
+def test_a_device_that_is_left_alone_is_told():
+    assert "CUDA0" in gpu_use(ON_PROCESSOR, (CARD, RAM), 29).text
+    assert gpu_use(ON_PROCESSOR, (RAM,), 29).text == ""
+    assert gpu_use(ON_PROCESSOR, (CARD, RAM), 0).text == ""
+    assert gpu_use("", (CARD, RAM), 29).used is None
+
+
+def test_a_log_is_bounded():
+    log = Log()
+    for number in range(100_000):
+        log.add(f"line {number}\n")
+    log.add("x" * 10_000_000)
+    text = log.text()
+    assert len(text) < 500_000
+    assert text.startswith("line 0\n")
+    assert "line 99999\n" in text
+    assert log.left_out
+
+
+def test_nothing_that_can_run_it_is_told_one_by_one(tmp_path):
+    with pytest.raises(EngineError) as error:
+        chosen(StartRequest(model="nothing:1b"), {"PATH": str(tmp_path), "OLLAMA_HOST": "127.0.0.1:1"})
+    for name in ("llama-server", "xllamacpp", "ollama", "vllm"):
+        assert name in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("told", "address"),
+    [
+        ("", "http://127.0.0.1:11434"), ("0.0.0.0", "http://127.0.0.1:11434"), ("box:1", "http://box:1"),
+        ("https://box:2/", "https://box:2"),
+    ],
+)  # fmt: skip
+def test_where_ollama_listens(told, address):
+    assert ollama_address({"OLLAMA_HOST": told}) == address
+
+
+def test_a_child_that_cannot_start_says_so(tmp_path):
+    with pytest.raises(OSError, match="No such file"):
+        Child([str(tmp_path / "none")], {})
+
+
+def test_a_child_that_does_not_listen_is_ended_all_the_same():
+    words = "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); sys.stderr.write('up\\n'); sys.stderr.flush(); signal.pause()"
+    child = Child([sys.executable, "-c", words], {})
+    child.stop(0.5)
+    assert child.status == -9
