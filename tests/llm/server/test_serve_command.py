@@ -116,6 +116,20 @@ def test_an_engine_that_never_answers_ends_with_it(tiny_model, tmp_path):
 
 
 @pytest.mark.llm
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no terminals that hang up")
+def test_started_by_nohup_it_outlives_its_terminal(words):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        command = Command(*words)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    with command:
+        command.process.send_signal(signal.SIGHUP)
+        assert command.ask("/v1/models", command.told["key"])["data"]
+        assert command.end(signal.SIGTERM)[0] == 0
+
+
+@pytest.mark.llm
 def test_a_key_of_a_variable_or_a_file_is_not_said(words, tmp_path):
     key = "only-for-my-own-clients"
     with Command(*words, RIGUP_SERVE_KEY=key) as command:

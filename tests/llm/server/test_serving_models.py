@@ -186,7 +186,7 @@ def test_a_killed_engine_is_told_in_the_stream_and_started_again(tiny_model, eng
         next(pieces)
         first = server.engine("tiny").pid
         os.kill(first, signal.SIGKILL)
-        with pytest.raises(openai.APIError):
+        with pytest.raises(openai.APIError, match="killed"):
             list(pieces)
         assert say(client, "capital of peru").choices[0].message.content == "lima"
         assert server.engine("tiny").pid != first

@@ -11,9 +11,11 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 _KILLED_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 _PATIENCE = 10.0
+_LAST_WORDS = 1.5
 _EXPERTS = r"blk\.{}\.ffn_(up|down|gate_up|gate)_(ch|)exps=CPU"
 
 
@@ -153,14 +155,10 @@ def _serve(words: "list[str]") -> int:
 
     try:
         server = engine.Server(_settings(_asked(words)))
-    except (
-        RuntimeError
-    ) as error:  # the reason comes on standard error, by a thread that is waited for where exit is the plain one
+    except RuntimeError as error:
+        time.sleep(_LAST_WORDS)  # the reason comes on standard error by a thread that no exit waits for
         print(error, file=sys.stderr, flush=True)
-        for_sure = threading.Timer(_PATIENCE, os._exit, (1,))
-        for_sure.daemon = True
-        for_sure.start()
-        return 1
+        os._exit(1)
     threading.Event().wait()
     del server
     return 0

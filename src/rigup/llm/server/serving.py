@@ -87,7 +87,10 @@ class Server:
         door = await loop.create_server(
             lambda: Connection(plan.rules, self._connections, self._answer), plan.host, plan.port, start_serving=False
         )
-        signals = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+        named = (getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP"))
+        signals = [
+            one for one in named if one is not None and signal.getsignal(one) is not signal.SIG_IGN
+        ]  # as `nohup` has it
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or a thread: `over` ends it
             for one in signals:
                 loop.add_signal_handler(one, ended.set)
