@@ -87,7 +87,8 @@ class _Outward:
         return self._told[text]
 
     def value(self, value: Any, key: str = "", of_machine: bool = False) -> Any:
-        """Any part of an answer, by the name of its field."""
+        """Any part of an answer, by the name of its field; of its type or plain."""
+        value = _plain(value)
         if isinstance(value, str):
             return self.made.of("serial number", value) if key in _SERIALS and value else self.text(value)
         if isinstance(value, Mapping):
