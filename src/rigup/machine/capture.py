@@ -60,14 +60,14 @@ def _listening(path: str | None) -> list[Source]:
     if path is None:
         recorder = Recorder(Local())
         return [Source(Place(world=world_of(recorder)), recorder)]
-    return [_noted(source) for source in open_source(path)]
+    return [_with_recorder(source) for source in open_source(path)]
 
 
-def _noted(source: Source) -> Source:
+def _with_recorder(source: Source) -> Source:
     if source.host is None:
         return source
     recorder = Recorder(source.host)
-    recorder.kept.recorded = [said for said in source.host.recorded() if not said.asked]
+    recorder.kept.recorded = [recording for recording in source.host.recorded() if not recording.asked]
     if isinstance(source.host, Tree):  # what the answers to questions do not show
         recorder.kept.nodes |= source.host.nodes
         recorder.kept.who |= source.host.who

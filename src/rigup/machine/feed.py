@@ -29,7 +29,7 @@ def inputs(reader: Reader, source: Source, known: list[Fact], wake: bool) -> Ite
             if asleep and isinstance(given, Run):
                 yield from _looks(reader, source.place, shown(given), _SLEEPS)
                 continue
-            yield from _answered(reader, source.host, source.place, given, known, asleep)
+            yield from _pieces(reader, source.host, source.place, given, known, asleep)
     for text in source.texts:
         if any(text.spots(mark) for mark in reader.marks):
             yield _as_kind(reader, text)
@@ -50,15 +50,15 @@ def _asleep(given: Input, known: list[Fact]) -> frozenset[str]:
     return frozenset(cards | {"card" + str(fact.get("card")) for fact in drawn})
 
 
-def _answered(
+def _pieces(
     reader: Reader, host: Host, base: Place, given: Input, known: list[Fact], asleep: frozenset[str]
 ) -> Iterator[Text | Look | Unanswered]:
     place = base._replace(process=base.process or reader.place.process)
     for path, answer in _answers(host, given, known, asleep):
         if answer.body is None:
             yield from _looks(reader, place, path, answer)
-            if isinstance(given, Run) and (told := refused(given, answer)):
-                yield told
+            if isinstance(given, Run) and (unanswered := refused(given, answer)):
+                yield unanswered
             continue
         seen = place._replace(process=_owner(given, path)) if isinstance(given, File) and given.process else place
         body = without_escapes(answer.body) if isinstance(given, Run) else answer.body  # rocminfo colours its head
@@ -88,16 +88,16 @@ def _worth_running(given: Run, host: Host) -> bool:
 
 
 def _files(host: Host, given: File, known: list[Fact], asleep: frozenset[str]) -> Iterator[tuple[str, Answer]]:
-    for path in _paths(given.path, known):
-        found = host.find(path)[:_MOST_FILES] if is_pattern(path) else [path]
-        for one in found:
-            yield one, host.read(one, given.most) if asleep.isdisjoint(one.split("/")) else _SLEEPS
-        if not found:
-            yield path, host.read(path, given.most)  # absent, or a folder that nobody copied
+    for pattern in _paths(given.path, known):
+        paths = host.find(pattern)[:_MOST_FILES] if is_pattern(pattern) else [pattern]
+        for path in paths:
+            yield path, host.read(path, given.most) if asleep.isdisjoint(path.split("/")) else _SLEEPS
+        if not paths:
+            yield pattern, host.read(pattern, given.most)  # absent, or a folder that nobody copied
 
 
 def _paths(pattern: str, known: list[Fact]) -> list[str]:
-    return [path for told in filled(pattern, known) for path in braced(told)]
+    return [path for template in filled(pattern, known) for path in braced(template)]
 
 
 def _looks(reader: Reader, place: Place, source: str, answer: Answer) -> Iterator[Look]:

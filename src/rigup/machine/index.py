@@ -11,7 +11,7 @@ Spot = tuple[object, str, Any]
 
 
 class Index:
-    """Facts by place and key, and by node and key. Facts of a kind without keys are told apart by their places alone."""
+    """Facts by place and key, and by node and key. Facts of a kind without keys differ by their places alone."""
 
     def __init__(self) -> None:
         self._spots: dict[Spot, dict[int, Fact]] = defaultdict(dict)
@@ -38,11 +38,11 @@ class Index:
 
     def here(self, new: Fact) -> list[Fact]:
         """Facts of a statement's own place that share a key with it, in the order in which they were first stated."""
-        return self._found(_keyed(new, (new.place,)))
+        return self._found(_spots_of(new, (new.place,)))
 
     def near(self, new: Fact) -> list[Fact]:
         """The same of all places that may be the statement's."""
-        return self._found(_keyed(new, (new.place.node, "") if new.place.node else (_ANY,)))
+        return self._found(_spots_of(new, (new.place.node, "") if new.place.node else (_ANY,)))
 
     def on_node(self, new: Fact) -> Iterator[Fact]:
         """All facts of the nodes that may be the statement's, whatever their keys."""
@@ -58,12 +58,12 @@ class Index:
 
 
 def _spots(fact: Fact, places: tuple[object, ...]) -> Iterator[Spot]:
-    yield from _keyed(fact, places)
+    yield from _spots_of(fact, places)
     if fact.keys:
         yield from ((place, "", None) for place in places)
 
 
-def _keyed(fact: Fact, places: tuple[object, ...]) -> Iterator[Spot]:
+def _spots_of(fact: Fact, places: tuple[object, ...]) -> Iterator[Spot]:
     """Where a fact stands by each key that is known of it."""
     if not fact.keys:
         yield from ((place, "", None) for place in places)

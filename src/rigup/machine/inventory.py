@@ -79,13 +79,15 @@ def _device(index: int, gpu: Gpu, facts: Facts) -> Device:
 
 def _driver(gpu: Gpu, facts: Facts) -> Device:
     """The kernel driver bound to a card and its version, as far as known."""
-    told = next((d for d in facts.of(Driver) if d.get("vendor") == gpu.get("vendor") and d.place.meet(gpu.place)), None)
+    driver = next(
+        (d for d in facts.of(Driver) if d.get("vendor") == gpu.get("vendor") and d.place.meet(gpu.place)), None
+    )
     name = gpu.get("driver") or next(
-        (m.name for m in facts.of(KernelModule) if told and m.get("name") == told.get("vendor")), None
+        (m.name for m in facts.of(KernelModule) if driver and m.get("name") == driver.get("vendor")), None
     )
     module = next((m for m in facts.of(KernelModule) if name and m.get("name") == name), None)
-    version = (told and told.get("version")) or (module and module.get("version"))
-    parts = {"name": name, "version": version, "shown_cuda": told and told.get("cuda")}
+    version = (driver and driver.get("version")) or (module and module.get("version"))
+    parts = {"name": name, "version": version, "shown_cuda": driver and driver.get("cuda")}
     return {key: value for key, value in parts.items() if value is not None}
 
 

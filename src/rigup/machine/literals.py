@@ -22,7 +22,7 @@ def wait_for(marks: tuple[str, ...]) -> None:
 
 
 @tables.remembered
-def said_by(who: str) -> dict[str, list[tuple[int, Wording]]]:
+def wordings_of(who: str) -> dict[str, list[tuple[int, Wording]]]:
     """Wordings, each with its number, by their literal: those that "anybody", a "program" alone or the "kernel" alone may say; none for ""."""
     bit, found = _SAYS.get(who, 0), dict[str, list[tuple[int, Wording]]]()
     for number, known in enumerate(wordings() if who else ()):
@@ -33,9 +33,9 @@ def said_by(who: str) -> dict[str, list[tuple[int, Wording]]]:
 
 @tables.remembered
 def _literals(who: str, _marks: int) -> tuple[str, ...]:
-    """All that is looked for; told anew where more marks were declared."""
-    waited = set(said_by(who))
-    waited |= {word for alike in said_by(who).values() for _number, known in alike for word in known.beside}
+    """All literals that are looked for; computed again where more marks were declared."""
+    waited = set(wordings_of(who))
+    waited |= {word for alike in wordings_of(who).values() for _number, known in alike for word in known.beside}
     if who == _ANYBODY:
         waited |= {row.literal for row in speakers()} | _MARKS
     return tuple(sorted(waited, key=lambda word: (len(word) == 1, word)))  # the automaton has all but single letters
@@ -68,10 +68,10 @@ def literals_in(body: str, who: str = _ANYBODY) -> dict[str, list[int]]:
             if len(spots) < _SPOTS and start < _PART:  # else the next part has it
                 spots.append(at + start)
     # A text may be full of a single letter: its first places are enough, and its end is not gone through.
-    told = (
+    by_literal = (
         (word, spots if len(word) > 1 else places_of(word, body)) for word, spots in zip(literals, found, strict=True)
     )
-    return {word: spots for word, spots in told if spots}
+    return {word: spots for word, spots in by_literal if spots}
 
 
 def places_of(literal: str, body: str) -> list[int]:

@@ -78,7 +78,7 @@ class Recorder:
         answer = self.inner.listing(pattern)
         for line in (answer.body or "").splitlines():
             if found := _LINE.match(line):
-                self._listed(found)
+                self._keep_node(found)
         self._judged(pattern, answer)
         return answer
 
@@ -114,7 +114,7 @@ class Recorder:
         elif answer.state == "refused":
             self.kept.refused[question] = answer.why
 
-    def _listed(self, found: re.Match[str]) -> None:
+    def _keep_node(self, found: re.Match[str]) -> None:
         path, line = found["path"], _listed_line(found)
         self._seen[path] = line
         self._note(path)
@@ -175,12 +175,12 @@ def _node(line: Listed) -> dict[str, Any]:
 
 def pairs(body: str) -> dict[str, str]:
     """Variables as `env` prints them. A value may have lines; what looks like a name said twice is such a line."""
-    told: dict[str, str] = {}
+    variables: dict[str, str] = {}
     last = ""
     for line in body.split("\n"):
         name, equals, value = line.partition("=")
-        if equals and name and name not in told:
-            told[name], last = value, name
+        if equals and name and name not in variables:
+            variables[name], last = value, name
         elif last:
-            told[last] += "\n" + line
-    return told
+            variables[last] += "\n" + line
+    return variables

@@ -33,8 +33,8 @@ _STEM = lazy_regex(r"(?P<stem>[A-Za-z][\w-]{0,60}?[A-Za-z_-])(?P<number>\d{1,6})
 class Names:
     """What was learnt, and the automaton that finds it."""
 
-    def __init__(self, made: Pseudonyms, common: frozenset[str]) -> None:
-        self.made, self.common = made, common
+    def __init__(self, pseudonyms: Pseudonyms, common: frozenset[str]) -> None:
+        self.made, self.common = pseudonyms, common
         self.everywhere: dict[str, tuple[str, str]] = {}  # lower case → kind, what stands in its place
         self.stems: dict[str, str] = {}
         self._finder: Any = None
@@ -97,8 +97,8 @@ class Names:
             self.made.taken.add(name.lower())
             return
         if kind in ("users", "hosts"):
-            for one in re.split(r"[,\s]+", name)[:500]:
-                self.add(kind[:-1], one)
+            for part in re.split(r"[,\s]+", name)[:500]:
+                self.add(kind[:-1], part)
         elif kind == "host":
             self._add_host(name.rstrip(".,;:'’"))
         elif kind in ("serial number", "unique id", "account number"):
@@ -130,8 +130,8 @@ class Names:
         """Nodes that are counted keep their numbers: node[01-08] is written for all of them."""
         if stem.lower() not in self.stems:
             letters = self.made.number("node", stem.lower())
-            told = "node" + (chr(96 + letters) if letters <= 26 else "z" + chr(96 + letters % 26)) + "-"
-            self.stems[stem.lower()] = told
+            pseudonym = "node" + (chr(96 + letters) if letters <= 26 else "z" + chr(96 + letters % 26)) + "-"
+            self.stems[stem.lower()] = pseudonym
             self._finder = None
 
     def _put(self, kind: str, name: str, form: str) -> None:
@@ -153,10 +153,10 @@ class Names:
         if kind == "unique id" or value != plain:
             number = str(int(plain, 10 if plain.isdigit() and kind == "unique id" else 16)) if _is_number(plain) else ""
             count = self.made.number("unique id", number or plain.lower())
-            told = f"1{count:0{len(plain) - 1}d}" if number == plain else f"{count:0{len(plain)}d}"
+            pseudonym = f"1{count:0{len(plain) - 1}d}" if number == plain else f"{count:0{len(plain)}d}"
         else:
-            told = f"{self.made.number('serial number', plain.lower()):0{len(plain)}d}"
-        self.everywhere[plain.lower()] = ("serial number", told)
+            pseudonym = f"{self.made.number('serial number', plain.lower()):0{len(plain)}d}"
+        self.everywhere[plain.lower()] = ("serial number", pseudonym)
         self._finder = None
 
     # -- taking out ----------------------------------------------------------------------------------
@@ -177,12 +177,12 @@ class Names:
         lower = lowered(body)
         parts, done = [], 0
         found = finder.find_matches_as_indexes(lower, overlapping=True) if known else ()
-        for number, start, end in sorted(found, key=lambda one: (one[1], -one[2])):
-            kind, told = known[number]
+        for number, start, end in sorted(found, key=lambda span: (span[1], -span[2])):
+            kind, pseudonym = known[number]
             if start < done or not _stands_alone(body, start, end, kind):
                 continue  # a shorter one may stand here
             self.made.counts["host" if kind == "node" else kind] += 1
-            parts += [body[done:start], told]
+            parts += [body[done:start], pseudonym]
             done = end
         return "".join(parts) + body[done:] if parts else body
 
@@ -190,8 +190,8 @@ class Names:
         if self._finder is None:
             import ahocorasick_rs
 
-            free = {name: told for name, told in self.everywhere.items() if self._free(name)}
-            free |= {stem: ("node", told) for stem, told in self.stems.items()}
+            free = {name: entry for name, entry in self.everywhere.items() if self._free(name)}
+            free |= {stem: ("node", pseudonym) for stem, pseudonym in self.stems.items()}
             self._finder = (list(free.values()), ahocorasick_rs.AhoCorasick(list(free)))
         known, finder = self._finder
         return known, finder
@@ -205,12 +205,12 @@ class Names:
         for start, (end, contexts) in sorted(lines.items()):
             line = body[start:end]
             for context in contexts:
-                line = context.form.sub(functools.partial(self._one, kind=context.kind), line)
+                line = context.form.sub(functools.partial(self._replace_name, kind=context.kind), line)
             parts += [body[done:start], line]
             done = end
         return "".join(parts) + body[done:]
 
-    def _one(self, found: re.Match[str], kind: str) -> str:
+    def _replace_name(self, found: re.Match[str], kind: str) -> str:
         """A name that stands as one."""
         start, end = found.span("x")
         before, after = found[0][: start - found.start()], found[0][end - found.start() :]
@@ -290,10 +290,10 @@ def _public_domains() -> frozenset[str]:
     """Of the tables' own sources, and of a list."""
     from rigup.knowledge import tables
 
-    told = set(words("public domain"))
+    domains = set(words("public domain"))
     for name in tables.names():
-        told |= set(re.findall(r"https?://(?:www\.)?([a-z0-9.-]{4,80})", repr(tables.table(name))))
-    return frozenset(told)
+        domains |= set(re.findall(r"https?://(?:www\.)?([a-z0-9.-]{4,80})", repr(tables.table(name))))
+    return frozenset(domains)
 
 
 def _public(name: str) -> bool:

@@ -59,25 +59,25 @@ _LEAST_DIGITS = 4  # of a number that may open something
 _LOUD = ("PASS", "PWD", "PW")  # ends of variables' names
 
 
-def without_secrets(body: str, made: Pseudonyms) -> str:
+def without_secrets(body: str, pseudonyms: Pseudonyms) -> str:
     """The text without what would open a door. Lines stay lines."""
     if "-----BEGIN " in body:
-        body = _BLOCK.sub(lambda found: _block(found[0], made), body)
-    body = without_blocks(without_forms(body, made), made)
+        body = _BLOCK.sub(lambda found: _block(found[0], pseudonyms), body)
+    body = without_blocks(without_forms(body, pseudonyms), pseudonyms)
     if "://" in body and "@" in body:
-        body = _LOGIN.sub(lambda found: "://" + _login(found["login"], made) + "@", body)
-    return _without_named(body, made)
+        body = _LOGIN.sub(lambda found: "://" + _login(found["login"], pseudonyms) + "@", body)
+    return _without_named(body, pseudonyms)
 
 
-def _block(block: str, made: Pseudonyms) -> str:
+def _block(block: str, pseudonyms: Pseudonyms) -> str:
     """A key in as many lines as it had."""
     tail = block[len(block.rstrip()) :] if "-----END " not in block else ""
     block = block.removesuffix(tail)
-    return made.of("private key", block) + "\n" * block.count("\n") + tail
+    return pseudonyms.of("private key", block) + "\n" * block.count("\n") + tail
 
 
-def _login(login: str, made: Pseudonyms) -> str:
-    return login if is_made(login) or login in ("git", "anonymous") else made.of("login", login)
+def _login(login: str, pseudonyms: Pseudonyms) -> str:
+    return login if is_made(login) or login in ("git", "anonymous") else pseudonyms.of("login", login)
 
 
 def _is_secret(name: str, value: str) -> bool:
@@ -97,7 +97,7 @@ def _is_secret(name: str, value: str) -> bool:
     return len(value) >= 8 and mixed and value[0] not in "/~$<"
 
 
-def _without_named(body: str, made: Pseudonyms) -> str:
+def _without_named(body: str, pseudonyms: Pseudonyms) -> str:
     """Values whose names say that they are secret, found by the words that say so."""
     parts, done = [], 0
     for start, end in _hints(body):
@@ -105,7 +105,7 @@ def _without_named(body: str, made: Pseudonyms) -> str:
         if found:
             quote = found["value"][0] if found["value"][0] in "\"'" and len(found["value"]) > 1 else ""
             bare = found["value"].strip(quote) if quote else found["value"]
-            parts += [body[done : found.start("value")], quote + made.of("secret", bare) + quote]
+            parts += [body[done : found.start("value")], quote + pseudonyms.of("secret", bare) + quote]
             done = found.end("value")
     return "".join(parts) + body[done:] if parts else body
 
@@ -133,7 +133,7 @@ def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
     before = _NAME.match(line[:-81:-1])  # backwards: in a line of one long word every other way is slow
     name = (before[0][::-1] if before else "") + body[start:end]
     if word in ("key", "keys") and name == body[start:end]:
-        name = _spaced(line) + name
+        name = _word_before_key(line) + name
     of_file = body[max(0, start - 1) : end].lower() == "/passwd"  # /etc/passwd: what is said of it
     if (
         (found := _ASSIGNED.match(body, end))
@@ -169,7 +169,7 @@ def _further(body: str, end: int, name: str, line: str, word: str) -> re.Match[s
     return found if found and _is_secret(name, found["value"].strip("\"'")) else None
 
 
-def _spaced(line: str) -> str:
+def _word_before_key(line: str) -> str:
     """The word before `key`, where both together say what it opens: `api key`, `access key`."""
     before = _WORD_BEFORE.search(line)
     return before["word"].lower() + "_" if before and before["word"].lower() in words("secret key") else ""

@@ -99,18 +99,18 @@ def witnessed(ended: Ended) -> list[Source]:
 def _texts(ended: Ended, place: Place, host: Witness) -> list[Text]:
     name = " ".join(ended.argv)[:60]
     found = texts_of(name, words_of(ended.output), place)
-    found += texts_of("end of " + name, how_it_ended(ended, _killed(ended, host)), place)
+    found += texts_of("end of " + name, how_it_ended(ended, _oom_kills(ended, host)), place)
     if ended.interpreter:
         found += texts_of("interpreter of " + name, "$ which python\n" + ended.interpreter + "\n", place)
     return found
 
 
 def words_of(output: bytes) -> str:
-    """What a program said, also between bytes that are no text."""
+    """What a program printed, also between bytes that are no text."""
     return _UNSPOKEN.sub("", without_escapes(output.decode("utf-8", "replace")))
 
 
-def _killed(ended: Ended, host: Witness) -> int:
+def _oom_kills(ended: Ended, host: Witness) -> int:
     """How many of its processes the kernel killed for want of memory: its log names them, the control group counts."""
     if ended.status in (0, 1) and not ended.oom_kills:
         return 0
@@ -125,7 +125,7 @@ def how_it_ended(ended: Ended, killed: int = 0) -> str:
     if ended.status < 0:
         lines = [
             _SAID.get(signal.Signals(-ended.status), "signal " + str(-ended.status))
-            if _known(-ended.status)
+            if _is_signal(-ended.status)
             else "ended"
         ]
     if killed:
@@ -133,5 +133,5 @@ def how_it_ended(ended: Ended, killed: int = 0) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _known(number: int) -> bool:
-    return number in {one.value for one in signal.Signals}
+def _is_signal(number: int) -> bool:
+    return number in {signal_number.value for signal_number in signal.Signals}

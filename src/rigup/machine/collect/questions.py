@@ -46,16 +46,16 @@ class Program(NamedTuple):
 def paths(of: Iterable[Reader] | None = None) -> list[Path_]:
     """All files and listings, each pattern once with the largest limit that anybody wants."""
     chosen = READERS.values() if of is None else of
-    told: dict[tuple[bool, str, str, str], Path_] = {}
+    by_pattern: dict[tuple[bool, str, str, str], Path_] = {}
     extra = _MARKS if of is None else ()
     for given in (*(given for reader in chosen for given in reader.inputs), *extra):
-        for asked in _spelled(given) if isinstance(given, File | Listing) else ():
-            known = told.get(asked[:4], asked)
-            told[asked[:4]] = asked._replace(most=max(asked.most, known.most), wakes=asked.wakes and known.wakes)
-    return list(told.values())
+        for asked in _paths_of(given) if isinstance(given, File | Listing) else ():
+            known = by_pattern.get(asked[:4], asked)
+            by_pattern[asked[:4]] = asked._replace(most=max(asked.most, known.most), wakes=asked.wakes and known.wakes)
+    return list(by_pattern.values())
 
 
-def _spelled(given: File | Listing) -> Iterator[Path_]:
+def _paths_of(given: File | Listing) -> Iterator[Path_]:
     holes = _HOLE.findall(given.path)
     if len(holes) > 1 or _OURS.intersection(holes):
         return  # no script fills two holes at once; over ssh the second trip asks
@@ -68,7 +68,7 @@ def _spelled(given: File | Listing) -> Iterator[Path_]:
 def programs() -> list[Program]:
     """All programs, each argument vector once; what only rigup itself can run is asked in the vendor's words."""
     runs = (given for reader in READERS.values() for given in reader.inputs if isinstance(given, Run))
-    return list({made.argv: made for given in runs if (made := _program(given))}.values())
+    return list({program.argv: program for given in runs if (program := _program(given))}.values())
 
 
 def _program(given: Run) -> Program | None:

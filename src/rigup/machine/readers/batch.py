@@ -36,11 +36,11 @@ def _number(value: str) -> int | None:
 
 def _gres(value: str) -> int | None:
     """`gpu:a100:4,shard:2`: the GPUs of a list of generic resources; `gpu` alone is one."""
-    found = [part for part in (_GRES.fullmatch(one) for one in value.split(",")) if part]
+    found = [part for part in (_GRES.fullmatch(item) for item in value.split(",")) if part]
     return sum(int(part["count"] or 1) for part in found) if found else None
 
 
-def _shared(value: str) -> int | None:
+def _single_task(value: str) -> int | None:
     """One task a GPU binds one GPU to each task."""
     return 1 if value == "1" else None
 
@@ -53,7 +53,7 @@ def _nearest(letters: str) -> str | None:
 _OPTIONS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "nodes": ("nodes", _number), "ntasks": ("tasks", _number), "tasks": ("tasks", _number),
     "ntasks-per-node": ("tasks_per_node", _number), "tasks-per-node": ("tasks_per_node", _number),
-    "gpus": ("gpus", _number), "gpus-per-node": ("gpus_per_node", _number), "gpus-per-task": ("gpus_per_task", _number), "ntasks-per-gpu": ("gpus_per_task", _shared),
+    "gpus": ("gpus", _number), "gpus-per-node": ("gpus_per_node", _number), "gpus-per-task": ("gpus_per_task", _number), "ntasks-per-gpu": ("gpus_per_task", _single_task),
     "gres": ("gpus_per_node", _gres), "gpu-bind": ("binding", str), "accel-bind": ("binding", _nearest), "constraint": ("constraint", str),
     "tres-per-task": ("gpus_per_task", _gres), "tres-per-node": ("gpus_per_node", _gres),
     "partition": ("partition", str), "job-name": ("name", str),
@@ -205,10 +205,10 @@ def shown_job(text: Text) -> Statements:
             yield found[key].states(JobRequest, **{field: value})
     if hit := text.first(r"NtasksPerN:B:S:C=(?P<tasks_per_node>[1-9]\d{0,4}):"):
         yield hit.states(JobRequest, tasks_per_node=int(hit["tasks_per_node"]))
-    yield from _allotted(text)
+    yield from _allocation(text)
 
 
-def _allotted(text: Text) -> Iterator[JobRequest]:
+def _allocation(text: Text) -> Iterator[JobRequest]:
     """Whether there is any GPU among the job's resources, and what each node gave (`scontrol show job -d`)."""
     tres = text.first(r"(?<!\S)(?:Req|Alloc)?TRES=(?P<value>[^\s]{0,400})")
     if tres:
@@ -276,15 +276,15 @@ def job_of_variables(variable: Variable) -> Iterator[JobRequest]:
     """Inside a job its request stands in SLURM_* variables."""
     name, value = variable.get("name", ""), variable.get("value")
     if name.startswith(_TERMINAL) and value:
-        yield _told(variable.place, "interactive", variable.fields["value"]._replace(value=True))
+        yield _job_request(variable.place, "interactive", variable.fields["value"]._replace(value=True))
     if name in _SET and value:
         field, convert = _SET[name]
-        told = convert(value)
-        if told is not None:
-            yield _told(variable.place, field, variable.fields["value"]._replace(value=told))
+        converted = convert(value)
+        if converted is not None:
+            yield _job_request(variable.place, field, variable.fields["value"]._replace(value=converted))
 
 
-def _told(place: Place, field: str, reading: Reading) -> JobRequest:
+def _job_request(place: Place, field: str, reading: Reading) -> JobRequest:
     return JobRequest(place, {field: reading})
 
 

@@ -40,7 +40,7 @@ def pci_class(text: Text) -> Statements:
     """`0x030000`: which devices matter. All others are left alone from here on."""
     where, kept = address(text.source), _KEPT.match(text.body)
     if where and kept:
-        yield from _one(text, where, class_code=kept[1].lower().rjust(4, "0"))
+        yield from _device_at(text, where, class_code=kept[1].lower().rjust(4, "0"))
 
 
 @reads(
@@ -50,19 +50,19 @@ def pci_class(text: Text) -> Statements:
 )
 def pci_uevent(text: Text) -> Statements:
     """`DRIVER=nvidia`, `PCI_ID=10DE:2204` …: one device, whole. Without DRIVER none is bound."""
-    told = {hit["name"]: hit for hit in text.each(r"^(?P<name>DRIVER|PCI_[A-Z_]{1,20})=(?P<value>\S{1,60})")}
-    where = address(told["PCI_SLOT_NAME"]["value"]) if "PCI_SLOT_NAME" in told else address(text.source)
-    code = told["PCI_CLASS"]["value"].rjust(6, "0") if "PCI_CLASS" in told else ""
+    lines = {hit["name"]: hit for hit in text.each(r"^(?P<name>DRIVER|PCI_[A-Z_]{1,20})=(?P<value>\S{1,60})")}
+    where = address(lines["PCI_SLOT_NAME"]["value"]) if "PCI_SLOT_NAME" in lines else address(text.source)
+    code = lines["PCI_CLASS"]["value"].rjust(6, "0") if "PCI_CLASS" in lines else ""
     if not where or not _KEPT.fullmatch(code):
         return
-    draft = Draft(text, PciDevice, told["PCI_CLASS"].start)
+    draft = Draft(text, PciDevice, lines["PCI_CLASS"].start)
     draft.add("address", where)
     draft.add("class_code", code[:4].lower())
-    vendor, _, device = told["PCI_ID"]["value"].lower().partition(":") if "PCI_ID" in told else ("", "", "")
+    vendor, _, device = lines["PCI_ID"]["value"].lower().partition(":") if "PCI_ID" in lines else ("", "", "")
     draft.add("vendor_id", vendor or None)
     draft.add("device_id", device or None)
-    draft.add("subsystem", told["PCI_SUBSYS_ID"]["value"].lower() if "PCI_SUBSYS_ID" in told else None)
-    draft.add("driver", told["DRIVER"]["value"] if "DRIVER" in told else None)
+    draft.add("subsystem", lines["PCI_SUBSYS_ID"]["value"].lower() if "PCI_SUBSYS_ID" in lines else None)
+    draft.add("driver", lines["DRIVER"]["value"] if "DRIVER" in lines else None)
     draft.lacks("driver")
     yield from draft.facts()
     if card := re.search(r"/card(\d{1,3})/", text.source):
@@ -75,7 +75,7 @@ def pci_ids(text: Text) -> Statements:
     where, found = address(text.source), re.match(r"0x([0-9a-f]{2,4})\s*\Z", text.body, re.IGNORECASE)
     field = {"vendor": "vendor_id", "device": "device_id"}.get(_last(text), "revision")
     if where and found:
-        yield from _one(text, where, **{field: found[1].lower()})
+        yield from _device_at(text, where, **{field: found[1].lower()})
 
 
 @reads(inputs=[File(_MINE + "power/runtime_status")], adds=(PciDevice,))
@@ -83,7 +83,7 @@ def pci_power(text: Text) -> Statements:
     """`active` or `suspended`; to read it wakes nobody."""
     where, found = address(text.source), re.match(r"(active|suspended|suspending|resuming)\b", text.body)
     if where and found:
-        yield from _one(text, where, power=found[1])
+        yield from _device_at(text, where, power=found[1])
 
 
 @reads(inputs=[File(_MINE + "resource")], adds=(PciDevice,))
@@ -95,7 +95,7 @@ def pci_bars(text: Text) -> Statements:
         for hit in text.each(r"^0x(?P<a>[0-9a-f]{1,16}) 0x(?P<b>[0-9a-f]{1,16}) 0x[0-9a-f]{1,16}")
     ]
     if where and spans:
-        yield from _one(text, where, bars=[last - first + 1 for first, last in spans[:6] if last > first])
+        yield from _device_at(text, where, bars=[last - first + 1 for first, last in spans[:6] if last > first])
 
 
 @reads(inputs=[Listing(_MINE + "driver")], adds=(PciDevice,))
@@ -188,7 +188,7 @@ def _name(name: str) -> str | None:
     return None if re.search(r"\bDevice [0-9a-f]{4}\b", plain) else plain or None
 
 
-def _one(text: Text, where: str, **fields: object) -> Iterator[PciDevice]:
+def _device_at(text: Text, where: str, **fields: object) -> Iterator[PciDevice]:
     draft = Draft(text, PciDevice, 0)
     draft.add("address", where)
     for name, value in fields.items():

@@ -18,8 +18,8 @@ _NEAR = 600  # characters before a matrix in which somebody says whose it is
 def topology(text: Text) -> Statements:
     """`nvidia-smi topo -m`: a row for each GPU, numbered as NVML counts."""
     head = text.first(r"^[> ]{0,20}(?:\x1b\[4m)?\t?[ \t]{0,8}GPU0\b[^\n]{0,800}CPU Affinity")
-    said = text.body[max(head.start - _NEAR, 0) : head.start + 4000].lower() if head else ""
-    if head and ("nvidia" in said or re.search(r"\bnv\d{1,2}\b", said)):
+    near = text.body[max(head.start - _NEAR, 0) : head.start + 4000].lower() if head else ""
+    if head and ("nvidia" in near or re.search(r"\bnv\d{1,2}\b", near)):
         for row in text.each(r"^[> \t]{0,20}GPU(?P<index>\d{1,2})[ \t]{1,4}(?:X|NV\d{1,2}|SYS|NODE|PHB|PXB|PIX|PSB)\b"):
             yield row.states(Gpu, vendor="nvidia", nvml_index=int(row["index"]))
 

@@ -66,8 +66,8 @@ def machine_in_a_few_words(text: Text) -> Statements:
         parts = [part for part in told_parts if not _GUEST.fullmatch(part)]
         if len({part for part in parts if _CHIP.fullmatch(part)}) > 1:  # what something was built for
             parts = [part for part in parts if not _CHIP.fullmatch(part)]
-        told = [list(_part(text, start, key if n == 0 else "", part)) for n, part in enumerate(parts)]
-        known = [facts for facts in told if facts]
+        facts_by_part = [list(_part(text, start, key if n == 0 else "", part)) for n, part in enumerate(parts)]
+        known = [facts for facts in facts_by_part if facts]
         if key or len(known) > 1 or (len(parts) == 1 and known and _stands_alone(parts[0])):
             yield from (fact for facts in known for fact in facts)
 

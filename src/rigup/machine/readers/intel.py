@@ -9,7 +9,7 @@ from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Gpu, PathLibrary, Torch
 from rigup.machine.reader import Listing, Statements, reads
 from rigup.machine.readers.rocm_smi import gfx
-from rigup.machine.readers.values import Draft, address, pci_id, size, told, vendor_of
+from rigup.machine.readers.values import Draft, address, known_value, pci_id, size, vendor_of
 from rigup.machine.texts import Hit, Text
 
 # "[level_zero:gpu][level_zero:0] Intel(R) Level-Zero, Intel(R) Arc(TM) A770 Graphics 1.3 [1.3.26918]", and the older
@@ -38,7 +38,7 @@ def sycl_ls(text: Text) -> Statements:
         draft = Draft(text, Gpu, hit.start)
         draft.add("vendor", _maker(hit))
         draft.add("runtime_index", int(hit["index"]) if hit["api"] != "opencl" else None)
-        draft.add("name", told(plain(_TAIL.sub("", hit["name"]))))
+        draft.add("name", known_value(plain(_TAIL.sub("", hit["name"]))))
         if shown and "cuda" in hit["api"]:
             draft.add("isa", isa_of_capability(shown[0].strip()))
         draft.add("shown_isa", gfx(shown[0]) if shown else None)
@@ -59,7 +59,7 @@ def ggml_sycl(text: Text) -> Statements:
         draft = Draft(text, Gpu, hit.start)
         draft.add("vendor", "intel")
         draft.add("runtime_index", int(hit["index"]))
-        draft.add("name", told(plain(hit["name"])))
+        draft.add("name", known_value(plain(hit["name"])))
         draft.add("vram", size(hit["memory"]), rank=-1)
         yield from draft.facts()
 
@@ -117,7 +117,7 @@ def xpu_answers(text: Text) -> Statements:
     for hit in text.near(_XPU_FOUND, text.spots("_XpuDeviceProperties")):
         draft = Draft(text, Gpu, hit.start)
         draft.add("vendor", "intel")
-        draft.add("name", told(plain(hit["name"])))
+        draft.add("name", known_value(plain(hit["name"])))
         draft.add("vram", size(hit["memory"]), rank=-1)
         yield from draft.facts("vendor")
 

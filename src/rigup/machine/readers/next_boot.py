@@ -58,12 +58,12 @@ def chosen_entry(text: Text) -> Statements:
         )
     }
     for key in ("next_entry", "saved_entry", "GRUB_DEFAULT", "default"):
-        if key in hits and (release := _named(hits[key])):
+        if key in hits and (release := _release_of(hits[key])):
             yield hits[key].states(NextBoot, release=release, because="chosen")
             return
 
 
-def _named(hit: Hit) -> str | None:
+def _release_of(hit: Hit) -> str | None:
     """The release in an entry's name or id; an entry by its number names none."""
     found = re.search(
         r"(?:(?:Linux|gnulinux)[ -]|(?<=[0-9a-f])-|^|vmlinuz-)(?P<release>\d{1,2}\.\d{1,3}\.\d[\w.+~-]{0,80})",

@@ -5,7 +5,7 @@ import re
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import DriverLibrary, Gpu, ModuleParameter, PathLibrary, Toolkit
 from rigup.machine.reader import File, Listing, Statements, reads
-from rigup.machine.readers.values import Draft, address, told, uuid
+from rigup.machine.readers.values import Draft, address, known_value, uuid
 from rigup.machine.texts import Text
 
 _GPUS = "/proc/driver/nvidia/gpus/"
@@ -38,7 +38,7 @@ def nvidia_information(text: Text) -> Statements:
         return
     draft = Draft(text, Gpu, found["Model"].start)
     draft.add("vendor", "nvidia")
-    draft.add("name", told(found["Model"]["value"]))
+    draft.add("name", known_value(found["Model"]["value"]))
     draft.add("driver", "nvidia")
     if hit := found.get("Bus Location"):
         draft.add("pci_address", address(hit["value"]), hit.start)

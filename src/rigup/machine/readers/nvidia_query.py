@@ -15,10 +15,10 @@ from rigup.machine.readers.values import (
     Draft,
     address,
     keyed,
+    known_value,
     number,
     pci_id,
     size,
-    told,
     truth,
     uuid,
     version,
@@ -47,7 +47,7 @@ def mode(value: str) -> bool | None:
 
 def compute(value: str) -> str | None:
     """Exclusive_Process in one word, as the option that sets it."""
-    return told(value.replace(" ", "_"))
+    return known_value(value.replace(" ", "_"))
 
 
 def capability(value: str) -> str | None:
@@ -57,7 +57,7 @@ def capability(value: str) -> str | None:
 
 # (section, key): of -q. XML tells the same in small letters with underscores.
 _FIELDS: dict[tuple[str, str], tuple[str, Convert]] = {
-    ("", "product name"): ("name", told),
+    ("", "product name"): ("name", known_value),
     ("", "gpu uuid"): ("uuid", uuid),
     ("", "uuid"): ("uuid", uuid),
     ("", "compute mode"): ("compute_mode", compute),
@@ -73,9 +73,9 @@ _FIELDS: dict[tuple[str, str], tuple[str, Convert]] = {
     ("fb memory usage", "used"): ("memory_used", size),
     ("mig mode", "current"): ("mig", mode),
     ("mig mode", "current mig"): ("mig", mode),
-    ("driver model", "current"): ("driver_model", told),
-    ("driver model", "current dm"): ("driver_model", told),
-    ("fabric", "state"): ("fabric", told),
+    ("driver model", "current"): ("driver_model", known_value),
+    ("driver model", "current dm"): ("driver_model", known_value),
+    ("fabric", "state"): ("fabric", known_value),
     ("remapped rows", "pending"): ("remap_pending", truth),
     ("remapped rows", "remapped row pending"): ("remap_pending", truth),
 }
@@ -143,7 +143,7 @@ def _fill(draft: Draft[Gpu], told_lines: Iterator[Said]) -> None:
         if section.startswith("mig device"):
             _part(parts, section, key, value)
             continue
-        field, convert = _FIELDS.get((section, key)) or _FIELDS.get(("", key)) or ("", told)
+        field, convert = _FIELDS.get((section, key)) or _FIELDS.get(("", key)) or ("", known_value)
         if field:
             draft.add(field, convert(value), at)
         counted = "uncorrectable" in key or (section, key) == ("volatile double bit", "total")
@@ -173,13 +173,13 @@ _TAG = lazy_regex(r"<(/?)([A-Za-z_][\w.-]{0,60})([^<>]{0,300})>([^<]{0,400})")
 def nvidia_xml(text: Text) -> Statements:
     """`nvidia-smi -q -x`: tags are pulled one by one; entities and document types are of no interest."""
     draft: Draft[Gpu] | None = None
-    said: list[Said] = []
+    lines: list[Said] = []
     path: list[str] = []
     for found in _TAG.finditer(text.body):
         closes, tag = found[1] == "/", found[2].lower()
         if tag == "gpu":
-            yield from _closed(draft, said)
-            draft, said, path = (None if closes else _opened(text, found)), [], []
+            yield from _finish(draft, lines)
+            draft, lines, path = (None if closes else _new_draft(text, found)), [], []
         elif closes:
             while path and path.pop() != tag:
                 continue
@@ -189,7 +189,7 @@ def nvidia_xml(text: Text) -> Statements:
             if draft is None:
                 yield from _driver(text, key, value, found.start(4))
             elif tag == "mig_device" or value:
-                said.append(
+                lines.append(
                     (
                         _section(path[:-1]) if tag != "mig_device" else "mig device",
                         key if value else "",
@@ -197,10 +197,10 @@ def nvidia_xml(text: Text) -> Statements:
                         found.start(4),
                     )
                 )
-    yield from _closed(draft, said)
+    yield from _finish(draft, lines)
 
 
-def _opened(text: Text, found: re.Match[str]) -> Draft[Gpu]:
+def _new_draft(text: Text, found: re.Match[str]) -> Draft[Gpu]:
     draft = Draft(text, Gpu, found.start())
     draft.add("vendor", "nvidia")
     draft.add("pci_address", address(found[3]))
@@ -208,9 +208,9 @@ def _opened(text: Text, found: re.Match[str]) -> Draft[Gpu]:
     return draft
 
 
-def _closed(draft: Draft[Gpu] | None, said: list[Said]) -> Iterator[Gpu]:
+def _finish(draft: Draft[Gpu] | None, lines: list[Said]) -> Iterator[Gpu]:
     if draft is not None:
-        _fill(draft, iter(said))
+        _fill(draft, iter(lines))
         if draft.has("name") or draft.has("uuid") or draft.has("pci_address"):
             yield from draft.facts("vendor", "seen_by")
 
@@ -223,8 +223,8 @@ def _section(path: list[str]) -> str:
 
 
 _COLUMNS: dict[str, tuple[str, Convert]] = {
-    "name": ("name", told),
-    "gpu_name": ("name", told),
+    "name": ("name", known_value),
+    "gpu_name": ("name", known_value),
     "uuid": ("uuid", uuid),
     "gpu_uuid": ("uuid", uuid),
     "index": ("nvml_index", number),
@@ -238,8 +238,8 @@ _COLUMNS: dict[str, tuple[str, Convert]] = {
     "compute_cap": ("isa", capability),
     "mig.mode.current": ("mig", mode),
     "persistence_mode": ("persistence", mode),
-    "driver_model.current": ("driver_model", told),
-    "fabric.state": ("fabric", told),
+    "driver_model.current": ("driver_model", known_value),
+    "fabric.state": ("fabric", known_value),
     "remapped_rows.pending": ("remap_pending", truth),
     "ecc.errors.uncorrected.volatile.total": ("ecc_errors", number),
     "ecc.errors.uncorrected.volatile.device_memory": ("ecc_errors", number),

@@ -39,20 +39,20 @@ _LINE = r"^[^\n]{0,120}?(?P<path>(?:[A-Za-z]:)?/[^\n]{0,300}?)(?: -> [^\n]{0,200
 def pyvenv(text: Text) -> Statements:
     """`home = /usr/bin`, `version = 3.11.4`: a virtual environment and the interpreter below it."""
     prefix = text.source.rpartition("/")[0]
-    told = {
+    lines = {
         hit["key"].lower(): hit
         for hit in text.each(r"^(?P<key>home|version|version_info|executable) ?= ?(?P<value>[^\n]{1,300})$")
     }
-    if not told or not prefix:
+    if not lines or not prefix:
         return
-    draft = Draft(text, PythonEnv, next(iter(told.values())).start)
+    draft = Draft(text, PythonEnv, next(iter(lines.values())).start)
     draft.add("prefix", prefix)
     draft.add("kind", "venv")
-    if hit := told.get("home"):
+    if hit := lines.get("home"):
         draft.add("base", re.sub(r"/bin/?$", "", hit["value"].strip()), hit.start)
     for key in ("version", "version_info"):
-        if key in told and (found := re.match(r"3\.\d{1,2}(?:\.\d{1,3})?", told[key]["value"])):
-            draft.add("version", found[0], told[key].start)
+        if key in lines and (found := re.match(r"3\.\d{1,2}(?:\.\d{1,3})?", lines[key]["value"])):
+            draft.add("version", found[0], lines[key].start)
     yield from draft.facts()
 
 
@@ -209,6 +209,6 @@ def home_folders(text: Text) -> Statements:
         yield found[0].states(HomeFolder, path=found[0]["path"], role="home")
 
 
-def _path(told: str) -> str:
+def _path(shown: str) -> str:
     """A path at the end of a line of `ls -l`, of which only the start may hold more."""
-    return told[told.find("/") :] if not re.match(r"[A-Za-z]:", told) else told
+    return shown[shown.find("/") :] if not re.match(r"[A-Za-z]:", shown) else shown

@@ -9,7 +9,7 @@ from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Driver, Gpu
 from rigup.machine.names import same_name
 from rigup.machine.reader import Statements, reads
-from rigup.machine.readers.values import Draft, address, number, pci_id, size, told, uuid
+from rigup.machine.readers.values import Draft, address, known_value, number, pci_id, size, uuid
 from rigup.machine.texts import Text
 
 Convert = Callable[[str], Any]
@@ -31,7 +31,7 @@ def serial(value: str) -> str | None:
 
 def name(value: str) -> str | None:
     """A product's name; some releases print the vendor's number for it."""
-    return None if re.fullmatch(r"(?:0x)?[0-9a-fA-F]{3,6}|\d+", value.strip()) else told(value)
+    return None if re.fullmatch(r"(?:0x)?[0-9a-fA-F]{3,6}|\d+", value.strip()) else known_value(value)
 
 
 def partitioned(value: str) -> list[dict[str, Any]] | None:
@@ -58,7 +58,7 @@ FIELDS: dict[str, tuple[str, Convert]] = {
 
 def fill(draft: Draft[Gpu], key: str, value: str, at: int) -> None:
     """One line of rocm-smi. A name of several cards in one ("RX 6700/6700 XT") gives way to any other."""
-    field, convert = FIELDS.get(key.strip().strip(":").lower(), ("", told))
+    field, convert = FIELDS.get(key.strip().strip(":").lower(), ("", known_value))
     if field:
         family = field == "name" and "[" in value
         draft.add(field, convert(value), at, _FAMILY if family else 0)
@@ -159,7 +159,7 @@ def cards(text: Text, answer: Any, at: int) -> Iterator[Gpu | Driver]:
         if key == "system" and isinstance(told_of.get("Driver version"), str):
             driver = Draft(text, Driver, _spot(text, told_of["Driver version"], start))
             driver.add("vendor", "amd")
-            driver.add("version", told(told_of["Driver version"]))
+            driver.add("version", known_value(told_of["Driver version"]))
             yield from driver.facts("vendor")
         elif key.startswith("card") and key[4:].isdigit():
             draft = _card(text, start, int(key[4:8]))
@@ -189,7 +189,7 @@ _AMD: dict[tuple[str, str], tuple[str, Convert]] = {
     ("mem_usage", "used_vram"): ("memory_used", lambda value: size(value, "m")),
     ("mem_usage", "total_gtt"): ("gtt", lambda value: size(value, "m")),
     ("partition", "compute_partition"): ("partitions", partitioned),
-    ("driver", "name"): ("driver", told),
+    ("driver", "name"): ("driver", known_value),
 }
 VENDORS = {"1002": "amd", "1d94": "hygon"}
 
@@ -216,29 +216,29 @@ def amd_smi(text: Text) -> Statements:
 
 
 def _block(text: Text, at: int, start: int, end: int, index: int) -> Iterator[Gpu | Driver]:
-    said: list[tuple[str, str, str, int]] = []
+    lines: list[tuple[str, str, str, int]] = []
     section = ""
     for found in re.finditer(r"^[> \t]{0,40}([A-Z][A-Z0-9_]{1,40}):[ \t]*(.*)$", text.body[start:end], re.MULTILINE):
         if not found[2]:
             section = found[1].lower()
-        said.append((section, found[1].lower(), found[2].strip(), start + found.start(2)))
-    yield from _told_of(text, at, index, said)
+        lines.append((section, found[1].lower(), found[2].strip(), start + found.start(2)))
+    yield from _of_card(text, at, index, lines)
 
 
-def _told_of(text: Text, at: int, index: int | None, said: list[tuple[str, str, str, int]]) -> Iterator[Gpu | Driver]:
+def _of_card(text: Text, at: int, index: int | None, lines: list[tuple[str, str, str, int]]) -> Iterator[Gpu | Driver]:
     """One card of amd-smi's from what its lines say."""
-    plain = {(section, key): value for section, key, value, _ in reversed(said)}
+    plain = {(section, key): value for section, key, value, _ in reversed(lines)}
     vendor = plain.get(("asic", "vendor_id"), "0x1002").removeprefix("0x")
     draft = _card(text, at, index, VENDORS.get(vendor, "amd"), "amd-smi")
     draft.add("pci_id", pci_id(vendor, plain.get(("asic", "device_id"), "")))
-    for section, key, value, spot in said:
-        field, convert = _AMD.get((section, key)) or _AMD.get(("", key)) or ("", told)
+    for section, key, value, spot in lines:
+        field, convert = _AMD.get((section, key)) or _AMD.get(("", key)) or ("", known_value)
         if field:
             family = field == "name" and "[" in value
             draft.add(field, convert(value), spot, _FAMILY if family else 0)
     yield from draft.facts("vendor", "nvml_index", "seen_by")
     if re.match(r"\d", driver := plain.get(("driver", "version"), "")):
-        fact = Draft(text, Driver, next(spot for s, k, _, spot in said if (s, k) == ("driver", "version")))
+        fact = Draft(text, Driver, next(spot for s, k, _, spot in lines if (s, k) == ("driver", "version")))
         fact.add("vendor", "amd")
         fact.add("version", driver)
         yield from fact.facts()
@@ -271,7 +271,7 @@ def amd_smi_json(text: Text) -> Statements:
         cards = answer.get("gpu_data", [answer]) if isinstance(answer, dict) else answer
         for card in cards[:_MOST] if isinstance(cards, list) else ():
             if isinstance(card, dict) and isinstance(card.get("asic", card.get("bus")), dict):
-                yield from _told_of(text, found.start(), _index(card), list(_flat(text, card, found.start())))
+                yield from _of_card(text, found.start(), _index(card), list(_flat(text, card, found.start())))
 
 
 def _index(card: dict[str, Any]) -> int | None:

@@ -14,7 +14,7 @@ from rigup.machine.kinds import Cpu, Distribution, Driver, Gpu, Platform, Python
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.rocm_smi import gfx
 from rigup.machine.readers.systems import os_of
-from rigup.machine.readers.values import Draft, platform_of, says, told, truth, vendor_of, version
+from rigup.machine.readers.values import Draft, known_value, platform_of, says, truth, vendor_of, version
 from rigup.machine.texts import Hit, Text
 
 _BULLET = r"^[> \t*•-]{0,12}"
@@ -117,7 +117,7 @@ def _row(hit: Hit, row: Row) -> Iterator[Fact]:
     for name, value in row.said.items():
         draft.add(name, value)
     for name, value in hit.found().items():
-        draft.add(name, _CONVERT.get(name, told)(value), hit.match.start(name))
+        draft.add(name, _CONVERT.get(name, known_value)(value), hit.match.start(name))
     yield from draft.facts(*row.said)
 
 
@@ -186,7 +186,7 @@ def _gpus(text: Text) -> Iterator[Gpu]:
 
 def _gpu(hit: Hit, key: str, index: int, maker: str = "") -> Iterator[Gpu]:
     found = hit.found()
-    name = told(found.get("name", ""))
+    name = known_value(found.get("name", ""))
     if "name" in found and (not name or re.match(r"(?i)no cuda|could not|none\b|compute cap", name)):
         return
     draft = Draft(hit.text, Gpu, hit.start)

@@ -71,9 +71,9 @@ def typed_variables(text: Text) -> Statements:
 def _options(command: Hit) -> Iterator[Variable]:
     """`-e NAME=value`: what a container's programs get."""
     for found in re.finditer(_OPTION, command.match[0]):
-        made = command.states(Variable, name=found["name"], value=found["value"])
-        made.place = made.place._replace(world=made.place.world or "container", process="")
-        yield made
+        variable = command.states(Variable, name=found["name"], value=found["value"])
+        variable.place = variable.place._replace(world=variable.place.world or "container", process="")
+        yield variable
 
 
 @reads(marks=(_ARCHES,), adds=(Variable,), process="shell")

@@ -24,8 +24,8 @@ _HIP_UUID = lazy_regex(r"GPU-[0-9a-fA-F]{16}")
 _LINE = lazy_regex(r"^([ \t>|*-]{0,60})([^\s:=][^:=\n]{0,79}?)[ \t]{0,60}[:=](?:[ \t]+|(?=\S)|$)(.*)$", re.MULTILINE)
 
 
-def told(value: str) -> str | None:
-    """A value, or None where the tool says that it has none to tell."""
+def known_value(value: str) -> str | None:
+    """A value, or None where the tool prints that it has none."""
     value = value.strip()
     return None if _NOTHING.fullmatch(value) else value
 
@@ -64,7 +64,7 @@ def number(value: str) -> int | None:
 
 
 def version(value: str) -> str | None:
-    """The version that a value begins with, whatever is said behind it."""
+    """The version that a value begins with, whatever stands behind it."""
     found = re.match(r"\s*[vV]?(\d{1,9}(?:\.\d{1,9})*[^\s,;\[\]()\"']{0,60})", value)
     return found[1] if found else None
 
@@ -106,7 +106,7 @@ class Draft(Generic[T]):
         self.readings: dict[str, Reading] = {}
 
     def add(self, name: str, value: Any, at: int | None = None, rank: int = 0) -> None:
-        """What a field is; None says nothing. What was said first stays."""
+        """Set a field; None is ignored, and the first value stays."""
         if value is not None and name not in self.readings:
             where = self.text.where(self.at if at is None else at)
             self.readings[name] = Reading(value, where, self.text.rank + rank)
@@ -117,7 +117,7 @@ class Draft(Generic[T]):
         self.readings.setdefault(name, Reading(None, where, self.text.rank + rank))
 
     def has(self, name: str) -> bool:
-        """Whether a field was told."""
+        """Whether a field is set."""
         return name in self.readings
 
     def get(self, name: str) -> Any:
@@ -131,7 +131,7 @@ class Draft(Generic[T]):
 
 
 def says(text: Text, kind: type[T], at: int, **fields: Any) -> Iterator[T]:
-    """A statement about one spot; fields of value None are not said."""
+    """A fact about one spot; fields of value None are left out."""
     draft = Draft(text, kind, at)
     for name, value in fields.items():
         draft.add(name, value)
