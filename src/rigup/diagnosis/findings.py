@@ -64,7 +64,7 @@ def explained(cause: str) -> frozenset[str]:
 
 def heard_in(facts: Facts) -> set[str]:
     """Ids of all known messages."""
-    return {said.id for said in facts.of(Symptom)}
+    return {symptom.id for symptom in facts.of(Symptom)}
 
 
 def is_guess(finding: Finding) -> bool:

@@ -30,7 +30,9 @@ def cuda_of_torch(
     windows = platform is not None and platform.get("system") == "windows"
     toolkit = None if windows else conda_toolkit(short)
     compiles = (
-        toolkit if toolkit and any("toolkit" in one and "cudatoolkit" not in one for one in toolkit.packages) else None
+        toolkit
+        if toolkit and any("toolkit" in name and "cudatoolkit" not in name for name in toolkit.packages)
+        else None
     )
     return {
         "want": short, "unknown": None, "to_be": toolkit_on_windows(short) if windows else f"/usr/local/cuda-{short}",

@@ -88,10 +88,12 @@ def _in_range(found: list[str], want: str) -> list[str]:
     return [one_ for one_ in found or pythons("torch") if one_ in allowed or one_ + ".99" in allowed]
 
 
-def _of_tag(said: Symptom | None) -> list[str]:
+def _of_tag(wheel: Symptom | None) -> list[str]:
     """A wheel's own name tells its Python: `cp310`."""
     tag = (
-        re.match(r"cp(\d)(\d{1,2})\b", str(said.get("tag") or "")) if said and said.id == "wheel-tag-refused" else None
+        re.match(r"cp(\d)(\d{1,2})\b", str(wheel.get("tag") or ""))
+        if wheel and wheel.id == "wheel-tag-refused"
+        else None
     )
     return [f"{tag[1]}.{tag[2]}"] if tag else []
 
@@ -113,14 +115,14 @@ def _nearest(found: list[str], have: str) -> str:
     return above[-1] if mine and above and not [one_ for one_ in found if version_key(one_) <= mine] else found[0]
 
 
-def _release(said: Symptom | None) -> str:
+def _release(symptom: Symptom | None) -> str:
     """`==1.13.1` asks for one release; a wheel's name tells it."""
-    if said is None:
+    if symptom is None:
         return ""
-    asked = str(said.get("asked") or "")
+    asked = str(symptom.get("asked") or "")
     if asked.startswith("==") and "," not in asked and "*" not in asked:
         return asked.lstrip("= ").partition("+")[0]
-    return str(said.get("version") or "").partition("+")[0] if said.knows("abi") else ""
+    return str(symptom.get("version") or "").partition("+")[0] if symptom.knows("abi") else ""
 
 
 # -- the libc

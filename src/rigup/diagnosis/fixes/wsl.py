@@ -68,8 +68,8 @@ def which_side_is_old(
 def release_to_install(system: Distribution | None = None) -> Params:
     """The newest that is known to speak to WSL, on a distribution that AMD makes it for."""
     foreign = system is not None and system.get("id") not in (None, "ubuntu")
-    told = {"version": wsl.newest_rocm(), "usecase": "wsl,rocm"}
-    return {**told, "distribution": wsl.amds_distribution()} if foreign else {**told, "here": "here"}
+    holes = {"version": wsl.newest_rocm(), "usecase": "wsl,rocm"}
+    return {**holes, "distribution": wsl.amds_distribution()} if foreign else {**holes, "here": "here"}
 
 
 @mends("wsl-wheel-bundled-hsa-runtime")

@@ -298,8 +298,8 @@ def no_kernel_has_the_framework(
 def kernel_of_an_environment_starts_another(kernel: JupyterKernel, env: PythonEnv, torch: Torch) -> Verdict:
     """What lies among an environment's own kernels is meant to start that environment."""
     own = str(kernel.get("path", "")).startswith(env.prefix.rstrip("/") + "/share/jupyter/")
-    made = env.get("kind") in ("conda", "venv")  # a distribution's Python has its kernels in two places
-    return made and own and torch.env == env.prefix and kernel.prefix not in (env.prefix, None)
+    is_virtual = env.get("kind") in ("conda", "venv")  # a distribution's Python has its kernels in two places
+    return is_virtual and own and torch.env == env.prefix and kernel.prefix not in (env.prefix, None)
 
 
 @rule("jupyter-kernel-other-env")

@@ -129,8 +129,8 @@ def somebody_shows_a_list_of_cpu_builds(
 ) -> Verdict:  # fmt: skip
     """A list of packages is all that there is to see: who shows it looks for the GPU in it, unless what the bus has is shown too."""
     seen_none = none is not None or unlisted is not None
-    told = platform is not None or gpu is not None or (torch is not None and torch.knows("available"))
-    return _cpu_variant(package) and not told and not seen_none
+    known = platform is not None or gpu is not None or (torch is not None and torch.knows("available"))
+    return _cpu_variant(package) and not known and not seen_none
 
 
 @rule("cpu-only-torch", "possible")

@@ -32,9 +32,9 @@ def of_a_night(version: str | None) -> bool:
     return re.match(r"\d{1,2}\.\d{1,3}\.\d{1,3}\.dev\d{8}", version or "") is not None
 
 
-def missed_and_there(error: Symptom, there: Symptom | None) -> bool:
+def missed_and_there(error: Symptom, present: Symptom | None) -> bool:
     """The environment has the library that is missed, by the number that is asked for."""
-    return there is not None and error.get("lib") == there.get("lib") and error.get("want") == there.get("have")
+    return present is not None and error.get("lib") == present.get("lib") and error.get("want") == present.get("have")
 
 
 NAMED = Told(_is_of_a_major)
@@ -52,9 +52,9 @@ def the_variable_leads_to_another(
     return bool(folders) and {"folder": folders[0], "lib": said.get("lib"), "symbol": said.get("symbol")}
 
 
-def _stem(said: Symptom) -> str:
+def _stem(symptom: Symptom) -> str:
     """The beginning of the library's name that a message speaks of."""
-    name = str(said.get("lib") or said.get("symbol") or "cudnn")
+    name = str(symptom.get("lib") or symptom.get("symbol") or "cudnn")
     return re.sub(r"^(?:lib|_+)|\.so.*$", "", name).lower()[:4]
 
 
@@ -193,10 +193,10 @@ def the_loader_finds_none(
     return companion is None and rocm is None and not (compiled or aside or torchs) and {"lib": said.lib}
 
 
-def wanted_by_what_was_compiled(said: Symptom, nvcc: Symptom, torch: Torch) -> bool:
+def wanted_by_what_was_compiled(symptom: Symptom, nvcc: Symptom, torch: Torch) -> bool:
     """Whether the runtime that is missed is that of the nvcc that is shown, and torch is of another major."""
-    made = str(said.lib) == f"libcudart.so.{nvcc.version}"
-    return made and str(nvcc.version).partition(".")[0] != str(torch.cuda).partition(".")[0]
+    is_of_nvcc = str(symptom.lib) == f"libcudart.so.{nvcc.version}"
+    return is_of_nvcc and str(nvcc.version).partition(".")[0] != str(torch.cuda).partition(".")[0]
 
 
 @rule("cuda-runtime-library-missing", "likely")

@@ -64,9 +64,9 @@ def library_has_no_kernels(
     return not left(gfx) and not excused and {"gfx": gfx}
 
 
-def meant_elsewhere(error: Symptom, told: Symptom | None, override: Variable | None, unit: Symptom | None) -> bool:
+def meant_elsewhere(error: Symptom, symptom: Symptom | None, override: Variable | None, unit: Symptom | None) -> bool:
     """A service or a container looks for the card's own chip, though an override that helps is set somewhere."""
-    value = (override.get("value") if override else None) or (told.get("value") if told else None)
+    value = (override.get("value") if override else None) or (symptom.get("value") if symptom else None)
     served = unit is not None or error.place.kind in ("service", "unit", "container")
     return served and helps(str(error.get("gfx")), value)
 

@@ -13,9 +13,9 @@ class Told(tuple[Any, ...]):
 
     def __new__(cls, test: Callable[[Any], bool]) -> Self:
         """Of the test's name only, so that it can be shown."""
-        made = super().__new__(cls, (test.__name__,))
-        made.test = test
-        return made
+        condition = super().__new__(cls, (test.__name__,))
+        condition.test = test
+        return condition
 
     def __contains__(self, value: object) -> bool:
         return value is not None and bool(self.test(value))

@@ -14,7 +14,7 @@ OF_APPLE_ALONE = ("mlx", "mlx-metal", "tensorflow-macos", "tensorflow-metal", "j
 
 
 def is_elsewhere(platform: Platform | None) -> bool:
-    """Whether a platform is told that is no Mac."""
+    """Whether the platform is known and no Mac."""
     return platform is not None and platform.get("system") in ("linux", "windows")
 
 

@@ -12,9 +12,9 @@ from rigup.knowledge.torch_builds import builds
 from rigup.machine.kinds import Driver, Gpu, Package, Platform, Symptom, Toolkit, Torch, World
 
 
-def age_of_told_code(said: Symptom, isa: str) -> str:
+def age_of_told_code(symptom: Symptom, isa: str) -> str:
     """Whether a chip comes before or after the code that a message lists; "" where nobody can tell."""
-    code = re.findall(r"(?:sm|compute)_\d{2,3}", str(said.code))
+    code = re.findall(r"(?:sm|compute)_\d{2,3}", str(symptom.code))
     return age_beside(why_not(isa, code), code) or ""
 
 

@@ -128,6 +128,6 @@ def lightning_finds_no_backend_and_a_card_is_named(
     world: World | None = None, guest: Platform | None = one(wsl=(1, 2)), known: Symptom | None = seen("slurm-told", "slurm-told-in-small-letters", tag="nvidia-driver-silent nvidia-finds-none other-accelerators macs container-spoken-of"),
 ) -> Verdict:  # fmt: skip
     """torch answers Lightning that it has no CUDA, somebody has a card, and no driver complains."""
-    told = torch is not None and any(torch.get(key) for key in ("available", "cuda", "hip"))
+    has_backend = torch is not None and any(torch.get(key) for key in ("available", "cuda", "hip"))
     alone = all(other is None for other in (driver, world, guest, known))
-    return alone and not told and {"said": said.id, "named": card.id}
+    return alone and not has_backend and {"said": said.id, "named": card.id}

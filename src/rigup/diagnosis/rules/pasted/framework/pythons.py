@@ -28,8 +28,8 @@ def is_gpu_package(name: str) -> bool:
     return re.search(r"-gpu$|-cu(?:da)?\d{2,3}x?$", name) is not None and not name.startswith("nvidia-")
 
 
-def _asked(said: Symptom) -> str:
-    asked = str(said.get("asked") or "")
+def _pinned_release(symptom: Symptom) -> str:
+    asked = str(symptom.get("asked") or "")
     return asked.lstrip("= ") if asked.startswith("==") and "," not in asked else ""
 
 
@@ -106,7 +106,7 @@ def release_is_older_than_all_that_is_offered(
     python: PythonEnv | None = None,
 ) -> Verdict:
     """A compiled package, asked for by a release that lies before all that the index has for this Python."""
-    asked, offered = _asked(said), str(said.get("offered") or "").split(",")[0].strip()
+    asked, offered = _pinned_release(said), str(said.get("offered") or "").split(",")[0].strip()
     known = said.name.lower().replace("_", "-") in _COMPILED and offered not in ("", "none")
     older = bool(asked) and version_key(asked) < version_key(offered)
     return (
