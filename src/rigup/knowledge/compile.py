@@ -98,10 +98,10 @@ def entries(folder: Path) -> dict[str, os.DirEntry[str]]:
 def _walk(folder: str, prefix: str, depth: int) -> Iterator[tuple[str, os.DirEntry[str]]]:
     try:
         with os.scandir(folder) as found:
-            there = sorted(found, key=lambda entry: entry.name)[:MAX_FILES]
+            inside = sorted(found, key=lambda entry: entry.name)[:MAX_FILES]
     except OSError:
         return
-    for entry in there:
+    for entry in inside:
         name = prefix + entry.name
         if entry.name.startswith("."):
             continue
@@ -247,16 +247,16 @@ def wordings(tables: dict[str, Table], packed: dict[str, bytes]) -> list[Wording
     found: list[Wording] = []
     ends = [0] * len(names)
     for number, row in rows:
-        content, one = packed[names[number]], msgspec.msgpack.encode(row)
-        start = content.index(one, ends[number])
-        ends[number] = start + len(one)
+        content, packed_row = packed[names[number]], msgspec.msgpack.encode(row)
+        start = content.index(packed_row, ends[number])
+        ends[number] = start + len(packed_row)
         scope = scopes.get(row.get("says"), row.get("scope", "process"))
         bits = may_say({**row, "scope": scope})
         found.append((row["id"], row["literal"], row.get("beside", []), bits, number, start, ends[number]))
     return found
 
 
-def _tagged(table: Table, tagged: dict[str, list[str]]) -> None:
+def _add_tags(table: Table, tagged: dict[str, list[str]]) -> None:
     """Note which signatures carry which tag: rules ask for tags where nobody has decoded all signatures."""
     rows = table.get("signature")
     for row in rows if isinstance(rows, list) else ():
@@ -303,7 +303,7 @@ def build(folder: Path, shipped: bool = False) -> tuple[bytes, dict[str, Knowled
             if shipped:
                 _without_trials(parsed[name])
             if name.startswith("signatures/"):
-                _tagged(parsed[name], tagged)
+                _add_tags(parsed[name], tagged)
             tables[name] = msgspec.msgpack.encode(parsed[name])
             stamps[name] = stamp(content)
         except KnowledgeError as error:

@@ -69,11 +69,11 @@ def library_of(file: str) -> tuple[CudaLibrary, str] | None:
     return (row, found["so"] or found["dll"] or "") if row else None
 
 
-def overwrite(one: str, its_version: str, other: str, other_version: str) -> bool:
+def overwrite(package: str, its_version: str, other: str, other_version: str) -> bool:
     """Whether two packages for different CUDA majors write the same file.
 
     Args:
-        one: "nvidia-nccl-cu11".
+        package: "nvidia-nccl-cu11".
         its_version: "2.21.5".
         other: "nvidia-nccl-cu12".
         other_version: "2.27.3".
@@ -82,7 +82,7 @@ def overwrite(one: str, its_version: str, other: str, other_version: str) -> boo
         KnowledgeError: the table is malformed.
 
     """
-    mine, theirs = _PACKAGE.fullmatch(one), _PACKAGE.fullmatch(other)
+    mine, theirs = _PACKAGE.fullmatch(package), _PACKAGE.fullmatch(other)
     if not mine or not theirs or mine["base"] != theirs["base"] or mine["major"] == theirs["major"]:
         return False
     shares = {row.shares for row in libraries() if row.package == mine["base"]}
@@ -203,7 +203,7 @@ def releases_with(file: str) -> tuple[CudaRelease, ...]:
         return tuple(row for row in rows if beside and _meets(row, beside))
     if found[0].stem.endswith("-builtins"):
         return tuple(row for row in rows if row.holds(_dotted(number)))
-    return tuple(row for row in rows if _has(row, found[0].stem, number, file.lower().endswith(".dll")))
+    return tuple(row for row in rows if _has_library(row, found[0].stem, number, file.lower().endswith(".dll")))
 
 
 def usual_release(file: str, releases: tuple[CudaRelease, ...]) -> CudaRelease | None:
@@ -306,11 +306,11 @@ def _number(file: str) -> str:
     return (found[1] or found[2]) if found else ""
 
 
-def _has(release: CudaRelease, stem: str, number: str, dll: bool) -> bool:
-    told = release.numbers.get(stem, "")
+def _has_library(release: CudaRelease, stem: str, number: str, dll: bool) -> bool:
+    has_number = release.numbers.get(stem, "")
     if dll:
-        return bool(told) and number == (release.dlls.get(stem) or told.replace(".", ""))
-    return bool(told) and (number == told or number.startswith(told + "."))
+        return bool(has_number) and number == (release.dlls.get(stem) or has_number.replace(".", ""))
+    return bool(has_number) and (number == has_number or number.startswith(has_number + "."))
 
 
 def _beside(stem: str, number: str) -> _Beside | None:

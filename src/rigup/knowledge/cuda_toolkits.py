@@ -128,8 +128,8 @@ def _folder(distribution: str, release: str) -> str:
 def _carries(folder: str, cuda: str) -> bool:
     """Whether a repository has a release, by the first and last that were seen there ("12.4 - 13.x")."""
     rows = tables.rows("distro_drivers", "cuda_repo", _Repository)
-    told = next((row.cuda for row in rows if row.repo_dir == folder), "")
-    found = re.match(r"(\d{1,3}\.\d{1,3})(?:\.\d+)? -(?: (\d{1,3})\.(\d{1,3}|x))?", told)
+    releases = next((row.cuda for row in rows if row.repo_dir == folder), "")
+    found = re.match(r"(\d{1,3}\.\d{1,3})(?:\.\d+)? -(?: (\d{1,3})\.(\d{1,3}|x))?", releases)
     if found is None:
         return True
     asked = version_key(cuda)[:2]

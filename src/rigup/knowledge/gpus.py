@@ -93,7 +93,7 @@ def gpu_by_pci(
     """The product of a PCI id; ids are hexadecimal, with or without "0x".
 
     Where one id is sold under several names and the subsystem does not decide, what they
-    have in common is told, under the first of their names.
+    have in common is returned, under the first of their names.
 
     Raises:
         KnowledgeError: a table is malformed.
@@ -151,12 +151,12 @@ def one_gpu(name: str) -> Gpu | None:
         return None
     common = _common(found)
     # "V100-SXM2" stands for two products: neither's name is told.
-    return common if same_name or common is None else _replaced(common, name=name.strip()[:MAX_LENGTH])
+    return common if same_name or common is None else _replace(common, name=name.strip()[:MAX_LENGTH])
 
 
 def _as_laptop(found: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
     """Leave out what the laptop chip of a number need not share with the desktop card."""
-    return tuple(_replaced(gpu, memory_bytes=None, chip="") for gpu in found)
+    return tuple(_replace(gpu, memory_bytes=None, chip="") for gpu in found)
 
 
 def gpus_beginning(name: str) -> Gpu | None:
@@ -262,7 +262,7 @@ def _of_device(vendor: str, row: _Device, revision: str) -> Gpu:
     )
 
 
-def _replaced(gpu: Gpu, **changes: Any) -> Gpu:
+def _replace(gpu: Gpu, **changes: Any) -> Gpu:
     return msgspec.structs.replace(gpu, **changes)
 
 
@@ -281,7 +281,7 @@ def _common(found: Iterable[Gpu]) -> Gpu | None:
     ):
         values = {getattr(row, field) for row in rows} - {"", None}
         unsure[field] = values.pop() if len(values) == 1 else nothing
-    return _replaced(rows[0], **unsure)
+    return _replace(rows[0], **unsure)
 
 
 @tables.remembered
@@ -296,7 +296,7 @@ def _longer(key: Key) -> list[Key]:
 def _index() -> dict[Key, tuple[Gpu, ...]]:
     """All names of the catalogue: of products, and what only PCI lists name."""
     found = dict(_product_index())
-    for key, gpus in _listed().items():
+    for key, gpus in _names_of_pci().items():
         known = {gpu.vendor for gpu in found.get(key, ())}
         found[key] = (*found.get(key, ()), *(gpu for gpu in gpus if gpu.vendor not in known))
     found.pop((), None)
@@ -327,7 +327,7 @@ def _jetson(row: _Product) -> _Product:
     return msgspec.structs.replace(row, integrated=True)
 
 
-def _listed() -> dict[Key, tuple[Gpu, ...]]:
+def _names_of_pci() -> dict[Key, tuple[Gpu, ...]]:
     """Names that stand in the PCI lists alone, each once for every ISA it has."""
     found: dict[Key, dict[object, Gpu]] = {}
     for vendor in ("nvidia", "amd", "intel"):

@@ -31,8 +31,8 @@ def options(pages: int, kernel: str, own_driver: bool = False) -> tuple[tuple[st
         module, _space, rest = line.partition(" ")
         name, _equals, value = rest.partition("=")
         module = "amdttm" if module == "ttm" and own_driver else module
-        told = value.replace("{pages}", str(pages)).replace("{mib}", str(pages * PAGE // 2**20))
-        found.append((module, name, told))
+        filled = value.replace("{pages}", str(pages)).replace("{mib}", str(pages * PAGE // 2**20))
+        found.append((module, name, filled))
     return tuple(found)
 
 
@@ -48,7 +48,7 @@ class _Behaviour(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def maps_always(kernel: str) -> bool:
-    """Whether a kernel gives programs that compute mapped memory also where the carve-out is the larger pool; false where nobody told.
+    """Whether a kernel gives programs that compute mapped memory also where the carve-out is the larger pool; false where it is not known.
 
     Raises:
         KnowledgeError: the table is malformed.

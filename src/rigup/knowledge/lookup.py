@@ -43,7 +43,7 @@ def search(query: str | Iterable[str], table: str = "") -> list[Hit]:
 
     """
     words = (query if isinstance(query, str) else " ".join(query)).casefold().split()
-    names = [name for name in tables.names() if _chosen(name, table)]
+    names = [name for name in tables.names() if _is_chosen(name, table)]
     found = [hit for name in names for hit in _in_table(name, words)] if words else []
     return sorted(found, key=lambda hit: (hit.rank, hit.table.startswith(_PROSE), len(hit.key)))
 
@@ -66,7 +66,7 @@ def arrays(found: Table) -> Iterator[tuple[str, list[dict[str, Any]]]]:
             yield name, value
 
 
-def _chosen(name: str, table: str) -> bool:
+def _is_chosen(name: str, table: str) -> bool:
     """Texts are searched in English: the other languages say the same."""
     if name.startswith(_PROSE) and not name.startswith("texts/en/") and not table:
         return False

@@ -218,7 +218,7 @@ class Store:
         if found.shipped or entries.keys() != found.stamps.keys():
             return False
         compiled_at = self._file.stat().st_mtime_ns
-        return all(_unchanged(entry, found.stamps[name], compiled_at) for name, entry in entries.items())
+        return all(_is_unchanged(entry, found.stamps[name], compiled_at) for name, entry in entries.items())
 
 
 def _content(file: Path) -> "Buffer":
@@ -235,7 +235,7 @@ def _content(file: Path) -> "Buffer":
         return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-def _unchanged(entry: "os.DirEntry[str]", stamp: compiling.Stamp, compiled_at: int) -> bool:
+def _is_unchanged(entry: "os.DirEntry[str]", stamp: compiling.Stamp, compiled_at: int) -> bool:
     try:
         status = entry.stat()
         if status.st_size != stamp[0]:
@@ -256,16 +256,16 @@ def _read_overlay(path: Path) -> Table:
     return found
 
 
-def _check_pattern(path: Path, told: object) -> None:
-    """A malformed pattern is told with its file, and not where it is first tried."""
+def _check_pattern(path: Path, value: object) -> None:
+    """Report a malformed pattern with its file, and not where it is first tried."""
     import re
 
-    if not isinstance(told, str):
+    if not isinstance(value, str):
         return
     try:
-        re.compile(told)
+        re.compile(value)
     except (re.error, RecursionError, OverflowError) as error:
-        raise KnowledgeError(path, f"{told[:100]!r} is no pattern: {error}") from error
+        raise KnowledgeError(path, f"{value[:100]!r} is no pattern: {error}") from error
 
 
 def _lay_over(below: Table, above: Table, path: Path) -> Table:
