@@ -1,4 +1,4 @@
-"""Words of a command line as values, and errors of stations as click tells them."""
+"""Words of a command line as values, and errors of workflows as errors of click."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def told() -> "Iterator[None]":
-    """What stations and the system raise as an answer, as an error of the command line."""
+def click_errors() -> "Iterator[None]":
+    """Turn what workflows and the system raise as an answer into errors of the command line."""
     from rigup.cli.failing import spoken
 
     try:

@@ -59,8 +59,8 @@ def redacted_answer(source: str | None, wake: bool) -> Doctor:
         redactor.learn_all(snapshot)
     for name, body in kept.texts.items():
         redactor.learn(name + "\n" + body, name)
-    told = to_builtins(answer(Diagnosis(facts, *judged(facts))), enc_hook=str)
-    return convert(redactor.data(told), Doctor)
+    doctor = to_builtins(answer(Diagnosis(facts, *judged(facts))), enc_hook=str)
+    return convert(redactor.data(doctor), Doctor)
 
 
 def markdown(answer: Doctor) -> str:
@@ -71,7 +71,7 @@ def markdown(answer: Doctor) -> str:
         *[_finding(found, number == 0) for number, found in enumerate(loud[:_MOST_FINDINGS])],
         _devices(answer),
         _versions(answer),
-        _folded(answer, loud),
+        _details(answer, loud),
         ["<sub>" + _("Written by `rigup doctor --issue`, rigup {version}. Names, keys, serial numbers and addresses are taken out.").format(version=__version__) + "</sub>"],
     ]  # fmt: skip
     return "\n\n".join("\n".join(part) for part in parts if part)
@@ -80,11 +80,11 @@ def markdown(answer: Doctor) -> str:
 def _verdict(answer: Doctor, loud: list[Finding]) -> str:
     if loud:
         return plain(loud[0].title)
-    said = {
+    meanings = {
         "healthy": _("Nothing is wrong on this machine, as far as rigup can see"),
         "unknown": _("Too little was seen to say what is wrong"),
     }
-    return said.get(answer.verdict) or str(answer.verdict)
+    return meanings.get(answer.verdict) or str(answer.verdict)
 
 
 def _finding(found: Finding, first: bool) -> list[str]:
@@ -92,7 +92,7 @@ def _finding(found: Finding, first: bool) -> list[str]:
     about = [code(found.cause), _(found.severity), _(found.confidence)]
     about += [code(found.subject)] if found.subject != "machine" else []
     lines = [*([] if first else ["**" + plain(found.title) + "**  "]), " · ".join(about), ""]
-    lines += ["- " + code(_read(line)) for line in _told(found)[:_MOST_EVIDENCE]]
+    lines += ["- " + code(_read(line)) for line in _evidence(found)[:_MOST_EVIDENCE]]
     if found.make_sure:
         lines += ["", _("To make sure: {what}").format(what=plain(found.make_sure))]
     if mend := found.fixes[0].title if found.fixes else found.mends:
@@ -102,7 +102,7 @@ def _finding(found: Finding, first: bool) -> list[str]:
     return lines
 
 
-def _told(found: Finding) -> list[Evidence]:
+def _evidence(found: Finding) -> list[Evidence]:
     """Evidence, each line that was read once."""
     spots = {(line.source, line.line, line.value): line for line in found.evidence}
     return list(spots.values())
@@ -143,8 +143,8 @@ def _versions(answer: Doctor) -> list[str]:
     lines = []
     for kind, fields in _VERSIONS:
         rows = to_builtins(getattr(answer.machine, kind) or [])
-        told = dict.fromkeys(" ".join(_field(row, name) for name in fields if _field(row, name)) for row in rows)
-        known = [row for row in told if row][:4]
+        values = dict.fromkeys(" ".join(_field(row, name) for name in fields if _field(row, name)) for row in rows)
+        known = [row for row in values if row][:4]
         if known:
             lines.append(_("- {what}: {values}").format(what=_kinds()[kind], values=", ".join(map(code, known))))
     return lines
@@ -165,9 +165,9 @@ def _field(row: dict[str, Any], name: str) -> str:
     return "" if value in (None, False, "", []) else _short(str(value))
 
 
-def _folded(answer: Doctor, loud: list[Finding]) -> list[str]:
+def _details(answer: Doctor, loud: list[Finding]) -> list[str]:
     """Everything else that was read, folded away."""
-    lines = [found.cause + ": " + _read(line) for found in loud for line in _told(found)]
+    lines = [found.cause + ": " + _read(line) for found in loud for line in _evidence(found)]
     skipped = [
         _("not known: {unknown}; would decide {causes}").format(unknown=row.unknown, causes=", ".join(row.would_decide[:3]))
         for row in answer.skipped
