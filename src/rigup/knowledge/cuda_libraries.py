@@ -62,11 +62,11 @@ def library_of(file: str) -> tuple[CudaLibrary, str] | None:
         KnowledgeError: the table is malformed.
 
     """
-    found = _FILE.fullmatch(file.strip())
-    if not found:
+    match = _FILE.fullmatch(file.strip())
+    if not match:
         return None
-    row = next((row for row in libraries() if row.stem == found["stem"]), None)
-    return (row, found["so"] or found["dll"] or "") if row else None
+    row = next((row for row in libraries() if row.stem == match["stem"]), None)
+    return (row, match["so"] or match["dll"] or "") if row else None
 
 
 def overwrite(package: str, its_version: str, other: str, other_version: str) -> bool:
@@ -302,8 +302,8 @@ def _first(number: str, bare: bool) -> str:
 
 def _number(file: str) -> str:
     """All of the number: "11.0" of libcudart.so.11.0, "101" of cudart64_101.dll."""
-    found = re.search(r"\.so\.(\d{1,3}(?:\.\d{1,3})?)|_(\d{1,4})(?:_\d{1,2})?\.dll", file.strip(), re.IGNORECASE)
-    return (found[1] or found[2]) if found else ""
+    match = re.search(r"\.so\.(\d{1,3}(?:\.\d{1,3})?)|_(\d{1,4})(?:_\d{1,2})?\.dll", file.strip(), re.IGNORECASE)
+    return (match[1] or match[2]) if match else ""
 
 
 def _has_library(release: CudaRelease, stem: str, number: str, dll: bool) -> bool:

@@ -40,9 +40,9 @@ def cuda_of_package(name: str, version: str) -> str | None:
 
     """
     for row in tables.rows(_TABLE, "named", _Named):
-        found = re.fullmatch(row.form, name) or re.fullmatch(row.form, f"{name}=={version}")
-        if found:
-            return _dotted(found["cuda"])
+        match = re.fullmatch(row.form, name) or re.fullmatch(row.form, f"{name}=={version}")
+        if match:
+            return _dotted(match["cuda"])
     asked = version_key(version)[:2]
     rows = [row for row in tables.rows(_TABLE, "build", _Build) if row.package in (name, name.removesuffix("-gpu"))]
     fits = [row for row in rows if asked and version_key(row.first) <= asked]

@@ -56,9 +56,9 @@ def gpu_in_words(name: str) -> tuple[Gpu, str] | None:
     name = name.strip()[:MAX_LENGTH]
     if known := _by_isa(name):
         return known, ""
-    if found := _PCI.fullmatch(name):
-        vendor = VENDORS.get(found["vendor"].lower(), found["vendor"].lower())
-        return gpu_by_pci(found["vendor"], found["device"]) or Gpu(vendor=vendor, name=name), name.lower()
+    if match := _PCI.fullmatch(name):
+        vendor = VENDORS.get(match["vendor"].lower(), match["vendor"].lower())
+        return gpu_by_pci(match["vendor"], match["device"]) or Gpu(vendor=vendor, name=name), name.lower()
     for spelt in _spellings(name):
         if known := _by_word(spelt, name) or one_gpu(spelt):
             return _with_written_name(known, name), ""
@@ -97,11 +97,11 @@ def _without_maker(name: str) -> str:
 
 def _by_isa(name: str) -> Gpu | None:
     """A product that is named by its target, as one newer than the tables can be: "RTX 9090 sm_130", "gfx1250"."""
-    found = _ISA.search(name)
-    if found is None:
+    match = _ISA.search(name)
+    if match is None:
         return None
-    vendor = "nvidia" if found["isa"].lower().startswith("sm_") else "amd"
-    return Gpu(vendor=vendor, name=name, isa=found["isa"].lower())
+    vendor = "nvidia" if match["isa"].lower().startswith("sm_") else "amd"
+    return Gpu(vendor=vendor, name=name, isa=match["isa"].lower())
 
 
 def _spellings(name: str) -> Iterator[str]:

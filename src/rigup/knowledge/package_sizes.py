@@ -131,8 +131,8 @@ def _disk_estimate(row: _Size, like: _Size | None) -> int:
 @functools.cache
 def _kind(variant: str) -> str:
     """What builds of a kind weigh alike by: "cu" of "cu126"."""
-    found = re.match(r"[a-z]{1,8}", variant)
-    return found[0] if found else ""
+    match = re.match(r"[a-z]{1,8}", variant)
+    return match[0] if match else ""
 
 
 def _apart(version: tuple[int, ...], other: tuple[int, ...]) -> int:

@@ -138,8 +138,8 @@ def _same(asked: str, held: str) -> bool:
 
 def _spelt_out(bounds: str) -> Iterable[str]:
     """`3.9-3.12` and `<3.14,>=3.10` as single Pythons; an open end is left open by nobody knowing it."""
-    if found := re.fullmatch(r"3\.(\d{1,2})-3\.(\d{1,2})", bounds.strip()):
-        first, last = int(found[1]), int(found[2])
+    if match := re.fullmatch(r"3\.(\d{1,2})-3\.(\d{1,2})", bounds.strip()):
+        first, last = int(match[1]), int(match[2])
     else:
         least, most = re.search(r">=3\.(\d{1,2})", bounds), re.search(r"<3\.(\d{1,2})", bounds)
         if not least or not most:

@@ -32,7 +32,7 @@ def texts_of(source: str, body: str, place: Place = Place()) -> list[Text]:
 def _labels(body: str) -> set[str]:
     """Labels that nearly every line carries, each often: `node01: …` is a node, `Error: …` is not."""
     sample = body[:200_000].splitlines()
-    counts = Counter(found["node"] for line in sample if (found := _LABEL.match(line)))
+    counts = Counter(match["node"] for line in sample if (match := _LABEL.match(line)))
     often = {label for label, count in counts.items() if count >= _LEAST_LINES}
     alike = {re.sub(r"\d+", "#", label) for label in often}
     covered = sum(counts[label] for label in often)
@@ -43,9 +43,9 @@ def _labels(body: str) -> set[str]:
 def _by_node(source: str, numbered: Numbered, place: Place, labels: set[str]) -> list[Text]:
     lines: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for number, line in (line for line in numbered if line[1]):
-        found = _LABEL.match(line)
-        label = found["node"] if found and found["node"] in labels else ""
-        lines[label].append((number, found["rest"] if found and label else line))
+        match = _LABEL.match(line)
+        label = match["node"] if match and match["node"] in labels else ""
+        lines[label].append((number, match["rest"] if match and label else line))
     return [
         Text(source, "\n".join(text for _, text in rows), _at_node(place, label), lines=[n for n, _ in rows] + [0])
         for label, rows in lines.items()

@@ -50,6 +50,6 @@ def failed_first(output: str) -> Failed | None:
 def labelled(line: str) -> tuple[int | None, str]:
     """The rank that a line is of, and the line without labels."""
     rank = None
-    while found := _LABEL.match(line):
-        rank, line = int(found["rank"] or found["other"]), line[found.end() :]
+    while match := _LABEL.match(line):
+        rank, line = int(match["rank"] or match["other"]), line[match.end() :]
     return rank, line

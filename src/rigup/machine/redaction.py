@@ -71,7 +71,7 @@ class Redactor:
     def text(self, body: str, source: str = "") -> str:
         """A text without what is private; as many lines as it had."""
         if "\x00" in body:
-            body = _WIDE.sub(lambda found: _widen(self._plain(found[0][::2], source)), body)
+            body = _WIDE.sub(lambda match: _widen(self._plain(match[0][::2], source)), body)
         return self._plain(body, source)
 
     def _plain(self, body: str, source: str) -> str:
@@ -215,7 +215,7 @@ def _texts(kept: Snapshot) -> Iterator[tuple[str, str]]:
 
 def _narrow(body: str) -> str:
     """The text of what was written as UTF-16 and read as bytes, beside all else."""
-    return body + "\n" + "\n".join(found[0][::2] for found in _WIDE.finditer(body)) if "\x00" in body else body
+    return body + "\n" + "\n".join(match[0][::2] for match in _WIDE.finditer(body)) if "\x00" in body else body
 
 
 def _widen(body: str) -> str:

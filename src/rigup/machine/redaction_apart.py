@@ -69,8 +69,8 @@ _ACCOUNT = lazy_regex(
 
 def apart(body: str, end: int, name: str, line: str) -> re.Match[str] | None:
     """A value that its name says is a secret and that stands apart from it. `line` is what stands before the name's end."""
-    if found := _TYPED.match(body, end) or _ELEMENT.match(body, end) or _ENCODED.match(body, end):
-        return found
+    if match := _TYPED.match(body, end) or _ELEMENT.match(body, end) or _ENCODED.match(body, end):
+        return match
     before = line.removesuffix(name)
     in_column = _COLUMN_NAME.fullmatch(name) and (not before.strip() or body[end : end + 2] == "  ")
     option = name.startswith("-")
@@ -78,8 +78,8 @@ def apart(body: str, end: int, name: str, line: str) -> re.Match[str] | None:
         (_ARGUMENT, True), (_CELL, True), (_BELOW, True), (_CONTINUED, option), (_NEXT, option), (_COLUMN, in_column), (_SET, _SETS.search(before))
     )  # fmt: skip
     for form, fits in ways:
-        if fits and (found := form.match(body, end)) and is_mixed(found["value"]):
-            return found
+        if fits and (match := form.match(body, end)) and is_mixed(match["value"]):
+            return match
     return None
 
 
@@ -99,7 +99,7 @@ def without_blocks(body: str, pseudonyms: Pseudonyms) -> str:
         body = "\n---".join(_of_secrets(part, pseudonyms) for part in body.split("\n---"))
     body = _without_columns(body, pseudonyms)
     if "chpasswd:" in body:
-        body = _ACCOUNTS.sub(lambda found: _values(_ACCOUNT, found[0], pseudonyms), body)
+        body = _ACCOUNTS.sub(lambda match: _values(_ACCOUNT, match[0], pseudonyms), body)
     return body
 
 
@@ -135,12 +135,12 @@ def _of_secrets(part: str, pseudonyms: Pseudonyms) -> str:
     """One document of a cluster's settings."""
     if "stringData" not in part and not re.search(r"\bkind[\"']?:[ \t]{0,4}[\"']?Secret\b", part):
         return part
-    part = _DATA.sub(lambda found: _values(_ROW, found[0], pseudonyms), part)
-    return _DATA_FIELDS.sub(lambda found: _values(_FIELD, found[0], pseudonyms), part)
+    part = _DATA.sub(lambda match: _values(_ROW, match[0], pseudonyms), part)
+    return _DATA_FIELDS.sub(lambda match: _values(_FIELD, match[0], pseudonyms), part)
 
 
 def _values(form: re.Pattern[str], block: str, pseudonyms: Pseudonyms) -> str:
-    return form.sub(lambda found: found["head"] + _redact_value(found["value"], pseudonyms), block)
+    return form.sub(lambda match: match["head"] + _redact_value(match["value"], pseudonyms), block)
 
 
 def _redact_value(value: str, pseudonyms: Pseudonyms) -> str:

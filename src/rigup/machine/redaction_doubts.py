@@ -61,11 +61,11 @@ def leaves_out(_doubt: Doubt) -> bool:
 def without_strings(body: str, source: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     """The text without long strings that look drawn by lot, unless somebody wants to keep them."""
 
-    def one(found: re.Match[str]) -> str:
-        if not _is_random(found[0]) or is_made(found[0]) or _DEVICE.fullmatch(found[0]):
-            return found[0]
-        doubt = Doubt("string", found[0], source, _line(body, found.start()))
-        return found[0] if keeps(doubt) else pseudonyms.of("unknown string", found[0])
+    def one(match: re.Match[str]) -> str:
+        if not _is_random(match[0]) or is_made(match[0]) or _DEVICE.fullmatch(match[0]):
+            return match[0]
+        doubt = Doubt("string", match[0], source, _line(body, match.start()))
+        return match[0] if keeps(doubt) else pseudonyms.of("unknown string", match[0])
 
     return _LONG.sub(one, body)
 
@@ -121,53 +121,53 @@ def variable(name: str, value: str, pseudonyms: Pseudonyms, keeps: Keeps, source
 def without_variables(body: str, path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     """The text without the values of variables that it hands on and nobody asks for."""
     if '"env' in body or '"Env' in body:
-        body = _AS_OBJECT.sub(lambda found: _fields(found[0], path, pseudonyms, keeps), body)
-        body = _AS_LIST.sub(lambda found: _items(found[0], path, pseudonyms, keeps), body)
+        body = _AS_OBJECT.sub(lambda match: _fields(match[0], path, pseudonyms, keeps), body)
+        body = _AS_LIST.sub(lambda match: _items(match[0], path, pseudonyms, keeps), body)
     if _OWN_FILES.search(path):
         body = "\n".join(_pairs(line, path, pseudonyms, keeps) for line in body.split("\n"))
     if "$env:" in body:
         body = _SHELLED.sub(lambda pair: _pair(pair, path, pseudonyms, keeps), body)
     if not any(word in body for word in ("export", "Environment=", "set", "declare", "ENV")):
         return body
-    redacted = _HANDED_ON.sub(lambda found: found["head"] + _pairs(found["pairs"], path, pseudonyms, keeps), body)
+    redacted = _HANDED_ON.sub(lambda match: match["head"] + _pairs(match["pairs"], path, pseudonyms, keeps), body)
     return _SET.sub(
-        lambda found: found["head"]
-        + _SPACED.sub(lambda pair: _pair(pair, path, pseudonyms, keeps), found["pairs"], count=1), redacted
+        lambda match: match["head"]
+        + _SPACED.sub(lambda pair: _pair(pair, path, pseudonyms, keeps), match["pairs"], count=1), redacted
     )  # fmt: skip
 
 
 def _fields(body: str, path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     """`{"NAME": "value"}`."""
     return _FIELD.sub(
-        lambda found: found["head"] + _file_value(found["name"], found["value"], path, pseudonyms, keeps), body
+        lambda match: match["head"] + _file_value(match["name"], match["value"], path, pseudonyms, keeps), body
     )  # fmt: skip
 
 
 def _items(body: str, path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     """`["NAME=value"]`."""
-    return _QUOTED.sub(lambda found: _in_quotes(found, path, pseudonyms, keeps), body)
+    return _QUOTED.sub(lambda match: _in_quotes(match, path, pseudonyms, keeps), body)
 
 
 def _pairs(pairs: str, path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     if pairs.lstrip().startswith("#"):
         return pairs
-    redacted = _QUOTED.sub(lambda found: _in_quotes(found, path, pseudonyms, keeps), pairs)
-    return _PAIR.sub(lambda found: _pair(found, path, pseudonyms, keeps), redacted)
+    redacted = _QUOTED.sub(lambda match: _in_quotes(match, path, pseudonyms, keeps), pairs)
+    return _PAIR.sub(lambda match: _pair(match, path, pseudonyms, keeps), redacted)
 
 
-def _in_quotes(found: re.Match[str], path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
+def _in_quotes(match: re.Match[str], path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     """`"NAME=some words"`."""
-    quote = found["between"]
-    return quote + found["name"] + "=" + _file_value(found["name"], found["value"], path, pseudonyms, keeps) + quote
+    quote = match["between"]
+    return quote + match["name"] + "=" + _file_value(match["name"], match["value"], path, pseudonyms, keeps) + quote
 
 
-def _pair(found: re.Match[str], path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
+def _pair(match: re.Match[str], path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     """`NAME=value`, `NAME="some words"`."""
-    value = found["value"]
+    value = match["value"]
     quote = value[0] if value[:1] in ("'", '"') else ""
     inner = value.strip(quote) if quote else value
-    kept_value = _file_value(found["name"], inner, path, pseudonyms, keeps)
-    return found["name"] + found["between"] + quote + kept_value + (quote if value.endswith(quote) else "")
+    kept_value = _file_value(match["name"], inner, path, pseudonyms, keeps)
+    return match["name"] + match["between"] + quote + kept_value + (quote if value.endswith(quote) else "")
 
 
 def _file_value(name: str, value: str, path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:

@@ -60,11 +60,11 @@ def _all_found(body: str, start: int, end: int, row: Token, form: re.Pattern[str
 def _found(body: str, start: int, row: Token, form: re.Pattern[str]) -> tuple[int, int] | None:
     """Where the secret stands, if one does."""
     if not row.back:
-        found = form.match(body, start)
-        return found.span("x" if "x" in found.groupdict() else 0) if found else None
+        match = form.match(body, start)
+        return match.span("x" if "x" in match.groupdict() else 0) if match else None
     for at in range(max(0, start - row.back), start):
-        if (not at or not body[at - 1].isalnum()) and (found := form.match(body, at)) and found.end() > start:
-            return found.span()
+        if (not at or not body[at - 1].isalnum()) and (match := form.match(body, at)) and match.end() > start:
+            return match.span()
     return None
 
 
@@ -84,9 +84,9 @@ def _without_keys_of_makers(body: str, pseudonyms: Pseudonyms) -> str:
     for _number, start, end in matches(_makers(), lowered(body)):
         if start and body[start - 1].isalnum():
             continue
-        found = _OF_MAKER.match(body, end)
-        if found and is_key(found["x"]):
-            spans.append((*found.span("x"), "secret"))
+        match = _OF_MAKER.match(body, end)
+        if match and is_key(match["x"]):
+            spans.append((*match.span("x"), "secret"))
     return _without(body, spans, pseudonyms)
 
 

@@ -45,14 +45,14 @@ class Names:
             if form.search(path) and 1 < len(body.strip()) < 200:
                 self.add(kind, body.strip().strip("\x00"))
         for context, start, end in tried(body):
-            for found in context.form.finditer(body, start, end):
+            for match in context.form.finditer(body, start, end):
                 if context.kind != "person":
-                    self.add(context.kind, found["x"])
-                elif not any(word in self.common for word in found["x"].lower().replace("-", " ").split()):
-                    self.add("user", found["x"])  # `name = Ada Vey`, and not `name = Intel Arc`
+                    self.add(context.kind, match["x"])
+                elif not any(word in self.common for word in match["x"].lower().replace("-", " ").split()):
+                    self.add("user", match["x"])  # `name = Ada Vey`, and not `name = Intel Arc`
         if path.endswith("/etc/hosts") or ("127.0.0.1" in body and "localhost" in body):
-            for found in HOSTS.form.finditer(body):
-                self.add(HOSTS.kind, found["x"])
+            for match in HOSTS.form.finditer(body):
+                self.add(HOSTS.kind, match["x"])
         self._learn_answers(body)
         self._learn_table(body)
         self._learn_columns(body)
@@ -63,10 +63,10 @@ class Names:
 
     def _learn_columns(self, body: str) -> None:
         """Accounts, nodes and serial numbers in tables of blanks: `JOBID PARTITION NAME USER`, `Node Generic SN Model`."""
-        for found in _HEADS.finditer(body):
-            heads = found[0].lower().split()
+        for match in _HEADS.finditer(body):
+            heads = match[0].lower().split()
             known = [(at, _COLUMNS[head]) for at, head in enumerate(heads) if head in _COLUMNS]
-            rows = body[found.end() : found.end() + 40_000].split("\n")[1 : _MOST_ROWS + 1] if len(heads) > 2 else []
+            rows = body[match.end() : match.end() + 40_000].split("\n")[1 : _MOST_ROWS + 1] if len(heads) > 2 else []
             for row in rows:
                 cells = row.split()
                 if len(cells) < len(heads):
@@ -119,11 +119,11 @@ class Names:
         if label.endswith("-"):  # node-[01-08]
             self._put_stem(label)
             return
-        found = _STEM.match(label)
-        stem = found["stem"].rstrip("-_").lower() if found else ""
-        if found and stem not in self.common and not shared("host", stem) and len(stem) >= _SHORTEST:
-            self._put_stem(found["stem"])
-        elif not found or stem not in self.common:
+        match = _STEM.match(label)
+        stem = match["stem"].rstrip("-_").lower() if match else ""
+        if match and stem not in self.common and not shared("host", stem) and len(stem) >= _SHORTEST:
+            self._put_stem(match["stem"])
+        elif not match or stem not in self.common:
             self._put("host", label, "host{n}")
 
     def _put_stem(self, stem: str) -> None:
@@ -210,15 +210,15 @@ class Names:
             done = end
         return "".join(parts) + body[done:]
 
-    def _replace_name(self, found: re.Match[str], kind: str) -> str:
+    def _replace_name(self, match: re.Match[str], kind: str) -> str:
         """A name that stands as one."""
-        start, end = found.span("x")
-        before, after = found[0][: start - found.start()], found[0][end - found.start() :]
+        start, end = match.span("x")
+        before, after = match[0][: start - match.start()], match[0][end - match.start() :]
         if kind in ("users", "hosts"):
-            names = [self._known(name, kind[:-1]) for name in re.split(r"([,\s]+)", found["x"])]
+            names = [self._known(name, kind[:-1]) for name in re.split(r"([,\s]+)", match["x"])]
             return before + "".join(names) + after
         kind = kind.removeprefix("known ")
-        label, dot, rest = found["x"].partition(".") if kind == "host" else (found["x"], "", "")
+        label, dot, rest = match["x"].partition(".") if kind == "host" else (match["x"], "", "")
         return before + self._known(label, kind) + dot + rest + after
 
     def _known(self, name: str, kind: str) -> str:

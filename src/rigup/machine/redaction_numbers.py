@@ -137,14 +137,14 @@ _BETWEEN = " \t\"'=:([<>~!,"
 
 def without_numbers(body: str, pseudonyms: Pseudonyms, spared: frozenset[str] = frozenset()) -> str:
     """The text without what tells this machine from others. `spared` UUIDs are the same everywhere."""
-    body = _HEXADECIMAL.sub(lambda found: _without_hexadecimal(found[0], pseudonyms, spared), body)
-    body = _UUID_BEHIND.sub(lambda found: _uuid(found[0], pseudonyms, spared), body)
+    body = _HEXADECIMAL.sub(lambda match: _without_hexadecimal(match[0], pseudonyms, spared), body)
+    body = _UUID_BEHIND.sub(lambda match: _uuid(match[0], pseudonyms, spared), body)
     if "-" in body:
         if "GPU-" in body or "MIG-" in body:
-            body = _HIP_UUID.sub(lambda found: "GPU-" + hexadecimal(found["id"], pseudonyms), body)
-            body = _PART_OF_UUID.sub(lambda found: found["kind"] + _start(found["start"], pseudonyms), body)
+            body = _HIP_UUID.sub(lambda match: "GPU-" + hexadecimal(match["id"], pseudonyms), body)
+            body = _PART_OF_UUID.sub(lambda match: match["kind"] + _start(match["start"], pseudonyms), body)
         if "UUID=" in body:
-            body = _DISK.sub(lambda found: found["name"] + _disk(found["value"], pseudonyms), body)
+            body = _DISK.sub(lambda match: match["name"] + _disk(match["value"], pseudonyms), body)
     body = _without_other_numbers(body, pseudonyms)
     if "." in body:
         body = _without_ipv4(body, pseudonyms)
@@ -154,16 +154,16 @@ def without_numbers(body: str, pseudonyms: Pseudonyms, spared: frozenset[str] = 
 def _without_other_numbers(body: str, pseudonyms: Pseudonyms) -> str:
     """Numbers that stand in forms of their own: of cards in their names, of disks, of accounts, of telephones."""
     if "x" in body:
-        body = _CARD_OF_NAME.sub(lambda found: found["kind"] + _as_card(found["plain"], pseudonyms), body)
+        body = _CARD_OF_NAME.sub(lambda match: match["kind"] + _as_card(match["plain"], pseudonyms), body)
     if "S-1-5-21-" in body:
-        body = _SID.sub(lambda found: "S-1-5-21-0-0-" + str(pseudonyms.number("unique id", found["value"])), body)
+        body = _SID.sub(lambda match: "S-1-5-21-0-0-" + str(pseudonyms.number("unique id", match["value"])), body)
     if "-" in body:
-        body = _LICENCE.sub(lambda found: pseudonyms.of("licence key", found[0]), body)
+        body = _LICENCE.sub(lambda match: pseudonyms.of("licence key", match[0]), body)
     if "." in body:
-        body = _DOTTED_MAC.sub(lambda found: _dotted(found[0], pseudonyms), body)
+        body = _DOTTED_MAC.sub(lambda match: _dotted(match[0], pseudonyms), body)
     if "+" in body:
-        body = _TELEPHONE.sub(lambda found: pseudonyms.of("telephone", found[0]), body)
-    return _SPACED_NAME.sub(lambda found: found["head"] + _as_name(found["value"], pseudonyms), body)
+        body = _TELEPHONE.sub(lambda match: pseudonyms.of("telephone", match[0]), body)
+    return _SPACED_NAME.sub(lambda match: match["head"] + _as_name(match["value"], pseudonyms), body)
 
 
 def _as_card(plain: str, pseudonyms: Pseudonyms) -> str:
@@ -186,17 +186,17 @@ def _as_name(value: str, pseudonyms: Pseudonyms) -> str:
 def without_contacts(body: str, pseudonyms: Pseudonyms) -> str:
     """The text without e-mail and hardware addresses: they tell who and which, and no command needs them."""
     if ":" in body or "-" in body:
-        body = _MAC.sub(lambda found: _mac(found, pseudonyms), body)
+        body = _MAC.sub(lambda match: _mac(match, pseudonyms), body)
     return _without_mail(body, pseudonyms) if "@" in body else body
 
 
 def _without_hexadecimal(token: str, pseudonyms: Pseudonyms, spared: frozenset[str]) -> str:
     """A row of digits with signs between: whichever of these it is."""
-    token = _UUID.sub(lambda found: _uuid(found[0], pseudonyms, spared), token)
-    token = _MAC.sub(lambda found: _mac(found, pseudonyms), token)
+    token = _UUID.sub(lambda match: _uuid(match[0], pseudonyms, spared), token)
+    token = _MAC.sub(lambda match: _mac(match, pseudonyms), token)
     if ":" in token:
-        token = _GUID.sub(lambda found: _guid(found[0], pseudonyms), token)
-        token = _IPV6.sub(lambda found: _ipv6(found[0], pseudonyms), token)
+        token = _GUID.sub(lambda match: _guid(match[0], pseudonyms), token)
+        token = _IPV6.sub(lambda match: _ipv6(match[0], pseudonyms), token)
     return token
 
 
@@ -237,8 +237,8 @@ def _disk(value: str, pseudonyms: Pseudonyms) -> str:
     return digits + dash + tail if len(tail) == 2 or not dash else digits[:4] + dash + digits[4:]
 
 
-def _mac(found: re.Match[str], pseudonyms: Pseudonyms) -> str:
-    value, between = found[0], found[1]
+def _mac(match: re.Match[str], pseudonyms: Pseudonyms) -> str:
+    value, between = match[0], match[1]
     plain = value.replace(between, "").lower()
     if len(set(plain)) == 1 or plain.startswith("0200000000") or plain.count("0") >= len(plain) - 4:
         return value
@@ -258,13 +258,13 @@ def _guid(value: str, pseudonyms: Pseudonyms) -> str:
 
 def _without_ipv4(body: str, pseudonyms: Pseudonyms) -> str:
     parts, done = [], 0
-    for found in _IPV4.finditer(body):
-        start = found.start()
+    for match in _IPV4.finditer(body):
+        start = match.start()
         if start and (body[start - 1].isdigit() or body[start - 2 : start] in _neighbours(body, start)):
             continue
-        if _public(found[0]) and _is_address(body, found):
-            parts += [body[done:start], ipv4(found[0], pseudonyms)]
-            done = found.end()
+        if _public(match[0]) and _is_address(body, match):
+            parts += [body[done:start], ipv4(match[0], pseudonyms)]
+            done = match.end()
     return "".join(parts) + body[done:] if parts else body
 
 
@@ -281,9 +281,9 @@ def _public(value: str) -> bool:
     return ipaddress.IPv4Address(value).is_global and parts[0] != "0"
 
 
-def _is_address(body: str, found: re.Match[str]) -> bool:
-    before = body[max(0, found.start() - _AROUND) : found.start()].rpartition("\n")[2]
-    return _stands_as_one(before, found[0], body[found.end() : found.end() + 8])
+def _is_address(body: str, match: re.Match[str]) -> bool:
+    before = body[max(0, match.start() - _AROUND) : match.start()].rpartition("\n")[2]
+    return _stands_as_one(before, match[0], body[match.end() : match.end() + 8])
 
 
 @functools.lru_cache(10_000)
@@ -341,10 +341,10 @@ def _without_mail(body: str, pseudonyms: Pseudonyms) -> str:
         start, least = at, max(done, at - 64)
         while start > least and (body[start - 1].isalnum() or body[start - 1] in "._+-"):
             start -= 1
-        found = _EMAIL.match(body, start) if start < at else None
-        if found and found.end() > at and not _is_shared(found[0]):
-            parts += [body[done:start], pseudonyms.of("e-mail", found[0].lower(), "email{n}@example.com")]
-            done = after = found.end()
+        match = _EMAIL.match(body, start) if start < at else None
+        if match and match.end() > at and not _is_shared(match[0]):
+            parts += [body[done:start], pseudonyms.of("e-mail", match[0].lower(), "email{n}@example.com")]
+            done = after = match.end()
     return "".join(parts) + body[done:] if parts else body
 
 

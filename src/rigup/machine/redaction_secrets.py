@@ -62,10 +62,10 @@ _LOUD = ("PASS", "PWD", "PW")  # ends of variables' names
 def without_secrets(body: str, pseudonyms: Pseudonyms) -> str:
     """The text without what would open a door. Lines stay lines."""
     if "-----BEGIN " in body:
-        body = _BLOCK.sub(lambda found: _block(found[0], pseudonyms), body)
+        body = _BLOCK.sub(lambda match: _block(match[0], pseudonyms), body)
     body = without_blocks(without_forms(body, pseudonyms), pseudonyms)
     if "://" in body and "@" in body:
-        body = _LOGIN.sub(lambda found: "://" + _login(found["login"], pseudonyms) + "@", body)
+        body = _LOGIN.sub(lambda match: "://" + _login(match["login"], pseudonyms) + "@", body)
     return _without_named(body, pseudonyms)
 
 
@@ -126,8 +126,8 @@ def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
     if word in _RESTS:
         return _REST.match(body, end)
     if word in ("bearer", "basic"):
-        found = _BEARER.match(body, end)
-        return found if found and not found["value"].islower() and not found["value"].istitle() else None
+        match = _BEARER.match(body, end)
+        return match if match and not match["value"].islower() and not match["value"].istitle() else None
     least = max(0, start - 400)  # in a line without end, its beginning is far
     line = body[max(body.rfind("\n", least, start) + 1, least) : start]
     before = _NAME.match(line[:-81:-1])  # backwards: in a line of one long word every other way is slow
@@ -136,21 +136,21 @@ def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
         name = _word_before_key(line) + name
     of_file = body[max(0, start - 1) : end].lower() == "/passwd"  # /etc/passwd: what is said of it
     if (
-        (found := _ASSIGNED.match(body, end))
-        and not (of_file and found["between"].startswith(":"))
-        and _is_secret(name + (found["tail"] or ""), found["value"].strip("\"'"))
+        (match := _ASSIGNED.match(body, end))
+        and not (of_file and match["between"].startswith(":"))
+        and _is_secret(name + (match["tail"] or ""), match["value"].strip("\"'"))
     ):
-        return found
-    if (found := _TOLD.match(body, end)) and (
-        is_mixed(found["value"]) if word in words("password") else is_secret(name) and is_key(found["value"])
+        return match
+    if (match := _TOLD.match(body, end)) and (
+        is_mixed(match["value"]) if word in words("password") else is_secret(name) and is_key(match["value"])
     ):
-        return found
+        return match
     if (
         (word in words("password") or (word == "login" and body.startswith(" with ", end)))
-        and (found := _BESIDE.match(body, end))
-        and is_mixed(found["value"], strictly=True)
+        and (match := _BESIDE.match(body, end))
+        and is_mixed(match["value"], strictly=True)
     ):
-        return found
+        return match
     return _further(body, end, name, line, word)
 
 

@@ -73,8 +73,8 @@ def _of_index(index: Symptom | None) -> TorchBuild | None:
 
 
 def _variant(index: Symptom | None) -> str:
-    found = _VARIANT.search(str(index.get("index"))) if index is not None else None
-    return found[1] if found else ""
+    match = _VARIANT.search(str(index.get("index"))) if index is not None else None
+    return match[1] if match else ""
 
 
 def _serves(isa: str, code: list[str]) -> bool:

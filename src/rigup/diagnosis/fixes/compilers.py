@@ -79,7 +79,7 @@ def releases_that_lack_it(knew: Params, torch: Torch | None = one(version=Told(b
 @mends(_DLL)
 def library_of_hip(knew: Params, said: Symptom = seen("hip-dll-missed")) -> Params:
     """AMD's own, which no runtime of Microsoft's brings."""
-    found = re.search(
+    match = re.search(
         r"amdhip64\w{0,4}\.dll", str(knew.get("lib") or said.get("lib") or said.get("other") or ""), re.IGNORECASE
     )
-    return {"what": "AMD HIP SDK", "lib": found[0] if found else "amdhip64.dll"}
+    return {"what": "AMD HIP SDK", "lib": match[0] if match else "amdhip64.dll"}

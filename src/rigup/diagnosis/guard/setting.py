@@ -229,8 +229,8 @@ def _branch(finding: Finding, facts: Facts) -> str:
     ]
     version = next((str(known) for known in versions if known), str(finding.params.get("version") or ""))
     shown = " ".join(str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom))
-    found = re.match(r"([2-9]\d\d)\.\d", version) or re.search(r"\bnvidia/([2-9]\d\d)\.\d", shown)
-    return found[1] if found else ""
+    match = re.match(r"([2-9]\d\d)\.\d", version) or re.search(r"\bnvidia/([2-9]\d\d)\.\d", shown)
+    return match[1] if match else ""
 
 
 def _is_shared(facts: Facts) -> bool:

@@ -18,9 +18,9 @@ _WRAPPED = 1 << 60  # bytes; a count below nought, written without its sign, is 
 
 def size(text: str | None) -> float | None:
     """`7.13 GiB` in bytes."""
-    found = re.match(r"([\d.]{1,16}) ?(bytes|[KMGTkmgt]?)", text or "")
+    match = re.match(r"([\d.]{1,16}) ?(bytes|[KMGTkmgt]?)", text or "")
     try:
-        return float(found[1]) * _UNITS[found[2].lower() or "b"] if found else None
+        return float(match[1]) * _UNITS[match[2].lower() or "b"] if match else None
     except ValueError:
         return None
 

@@ -340,11 +340,11 @@ def resolver_finds_wheels_for_other_systems(
 
 def _system_and_machine(tag: str) -> tuple[str, str]:
     """`macosx_15_0_x86_64` is (macosx, x86_64); a Mac's universal wheels serve both."""
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"(manylinux|musllinux|linux|macosx|win)\w{0,12}?(?:_\d{1,2}){0,2}_(x86_64|aarch64|arm64|amd64|i686|universal2)",
         tag,
     )
-    return (found[1], found[2]) if found else ("", "")
+    return (match[1], match[2]) if match else ("", "")
 
 
 @rule("extension-without-platform-build", "likely")

@@ -174,12 +174,12 @@ def _form(row: Token) -> tuple[str, str]:
 
 def _without_blank_start(rest: str) -> str:
     """What does not begin as a blank does, so that the next time the one before it is found."""
-    found = re.match(r"\[\^([^\]]*)\](?:\{(\d+),(\d*)\})?", rest)
-    if not found:
+    match = re.match(r"\[\^([^\]]*)\](?:\{(\d+),(\d*)\})?", rest)
+    if not match:
         return rest
-    inner, least = found[1], int(found[2] or 1)
-    more = "[^" + inner + "]{" + str(max(0, least - 1)) + ",}" if found[2] else ""
-    return "[^*" + inner + "]" + more + rest[found.end() :]
+    inner, least = match[1], int(match[2] or 1)
+    more = "[^" + inner + "]{" + str(max(0, least - 1)) + ",}" if match[2] else ""
+    return "[^*" + inner + "]" + more + rest[match.end() :]
 
 
 def _plain(regex: str) -> str:

@@ -182,8 +182,8 @@ class _Reader:
         if pattern := safe(self.about):
             self.made.snapshot.looked.add(pattern)
         for line in text.splitlines()[:20_000]:
-            if (found := _LISTED.match(line)) and self.made.fits(found["path"].partition(" -> ")[0]):
-                _add_node(self.made.snapshot, found, self.root)
+            if (match := _LISTED.match(line)) and self.made.fits(match["path"].partition(" -> ")[0]):
+                _add_node(self.made.snapshot, match, self.root)
 
     def run(self, text: str, _status: int) -> None:
         """What a program printed. `id` tells whose eyes these are."""
@@ -256,37 +256,37 @@ _SHORT: dict[str, Callable[[Collected, str], None]] = {
 }  # fmt: skip
 
 
-def _add_node(kept: Snapshot, found: re.Match[str], root: str) -> None:
-    path = safe(found["path"].removeprefix(root) if root else found["path"])
+def _add_node(kept: Snapshot, match: re.Match[str], root: str) -> None:
+    path = safe(match["path"].removeprefix(root) if root else match["path"])
     if path is None:
         return
-    if found["target"]:
-        if not _CONTROL.search(found["target"]):
-            inside = root and found["target"].startswith(root + "/")
-            kept.links[path] = found["target"][len(root) :] if inside else found["target"]
+    if match["target"]:
+        if not _CONTROL.search(match["target"]):
+            inside = root and match["target"].startswith(root + "/")
+            kept.links[path] = match["target"][len(root) :] if inside else match["target"]
         return
-    kind = _KINDS.get(found["kind"], "file")
+    kind = _KINDS.get(match["kind"], "file")
     (kept.folders if kind == "dir" else kept.there).add(path)
-    if kind not in ("file", "dir") or found["owner"] != "root" or found["group"] != "root" or found["acl"] == "+":
-        kept.nodes[path] = _node(kind, found)
+    if kind not in ("file", "dir") or match["owner"] != "root" or match["group"] != "root" or match["acl"] == "+":
+        kept.nodes[path] = _node(kind, match)
 
 
-def _node(kind: str, found: re.Match[str]) -> dict[str, Any]:
+def _node(kind: str, match: re.Match[str]) -> dict[str, Any]:
     """An entry of nodes.json."""
-    bits = sum(1 << 8 - place for place, letter in enumerate(found["mode"]) if letter not in "-ST")
-    node: dict[str, Any] = {"type": kind, "mode": f"{bits:04o}", "owner": found["owner"], "group": found["group"]}
-    if numbers := re.match(r" *(\d{1,9}), +(\d{1,9}) ", found["size"]):
+    bits = sum(1 << 8 - place for place, letter in enumerate(match["mode"]) if letter not in "-ST")
+    node: dict[str, Any] = {"type": kind, "mode": f"{bits:04o}", "owner": match["owner"], "group": match["group"]}
+    if numbers := re.match(r" *(\d{1,9}), +(\d{1,9}) ", match["size"]):
         node |= {"major": int(numbers[1]), "minor": int(numbers[2])}
-    return node | ({"acl": ["+"]} if found["acl"] == "+" else {})
+    return node | ({"acl": ["+"]} if match["acl"] == "+" else {})
 
 
 def account(text: str) -> dict[str, Any]:
     """User, number and groups of what `id` printed; a group without a name is given by its number."""
-    found = re.search(r"uid=(\d{1,10})(?:\(([^)\n]{0,200})\))?[^\n]{0,300}?groups=([^\n]{0,20000})", text)
-    if not found:
+    match = re.search(r"uid=(\d{1,10})(?:\(([^)\n]{0,200})\))?[^\n]{0,300}?groups=([^\n]{0,20000})", text)
+    if not match:
         return {}
-    groups = [name or number for number, name in re.findall(r"(\d{1,10})(?:\(([^)\n]{1,200})\))?", found[3])]
-    return {"uid": int(found[1]), "user": found[2] or found[1], "groups": groups}
+    groups = [name or number for number, name in re.findall(r"(\d{1,10})(?:\(([^)\n]{1,200})\))?", match[3])]
+    return {"uid": int(match[1]), "user": match[2] or match[1], "groups": groups}
 
 
 def safe(path: str) -> str | None:
@@ -303,7 +303,7 @@ def safe(path: str) -> str | None:
 def unlabelled(label: str) -> tuple[str, ...]:
     """The argument vector that a label spells (`posix.label`)."""
     words = label[: 4 * _LONGEST].split("\t")
-    return tuple(_ESCAPED.sub(lambda found: _ESCAPES[found[1]], word) for word in words)
+    return tuple(_ESCAPED.sub(lambda match: _ESCAPES[match[1]], word) for word in words)
 
 
 def _number(digits: str) -> int:

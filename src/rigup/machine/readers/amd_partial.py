@@ -47,8 +47,8 @@ _SHOWN = r"\bsystemctl show (?=[^\n]{0,120}Environment)(?=[^\n]{0,120}?\b(?P<uni
 def shown_environment(text: Text) -> Statements:
     """`systemctl show ollama -p Environment`: all that the unit gives its service; what is not there is not set."""
     for hit in text.each(_SHOWN):
-        found = re.search(_OVERRIDE + r"=(?P<value>[^\s\"']{0,40})", hit["words"])
-        variable = hit.states(Variable, name=_OVERRIDE, value=found["value"] if found else None)
+        match = re.search(_OVERRIDE + r"=(?P<value>[^\s\"']{0,40})", hit["words"])
+        variable = hit.states(Variable, name=_OVERRIDE, value=match["value"] if match else None)
         variable.place = variable.place._replace(process="service:" + hit["unit"])
         yield variable
 

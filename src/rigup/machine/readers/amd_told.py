@@ -156,10 +156,10 @@ _MY_CHIP = lazy_regex(
 def amd_chip_in_a_sentence(text: Text) -> Statements:
     """`a segmentation fault on gfx803`: the only chip that a text speaks of, where nothing pretends to be another."""
     named = {hit[0] for hit in re.finditer(r"gfx[0-9a-f]{3,4}(?![\w*])", text.body)}
-    found = (_MY_CHIP if "OVERRIDE_GFX" in text.body else _CHIP).search(text.body)
-    chip = str(found and (found["isa"] or found.groupdict().get("noted")))
-    if len(named) == 1 and found and gfx_family(chip):
-        yield Hit(text, found).states(Gpu, vendor="amd", isa=chip)
+    match = (_MY_CHIP if "OVERRIDE_GFX" in text.body else _CHIP).search(text.body)
+    chip = str(match and (match["isa"] or match.groupdict().get("noted")))
+    if len(named) == 1 and match and gfx_family(chip):
+        yield Hit(text, match).states(Gpu, vendor="amd", isa=chip)
 
 
 _PARAMETER = r"(?<![\w.])(?P<module>amdgpu|ttm|amdttm)\.(?P<name>gttsize|gtt_size|pages_limit|page_pool_size)=(?P<configured>\d{1,12})(?![\w.])"

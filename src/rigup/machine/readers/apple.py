@@ -20,9 +20,9 @@ _IDS = {"nvidia": "10de", "amd": "1002", "intel": "8086"}
 @derives(Gpu)
 def gpu_of_chip(cpu: Cpu) -> Iterator[Gpu]:
     """Apple's chips hold their GPU, under the same name and in the same memory."""
-    if found := _CHIP.match(cpu.get("model") or ""):
+    if match := _CHIP.match(cpu.get("model") or ""):
         reading = cpu.fields["model"]
-        values = {"name": found[0], "vendor": "apple", "integrated": True}
+        values = {"name": match[0], "vendor": "apple", "integrated": True}
         yield Gpu(cpu.place, {name: reading._replace(value=value) for name, value in values.items()})
 
 
@@ -79,9 +79,9 @@ def _hardware(text: Text, chip: str, memory: str, at: int = 0) -> Iterator[Fact]
         ram = Draft(text, Memory, max(text.body.find(memory, at), at))
         ram.add("total", total)
         yield from ram.facts()
-    if found := _CHIP.match(chip):
+    if match := _CHIP.match(chip):
         draft = Draft(text, Gpu, where)
-        for name, value in (("vendor", "apple"), ("name", found[0]), ("integrated", True), ("unified", total)):
+        for name, value in (("vendor", "apple"), ("name", match[0]), ("integrated", True), ("unified", total)):
             draft.add(name, value)
         yield from draft.facts()
 

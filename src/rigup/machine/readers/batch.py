@@ -30,8 +30,8 @@ _GRES = lazy_regex(
 
 def _number(value: str) -> int | None:
     """`4`, `2-4`, `a100:4`."""
-    found = re.fullmatch(r"(?:[A-Za-z][\w.-]{0,40}:)?(\d{1,6})(?:-\d{1,6})?", value)
-    return int(found[1]) if found else None
+    match = re.fullmatch(r"(?:[A-Za-z][\w.-]{0,40}:)?(\d{1,6})(?:-\d{1,6})?", value)
+    return int(match[1]) if match else None
 
 
 def _gres(value: str) -> int | None:
@@ -312,10 +312,10 @@ def trainer(text: Text) -> Statements:
         draft = Draft(text, Launch, hit.start)
         draft.add("framework", "lightning")
         for field, form in _INSIDE.items():
-            if found := re.search(form, hit["inside"]):
-                value = found["value"]
+            if match := re.search(form, hit["inside"]):
+                value = match["value"]
                 draft.add(
-                    field, value if field == "accelerator" else _count(value), hit.match.start("inside") + found.start()
+                    field, value if field == "accelerator" else _count(value), hit.match.start("inside") + match.start()
                 )
         yield from draft.facts() if ours else draft.facts("framework")
 
@@ -352,10 +352,10 @@ def launch_flags(text: Text) -> Statements:
     for line in text.near(_STARTED, sorted(spot for mark in _FLAGGED for spot in text.spots(mark)), lines=8):
         for framework, field, form in _FLAGS:
             words = line.match[0][line.match.end("program") - line.start :]  # what stands before is srun's
-            if found := re.search(form, words):
-                draft = Draft(text, Launch, line.match.end("program") + found.start())
+            if match := re.search(form, words):
+                draft = Draft(text, Launch, line.match.end("program") + match.start())
                 draft.add("framework", framework, rank=-1)
-                draft.add(field, int(found["value"]))
+                draft.add(field, int(match["value"]))
                 yield from draft.facts("framework")
 
 

@@ -55,8 +55,8 @@ def installed_just_now(text: Text) -> Statements:
     for hit in text.each(
         r"^(?:[\w.-]{1,40} {1,12}\| {1,4}|#\d{1,3} [\d.]{1,10} |[ \t>]{0,8})Successfully installed (?P<all>[^\n]{3,8000})"
     ):
-        for found in re.finditer(r"(?<!\S)([A-Za-z][\w.-]{1,60}?)-(\d[\w.!+]{0,60})(?!\S)", hit["all"]):
-            yield from _package(text, hit.match.start("all") + found.start(), found[1], found[2])
+        for match in re.finditer(r"(?<!\S)([A-Za-z][\w.-]{1,60}?)-(\d[\w.!+]{0,60})(?!\S)", hit["all"]):
+            yield from _package(text, hit.match.start("all") + match.start(), match[1], match[2])
     for hit in text.each(r"^[ \t]{0,4}\+ (?P<name>[a-z][\w.-]{1,60})==(?P<version>\d[\w.!+]{0,60})[ \t]*$"):
         yield from _package(text, hit.start, hit["name"], hit["version"])
 

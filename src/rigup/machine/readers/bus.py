@@ -114,18 +114,18 @@ def pci_driver(text: Text) -> Statements:
 def lspci(text: Text) -> Statements:
     """`01:00.0 VGA compatible controller [0300]: NVIDIA … [10de:2204] (rev a1)` and the lines set in below it."""
     binds = "Kernel driver in use:" in text.body
-    for found in _HEAD.finditer(text.body):
-        yield from _device(Hit(text, found), _block(text.body, found.end()), binds)
+    for match in _HEAD.finditer(text.body):
+        yield from _device(Hit(text, match), _block(text.body, match.end()), binds)
 
 
 @reads(PciDevice, marks=(" 0300: ", " 0302: ", " 0380: ", " 1200: "))
 def lspci_numeric(text: Text) -> Statements:
     """`lspci -n`: `01:00.0 0300: 10de:2204 (rev a1)`."""
-    for found in _NUMERIC.finditer(text.body):
-        vendor, device = found["ids"].lower().split(":")
-        where = address(found["address"])
-        yield Hit(text, found).states(
-            PciDevice, address=where, class_code=found["code"].lower(), vendor_id=vendor, device_id=device
+    for match in _NUMERIC.finditer(text.body):
+        vendor, device = match["ids"].lower().split(":")
+        where = address(match["address"])
+        yield Hit(text, match).states(
+            PciDevice, address=where, class_code=match["code"].lower(), vendor_id=vendor, device_id=device
         )
 
 
@@ -146,17 +146,17 @@ def _device(head: Hit, block: str, binds: bool) -> Iterator[PciDevice]:
 
 def _add_details(draft: Draft[PciDevice], block: str, at: int, binds: bool) -> None:
     """The lines below the head. No driver counts as none bound where the tool was asked for drivers."""
-    if found := re.search(r"Kernel driver in use: ?(\S{1,60})", block):
-        draft.add("driver", found[1], at + found.start())
+    if match := re.search(r"Kernel driver in use: ?(\S{1,60})", block):
+        draft.add("driver", match[1], at + match.start())
     modules = re.search(r"Kernel modules: ?([^\n]{1,200})", block)
     if modules:
         draft.add("modules", re.split(r"[, ]+", modules[1].strip()), at + modules.start())
     if modules or (binds and "Subsystem:" in block):
         draft.lacks("driver")
-    if found := re.search(r"Subsystem: [^\n]{0,200}\[([0-9a-f]{4}:[0-9a-f]{4})\]", block):
-        draft.add("subsystem", found[1])
-    if found := re.search(r"AtomicOpsCtl: ReqEn([+-])", block):
-        draft.add("atomics", found[1] == "+", at + found.start())
+    if match := re.search(r"Subsystem: [^\n]{0,200}\[([0-9a-f]{4}:[0-9a-f]{4})\]", block):
+        draft.add("subsystem", match[1])
+    if match := re.search(r"AtomicOpsCtl: ReqEn([+-])", block):
+        draft.add("atomics", match[1] == "+", at + match.start())
     bars = [size(found) for found in re.findall(r"Memory at [^\n]{0,80}\[size=(\d{1,9}[KMGT]?)\]", block)]
     draft.add("bars", [bar for bar in bars if bar] or None)
 

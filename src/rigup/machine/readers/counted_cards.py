@@ -60,7 +60,7 @@ _COMMENTED = lazy_regex(
 @reads(adds=(Gpu, Driver), marks=("# GPU[", "# [level_zero:gpu", "# [opencl:gpu", "# |", "#|", "// |", "# +-"), rank=0)
 def commented_reports(text: Text) -> Statements:
     """A report that somebody keeps in a script's comments: the signs before its lines are no part of it."""
-    body = _COMMENTED.sub(lambda found: " " * len(found[0]), text.body)
+    body = _COMMENTED.sub(lambda match: " " * len(match[0]), text.body)
     if body != text.body:
         plain = Text(text.source, body, text.given, rank=text.rank, lines=text.lines)
         for read in (sycl_ls, rocm_smi, nvidia_smi):

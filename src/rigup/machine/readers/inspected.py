@@ -24,8 +24,8 @@ def _values(hit: Hit) -> dict[str, str]:
         form += re.escape(template[end : field.start()]) + r"(\[[^\n]{0,200}?\]|[^\n]{0,200}?)"
         names.append(field["name"])
         end = field.end()
-    found = re.fullmatch(form + re.escape(template[end:]), hit["printed"].strip())
-    return dict(zip(names, found.groups(), strict=True)) if found else {}
+    match = re.fullmatch(form + re.escape(template[end:]), hit["printed"].strip())
+    return dict(zip(names, match.groups(), strict=True)) if match else {}
 
 
 @reads(marks=("HostConfig.DeviceRequests", "HostConfig.ShmSize"), adds=(World, SharedMemory), rank=-1)

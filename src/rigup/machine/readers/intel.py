@@ -73,23 +73,23 @@ _XPU_FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
 @reads(adds=(Gpu,), marks=("PCI BDF Address", "Device Information"))
 def xpu_smi(text: Text) -> Statements:
     """`xpu-smi discovery`: a cell with several lines for each device."""
-    for found in re.finditer(
+    for match in re.finditer(
         r"^\| *(\d{1,3})? *\| *(Device Type: GPU|Device Name: [^|\n]{2,100})[^\n]*((?:\n\| {3,}\|[^\n]{0,300}){0,40})",
         text.body,
         re.MULTILINE,
     ):
-        yield from _xpu_device(text, found)
+        yield from _xpu_device(text, match)
 
 
-def _xpu_device(text: Text, found: re.Match[str]) -> Iterator[Gpu]:
-    draft = Draft(text, Gpu, found.start())
+def _xpu_device(text: Text, match: re.Match[str]) -> Iterator[Gpu]:
+    draft = Draft(text, Gpu, match.start())
     draft.add("vendor", "intel")
-    draft.add("nvml_index", int(found[1]) if found[1] else None)
+    draft.add("nvml_index", int(match[1]) if match[1] else None)
     for line in re.finditer(
-        r"\| *(Device Name|PCI BDF Address|Memory Physical Size|PCI Device ID|Device ID): *([^|\n]{1,100})", found[0]
+        r"\| *(Device Name|PCI BDF Address|Memory Physical Size|PCI Device ID|Device ID): *([^|\n]{1,100})", match[0]
     ):
         field, convert = _XPU_FIELDS[line[1]]
-        draft.add(field, convert(line[2].strip()), found.start() + line.start(2))
+        draft.add(field, convert(line[2].strip()), match.start() + line.start(2))
     yield from draft.facts("vendor", "nvml_index")
 
 

@@ -35,9 +35,9 @@ def device_query(text: Text) -> Statements:
         shared = (line := lines.get("Integrated GPU sharing Host Memory")) and line.value.startswith("Yes")
         draft.add("integrated", bool(shared) if line else None)
         if (line := lines.get("Total amount of global memory")) and (
-            found := re.search(r"\((\d{1,18}) bytes\)", line.value)
+            match := re.search(r"\((\d{1,18}) bytes\)", line.value)
         ):
-            draft.add("unified" if shared else "vram", int(found[1]), line.at, -1)
+            draft.add("unified" if shared else "vram", int(match[1]), line.at, -1)
         yield from draft.facts()
     for hit in text.each(r"CUDA Driver Version / Runtime Version +(?P<cuda>\d{1,2}\.\d{1,2})"):
         yield hit.states(Driver, vendor="nvidia", cuda=hit["cuda"])
@@ -45,8 +45,8 @@ def device_query(text: Text) -> Statements:
 
 def _decimal(value: str) -> str | None:
     """`0 / 65 / 0`: domain, bus and device in decimal."""
-    found = re.match(r"(\d{1,6}) / (\d{1,3}) / (\d{1,2})\b", value)
-    return f"{int(found[1]):04x}:{int(found[2]) & 0xFF:02x}:{int(found[3]) & 0x1F:02x}.0" if found else None
+    match = re.match(r"(\d{1,6}) / (\d{1,3}) / (\d{1,2})\b", value)
+    return f"{int(match[1]):04x}:{int(match[2]) & 0xFF:02x}:{int(match[3]) & 0x1F:02x}.0" if match else None
 
 
 _GGML = (
@@ -310,9 +310,9 @@ def amdgpu_details(text: Text) -> Statements:
         draft.add("isa", gfx(values.get("asic_name", "")))
         draft.add("integrated", {"APU": True, "dGPU": False}.get(values.get("gpu_type", "")))
         yield from draft.facts()
-    for found in list(re.finditer(r"\"\{\\\"card\d", text.body))[:20]:
-        inner = decoded(text.body, found.start())
-        yield from cards(text, decoded(inner, 0), found.start()) if isinstance(inner, str) else ()
+    for match in list(re.finditer(r"\"\{\\\"card\d", text.body))[:20]:
+        inner = decoded(text.body, match.start())
+        yield from cards(text, decoded(inner, 0), match.start()) if isinstance(inner, str) else ()
 
 
 @reads(adds=(Gpu,), marks=('"device_name"',))

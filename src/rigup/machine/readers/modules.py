@@ -161,14 +161,14 @@ def _words(text: Text, start: int, words: str, when: str) -> Iterator[KernelPara
                 yield from says(text, KernelModule, at, name=_plain(module), blacklisted=True)
         elif _KERNEL.fullmatch(name):
             yield from says(text, KernelParameter, at, name=name, **{when: value})
-        elif (found := _PARAMETER.fullmatch(argument)) and _GPU.fullmatch(_plain(found["module"])):
+        elif (match := _PARAMETER.fullmatch(argument)) and _GPU.fullmatch(_plain(match["module"])):
             yield from says(
                 text,
                 ModuleParameter,
                 at,
-                module=_plain(found["module"]),
-                name=found["name"],
-                configured=found["value"] or "",
+                module=_plain(match["module"]),
+                name=match["name"],
+                configured=match["value"] or "",
             )
 
 

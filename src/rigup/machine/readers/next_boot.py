@@ -65,8 +65,8 @@ def chosen_entry(text: Text) -> Statements:
 
 def _release_of(hit: Hit) -> str | None:
     """The release in an entry's name or id; an entry by its number names none."""
-    found = re.search(
+    match = re.search(
         r"(?:(?:Linux|gnulinux)[ -]|(?<=[0-9a-f])-|^|vmlinuz-)(?P<release>\d{1,2}\.\d{1,3}\.\d[\w.+~-]{0,80})",
         hit["value"].strip("\"' "),
     )
-    return re.sub(r"-advanced-[0-9a-f-]{4,60}$|\.conf$|-recovery\b.*", "", found["release"]) if found else None
+    return re.sub(r"-advanced-[0-9a-f-]{4,60}$|\.conf$|-recovery\b.*", "", match["release"]) if match else None

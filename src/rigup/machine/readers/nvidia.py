@@ -71,14 +71,14 @@ def nvidia_parameters(text: Text) -> Statements:
 )
 def nvidia_libraries(text: Text) -> Statements:
     """`libcuda.so.1 -> libcuda.so.550.90.07`: which driver the user space is of."""
-    for found in _FILE.finditer(text.body):
-        folder, version = found["folder"], _version(found["version"], found["target"])
-        at = found.start("path")
-        if "/stubs/" in folder or "/compat/" in folder or (not found["digit"] and not version):
+    for match in _FILE.finditer(text.body):
+        folder, version = match["folder"], _version(match["version"], match["target"])
+        at = match.start("path")
+        if "/stubs/" in folder or "/compat/" in folder or (not match["digit"] and not version):
             continue
         draft = Draft(text, DriverLibrary, at)
-        draft.add("soname", found["soname"].removesuffix(".1") + ".1")
-        draft.add("path", folder + found["soname"].removesuffix(".1") + ".1")
+        draft.add("soname", match["soname"].removesuffix(".1") + ".1")
+        draft.add("path", folder + match["soname"].removesuffix(".1") + ".1")
         draft.add("version", version)
         yield from draft.facts("soname")
 

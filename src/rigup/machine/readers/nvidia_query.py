@@ -31,8 +31,8 @@ _MOST = 1024  # cards of one report
 
 def combined(value: str) -> str | None:
     """0x233510DE: the device, then the vendor."""
-    found = re.fullmatch(r"(?:0x)?([0-9a-fA-F]{4})([0-9a-fA-F]{4})", value.strip())
-    return pci_id(found[2], found[1]) if found else None
+    match = re.fullmatch(r"(?:0x)?([0-9a-fA-F]{4})([0-9a-fA-F]{4})", value.strip())
+    return pci_id(match[2], match[1]) if match else None
 
 
 def mib(value: str) -> int | None:
@@ -121,18 +121,18 @@ def _sections(text: Text, start: int, end: int) -> Iterator[Said]:
     """Each line with the head line above it. A MIG device's own lines stand under `mig device`."""
     section, mig, depth = "", False, 0
     lines = re.compile(r"^([ \t]*)(\S[^:\n]{0,79}?)[ \t]*(?::[ \t]*(.*))?$", re.MULTILINE)
-    for found in lines.finditer(text.body, start, end):
-        indent, key = len(found[1]), found[2].lower().replace("_", " ")
+    for match in lines.finditer(text.body, start, end):
+        indent, key = len(match[1]), match[2].lower().replace("_", " ")
         if mig and (indent < depth or (indent == depth and key != "mig device") or key.startswith("accounting mode")):
             mig = False
-        if found[3] is None:
+        if match[3] is None:
             era = section.partition(" ")[0]
             section = f"{era} {key}" if key in _BITS and era in _ERAS else key
             if key == "mig device":
                 mig, depth = True, indent
-                yield "mig device", "", "", found.start()
+                yield "mig device", "", "", match.start()
         else:
-            yield ("mig device/" + section if mig else section), key, found[3].strip(), found.start(3)
+            yield ("mig device/" + section if mig else section), key, match[3].strip(), match.start(3)
 
 
 def _fill(draft: Draft[Gpu], told_lines: Iterator[Said]) -> None:
@@ -175,35 +175,35 @@ def nvidia_xml(text: Text) -> Statements:
     draft: Draft[Gpu] | None = None
     lines: list[Said] = []
     path: list[str] = []
-    for found in _TAG.finditer(text.body):
-        closes, tag = found[1] == "/", found[2].lower()
+    for match in _TAG.finditer(text.body):
+        closes, tag = match[1] == "/", match[2].lower()
         if tag == "gpu":
             yield from _finish(draft, lines)
-            draft, lines, path = (None if closes else _new_draft(text, found)), [], []
+            draft, lines, path = (None if closes else _new_draft(text, match)), [], []
         elif closes:
             while path and path.pop() != tag:
                 continue
-        elif not found[3].endswith("/"):
+        elif not match[3].endswith("/"):
             path = [*path[-8:], tag]
-            value, key = found[4].strip(), tag.replace("_", " ")
+            value, key = match[4].strip(), tag.replace("_", " ")
             if draft is None:
-                yield from _driver(text, key, value, found.start(4))
+                yield from _driver(text, key, value, match.start(4))
             elif tag == "mig_device" or value:
                 lines.append(
                     (
                         _section(path[:-1]) if tag != "mig_device" else "mig device",
                         key if value else "",
                         value,
-                        found.start(4),
+                        match.start(4),
                     )
                 )
     yield from _finish(draft, lines)
 
 
-def _new_draft(text: Text, found: re.Match[str]) -> Draft[Gpu]:
-    draft = Draft(text, Gpu, found.start())
+def _new_draft(text: Text, match: re.Match[str]) -> Draft[Gpu]:
+    draft = Draft(text, Gpu, match.start())
     draft.add("vendor", "nvidia")
-    draft.add("pci_address", address(found[3]))
+    draft.add("pci_address", address(match[3]))
     draft.add("seen_by", "nvidia-smi")
     return draft
 
@@ -264,10 +264,10 @@ _AFTER = lazy_regex(
 )  # fmt: skip
 def nvidia_csv(text: Text) -> Statements:
     """`--query-gpu=… --format=csv`: by its head line, or, without one, by the command above it."""
-    for found in _HEADER.finditer(text.body):
-        columns = [re.sub(r" \[.*", "", cell.strip()) for cell in found[1].split(",")]
+    for match in _HEADER.finditer(text.body):
+        columns = [re.sub(r" \[.*", "", cell.strip()) for cell in match[1].split(",")]
         if _is_header(columns):
-            yield from _rows(text, columns, found.end())
+            yield from _rows(text, columns, match.end())
     for asked in (*_ASKED.finditer(text.body), *_AFTER.finditer(text.body)):
         fields = asked["fields"]
         if "noheader" in asked["options"]:

@@ -25,11 +25,11 @@ def ollama_environment(text: Text) -> Statements:
     """`msg="server config" env="map[CUDA_VISIBLE_DEVICES: HSA_OVERRIDE_GFX_VERSION:10.3.0 …]"`: a name without a value is not set."""
     for line in _in_force(list(text.each(_STARTS))):
         start = line.match.start("map")
-        for found in _NAMES.finditer(line["map"]):
-            draft = Draft(text, Variable, start + found.start())
-            draft.add("name", found["name"])
-            if found["value"]:
-                draft.add("value", found["value"].replace("\\", ""))
+        for match in _NAMES.finditer(line["map"]):
+            draft = Draft(text, Variable, start + match.start())
+            draft.add("name", match["name"])
+            if match["value"]:
+                draft.add("value", match["value"].replace("\\", ""))
             else:
                 draft.lacks("value")
             for variable in draft.facts():

@@ -42,9 +42,9 @@ def answers_of_one_line(text: Text) -> Statements:
         if len(parts) < 2 or not any(asked) or len(parts) > 12:
             continue
         form = r"[\s,'\"]{1,6}".join("(" + (row[1] if row else _PLAIN) + ")" for row in asked)
-        found = re.fullmatch(r"['\"]?" + form + r"['\"]?", hit["answer"].strip())
-        if found:
-            pairs = list(zip(asked, found.groups(), parts, strict=True))
+        match = re.fullmatch(r"['\"]?" + form + r"['\"]?", hit["answer"].strip())
+        if match:
+            pairs = list(zip(asked, match.groups(), parts, strict=True))
             answers = {row[2]: value for row, value, _part in pairs if row is not None}
             yield from _facts(hit, answers, next((part for row, _value, part in pairs if row and row[2] == "name"), ""))
 
@@ -61,10 +61,10 @@ def answers_of_several_prints(text: Text) -> Statements:
             parts = _arguments(printed)
             asked = [next((row for row in _QUESTIONS if re.fullmatch(row[0], part)), None) for part in parts]
             form = r"[\s,'\"]{1,6}".join("(" + (row[1] if row else _PLAIN) + ")" for row in asked)
-            found = re.fullmatch(r"['\"]?" + form + r"['\"]?", answer.strip())
-            if not found or not parts:
+            match = re.fullmatch(r"['\"]?" + form + r"['\"]?", answer.strip())
+            if not match or not parts:
                 break
-            answers |= {row[2]: value for row, value in zip(asked, found.groups(), strict=True) if row is not None}
+            answers |= {row[2]: value for row, value in zip(asked, match.groups(), strict=True) if row is not None}
             named = next((part for row, part in zip(asked, parts, strict=True) if row and row[2] == "name"), named)
         if answers:
             yield from _facts(hit, answers, named)

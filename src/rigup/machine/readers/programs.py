@@ -41,8 +41,8 @@ def masks_in_programs(text: Text) -> Statements:
 def _same_program(before: str) -> str:
     """A fresh interpreter, a definition that only runs later, or what follows a traceback begins anew; comments do nothing."""
     starts = [
-        found.start()
-        for found in re.finditer(
+        match.start()
+        for match in re.finditer(
             r"^(?:Python \d\.\d|.{0,80}[$#] python|`{0,3}(?:def |class |if __name__)|[\w.]{0,60}(?:Error|Exception):)",
             before,
             re.MULTILINE,

@@ -51,8 +51,8 @@ def pyvenv(text: Text) -> Statements:
     if hit := lines.get("home"):
         draft.add("base", re.sub(r"/bin/?$", "", hit["value"].strip()), hit.start)
     for key in ("version", "version_info"):
-        if key in lines and (found := re.match(r"3\.\d{1,2}(?:\.\d{1,3})?", lines[key]["value"])):
-            draft.add("version", found[0], lines[key].start)
+        if key in lines and (match := re.match(r"3\.\d{1,2}(?:\.\d{1,3})?", lines[key]["value"])):
+            draft.add("version", match[0], lines[key].start)
     yield from draft.facts()
 
 
@@ -147,8 +147,8 @@ def torch_extension(text: Text) -> Statements:
 
 def _platform(tag: str) -> str | None:
     """linux-x86_64 of an extension's tag; a Mac's does not tell the machine."""
-    if found := re.search(r"-(x86_64|aarch64|powerpc64le|riscv64)-linux", tag):
-        return "linux-" + found[1]
+    if match := re.search(r"-(x86_64|aarch64|powerpc64le|riscv64)-linux", tag):
+        return "linux-" + match[1]
     if "win_" in tag:
         return "windows-" + {"amd64": "x86_64"}.get(tag.partition("win_")[2], tag.partition("win_")[2])
     return "macos" if "darwin" in tag else None

@@ -19,14 +19,14 @@ _FAMILY = -8  # rank of a name that is not one product's
 
 def gfx(value: str) -> str | None:
     """gfx90a of whatever says it: with features, in capitals, inside a triple."""
-    found = re.search(r"gfx(\d{1,2}[0-9a-f]{2})(?![0-9a-z])", value.lower())
-    return "gfx" + found[1] if found else None
+    match = re.search(r"gfx(\d{1,2}[0-9a-f]{2})(?![0-9a-z])", value.lower())
+    return "gfx" + match[1] if match else None
 
 
 def serial(value: str) -> str | None:
     """A card's unique number as ROCr writes it: GPU- and sixteen digits."""
-    found = re.fullmatch(r"(?:0x)?([0-9a-fA-F]{6,16})", value.strip())
-    return uuid("GPU-" + found[1].lower().rjust(16, "0")) if found else None
+    match = re.fullmatch(r"(?:0x)?([0-9a-fA-F]{6,16})", value.strip())
+    return uuid("GPU-" + match[1].lower().rjust(16, "0")) if match else None
 
 
 def name(value: str) -> str | None:
@@ -138,8 +138,8 @@ _JSON = lazy_regex(r"\{\s*\"(?:card\d{1,3}|system)\":\s*\{")
 @reads(adds=(Driver, Gpu), marks=('"card0"', '"card1"', '\\"card0\\"', '"Card series"', '"Card Series"'))
 def rocm_smi_json(text: Text) -> Statements:
     """`rocm-smi --json`: a card each, and the system."""
-    for found in list(_JSON.finditer(text.body))[:50]:
-        yield from cards(text, decoded(text.body, found.start()), found.start())
+    for match in list(_JSON.finditer(text.body))[:50]:
+        yield from cards(text, decoded(text.body, match.start()), match.start())
 
 
 def decoded(body: str, at: int) -> Any:
@@ -218,10 +218,10 @@ def amd_smi(text: Text) -> Statements:
 def _block(text: Text, at: int, start: int, end: int, index: int) -> Iterator[Gpu | Driver]:
     lines: list[tuple[str, str, str, int]] = []
     section = ""
-    for found in re.finditer(r"^[> \t]{0,40}([A-Z][A-Z0-9_]{1,40}):[ \t]*(.*)$", text.body[start:end], re.MULTILINE):
-        if not found[2]:
-            section = found[1].lower()
-        lines.append((section, found[1].lower(), found[2].strip(), start + found.start(2)))
+    for match in re.finditer(r"^[> \t]{0,40}([A-Z][A-Z0-9_]{1,40}):[ \t]*(.*)$", text.body[start:end], re.MULTILINE):
+        if not match[2]:
+            section = match[1].lower()
+        lines.append((section, match[1].lower(), match[2].strip(), start + match.start(2)))
     yield from _of_card(text, at, index, lines)
 
 
@@ -266,12 +266,12 @@ def _amd_table(text: Text) -> Iterator[Gpu | Driver]:
 @reads(adds=(Driver, Gpu), marks=('"asic"', '"market_name"'))
 def amd_smi_json(text: Text) -> Statements:
     """`amd-smi static --json`: a list, in newer releases under gpu_data."""
-    for found in list(re.finditer(r"[\[{]\s*(?:\{\s*)?\"(?:gpu|gpu_data)\":", text.body))[:20]:
-        answer = decoded(text.body, found.start())
+    for match in list(re.finditer(r"[\[{]\s*(?:\{\s*)?\"(?:gpu|gpu_data)\":", text.body))[:20]:
+        answer = decoded(text.body, match.start())
         cards = answer.get("gpu_data", [answer]) if isinstance(answer, dict) else answer
         for card in cards[:_MOST] if isinstance(cards, list) else ():
             if isinstance(card, dict) and isinstance(card.get("asic", card.get("bus")), dict):
-                yield from _of_card(text, found.start(), _index(card), list(_flat(text, card, found.start())))
+                yield from _of_card(text, match.start(), _index(card), list(_flat(text, card, match.start())))
 
 
 def _index(card: dict[str, Any]) -> int | None:

@@ -180,14 +180,14 @@ def clinfo(text: Text) -> Statements:
     if "Number of devices" not in text.body and "Device Name" not in text.body and "Board name" not in text.body:
         return
     values: dict[str, tuple[str, int]] = {}
-    for found in _CL.finditer(text.body):
-        key = _CL_KEYS.get(found["key"], "")
-        if (found["key"] == "Device Name" or (key == "type" and "name" not in values)) and values:
+    for match in _CL.finditer(text.body):
+        key = _CL_KEYS.get(match["key"], "")
+        if (match["key"] == "Device Name" or (key == "type" and "name" not in values)) and values:
             yield from _cl_device(text, values)
             values = {}
         if key:
-            values.setdefault(key, (found["value"], found.start("value")))
-        if found["key"] == "Number of devices":
+            values.setdefault(key, (match["value"], match.start("value")))
+        if match["key"] == "Number of devices":
             yield from _cl_device(text, values)
             values = {}
     yield from _cl_device(text, values)

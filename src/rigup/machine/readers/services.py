@@ -73,13 +73,13 @@ def unit_environment(text: Text) -> Statements:
 
 def _assignments(text: Text, start: int, words: str) -> Iterator[Variable]:
     """`"A=b c" D=e`: several to a line, each quoted or not."""
-    for found in re.finditer(
+    for match in re.finditer(
         r"\"(?P<double>(?:[^\"\\\n]|\\.){1,1000})\"|'(?P<single>[^'\n]{1,1000})'|(?P<bare>[^\s\"']\S{0,1000})", words
     ):
-        assignment = found["double"] or found["single"] or found["bare"]
+        assignment = match["double"] or match["single"] or match["bare"]
         name, sign, value = assignment.partition("=")
         if sign and re.fullmatch(r"[A-Za-z_]\w{0,60}", name):
-            yield from says(text, Variable, start + found.start(), name=name, value=value.strip("\"'"))
+            yield from says(text, Variable, start + match.start(), name=name, value=value.strip("\"'"))
 
 
 @reads(

@@ -66,7 +66,7 @@ def inxi(text: Text) -> Statements:
         flat = re.sub(r"[> \t]*\n[> \t]*", " ", section["part"])
         for index, card in enumerate(list(_INXI_CARD.finditer(flat))[:_MOST]):
             rest = card["rest"]
-            values = {key: found[1] for key, form in _INXI_FIELDS.items() if (found := re.search(form, rest))}
+            values = {key: match[1] for key, form in _INXI_FIELDS.items() if (match := re.search(form, rest))}
             values["name"] = re.split(
                 r" (?:vendor|driver|bus[- ]ID|type|arch|v|chip[- ]ID|class-ID|pcie): ", rest + " "
             )[0]
@@ -100,8 +100,8 @@ def lshw(text: Text) -> Statements:
         for line in keyed(text, head.match.end(), end):
             if field := {"product": "name", "vendor": "maker", "bus info": "address"}.get(line.key):
                 values.setdefault(field, line.value)
-            elif line.key == "configuration" and (found := re.search(r"\bdriver=(\S{2,30})", line.value)):
-                values["driver"] = found[1]
+            elif line.key == "configuration" and (match := re.search(r"\bdriver=(\S{2,30})", line.value)):
+                values["driver"] = match[1]
         yield from _hardware(text, head.start, index, values)
 
 
@@ -154,8 +154,8 @@ def hwinfo(text: Text) -> Statements:
         ):
             if field := _HWINFO.get(line.key):
                 values.setdefault(field, line.value.strip('"'))
-            elif found := re.match(r"pci 0x([0-9a-f]{4})", line.value):
-                ids.setdefault(line.key, found[1])
+            elif match := re.match(r"pci 0x([0-9a-f]{4})", line.value):
+                ids.setdefault(line.key, match[1])
         if {"Vendor", "Device"} <= ids.keys():
             values["id"] = ids["Vendor"] + ":" + ids["Device"]
         yield from _card(text, head.start, index, values)

@@ -38,10 +38,10 @@ def torch_of_package(package: Package) -> Iterator[Torch]:
 
 def variant(build: str, form: re.Pattern[str], at: Reading) -> dict[str, Reading]:
     """CUDA and HIP that a local version or a build string names; a CPU build has neither."""
-    found = form.search(build)
-    if not found:
+    match = form.search(build)
+    if not match:
         return {}
-    tags = {name: value for name, value in found.groupdict().items() if value}
+    tags = {name: value for name, value in match.groupdict().items() if value}
     if "cuda" in tags:
         return {"cuda": at._replace(value=dotted(tags["cuda"]), rank=_TOLD), "hip": at._replace(value=None, rank=_TOLD)}
     if "hip" in tags:

@@ -130,14 +130,14 @@ def wmic_table(text: Text) -> Statements:
         r"(?i)win32_VideoController (?:get (?:name|caption)|\| select(?:-object)? (?:-expandproperty )?name)[^\n]{0,80}\n(?P<names>(?:[^\n]{0,120}\n){1,12})"
     ):
         count = 0
-        for found in re.finditer(r"[^\n]+", hit["names"]):
-            name = found[0].strip()
+        for match in re.finditer(r"[^\n]+", hit["names"]):
+            name = match[0].strip()
             if not vendor_of(name) or re.search(r"[>$=:]|\b\d{1,2}\.\d{1,2}\.\d{1,4}\.\d{1,5}\b", name):
                 continue
             yield from _adapter(
                 text,
-                hit.match.start("names") + found.start(),
-                {"name": (name, hit.match.start("names") + found.start())},
+                hit.match.start("names") + match.start(),
+                {"name": (name, hit.match.start("names") + match.start())},
                 count,
             )
             count += 1

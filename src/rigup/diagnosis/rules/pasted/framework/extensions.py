@@ -76,8 +76,8 @@ def nothing_is_offered_to_intels_macs(
 @rule("extension-without-platform-build", "likely")
 def offered_wheels_are_for_other_processors(said: Symptom = seen("uv-other-platform-only")) -> Verdict:
     """Wheels for Linux are offered, and none for this processor."""
-    found = re.fullmatch(r"(?:many|musl)linux_\d_\d{1,2}_(\w{3,12})", str(said.have))
-    return bool(found) and "linux" in str(said.offered) and not re.search(r"_" + str(found and found[1]) + r"\b", str(said.offered)) and {"name": said.name}  # fmt: skip
+    match = re.fullmatch(r"(?:many|musl)linux_\d_\d{1,2}_(\w{3,12})", str(said.have))
+    return bool(match) and "linux" in str(said.offered) and not re.search(r"_" + str(match and match[1]) + r"\b", str(said.offered)) and {"name": said.name}  # fmt: skip
 
 
 @rule("extension-without-platform-build", "likely")

@@ -66,8 +66,8 @@ def musl_has_no_wheels(
 @rule("glibc-too-old-for-wheel", "likely")
 def offered_wheels_are_for_glibc(said: Symptom = seen("uv-other-platform-only")) -> Verdict:
     """The system is built on musl, and what is offered for its processor is not."""
-    found = re.fullmatch(r"musllinux_\d_\d{1,2}_(\w{3,12})", str(said.have))
-    offered = found and re.search(r"manylinux\w{1,20}_" + found[1] + r"\b", str(said.offered))
+    match = re.fullmatch(r"musllinux_\d_\d{1,2}_(\w{3,12})", str(said.have))
+    offered = match and re.search(r"manylinux\w{1,20}_" + match[1] + r"\b", str(said.offered))
     return bool(offered) and {"want": None, "have": "musl", "file": said.name}
 
 
