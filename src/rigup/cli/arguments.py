@@ -34,7 +34,7 @@ def click_errors() -> "Iterator[None]":
 
 def pairs(words: Sequence[str]) -> Mapping[str, str]:
     """NAME=VALUE as a person types them. Raises click.UsageError."""
-    found = {}
+    values = {}
     for word in words:
         name, equals, value = word.partition("=")
         if (
@@ -45,5 +45,5 @@ def pairs(words: Sequence[str]) -> Mapping[str, str]:
             or "\0" in value
         ):
             raise click.UsageError(_("{word} is not NAME=VALUE.").format(word=repr(word)[:120]))
-        found[name] = value
-    return found
+        values[name] = value
+    return values

@@ -23,12 +23,12 @@ def with_limits(answer: Doctor) -> Doctor:
 
 def text(answer: Doctor, color: bool = False) -> str:
     """Devices for a terminal; the answer's devices have their limits."""
-    found = answer.machine.accelerators or []
-    if not found:
+    devices = answer.machine.accelerators or []
+    if not devices:
         return "\n".join(
             wrapped(_("There is no GPU here. On the CPU everything runs, in float32 and float64, only slower."))
         )
-    lines = [line for device in found for line in (*_device(device), "")]
+    lines = [line for device in devices for line in (*_device(device), "")]
     report = "\n".join(lines).rstrip()
     return report if color else click.unstyle(report)
 

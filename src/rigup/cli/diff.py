@@ -46,8 +46,8 @@ def compared(before: str, after: str, wake: bool = False) -> Diff:
     if not common:
         sentence = _("{before} and {after} tell of nothing in common, so there is nothing to compare.")
         raise click.ClickException(sentence.format(before=before, after=after))
-    found = differences(mine, theirs)
-    return Diff(before=before, after=after, equal=not found, compared=common, differences=told_of(found))
+    changes = differences(mine, theirs)
+    return Diff(before=before, after=after, equal=not changes, compared=common, differences=told_of(changes))
 
 
 def _text(answer: Diff, verbose: int) -> str:

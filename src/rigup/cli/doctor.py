@@ -151,8 +151,8 @@ def _others(source: str | None, hosts: tuple[str, ...], form: dict[str, Any], wa
 
     if source is not None:
         raise click.UsageError(_("Give --from or --host: a report of a machine, or a machine to ask."))
-    found = answers(hosts, wake)
-    by_host = {outward_text(name): _shareable(answer, form) for name, answer in found.items()}
+    by_name = answers(hosts, wake)
+    by_host = {outward_text(name): _shareable(answer, form) for name, answer in by_name.items()}
     if not form["as_json"]:
         click.echo(text(by_host, form["verbose"], _wants_color()), color=_wants_color())
         return status(by_host)

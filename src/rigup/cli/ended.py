@@ -65,15 +65,15 @@ def _before_restart() -> list[str]:
     from rigup.plan.applying.next_boot import next_boot
 
     try:
-        found = next_boot(look(open_source(None)))
+        problems = next_boot(look(open_source(None)))
     finally:
         close_sources()
-    if not found:
+    if not problems:
         return []
     lines = wrapped(
         _("Do not restart yet: the next start would fail. After mending this, `rigup apply --resume` goes on.")
     )
-    return [*lines, *(line for problem in found for line in wrapped(problem, "  - ", "    "))]
+    return [*lines, *(line for problem in problems for line in wrapped(problem, "  - ", "    "))]
 
 
 def failure(record: "Record", outcome: "Outcome") -> None:

@@ -53,8 +53,8 @@ def _unknown_text() -> str:
     )
 
 
-def _choice_text(asked: str, found: "list[Cause]") -> str:
-    return _several(found) if asked else _listing(found)
+def _choice_text(asked: str, causes: "list[Cause]") -> str:
+    return _several(causes) if asked else _listing(causes)
 
 
 def _describe(entry: "Cause") -> str:

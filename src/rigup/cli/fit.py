@@ -181,14 +181,14 @@ def _list(where: str | None, context: int, use: str | None, as_json: bool) -> in
     from rigup.fit.where import pools_on
 
     with Waiting(_("Trying well-known models …")):
-        found = ranked(pools_on(where), context, use)
+        models = ranked(pools_on(where), context, use)
     if as_json:
-        click.echo(data_text({"schema": SCHEMA, "models": found}))
+        click.echo(data_text({"schema": SCHEMA, "models": models}))
     else:
         from rigup.cli.fit_report import list_text
 
-        click.echo(list_text(found, _wants_color()), color=_wants_color())
-    return int(not found)
+        click.echo(list_text(models, _wants_color()), color=_wants_color())
+    return int(not models)
 
 
 def _request(asked: "Asked", wish: dict[str, Any]) -> "Request":
@@ -205,12 +205,12 @@ def _request(asked: "Asked", wish: dict[str, Any]) -> "Request":
 
 def _shares(text: str) -> tuple[float, ...]:
     try:
-        found = tuple(float(share) for share in text.split(",")) if text else ()
+        shares = tuple(float(share) for share in text.split(",")) if text else ()
     except ValueError as error:
         raise click.UsageError(_("{value} is no list of shares: write for instance 3,1.").format(value=text)) from error
-    if any(not 0 <= share < 1e9 for share in found) or (found and not sum(found)):
+    if any(not 0 <= share < 1e9 for share in shares) or (shares and not sum(shares)):
         raise click.UsageError(_("{value} is no list of shares: write for instance 3,1.").format(value=text))
-    return found
+    return shares
 
 
 def _wants_color() -> bool:

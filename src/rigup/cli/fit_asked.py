@@ -26,8 +26,8 @@ def asked_of(word: str, kind: str, usual: str) -> "Asked | Pictured":
     if kind and kind.lower() not in known:
         sentence = _("{type} is no type of file. There are: {types}.")
         raise click.UsageError(sentence.format(type=kind[:40], types=", ".join(known.values())))
-    found = _meant(word, usual)
-    return requantised_as(found, known[kind.lower()]) if kind and isinstance(found, Asked) else found
+    asked = _meant(word, usual)
+    return requantised_as(asked, known[kind.lower()]) if kind and isinstance(asked, Asked) else asked
 
 
 def _meant(word: str, usual: str) -> "Asked | Pictured":
@@ -45,7 +45,7 @@ def _meant(word: str, usual: str) -> "Asked | Pictured":
     from rigup.fit.remote import Unreachable
 
     try:
-        found = _elsewhere(word)
+        asked = _elsewhere(word)
     except Unreachable as error:
         from rigup.fit.errors import FitError
 
@@ -55,7 +55,7 @@ def _meant(word: str, usual: str) -> "Asked | Pictured":
             raise error from None
         named.notes.insert(0, str(error))
         return named
-    return found or of_name(word, usual)
+    return asked or of_name(word, usual)
 
 
 def _elsewhere(word: str) -> "Asked | Pictured | None":

@@ -59,8 +59,8 @@ def train_text(fit: Answer, color: bool = False) -> str:
         fit["changes"], _("What each change by itself would free, and what it costs (✓: then it fits):")
     )
     lines += ["", *(line for note in fit["notes"] for line in wrapped(note))]
-    found = "\n".join(lines)
-    return found if color else click.unstyle(found)
+    report_text = "\n".join(lines)
+    return report_text if color else click.unstyle(report_text)
 
 
 def images_text(fit: Answer, color: bool = False) -> str:
@@ -92,5 +92,5 @@ def images_text(fit: Answer, color: bool = False) -> str:
     lines += ["", *wrapped(_("An estimate: weights are the header's, work space is reckoned and was not measured."))]
     if not any(part["name"] == "text encoders" for part in fit["parts"]):
         lines += wrapped(_("The file has no text encoder: those that are loaded beside it come on top."))
-    found = "\n".join(lines)
-    return found if color else click.unstyle(found)
+    report_text = "\n".join(lines)
+    return report_text if color else click.unstyle(report_text)

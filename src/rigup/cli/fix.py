@@ -73,12 +73,12 @@ def _list(source: str | None, environment: str, program: tuple[str, ...], as_jso
     if as_json:
         click.echo(data_text(mending))
         return int(any(loud(shown) for shown in mending.findings))
-    found = [shown for shown in grouped(mending.findings) if loud(shown)]
-    if not found:
+    findings = [shown for shown in grouped(mending.findings) if loud(shown)]
+    if not findings:
         click.echo("\n".join(wrapped(_("The doctor finds nothing that wants mending."))))
         return 0
     given = ["--from", source] if source is not None else []
-    for shown in found:
+    for shown in findings:
         lines = wrapped(style(shown.title, bold=True))
         steps = [step for fix in shown.fixes[:1] for step in fix.steps]
         lines += [line for step in steps for line in wrapped(step.title, "  ", "  ")]

@@ -53,13 +53,13 @@ def _ran(record: "Record", number: int) -> "list[Ran]":
     """The commands of a step as they were started, each with what it said."""
     from rigup.schemas.history import Ran
 
-    found: list[Ran] = []
+    commands: list[Ran] = []
     for line in _text(record, number).splitlines()[:_MOST_LINES]:
         if line.startswith("$ "):
-            found.append(Ran(command=line[2:], said=[]))
-        elif found:
-            found[-1].said.append(line)
-    return found
+            commands.append(Ran(command=line[2:], said=[]))
+        elif commands:
+            commands[-1].said.append(line)
+    return commands
 
 
 def _text(record: "Record", number: int) -> str:

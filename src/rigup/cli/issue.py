@@ -65,10 +65,10 @@ def redacted_answer(source: str | None, wake: bool) -> Doctor:
 
 def markdown(answer: Doctor) -> str:
     """The report. What was read stands in code, so that it can neither be taken for Markdown nor for HTML."""
-    loud = [found for found in answer.findings if found.severity != "note"]
+    loud = [finding for finding in answer.findings if finding.severity != "note"]
     parts = [
         ["### " + _verdict(answer, loud)],
-        *[_finding(found, number == 0) for number, found in enumerate(loud[:_MOST_FINDINGS])],
+        *[_finding(finding, number == 0) for number, finding in enumerate(loud[:_MOST_FINDINGS])],
         _devices(answer),
         _versions(answer),
         _details(answer, loud),
@@ -87,24 +87,24 @@ def _verdict(answer: Doctor, loud: list[Finding]) -> str:
     return meanings.get(answer.verdict) or str(answer.verdict)
 
 
-def _finding(found: Finding, first: bool) -> list[str]:
+def _finding(finding: Finding, first: bool) -> list[str]:
     """One cause; the first one's title is the heading already."""
-    about = [code(found.cause), _(found.severity), _(found.confidence)]
-    about += [code(found.subject)] if found.subject != "machine" else []
-    lines = [*([] if first else ["**" + plain(found.title) + "**  "]), " · ".join(about), ""]
-    lines += ["- " + code(_read(line)) for line in _evidence(found)[:_MOST_EVIDENCE]]
-    if found.make_sure:
-        lines += ["", _("To make sure: {what}").format(what=plain(found.make_sure))]
-    if mend := found.fixes[0].title if found.fixes else found.mends:
+    about = [code(finding.cause), _(finding.severity), _(finding.confidence)]
+    about += [code(finding.subject)] if finding.subject != "machine" else []
+    lines = [*([] if first else ["**" + plain(finding.title) + "**  "]), " · ".join(about), ""]
+    lines += ["- " + code(_read(line)) for line in _evidence(finding)[:_MOST_EVIDENCE]]
+    if finding.make_sure:
+        lines += ["", _("To make sure: {what}").format(what=plain(finding.make_sure))]
+    if mend := finding.fixes[0].title if finding.fixes else finding.mends:
         lines += ["", _("Mends it, says rigup: {title}").format(title=plain(mend))]
-    if found.in_vain:
-        lines += [_("Often tried in vain: {what}").format(what=plain(found.in_vain))]
+    if finding.in_vain:
+        lines += [_("Often tried in vain: {what}").format(what=plain(finding.in_vain))]
     return lines
 
 
-def _evidence(found: Finding) -> list[Evidence]:
+def _evidence(finding: Finding) -> list[Evidence]:
     """Evidence, each line that was read once."""
-    spots = {(line.source, line.line, line.value): line for line in found.evidence}
+    spots = {(line.source, line.line, line.value): line for line in finding.evidence}
     return list(spots.values())
 
 
@@ -120,22 +120,22 @@ def _short(text: str) -> str:
 
 
 def _devices(answer: Doctor) -> list[str]:
-    found = answer.machine.accelerators or []
-    if not found:
+    devices = answer.machine.accelerators or []
+    if not devices:
         return []
     lines = [
         "| # | " + " | ".join((_("device"), _("ISA"), _("memory"), _("driver"), _("state"))) + " |",
         "|---" * 6 + "|",
     ]
-    for device in found[:_MOST_DEVICES]:
+    for device in devices[:_MOST_DEVICES]:
         driver = device.driver or BoundDriver()
         cells = [
             str(device.index), str(device.name or device.pci_id or device.vendor), device.isa or "",
             memory(device), driver_name(driver), device.state,
         ]  # fmt: skip
         lines.append("| " + " | ".join(cell(part) for part in cells) + " |")
-    if len(found) > _MOST_DEVICES:
-        lines += ["", _("… and {count} more").format(count=len(found) - _MOST_DEVICES)]
+    if len(devices) > _MOST_DEVICES:
+        lines += ["", _("… and {count} more").format(count=len(devices) - _MOST_DEVICES)]
     return lines
 
 
@@ -167,7 +167,7 @@ def _field(row: dict[str, Any], name: str) -> str:
 
 def _details(answer: Doctor, loud: list[Finding]) -> list[str]:
     """Everything else that was read, folded away."""
-    lines = [found.cause + ": " + _read(line) for found in loud for line in _evidence(found)]
+    lines = [finding.cause + ": " + _read(line) for finding in loud for line in _evidence(finding)]
     skipped = [
         _("not known: {unknown}; would decide {causes}").format(unknown=row.unknown, causes=", ".join(row.would_decide[:3]))
         for row in answer.skipped

@@ -67,9 +67,9 @@ def _summary(name: str) -> "Table":
     """Tell what a table holds: its date, its rows, and how many an overlay brought."""
     from rigup.schemas.knowledge import Table
 
-    found = [row for _array, rows in lookup.arrays(tables.table(name)) for row in rows]
-    overlaid = sum(tables.OVERLAY in row for row in found)
-    return Table(table=name, as_of=tables.table_date(name) or None, rows=len(found), overlaid=overlaid)
+    rows = [row for _array, rows in lookup.arrays(tables.table(name)) for row in rows]
+    overlaid = sum(tables.OVERLAY in row for row in rows)
+    return Table(table=name, as_of=tables.table_date(name) or None, rows=len(rows), overlaid=overlaid)
 
 
 def _print_json(query: tuple[str, ...], hits: list[Hit], limit: int, faults: list[tables.KnowledgeError]) -> None:

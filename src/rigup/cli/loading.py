@@ -113,21 +113,21 @@ def _package(word: str) -> str:
 
 def unpacked_now(variables: Mapping[str, str]) -> int:
     """Bytes of what uv unpacks at this moment, in its own folder."""
-    found = 0
+    total = 0
     with suppress(OSError):
         for entry in os.scandir(_cache_of_uv(variables)):
             if entry.name.startswith(".tmp"):
-                found += _bytes(entry.path)
-    return found
+                total += _bytes(entry.path)
+    return total
 
 
 def _bytes(path: str) -> int:
-    found = 0
+    total = 0
     for above, _folders, files in islice(os.walk(path), _MOST_FOLDERS):
         for name in files:
             with suppress(OSError):
-                found += os.lstat(os.path.join(above, name)).st_size
-    return found
+                total += os.lstat(os.path.join(above, name)).st_size
+    return total
 
 
 def _cache_of_uv(variables: Mapping[str, str]) -> Path:

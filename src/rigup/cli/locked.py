@@ -67,14 +67,14 @@ def _make(lock: "Lock", folder: str, environment: str, options: RunOptions) -> i
     from rigup.workflows import intents
     from rigup.workflows.locking import prepared
 
-    found = prepared(lock, folder, environment)
+    plan = prepared(lock, folder, environment)
     if not options.silent:
-        click.echo("\n".join([*_head(lock, found.differences), "", *steps_text(found.steps)]))
-    if blocked := [step for step in found.steps if step.state == "blocked"]:
+        click.echo("\n".join([*_head(lock, plan.differences), "", *steps_text(plan.steps)]))
+    if blocked := [step for step in plan.steps if step.state == "blocked"]:
         return _blocked(blocked, options)
-    if all(step.state == "satisfied" for step in found.steps):
+    if all(step.state == "satisfied" for step in plan.steps):
         return _ready(options)
-    return go(intents.of_lock(lock, found.steps, found.environment, found.site), options)
+    return go(intents.of_lock(lock, plan.steps, plan.environment, plan.site), options)
 
 
 def _head(lock: "Lock", differ: list[str]) -> list[str]:

@@ -90,10 +90,10 @@ def _release(platform: dict[str, Any]) -> str:
 
 
 def _devices(answer: Doctor, verbose: int) -> Iterator[Line]:
-    found = answer.machine.accelerators
-    if found == []:
+    devices = answer.machine.accelerators
+    if devices == []:
         yield Line(GOOD, _("GPU"), (_("none in this machine"),))
-    for _same, group in groupby(found or [], lambda device: _look(device, verbose)):
+    for _same, group in groupby(devices or [], lambda device: _look(device, verbose)):
         alike = list(group)
         yield _device(alike, answer, verbose)
 
@@ -169,21 +169,21 @@ def _environments(answer: Doctor, verbose: int) -> Iterator[Line]:
     envs = {str(env["prefix"]): env for env in machine.python_envs or () if env.get("prefix")}
     named = [str(fact.get("env") or "") for kind in ("torches", "tensorflows") for fact in _facts_of(machine, kind)]
     rows = [(prefix, _frameworks(prefix, machine, verbose)) for prefix in dict.fromkeys([*envs, *named])]
-    shown = [(prefix, found) for prefix, found in rows if found or verbose or envs.get(prefix, {}).get("active")]
+    shown = [(prefix, names) for prefix, names in rows if names or verbose or envs.get(prefix, {}).get("active")]
     shown.sort(key=lambda shown_env: not envs.get(shown_env[0], {}).get("active"))
-    for prefix, found in shown if verbose else shown[:_MOST]:
-        yield _environment(prefix, envs.get(prefix, {}), found, answer)
+    for prefix, names in shown if verbose else shown[:_MOST]:
+        yield _environment(prefix, envs.get(prefix, {}), names, answer)
     if len(shown) > _MOST and not verbose:
         more = _("… {count} more with -v").format(count=len(shown) - _MOST)
         yield Line(OPEN, _("Environment"), (more,))
 
 
-def _environment(prefix: str, env: dict[str, Any], found: list[str], answer: Doctor) -> Line:
+def _environment(prefix: str, env: dict[str, Any], frameworks: list[str], answer: Doctor) -> Line:
     python = "Python " + str(env["version"]) if env.get("version") else ""
     mark, proof = _proof(prefix, answer)
     loud = [shown.severity for shown in answer.findings if _is_in(shown, prefix, answer)]
     mark = BAD if mark == BAD or "error" in loud else WEAK if "warning" in loud else mark
-    facts = [prefix, python, *(found or [_("no framework")])]
+    facts = [prefix, python, *(frameworks or [_("no framework")])]
     return Line(mark, _("Environment"), tuple(filter(None, facts)), proof)
 
 
@@ -292,8 +292,8 @@ def memory(device: Hardware) -> str:
     """The memory that a person counts with."""
     pools = device.memory or Memory()
     kinds = (pools.vram, pools.gtt, pools.unified) if device.integrated else (pools.vram,)
-    found = max((pool for pool in kinds if pool), default=0)
-    return size(found) if found else ""
+    most = max((pool for pool in kinds if pool), default=0)
+    return size(most) if most else ""
 
 
 def size(count: int) -> str:

@@ -128,9 +128,9 @@ def _since_ok(answer: Doctor) -> Iterator[str]:
     from rigup.cli.since import opening_of
 
     yield from (f"<p>{_prose(sentence)}</p>" for sentence in opening_of(answer.since_ok))
-    found, _more = items(answer.since_ok.differences)
-    if found:
-        yield "<ul>\n" + "\n".join(f"<li>{_html(difference)}</li>" for difference in found) + "\n</ul>"
+    sentences, _more = items(answer.since_ok.differences)
+    if sentences:
+        yield "<ul>\n" + "\n".join(f"<li>{_html(difference)}</li>" for difference in sentences) + "\n</ul>"
 
 
 def _findings(answer: Doctor) -> Iterator[str]:
@@ -227,11 +227,11 @@ def _looked_at(answer: Doctor) -> Iterator[str]:
 
 
 def _devices(answer: Doctor) -> Iterator[str]:
-    found = answer.machine.accelerators or []
-    if not any(device.limits and device.limits.lacks for device in found):
+    devices = answer.machine.accelerators or []
+    if not any(device.limits and device.limits.lacks for device in devices):
         return
     columns = ("#", _("Device"), _("What it cannot do"))
-    rows = [_device(device) for device in found]
+    rows = [_device(device) for device in devices]
     kept = [place for place in range(len(columns)) if any(row[place] for row in rows)]  # one of nothing tells nothing
     heads = "".join(f"{_TH}{_html(columns[place])}</th>" for place in kept)
     body = "".join("<tr>" + "".join(f"<td>{row[place]}</td>" for place in kept) + "</tr>" for row in rows)

@@ -45,16 +45,16 @@ def command(
     with click_errors():
         over = pairs(extra)
         env = None if no_env else environment_if_any(name)
-        found = surroundings_of(env)
+        surroundings = surroundings_of(env)
         if unit:
-            click.echo(_unit(unit, found, over, words), nl=False)
+            click.echo(_unit(unit, surroundings, over, words), nl=False)
             return 0
     if show or as_json:
-        click.echo(_render(env, found, over, as_json))
+        click.echo(_render(env, surroundings, over, as_json))
         return 0
     from rigup.plan.environments.running import merged, run
 
-    return run(words, merged(found, os.environ, over))
+    return run(words, merged(surroundings, os.environ, over))
 
 
 def _unit(name: str, surroundings: "Surroundings", over: Any, words: tuple[str, ...]) -> str:

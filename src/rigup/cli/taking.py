@@ -197,12 +197,12 @@ def _dry(intent: "Intent", options: RunOptions) -> int:
     from rigup.machine.outward import outward
     from rigup.plan.applying.foreseen import foreseen
 
-    found = outward(foreseen(intent, os.environ))
+    steps = outward(foreseen(intent, os.environ))
     if options.as_json:
-        say_data(options, {"verdict": "possible", "steps": found})
+        say_data(options, {"verdict": "possible", "steps": steps})
         return 0
     click.echo("\n" + style(_("It would run"), bold=True))
-    for step in found:
+    for step in steps:
         click.echo("\n".join(wrapped(step["title"], f"{step['number']:>3}. ", "     ")))
         for argv in step["commands"]:
             click.echo("     " + shlex.join(argv))

@@ -72,10 +72,10 @@ def is_guess(finding: Finding) -> bool:
     return "likeness" in finding.params
 
 
-def merged(found: list[Finding]) -> list[Finding]:
+def merged(findings: list[Finding]) -> list[Finding]:
     """Ways to know the same of one subject are one finding, as sure as the surest."""
     kept: list[Finding] = []
-    for finding in sorted(found, key=lambda f: (not f.subject.name, STRENGTHS.index(f.confidence))):
+    for finding in sorted(findings, key=lambda f: (not f.subject.name, STRENGTHS.index(f.confidence))):
         twin = next((k for k in kept if _twins(k, finding)), None)
         if twin is None:
             kept.append(finding)
@@ -97,11 +97,11 @@ def _merge(twin: Finding, new: Finding) -> None:
     twin.place = twin.place.meet(new.place) or twin.place
 
 
-def folded(found: list[Finding]) -> list[Finding]:
+def folded(findings: list[Finding]) -> list[Finding]:
     """Root causes in order, each with the ids of what it accounts for."""
-    roots = [f for f in found if not any(other.accounts_for(f) for other in found)]
+    roots = [f for f in findings if not any(other.accounts_for(f) for other in findings)]
     for root in roots:
-        root.folds = {f.cause for f in found if root.accounts_for(f)}
+        root.folds = {f.cause for f in findings if root.accounts_for(f)}
     return _without_echoes(sorted(roots, key=Finding.rank))
 
 

@@ -47,7 +47,9 @@ class _Part:
 
     @functools.cached_property
     def _all(self) -> list[tuple[Candidate, Place]]:
-        return [(found, _seen_from(found.place, self.need)) for found in _candidates(self.need, self._facts)]
+        return [
+            (candidate, _seen_from(candidate.place, self.need)) for candidate in _candidates(self.need, self._facts)
+        ]
 
     def near(self, place: Place) -> list[tuple[Candidate, Place]]:
         """Those that the place's node does not rule out: of a thousand nodes each has but a few."""
@@ -99,11 +101,11 @@ def _seen_from(held: Place, need: Need) -> Place:
 
 
 def _candidates(need: Need, facts: Facts) -> Iterator[Candidate]:
-    found = [fact for fact in _of_kind(need, facts) if _is_at(fact.place, need) and need.fits(fact)]
+    fitting = [fact for fact in _of_kind(need, facts) if _is_at(fact.place, need) and need.fits(fact)]
     if need.mode in (EVERY, NONE):
-        yield from _groups(need, found, facts)
+        yield from _groups(need, fitting, facts)
         return
-    yield from (Candidate(fact, fact.place) for fact in found)
+    yield from (Candidate(fact, fact.place) for fact in fitting)
 
 
 def _of_kind(need: Need, facts: Facts) -> Sequence[Fact]:
@@ -117,7 +119,7 @@ def _is_at(place: Place, need: Need) -> bool:
     return not need.at or bool({place.world.partition(":")[0], place.process.partition(":")[0]} & set(need.at))
 
 
-def _groups(need: Need, found: list[Fact], facts: Facts) -> Iterator[Candidate]:
+def _groups(need: Need, fitting: list[Fact], facts: Facts) -> Iterator[Candidate]:
     """One group for each place that somebody looked at; the best look vouches for it."""
     best: dict[Place, Look] = {}
     for look in facts.looks:
@@ -126,15 +128,15 @@ def _groups(need: Need, found: list[Fact], facts: Facts) -> Iterator[Candidate]:
             if held is None or (held.coverage != "whole" and look.coverage == "whole"):
                 best[look.place] = look
     if need.mode == EVERY:
-        best = {**_as_far_as_seen(found), **best}
+        best = {**_as_far_as_seen(fitting), **best}
     wanted = " ".join([need.kind.__name__, *(str(value) for _, value in need.fields)])
-    near = _by_node((fact.place, fact) for fact in found)
+    near = _by_node((fact.place, fact) for fact in fitting)
     for place, look in best.items():
         members = [fact for fact in _of_node(near, _node(place)) if fact.place.meet(place) is not None]
         if need.mode == EVERY or not members:
             yield Candidate(group(members, look, wanted), place)
 
 
-def _as_far_as_seen(found: list[Fact]) -> dict[Place, Look]:
+def _as_far_as_seen(fitting: list[Fact]) -> dict[Place, Look]:
     """Where facts are known and nobody says that these are all: an excerpt."""
-    return {fact.place: Look(type(fact), fact.place, "what was seen", "excerpt") for fact in found}
+    return {fact.place: Look(type(fact), fact.place, "what was seen", "excerpt") for fact in fitting}

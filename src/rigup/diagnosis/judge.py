@@ -30,8 +30,8 @@ def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
         rows = rules_of_rows(heard)
     skipped: Skipped = defaultdict(set)
     rules = (*RULES, *rows, *rules_of_table(heard))
-    found = [finding for rule in rules for finding in _findings(rule, facts, skipped)]
-    return folded(merged(found)), skipped
+    findings = [finding for rule in rules for finding in _findings(rule, facts, skipped)]
+    return folded(merged(findings)), skipped
 
 
 def usual(facts: Facts, but: Collection[str]) -> list[Finding]:

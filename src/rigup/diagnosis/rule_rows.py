@@ -237,14 +237,14 @@ def operand(text: str) -> Operand:
 
 def _split(text: str) -> list[str]:
     """Arguments, which may be calls themselves."""
-    found, depth = [""], 0
+    parts, depth = [""], 0
     for letter in text:
         depth += (letter == "(") - (letter == ")")
         if letter == "," and depth == 0:
-            found.append("")
+            parts.append("")
         else:
-            found[-1] += letter
-    return [argument.strip() for argument in found]
+            parts[-1] += letter
+    return [argument.strip() for argument in parts]
 
 
 def _part(name: str, parts: Parts) -> Any:
@@ -320,8 +320,8 @@ def _isnt(test: Test, parts: Parts) -> bool:
     return not test(parts)
 
 
-def _is_none(found: Operand, parts: Parts) -> bool:
-    held = found(parts)
+def _is_none(left: Operand, parts: Parts) -> bool:
+    held = left(parts)
     return not held if isinstance(held, Every) else held is None
 
 
@@ -334,18 +334,18 @@ def _knows(name: str, field: str, parts: Parts) -> bool:
     return parts[name] is not None and bool(parts[name].knows(field))
 
 
-def _holds(found: Operand, parts: Parts) -> bool:
-    held = found(parts)
+def _holds(left: Operand, parts: Parts) -> bool:
+    held = left(parts)
     return held is not None if isinstance(held, Fact) else bool(held)
 
 
-def _is_one_of(found: Operand, values: tuple[str, ...], wanted: bool, parts: Parts) -> bool:
-    held = found(parts)
+def _is_one_of(left: Operand, values: tuple[str, ...], wanted: bool, parts: Parts) -> bool:
+    held = left(parts)
     return (held is not None and str(held) in values) is wanted
 
 
-def _has_word(found: Operand, has: Callable[[str, str], bool], words: tuple[str, ...], parts: Parts) -> bool:
-    held = str(found(parts) or "")
+def _has_word(left: Operand, has: Callable[[str, str], bool], words: tuple[str, ...], parts: Parts) -> bool:
+    held = str(left(parts) or "")
     return any(has(held, word) for word in words)
 
 
@@ -361,6 +361,6 @@ def _number(value: float, _parts: Parts) -> float:
     return value
 
 
-def _compares(found: Operand, order: Callable[[Any, Any], bool], limit: Operand, parts: Parts) -> bool:
-    held, bound = found(parts), limit(parts)
+def _compares(left: Operand, order: Callable[[Any, Any], bool], right: Operand, parts: Parts) -> bool:
+    held, bound = left(parts), right(parts)
     return held is not None and bound is not None and order(held, bound)

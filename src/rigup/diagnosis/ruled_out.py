@@ -36,8 +36,8 @@ def ruled_out(facts: Facts) -> frozenset[str]:
 
 def _named_systems(facts: Facts) -> set[str]:
     """The system that words and folders tell of, where they tell of one alone."""
-    found = {system for system, ids in _IN_WORDS.items() if facts.heard(*ids)}
-    return found if len(found) == 1 else set()
+    systems = {system for system, ids in _IN_WORDS.items() if facts.heard(*ids)}
+    return systems if len(systems) == 1 else set()
 
 
 def _of_other_makers(facts: Facts) -> set[str]:

@@ -184,10 +184,10 @@ def _install(device: Device, facts: Facts) -> str:
     driver = next((d.get("version") for d in facts.of(Driver) if d.get("vendor") == device.get("vendor")), None)
     platform = next(iter(facts.of(Platform)), None)
     system = (platform and platform.get("system")) or "linux"
-    found = newest_build(device["isa"], driver=driver, system=system) if device.get("isa") else None
-    if found is None:
+    row = newest_build(device["isa"], driver=driver, system=system) if device.get("isa") else None
+    if row is None:
         return ""
-    command = "pip install torch==" + found.torch + " --index-url " + index_url(found.variant)
+    command = "pip install torch==" + row.torch + " --index-url " + index_url(row.variant)
     return _("Install a build for it: {command}").format(command=command)
 
 

@@ -14,12 +14,12 @@ from rigup.schemas.shared import Evidence, Finding
 _MOST = 8  # causes that are named
 
 
-def causes_of(change: Difference, found: Iterable[str] = ()) -> list[str]:
+def causes_of(change: Difference, causes: Iterable[str] = ()) -> list[str]:
     """Causes that the difference may explain; those of `found` first."""
     named = [
         rule.cause for rule in _rules().get(change.kind, ()) if any(_asks(rule, name, change) for name in rule.needs)
     ]
-    known = [cause for cause in found if cause in named]
+    known = [cause for cause in causes if cause in named]
     return list(dict.fromkeys([*known, *named]))[:_MOST]
 
 
@@ -56,20 +56,20 @@ def _read(code: CodeType) -> set[str]:
     return {*code.co_names, *(part for part in code.co_consts if isinstance(part, str))}.union(*map(_read, inner))
 
 
-def ranked(found: list[Difference], findings: list[Finding]) -> list[Difference]:
+def ranked(changes: list[Difference], findings: list[Finding]) -> list[Difference]:
     """What the findings speak of first, the root's before the others'; echoes behind what they echo."""
     loud = [finding for finding in findings if finding.severity != "note"]
     first = sorted(
-        leaders(found), key=lambda change: min(_spoken_of(change, loud), _rank_of_echoes(change, found, loud))
+        leaders(changes), key=lambda change: min(_spoken_of(change, loud), _rank_of_echoes(change, changes, loud))
     )
-    behind = [change for change in found if change.echo_of]
+    behind = [change for change in changes if change.echo_of]
     return [
         change for leader in first for change in (leader, *(echo for echo in behind if echo.echo_of == leader.name))
     ]
 
 
-def _rank_of_echoes(change: Difference, found: list[Difference], findings: list[Finding]) -> int:
-    echoes = (echo for echo in found if echo.echo_of == change.name)
+def _rank_of_echoes(change: Difference, changes: list[Difference], findings: list[Finding]) -> int:
+    echoes = (echo for echo in changes if echo.echo_of == change.name)
     return min((_spoken_of(echo, findings) for echo in echoes), default=2 * len(findings))
 
 

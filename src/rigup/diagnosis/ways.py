@@ -51,7 +51,7 @@ def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Fix]:
             continue
         if not steps:
             continue
-        exact = [found for step in steps if (found := taken_out(step, finding, facts))]
+        exact = [taken for step in steps if (taken := taken_out(step, finding, facts))]
         ways = [[step for found in exact for step in found]] if len(exact) == len(steps) else []
         shown = [_way(way, finding, facts, setting, fill) for way in (*ways, steps)]
         options += [way for way in shown if way.title not in {way.title for way in options}]

@@ -39,12 +39,12 @@ def mps_minimum(torch: str) -> str | None:
 
     """
     asked = version_key(torch)[:2]
-    found = None
+    last = None
     for row in tables.rows("apple", "torch", MacTorch):
         first, _, _last = row.torch.partition("-")
         if asked and version_key(first.removesuffix(".x"))[:2] <= asked:
-            found = row
-    version = re.match(r"\d+(?:\.\d+)?", found.macos_min_mps) if found else None
+            last = row
+    version = re.match(r"\d+(?:\.\d+)?", last.macos_min_mps) if last else None
     return version[0] if version else None
 
 
@@ -56,7 +56,7 @@ def next_mps_minimum(macos: str) -> str | None:
 
     """
     minimums = (re.match(r"\d+(?:\.\d+)?", row.macos_min_mps) for row in tables.rows("apple", "torch", MacTorch))
-    above = {found[0] for found in minimums if found and is_older(macos, found[0])}
+    above = {match[0] for match in minimums if match and is_older(macos, match[0])}
     return min(above, key=_padded, default=None)
 
 

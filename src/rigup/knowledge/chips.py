@@ -88,7 +88,7 @@ def runs_on(isa: str, code: Iterable[str], cuda: str | None = None) -> bool:
     """
     chip = _sm(isa)
     if chip is not None:
-        return any(_sm_runs(chip, found, cuda) for found in map(_sm, code) if found)
+        return any(_sm_runs(chip, isa, cuda) for isa in map(_sm, code) if isa)
     target = gfx_base(isa)
     return bool(target) and any(_gfx_runs(target, entry) for entry in code)
 

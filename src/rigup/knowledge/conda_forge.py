@@ -57,10 +57,10 @@ def conda_builds(name: str, system: str, machine: str) -> list[CondaBuild]:
     """
     spec = _spec(name)
     rows = tables.rows("conda_forge", "build", CondaBuild) if spec else ()
-    found = [
+    builds = [
         row for row in rows if spec and row.package == spec.package and (row.system, row.machine) == (system, machine)
     ]
-    return sorted(found, key=lambda row: (version_key(row.version), version_key(row.cuda)), reverse=True)
+    return sorted(builds, key=lambda row: (version_key(row.version), version_key(row.cuda)), reverse=True)
 
 
 def conda_specs(name: str, build: CondaBuild) -> tuple[str, ...]:

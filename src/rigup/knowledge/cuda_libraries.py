@@ -193,17 +193,17 @@ def releases_with(file: str) -> tuple[CudaRelease, ...]:
         KnowledgeError: the table is malformed.
 
     """
-    found = library_of(file)
-    number = _number(file) if found else ""
-    if not found or not number:
+    library = library_of(file)
+    number = _number(file) if library else ""
+    if not library or not number:
         return ()
     rows = tuple(tables.rows("cuda_libraries", "release", CudaRelease))
-    if found[0].suffix_from:
-        beside = _beside(found[0].stem, found[1])
+    if library[0].suffix_from:
+        beside = _beside(library[0].stem, library[1])
         return tuple(row for row in rows if beside and _meets(row, beside))
-    if found[0].stem.endswith("-builtins"):
+    if library[0].stem.endswith("-builtins"):
         return tuple(row for row in rows if row.holds(_dotted(number)))
-    return tuple(row for row in rows if _has_library(row, found[0].stem, number, file.lower().endswith(".dll")))
+    return tuple(row for row in rows if _has_library(row, library[0].stem, number, file.lower().endswith(".dll")))
 
 
 def usual_release(file: str, releases: tuple[CudaRelease, ...]) -> CudaRelease | None:
@@ -213,8 +213,8 @@ def usual_release(file: str, releases: tuple[CudaRelease, ...]) -> CudaRelease |
         KnowledgeError: the table is malformed.
 
     """
-    found = library_of(file)
-    beside = _beside(found[0].stem, found[1]) if found else None
+    library = library_of(file)
+    beside = _beside(library[0].stem, library[1]) if library else None
     own = (row for row in releases if beside and beside.usual and row.holds(beside.usual))
     return next(own, None) or next((row for row in releases if row.usual), releases[-1] if releases else None)
 
@@ -226,8 +226,8 @@ def is_usual_alone(file: str) -> bool:
         KnowledgeError: the table is malformed.
 
     """
-    found = library_of(file)
-    beside = _beside(found[0].stem, found[1]) if found else None
+    library = library_of(file)
+    beside = _beside(library[0].stem, library[1]) if library else None
     return beside is not None and bool(beside.usual)
 
 
@@ -270,10 +270,10 @@ def package_of(file: str, release: CudaRelease) -> str:
         KnowledgeError: the table is malformed.
 
     """
-    found = library_of(file)
-    if not found or not release.pip or not found[0].package.startswith("nvidia-"):
+    library = library_of(file)
+    if not library or not release.pip or not library[0].package.startswith("nvidia-"):
         return ""
-    row, number = found
+    row, number = library
     bare = release.bare and not row.suffix_from
     named = row.package + ("" if bare else release.pip)
     pinned = bare or row.stem == "cudnn"  # packages of one name that bring files of several numbers
@@ -287,12 +287,12 @@ def folder_of(file: str, release: CudaRelease) -> str:
         KnowledgeError: the table is malformed.
 
     """
-    found = library_of(file)
+    library = library_of(file)
     windows = file.lower().endswith(".dll")
-    own = found is not None and bool(found[0].suffix_from)
+    own = library is not None and bool(library[0].suffix_from)
     if release.folder and not own:
         return "nvidia/" + (release.windows_folder if windows else release.folder + "/lib")
-    return f"nvidia/{found[0].folder if found else ''}/{'bin' if windows else 'lib'}"
+    return f"nvidia/{library[0].folder if library else ''}/{'bin' if windows else 'lib'}"
 
 
 def _first(number: str, bare: bool) -> str:

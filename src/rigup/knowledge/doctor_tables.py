@@ -237,10 +237,10 @@ def causes() -> dict[str, Cause]:
         KnowledgeError: a cause file is malformed.
 
     """
-    found: dict[str, Cause] = {}
+    by_id: dict[str, Cause] = {}
     for name in tables.names("causes/"):
-        found |= {row.id: row for row in _of_family(name, tables.rows(name, "cause", Cause))}
-    return found
+        by_id |= {row.id: row for row in _of_family(name, tables.rows(name, "cause", Cause))}
+    return by_id
 
 
 def elsewhere(systems: Collection[str]) -> frozenset[str]:
@@ -284,10 +284,10 @@ def texts(language: str = "en") -> dict[str, CauseText]:
         KnowledgeError: a text file is malformed.
 
     """
-    found = _texts_in("en")
+    by_cause = _texts_in("en")
     for code in _variants(language):
-        found |= {cause: _with_sources(text, found.get(cause)) for cause, text in _texts_in(code).items()}
-    return found
+        by_cause |= {cause: _with_sources(text, by_cause.get(cause)) for cause, text in _texts_in(code).items()}
+    return by_cause
 
 
 def _with_sources(text: CauseText, below: CauseText | None) -> CauseText:
@@ -304,12 +304,12 @@ def _variants(language: str) -> list[str]:
 
 
 def _texts_in(code: str) -> dict[str, CauseText]:
-    found: dict[str, CauseText] = {}
+    by_cause: dict[str, CauseText] = {}
     for name in tables.names(f"texts/{code}/"):
         for cause, row in tables.table(name).items():
             if cause != "meta":
-                found[cause] = _text(name, cause, {**row, "language": code})
-    return found
+                by_cause[cause] = _text(name, cause, {**row, "language": code})
+    return by_cause
 
 
 def _text(name: str, cause: str, row: dict[str, object]) -> CauseText:

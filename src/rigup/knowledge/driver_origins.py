@@ -33,8 +33,8 @@ def driver_source(packages: Iterable[tuple[str, str, str]]) -> str:
     listed = list(packages)
     for row in tables.rows("driver_origins", "origin", _Origin):
         if any(_fits(row, *package) for package in listed):
-            found = provider(row.provider)
-            return (found.name or found.id) if found else row.provider
+            source = provider(row.provider)
+            return (source.name or source.id) if source else row.provider
     return ""
 
 

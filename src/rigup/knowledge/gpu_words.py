@@ -87,8 +87,8 @@ def near(name: str) -> tuple[str, ...]:
     plain = {_without_maker(product): product for product in rows}
     from difflib import get_close_matches
 
-    found = get_close_matches(_without_maker(name), plain, _MOST_NEAR, _NEAR)
-    return tuple(plain[match] for match in found)
+    matches = get_close_matches(_without_maker(name), plain, _MOST_NEAR, _NEAR)
+    return tuple(plain[match] for match in matches)
 
 
 def _without_maker(name: str) -> str:

@@ -26,14 +26,14 @@ def options(pages: int, kernel: str, own_driver: bool = False) -> tuple[tuple[st
         KnowledgeError: the table is malformed.
 
     """
-    found: list[tuple[str, str, str]] = []
+    settings: list[tuple[str, str, str]] = []
     for line in _options(kernel):
         module, _space, rest = line.partition(" ")
         name, _equals, value = rest.partition("=")
         module = "amdttm" if module == "ttm" and own_driver else module
         filled = value.replace("{pages}", str(pages)).replace("{mib}", str(pages * PAGE // 2**20))
-        found.append((module, name, filled))
-    return tuple(found)
+        settings.append((module, name, filled))
+    return tuple(settings)
 
 
 def pages_to_share(total: float) -> int:

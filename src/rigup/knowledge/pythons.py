@@ -52,8 +52,8 @@ def pythons(package: str, version: str = "", system: str = "linux", variant: str
 
     """
     name = re.sub(r"[-_.]+", "-", package).lower()
-    found = _of_torch(name, version, system, variant) if name in _OF_TORCH else _of_table(name, version)
-    plain = {release for release in found if release.replace(".", "").isdigit()}
+    releases = _of_torch(name, version, system, variant) if name in _OF_TORCH else _of_table(name, version)
+    plain = {release for release in releases if release.replace(".", "").isdigit()}
     return sorted(plain, key=version_key, reverse=True)
 
 

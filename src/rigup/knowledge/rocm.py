@@ -159,8 +159,8 @@ def target_of_codename(name: str) -> Target | None:
     """
     head = re.sub(r"^(?:advanced micro devices, inc\. )?(?:\[amd/ati\] |amd )?", "", name.lower().strip())
     head = head.partition("[")[0].partition("(")[0].strip()
-    found = _codenames().get(_STEPPING.sub("", head).replace(" ", ""), ())
-    return found[0] if len(found) == 1 else None
+    targets = _codenames().get(_STEPPING.sub("", head).replace(" ", ""), ())
+    return targets[0] if len(targets) == 1 else None
 
 
 @tables.remembered

@@ -145,10 +145,10 @@ def _model() -> _Model:
 
 
 def _numbers(code: str, packed: bytes) -> "array[int]":
-    found = array(code, packed)
+    numbers = array(code, packed)
     if sys.byteorder == "big":
-        found.byteswap()
-    return found
+        numbers.byteswap()
+    return numbers
 
 
 def causes_told() -> list[str]:

@@ -211,8 +211,8 @@ def variant_for_pypi(version: str, system: str = "linux", machine: str = "x86_64
         KnowledgeError: the table is malformed.
 
     """
-    found = build(version.split("+", 1)[0], "", system, machine)
-    return found.variant if found else None
+    row = build(version.split("+", 1)[0], "", system, machine)
+    return row.variant if row else None
 
 
 def brought(version: str, variant: str, system: str = "linux", machine: str = "x86_64") -> TorchBuild | None:
@@ -285,7 +285,7 @@ def _by_platform() -> dict[tuple[str, str], tuple[TorchBuild, ...]]:
 
 
 def _by_variant(rows: Iterable[TorchBuild]) -> dict[tuple[str, str], list[TorchBuild]]:
-    found: dict[tuple[str, str], list[TorchBuild]] = {}
+    groups: dict[tuple[str, str], list[TorchBuild]] = {}
     for row in rows:
-        found.setdefault((row.system, row.machine), []).append(row)
-    return found
+        groups.setdefault((row.system, row.machine), []).append(row)
+    return groups

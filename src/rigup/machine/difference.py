@@ -67,16 +67,16 @@ class Difference(NamedTuple):
 
 def differences(before: Fingerprint, after: Fingerprint) -> list[Difference]:
     """What differs, likeliest suspects first, echoes behind what they echo."""
-    found: list[Difference] = []
+    changes: list[Difference] = []
     for kind in sorted(before.facts.keys() | after.facts.keys()):
-        found += _of_kind(kind, before, after)
-    return _echoes(sorted(found, key=_order))
+        changes += _of_kind(kind, before, after)
+    return _echoes(sorted(changes, key=_order))
 
 
-def _order(found: Difference) -> tuple[Any, ...]:
-    rank = _RANK.get(found.kind + "." + found.field, _RANK.get(found.kind, 99))
-    field = _FIELDS.index(found.field) if found.field in _FIELDS else len(_FIELDS)
-    return rank, found.change == CHANGED, found.kind, found.subject, found.place, field, found.field
+def _order(change: Difference) -> tuple[Any, ...]:
+    rank = _RANK.get(change.kind + "." + change.field, _RANK.get(change.kind, 99))
+    field = _FIELDS.index(change.field) if change.field in _FIELDS else len(_FIELDS)
+    return rank, change.change == CHANGED, change.kind, change.subject, change.place, field, change.field
 
 
 def _of_kind(kind: str, before: Fingerprint, after: Fingerprint) -> Iterator[Difference]:

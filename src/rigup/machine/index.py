@@ -50,11 +50,11 @@ class Index:
             yield from self._spots[node, "", None].values()
 
     def _found(self, spots: Iterator[Spot]) -> list[Fact]:
-        found: dict[int, Fact] = {}
+        facts: dict[int, Fact] = {}
         for spot in spots:
             if spot in self._spots:
-                found |= self._spots[spot]
-        return [fact for _number, fact in sorted(found.items())]
+                facts |= self._spots[spot]
+        return [fact for _number, fact in sorted(facts.items())]
 
 
 def _spots(fact: Fact, places: tuple[object, ...]) -> Iterator[Spot]:

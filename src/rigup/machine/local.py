@@ -57,10 +57,10 @@ class Local:
         try:
             handle = os.open(self._real_path(path), _READS)
             try:
-                found = os.fstat(handle)
-                if not stat.S_ISREG(found.st_mode):
+                status = os.fstat(handle)
+                if not stat.S_ISREG(status.st_mode):
                     return Answer(None, "refused", "not a regular file")
-                return Answer(_head(handle, found.st_size, limit).decode("utf-8", "replace"))
+                return Answer(_head(handle, status.st_size, limit).decode("utf-8", "replace"))
             finally:
                 os.close(handle)
         except (FileNotFoundError, NotADirectoryError):
@@ -107,9 +107,9 @@ class Local:
 
     def _line(self, path: str) -> str:
         with contextlib.suppress(OSError):
-            found = os.lstat(self._real_path(path))
-            arrow = " -> " + self._odd.told(os.readlink(self._real_path(path))) if stat.S_ISLNK(found.st_mode) else ""
-            return ls_line(found.st_mode, _user(found.st_uid), _group(found.st_gid), path + arrow)
+            status = os.lstat(self._real_path(path))
+            arrow = " -> " + self._odd.told(os.readlink(self._real_path(path))) if stat.S_ISLNK(status.st_mode) else ""
+            return ls_line(status.st_mode, _user(status.st_uid), _group(status.st_gid), path + arrow)
         return ""
 
     def variables(self) -> Answer:

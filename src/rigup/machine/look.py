@@ -101,11 +101,11 @@ def waves(readers: tuple[Reader, ...], derived: tuple[Derivation, ...]) -> list[
     rank = {name: number for number, name in enumerate((_HEARD, *read, *derivations))}
     order = graphlib.TopologicalSorter(graph(readers, derived))
     order.prepare()
-    found = []
+    order_of_waves = []
     while order.is_active():
-        found.append(sorted(order.get_ready(), key=rank.__getitem__))
-        order.done(*found[-1])
-    return found
+        order_of_waves.append(sorted(order.get_ready(), key=rank.__getitem__))
+        order.done(*order_of_waves[-1])
+    return order_of_waves
 
 
 def _wait(waits: dict[str, set[str]], name: str, makers: dict[str, set[str]], kinds: Iterable[str]) -> None:
@@ -192,9 +192,9 @@ class _Runner:
         self.facts.looks += result.looks
         self.facts.unanswered += result.unanswered
 
-    def in_time(self, found: Iterable[T], name: str, every: int = _OFTEN) -> Iterator[T]:
+    def in_time(self, items: Iterable[T], name: str, every: int = _OFTEN) -> Iterator[T]:
         """Each of what was found, until the time is up; the clock is looked at after so many."""
-        for number, item in enumerate(found):
+        for number, item in enumerate(items):
             if number % every == 0 and self.clock.is_up():
                 self.late.add(name)
                 return

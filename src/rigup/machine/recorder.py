@@ -41,12 +41,12 @@ class Recorder:
 
     def find(self, pattern: str) -> list[str]:
         """As the inner host; what it finds is there, whether or not anybody reads it."""
-        found = self.inner.find(pattern)
-        for path in found:
+        paths = self.inner.find(pattern)
+        for path in paths:
             self._note(path)
-        if found:
+        if paths:
             self.kept.looked.add(pattern)
-        return found
+        return paths
 
     def read(self, path: str, limit: int = LIMIT) -> Answer:
         """As the inner host; of several reads of one file the longest is kept."""

@@ -40,21 +40,21 @@ def _without_tokens(body: str, pseudonyms: Pseudonyms) -> str:
         row, form = rows[number]
         if not row.back and not row.inside and start and body[start - 1].isalnum():
             continue
-        spans += [(*found, row.kind) for found in _all_found(body, start, end, row, form)]
+        spans += [(*span, row.kind) for span in _all_found(body, start, end, row, form)]
     return _without(body, spans, pseudonyms)
 
 
 def _all_found(body: str, start: int, end: int, row: Token, form: re.Pattern[str]) -> Iterator[tuple[int, int]]:
     """The secret, and those that the same command line is given behind it: `curl -u a:b -U c:d`."""
-    found = _found(body, start, row, form)
-    while found:
-        yield found
+    span = _found(body, start, row, form)
+    while span:
+        yield span
         if body[end - 1 : end] != " " or "x" not in row.regex:
             return
         head = body[start:end]
-        again = form.match(head + body[found[1] : found[1] + _NEXT].partition("\n")[0])
-        shift = found[1] - len(head)
-        found = (again.start("x") + shift, again.end("x") + shift) if again and again.start("x") >= len(head) else None
+        again = form.match(head + body[span[1] : span[1] + _NEXT].partition("\n")[0])
+        shift = span[1] - len(head)
+        span = (again.start("x") + shift, again.end("x") + shift) if again and again.start("x") >= len(head) else None
 
 
 def _found(body: str, start: int, row: Token, form: re.Pattern[str]) -> tuple[int, int] | None:

@@ -58,8 +58,8 @@ class Names:
         self._learn_columns(body)
 
     def _learn_answers(self, body: str) -> None:
-        for found in _ANSWERED.finditer(body) if any(word in body for word in _ANSWERERS) else ():
-            self.add("user", found["x"] or found["y"])
+        for match in _ANSWERED.finditer(body) if any(word in body for word in _ANSWERERS) else ():
+            self.add("user", match["x"] or match["y"])
 
     def _learn_columns(self, body: str) -> None:
         """Accounts, nodes and serial numbers in tables of blanks: `JOBID PARTITION NAME USER`, `Node Generic SN Model`."""
@@ -176,8 +176,8 @@ class Names:
         known, finder = self._built()
         lower = lowered(body)
         parts, done = [], 0
-        found = finder.find_matches_as_indexes(lower, overlapping=True) if known else ()
-        for number, start, end in sorted(found, key=lambda span: (span[1], -span[2])):
+        spans = finder.find_matches_as_indexes(lower, overlapping=True) if known else ()
+        for number, start, end in sorted(spans, key=lambda span: (span[1], -span[2])):
             kind, pseudonym = known[number]
             if start < done or not _stands_alone(body, start, end, kind):
                 continue  # a shorter one may stand here

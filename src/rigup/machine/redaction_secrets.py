@@ -101,25 +101,25 @@ def _without_named(body: str, pseudonyms: Pseudonyms) -> str:
     """Values whose names say that they are secret, found by the words that say so."""
     parts, done = [], 0
     for start, end in _hints(body):
-        found = _after(body, start, end) if start >= done else None
-        if found:
-            quote = found["value"][0] if found["value"][0] in "\"'" and len(found["value"]) > 1 else ""
-            bare = found["value"].strip(quote) if quote else found["value"]
-            parts += [body[done : found.start("value")], quote + pseudonyms.of("secret", bare) + quote]
-            done = found.end("value")
+        match = _after(body, start, end) if start >= done else None
+        if match:
+            quote = match["value"][0] if match["value"][0] in "\"'" and len(match["value"]) > 1 else ""
+            bare = match["value"].strip(quote) if quote else match["value"]
+            parts += [body[done : match.start("value")], quote + pseudonyms.of("secret", bare) + quote]
+            done = match.end("value")
     return "".join(parts) + body[done:] if parts else body
 
 
 def _after(body: str, start: int, end: int) -> re.Match[str] | None:
     """The value behind a word that says secret, if it is one."""
     word = body[start:end].lower()
-    found = _found(body, start, end, word)
-    if found is None:
+    match = _found(body, start, end, word)
+    if match is None:
         return None
-    bare = found["value"].strip("\"'\\")
+    bare = match["value"].strip("\"'\\")
     if bare.isdigit() and len(bare) >= _LEAST_DIGITS and (word in words("password") or body[start:end] == "PIN"):
-        return found
-    return None if not bare or is_made(bare) or "redacted-" in bare or _HARMLESS.fullmatch(bare) else found
+        return match
+    return None if not bare or is_made(bare) or "redacted-" in bare or _HARMLESS.fullmatch(bare) else match
 
 
 def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
@@ -158,15 +158,15 @@ def _further(body: str, end: int, name: str, line: str, word: str) -> re.Match[s
     """What an option is given, what stands in a row of words, what stands apart from its name."""
     if (
         name.startswith("-")
-        and (found := _OPTION.match(body, end))
-        and _is_secret(name, found["value"])
-        and not is_secret(found["value"])  # `set --secret dbPassword …`: what follows is the name
+        and (match := _OPTION.match(body, end))
+        and _is_secret(name, match["value"])
+        and not is_secret(match["value"])  # `set --secret dbPassword …`: what follows is the name
     ):
-        return found
-    if word in _NETRC_WORDS and _NETRC.search(line) and (found := _SPACED.match(body, end)):
-        return found
-    found = apart(body, end, name, line + body[end - len(word) : end])
-    return found if found and _is_secret(name, found["value"].strip("\"'")) else None
+        return match
+    if word in _NETRC_WORDS and _NETRC.search(line) and (match := _SPACED.match(body, end)):
+        return match
+    match = apart(body, end, name, line + body[end - len(word) : end])
+    return match if match and _is_secret(name, match["value"].strip("\"'")) else None
 
 
 def _word_before_key(line: str) -> str:

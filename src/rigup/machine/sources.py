@@ -188,13 +188,13 @@ def _files(path: str) -> tuple[dict[str, bytes], list[str]]:
         return {readable(os.path.basename(path)): _read(path, MOST_TEXT)}, _cut(
             {path: os.path.basename(path)}, MOST_TEXT
         )
-    found = sorted(file for file in Path(path).rglob("*") if file.is_file() and not file.is_symlink())
-    found = [file for file in found if file.name != COVER]
-    if not found and not os.access(path, os.R_OK | os.X_OK):
+    paths = sorted(file for file in Path(path).rglob("*") if file.is_file() and not file.is_symlink())
+    paths = [file for file in paths if file.name != COVER]
+    if not paths and not os.access(path, os.R_OK | os.X_OK):
         raise PermissionError(13, "", path)
-    names = {str(file): str(file.relative_to(path)) for file in found[:_MOST_FILES]}
+    names = {str(file): str(file.relative_to(path)) for file in paths[:_MOST_FILES]}
     most = shares(map(os.path.getsize, names))
-    more = named((str(file.relative_to(path)) for file in found[_MOST_FILES:]), TOO_MUCH)
+    more = named((str(file.relative_to(path)) for file in paths[_MOST_FILES:]), TOO_MUCH)
     return {readable(name): _read(file, most) for file, name in names.items()}, [*_cut(names, most), *more]
 
 

@@ -166,9 +166,9 @@ class Text:
             turns.append((start, place))
         return turns
 
-    def _returns(self, found: list[tuple[int, int, "Hit"]]) -> list[tuple[int, int, "Hit"]]:
+    def _returns(self, turns: list[tuple[int, int, "Hit"]]) -> list[tuple[int, int, "Hit"]]:
         """The prompt at which somebody typed a command that leads elsewhere is, when it comes again, outside."""
-        typed = [hit for _, number, hit in found if speakers()[number].kind == "container"]
+        typed = [hit for _, number, hit in turns if speakers()[number].kind == "container"]
         asked = {form: hit.start for hit in reversed(typed) if (form := _own_prompt(self._line(hit.start)))}
         hits = (hit for form, start in asked.items() for hit in self._later(form, start))
         return [(hit.start, -1, hit) for hit in hits]
@@ -188,10 +188,10 @@ class Text:
 
     def spots(self, literal: str) -> list[int]:
         """Where a literal that somebody declared occurs; in what was read for one reader, any that it asks for."""
-        found = self.index.get(literal)
-        if found is None and self.fresh:
-            found = self.index[literal] = places_of(literal, self.body)
-        return found or []
+        offsets = self.index.get(literal)
+        if offsets is None and self.fresh:
+            offsets = self.index[literal] = places_of(literal, self.body)
+        return offsets or []
 
     @cached_property
     def index(self) -> dict[str, list[int]]:

@@ -72,8 +72,8 @@ class Tree:
         above = [part for part in self.mount.split("/") if part]
         if not all(map(fnmatch.fnmatchcase, above, parts)) or len(parts) < len(above):
             return []
-        found = paths_like("/".join(parts[len(above) :]), self.layout.names_in, self.layout.there, self.mount)
-        return sorted({*found, *(node for node in self._nodes_alone if _path_match(node, pattern))})
+        paths = paths_like("/".join(parts[len(above) :]), self.layout.names_in, self.layout.there, self.mount)
+        return sorted({*paths, *(node for node in self._nodes_alone if _path_match(node, pattern))})
 
     @functools.cached_property
     def _nodes_alone(self) -> list[str]:

@@ -52,8 +52,8 @@ def members(path: str, most_read: int = _MOST_READ) -> Iterator[Member]:
 
     Raises TooMuch, and what tarfile and zipfile raise.
     """
-    found = _of_tar(path, most_read) if is_tar(path) else _of_zip(path)
-    for count, member in enumerate(found):
+    entries = _of_tar(path, most_read) if is_tar(path) else _of_zip(path)
+    for count, member in enumerate(entries):
         if count >= MOST_MEMBERS:
             raise TooMuch
         yield member

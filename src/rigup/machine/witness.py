@@ -98,11 +98,11 @@ def witnessed(ended: Ended) -> list[Source]:
 
 def _texts(ended: Ended, place: Place, host: Witness) -> list[Text]:
     name = " ".join(ended.argv)[:60]
-    found = texts_of(name, words_of(ended.output), place)
-    found += texts_of("end of " + name, how_it_ended(ended, _oom_kills(ended, host)), place)
+    texts = texts_of(name, words_of(ended.output), place)
+    texts += texts_of("end of " + name, how_it_ended(ended, _oom_kills(ended, host)), place)
     if ended.interpreter:
-        found += texts_of("interpreter of " + name, "$ which python\n" + ended.interpreter + "\n", place)
-    return found
+        texts += texts_of("interpreter of " + name, "$ which python\n" + ended.interpreter + "\n", place)
+    return texts
 
 
 def words_of(output: bytes) -> str:

@@ -39,8 +39,8 @@ def how_to_get_code_for_the_card(
         least = "sm_" + want if want.isdigit() else want
         return {"left": refused.get("method") or knew.get("package"), "least": least, "plain": None}
     spoke = [speaker for speaker in named_programs(knew) if speaker.wish != "torch"]
-    found = [*packages_named(knew), *(spoke if len(spoke) == 1 else [])]  # a row that names several does not tell which
-    program = next((candidate for candidate in found if candidate.wish != "torch"), None)
+    rows = [*packages_named(knew), *(spoke if len(spoke) == 1 else [])]  # a row that names several does not tell which
+    program = next((candidate for candidate in rows if candidate.wish != "torch"), None)
     isa = str((gpu.get("isa") if gpu else "") or knew.get("isa") or _of_arch(knew) or "")
     isa = isa if isa.startswith(("sm_", "gfx")) else ""
     system = plain_system(platform)

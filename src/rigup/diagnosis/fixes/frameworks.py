@@ -150,15 +150,15 @@ def an_older_build_or_a_newer_driver(
     holes = {"carried": carried or None, "branch": branch}
     if torch is None and said is None:
         return {**holes, "wish": None, "any": None if branch else "any"}
-    found = _carried_build(known, carried)
-    if found is None:
+    row = _carried_build(known, carried)
+    if row is None:
         return {**holes, "wish": None if branch else "torch"}
     names = (
         ()
-        if found.torch == known.have or (not known.have and image is None)
+        if row.torch == known.have or (not known.have and image is None)
         else ("older", "older_vision", "older_index")
     )
-    return {**holes, "wish": "torch", **_holes_of(found, *names)}
+    return {**holes, "wish": "torch", **_holes_of(row, *names)}
 
 
 def _cuda_of(symptom: Symptom | None) -> str:

@@ -110,9 +110,9 @@ def _product_name(lib: str, release: CudaRelease, tested: Asked | None) -> str:
     """As people look for it: "CUDA 11.8", "cuDNN 9 for CUDA 12", "CUDA 10.1 and cuDNN 7.6"."""
     if tested:
         return f"CUDA {tested.cuda} + cuDNN {tested.cudnn}"
-    found = library_of(lib)
-    if found and found[0].suffix_from:
-        return f"{found[0].product} {found[1]} (CUDA {release.major})"
+    library = library_of(lib)
+    if library and library[0].suffix_from:
+        return f"{library[0].product} {library[1]} (CUDA {release.major})"
     return f"CUDA {release.last or release.major}"
 
 
@@ -160,10 +160,10 @@ def package_that_is_there(knew: Params, package: Package) -> Params:
 def toolkit_that_has_it(knew: Params, toolkit: Toolkit = one(name="cuda")) -> Params:
     """A toolkit that is there and has a file of that name."""
     lib, path = _lib(knew), str(toolkit.path).rstrip("/\\")
-    found = library_of(lib)
+    library = library_of(lib)
     own = (
-        found is not None
-        and not found[0].suffix_from
+        library is not None
+        and not library[0].suffix_from
         and any(row.holds(str(toolkit.version)) for row in releases_with(lib))
     )
     if not own:

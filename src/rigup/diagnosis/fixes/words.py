@@ -27,15 +27,15 @@ def named_programs(knew: Params) -> list[Program]:
 def packages_named(knew: Params) -> Iterable[Program]:
     """The programs that a rule names as the package, or the program, which lacks something."""
     names = (str(knew.get(hole) or "") for hole in ("package", "program", "name", "companion"))
-    return [found for name in names if name and (found := program_of(name))]
+    return [program for name in names if name and (program := program_of(name))]
 
 
 def wish_of(programs: Iterable[Program]) -> str | None:
     """What `rigup plan` is asked for: torch, unless others alone spoke; None for what it does not choose, and where it may be one or another."""
-    found = list(programs)
-    if not found or any("torch" in (program.wish, program.on) for program in found):
+    rows = list(programs)
+    if not rows or any("torch" in (program.wish, program.on) for program in rows):
         return "torch"
-    return found[0].wish or None if len(found) == 1 else None
+    return rows[0].wish or None if len(rows) == 1 else None
 
 
 def _holds_torch(knew: Params) -> bool:

@@ -37,8 +37,8 @@ def packages_by_their_names(knew: Params, system: Distribution | None = None) ->
 @mends("wsl-linux-driver-inside")
 def packages_to_remove(packages: Every[SystemPackage] = every(SystemPackage, state="installed")) -> Params:
     """All packages of a Linux driver that are listed."""
-    found = sorted(package.name for package in packages if wsl.shadows(package.name) and not inside(package))
-    return {"packages": ",".join(found), "pattern": None, "path": None} if found else {}
+    names = sorted(package.name for package in packages if wsl.shadows(package.name) and not inside(package))
+    return {"packages": ",".join(names), "pattern": None, "path": None} if names else {}
 
 
 def _debian(distribution: str) -> bool:

@@ -62,19 +62,19 @@ def _module(branch: str, isas: tuple[str, ...]) -> str:
 
 
 def _toolkit(step: Step, setting: Setting) -> Commands:
-    found = system_toolkit(step.params["version"], setting.distribution, setting.release, setting.machine, setting.wsl)
-    return (*found.setup, *found.install) if found else ()
+    setup = system_toolkit(step.params["version"], setting.distribution, setting.release, setting.machine, setting.wsl)
+    return (*setup.setup, *setup.install) if setup else ()
 
 
 def _rocm(step: Step, setting: Setting) -> Commands:
     usecase = "wsl" if setting.wsl else "rocm"
-    found = installation(step.params["version"], usecase, setting.distribution, setting.release, setting.kernel)
-    return (*found.setup, *found.install) if found and found.version == step.params["version"] else ()
+    release = installation(step.params["version"], usecase, setting.distribution, setting.release, setting.kernel)
+    return (*release.setup, *release.install) if release and release.version == step.params["version"] else ()
 
 
 def _source(_step: Step, setting: Setting) -> Commands:
-    found = compute_packages(setting.distribution, setting.release)
-    return tuple(map(tuple, found.setup)) if found else ()
+    source = compute_packages(setting.distribution, setting.release)
+    return tuple(map(tuple, source.setup)) if source else ()
 
 
 def _fabric(step: Step, setting: Setting) -> Commands:

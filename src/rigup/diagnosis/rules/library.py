@@ -90,8 +90,8 @@ def an_older_one_stands_before_the_wheels_own(
     works: Torch | None = one(available=True), said: Symptom | None = seen(tag="library-clash"),
 ) -> Verdict:  # fmt: skip
     """The same name and an older release: what the wheel was linked against may lack in it. Before it fails it is a warning."""
-    found = library_of(library.soname)
-    same = found is not None and found[0].stem in _GROWING and package.name.startswith(found[0].package + "-cu")
+    part = library_of(library.soname)
+    same = part is not None and part[0].stem in _GROWING and package.name.startswith(part[0].package + "-cu")
     here = library.folder == path.path and package.get("env") == env.prefix and works is None and said is None
     mine, theirs = version_key(package.get("version", "")), version_key(library.get("version") or "")
     older = len(theirs) > 1 and mine[:1] == theirs[:1] and theirs < mine

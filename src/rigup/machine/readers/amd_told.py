@@ -59,14 +59,14 @@ def amd_card_in_a_sentence(text: Text) -> Statements:
     """`Segmentation fault on my RX 570`, `the 780M in this 7840HS`."""
     if len(text.body) > _LONGEST or _NVIDIA.search(text.body):
         return
-    found = 0
+    count = 0
     for form, integrated in ((_CARD, False), (_INSIDE, True), (_PROCESSOR, True)):
-        if found and form is _PROCESSOR:  # what every such processor has is not meant where a card is named
+        if count and form is _PROCESSOR:  # what every such processor has is not meant where a card is named
             return
         named = [
             (hit, row) for hit in _each(text, form) if (row := _product(hit[0])) and bool(row.integrated) is integrated
         ]
-        found += len(named)
+        count += len(named)
         kinds = {row.isa: (hit, row) for hit, row in reversed(named)}
         if len(kinds) == 1 or (len(kinds) == _PAIR and (_TWO.search(text.body) or _are_joined(text, named))):
             yield from (
@@ -120,14 +120,14 @@ def _product(name: str) -> Product | None:
     if re.search(r"(?i)(?<!\d)395(?!\d)|evo-? ?x2", name):
         name = "Ryzen AI Max+ 395"
     plain = re.sub(r"(?i)(?<=\bMI) (?=\d)", "", re.sub(r"(?i)(?<=HX)(?=\d)", " ", name))
-    found = gpu_in_words(re.sub(r"(?i)(?<=\d)-|(?<=RX)-", " ", plain))
-    return found[0] if found and found[0].isa and found[0].vendor == "amd" else None
+    products = gpu_in_words(re.sub(r"(?i)(?<=\d)-|(?<=RX)-", " ", plain))
+    return products[0] if products and products[0].isa and products[0].vendor == "amd" else None
 
 
 def _agrees(text: Text, row: Product) -> bool:
     """No tool in the text found another card; graphics in a processor may be there beside it."""
-    found = {hit[1] for hit in _FOUND.finditer(text.body)} - {row.isa}
-    return all((family := gfx_family(isa)) is not None and family.integrated and not row.integrated for isa in found)
+    targets = {hit[1] for hit in _FOUND.finditer(text.body)} - {row.isa}
+    return all((family := gfx_family(isa)) is not None and family.integrated and not row.integrated for isa in targets)
 
 
 def _card(hit: Hit, row: Product) -> Iterator[Gpu]:

@@ -50,8 +50,8 @@ def gpu_of_mac(platform: Platform) -> Iterator[Gpu]:
 
 
 def _entries(answer: Any, kind: str) -> list[dict[str, Any]]:
-    found = answer.get(kind) if isinstance(answer, dict) else None
-    return [entry for entry in found[:64] if isinstance(entry, dict)] if isinstance(found, list) else []
+    rows = answer.get(kind) if isinstance(answer, dict) else None
+    return [entry for entry in rows[:64] if isinstance(entry, dict)] if isinstance(rows, list) else []
 
 
 def _display(text: Text, entry: dict[str, Any]) -> Iterator[Gpu]:

@@ -122,9 +122,9 @@ def _bare_names(text: Text) -> list[Hit]:
 def bare_nodes(text: Text) -> Statements:
     """`ls -l /dev | grep nvidia` names them without their folder; `ls /dev/nvidia*` names them alone."""
     for hit in text.each(_BARE_NODE):
-        found = hit.found()
-        path = "/dev/" + found.pop("name")
-        yield hit.states(DeviceNode, path=path, **{**found, "acl": hit["acl"] == "+"})
+        groups = hit.found()
+        path = "/dev/" + groups.pop("name")
+        yield hit.states(DeviceNode, path=path, **{**groups, "acl": hit["acl"] == "+"})
     for hit in _bare_names(text):
         yield hit.states(DeviceNode, path="/dev/" + hit["name"])
     for hit in text.each(_PATHS):

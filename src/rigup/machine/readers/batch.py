@@ -36,8 +36,8 @@ def _number(value: str) -> int | None:
 
 def _gres(value: str) -> int | None:
     """`gpu:a100:4,shard:2`: the GPUs of a list of generic resources; `gpu` alone is one."""
-    found = [part for part in (_GRES.fullmatch(item) for item in value.split(",")) if part]
-    return sum(int(part["count"] or 1) for part in found) if found else None
+    matches = [part for part in (_GRES.fullmatch(item) for item in value.split(",")) if part]
+    return sum(int(part["count"] or 1) for part in matches) if matches else None
 
 
 def _single_task(value: str) -> int | None:
@@ -198,11 +198,11 @@ def shown_job(text: Text) -> Statements:
     jobs = list(text.each(r"^[ \t]{0,8}JobId=\d{1,12}\b"))
     if len(jobs) > 1:
         return
-    found = {hit["key"]: hit for hit in text.each(r"(?<!\S)(?P<key>[A-Z][A-Za-z/:]{2,30})=(?P<value>[^\s]{0,400})")}
+    fields = {hit["key"]: hit for hit in text.each(r"(?<!\S)(?P<key>[A-Z][A-Za-z/:]{2,30})=(?P<value>[^\s]{0,400})")}
     for key, (field, convert) in _SHOWN.items():
-        value = convert(found[key]["value"]) if key in found and found[key]["value"] not in ("", "(null)") else None
+        value = convert(fields[key]["value"]) if key in fields and fields[key]["value"] not in ("", "(null)") else None
         if value is not None:
-            yield found[key].states(JobRequest, **{field: value})
+            yield fields[key].states(JobRequest, **{field: value})
     if hit := text.first(r"NtasksPerN:B:S:C=(?P<tasks_per_node>[1-9]\d{0,4}):"):
         yield hit.states(JobRequest, tasks_per_node=int(hit["tasks_per_node"]))
     yield from _allocation(text)
@@ -252,9 +252,9 @@ _MASKS = r"^[ \t{]{0,8}[\"']?(?P<name>(?:CUDA|ROCR|HIP)_VISIBLE_DEVICES)" + _QUO
 @reads(adds=(Variable, JobRequest), marks=("SLURM_", "_VISIBLE_DEVICES"), process="shell", rank=0)
 def variables_of_the_job(text: Text) -> Statements:
     """`env | grep SLURM`, or os.environ as Python prints it. Where all of a job's variables stand, one of GPUs would too."""
-    found = [*text.near(_IN_JOB, text.spots("SLURM_"), most=500), *text.near(_MASKS, text.spots("_VISIBLE_DEVICES"))]
-    names = {hit["name"] for hit in found}
-    for hit in found:
+    hits = [*text.near(_IN_JOB, text.spots("SLURM_"), most=500), *text.near(_MASKS, text.spots("_VISIBLE_DEVICES"))]
+    names = {hit["name"] for hit in hits}
+    for hit in hits:
         yield hit.states(Variable, name=hit["name"], value=hit["value"].strip())
     listed = (
         names & {"SLURM_JOB_ID", "SLURM_JOBID"}
@@ -262,7 +262,7 @@ def variables_of_the_job(text: Text) -> Statements:
         and len(names) > _LISTED
     )
     if listed and not any("GPU" in name or "VISIBLE" in name for name in names):
-        draft = Draft(text, JobRequest, found[0].start)
+        draft = Draft(text, JobRequest, hits[0].start)
         draft.add("asked", False, rank=-1)
         yield from draft.facts()
 

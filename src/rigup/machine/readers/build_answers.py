@@ -197,9 +197,9 @@ def libraries_of_torch(text: Text) -> Statements:
 def torch_of_an_image(text: Text) -> Statements:
     """`pytorch/pytorch:2.1.0-cuda11.8-cudnn8-runtime`; where several are named, nobody knows which is used."""
     form = r"(?<![\w./-])pytorch/pytorch:(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)-cuda(?P<cuda>\d{1,2}\.\d{1,2})-"
-    found = list(text.each(form))
-    if len({hit.match.group() for hit in found}) == 1:
-        yield found[0].states(Torch, version=found[0]["version"], cuda=found[0]["cuda"])
+    hits = list(text.each(form))
+    if len({hit.match.group() for hit in hits}) == 1:
+        yield hits[0].states(Torch, version=hits[0]["version"], cuda=hits[0]["cuda"])
 
 
 @reads(marks=("cuda_is_available()", "cuda_device_count()"), adds=(Torch,), rank=0)

@@ -72,18 +72,18 @@ def pci_uevent(text: Text) -> Statements:
 @reads(inputs=[File(_MINE + "{vendor,device,revision}")], adds=(PciDevice,))
 def pci_ids(text: Text) -> Statements:
     """`0x10de`: a file each; the file's name is the field's."""
-    where, found = address(text.source), re.match(r"0x([0-9a-f]{2,4})\s*\Z", text.body, re.IGNORECASE)
+    where, match = address(text.source), re.match(r"0x([0-9a-f]{2,4})\s*\Z", text.body, re.IGNORECASE)
     field = {"vendor": "vendor_id", "device": "device_id"}.get(_last(text), "revision")
-    if where and found:
-        yield from _device_at(text, where, **{field: found[1].lower()})
+    if where and match:
+        yield from _device_at(text, where, **{field: match[1].lower()})
 
 
 @reads(inputs=[File(_MINE + "power/runtime_status")], adds=(PciDevice,))
 def pci_power(text: Text) -> Statements:
     """`active` or `suspended`; to read it wakes nobody."""
-    where, found = address(text.source), re.match(r"(active|suspended|suspending|resuming)\b", text.body)
-    if where and found:
-        yield from _device_at(text, where, power=found[1])
+    where, match = address(text.source), re.match(r"(active|suspended|suspending|resuming)\b", text.body)
+    if where and match:
+        yield from _device_at(text, where, power=match[1])
 
 
 @reads(inputs=[File(_MINE + "resource")], adds=(PciDevice,))

@@ -77,10 +77,10 @@ def ggml_devices(text: Text) -> Statements:
 
 
 def _ggml_device(hit: Hit, name: str, maker: str) -> Iterator[Gpu]:
-    found = hit.found()
-    draft = _device(hit, maker, int(found["index"]) if found.get("index") else None, name)
-    draft.add("integrated", True if found.get("uma") == "1" or maker == "apple" else None)
-    draft.add("pci_address", address(found.get("pci", "")))
+    parts = hit.found()
+    draft = _device(hit, maker, int(parts["index"]) if parts.get("index") else None, name)
+    draft.add("integrated", True if parts.get("uma") == "1" or maker == "apple" else None)
+    draft.add("pci_address", address(parts.get("pci", "")))
     yield from draft.facts()
 
 

@@ -18,13 +18,13 @@ _IMAGE = rf"/(?:boot/vmlinuz-(?P<boot>{_RELEASE})|lib/modules/(?P<modules>{_RELE
 )
 def kernel_images(text: Text) -> Statements:
     """`/boot/vmlinuz-6.8.0-45-generic`: where nobody chose, boot loaders start the newest."""
-    found = {
+    releases = {
         hit["boot"] or hit["modules"]: hit for hit in text.each(_IMAGE) if not hit.match[0].endswith((".old", ".bak"))
     }
-    if found:
-        newest = max(found, key=_age)
-        yield found[newest].states(NextBoot, release=newest, because="newest")
-    for release, hit in found.items():
+    if releases:
+        newest = max(releases, key=_age)
+        yield releases[newest].states(NextBoot, release=newest, because="newest")
+    for release, hit in releases.items():
         yield hit.states(Kernel, release=release)
 
 

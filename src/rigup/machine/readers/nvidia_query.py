@@ -284,13 +284,13 @@ def _is_header(columns: list[str]) -> bool:
 
 def _rows(text: Text, columns: list[str], at: int) -> Iterator[Gpu | Driver]:
     """The lines that have as many cells as were asked for."""
-    for count, found in enumerate(re.finditer(r"\n([^\n]*)", text.body[at : at + 200_000])):
-        cells = found[1].split(", ") if ", " in found[1] else found[1].split(",")
-        if len(cells) != len(columns) or count > _MOST or not found[1].strip():
+    for count, line in enumerate(re.finditer(r"\n([^\n]*)", text.body[at : at + 200_000])):
+        cells = line[1].split(", ") if ", " in line[1] else line[1].split(",")
+        if len(cells) != len(columns) or count > _MOST or not line[1].strip():
             return
         if cells[0].strip().lower() == columns[0]:  # a head line after the command that asks for none
             continue
-        yield from _row(text, dict(zip(columns, cells, strict=True)), at + found.start(1))
+        yield from _row(text, dict(zip(columns, cells, strict=True)), at + line.start(1))
 
 
 def _row(text: Text, row: dict[str, str], at: int) -> Iterator[Gpu | Driver]:

@@ -99,11 +99,11 @@ def _none(body: str) -> list[dict[str, Any]] | None:
 
 def _mig_devices(text: Text) -> dict[int, list[dict[str, Any]]]:
     """MIG devices by the index of their card. A table shown twice shows them twice."""
-    found: dict[int, dict[str, dict[str, Any]]] = defaultdict(dict)
+    by_gpu: dict[int, dict[str, dict[str, Any]]] = defaultdict(dict)
     for hit in text.each(_MIG_ROW):
         part = {"name": f"GI {hit['gi']} CI {hit['ci']}", "index": int(hit["dev"]), "memory": size(hit["total"], "m")}
-        found[int(hit["gpu"])].setdefault(hit["dev"], part)
-    return {card: list(parts.values()) for card, parts in found.items()}
+        by_gpu[int(hit["gpu"])].setdefault(hit["dev"], part)
+    return {card: list(parts.values()) for card, parts in by_gpu.items()}
 
 
 @reads(adds=(Platform,), marks=("NVIDIA-SMI",), rank=0)
@@ -148,9 +148,9 @@ def nvidia_list(text: Text) -> Statements:
 
 
 def _listed_parts(text: Text, start: int, end: int) -> list[dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     for match in _MIG_LISTED.finditer(text.body, start, min(end, start + 4000)):
         part = {"name": match[1], "index": int(match[2])}
         known = uuid(match[3])
-        found.setdefault(match[2], {**part, "uuid": known} if known else part)
-    return list(found.values())
+        by_name.setdefault(match[2], {**part, "uuid": known} if known else part)
+    return list(by_name.values())

@@ -69,6 +69,6 @@ def oneapi_folder_listed(text: Text) -> Statements:
 
 def _newest(hits: Iterable[Hit]) -> Statements:
     """The newest; nothing where releases of two years are there, since nobody can tell which of them a shell has."""
-    found = sorted(hits, key=lambda hit: hit["version"])
-    if found and len({hit["version"][:4] for hit in found}) == 1:
-        yield from says(found[-1].text, Toolkit, found[-1].start, name="oneapi", version=found[-1]["version"])
+    releases = sorted(hits, key=lambda hit: hit["version"])
+    if releases and len({hit["version"][:4] for hit in releases}) == 1:
+        yield from says(releases[-1].text, Toolkit, releases[-1].start, name="oneapi", version=releases[-1]["version"])

@@ -40,8 +40,8 @@ def _devices(body: str) -> list[dict[str, Any]]:
         return []
     if not isinstance(kept, dict) or kept.get("schema") != SCHEMA or not isinstance(kept.get("devices"), list):
         return []
-    found = [row for row in kept["devices"][:_MOST] if isinstance(row, dict) and isinstance(row.get("env"), str)]
-    return [{**row, "recorded_at": kept.get("recorded_at")} for row in found]
+    rows = [row for row in kept["devices"][:_MOST] if isinstance(row, dict) and isinstance(row.get("env"), str)]
+    return [{**row, "recorded_at": kept.get("recorded_at")} for row in rows]
 
 
 @reads(

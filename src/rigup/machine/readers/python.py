@@ -112,17 +112,17 @@ def torch_version(text: Text) -> Statements:
     form = (
         r"^(?P<name>__version__|cuda|hip|xpu)(?:: ?[\w.\[\] |]{1,40})? ?= ?(?:['\"](?P<value>[^'\"\n]{1,80})['\"]|None)"
     )
-    found = {hit["name"]: hit for hit in text.each(form)}
-    if "__version__" not in found or not found["__version__"]["value"]:
+    fields = {hit["name"]: hit for hit in text.each(form)}
+    if "__version__" not in fields or not fields["__version__"]["value"]:
         return
-    draft = Draft(text, Torch, found["__version__"].start)
+    draft = Draft(text, Torch, fields["__version__"].start)
     draft.add("env", env["prefix"] or "/" if env else None)
-    draft.add("version", found["__version__"]["value"])
+    draft.add("version", fields["__version__"]["value"])
     for name in ("cuda", "hip"):
-        if name in found and found[name]["value"]:
-            draft.add(name, found[name]["value"], found[name].start)
+        if name in fields and fields[name]["value"]:
+            draft.add(name, fields[name]["value"], fields[name].start)
         else:  # old releases do not speak of hip at all
-            draft.lacks(name, found[name].start if name in found else None)
+            draft.lacks(name, fields[name].start if name in fields else None)
     yield from draft.facts()
 
 
@@ -204,9 +204,9 @@ def conda_packages(text: Text) -> Statements:
 @reads(HomeFolder, inputs=[Listing("/home/*")])
 def home_folders(text: Text) -> Statements:
     """The home folder of a machine that has one; of several it is only known whose eyes see when somebody says so."""
-    found = list(text.each(r"^d[^\n]{0,100} (?P<path>/home/[\w.@-]{1,60})$"))
-    if len(found) == 1:
-        yield found[0].states(HomeFolder, path=found[0]["path"], role="home")
+    hits = list(text.each(r"^d[^\n]{0,100} (?P<path>/home/[\w.@-]{1,60})$"))
+    if len(hits) == 1:
+        yield hits[0].states(HomeFolder, path=hits[0]["path"], role="home")
 
 
 def _path(shown: str) -> str:

@@ -219,11 +219,11 @@ def amdgpu_top(text: Text) -> Statements:
     """`amdgpu_top -J`, or its dump: the devices, and those that were left asleep."""
     start = re.search(r"[\[{]", text.body)
     answer = decoded(text.body, start.start()) if start else None
-    found = answer if isinstance(answer, dict) else {"devices": answer}
-    for device in _list(found.get("devices")):
+    report = answer if isinstance(answer, dict) else {"devices": answer}
+    for device in _list(report.get("devices")):
         info = device.get("Info", device)
         yield from _top_device(text, info, device) if isinstance(info, dict) else ()
-    for device in _list(found.get("suspended_devices")):
+    for device in _list(report.get("suspended_devices")):
         yield from _top_device(text, device, {"power": "suspended"})
 
 

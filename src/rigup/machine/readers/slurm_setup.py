@@ -58,6 +58,6 @@ _WITH_GPUS = (
 @reads(adds=(JobRequest,), marks=("slurm_partition", "SLURMCluster(", "SlurmLauncher", "executor"), rank=-2)
 def jobs_of_other_programs(text: Text) -> Statements:
     """`slurm_partition="gpu"`, `queue = 'gpu'`: a program submits the job, and nothing that it is told speaks of a GPU."""
-    found = next((hit for form in _SUBMITTED if (hit := text.first(form))), None)
-    if found and not text.first(_WITH_GPUS):
-        yield found.states(JobRequest, script=text.source + ":0", partition=found["partition"], launcher="python")
+    launch = next((hit for form in _SUBMITTED if (hit := text.first(form))), None)
+    if launch and not text.first(_WITH_GPUS):
+        yield launch.states(JobRequest, script=text.source + ":0", partition=launch["partition"], launcher="python")

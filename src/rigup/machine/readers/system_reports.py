@@ -117,8 +117,8 @@ def _hardware(text: Text, at: int, index: int, values: dict[str, str]) -> Iterat
 def lshw_json(text: Text) -> Statements:
     """`lshw -json`: objects of class display anywhere in the tree."""
     start = re.search(r"^[^\S\n]{0,20}[\[{]", text.body, re.MULTILINE)
-    found = _displays(decoded(text.body, start.end() - 1)) if start else iter(())
-    for index, display in zip(range(_MOST), found, strict=False):
+    displays = _displays(decoded(text.body, start.end() - 1)) if start else iter(())
+    for index, display in zip(range(_MOST), displays, strict=False):
         configuration = display.get("configuration")
         driver = configuration.get("driver") if isinstance(configuration, dict) else None
         values = {

@@ -185,20 +185,21 @@ def _gpus(text: Text) -> Iterator[Gpu]:
 
 
 def _gpu(hit: Hit, key: str, index: int, maker: str = "") -> Iterator[Gpu]:
-    found = hit.found()
-    name = known_value(found.get("name", ""))
-    if "name" in found and (not name or re.match(r"(?i)no cuda|could not|none\b|compute cap", name)):
+    groups = hit.found()
+    name = known_value(groups.get("name", ""))
+    if "name" in groups and (not name or re.match(r"(?i)no cuda|could not|none\b|compute cap", name)):
         return
     draft = Draft(hit.text, Gpu, hit.start)
     draft.add(
-        "vendor", maker or vendor_of(name or "") or ("nvidia" if key == "nvml_index" or "capability" in found else None)
+        "vendor",
+        maker or vendor_of(name or "") or ("nvidia" if key == "nvml_index" or "capability" in groups else None),
     )
     draft.add("name", name)
     if key:
         draft.add(key, index)
-    draft.add("isa", isa_of_capability(found["capability"]) if "capability" in found else None)
-    draft.add("shown_isa", gfx(found["shown"]) if "shown" in found else None)
-    draft.add("vram", int(found["mib"]) * 2**20 if "mib" in found else None)
+    draft.add("isa", isa_of_capability(groups["capability"]) if "capability" in groups else None)
+    draft.add("shown_isa", gfx(groups["shown"]) if "shown" in groups else None)
+    draft.add("vram", int(groups["mib"]) * 2**20 if "mib" in groups else None)
     if draft.has("vendor"):
         draft.add("seen_by", "nvidia-smi" if key == "nvml_index" else "torch")
         yield from draft.facts("vendor", "seen_by", key)

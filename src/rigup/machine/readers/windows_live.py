@@ -53,14 +53,14 @@ _MOST, _DEEP = 200, 6
 def cim_objects(text: Text) -> Statements:
     """`Get-CimInstance … | ConvertTo-Json`: an object, a list, or several of them under their classes' names."""
     start = re.search(r"^[^\S\n]{0,20}[\[{]", text.body, re.MULTILINE)
-    found = list(_objects(decoded(text.body, start.end() - 1))) if start else []
-    if found and "VCRuntime" in found[0] and not found[0]["VCRuntime"]:
+    objects = list(_objects(decoded(text.body, start.end() - 1))) if start else []
+    if objects and "VCRuntime" in objects[0] and not objects[0]["VCRuntime"]:
         yield from says(
             text, SystemPackage, _offset_of(text, "VCRuntime"), name="vc-runtime", state="absent", manager="windows"
         )
-    for index, entry in enumerate([entry for entry in found if isinstance(entry.get("PNPDeviceID"), str)][:_MOST]):
+    for index, entry in enumerate([entry for entry in objects if isinstance(entry.get("PNPDeviceID"), str)][:_MOST]):
         yield from _card(text, entry, index)
-    for entry in found[:_MOST]:
+    for entry in objects[:_MOST]:
         if "TotalVisibleMemorySize" in entry or "TotalVirtualMemorySize" in entry:
             yield from _system(text, entry)
         elif "NumberOfLogicalProcessors" in entry:
