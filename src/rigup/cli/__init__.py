@@ -59,9 +59,9 @@ class Commands(click.Group):
         except Exception as error:
             from rigup.cli.failing import spoken
 
-            if (shown := spoken(error)) is None:
+            if (click_error := spoken(error)) is None:
                 raise
-            raise shown from error
+            raise click_error from error
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

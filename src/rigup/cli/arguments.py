@@ -27,9 +27,9 @@ def click_errors() -> "Iterator[None]":
         text = _("{path}: {why}.").format(path=path, why=error.strerror or type(error).__name__)
         raise click.ClickException(text.removeprefix(": ")) from error
     except Exception as error:
-        if (shown := spoken(error)) is None:
+        if (click_error := spoken(error)) is None:
             raise
-        raise shown from error
+        raise click_error from error
 
 
 def pairs(words: Sequence[str]) -> Mapping[str, str]:

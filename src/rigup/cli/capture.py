@@ -63,15 +63,15 @@ def command(
         return 0
     if output == "-":
         _can_be_printed(as_json)
-    kept, redactor = _make(source, wake, yes, ask=not (only_list or as_json) and _can_ask())
+    capture, redactor = _make(source, wake, yes, ask=not (only_list or as_json) and _can_ask())
     if only_list:
         click.echo(_as_json(redactor, None, 0) if as_json else "\n".join(_content_lines(redactor)))
         return 0
     if output == "-":
-        _print(kept, redactor)
+        _print(capture, redactor)
         return 0
     path = output or _default_name()
-    size = _write(path, kept, redactor)
+    size = _write(path, capture, redactor)
     click.echo(_as_json(redactor, path, size) if as_json else _summary(path, size, redactor))
     return 0
 
@@ -84,16 +84,16 @@ def _make(source: str | None, wake: bool, yes: bool, ask: bool) -> "tuple[Captur
     from rigup.machine.sources import SourceError, close_sources
 
     try:
-        _facts, kept = recorded(source, wake)
+        _facts, snapshots = recorded(source, wake)
     except (SourceError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
     finally:
         close_sources()
     redactor = Redactor()
-    capture = redacted(kept, redactor)
+    capture = redacted(snapshots, redactor)
     if not yes and ask and (wanted := _ask(list(redactor.doubtful.values()))):
         redactor = Redactor(lambda doubt: (doubt.what, doubt.value) in wanted)
-        capture = redacted(kept, redactor)
+        capture = redacted(snapshots, redactor)
     return capture, redactor
 
 
@@ -123,8 +123,8 @@ def _about_variables(doubtful: "list[Doubt]") -> set[tuple[str, str]]:
     if len(doubtful) > _MOST_SHOWN:
         click.echo(_("… and {count} more").format(count=len(doubtful) - _MOST_SHOWN), err=True)
     question = _("rigup does not need the values of these variables. Keep them in the archive?")
-    kept = click.confirm(question, default=False, err=True)
-    return {(doubt.what, doubt.value) for doubt in doubtful} if kept else set()
+    wanted = click.confirm(question, default=False, err=True)
+    return {(doubt.what, doubt.value) for doubt in doubtful} if wanted else set()
 
 
 def _default_name() -> str:
@@ -142,20 +142,20 @@ def _can_be_printed(as_json: bool) -> None:
         raise click.UsageError(text)
 
 
-def _print(kept: "Capture", redactor: "Redactor") -> None:
+def _print(capture: "Capture", redactor: "Redactor") -> None:
     """Print the archive as it is; what was taken out goes to standard error."""
     from rigup.cli.guard import unguarded
     from rigup.machine.capture import pack
 
     out = unguarded(sys.stdout)
     out.flush()
-    pack(out.buffer, kept, redactor.counts)
+    pack(out.buffer, capture, redactor.counts)
     out.buffer.flush()
     if redactor.counts:
         click.echo(_("Taken out: {kinds}.").format(kinds=kinds(redactor.counts)), err=True)
 
 
-def _write(path: str, kept: "Capture", redactor: "Redactor") -> int:
+def _write(path: str, capture: "Capture", redactor: "Redactor") -> int:
     """The archive's size. What stands there already is replaced only when somebody says so."""
     from rigup.machine.capture import write
 
@@ -163,7 +163,7 @@ def _write(path: str, kept: "Capture", redactor: "Redactor") -> int:
         _("{path} exists. Replace it?").format(path=path), default=False, err=True
     )  # fmt: skip
     try:
-        return write(path, kept, redactor.counts, replace)
+        return write(path, capture, redactor.counts, replace)
     except FileExistsError as error:
         sentence = _("{path} exists and is left as it is. Give another name with -o.")
         raise click.ClickException(sentence.format(path=path)) from error
@@ -208,8 +208,8 @@ def _content_lines(redactor: "Redactor") -> list[str]:
     """Every text that would be inside, with its size and what was taken out of it."""
     lines = [_("This would be inside; nothing is written."), ""]
     for name, size, taken in sorted(redactor.contents):
-        shown = name.split("\n")[0]
-        lines.append(f"{sized(size):>10}  " + shown[:200] + ("  - " + kinds(taken) if taken else ""))
+        first_line = name.split("\n")[0]
+        lines.append(f"{sized(size):>10}  " + first_line[:200] + ("  - " + kinds(taken) if taken else ""))
     if redactor.counts:
         lines += ["", _("Taken out of all: {kinds}.").format(kinds=kinds(redactor.counts))]
     doubtful = list(redactor.doubtful.values())

@@ -183,10 +183,10 @@ def access() -> str:
 
     lines = [_("rigup doctor reads these files and runs these programs, and nothing else:"), ""]
     for name in sorted(READERS):
-        inputs = [shown(given) for given in READERS[name].inputs]
+        inputs = [shown(query) for query in READERS[name].inputs]
         if inputs:
             about = ", ".join(kind.__name__ for kind in READERS[name].about)
-            lines += [name.replace("_", " ") + " (" + about + ")", *("    " + given for given in inputs)]
+            lines += [name.replace("_", " ") + " (" + about + ")", *("    " + query for query in inputs)]
     return "\n".join(lines)
 
 

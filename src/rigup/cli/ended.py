@@ -31,9 +31,9 @@ def well(record: "Record", outcome: "Outcome") -> list[str]:
     if restarts(intent):
         lines += _before_restart() or wrapped(_("It counts from the next start of the machine on."))
     if intent.environment:
-        shown = os.path.relpath(intent.environment)
-        shown = intent.environment if shown.startswith("..") else shown
-        lines += _ways_in(shown, intent.environment)
+        path = os.path.relpath(intent.environment)
+        path = intent.environment if path.startswith("..") else path
+        lines += _ways_in(path, intent.environment)
     if aside := set_aside(record):
         lines += [
             "",

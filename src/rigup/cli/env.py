@@ -104,15 +104,15 @@ def _description(name: str) -> dict[str, Any]:
     from rigup.plan.environments.running import of_environment
 
     env = environment(name)
-    kept, fault = looked_at(env.path)
+    record, fault = looked_at(env.path)
     size = size_of(env.path)
     return {
         "schema": SCHEMA, "path": str(env.path), "kind": env.kind, "python": env.python, "base": env.base or None,
-        "bytes": size.all, "shared_bytes": size.shared, "made_by_rigup": kept is not None, "fault": fault or None,
-        "wish": list(kept.wish) if kept else [], "made_at": kept.made_at if kept else None, "plan": kept.plan if kept else None,
+        "bytes": size.all, "shared_bytes": size.shared, "made_by_rigup": record is not None, "fault": fault or None,
+        "wish": list(record.wish) if record else [], "made_at": record.made_at if record else None, "plan": record.plan if record else None,
         "variables": {setting.name: setting.value for setting in of_environment(env)},
-        "packages": {package.name: package.version for package in packages(env)}, "made_for": kept.facts if kept else {},
-        "differences": differences(kept.facts, this_machine(env.path)) if kept and kept.facts else [],
+        "packages": {package.name: package.version for package in packages(env)}, "made_for": record.facts if record else {},
+        "differences": differences(record.facts, this_machine(env.path)) if record and record.facts else [],
     }  # fmt: skip
 
 

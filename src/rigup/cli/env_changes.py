@@ -134,12 +134,12 @@ def _tell_what_it_is(env: "Environment", built: Path) -> None:
     from rigup.plan.environments import record
     from rigup.workflows.environments import device_needs
 
-    kept = record.read(env.path)
-    if kept is None:
+    made_record = record.read(env.path)
+    if made_record is None:
         needed, _libraries = device_needs(env.path)
         variables = {setting.name: setting.value for setting in needed}
-        kept = record.Record(python=".".join(env.python.split(".")[:2]), manager=env.kind, variables=variables)
-    record.write(built, msgspec.structs.replace(kept, plan="", made_at=""))
+        made_record = record.Record(python=".".join(env.python.split(".")[:2]), manager=env.kind, variables=variables)
+    record.write(built, msgspec.structs.replace(made_record, plan="", made_at=""))
 
 
 # -- clean -------------------------------------------------------------------------------------------
@@ -190,8 +190,8 @@ def _leftover_lines(leftovers: list["Leftover"]) -> list[str]:
 
     if not leftovers:
         return wrapped(_("Nothing was left beside the environments."))
-    kept = {True: _("kept for undo"), False: _("never finished")}
-    return [f"  {size(leftover.bytes):>8}  {leftover.path} ({kept[leftover.kept_for_undo]})" for leftover in leftovers]
+    ends = {True: _("kept for undo"), False: _("never finished")}
+    return [f"  {size(leftover.bytes):>8}  {leftover.path} ({ends[leftover.kept_for_undo]})" for leftover in leftovers]
 
 
 def _say(leftovers: list["Leftover"], gone: bool, as_json: bool) -> None:

@@ -25,8 +25,8 @@ def command(words: tuple[str, ...], as_json: bool) -> int:
         choose("en")  # data is the same in every language
     from rigup.workflows.explaining import explained
 
-    asked = " ".join(words)
-    answer = explained(asked)
+    query = " ".join(words)
+    answer = explained(query)
     if as_json:
         click.echo(_data(answer))
     elif not answer.causes and not answer.near:
@@ -34,7 +34,7 @@ def command(words: tuple[str, ...], as_json: bool) -> int:
     elif answer.near:
         click.echo(_nearest(answer.near))
     else:
-        click.echo(_describe(answer.causes[0]) if len(answer.causes) == 1 else _choice_text(asked, answer.causes))
+        click.echo(_describe(answer.causes[0]) if len(answer.causes) == 1 else _choice_text(query, answer.causes))
     return 0 if answer.causes or answer.near else 1
 
 
@@ -53,8 +53,8 @@ def _unknown_text() -> str:
     )
 
 
-def _choice_text(asked: str, causes: "list[Cause]") -> str:
-    return _several(causes) if asked else _listing(causes)
+def _choice_text(query: str, causes: "list[Cause]") -> str:
+    return _several(causes) if query else _listing(causes)
 
 
 def _describe(entry: "Cause") -> str:

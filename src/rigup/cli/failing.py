@@ -19,9 +19,9 @@ class WrongRequest(click.ClickException):
 
 def spoken(error: Exception) -> click.ClickException | None:
     """An error as a command tells it; None for a fault of rigup's own."""
-    if isinstance(error, OSError) or (shown := told_of(error)) is None:
+    if isinstance(error, OSError) or (workflow_error := told_of(error)) is None:
         return None
-    return _kind(shown)(str(shown))
+    return _kind(workflow_error)(str(workflow_error))
 
 
 def _kind(error: WorkflowError) -> type[click.ClickException]:

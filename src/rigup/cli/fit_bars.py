@@ -90,11 +90,11 @@ def as_picture(fit: Answer, path: str) -> None:
         raise FitError(_("Pictures need matplotlib: pip install 'rigup[plot]'.")) from error
     if Path(path).exists():
         raise FitError(_("{path} is there already: name another file.").format(path=path))
-    shown = bars(fit)
-    figure = Figure(figsize=(9, 1.2 + 0.7 * len(shown)), layout="constrained", facecolor="white")
+    rows = bars(fit)
+    figure = Figure(figsize=(9, 1.2 + 0.7 * len(rows)), layout="constrained", facecolor="white")
     axes = figure.subplots()
     seen: set[str] = set()
-    for place, (_name, room, taken) in enumerate(shown):
+    for place, (_name, room, taken) in enumerate(rows):
         axes.barh(place, max(room, sum(count for _kind, count in taken)) / 2**30, color=_FREE, height=0.6)
         at = 0.0
         for kind, count in taken:
@@ -106,7 +106,7 @@ def as_picture(fit: Answer, path: str) -> None:
             at += count / 2**30
         if room:
             axes.plot([room / 2**30] * 2, [place - 0.4, place + 0.4], color=_INK, linewidth=1.5)
-    axes.set_yticks(range(len(shown)), [name for name, _room, _taken in shown])
+    axes.set_yticks(range(len(rows)), [name for name, _room, _taken in rows])
     axes.invert_yaxis()
     axes.set_xlabel("GiB")
     axes.set_title(str(fit["model"]["name"]), loc="left", fontsize=11)

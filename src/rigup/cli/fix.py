@@ -72,19 +72,21 @@ def _list(source: str | None, environment: str, program: tuple[str, ...], as_jso
     mending = outward(_found(source, environment, program))
     if as_json:
         click.echo(data_text(mending))
-        return int(any(loud(shown) for shown in mending.findings))
-    findings = [shown for shown in grouped(mending.findings) if loud(shown)]
+        return int(any(loud(finding) for finding in mending.findings))
+    findings = [finding for finding in grouped(mending.findings) if loud(finding)]
     if not findings:
         click.echo("\n".join(wrapped(_("The doctor finds nothing that wants mending."))))
         return 0
-    given = ["--from", source] if source is not None else []
-    for shown in findings:
-        lines = wrapped(style(shown.title, bold=True))
-        steps = [step for fix in shown.fixes[:1] for step in fix.steps]
+    extra = ["--from", source] if source is not None else []
+    for finding in findings:
+        lines = wrapped(style(finding.title, bold=True))
+        steps = [step for fix in finding.fixes[:1] for step in fix.steps]
         lines += [line for step in steps for line in wrapped(step.title, "  ", "  ")]
         lines += ["    " + line for step in steps for line in commands(step)]
         lines += (
-            ["  " + shlex.join(["rigup", "fix", shown.cause, *given])] if steps else wrapped(shown.mends, "  ", "  ")
+            ["  " + shlex.join(["rigup", "fix", finding.cause, *extra])]
+            if steps
+            else wrapped(finding.mends, "  ", "  ")
         )
         click.echo("\n".join(lines) + "\n")
     click.echo("\n".join(wrapped(_("`rigup fix CAUSE` shows all steps and asks before it takes them."))))

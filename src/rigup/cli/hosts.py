@@ -87,8 +87,8 @@ def text(hosts: dict[str, Asked], verbose: int, color: bool) -> str:
         return "\n".join(_host_lines(*next(iter(hosts.items())), verbose, color))
     parts = [_table(hosts)]
     parts += [[_heading(name), "", *_host_lines(name, answer, verbose, color)] for name, answer in hosts.items()]
-    shown = "\n\n".join("\n".join(part) for part in parts)
-    return shown if color else click.unstyle(shown)
+    report_text = "\n\n".join("\n".join(part) for part in parts)
+    return report_text if color else click.unstyle(report_text)
 
 
 def _host_lines(name: str, answer: Asked, verbose: int, color: bool) -> list[str]:
@@ -124,7 +124,7 @@ def _gist(answer: Asked) -> str:
     """The root cause, or what is there."""
     if isinstance(answer, NotAsked):
         return str(answer.because)
-    loud = [shown for shown in answer.findings if shown.severity != "note"]
+    loud = [finding for finding in answer.findings if finding.severity != "note"]
     if loud:
         return str(loud[0].title)
     names = [str(device.name or device.pci_id or "GPU") for device in answer.machine.accelerators or []]

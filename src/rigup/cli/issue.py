@@ -51,13 +51,13 @@ def redacted_answer(source: str | None, wake: bool) -> Doctor:
     from rigup.machine.sources import close_sources
 
     try:
-        facts, kept = recorded(source, wake)
+        facts, capture = recorded(source, wake)
     finally:
         close_sources()
     redactor = Redactor()
-    for snapshot in kept.snapshots.values():
+    for snapshot in capture.snapshots.values():
         redactor.learn_all(snapshot)
-    for name, body in kept.texts.items():
+    for name, body in capture.texts.items():
         redactor.learn(name + "\n" + body, name)
     doctor = to_builtins(answer(Diagnosis(facts, *judged(facts))), enc_hook=str)
     return convert(redactor.data(doctor), Doctor)

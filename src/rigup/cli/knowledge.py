@@ -75,9 +75,9 @@ def _summary(name: str) -> "Table":
 def _print_json(query: tuple[str, ...], hits: list[Hit], limit: int, faults: list[tables.KnowledgeError]) -> None:
     from rigup.schemas import knowledge as schema
 
-    shown = [schema.Hit(table=hit.table, array=hit.array, key=hit.key, row=hit.row) for hit in hits[:limit]]
+    rows = [schema.Hit(table=hit.table, array=hit.array, key=hit.key, row=hit.row) for hit in hits[:limit]]
     problems = [tables.explain(fault) for fault in faults]
-    _echo_json(schema.Found(query=_query_text(query), found=len(hits), hits=shown, problems=problems))
+    _echo_json(schema.Found(query=_query_text(query), found=len(hits), hits=rows, problems=problems))
 
 
 def _query_text(query: tuple[str, ...]) -> str:

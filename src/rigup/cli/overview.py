@@ -50,7 +50,7 @@ def overview(answer: Doctor, verbose: int = 0) -> list[Line]:
 
 def _of_layer(layer: str, answer: Doctor) -> str:
     """How a thing stands of which causes of one layer tell."""
-    loud = [shown.severity for shown in answer.findings if _layer(shown.cause) == layer]
+    loud = [finding.severity for finding in answer.findings if _layer(finding.cause) == layer]
     return BAD if "error" in loud else WEAK if "warning" in loud else GOOD
 
 
@@ -111,7 +111,7 @@ def _device(alike: list[Device], answer: Doctor, verbose: int) -> Line:
     numbers = str(device.index) + ("–" + str(last.index) if last is not device else "")
     facts = _device_facts(device, verbose)
     named = (_("{count} × {name}").format(count=len(alike), name=facts[0]), *facts[1:]) if len(alike) > 1 else facts
-    cause = next((shown.cause for shown in answer.findings if shown.title == device.because), "")
+    cause = next((finding.cause for finding in answer.findings if finding.title == device.because), "")
     because = cause or device.because  # what is said above needs no repetition
     state = _("{state}: {because}").format(state=state_names()[device.state], because=because)
     if verbose and device.next:
@@ -122,16 +122,16 @@ def _device(alike: list[Device], answer: Doctor, verbose: int) -> Line:
 def _has_warning(device: Device, answer: Doctor) -> bool:
     """Whether a finding that is no more than a warning is about this device."""
     names = {device.pci_address, device.name, device.uuid} - {UNSET}
-    return any(shown.severity == "warning" and shown.subject in names for shown in answer.findings)
+    return any(finding.severity == "warning" and finding.subject in names for finding in answer.findings)
 
 
 def _device_facts(device: Device, verbose: int) -> tuple[str, ...]:
     driver = device.driver or BoundDriver()
     bound = driver_name(driver)
     cuda = driver.shown_cuda
-    shown = _("driver {driver}").format(driver=bound + (" (CUDA " + str(cuda) + ")" if cuda else "")) if bound else ""
+    words = _("driver {driver}").format(driver=bound + (" (CUDA " + str(cuda) + ")" if cuda else "")) if bound else ""
     more = [device.pci_address or "", device.pci_id or "", device.power or ""] if verbose else []
-    return tuple(filter(None, [name_of(device), device.isa or "", memory(device), shown, *more]))
+    return tuple(filter(None, [name_of(device), device.isa or "", memory(device), words, *more]))
 
 
 def _toolkits(machine: Machine, verbose: int) -> list[Line]:
@@ -181,19 +181,19 @@ def _environments(answer: Doctor, verbose: int) -> Iterator[Line]:
 def _environment(prefix: str, env: dict[str, Any], frameworks: list[str], answer: Doctor) -> Line:
     python = "Python " + str(env["version"]) if env.get("version") else ""
     mark, proof = _proof(prefix, answer)
-    loud = [shown.severity for shown in answer.findings if _is_in(shown, prefix, answer)]
+    loud = [finding.severity for finding in answer.findings if _is_in(finding, prefix, answer)]
     mark = BAD if mark == BAD or "error" in loud else WEAK if "warning" in loud else mark
     facts = [prefix, python, *(frameworks or [_("no framework")])]
     return Line(mark, _("Environment"), tuple(filter(None, facts)), proof)
 
 
-def _is_in(shown: Finding, prefix: str, answer: Doctor) -> bool:
+def _is_in(finding: Finding, prefix: str, answer: Doctor) -> bool:
     """Whether a finding lies in an environment: its evidence names it, or there is no other."""
-    if shown.severity == "note" or _layer(shown.cause) not in ("library", "framework"):
+    if finding.severity == "note" or _layer(finding.cause) not in ("library", "framework"):
         return False
-    named = any(prefix and prefix in text for line in shown.evidence for text in (line.source, str(line.value)))
+    named = any(prefix and prefix in text for line in finding.evidence for text in (line.source, str(line.value)))
     envs = {torch.get("env") for torch in answer.machine.torches or ()}
-    return named or shown.subject == prefix or envs == {prefix or None} or envs == {prefix}
+    return named or finding.subject == prefix or envs == {prefix or None} or envs == {prefix}
 
 
 def _proof(prefix: str, answer: Doctor) -> tuple[str, str]:

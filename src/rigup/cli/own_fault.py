@@ -44,10 +44,10 @@ def _of_system(error: OSError) -> str:
 
 def _of_ours(error: Exception) -> str:
     """A fault of rigup's own, with where its traceback is kept."""
-    kept = _keep(error)
+    path = _keep(error)
     sentence = _("rigup itself has a fault here ({error}).").format(error=type(error).__name__)
     more = _("What its authors need to mend it stands in {path}; look through it before you send it.")
-    return f"{sentence} {more.format(path=kept)}" if kept else sentence
+    return f"{sentence} {more.format(path=path)}" if path else sentence
 
 
 def _keep(error: Exception) -> Path | None:

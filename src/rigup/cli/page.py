@@ -134,29 +134,29 @@ def _since_ok(answer: Doctor) -> Iterator[str]:
 
 
 def _findings(answer: Doctor) -> Iterator[str]:
-    for shown in grouped(answer.findings):
-        if loud(shown):
-            yield _article(shown)
+    for group in grouped(answer.findings):
+        if loud(group):
+            yield _article(group)
 
 
-def _article(shown: Grouped) -> str:
+def _article(group: Grouped) -> str:
     about = [
-        shown.cause,
-        _(shown.confidence),
-        *(subject for subject in shown.subjects if subject != "machine"),
+        group.cause,
+        _(group.confidence),
+        *(subject for subject in group.subjects if subject != "machine"),
     ]
-    about += [shown.place] if shown.place else []
-    severity = f'<span class="{shown.severity}">{_html(_(shown.severity))}</span>'
+    about += [group.place] if group.place else []
+    severity = f'<span class="{group.severity}">{_html(_(group.severity))}</span>'
     parts = [
-        f'<article class="{shown.severity}">',
-        f"<h2>{severity} · {_html(shown.title)}</h2>",
+        f'<article class="{group.severity}">',
+        f"<h2>{severity} · {_html(group.title)}</h2>",
         f'<p class="soft">{_html(" · ".join(about))}</p>',
-        _section(_("How to make sure"), shown.make_sure),
-        _fixes(shown.fixes),
-        _section(_("What mends it"), shown.mends),
-        _section(_("Why"), shown.because),
-        _evidence(shown.evidence),
-        _section(_("Tried in vain"), shown.in_vain),
+        _section(_("How to make sure"), group.make_sure),
+        _fixes(group.fixes),
+        _section(_("What mends it"), group.mends),
+        _section(_("Why"), group.because),
+        _evidence(group.evidence),
+        _section(_("Tried in vain"), group.in_vain),
         "</article>",
     ]
     return "\n".join(part for part in parts if part)
@@ -202,8 +202,8 @@ def _check(fix: Fix) -> str:
 
 def _needs(step: Step) -> str:
     remarks = [places().get(step.where, ""), _("then restart the machine") if step.restart else ""]
-    shown = aside(remark for remark in remarks if remark).strip()
-    return f' <span class="soft">{_html(shown)}</span>' if shown else ""
+    words = aside(remark for remark in remarks if remark).strip()
+    return f' <span class="soft">{_html(words)}</span>' if words else ""
 
 
 def _commands(step: Step) -> str:
@@ -254,7 +254,7 @@ def _foot(answer: Doctor) -> str:
 
 
 def _notes(answer: Doctor) -> Iterator[str]:
-    titles = [shown.title for shown in grouped(answer.findings) if not loud(shown)]
+    titles = [group.title for group in grouped(answer.findings) if not loud(group)]
     if titles:
         yield _heading(2, _("Notes")) + "\n" + _list(titles)
 

@@ -245,12 +245,12 @@ def _others(plan: Plan) -> list[str]:
 
 
 def _turned_down(plan: Plan, explained: bool) -> list[str]:
-    shown = plan.turned_down if explained else plan.turned_down[:_MOST]
-    lines = [style(_("Turned down"), bold=True)] if shown else []
-    for candidate in shown:
+    listed = plan.turned_down if explained else plan.turned_down[:_MOST]
+    lines = [style(_("Turned down"), bold=True)] if listed else []
+    for candidate in listed:
         lines += wrapped(_("{candidate}: {because} ({source})").format(**structs.asdict(candidate)), "  - ", "    ")
-    if len(shown) < len(plan.turned_down):
-        lines += wrapped(_("… {count} more with --explain").format(count=len(plan.turned_down) - len(shown)), "    ")
+    if len(listed) < len(plan.turned_down):
+        lines += wrapped(_("… {count} more with --explain").format(count=len(plan.turned_down) - len(listed)), "    ")
     return lines
 
 

@@ -46,7 +46,7 @@ def text(answer: Doctor, verbose: int = 0, color: bool = False, here: bool = Tru
     parts = [
         _head(answer, here),
         _since_ok(answer, verbose),
-        *[finding(shown, verbose, number == 0) for number, shown in enumerate(grouped(answer.findings)) if loud(shown)],
+        *[finding(group, verbose, number == 0) for number, group in enumerate(grouped(answer.findings)) if loud(group)],
         looked_at(answer, verbose),
         _failed_verifications(answer),
         _notes(answer),
@@ -122,30 +122,30 @@ def _no_gpu_there(answer: Doctor, otherwise: str) -> str:
 def grouped(findings: list[Finding]) -> list[Grouped]:
     """Equal causes of several devices are one entry."""
     groups: dict[tuple[str, str], Grouped] = {}
-    for shown in findings:
-        key = (shown.cause, shown.severity)
+    for group in findings:
+        key = (group.cause, group.severity)
         if key in groups:
-            groups[key].subjects.append(shown.subject)
+            groups[key].subjects.append(group.subject)
         else:
-            groups[key] = Grouped(**structs.asdict(shown), subjects=[shown.subject])
+            groups[key] = Grouped(**structs.asdict(group), subjects=[group.subject])
     return list(groups.values())
 
 
-def finding(shown: Grouped, verbose: int = 0, first: bool = True) -> list[str]:
+def finding(group: Grouped, verbose: int = 0, first: bool = True) -> list[str]:
     """One cause: what it is, what to do, why, and what was seen."""
-    mark = style(_(shown.severity), fg=_COLORS[shown.severity], bold=first)
-    lines = wrapped(style(shown.title, bold=first), mark + "  ")
-    about = [shown.cause, _(shown.confidence)] + [s for s in shown.subjects if s != "machine"]
-    lines += wrapped(style(" · ".join(about + ([shown.place] if shown.place else [])), dim=True), "  ", "  ")
-    if shown.make_sure:
-        lines += _label_lines(_("Check:"), shown.make_sure)
-    lines += _fixes(shown.fixes, verbose) or (_label_lines(_("Mend:"), shown.mends) if shown.mends else [])
-    if shown.because:
-        lines += _label_lines(_("Why:"), shown.because)
-    lines += _evidence(shown.evidence, verbose)
-    if shown.in_vain:
-        lines += _label_lines(_("In vain:"), shown.in_vain)
-    return lines + _label_lines(_("More:"), "rigup explain " + shown.cause)
+    mark = style(_(group.severity), fg=_COLORS[group.severity], bold=first)
+    lines = wrapped(style(group.title, bold=first), mark + "  ")
+    about = [group.cause, _(group.confidence)] + [s for s in group.subjects if s != "machine"]
+    lines += wrapped(style(" · ".join(about + ([group.place] if group.place else [])), dim=True), "  ", "  ")
+    if group.make_sure:
+        lines += _label_lines(_("Check:"), group.make_sure)
+    lines += _fixes(group.fixes, verbose) or (_label_lines(_("Mend:"), group.mends) if group.mends else [])
+    if group.because:
+        lines += _label_lines(_("Why:"), group.because)
+    lines += _evidence(group.evidence, verbose)
+    if group.in_vain:
+        lines += _label_lines(_("In vain:"), group.in_vain)
+    return lines + _label_lines(_("More:"), "rigup explain " + group.cause)
 
 
 def _label_lines(label: str, value: str) -> list[str]:
@@ -172,15 +172,15 @@ def _evidence(evidence: list[Evidence], verbose: int) -> list[str]:
 
 def _fixes(fixes: list[Fix], verbose: int) -> list[str]:
     lines: list[str] = []
-    shown = fixes if verbose else fixes[:2]
-    for number, fix in enumerate(shown):
+    ways = fixes if verbose else fixes[:2]
+    for number, fix in enumerate(ways):
         label = _("Mend:") if number == 0 else _("or:")
         for count, step in enumerate(fix.steps):
             restart = step.restart and "restart-machine" not in {step.kind for step in fix.steps}
             lines += wrapped(step.title + _place(step, restart), "  " + padded(label if count == 0 else "", _LABEL))
             lines += ["  " + " " * _LABEL + "  " + command for command in commands(step)]
         lines += _users(fix)
-        if tells_apart(shown, number):
+        if tells_apart(ways, number):
             lines += after(fix, "  " + padded(_("After:"), _LABEL))
     return lines
 
@@ -325,8 +325,8 @@ def device_line(device: Device, room: int = 0) -> list[str]:
 
 
 def _notes(answer: Doctor) -> list[str]:
-    notes = [shown for shown in grouped(answer.findings) if not loud(shown)]
-    lines = [line for shown in notes for line in wrapped(shown.title, "  - ", "    ")]
+    notes = [group for group in grouped(answer.findings) if not loud(group)]
+    lines = [line for group in notes for line in wrapped(group.title, "  - ", "    ")]
     for message in answer.unexplained_said[:_MOST_EVIDENCE]:
         sentence = _("No cause here accounts for this message: {message}").format(message=message[:_LONGEST])
         lines += wrapped(sentence, "  - ", "    ")
@@ -339,8 +339,8 @@ def _notes(answer: Doctor) -> list[str]:
 def _skipped(answer: Doctor, verbose: int) -> list[str]:
     """What could not be judged; worth a word where it might decide, or where it is asked for."""
     sentences = not_judged(answer)
-    shown = sentences if verbose else sentences[:3] if answer.verdict == "unknown" else []
-    lines = [line for sentence in shown for line in wrapped(sentence, "  - ", "    ")]
+    listed = sentences if verbose else sentences[:3] if answer.verdict == "unknown" else []
+    lines = [line for sentence in listed for line in wrapped(sentence, "  - ", "    ")]
     return [style(_("Not judged"), bold=True), *lines] if lines else []
 
 

@@ -77,11 +77,11 @@ def _render(env: "Environment | None", surroundings: "Surroundings", over: Mappi
     from rigup.machine.outward import outward
     from rigup.schemas.run import Run, Setting
 
-    kept = [Setting(**setting._asdict()) for setting in surroundings.variables if setting.name not in over]
+    settings = [Setting(**setting._asdict()) for setting in surroundings.variables if setting.name not in over]
     set_here = [Setting(name=name, value=value, because=_("You set it.")) for name, value in over.items()]
     answer = Run(
         environment=str(env.path) if env else None, path=list(surroundings.path), unset=list(surroundings.unset),
-        variables=[*kept, *set_here], libraries=[Setting(**setting._asdict()) for setting in surroundings.libraries],
+        variables=[*settings, *set_here], libraries=[Setting(**setting._asdict()) for setting in surroundings.libraries],
     )  # fmt: skip
     return data_text(answer) if as_json else "\n".join(_lines(outward(msgspec.to_builtins(answer))))
 

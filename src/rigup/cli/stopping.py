@@ -26,8 +26,8 @@ def stopping() -> Iterator[list[int]]:
 
     def heard(number: int, _frame: object) -> None:
         signals.append(number)
-        for asked in before:
-            signal.signal(asked, signal.SIG_IGN)
+        for signal_number in before:
+            signal.signal(signal_number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
     before = {number: signal.getsignal(number) for number in _ASKED if signal.getsignal(number) is not signal.SIG_IGN}

@@ -23,12 +23,12 @@ def of_the_last_run(findings: list[Finding], texts: tuple[Text, ...]) -> list[Fi
         for finding in loud
         if seen[id(finding)] and all(_is_past(run, last, failed) for run in seen[id(finding)])
     ]
-    kept = [finding for finding in findings if finding not in past]
-    for finding in kept:
+    left = [finding for finding in findings if finding not in past]
+    for finding in left:
         if finding.severity != "note":
             finding.folds |= {cause for earlier in past for cause in (earlier.cause, *earlier.folds)}
             break
-    return kept
+    return left
 
 
 def _is_past(run: Run | None, last: dict[str, Run], failed: set[Run | None]) -> bool:

@@ -74,19 +74,19 @@ def is_guess(finding: Finding) -> bool:
 
 def merged(findings: list[Finding]) -> list[Finding]:
     """Ways to know the same of one subject are one finding, as sure as the surest."""
-    kept: list[Finding] = []
+    unlike: list[Finding] = []
     for finding in sorted(findings, key=lambda f: (not f.subject.name, STRENGTHS.index(f.confidence))):
-        twin = next((k for k in kept if _twins(k, finding)), None)
+        twin = next((k for k in unlike if _twins(k, finding)), None)
         if twin is None:
-            kept.append(finding)
+            unlike.append(finding)
         else:
             _merge(twin, finding)
-    return kept
+    return unlike
 
 
-def _twins(kept: Finding, new: Finding) -> bool:
-    same = kept.cause == new.cause and (kept.subject == new.subject or not new.subject.name)
-    return same and kept.place.at("machine").meet(new.place.at("machine")) is not None
+def _twins(first: Finding, second: Finding) -> bool:
+    same = first.cause == second.cause and (first.subject == second.subject or not second.subject.name)
+    return same and first.place.at("machine").meet(second.place.at("machine")) is not None
 
 
 def _merge(twin: Finding, new: Finding) -> None:

@@ -98,11 +98,11 @@ class Rule:
         """Whether a fact or a message is missing that one of its parameters is; false where that is not known at once."""
         if "needs" in self.__dict__:
             return False
-        code, given = self.judge.__code__, self.judge.__defaults__ or ()
-        first = code.co_argcount - len(given)  # that has a default
+        code, defaults = self.judge.__code__, self.judge.__defaults__ or ()
+        first = code.co_argcount - len(defaults)  # that has a default
         for number, name in enumerate(code.co_varnames[: code.co_argcount]):
             kind = self.judge.__annotations__[name]
-            need = given[number - first] if number >= first else _ANY
+            need = defaults[number - first] if number >= first else _ANY
             if not isinstance(kind, type) or not isinstance(need, Need) or need.mode != ONE:
                 continue  # a group, or what may be missing
             if need.kind is Symptom and need.fields[0][0] == "id":
@@ -187,8 +187,8 @@ def needs_of(judge: Callable[..., Any]) -> dict[str, Need]:
     code = judge.__code__
     names = code.co_varnames[: code.co_argcount]
     defaults = judge.__defaults__ or ()
-    given = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
-    return {name: _need(judge.__annotations__[name], given.get(name)) for name in names if name != KNEW}
+    by_name = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+    return {name: _need(judge.__annotations__[name], by_name.get(name)) for name in names if name != KNEW}
 
 
 def _need(annotation: Any, default: Any) -> Need:

@@ -27,5 +27,5 @@ def graphics_tool(name: str) -> GraphicsTool | None:
         KnowledgeError: the table is malformed.
 
     """
-    asked = name.strip().lower()
-    return next((row for row in tables.rows("graphics_switches", "tool", GraphicsTool) if asked in row.ids), None)
+    plain_name = name.strip().lower()
+    return next((row for row in tables.rows("graphics_switches", "tool", GraphicsTool) if plain_name in row.ids), None)

@@ -89,8 +89,8 @@ def record(facts: Facts) -> bool:
     """Keep this healthy state, if it is another than the one kept; whether something was written. Never raises."""
     with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
         seen, path = fingerprint(facts), folder() / (place_of(facts) + ".json")
-        kept = _read(path)
-        if (kept and _same(kept.machine, seen)) or not _ours(path):
+        baseline = _read(path)
+        if (baseline and _same(baseline.machine, seen)) or not _ours(path):
             return False
         return _write(path, Baseline(machine=_safe(seen), recorded_at=_now(), environment=environment(facts)))
     return False
@@ -125,9 +125,9 @@ def _ours(path: Path) -> bool:
     return nearest.stat().st_uid == os.geteuid()
 
 
-def _write(path: Path, kept: Baseline) -> bool:
+def _write(path: Path, baseline: Baseline) -> bool:
     """Whole or not at all; the ones before it move back by one."""
-    body = msgspec.json.encode(kept, order="deterministic")
+    body = msgspec.json.encode(baseline, order="deterministic")
     if len(body) > _MOST_BYTES:
         return False
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -184,19 +184,19 @@ def _read(path: Path) -> Baseline | None:
     """A record; None where there is none that can be used."""
     try:
         with path.open("rb") as file:
-            kept = msgspec.json.decode(file.read(_MOST_BYTES + 1), type=Baseline)
+            baseline = msgspec.json.decode(file.read(_MOST_BYTES + 1), type=Baseline)
     except (OSError, ValueError, RecursionError):
         return None
-    return kept if kept.schema == SCHEMA else None
+    return baseline if baseline.schema == SCHEMA else None
 
 
 def records(facts: Facts) -> list[Baseline]:
     """What was kept of this node when all was well, the newest first: of this environment, else of any."""
     path = folder() / (place_of(facts) + ".json")
-    mine = [kept for number in range(_OLDER + 1) if (kept := _read(_older(path, number)))]
-    return mine or sorted(_others(), key=lambda kept: kept.recorded_at, reverse=True)
+    mine = [baseline for number in range(_OLDER + 1) if (baseline := _read(_older(path, number)))]
+    return mine or sorted(_others(), key=lambda baseline: baseline.recorded_at, reverse=True)
 
 
 def _others() -> Iterator[Baseline]:
     with contextlib.suppress(OSError):
-        yield from (kept for path in folder().glob("*.json") if (kept := _read(path)))
+        yield from (baseline for path in folder().glob("*.json") if (baseline := _read(path)))

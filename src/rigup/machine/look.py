@@ -69,9 +69,9 @@ def _count_again(facts: Facts) -> None:
 @functools.cache
 def needs(reader: Reader) -> frozenset[str]:
     """Kinds that its inputs are built on."""
-    paths = [given.path for given in reader.inputs if isinstance(given, File | Listing)]
+    paths = [query.path for query in reader.inputs if isinstance(query, File | Listing)]
     named = {kind for path in paths if "{" in path for kind in re.findall(r"\{(\w+)\.\w+\}", path)}
-    asleep = any(isinstance(given, File | Run) and given.wakes for given in reader.inputs)
+    asleep = any(isinstance(query, File | Run) and query.wakes for query in reader.inputs)
     return frozenset(named | ({"PciDevice", "DrmCard"} if asleep else set()))
 
 
@@ -172,13 +172,13 @@ class _Runner:
             return
         reader = READERS[name]
         known = list(self.facts.all()) if needs(reader) else []
-        seconds = max((given.seconds for given in reader.inputs if isinstance(given, Run)), default=0.0)
+        seconds = max((query.seconds for query in reader.inputs if isinstance(query, Run)), default=0.0)
         self.workers.give(name, lambda: self.read(reader, known), seconds + _SLACK, alone=seconds > 0)
 
     def take(self, done: Done[Result]) -> None:
         inputs = READERS[done.name].inputs if done.name in READERS else ()  # messages are looked for by nobody's reader
-        if done.trouble == NO_ANSWER and (asked := [given for given in inputs if isinstance(given, Run)]):
-            self.facts.unanswered += map(hung, asked)
+        if done.trouble == NO_ANSWER and (runs := [query for query in inputs if isinstance(query, Run)]):
+            self.facts.unanswered += map(hung, runs)
         elif done.trouble:
             self.facts.troubles.append(done.name + ": " + done.trouble)
         if (result := done.value) is None:
@@ -244,8 +244,8 @@ def _read_text(reader: Reader, text: Text, result: Result, clock: Clock) -> None
         if len(stated) >= _MOST_STATEMENTS:
             break
     result.statements.extend(stated)
-    if given := next((run for run in reader.inputs if isinstance(run, Run) and shown(run) == text.asked), None):
-        unanswered = spoilt(given, text, bool(stated) or len(result.symptoms) > heard)
+    if query := next((run for run in reader.inputs if isinstance(run, Run) and shown(run) == text.asked), None):
+        unanswered = spoilt(query, text, bool(stated) or len(result.symptoms) > heard)
         result.unanswered.extend([unanswered] if unanswered else [])
     covered = "whole" if text.whole and not text.exit_status else "excerpt" if stated or not text.fresh else "refused"
     source = text.asked or text.source

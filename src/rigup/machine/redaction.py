@@ -60,11 +60,11 @@ class Redactor:
         self._short.clear()
         self.names.learn(_narrow(body), path)
 
-    def learn_all(self, kept: Snapshot) -> None:
+    def learn_all(self, raw: Snapshot) -> None:
         """Read the names in everything that was kept: of the account first."""
-        if isinstance(user := kept.who.get("user"), str):
+        if isinstance(user := raw.who.get("user"), str):
             self.names.add("user", user)
-        for path, body in _texts(kept):
+        for path, body in _texts(raw):
             self.learn(body, path)
 
     # -- taking out ----------------------------------------------------------------------------------
@@ -118,21 +118,21 @@ class Redactor:
         return self.text(name + "=" + kept_value, "env").partition("=")[2]
 
     # -- what was kept -------------------------------------------------------------------------------
-    def snapshot(self, kept: Snapshot) -> Snapshot:
+    def snapshot(self, raw: Snapshot) -> Snapshot:
         """What was kept, without what is private. `learn_all` comes first."""
         return Snapshot(
-            files=dict(self._file(path, body) for path, body in sorted(kept.files.items())),
-            there=set(map(self.text, sorted(kept.there))),
-            absent=set(map(self.text, sorted(kept.absent))),
-            links={self.text(path): self.text(target) for path, target in sorted(kept.links.items())},
-            nodes={self.text(path): self._node(node) for path, node in sorted(kept.nodes.items())},
-            who=self._account_data(kept.who),
-            commands=dict(self._answer(argv, answer) for argv, answer in kept.commands.items()),
-            folders=set(map(self.text, sorted(kept.folders))),
-            looked=set(map(self.text, sorted(kept.looked))),
-            refused={self.text(path): self.text(why) for path, why in sorted(kept.refused.items())},
-            recorded=[self._recording(recording) for recording in kept.recorded],
-            partial=list(map(self.text, kept.partial)),
+            files=dict(self._file(path, body) for path, body in sorted(raw.files.items())),
+            there=set(map(self.text, sorted(raw.there))),
+            absent=set(map(self.text, sorted(raw.absent))),
+            links={self.text(path): self.text(target) for path, target in sorted(raw.links.items())},
+            nodes={self.text(path): self._node(node) for path, node in sorted(raw.nodes.items())},
+            who=self._account_data(raw.who),
+            commands=dict(self._answer(argv, answer) for argv, answer in raw.commands.items()),
+            folders=set(map(self.text, sorted(raw.folders))),
+            looked=set(map(self.text, sorted(raw.looked))),
+            refused={self.text(path): self.text(why) for path, why in sorted(raw.refused.items())},
+            recorded=[self._recording(recording) for recording in raw.recorded],
+            partial=list(map(self.text, raw.partial)),
         )
 
     def argv(self, argv: tuple[str, ...]) -> tuple[str, ...]:
@@ -196,20 +196,20 @@ class Redactor:
         return account
 
 
-def _texts(kept: Snapshot) -> Iterator[tuple[str, str]]:
+def _texts(raw: Snapshot) -> Iterator[tuple[str, str]]:
     """Everything that may hold names, with where it stands."""
-    if isinstance(kept.who.get("id"), str):
-        yield "id", kept.who["id"]
-    if isinstance(environment := kept.who.get("environment"), dict):
+    if isinstance(raw.who.get("id"), str):
+        yield "id", raw.who["id"]
+    if isinstance(environment := raw.who.get("environment"), dict):
         yield "env", "\n".join(f"{name}={value}" for name, value in environment.items())
-    yield from sorted(kept.files.items())
-    for argv, answer in kept.commands.items():
+    yield from sorted(raw.files.items())
+    for argv, answer in raw.commands.items():
         yield " ".join(argv), " ".join(argv) + "\n" + (answer.body or "")
-    for recording in kept.recorded:
+    for recording in raw.recorded:
         yield " ".join(recording.argv), " ".join(recording.argv) + "\n" + recording.output
-    paths = (kept.there, kept.folders, kept.absent, kept.links, kept.links.values(), kept.nodes, kept.refused)
+    paths = (raw.there, raw.folders, raw.absent, raw.links, raw.links.values(), raw.nodes, raw.refused)
     yield "", "\n".join(path for group in paths for path in group)
-    owners = {str(node.get(part)) for node in kept.nodes.values() for part in ("owner", "group") if node.get(part)}
+    owners = {str(node.get(part)) for node in raw.nodes.values() for part in ("owner", "group") if node.get(part)}
     yield "", "\n".join(f"-rw-r--r-- 1 {owner} root 0 /x" for owner in sorted(owners))
 
 
@@ -238,8 +238,8 @@ def _asked_names() -> list[str]:
     from rigup.machine import readers  # noqa: F401  (registers them)
     from rigup.machine.reader import READERS, shown
 
-    asked = [shown(given).replace("/", " ") for reader in READERS.values() for given in reader.inputs]
-    return asked + [mark for reader in READERS.values() for mark in reader.marks]
+    names = [shown(query).replace("/", " ") for reader in READERS.values() for query in reader.inputs]
+    return names + [mark for reader in READERS.values() for mark in reader.marks]
 
 
 @functools.cache

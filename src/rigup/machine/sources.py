@@ -179,7 +179,7 @@ def _commands() -> set[tuple[str, ...]]:
     """Commands that readers ask for: their answers are given to who asks, as on a live machine."""
     from rigup.machine.reader import READERS, Run
 
-    return {given.argv for reader in READERS.values() for given in reader.inputs if isinstance(given, Run)}
+    return {query.argv for reader in READERS.values() for query in reader.inputs if isinstance(query, Run)}
 
 
 def _files(path: str) -> tuple[dict[str, bytes], list[str]]:

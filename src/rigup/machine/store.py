@@ -95,16 +95,16 @@ class Facts:
 
     def _join(self, same: list[Fact], new: Fact) -> Fact:
         """One statement may show that two facts are one card: they become one."""
-        kept = same[0]
-        kept.absorb(new.fields)
+        first = same[0]
+        first.absorb(new.fields)
         for twin in same[1:]:
-            if not kept.contradicts(twin):
-                kept.absorb(twin.fields)
-                self._by_kind[type(kept)].remove(twin)
-                self._index[type(kept)].drop(twin)
-        kept.place = kept.place.meet(new.place) or kept.place
-        self._index[type(kept)].put(kept)
-        return kept
+            if not first.contradicts(twin):
+                first.absorb(twin.fields)
+                self._by_kind[type(first)].remove(twin)
+                self._index[type(first)].drop(twin)
+        first.place = first.place.meet(new.place) or first.place
+        self._index[type(first)].put(first)
+        return first
 
     def unite_gpus(self) -> None:
         """Cards that two tools list under keys which the other does not know become one.

@@ -169,8 +169,8 @@ class Text:
     def _returns(self, turns: list[tuple[int, int, "Hit"]]) -> list[tuple[int, int, "Hit"]]:
         """The prompt at which somebody typed a command that leads elsewhere is, when it comes again, outside."""
         typed = [hit for _, number, hit in turns if speakers()[number].kind == "container"]
-        asked = {form: hit.start for hit in reversed(typed) if (form := _own_prompt(self._line(hit.start)))}
-        hits = (hit for form, start in asked.items() for hit in self._later(form, start))
+        prompts = {form: hit.start for hit in reversed(typed) if (form := _own_prompt(self._line(hit.start)))}
+        hits = (hit for form, start in prompts.items() for hit in self._later(form, start))
         return [(hit.start, -1, hit) for hit in hits]
 
     def _later(self, form: str, start: int) -> Iterator["Hit"]:

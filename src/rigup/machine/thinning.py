@@ -43,9 +43,9 @@ def _near_words(numbered: Numbered) -> Numbered:
     spots = [spots for word, spots in literals_in(body).items() if len(word) >= _WORD or len(spots) <= _SELDOM]
     near = {bisect_right(starts, at) - 1 for some in spots for at in some}
     ends = {*range(_END), *range(len(numbered) - _END, len(numbered))}
-    kept = _spread([number in near or number in ends for number in range(len(numbered))], _NEAR)
+    wanted = _spread([number in near or number in ends for number in range(len(numbered))], _NEAR)
     numbers = [number for number, _ in numbered]
-    return [(numbers[number - 1], line) for number, line in _with_gaps([line for _, line in numbered], kept)]
+    return [(numbers[number - 1], line) for number, line in _with_gaps([line for _, line in numbered], wanted)]
 
 
 def _rare(body: str, count: int) -> list[bool]:
@@ -69,17 +69,17 @@ def _lines_per_form(forms: list[bytes]) -> dict[bytes, int]:
 
 def _spread(wanted: list[bool], around: int) -> list[bool]:
     """The lines that are wanted, and so many on either side of each."""
-    kept, done = wanted.copy(), 0
+    marked, done = wanted.copy(), 0
     for number in (number for number, is_wanted in enumerate(wanted) if is_wanted):
         first, last = max(number - around, done), min(number + around + 1, len(wanted))
-        kept[first:last] = [True] * (last - first)
+        marked[first:last] = [True] * (last - first)
         done = last
-    return kept
+    return marked
 
 
-def _with_gaps(lines: list[str], kept: list[bool]) -> Iterator[tuple[int, str]]:
+def _with_gaps(lines: list[str], marked: list[bool]) -> Iterator[tuple[int, str]]:
     apart = False
-    for number, (line, stays) in enumerate(zip(lines, kept, strict=True), 1):
+    for number, (line, stays) in enumerate(zip(lines, marked, strict=True), 1):
         if stays:
             apart = False
             yield number, line

@@ -79,14 +79,14 @@ class Witness(Local):
 
 def within(log: str, began: float) -> str:
     """Lines of a kernel log from its start, or from `began` on; one without a stamp goes with the line before it."""
-    kept, keep = [], True
+    lines, keep = [], True
     for line in log.splitlines():
         if stamp := _STAMP.match(line):
             at = float(stamp[1])
             keep = at <= _START or at >= began - _SLACK
         if keep:
-            kept.append(line)
-    return "\n".join(kept)
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def witnessed(ended: Ended) -> list[Source]:

@@ -119,8 +119,8 @@ def chip_that_is_better_hidden(knew: Params, beside: Gpu | None = one(vendor="am
     if not (unknown or (row and row.shun)):
         return {}
     mask = setting("mask-on-windows" if windows else "mask-on-linux")
-    shown = beside.get("runtime_index", 0) if beside else mask.value
-    return {"mask": mask.name, "shown": str(shown), "set_of": None, "chip": None}
+    index = beside.get("runtime_index", 0) if beside else mask.value
+    return {"mask": mask.name, "shown": str(index), "set_of": None, "chip": None}
 
 
 # -- overrides

@@ -125,9 +125,9 @@ def what_conda_is_asked(
         return {}
     family = [str(friend.name) for friend in (vision, audio) if friend is not None]
     fixed = "cpuonly" if held is not None or (said is not None and said.id == "conda-plans-cpu-build") else None
-    asked = ", ".join((*any_with_cuda("torch"), *family))
+    packages = ", ".join((*any_with_cuda("torch"), *family))
     empty = dict.fromkeys(("release", "later", "wish", "amds"))
-    return {**empty, "channel": channel(), "asked": asked, "fixed": fixed, "free": None if fixed else "nothing"}
+    return {**empty, "channel": channel(), "asked": packages, "fixed": fixed, "free": None if fixed else "nothing"}
 
 
 # -- the driver
@@ -170,8 +170,8 @@ def _cuda_of(symptom: Symptom | None) -> str:
 def _carried_build(known: Wish, carried: str) -> TorchBuild | None:
     if not carried or known.kind not in ("", "cuda"):
         return None
-    asked = replace(known, kind="cuda", driver="", carried=carried)
-    return nearest_build(asked) or nearest_build(replace(asked, python=""))
+    wish = replace(known, kind="cuda", driver="", carried=carried)
+    return nearest_build(wish) or nearest_build(replace(wish, python=""))
 
 
 def _next(carried: str) -> str:
@@ -190,10 +190,10 @@ def the_pair(
         return {}
     row = build(torch.version, system=system)
     variant = variant_of_index(local, system) if local else row.variant if row and row.pypi else ""
-    given = {"release": release, "torchvision": friends.torchvision, "torchaudio": friends.torchaudio}
+    pair = {"release": release, "torchvision": friends.torchvision, "torchaudio": friends.torchaudio}
     if variant:
-        return {**given, "index": index_url(variant)}
-    wanted = [f"{name}=={given[name]}" for name, package in (("torchvision", vision), ("torchaudio", audio)) if package]
+        return {**pair, "index": index_url(variant)}
+    wanted = [f"{name}=={pair[name]}" for name, package in (("torchvision", vision), ("torchaudio", audio)) if package]
     return {"alone": ", ".join(wanted) or f"torchvision=={friends.torchvision}"}
 
 

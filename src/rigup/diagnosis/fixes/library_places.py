@@ -104,8 +104,8 @@ def _cuda_in_name(package: Package) -> str:
 
 def _of_a_program(names: list[str]) -> Params:
     """Builds of one program for several CUDAs: the newest stays, for it serves the newest of drivers and cards."""
-    kept = max(names, key=lambda name: cuda_of_package(name, "") or "")
-    return {"others": ", ".join(names), "keep": kept}
+    newest = max(names, key=lambda name: cuda_of_package(name, "") or "")
+    return {"others": ", ".join(names), "keep": newest}
 
 
 def _name(package: object) -> str:

@@ -228,8 +228,8 @@ def _branch(finding: Finding, facts: Facts) -> str:
         tree.get("version") for tree in trees
     ]
     version = next((str(known) for known in versions if known), str(finding.params.get("version") or ""))
-    shown = " ".join(str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom))
-    match = re.match(r"([2-9]\d\d)\.\d", version) or re.search(r"\bnvidia/([2-9]\d\d)\.\d", shown)
+    lines = " ".join(str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom))
+    match = re.match(r"([2-9]\d\d)\.\d", version) or re.search(r"\bnvidia/([2-9]\d\d)\.\d", lines)
     return match[1] if match else ""
 
 

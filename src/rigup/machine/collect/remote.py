@@ -85,8 +85,8 @@ def _wakes(path: str) -> str:
     """The vendor whose sleeping cards a path would wake, by the inputs that name one."""
     import fnmatch
 
-    careful = (asked for asked in paths() if asked.wakes)
-    return next((asked.wakes for asked in careful if fnmatch.fnmatchcase(path, asked.at("*"))), "")
+    careful = (pattern for pattern in paths() if pattern.wakes)
+    return next((pattern.wakes for pattern in careful if fnmatch.fnmatchcase(path, pattern.at("*"))), "")
 
 
 def _merge(first: Collected, again: Collected) -> None:

@@ -81,8 +81,8 @@ class Connection:
             raise Failure("name")
         self.limits, self.trips = limits or default_limits(), 0
         self._said, self._quiet, self._spoke = "", quiet, False
-        asked = ("-o", "BatchMode=yes") if quiet else ()
-        argv = ("ssh", *_OPTIONS, *asked, *options, "--", host, "sh -s")
+        batch = ("-o", "BatchMode=yes") if quiet else ()
+        argv = ("ssh", *_OPTIONS, *batch, *options, "--", host, "sh -s")
         pipe = subprocess.PIPE
         try:
             self._process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0)

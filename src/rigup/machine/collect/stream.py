@@ -256,19 +256,19 @@ _SHORT: dict[str, Callable[[Collected, str], None]] = {
 }  # fmt: skip
 
 
-def _add_node(kept: Snapshot, match: re.Match[str], root: str) -> None:
+def _add_node(snapshot: Snapshot, match: re.Match[str], root: str) -> None:
     path = safe(match["path"].removeprefix(root) if root else match["path"])
     if path is None:
         return
     if match["target"]:
         if not _CONTROL.search(match["target"]):
             inside = root and match["target"].startswith(root + "/")
-            kept.links[path] = match["target"][len(root) :] if inside else match["target"]
+            snapshot.links[path] = match["target"][len(root) :] if inside else match["target"]
         return
     kind = _KINDS.get(match["kind"], "file")
-    (kept.folders if kind == "dir" else kept.there).add(path)
+    (snapshot.folders if kind == "dir" else snapshot.there).add(path)
     if kind not in ("file", "dir") or match["owner"] != "root" or match["group"] != "root" or match["acl"] == "+":
-        kept.nodes[path] = _node(kind, match)
+        snapshot.nodes[path] = _node(kind, match)
 
 
 def _node(kind: str, match: re.Match[str]) -> dict[str, Any]:

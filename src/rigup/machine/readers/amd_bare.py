@@ -66,11 +66,11 @@ def chip_of_comfyui(text: Text) -> Statements:
 @reads(adds=(Torch,), marks=("amdhsa--gfx", "amdgcn-amd-amdhsa", "libtorch_hip.so"), rank=0)
 def code_in_torch(text: Text) -> Statements:
     """`strings libtorch_hip.so | grep amdhsa`: what torch was compiled for."""
-    asked = text.first(r"^[^\n]{0,200}libtorch_hip\.so[^\n]{0,200}\n(?P<rows>(?:[^\n]{0,40}amdhsa--gfx[0-9a-f]{3,4}[^\n]{0,40}(?:\n|\Z)){1,200})")  # fmt: skip
-    if asked:
-        yield asked.states(Torch, code=sorted(set(re.findall(r"amdhsa--(gfx[0-9a-f]{3,4})", asked["rows"]))))
+    hit = text.first(r"^[^\n]{0,200}libtorch_hip\.so[^\n]{0,200}\n(?P<rows>(?:[^\n]{0,40}amdhsa--gfx[0-9a-f]{3,4}[^\n]{0,40}(?:\n|\Z)){1,200})")  # fmt: skip
+    if hit:
+        yield hit.states(Torch, code=sorted(set(re.findall(r"amdhsa--(gfx[0-9a-f]{3,4})", hit["rows"]))))
     cut = text.first(r"^[^\n]{0,200}libtorch_hip\.so[^\n]{0,60}\|[^\n]{0,200}\n(?P<chips>(?:[ \t]{0,8}gfx[0-9a-f]{3,4}(?::\S{1,20})?[ \t]{0,8}(?:\n|\Z)){2,80})")  # fmt: skip
-    if cut and not asked:  # the chips alone, a line each; one by itself is what somebody asked for
+    if cut and not hit:  # the chips alone, a line each; one by itself is what somebody asked for
         yield cut.states(Torch, code=sorted(set(re.findall(r"gfx[0-9a-f]{3,4}", cut["chips"]))))
 
 

@@ -214,15 +214,15 @@ def _allocation(text: Text) -> Iterator[JobRequest]:
     if tres:
         held = text.first(r"gres[/:]gpu|GRES=gpu|TresPer\w{3,6}=[^\s]{0,200}gpu")
         yield (held or tres).states(JobRequest, asked=held is not None)
-    given = list(text.each(r"^[ \t]{0,8}Nodes=(?P<nodes>\S{1,200})[^\n]{0,300}\bGRES=(?P<gres>gpu[^\s]{0,200})"))
+    allocations = list(text.each(r"^[ \t]{0,8}Nodes=(?P<nodes>\S{1,200})[^\n]{0,300}\bGRES=(?P<gres>gpu[^\s]{0,200})"))
     counts = [
         count
-        for hit in given
+        for hit in allocations
         for count in [_gres(re.sub(r"\([^)]*\)", "", hit["gres"]))] * _nodes_in(hit["nodes"])
         if count
     ]
     if counts:
-        yield given[0].states(JobRequest, given=counts)
+        yield allocations[0].states(JobRequest, given=counts)
 
 
 def _nodes_in(names: str) -> int:

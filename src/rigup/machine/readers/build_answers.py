@@ -85,8 +85,8 @@ def tensorflow_build_info(text: Text) -> Statements:
 @reads(marks=("tf.__version__",), adds=(TensorFlow,), rank=0)
 def tensorflow_on_one_line(text: Text) -> Statements:
     """`python -c "…; print(tf.__version__); print(tf.config.list_physical_devices('GPU'))"` and the two lines below."""
-    asked = r"tf\.__version__[^\n]{1,60}list_physical_devices\(['\"]{0,2}(?:GPU)?['\"]{0,2}\)[^\n]{0,10}\n"
-    for hit in text.each(asked + r"(?P<version>\d\.\d{1,2}\.\d)[,\s]{1,4}(?P<seen>\[[^\n]{0,400})"):
+    command = r"tf\.__version__[^\n]{1,60}list_physical_devices\(['\"]{0,2}(?:GPU)?['\"]{0,2}\)[^\n]{0,10}\n"
+    for hit in text.each(command + r"(?P<version>\d\.\d{1,2}\.\d)[,\s]{1,4}(?P<seen>\[[^\n]{0,400})"):
         yield hit.states(TensorFlow, version=hit["version"], gpus=hit["seen"].count(":GPU:"))
 
 

@@ -38,9 +38,9 @@ _VENDORS = {
 @reads(PciDevice, inputs=[File(_DEVICES + "*/class")])
 def pci_class(text: Text) -> Statements:
     """`0x030000`: which devices matter. All others are left alone from here on."""
-    where, kept = address(text.source), _KEPT.match(text.body)
-    if where and kept:
-        yield from _device_at(text, where, class_code=kept[1].lower().rjust(4, "0"))
+    where, match = address(text.source), _KEPT.match(text.body)
+    if where and match:
+        yield from _device_at(text, where, class_code=match[1].lower().rjust(4, "0"))
 
 
 @reads(

@@ -43,8 +43,8 @@ def nameless_sycl(text: Text) -> Statements:
 @reads(adds=(Gpu,), marks=("nvidia-smi",), rank=0)
 def counted_by_a_pipe(text: Text) -> Statements:
     """`nvidia-smi -L | wc -l` and its number: a refusal has two lines at most. What `grep -c GPU` counts are cards, or parts of them."""
-    asked = r"\bnvidia-smi (?:-L|--list-gpus) ?\| ?(?P<how>wc -l|grep -c [\"']?(?:GPU|UUID)[\"']?:?)[ \t]*\n[ \t]{0,8}(?P<count>\d{1,3})[ \t]*$"
-    for hit in text.each(asked):
+    command = r"\bnvidia-smi (?:-L|--list-gpus) ?\| ?(?P<how>wc -l|grep -c [\"']?(?:GPU|UUID)[\"']?:?)[ \t]*\n[ \t]{0,8}(?P<count>\d{1,3})[ \t]*$"
+    for hit in text.each(command):
         if (2 if hit["how"].startswith("wc") else 0) < int(hit["count"]) <= _MOST:
             numbers = range(int(hit["count"])) if "MIG" not in text.body else ()
             yield hit.states(Gpu, vendor="nvidia", seen_by="nvidia-smi")

@@ -34,14 +34,14 @@ def sycl_ls(text: Text) -> Statements:
     direct = [hit for hit in lines if hit["api"] != "opencl"]
     makers = {vendor_of(hit["name"]) for hit in direct}
     for hit in (*direct, *(hit for hit in lines if hit["api"] == "opencl" and vendor_of(hit["name"]) not in makers)):
-        shown = _TAIL.search(hit["name"])
+        tail = _TAIL.search(hit["name"])
         draft = Draft(text, Gpu, hit.start)
         draft.add("vendor", _maker(hit))
         draft.add("runtime_index", int(hit["index"]) if hit["api"] != "opencl" else None)
         draft.add("name", known_value(plain(_TAIL.sub("", hit["name"]))))
-        if shown and "cuda" in hit["api"]:
-            draft.add("isa", isa_of_capability(shown[0].strip()))
-        draft.add("shown_isa", gfx(shown[0]) if shown else None)
+        if tail and "cuda" in hit["api"]:
+            draft.add("isa", isa_of_capability(tail[0].strip()))
+        draft.add("shown_isa", gfx(tail[0]) if tail else None)
         yield from draft.facts("vendor", "runtime_index")
 
 

@@ -60,16 +60,16 @@ def lsmod(text: Text) -> Statements:
 
 def _grep_misses(text: Text) -> Iterator[KernelModule]:
     """`lsmod | grep nvidia` that prints no such line says that it is not loaded; it must be seen to end."""
-    for asked in text.each(
+    for command in text.each(
         r"^[^\n]{0,80}\blsmod ?\| ?[ef]?grep (?:-\w{1,8} ){0,3}[\"']?(?P<words>[\w|\\-]{2,80})[\"']?[ \t]*\n"
     ):
-        output = re.match(r"(?:[^\n$#]{0,200}\n){0,200}", text.body[asked.match.end() : asked.match.end() + 20_000])
-        words = [word.strip("\\").lower() for word in re.split(r"\\?\|", asked["words"]) if word.strip("\\")]
-        rest = text.body[asked.match.end() :].strip()
+        output = re.match(r"(?:[^\n$#]{0,200}\n){0,200}", text.body[command.match.end() : command.match.end() + 20_000])
+        words = [word.strip("\\").lower() for word in re.split(r"\\?\|", command["words"]) if word.strip("\\")]
+        rest = text.body[command.match.end() :].strip()
         for name in _DRIVERS:
             wanted = rest and any(word in name for word in words)
             if wanted and output and not re.search(rf"^[ \t]{{0,8}}{name}[ \t]", output[0], re.MULTILINE):
-                yield asked.states(KernelModule, name=name, loaded=False)
+                yield command.states(KernelModule, name=name, loaded=False)
 
 
 @reads(

@@ -268,10 +268,10 @@ def nvidia_csv(text: Text) -> Statements:
         columns = [re.sub(r" \[.*", "", cell.strip()) for cell in match[1].split(",")]
         if _is_header(columns):
             yield from _rows(text, columns, match.end())
-    for asked in (*_ASKED.finditer(text.body), *_AFTER.finditer(text.body)):
-        fields = asked["fields"]
-        if "noheader" in asked["options"]:
-            end = text.body.find("\n", asked.end())
+    for query in (*_ASKED.finditer(text.body), *_AFTER.finditer(text.body)):
+        fields = query["fields"]
+        if "noheader" in query["options"]:
+            end = text.body.find("\n", query.end())
             yield from _rows(text, fields.split(","), end) if end >= 0 else ()
 
 

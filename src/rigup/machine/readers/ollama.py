@@ -16,8 +16,8 @@ _STARTS = r"(?:^(?P<journal>[^\n]{0,120}\bollama\[\d{1,9}\]: )[^\n]{0,300}?)?ser
 
 def _in_force(starts: list[Hit]) -> list[Hit]:
     """Of the starts that the system's journal keeps the last alone is in force."""
-    kept = [start for start in starts if start["journal"]]
-    return [start for start in starts if start not in kept[:-1]]
+    journals = [start for start in starts if start["journal"]]
+    return [start for start in starts if start not in journals[:-1]]
 
 
 @reads(marks=("server config",), adds=(Variable,))

@@ -38,13 +38,13 @@ def answers_of_one_line(text: Text) -> Statements:
     """Each answer belongs to the question at the same place."""
     for hit in text.each(_LINE):
         parts = _arguments(hit["printed"] or hit["typed"])
-        asked = [next((row for row in _QUESTIONS if re.fullmatch(row[0], part)), None) for part in parts]
-        if len(parts) < 2 or not any(asked) or len(parts) > 12:
+        questions = [next((row for row in _QUESTIONS if re.fullmatch(row[0], part)), None) for part in parts]
+        if len(parts) < 2 or not any(questions) or len(parts) > 12:
             continue
-        form = r"[\s,'\"]{1,6}".join("(" + (row[1] if row else _PLAIN) + ")" for row in asked)
+        form = r"[\s,'\"]{1,6}".join("(" + (row[1] if row else _PLAIN) + ")" for row in questions)
         match = re.fullmatch(r"['\"]?" + form + r"['\"]?", hit["answer"].strip())
         if match:
-            pairs = list(zip(asked, match.groups(), parts, strict=True))
+            pairs = list(zip(questions, match.groups(), parts, strict=True))
             answers = {row[2]: value for row, value, _part in pairs if row is not None}
             yield from _facts(hit, answers, next((part for row, _value, part in pairs if row and row[2] == "name"), ""))
 
@@ -59,13 +59,13 @@ def answers_of_several_prints(text: Text) -> Statements:
         answers, named = dict[str, str](), ""
         for printed, answer in zip(_print_arguments(hit["typed"]), hit["answers"].splitlines(), strict=False):
             parts = _arguments(printed)
-            asked = [next((row for row in _QUESTIONS if re.fullmatch(row[0], part)), None) for part in parts]
-            form = r"[\s,'\"]{1,6}".join("(" + (row[1] if row else _PLAIN) + ")" for row in asked)
+            questions = [next((row for row in _QUESTIONS if re.fullmatch(row[0], part)), None) for part in parts]
+            form = r"[\s,'\"]{1,6}".join("(" + (row[1] if row else _PLAIN) + ")" for row in questions)
             match = re.fullmatch(r"['\"]?" + form + r"['\"]?", answer.strip())
             if not match or not parts:
                 break
-            answers |= {row[2]: value for row, value in zip(asked, match.groups(), strict=True) if row is not None}
-            named = next((part for row, part in zip(asked, parts, strict=True) if row and row[2] == "name"), named)
+            answers |= {row[2]: value for row, value in zip(questions, match.groups(), strict=True) if row is not None}
+            named = next((part for row, part in zip(questions, parts, strict=True) if row and row[2] == "name"), named)
         if answers:
             yield from _facts(hit, answers, named)
 

@@ -35,13 +35,13 @@ def proof(text: Text) -> Statements:
 def _devices(body: str) -> list[dict[str, Any]]:
     """The devices of a record; none where it is none of ours, or was cut."""
     try:
-        kept = json.loads(body)
+        record = json.loads(body)
     except (ValueError, RecursionError):
         return []
-    if not isinstance(kept, dict) or kept.get("schema") != SCHEMA or not isinstance(kept.get("devices"), list):
+    if not isinstance(record, dict) or record.get("schema") != SCHEMA or not isinstance(record.get("devices"), list):
         return []
-    rows = [row for row in kept["devices"][:_MOST] if isinstance(row, dict) and isinstance(row.get("env"), str)]
-    return [{**row, "recorded_at": kept.get("recorded_at")} for row in rows]
+    rows = [row for row in record["devices"][:_MOST] if isinstance(row, dict) and isinstance(row.get("env"), str)]
+    return [{**row, "recorded_at": record.get("recorded_at")} for row in rows]
 
 
 @reads(

@@ -83,12 +83,12 @@ def torch_among_nvidias_packages(text: Text) -> Statements:
 @reads(marks=('"DeviceRequests"', '"Runtime": "'), adds=(World,), rank=-1)
 def inspected_container(text: Text) -> Statements:
     """`docker inspect`: what a container was started with; of several nobody knows which one is meant."""
-    asked = {hit["value"] for hit in text.each(r"\"DeviceRequests\": ?(?P<value>null|\[\]|\[)")}
+    requests = {hit["value"] for hit in text.each(r"\"DeviceRequests\": ?(?P<value>null|\[\]|\[)")}
     runtime = text.first(
         r"\"Runtime\": ?\"nvidia\"|\"(?:NVIDIA_VISIBLE_DEVICES|PathOnHost\": ?\"/dev/(?:nvidia|kfd|dri))"
     )
     hit = text.first(r"\"DeviceRequests\": ?(?:null|\[\])")
-    if hit and len(asked) == 1 and not runtime:
+    if hit and len(requests) == 1 and not runtime:
         world = hit.states(World, container="docker", gpu_requested=False)
         world.place = world.place._replace(world=world.place.world or "container")
         yield world

@@ -62,8 +62,8 @@ def _agent(text: Text, at: int, start: int, end: int) -> list[Draft[Gpu]]:
         return []
     draft = Draft(text, Gpu, at)
     draft.add("vendor", _maker(text, first))
-    if (shown := isa or first.get("Name")) is not None:
-        draft.add("shown_isa", gfx(shown.value), shown.at)
+    if (target := isa or first.get("Name")) is not None:
+        draft.add("shown_isa", gfx(target.value), target.at)
     _identity(draft, first)
     apu = "Memory Properties" in first and "APU" in first["Memory Properties"].value
     draft.add("integrated", True if apu else None)

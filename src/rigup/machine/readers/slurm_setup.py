@@ -30,8 +30,8 @@ def slurm_configuration(text: Text) -> Statements:
         gres = re.search(r"(?i)\bGres=([^\s#]{3,300})", hit["rest"]) or re.search(r"\bName=(gpu\b)", hit["rest"])
         if gres:
             kind = re.search(r"\bType=(\S{1,60})", hit["rest"])
-            shown = gres[1] if ":" in gres[1] or not kind else gres[1] + ":" + kind[1]
-            yield hit.states(SlurmNode, path=text.source, nodes=hit["nodes"], gres=shown)
+            gpus = gres[1] if ":" in gres[1] or not kind else gres[1] + ":" + kind[1]
+            yield hit.states(SlurmNode, path=text.source, nodes=hit["nodes"], gres=gpus)
 
 
 @reads(marks=("   Gres=", "CfgTRES="), adds=(SlurmNode,))

@@ -125,8 +125,8 @@ def _adapter(
     draft.add("vram", vram)
     yield from draft.facts("vendor", "adapter")
     if isinstance(version, str) and re.match(r"\d{1,3}\.\d", version) and not basic:
-        shown = nvidia_version(_plain(version)) if maker == "nvidia" else _plain(version)
-        yield from says(text, Driver, at, vendor=maker, version=shown)
+        release = nvidia_version(_plain(version)) if maker == "nvidia" else _plain(version)
+        yield from says(text, Driver, at, vendor=maker, version=release)
 
 
 def _plain(value: str) -> str:
