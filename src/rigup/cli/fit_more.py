@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from rigup.cli.fit_report import changes_told, size, text
+from rigup.cli.fit_report import change_lines, size, text
 from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import N_, _
@@ -55,7 +55,7 @@ def train_text(fit: Answer, color: bool = False) -> str:
                 _("The largest batch that fits on each device: {count} sequences.").format(count=fit["largest_batch"])
             ),
         ]
-    lines += changes_told(
+    lines += change_lines(
         fit["changes"], _("What each change by itself would free, and what it costs (✓: then it fits):")
     )
     lines += ["", *(line for note in fit["notes"] for line in wrapped(note))]

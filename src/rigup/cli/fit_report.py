@@ -129,16 +129,16 @@ def _answers(fit: Answer) -> list[str]:
         return [
             *lines,
             *wrapped(sentence.format(count=answers["cache_tokens"], sequences=answers["sequences"])),
-            *changes_told(answers["changes"]),
+            *change_lines(answers["changes"]),
         ]
     if answers["best_quantisation"]:
         lines += wrapped(_("The finest quantisation that fits with this context: {name}.").format(name=answers["best_quantisation"]))  # fmt: skip
     else:
         lines += wrapped(_("No quantisation makes it fit with this context."))
-    return lines + changes_told(answers["changes"])
+    return lines + change_lines(answers["changes"])
 
 
-def changes_told(changes: list[Answer], head: str = "") -> list[str]:
+def change_lines(changes: list[Answer], head: str = "") -> list[str]:
     """What each change would free, one a line, and what it costs."""
     if not changes:
         return []

@@ -198,11 +198,11 @@ def _is_in(finding: Finding, prefix: str, answer: Doctor) -> bool:
 
 def _proof(prefix: str, answer: Doctor) -> tuple[str, str]:
     """What `rigup verify` found in an environment."""
-    from rigup.diagnosis.verifications import failure_said
+    from rigup.diagnosis.verifications import failure_text
 
     failed = next((failure for failure in answer.failed_verifications if failure.environment == prefix), None)
     if failed:
-        return BAD, failure_said(failed)
+        return BAD, failure_text(failed)
     records = [proof for proof in answer.machine.proofs or () if prefix in (proof.get("env"), proof.get("prefix"))]
     passed = max((str(proof.get("recorded_at", "")) for proof in records if not proof.get("failed")), default="")
     return GOOD, _("`rigup verify` proved it on {date}").format(date=passed[:10]) if passed else ""

@@ -307,12 +307,12 @@ def _writes(text: str) -> bool:
 
 def _failed_verifications(answer: Doctor) -> list[str]:
     """What `rigup verify` found wrong and has not found right since."""
-    from rigup.diagnosis.verifications import failure_said
+    from rigup.diagnosis.verifications import failure_text
 
     lines = []
     for failure in answer.failed_verifications:
         again = _("When it was mended: {command}").format(command=failure.next)
-        lines += wrapped(_("{first} {second}").format(first=failure_said(failure) + ".", second=again), "  - ", "    ")
+        lines += wrapped(_("{first} {second}").format(first=failure_text(failure) + ".", second=again), "  - ", "    ")
     return [style(_("Failed verifications"), bold=True), *lines] if lines else []
 
 

@@ -45,7 +45,7 @@ import msgspec
 
 from rigup.diagnosis.row_functions import row_function
 from rigup.diagnosis.rule import EVERY, MAYBE, NONE, ONE, Every, Need, Params, Rule, Verdict, wordings
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.knowledge import tables
 from rigup.knowledge.tables import KnowledgeError
 from rigup.machine.facts import Fact, kinds
@@ -189,7 +189,7 @@ def _need(need: dict[str, Any]) -> tuple[str, Need]:
 
 def _as_tuple(value: Any) -> Any:
     if isinstance(value, str) and value.startswith(_PASSES):
-        return Told(row_function(value.removeprefix(_PASSES)))
+        return Passes(row_function(value.removeprefix(_PASSES)))
     return tuple(value) if isinstance(value, list) else value
 
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from rigup.diagnosis.findings import Finding, is_guess
 from rigup.diagnosis.rules.rocm import harms
-from rigup.diagnosis.verifications import failed_on, proven_on, said_of
+from rigup.diagnosis.verifications import failed_on, proof_text, proven_on
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.torch_builds import index_url, newest_build
 from rigup.knowledge.torch_changes import ever_built, of_amds_index
@@ -96,7 +96,7 @@ def _failure_state(device: Device, facts: Facts) -> State | None:
     if proof is None:
         return None
     command = "rigup verify " + str(proof.get("prefix") or proof.get("env", ""))
-    return State("no", said_of(proof), _("When it was mended: {command}").format(command=command))
+    return State("no", proof_text(proof), _("When it was mended: {command}").format(command=command))
 
 
 def _proof_state(device: Device, facts: Facts) -> State | None:

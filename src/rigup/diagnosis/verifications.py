@@ -66,7 +66,7 @@ def _as_answer(proof: Proof, asked: bool) -> FailedVerification:
     )
 
 
-def failure_said(record: FailedVerification) -> str:
+def failure_text(record: FailedVerification) -> str:
     """A sentence for a person."""
     framework = " ".join(filter(None, [record.framework, record.build]))
     sentence = _("{framework} in {environment} failed `rigup verify` on {date}: {checks}")
@@ -74,6 +74,6 @@ def failure_said(record: FailedVerification) -> str:
     return sentence.format(framework=framework, environment=record.environment, date=record.date, checks=record.failed)
 
 
-def said_of(proof: Proof) -> str:
+def proof_text(proof: Proof) -> str:
     """The same of a record."""
-    return failure_said(_as_answer(proof, True))
+    return failure_text(_as_answer(proof, True))

@@ -151,7 +151,7 @@ def _numbers(code: str, packed: bytes) -> "array[int]":
     return numbers
 
 
-def causes_told() -> list[str]:
+def model_causes() -> list[str]:
     """The causes that weights know of.
 
     Raises:

@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.rule import Params, mends, one, seen
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.knowledge.cuda import toolkits_knowing, version_key
 from rigup.knowledge.cuda_libraries import faulty, toolkit_on_windows
 from rigup.knowledge.cuda_toolkits import conda_toolkit
@@ -67,7 +67,7 @@ def torch_of_the_toolkit(knew: Params, torch: Torch, nvcc: Symptom | None = seen
 
 # -- libraries of Windows
 @mends(_DLL)
-def releases_that_lack_it(knew: Params, torch: Torch | None = one(version=Told(bool))) -> Params:
+def releases_that_lack_it(knew: Params, torch: Torch | None = one(version=Passes(bool))) -> Params:
     """Some releases asked for a file that they did not bring; later ones do."""
     known = faulty(str(knew.get("lib") or knew.get("lib2") or knew.get("lib3") or ""))
     if known is None:

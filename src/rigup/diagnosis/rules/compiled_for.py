@@ -3,7 +3,7 @@
 from typing import Any
 
 from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.knowledge.chips import age_beside, isa_of_capability, isa_order, runs_on, why_not
 from rigup.knowledge.gpus import gpu_by_pci
 from rigup.knowledge.torch_builds import builds
@@ -65,7 +65,7 @@ def _worth_as_much(gpu: Gpu, cards: Every[Gpu], torch: Torch) -> bool:
 
 @rule("gpu-arch-older-than-wheel")
 def old_card_in_a_report(
-    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), newer: Gpu | None = one(vendor="nvidia", isa=Told(of_today)),
+    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), newer: Gpu | None = one(vendor="nvidia", isa=Passes(of_today)),
 ) -> Verdict:  # fmt: skip
     """A report lists the card beside the build; that torch may say it is available proves nothing."""
     if torch.get("available") is False or _why_unserved(gpu, torch) != "older-chip":
@@ -79,19 +79,19 @@ def old_card_in_a_report(
 @rule("gpu-arch-older-than-wheel")
 def torch_dropped_the_card(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-dropped-card")) -> Verdict:
     """torch names the card and the lowest capability that it was built for."""
-    return gpu.isa == _told_isa(said)
+    return gpu.isa == _isa_of(said)
 
 
 @rule("gpu-arch-older-than-wheel")
 def below_the_range(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-capability-range")) -> Verdict:
     """Below the lowest that torch was built for."""
-    return gpu.isa == _told_isa(said) and isa_order(gpu.isa) < isa_order(isa_of_capability(said.low) or "")
+    return gpu.isa == _isa_of(said) and isa_order(gpu.isa) < isa_order(isa_of_capability(said.low) or "")
 
 
 @rule("gpu-arch-newer-than-wheel")
 def above_the_range(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-capability-range")) -> Verdict:
     """Above the highest, and of another major: within one major newer cards run older code."""
-    return gpu.isa == _told_isa(said) and isa_order(gpu.isa)[:1] > isa_order(isa_of_capability(said.high) or "")[:1]
+    return gpu.isa == _isa_of(said) and isa_order(gpu.isa)[:1] > isa_order(isa_of_capability(said.high) or "")[:1]
 
 
 @rule("gpu-arch-newer-than-wheel")
@@ -167,6 +167,6 @@ def refused(symptom: Symptom) -> str:
     return age_beside(why_not(symptom.isa, listed), listed) or ""
 
 
-def _told_isa(symptom: Symptom) -> str:
+def _isa_of(symptom: Symptom) -> str:
     symptom_fields: Any = symptom
     return "sm_" + str(symptom_fields.major) + str(symptom_fields.minor)

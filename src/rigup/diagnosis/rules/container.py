@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.diagnosis.rules.access import inside
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.knowledge import wsl
 from rigup.knowledge.jetson import jetpack_of_l4t
 from rigup.machine.kinds import (
@@ -139,7 +139,7 @@ def _before_gpus(version: str) -> bool:
 @rule("docker-flavour-without-gpu")
 def engine_in_its_own_world(_engine: ContainerEngine = one(flavour=("desktop", "snap")),
                             error: Symptom = seen("container-cli-no-nvml-library", "docker-no-kfd", "docker-no-device-driver"),
-                            platform: Platform | None = one(system="windows"), old: Platform | None = one(version=Told(_before_gpus))) -> Verdict:  # fmt: skip
+                            platform: Platform | None = one(system="windows"), old: Platform | None = one(version=Passes(_before_gpus))) -> Verdict:  # fmt: skip
     """Docker Desktop on Linux and the snap cannot reach the host's driver; a Windows from before GPUs came to WSL is the deeper cause."""
     return old is None and (error.id != "docker-no-device-driver" or platform is None)
 

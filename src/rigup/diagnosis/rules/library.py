@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_libraries import library_of, overwrite
 from rigup.knowledge.patterns import lazy_regex
@@ -37,7 +37,7 @@ def missed_and_there(error: Symptom, present: Symptom | None) -> bool:
     return present is not None and error.get("lib") == present.get("lib") and error.get("want") == present.get("have")
 
 
-NAMED = Told(_is_of_a_major)
+NAMED = Passes(_is_of_a_major)
 _GROWING = ("nccl", "cudnn")  # a newer release of the same number adds functions, and torch uses them
 
 
@@ -182,9 +182,9 @@ def _dotted(version: str) -> str:
 @rule("cuda-runtime-library-missing")
 def the_loader_finds_none(
     said: Symptom = seen("cuda-library-not-found"), companion: Symptom | None = seen("torch-companion-not-loaded"),
-    nvcc: Symptom | None = seen("nvcc-answers"), torch: Torch | None = one(cuda=Told(bool)), rocm: Torch | None = one(hip=Told(bool)),
+    nvcc: Symptom | None = seen("nvcc-answers"), torch: Torch | None = one(cuda=Passes(bool)), rocm: Torch | None = one(hip=Passes(bool)),
     spare: Symptom | None = seen("cupy-does-without-a-library"), own: Symptom | None = seen("torch-c-part-imported"), nightly: Symptom | None = seen("nightly-torch-asked"),
-    dev: Torch | None = one(version=Told(of_a_night)),
+    dev: Torch | None = one(version=Passes(of_a_night)),
 ) -> Verdict:  # fmt: skip
     """The loader looked for a file of that name and there is none; where torchaudio asks, it is made for another torch, and CuPy does without some."""
     compiled = nvcc is not None and torch is not None and wanted_by_what_was_compiled(said, nvcc, torch)
@@ -201,7 +201,7 @@ def wanted_by_what_was_compiled(symptom: Symptom, nvcc: Symptom, torch: Torch) -
 
 @rule("cuda-runtime-library-missing", "likely")
 def somebody_names_the_file_of_another_major(
-    said: Symptom = seen("cuda-library-wanted-in-words"), torch: Torch = one(cuda=Told(bool)),
+    said: Symptom = seen("cuda-library-wanted-in-words"), torch: Torch = one(cuda=Passes(bool)),
     found: Symptom | None = seen("cuda-library-not-found", "linux-library-under-a-windows-path"),
 ) -> Verdict:  # fmt: skip
     """A file of one CUDA is asked for where torch brought those of another."""

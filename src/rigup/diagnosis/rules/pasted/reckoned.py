@@ -24,7 +24,7 @@ def is_of_cuda(name: str) -> bool:
     return re.fullmatch(r"nvidia-(?:cuda-runtime|cublas|cudnn)(?:-cu\d{2})?", name) is not None
 
 
-def libc_told(system: Distribution | None, symptom: Symptom | None) -> str:
+def known_libc(system: Distribution | None, symptom: Symptom | None) -> str:
     """The libc of a distribution, or the one that a message names."""
     if system is not None and (known := libc_of(system)):
         return known

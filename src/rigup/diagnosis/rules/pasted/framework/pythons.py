@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.pasted.reckoned import libc_told
+from rigup.diagnosis.rules.pasted.reckoned import known_libc
 from rigup.diagnosis.rules.pasted.unserved import (
     COMPILED,
     is_of_another_system,
@@ -64,7 +64,7 @@ def newer_than_all_that_is_offered(
     asked, newest = str(said.get("asked") or ""), str(said.get("offered") or "").rpartition(",")[2].strip()
     if offline is not None or not asked.startswith("==") or newest in ("", "none") or not pythons(said.name):
         return False
-    libc = version_key(libc_told(system, told))
+    libc = version_key(known_libc(system, told))
     old = bool(libc) and libc < (2, 28)
     fits = python is not None and supported(said.name, python.version, asked.lstrip("= ").partition("+")[0]) is True
     later = version_key(newest) < version_key(asked.lstrip("= ").partition("+")[0])

@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.pasted.reckoned import libc_told
+from rigup.diagnosis.rules.pasted.reckoned import known_libc
 from rigup.diagnosis.rules.pasted.unserved import COMPILED, offered_nothing
 from rigup.diagnosis.rules.wheels import libc_of
 from rigup.knowledge.cuda import version_key
@@ -40,7 +40,7 @@ def offers_end_before_what_is_asked(
     python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
 ) -> Verdict:  # fmt: skip
     """pip offers older releases alone, or none where no wheel is made for so old a libc; the Python is not to blame."""
-    have, asked = libc_told(system, told), str(said.get("asked") or "").lstrip("= ")
+    have, asked = known_libc(system, told), str(said.get("asked") or "").lstrip("= ")
     if offline is not None or not have or not said.get("offered"):
         return False
     if python is not None and supported(said.name, python.version, asked.partition("+")[0]) is False:
