@@ -57,9 +57,9 @@ class Commands(click.Group):
         except (click.ClickException, click.Abort, click.exceptions.Exit, OSError):
             raise
         except Exception as error:
-            from rigup.cli.failing import spoken
+            from rigup.cli.failing import as_click_error
 
-            if (click_error := spoken(error)) is None:
+            if (click_error := as_click_error(error)) is None:
                 raise
             raise click_error from error
 

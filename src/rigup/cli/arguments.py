@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @contextmanager
 def click_errors() -> "Iterator[None]":
     """Turn what workflows and the system raise as an answer into errors of the command line."""
-    from rigup.cli.failing import spoken
+    from rigup.cli.failing import as_click_error
 
     try:
         yield
@@ -27,7 +27,7 @@ def click_errors() -> "Iterator[None]":
         text = _("{path}: {why}.").format(path=path, why=error.strerror or type(error).__name__)
         raise click.ClickException(text.removeprefix(": ")) from error
     except Exception as error:
-        if (click_error := spoken(error)) is None:
+        if (click_error := as_click_error(error)) is None:
             raise
         raise click_error from error
 

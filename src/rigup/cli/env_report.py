@@ -3,7 +3,7 @@
 from typing import Any
 
 from rigup.cli.guard import style
-from rigup.cli.history_report import local_time, spoken_states
+from rigup.cli.history_report import local_time, run_states
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
 
@@ -80,7 +80,7 @@ def happened(rows: list[Answer]) -> list[str]:
     """What happened, oldest first."""
     if not rows:
         return wrapped(_("Nothing is written down of this environment."))
-    states, lines = spoken_states(), []
+    states, lines = run_states(), []
     for row in rows:
         at, ident = local_time(row["at"]), row["ident"].lstrip("0") or "0"
         head = _("{at}  {by} {ident}: {what}").format(**{**row, "at": at, "ident": ident})

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rigup.cli.data import data_text
-from rigup.cli.history_report import local_time, run_lines, spoken_states
+from rigup.cli.history_report import local_time, run_lines, run_states
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _, choose
 
@@ -75,7 +75,7 @@ def _run(record: "Record") -> "Run":
 
 
 def _lines(run: "Run") -> list[str]:
-    states = spoken_states()
+    states = run_states()
     room = max(map(columns, states.values()))
     first = f"{run.number:>4}  {padded(local_time(run.made_at or ''), 16)}  {padded(states[run.state], room)}  "
     return wrapped(run.title or run.because or "", first)

@@ -76,7 +76,7 @@ def _plain(line: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in line.expandtabs())[:_WIDEST]
 
 
-def spoken_states() -> dict[str, str]:
+def run_states() -> dict[str, str]:
     """How a run ended, as a person reads it."""
     return {
         "finished": _("done"), "failed": _("failed"), "waiting": _("waits for a restart"),
@@ -98,7 +98,7 @@ def local_time(moment: str) -> str:
 def run_lines(run: "WholeRun") -> list[str]:
     """The run for a person."""
     head = _("Run {number}: {title}").format(number=run.number, title=run.title or run.because or "")
-    how = _("{state}, {moment}").format(state=spoken_states()[run.state], moment=local_time(run.made_at or ""))
+    how = _("{state}, {moment}").format(state=run_states()[run.state], moment=local_time(run.made_at or ""))
     lines = [*wrapped(style(head, bold=True)), *wrapped(how)]
     if run.environment:
         lines += wrapped(_("Environment: {path}").format(path=run.environment))

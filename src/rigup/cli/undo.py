@@ -44,11 +44,11 @@ def command(number: int | None, yes: bool, dry_run: bool, quiet: bool, as_json: 
 
 
 def _plan_lines(record: "Record", backs: "list[Back]") -> list[str]:
-    from rigup.cli.history_report import local_time, spoken_states
+    from rigup.cli.history_report import local_time, run_states
     from rigup.plan.applying.state import state_of
 
     sentence, intent = _("This takes back run {number} ({moment}, {state}): {title}."), record.intent()
-    moment, state = local_time(intent.made_at), spoken_states()[state_of(record)]
+    moment, state = local_time(intent.made_at), run_states()[state_of(record)]
     lines = wrapped(sentence.format(number=record.number, moment=moment, state=state, title=intent.title))
     for place, back in enumerate(backs, 1):
         lines += wrapped(_back_title(back), f"{place:>3}. ", "     ")

@@ -60,7 +60,7 @@ def ranked(changes: list[Difference], findings: list[Finding]) -> list[Differenc
     """What the findings speak of first, the root's before the others'; echoes behind what they echo."""
     loud = [finding for finding in findings if finding.severity != "note"]
     first = sorted(
-        leaders(changes), key=lambda change: min(_spoken_of(change, loud), _rank_of_echoes(change, changes, loud))
+        leaders(changes), key=lambda change: min(_evidence_rank(change, loud), _echo_rank(change, changes, loud))
     )
     behind = [change for change in changes if change.echo_of]
     return [
@@ -68,12 +68,12 @@ def ranked(changes: list[Difference], findings: list[Finding]) -> list[Differenc
     ]
 
 
-def _rank_of_echoes(change: Difference, changes: list[Difference], findings: list[Finding]) -> int:
+def _echo_rank(change: Difference, changes: list[Difference], findings: list[Finding]) -> int:
     echoes = (echo for echo in changes if echo.echo_of == change.name)
-    return min((_spoken_of(echo, findings) for echo in echoes), default=2 * len(findings))
+    return min((_evidence_rank(echo, findings) for echo in echoes), default=2 * len(findings))
 
 
-def _spoken_of(change: Difference, findings: list[Finding]) -> int:
+def _evidence_rank(change: Difference, findings: list[Finding]) -> int:
     """The place of the first finding whose evidence is what differs; its kind alone weighs less."""
     exact = (number for number, finding in enumerate(findings) if _in_evidence(change, finding))
     return next(exact, 2 * len(findings))
