@@ -47,8 +47,8 @@ def remove(name: str, yes: bool) -> int:
     with _alone():
         env = environment(name)
         _may_go(env, yes)
-        told_size = size_of(env.path)
-        freed = size(told_size.all - told_size.shared)
+        used = size_of(env.path)
+        freed = size(used.all - used.shared)
         question = _("Remove {path}, with Python {python}? It frees {size}.")
         if not asked(question.format(path=env.path, python=env.python or "–", size=freed), yes):
             return 1
@@ -178,10 +178,10 @@ def _leftovers() -> list["Leftover"]:
     from rigup.plan.environments.found import found
     from rigup.plan.environments.registry import remembered
 
-    told_defaults = defaults()
-    rows = found(told_defaults, os.environ, Path.cwd())
+    settings = defaults()
+    rows = found(settings, os.environ, Path.cwd())
     folders = {Path.cwd(), *(row.environment.path.parent for row in rows), *(path.parent for path in remembered())}
-    return removing.leftovers(folders | ({Path(told_defaults.prefix)} if told_defaults.prefix else set()))
+    return removing.leftovers(folders | ({Path(settings.prefix)} if settings.prefix else set()))
 
 
 def _leftover_lines(leftovers: list["Leftover"]) -> list[str]:

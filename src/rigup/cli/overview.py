@@ -107,7 +107,7 @@ def _device(alike: list[Device], answer: Doctor, verbose: int) -> Line:
     device, last = alike[0], alike[-1]
     mark = _STATES[device.state]
     mark = OPEN if device.state == "expected" and answer.verdict == "unknown" else mark
-    mark = WEAK if mark in (GOOD, OPEN) and any(_has_warning(device_, answer) for device_ in alike) else mark
+    mark = WEAK if mark in (GOOD, OPEN) and any(_has_warning(member, answer) for member in alike) else mark
     numbers = str(device.index) + ("–" + str(last.index) if last is not device else "")
     facts = _device_facts(device, verbose)
     named = (_("{count} × {name}").format(count=len(alike), name=facts[0]), *facts[1:]) if len(alike) > 1 else facts
@@ -170,7 +170,7 @@ def _environments(answer: Doctor, verbose: int) -> Iterator[Line]:
     named = [str(fact.get("env") or "") for kind in ("torches", "tensorflows") for fact in _facts_of(machine, kind)]
     rows = [(prefix, _frameworks(prefix, machine, verbose)) for prefix in dict.fromkeys([*envs, *named])]
     shown = [(prefix, names) for prefix, names in rows if names or verbose or envs.get(prefix, {}).get("active")]
-    shown.sort(key=lambda shown_env: not envs.get(shown_env[0], {}).get("active"))
+    shown.sort(key=lambda pair: not envs.get(pair[0], {}).get("active"))
     for prefix, names in shown if verbose else shown[:_MOST]:
         yield _environment(prefix, envs.get(prefix, {}), names, answer)
     if len(shown) > _MOST and not verbose:

@@ -111,7 +111,7 @@ def _model(row: Row) -> str:
     """What tells a card's model, however its list spells it."""
     from rigup.machine.names import words
 
-    return repr([sorted(words_of_name) for words_of_name in words(str(row[1].get("name")))])
+    return repr([sorted(name) for name in words(str(row[1].get("name")))])
 
 
 def _key(row: Row, key: str) -> str:

@@ -125,7 +125,7 @@ def onnxruntime_twice(plain: Package = one(name="onnxruntime"), gpu: Package = o
 @mends(_MIX)
 def what_pip_says_that_torch_wants(said: Every[Symptom] = every(Symptom, id="pip-check-nvidia-package")) -> Params:
     """pip names the very release of each."""
-    wanted = dict.fromkeys(f"{one_.package}=={one_.want}" for one_ in said)
+    wanted = dict.fromkeys(f"{symptom.package}=={symptom.want}" for symptom in said)
     return {"exact": ", ".join(wanted), "others": None, "again": None, "keep": None} if wanted else {}
 
 

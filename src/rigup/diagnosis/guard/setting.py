@@ -140,8 +140,8 @@ def _release(system: Distribution | None) -> str:
 def _python(finding: Finding, facts: Facts) -> str:
     """By the one folder of packages from which the finding's own lines, else all messages, come; the system's has a name of its own."""
     own = (str(line.value) for line in finding.evidence)
-    all_ = (str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom))
-    for lines in (own, all_):
+    every_line = (str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom))
+    for lines in (own, every_line):
         prefixes = {found for text in lines for found in _IN_AN_ENVIRONMENT.findall(text)}
         if len(prefixes) == 1 and not _SYSTEMS.fullmatch(prefix := prefixes.pop()):
             return f"{prefix}/bin/python"

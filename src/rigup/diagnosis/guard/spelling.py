@@ -87,13 +87,13 @@ def _fabric(step: Step, setting: Setting) -> Commands:
     if at is None or not commands:
         return ()
     between = "=" if commands[0][0] == "apt-get" else "-"
-    spelt_ = driver_recipes.spelt(commands[:1], at, branch, setting.machine, setting.kernel, setting.release)
+    spelt_argvs = driver_recipes.spelt(commands[:1], at, branch, setting.machine, setting.kernel, setting.release)
     return tuple(
         tuple(
             f"{word}{between}{version}*".replace("cuda-drivers-", "nvidia-") if "fabric" in word else word
             for word in argv
         )
-        for argv in spelt_
+        for argv in spelt_argvs
     )
 
 

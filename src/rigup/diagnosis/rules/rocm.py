@@ -298,8 +298,8 @@ def refused_though_a_sibling_is_listed(
     boxed = error.place.world.startswith("container") and override is None  # no unit starts it there
     useful = row is not None and row.sibling in listed and not windows and not boxed
     unset = (override is None or not override.get("value")) and not spared(error, served)
-    told_of = useful and unset and (override is not None or told is not None)
-    return told_of and {"service": service_of(error.place.process), "value": row and row.value, "name": OVERRIDE}
+    is_named = useful and unset and (override is not None or told is not None)
+    return is_named and {"service": service_of(error.place.process), "value": row and row.value, "name": OVERRIDE}
 
 
 @rule("override-not-in-service")

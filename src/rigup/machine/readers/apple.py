@@ -166,8 +166,8 @@ def mac_monitors(text: Text) -> Statements:
 
 def _total(memory: str) -> int | None:
     try:
-        told_of = json.loads(memory)
+        report = json.loads(memory)
     except (ValueError, RecursionError):
         return None
-    total = told_of.get("total", told_of.get("ram_total"))
+    total = report.get("total", report.get("ram_total"))
     return total if isinstance(total, int) else None

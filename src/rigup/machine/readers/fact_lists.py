@@ -62,8 +62,8 @@ _FEATURE = lazy_regex(
 def machine_in_a_few_words(text: Text) -> Statements:
     """What each part of a short line says; a line of which one part only is understood, without a key, is left to others."""
     for start, line in _lines(text):
-        key, told_parts = _split(line)
-        parts = [part for part in told_parts if not _GUEST.fullmatch(part)]
+        key, split_parts = _split(line)
+        parts = [part for part in split_parts if not _GUEST.fullmatch(part)]
         if len({part for part in parts if _CHIP.fullmatch(part)}) > 1:  # what something was built for
             parts = [part for part in parts if not _CHIP.fullmatch(part)]
         facts_by_part = [list(_part(text, start, key if n == 0 else "", part)) for n, part in enumerate(parts)]

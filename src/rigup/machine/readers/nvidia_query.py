@@ -295,10 +295,10 @@ def _rows(text: Text, columns: list[str], at: int) -> Iterator[Gpu | Driver]:
 
 def _row(text: Text, row: dict[str, str], at: int) -> Iterator[Gpu | Driver]:
     if re.match(r"\d+\.\d", driver := row.get("driver_version", "").strip()):
-        told_driver = Draft(text, Driver, at)
-        told_driver.add("vendor", "nvidia")
-        told_driver.add("version", version(driver))
-        yield from told_driver.facts()
+        draft_of_driver = Draft(text, Driver, at)
+        draft_of_driver.add("vendor", "nvidia")
+        draft_of_driver.add("version", version(driver))
+        yield from draft_of_driver.facts()
     draft = Draft(text, Gpu, at)
     for column, cell in row.items():
         if column in _COLUMNS:

@@ -152,18 +152,18 @@ def decoded(body: str, at: int) -> Any:
 
 def cards(text: Text, answer: Any, at: int) -> Iterator[Gpu | Driver]:
     """The cards of a decoded answer, and the driver; `at` is where it begins in the text."""
-    for key, told_of in answer.items() if isinstance(answer, dict) else ():
+    for key, fields in answer.items() if isinstance(answer, dict) else ():
         start = max(text.body.find(f'"{key}"', at), at)
-        if not isinstance(told_of, dict):
+        if not isinstance(fields, dict):
             continue
-        if key == "system" and isinstance(told_of.get("Driver version"), str):
-            driver = Draft(text, Driver, _spot(text, told_of["Driver version"], start))
+        if key == "system" and isinstance(fields.get("Driver version"), str):
+            driver = Draft(text, Driver, _spot(text, fields["Driver version"], start))
             driver.add("vendor", "amd")
-            driver.add("version", known_value(told_of["Driver version"]))
+            driver.add("version", known_value(fields["Driver version"]))
             yield from driver.facts("vendor")
         elif key.startswith("card") and key[4:].isdigit():
             draft = _card(text, start, int(key[4:8]))
-            for label, value in told_of.items():
+            for label, value in fields.items():
                 if isinstance(value, str):
                     fill(draft, label, value, _spot(text, value, start))
             yield from draft.facts("vendor", "nvml_index", "seen_by")

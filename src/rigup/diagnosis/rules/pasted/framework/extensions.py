@@ -56,7 +56,7 @@ def refused_wheel_is_for_another_machine(
     """`manylinux1_x86_64` on a processor of another kind, `win_amd64` on Linux."""
     tag = str(said.get("os"))
     system = next((name for start, name in _TAGS if tag.startswith(start)), "")
-    machine = next((one_ for one_ in ("x86_64", "amd64", "arm64", "aarch64") if tag.endswith(one_)), "")
+    machine = next((arch for arch in ("x86_64", "amd64", "arm64", "aarch64") if tag.endswith(arch)), "")
     mine = str(platform.get("architecture") or "")
     other = bool(machine and mine) and _MACHINES.get(machine, machine) != _MACHINES.get(mine.lower(), mine)
     return bool(system) and (system != platform.system or other) and {"name": said.name, "platform": platform.system}
