@@ -332,7 +332,7 @@ def test_what_somebody_put_under_the_staged_name_is_removed_and_what_it_leads_to
 def test_a_fault_of_rigups_own_is_told_in_a_sentence_and_kept_for_its_authors(monkeypatch, capsys):
     from rigup.cli import own_fault
 
-    assert own_fault.told_of(LookupError("x")) == 2
+    assert own_fault.report_fault(LookupError("x")) == 2
     said = capsys.readouterr().err
     assert "LookupError" in said
     kept = list(Path(os.environ["XDG_STATE_HOME"], "rigup", "faults").iterdir())

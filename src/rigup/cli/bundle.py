@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rigup.cli.arguments import told
+from rigup.cli.arguments import click_errors
 from rigup.cli.data import data_text
 from rigup.cli.env_files import free
-from rigup.cli.lock import options, summary, told_of
+from rigup.cli.lock import lock_text, options, summary
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def command(words: tuple[str, ...], output: str, force: bool, quiet: bool, as_js
 
     if as_json:
         choose("en")
-    with told():
+    with click_errors():
         path = free(output, force)
         lock = _lock(words, wished)
         with Waiting(_("Getting the files …")):
@@ -43,7 +43,7 @@ def command(words: tuple[str, ...], output: str, force: bool, quiet: bool, as_js
     elif not quiet:
         from rigup.sizes import size as shown
 
-        click.echo(told_of(lock))
+        click.echo(lock_text(lock))
         click.echo(_("{path} holds them all: {size}.").format(path=path, size=shown(size)))
     return 0
 

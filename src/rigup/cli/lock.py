@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rigup.cli.arguments import told
+from rigup.cli.arguments import click_errors
 from rigup.cli.data import data_text
 from rigup.cli.env_files import free, put
 from rigup.language import _, choose
@@ -50,20 +50,20 @@ def command(words: tuple[str, ...], output: str, force: bool, quiet: bool, as_js
 
     if as_json:
         choose("en")
-    with told():
+    with click_errors():
         if output != "-":
             free(output, force := force or _is_ours(output))
         lock = lock_of(words, **wished, waiting=Waiting)
         if output != "-" or not as_json:
             put(lockfile.text(lock), output, force, quiet)
     if as_json:
-        click.echo(data_text(_written(lock, output)))
+        click.echo(data_text(_write(lock, output)))
     elif output != "-" and not quiet:
-        click.echo(told_of(lock))
+        click.echo(lock_text(lock))
     return 0
 
 
-def _written(lock: "Lock", output: str) -> dict[str, Any]:
+def _write(lock: "Lock", output: str) -> dict[str, Any]:
     """What was written and where; with `-` the lock itself stands in the answer."""
     from rigup.plan.environments import lockfile
 
@@ -86,11 +86,11 @@ def summary(lock: "Lock") -> dict[str, Any]:
     """A lock as data."""
     return {
         "python": lock.python, "wish": list(lock.wish), "variables": lock.variables, "made_for": lock.facts,
-        "packages": {one.name: one.version for one in lock.packages}, "reasons": lock.reasons,
+        "packages": {package.name: package.version for package in lock.packages}, "reasons": lock.reasons,
     }  # fmt: skip
 
 
-def told_of(lock: "Lock") -> str:
+def lock_text(lock: "Lock") -> str:
     """A lock in a sentence."""
     text = _("Locked for Python {python}, each file by its hash. Packages: {count}.")
     return text.format(count=len(lock.packages), python=lock.python)

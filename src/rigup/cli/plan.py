@@ -82,7 +82,7 @@ def command(
         if as_json or form == "json":  # whoever reads data gets one object, with what has to be told
             click.echo(data_text(_asked_back(wishes, str(error))))
         raise
-    click.echo(_shown(choice, "json" if as_json else form, explained, bits), nl=False)
+    click.echo(_render(choice, "json" if as_json else form, explained, bits), nl=False)
     return int(not choice.possible)
 
 
@@ -94,7 +94,7 @@ def _asked_back(wishes: tuple[str, ...], question: str) -> "NotUnderstood":
 
 
 def _speed(link: str) -> int:
-    """Bits a second; 0 where nobody said."""
+    """Bits a second; 0 where it was not given."""
     from rigup.plan.cost import LinkError, speed
 
     try:
@@ -103,7 +103,7 @@ def _speed(link: str) -> int:
         raise click.UsageError(str(error)) from error
 
 
-def _shown(choice: "Choice", form: str, explained: bool, link: int = 0) -> str:
+def _render(choice: "Choice", form: str, explained: bool, link: int = 0) -> str:
     from rigup.plan.answer import answer
 
     if form == "json":
@@ -118,11 +118,11 @@ def _shown(choice: "Choice", form: str, explained: bool, link: int = 0) -> str:
     from rigup.workflows.environments import defaults
 
     if left := unkept(choice, form):
-        told = _("A file for {form} cannot keep {options}, which {files} say. The script and `rigup lock` do.")
+        sentence = _("A file for {form} cannot keep {options}, which {files} say. The script and `rigup lock` do.")
         raise click.UsageError(
-            told.format(form=form, options=", ".join(left), files=", ".join(choice.wish.terms.files))
+            sentence.format(form=form, options=", ".join(left), files=", ".join(choice.wish.terms.files))
         )
-    if form in _OF_PIP and any(one.build.conda for one in choice.chosen):
-        told = _("A file for {form} names packages of pip, and these are conda-forge's: write --as conda.")
-        raise click.UsageError(told.format(form=form))
+    if form in _OF_PIP and any(pick.build.conda for pick in choice.chosen):
+        sentence = _("A file for {form} names packages of pip, and these are conda-forge's: write --as conda.")
+        raise click.UsageError(sentence.format(form=form))
     return rendered(choice, form, defaults().images)
