@@ -21,7 +21,7 @@ def steps(choice: Choice) -> Iterator[Step]:
 
     """
     site = choice.site
-    if not any(computes_on_intel(one.build) for one in choice.chosen) or not _serves_intel(choice):
+    if not any(computes_on_intel(judged.build) for judged in choice.chosen) or not _serves_intel(choice):
         return
     if (site.wsl or site.system == "windows") and not _in_use(choice):
         because = _("Programs compute on an Intel GPU through its graphics driver; old ones do not know newer cards.")
@@ -32,11 +32,13 @@ def steps(choice: Choice) -> Iterator[Step]:
 
 def _in_use(choice: Choice) -> bool:
     """The build stands there already: nobody who computes is told to install what nobody can look for."""
-    return all(name.partition("[")[0] in choice.site.installed for one in choice.chosen for name in one.build.packages)
+    return all(
+        name.partition("[")[0] in choice.site.installed for judged in choice.chosen for name in judged.build.packages
+    )
 
 
 def _serves_intel(choice: Choice) -> bool:
-    return any(device.vendor == "intel" and told.served for device, told in choice.devices)
+    return any(device.vendor == "intel" and served.served for device, served in choice.devices)
 
 
 def _on_linux(choice: Choice) -> Iterator[Step]:
@@ -48,7 +50,7 @@ def _on_linux(choice: Choice) -> Iterator[Step]:
     if found is None:
         yield make("get-intel-compute", {"address": compute_address("linux")}, KINDS, because=because)
         return
-    if found.setup and not _there(found, site):
+    if found.setup and not _is_at_hand(found, site):
         yield _source(found, site)
     yield system_packages(found.packages, site, because)
 
@@ -60,5 +62,5 @@ def _source(found: Compute, site: Site) -> Step:
     )
 
 
-def _there(found: Compute, site: Site) -> bool:
+def _is_at_hand(found: Compute, site: Site) -> bool:
     return all(name in site.there.packages for name in found.packages)

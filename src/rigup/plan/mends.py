@@ -20,20 +20,20 @@ _SAME = {
 }  # fmt: skip
 
 
-def mends(choice: Choice, made: Iterable[Step]) -> list[Mended]:
+def mends(choice: Choice, steps: Iterable[Step]) -> list[Mended]:
     """The findings that the steps mend, in the doctor's order.
 
     Packages mend a finding only in the environment that it is about: a new one beside it leaves that as it is.
     """
-    left = [step for step in made if step.state != "satisfied"]
-    told = ((trouble, _ids(trouble, left, choice)) for trouble in choice.site.troubles if trouble.severity != "note")
-    return [Mended(cause=one.cause, title=one.title, steps=ids) for one, ids in told if ids]
+    left = [step for step in steps if step.state != "satisfied"]
+    pairs = ((trouble, _ids(trouble, left, choice)) for trouble in choice.site.troubles if trouble.severity != "note")
+    return [Mended(cause=trouble.cause, title=trouble.title, steps=ids) for trouble, ids in pairs if ids]
 
 
 def _ids(trouble: Trouble, left: list[Step], choice: Choice) -> list[str]:
     """Steps by which the whole of a finding's fix is done; none where a part of it is missing."""
     found = [[step.id for step in left if _does(asked, step, choice)] for asked in trouble.asks]
-    return list(dict.fromkeys(one for ids in found for one in ids)) if all(found) else []
+    return list(dict.fromkeys(ident for ids in found for ident in ids)) if all(found) else []
 
 
 def _does(asked: Asked, step: Step, choice: Choice) -> bool:

@@ -32,9 +32,11 @@ def library_steps(change: Change, site: Site) -> Iterator[Step]:
     """ROCm's libraries and tools; inside WSL those that speak to the Windows driver."""
     found = _found(change, site, "wsl" if site.wsl else "rocm")
     if found is None:
-        told = _("AMD has no packages of it for {system}; its containers have them, and so have the wheels of torch.")
+        template = _(
+            "AMD has no packages of it for {system}; its containers have them, and so have the wheels of torch."
+        )
         name = " ".join(part for part in (site.distribution, site.release) if part) or _("this system")
-        because = sentences(change.why, told.format(system=name))
+        because = sentences(change.why, template.format(system=name))
         yield make_as("install-rocm-release", {"version": change.to}, KINDS, (), because=because)
         return
     yield _source(found, site)

@@ -48,8 +48,8 @@ def of_system(change: Change, site: Site) -> Iterator[Step]:
         else None
     )
     if found is None:
-        told = _("NVIDIA has no packages of it for this system: a conda environment can have it (--in conda).")
-        yield make("install-toolkit", {"version": cuda or change.to}, KINDS, because=sentences(change.why, told))
+        note = _("NVIDIA has no packages of it for this system: a conda environment can have it (--in conda).")
+        yield make("install-toolkit", {"version": cuda or change.to}, KINDS, because=sentences(change.why, note))
         return
     yield from _from_repository(found, change, site)
 
@@ -97,12 +97,15 @@ def _compat_steps(choice: Choice, environment: str, release: str, why: str) -> I
     yield make_as("set-environment-variable", params, KINDS, commands, (("rm", "-f", script),), because=because)
 
 
-def conda_packages(choice: Choice, environment: str, told: list[Group]) -> Step:
+def conda_packages(choice: Choice, environment: str, package_groups: list[Group]) -> Step:
     """Builds of conda-forge, all in one call: the solver sees them together. Packages by pip come after them."""
-    packages = tuple(dict.fromkeys(spec for group in told for spec in group.conda))
-    because = next((one.because for group in told if group.build for one in group.build.served if one.served), "")
+    packages = tuple(dict.fromkeys(spec for group in package_groups for spec in group.conda))
+    because = next(
+        (served.because for group in package_groups if group.build for served in group.build.served if served.served),
+        "",
+    )
     step = _with_conda(environment, channel(choice), packages, because or _("It runs on the CPU."))
-    cuda = max((group.build.build.cuda for group in told if group.build), key=version_key, default="")
+    cuda = max((group.build.build.cuda for group in package_groups if group.build), key=version_key, default="")
     return structs.replace(step, commands=tuple(_shown_cuda(argv, cuda, choice.site) for argv in step.commands))
 
 

@@ -48,8 +48,8 @@ class _Tree:
         os.mkdir(self.target, 0o700)
         folders = [""]
         for inner in folders:
-            with os.scandir(self.source / inner) as there:
-                for entry in there:
+            with os.scandir(self.source / inner) as entries:
+                for entry in entries:
                     if inner or entry.name not in without:
                         self.one(entry, os.path.join(inner, entry.name), folders)
         for inner in reversed(folders):
@@ -105,8 +105,8 @@ def unshare(folder: Path) -> None:
     for above, _folders, files in os.walk(folder):
         for name in files:
             path = Path(above, name)
-            told = path.lstat()
-            if stat.S_ISREG(told.st_mode) and told.st_nlink > 1 and not _is_replaced_whole(path, told.st_size):
+            status = path.lstat()
+            if stat.S_ISREG(status.st_mode) and status.st_nlink > 1 and not _is_replaced_whole(path, status.st_size):
                 _made_its_own(path)
 
 

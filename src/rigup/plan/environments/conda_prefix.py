@@ -31,8 +31,8 @@ def listed(folder: Path) -> dict[Path, int]:
 def _rows(record: Path) -> list[dict[str, Any]]:
     try:
         with open(record, "rb") as file:
-            told = msgspec.json.decode(file.read(_MOST))
-        rows = told["paths_data"]["paths"]
+            data = msgspec.json.decode(file.read(_MOST))
+        rows = data["paths_data"]["paths"]
     except (OSError, msgspec.DecodeError, KeyError, TypeError, RecursionError):
         return []
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
@@ -54,12 +54,12 @@ def in_library(data: bytes, old: bytes, new: bytes, room: int) -> bytes:
 
 
 def _refilled(text: bytes, old: bytes, new: bytes) -> bytes:
-    told = text.rstrip(b"\0").replace(old, new)
-    if len(told) >= len(text):  # nobody has left room here
+    renamed = text.rstrip(b"\0").replace(old, new)
+    if len(renamed) >= len(text):  # nobody has left room here
         raise _too_long(new)
-    return told.ljust(len(text), b"\0")
+    return renamed.ljust(len(text), b"\0")
 
 
 def _too_long(path: bytes) -> ValueError:
-    told = _("{path} is longer than the room that a library of conda leaves for it. Choose a shorter path.")
-    return ValueError(told.format(path=path.decode("utf-8", "replace")))
+    template = _("{path} is longer than the room that a library of conda leaves for it. Choose a shorter path.")
+    return ValueError(template.format(path=path.decode("utf-8", "replace")))

@@ -13,20 +13,20 @@ _MOST = 64  # devices that are compared
 
 def made_for(site: Site) -> Facts:
     """What an environment depends on: system, processor, C library, Python, drivers, devices. Unknown is left out."""
-    told = {
+    facts = {
         "system": site.system, "distribution": site.distribution, "release": site.release, "machine": site.machine,
         "glibc": site.glibc, "kernel": site.kernel, "nvidia_driver": site.nvidia_driver, "amd_driver": site.amd_driver,
         "wsl": site.wsl or None, "container": site.container or None,
     }  # fmt: skip
-    known: Facts = {name: value for name, value in told.items() if value not in (None, "")}
+    known: Facts = {name: value for name, value in facts.items() if value not in (None, "")}
     if site.devices is not None:
         known["devices"] = [_device(device.name, device.isa, device.vendor, device.pci_id) for device in site.devices]
     return known
 
 
 def _device(name: str, isa: str | None, vendor: str, pci_id: str) -> dict[str, str]:
-    told = {"vendor": vendor, "name": name, "isa": isa or "", "pci_id": pci_id}
-    return {key: value for key, value in told.items() if value}
+    fields = {"vendor": vendor, "name": name, "isa": isa or "", "pci_id": pci_id}
+    return {key: value for key, value in fields.items() if value}
 
 
 def differences(then: Facts, site: Site) -> list[str]:
@@ -65,8 +65,8 @@ def _devices(then: Any, here: Any) -> Iterator[str]:
 
 def _named(device: Any) -> str:
     """A device by what it is; data that came from elsewhere may be anything."""
-    told = device if isinstance(device, dict) else {}
-    words = [told.get(key) for key in ("name", "isa")]
+    fields = device if isinstance(device, dict) else {}
+    words = [fields.get(key) for key in ("name", "isa")]
     return _short(" ".join(word for word in words if isinstance(word, str) and word) or _("a device without a name"))
 
 

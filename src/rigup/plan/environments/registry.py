@@ -42,9 +42,9 @@ def remembered() -> list[Path]:
     with suppress(OSError):
         for name in sorted(os.listdir(_folder()))[:_MOST]:
             with suppress(OSError), open(_folder() / name, "rb") as file:
-                told = file.read(_LONGEST)
-                if os.path.isabs(told) and b"\0" not in told and not name.endswith(".new"):
-                    found.add(Path(os.fsdecode(told)))
+                raw = file.read(_LONGEST)
+                if os.path.isabs(raw) and b"\0" not in raw and not name.endswith(".new"):
+                    found.add(Path(os.fsdecode(raw)))
     return sorted(found)
 
 

@@ -24,10 +24,10 @@ def seeded(kind: str, params: Mapping[str, str]) -> Weight | None:
     """
     starter, python = params.get("starter", ""), params.get("python", "")
     sizes = [size_of(path.as_uri()) for path in _wheels(starter, python)] if os.path.isabs(starter) else []
-    told = [one for one in sizes if one is not None]
-    if told and len(told) == len(sizes):
+    known = [size for size in sizes if size is not None]
+    if known and len(known) == len(sizes):
         share = compiled_share(python)
-        return Weight(download=0, disk=sum(one.disk + int(one.sources * share) for one in told), exact=True)
+        return Weight(download=0, disk=sum(size.disk + int(size.sources * share) for size in known), exact=True)
     like = "make-environment" if kind == "make-environment-windows" else kind
     return system_weight(like, python)
 

@@ -69,8 +69,8 @@ def places() -> tuple[Path, ...]:
         return platformdirs.site_config_path("rigup", appauthor=False) / NAME, platformdirs.user_config_path(
             "rigup"
         ) / NAME
-    told = os.environ.get("XDG_CONFIG_HOME", "").strip()
-    own = told if os.path.isabs(told) else os.path.expanduser("~/.config")
+    folder = os.environ.get("XDG_CONFIG_HOME", "").strip()
+    own = folder if os.path.isabs(folder) else os.path.expanduser("~/.config")
     return Path("/etc/rigup", NAME), Path(own, "rigup", NAME)
 
 
@@ -78,9 +78,9 @@ def read(files: tuple[Path, ...]) -> Settings:
     """What the files say together; a later one goes over those before it. Raises SettingsError."""
     found: dict[str, Any] = {}
     for path in files:
-        told = msgspec.to_builtins(_of_file(path))
-        images = {**found.get("images", {}), **told.get("images", {})}
-        found = {**found, **told, **({"images": images} if images else {})}
+        values = msgspec.to_builtins(_of_file(path))
+        images = {**found.get("images", {}), **values.get("images", {})}
+        found = {**found, **values, **({"images": images} if images else {})}
     return msgspec.convert(found, Settings)
 
 
@@ -101,12 +101,12 @@ def _understood(body: bytes, path: Path) -> Settings:
     import tomllib
 
     try:
-        told = tomllib.loads(body.decode("utf-8"))
+        table = tomllib.loads(body.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SettingsError(_("{path} is no TOML file: {error}.").format(path=path, error=str(error)[:200])) from error
     try:
-        _all_known(told, path)
-        found = msgspec.convert(told, Settings)
+        _all_known(table, path)
+        found = msgspec.convert(table, Settings)
     except (msgspec.ValidationError, RecursionError) as error:
         raise SettingsError(
             _("{path} cannot be followed: {error}.").format(path=path, error=str(error)[:200])
@@ -115,9 +115,9 @@ def _understood(body: bytes, path: Path) -> Settings:
     return found
 
 
-def _all_known(told: dict[str, Any], path: Path) -> None:
+def _all_known(table: dict[str, Any], path: Path) -> None:
     known = [field.name for field in msgspec.structs.fields(Settings)]
-    for name in told:
+    for name in table:
         if name not in known:
             near = ", ".join(difflib.get_close_matches(name, known, 1) or known)
             named = _("{path} sets {name}, which rigup does not know. It knows: {known}.")
@@ -138,21 +138,23 @@ def _all_sound(found: Settings, path: Path) -> None:
             raise SettingsError(named.format(path=path, name=name[:80], value=repr(value)[:120]))
 
 
-def with_settings(site: Site, told: Settings) -> Site:
+def with_settings(site: Site, defaults: Settings) -> Site:
     """The site with the defaults where the person's own tools say nothing."""
     sources = site.sources
-    changed = msgspec.structs.replace(sources, index=sources.index or told.index, proxy=sources.proxy or told.proxy)
+    changed = msgspec.structs.replace(
+        sources, index=sources.index or defaults.index, proxy=sources.proxy or defaults.proxy
+    )
     return site.but(sources=changed) if changed != sources else site
 
 
 # -- the shared folder -------------------------------------------------------------------------------
 
 
-def is_shared(path: Path, told: Settings) -> bool:
+def is_shared(path: Path, defaults: Settings) -> bool:
     """Whether an environment lies in the folder that all share."""
-    if not told.prefix:
+    if not defaults.prefix:
         return False
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(told.prefix))
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(defaults.prefix))
 
 
 def read_only_for_others(folder: Path) -> int:

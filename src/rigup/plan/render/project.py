@@ -16,15 +16,15 @@ def conda(choice: Choice) -> str:
     """An environment.yml: Python and a toolkit from their channels, packages by pip from where they lie."""
     channels, names = _from_channels(choice)
     python = "python=" + choice.python if choice.python else "python"
-    told = groups(choice)
-    names += [spec for group in told for spec in group.conda]
-    wheels = [group for group in told if not group.conda]
-    lines = ["name: rigup", "channels:", *(f"  - {one}" for one in (*channels, channel(choice), "nodefaults"))]
-    lines += ["dependencies:", *(f"  - {json.dumps(one)}" for one in dict.fromkeys((python, "pip", *names)))]
+    package_groups = groups(choice)
+    names += [spec for group in package_groups for spec in group.conda]
+    wheels = [group for group in package_groups if not group.conda]
+    lines = ["name: rigup", "channels:", *(f"  - {source}" for source in (*channels, channel(choice), "nodefaults"))]
+    lines += ["dependencies:", *(f"  - {json.dumps(spec)}" for spec in dict.fromkeys((python, "pip", *names)))]
     options = dict.fromkeys(pair for group in wheels for pair in _lines(group))
     lines += ["  - pip:"] if wheels else []
     wanted = dict.fromkeys(_bound(want, choice) for group in wheels for want in group.wanted)
-    lines += ["      - " + json.dumps(one) for one in (*options, *wanted)]
+    lines += ["      - " + json.dumps(line) for line in (*options, *wanted)]
     if kept := variables(choice):
         lines += ["variables:", *(f"  {name}: {json.dumps(value)}" for name, (value, _why) in kept.items())]
     return "\n".join([*lines, ""])
@@ -32,9 +32,13 @@ def conda(choice: Choice) -> str:
 
 def _bound(wanted: str, choice: Choice) -> str:
     """A build of an index that others could give too, by its address: here every index is asked for every package."""
-    told = choice.resolution.packages if choice.resolution else ()
-    one = next((one for one in told if one.index and one.pin == wanted), None)
-    return f"{one.name} @ {one.url}" if one and one.url.startswith("https:") and "+" not in one.version else wanted
+    packages = choice.resolution.packages if choice.resolution else ()
+    match = next((package for package in packages if package.index and package.pin == wanted), None)
+    return (
+        f"{match.name} @ {match.url}"
+        if match and match.url.startswith("https:") and "+" not in match.version
+        else wanted
+    )
 
 
 def _from_channels(choice: Choice) -> tuple[list[str], list[str]]:
@@ -49,21 +53,25 @@ def _from_channels(choice: Choice) -> tuple[list[str], list[str]]:
 
 def _lines(group: Group) -> tuple[str, ...]:
     """Options as lines of a requirements file: there an index is for all packages, so none goes alone."""
-    told = (f"{name.replace('--index-url', '--extra-index-url')} {value}" for name, value in group.places)
-    return (*(["--no-index"] if group.offline else []), *told)
+    lines = (f"{name.replace('--index-url', '--extra-index-url')} {value}" for name, value in group.places)
+    return (*(["--no-index"] if group.offline else []), *lines)
 
 
 def pyproject(choice: Choice) -> str:
     """A fragment of pyproject.toml with uv's own tables: each package from its index and no other."""
-    told = groups(choice)
-    default, names = _default(choice), _index_names(told)
+    package_groups = groups(choice)
+    default, names = _default(choice), _index_names(package_groups)
     lines = ["[project]", 'name = "my-project"', 'version = "0.1.0"']
     lines += [f"requires-python = {json.dumps('==' + choice.python.removesuffix('t') + '.*')}"] if choice.python else []
-    lines += ["dependencies = [", *(f"    {json.dumps(one)}," for group in told for one in _direct(group)), "]"]
-    lines += _of_uv(told)
+    lines += [
+        "dependencies = [",
+        *(f"    {json.dumps(requirement)}," for group in package_groups for requirement in _direct(group)),
+        "]",
+    ]
+    lines += _of_uv(package_groups)
     own = [
         (name, names[group.only])
-        for group in told
+        for group in package_groups
         if group.only not in ("", default)
         for name in map(name_of, _direct(group))
     ]
@@ -71,7 +79,7 @@ def pyproject(choice: Choice) -> str:
     lines += [f"{json.dumps(name)} = {{ index = {json.dumps(index)} }}" for name, index in own]
     for url, name in names.items():
         lines += ["", "[[tool.uv.index]]", f"name = {json.dumps(name)}", f"url = {json.dumps(url)}"]
-        lines += ["default = true"] if url == default else ["explicit = true"] if _only(url, told) else []
+        lines += ["default = true"] if url == default else ["explicit = true"] if _only(url, package_groups) else []
     return "\n".join([*lines, ""])
 
 
@@ -80,16 +88,30 @@ def _direct(group: Group) -> tuple[str, ...]:
     return group.wanted[: group.named] if group.named else group.wanted
 
 
-def _of_uv(told: list[Group]) -> list[str]:
+def _of_uv(package_groups: list[Group]) -> list[str]:
     """uv's own settings: folders of packages, what is built with the environment's torch in sight, and exact versions."""
-    places = list(dict.fromkeys(place for group in told for place in group.find_links))
-    built = [name for group in told if "--no-build-isolation" in group.flags for name in map(name_of, _direct(group))]
+    places = list(dict.fromkeys(place for group in package_groups for place in group.find_links))
+    built = [
+        name
+        for group in package_groups
+        if "--no-build-isolation" in group.flags
+        for name in map(name_of, _direct(group))
+    ]
     lines = [f"find-links = {json.dumps(places)}"] if places else []
     lines += [f"no-build-isolation-package = {json.dumps(built)}"] if built else []
-    direct = {one for group in told for one in _direct(group)}
-    fixed = [one for group in told for one in group.wanted if one not in direct and "==" in one]
+    direct = {requirement for group in package_groups for requirement in _direct(group)}
+    fixed = [
+        requirement
+        for group in package_groups
+        for requirement in group.wanted
+        if requirement not in direct and "==" in requirement
+    ]
     lines += (
-        ["constraint-dependencies = [", *(f"    {json.dumps(one)}," for one in dict.fromkeys(fixed)), "]"]
+        [
+            "constraint-dependencies = [",
+            *(f"    {json.dumps(requirement)}," for requirement in dict.fromkeys(fixed)),
+            "]",
+        ]
         if fixed
         else []
     )
@@ -98,19 +120,19 @@ def _of_uv(told: list[Group]) -> list[str]:
 
 def poetry(choice: Choice) -> str:
     """A fragment of pyproject.toml with Poetry's own tables; folders of packages Poetry does not know."""
-    told = groups(choice)
-    default, names = _default(choice), _index_names(told)
+    package_groups = groups(choice)
+    default, names = _default(choice), _index_names(package_groups)
     lines = ["[tool.poetry]", "package-mode = false", "", "[tool.poetry.dependencies]"]
     lines += [f'python = "~{choice.python.removesuffix("t")}"'] if choice.python else []
     seen: set[str] = set()
-    for group in told:
+    for group in package_groups:
         source = names[group.only] if group.only not in ("", default) else ""
         lines += [
-            one for one in (_of_poetry(want, source) for want in group.wanted) if one.partition(" =")[0] not in seen
+            line for line in (_of_poetry(want, source) for want in group.wanted) if line.partition(" =")[0] not in seen
         ]
-        seen |= {one.partition(" =")[0] for one in lines}
+        seen |= {line.partition(" =")[0] for line in lines}
     for url, name in names.items():
-        priority = "primary" if url == default else "explicit" if _only(url, told) else "supplemental"
+        priority = "primary" if url == default else "explicit" if _only(url, package_groups) else "supplemental"
         lines += ["", "[[tool.poetry.source]]", f"name = {json.dumps(name)}", f"url = {json.dumps(url)}"]
         lines += [f'priority = "{priority}"']
     return "\n".join([*lines, ""])
@@ -134,7 +156,7 @@ def _parts(wanted: str) -> tuple[str, list[str], str]:
 
 
 def _names(group: Group) -> list[str]:
-    return [_parts(one)[0] for one in group.wanted]
+    return [_parts(word)[0] for word in group.wanted]
 
 
 def _default(choice: Choice) -> str:
@@ -143,14 +165,14 @@ def _default(choice: Choice) -> str:
     return mirror or choice.site.sources.index
 
 
-def _only(url: str, told: list[Group]) -> bool:
-    return any(group.only == url for group in told)
+def _only(url: str, package_groups: list[Group]) -> bool:
+    return any(group.only == url for group in package_groups)
 
 
-def _index_names(told: list[Group]) -> dict[str, str]:
+def _index_names(package_groups: list[Group]) -> dict[str, str]:
     """A name for each index, no two the same."""
     found: dict[str, str] = {}
-    for url in dict.fromkeys(url for group in told for url in (group.only, *group.extra_indexes) if url):
+    for url in dict.fromkeys(url for group in package_groups for url in (group.only, *group.extra_indexes) if url):
         name = _index_name(url)
         found[url] = f"{name}-{len(found) + 1}" if name in found.values() else name
     return found

@@ -32,11 +32,11 @@ def releases(choice: Choice, asked: Question, ask: Ask) -> Answered:
 
     """
     words = {name_of(word): word for word in asked.built if "://" not in word}
-    folders = {name for one in choice.chosen for name in one.build.folders}
-    kept = tuple(one for name, word in words.items() if name in folders for one in _in_folder(name, word))
+    folders = {name for judged in choice.chosen for name in judged.build.folders}
+    kept = tuple(package for name, word in words.items() if name in folders for package in _in_folder(name, word))
     free = {name: word for name, word in words.items() if name not in folders}
-    told = _of_index(asked, free, ask)
-    return told._replace(packages=(*kept, *told.packages))
+    answer = _of_index(asked, free, ask)
+    return answer._replace(packages=(*kept, *answer.packages))
 
 
 def _in_folder(name: str, word: str) -> list[Resolved]:
@@ -52,5 +52,5 @@ def _of_index(asked: Question, words: dict[str, str], ask: Ask) -> Answered:
         asked, wanted=tuple(words.values()), opaque=tuple(words), sources=tuple(words), bound={}, further=(), bounds=()
     )
     answer = ask(question)
-    found = (msgspec.structs.replace(one, built=True) for one in answer.packages if one.name in words)
+    found = (msgspec.structs.replace(package, built=True) for package in answer.packages if package.name in words)
     return answer._replace(packages=tuple(found))

@@ -48,7 +48,7 @@ class Answered(NamedTuple):
 def project(asked: Question, python: str) -> str:
     """A question as the table of a project. `python` is exact where it is known ("3.12.4"), else "3.12"."""
     names = {url: f"at-{number}" for number, url in enumerate(dict.fromkeys(asked.bound.values()))}
-    wanted = {name_of(one) for one in asked.wanted}
+    wanted = {name_of(word) for word in asked.wanted}
     indexes = [
         {
             "name": name,
@@ -58,7 +58,7 @@ def project(asked: Question, python: str) -> str:
         }
         for url, name in names.items()
     ]
-    further = [one for one in (*asked.further, *asked.extra_indexes) if one not in names]
+    further = [url for url in (*asked.further, *asked.extra_indexes) if url not in names]
     indexes += [{"name": f"further-{number}", "url": url} for number, url in enumerate(further)]
     indexes += [{"name": "own", "url": asked.index, "default": True}] if asked.index else []
     return tomli_w.dumps({
@@ -67,7 +67,7 @@ def project(asked: Question, python: str) -> str:
         },
         "tool": {"uv": {
             "sources": {name: {"index": names[url]} for name, url in asked.bound.items() if name in wanted},
-            "index": [{key: one for key, one in index.items() if one is not None} for index in indexes],
+            "index": [{key: value for key, value in index.items() if value is not None} for index in indexes],
             "dependency-metadata": [{"name": name, "requires-dist": []} for name in asked.opaque],
         }},
     })  # fmt: skip
@@ -107,15 +107,15 @@ def ask(uv: str, asked: Question, folder: Path, *, python: str = "", build: bool
         str(lock),
         "pyproject.toml",
     )
-    told = {
+    variables = {
         **surroundings(),
         **Tries().variables(),
         **({"MACOSX_DEPLOYMENT_TARGET": asked.macos} if asked.macos else {}),
     }
     for name in (_BACKEND, _NO_CONFIG, *(_DEFAULTS if asked.index else ())):
-        told.pop(name, None)
+        variables.pop(name, None)
     try:
-        done = subprocess.run(argv, cwd=folder, env=told, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)  # fmt: skip
+        done = subprocess.run(argv, cwd=folder, env=variables, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)  # fmt: skip
     except subprocess.TimeoutExpired:
         return Answered(silent=f"uv: {round(seconds)} s")
     if done.returncode:
@@ -137,15 +137,15 @@ def _resolved(row: dict[str, Any], bound: dict[str, str]) -> Resolved:
 
 def size_of_file(url: str) -> int:
     """Bytes of a file of this machine; 0 of one that lies elsewhere."""
-    told = urlsplit(url)
+    address = urlsplit(url)
     try:
-        return os.stat(unquote(told.path)).st_size if told.scheme == "file" else 0
+        return os.stat(unquote(address.path)).st_size if address.scheme == "file" else 0
     except OSError:
         return 0
 
 
 def _options(asked: Question, python: str, build: bool) -> list[str]:
-    told = [
+    options = [
         "--quiet",
         "--format",
         "pylock.toml",
@@ -155,14 +155,14 @@ def _options(asked: Question, python: str, build: bool) -> list[str]:
         "--python-version",
         python.removesuffix("t"),
     ]
-    told += ["--python-platform", asked.platform] if asked.platform else []
-    told += [] if build else ["--only-binary", ":all:"]
-    told += [] if build else [word for name in asked.sources for word in ("--no-binary", name)]
-    told += ["--constraints", _BOUNDS] if asked.bounds else []
-    told += ["--index-strategy", "unsafe-best-match"] if asked.further or asked.extra_indexes else []
-    told += ["--no-index"] if asked.offline else []
-    told += as_uv(asked.terms.options)
-    return told + [word for place in asked.find_links for word in ("--find-links", place)]
+    options += ["--python-platform", asked.platform] if asked.platform else []
+    options += [] if build else ["--only-binary", ":all:"]
+    options += [] if build else [word for name in asked.sources for word in ("--no-binary", name)]
+    options += ["--constraints", _BOUNDS] if asked.bounds else []
+    options += ["--index-strategy", "unsafe-best-match"] if asked.further or asked.extra_indexes else []
+    options += ["--no-index"] if asked.offline else []
+    options += as_uv(asked.terms.options)
+    return options + [word for place in asked.find_links for word in ("--find-links", place)]
 
 
 def _as_lock(kept: dict[str, str]) -> str:
@@ -183,9 +183,9 @@ def _is_version(text: str) -> bool:
     return True
 
 
-def _no(said: str) -> Answered:
+def _no(output: str) -> Answered:
     """Whether it could not ask, or was told no."""
-    lines = [_WORDS.sub("", line, count=1).strip() for line in said.splitlines()]
+    lines = [_WORDS.sub("", line, count=1).strip() for line in output.splitlines()]
     words = " ".join(line for line in lines if line and not line.startswith(("hint", "No solution found")))[:1500]
     words = _ASKED_FOR.sub(r"\1 was asked for", words)
-    return Answered(silent=words) if _SILENT.search(said) else Answered(refused=words or os.linesep)
+    return Answered(silent=words) if _SILENT.search(output) else Answered(refused=words or os.linesep)

@@ -44,14 +44,20 @@ def with_wheels(choice: Choice, found: Resolution, ask: Callable[[Choice], Resol
 
 def _lacking(found: Resolution) -> list[str]:
     """What would be built although the tables do not say that it has no wheels."""
-    return [f"{one.name} {one.version}" for one in found.packages if one.built and one.name not in without_wheels()]
+    return [
+        f"{package.name} {package.version}"
+        for package in found.packages
+        if package.built and package.name not in without_wheels()
+    ]
 
 
 def _others(python: str) -> list[str]:
     """Older ones first, the nearest of them before: what lacks a wheel is mostly an old release."""
-    known = {one for row in builds() for one in row.python if not one.endswith("t")} - {python}
-    older = sorted((one for one in known if version_key(one) < version_key(python)), key=version_key, reverse=True)
-    newer = sorted((one for one in known if version_key(one) > version_key(python)), key=version_key)
+    known = {version for row in builds() for version in row.python if not version.endswith("t")} - {python}
+    older = sorted(
+        (version for version in known if version_key(version) < version_key(python)), key=version_key, reverse=True
+    )
+    newer = sorted((version for version in known if version_key(version) > version_key(python)), key=version_key)
     return [*older, *newer][:_MOST]
 
 
@@ -59,15 +65,15 @@ def _for(choice: Choice, python: str, lacking: str) -> Choice | None:
     again = choose(msgspec.structs.replace(choice.wish, python=python), choice.site)
     if not again.possible or _served(again) < _served(choice):
         return None
-    told = _("There is no wheel of {packages} for Python {have}; for {python} everything has one.")
-    why = told.format(packages=lacking, have=choice.python, python=python)
-    changes = tuple(_said(one, why) for one in again.changes)
+    template = _("There is no wheel of {packages} for Python {have}; for {python} everything has one.")
+    why = template.format(packages=lacking, have=choice.python, python=python)
+    changes = tuple(_because_of_wheels(change, why) for change in again.changes)
     return msgspec.structs.replace(again, wish=choice.wish, changes=changes)
 
 
 def _served(choice: Choice) -> int:
-    return sum(served_count(one, choice.site) for one in choice.chosen)
+    return sum(served_count(judged, choice.site) for judged in choice.chosen)
 
 
-def _said(change: Change, why: str) -> Change:
+def _because_of_wheels(change: Change, why: str) -> Change:
     return msgspec.structs.replace(change, why=why) if change.change == "python" else change

@@ -18,13 +18,13 @@ def unasked_previews(asked: Question, packages: Iterable[Resolved]) -> tuple[str
     """
     wanted = {name_of(word): Requirement(word) for word in asked.wanted}
     return tuple(
-        one.name
-        for one in packages
-        if one.name not in asked.bound
-        and one.name not in asked.sources
-        and asked.kept.get(one.name) != one.version
-        and _is_preview(one.version)
-        and not (one.name in wanted and (wanted[one.name].url or wanted[one.name].specifier.prereleases))
+        package.name
+        for package in packages
+        if package.name not in asked.bound
+        and package.name not in asked.sources
+        and asked.kept.get(package.name) != package.version
+        and _is_preview(package.version)
+        and not (package.name in wanted and (wanted[package.name].url or wanted[package.name].specifier.prereleases))
     )
 
 
