@@ -15,7 +15,7 @@ def may_be_below(want: Requirement, below: str) -> bool:
     lowest = [
         clause.version.removesuffix(".*") for clause in want.specifier if clause.operator in ("==", ">=", ">", "~=")
     ]
-    return all(version_key(one) < version_key(below) for one in lowest)
+    return all(version_key(release) < version_key(below) for release in lowest)
 
 
 def bounded(want: Requirement, packages: Mapping[str, str]) -> str:
@@ -29,9 +29,9 @@ def bounded(want: Requirement, packages: Mapping[str, str]) -> str:
     named = any(clause.operator in ("==", "===") for clause in want.specifier)
     if row is None or named or not may_be_below(want, row.since):
         return str(want)
-    told = Requirement(str(want))
-    told.specifier &= SpecifierSet("<" + row.since)
-    return str(told)
+    narrowed = Requirement(str(want))
+    narrowed.specifier &= SpecifierSet("<" + row.since)
+    return str(narrowed)
 
 
 def bounds(asked: Mapping[str, Requirement], packages: Mapping[str, str]) -> tuple[str, ...]:
@@ -41,11 +41,9 @@ def bounds(asked: Mapping[str, Requirement], packages: Mapping[str, str]) -> tup
         KnowledgeError: the table is malformed.
 
     """
-    found = too_new(packages)
+    rows = too_new(packages)
     return tuple(
-        f"{name}<{row.since}"
-        for name, row in found.items()
-        if name not in asked or may_be_below(asked[name], row.since)
+        f"{name}<{row.since}" for name, row in rows.items() if name not in asked or may_be_below(asked[name], row.since)
     )
 
 
@@ -56,7 +54,7 @@ def contradictions(asked: Mapping[str, Requirement], packages: Mapping[str, str]
         KnowledgeError: the table is malformed.
 
     """
-    told = _("{package} {since} and newer does not work with {framework} older than {least}: it takes it for absent, or fails.")  # fmt: skip
+    template = _("{package} {since} and newer does not work with {framework} older than {least}: it takes it for absent, or fails.")  # fmt: skip
     for name, row in too_new(packages).items():
         if name in asked and not may_be_below(asked[name], row.since):
-            yield told.format(package=name, since=row.since, framework=row.on, least=row.least)
+            yield template.format(package=name, since=row.since, framework=row.on, least=row.least)

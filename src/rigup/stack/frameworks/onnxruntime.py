@@ -28,7 +28,7 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
     for row in sorted(rows, key=lambda row: version_key(row["releases"][-1]), reverse=True):
         for version in reversed(row["releases"]):
             if all(want.specifier.contains(version) for want in wanted):
-                yield from (one for one in _builds(row, version, site) if _asked_for(one, asked))
+                yield from (build for build in _builds(row, version, site) if _asked_for(build, asked))
 
 
 def _asked_for(build: Candidate, asked: Mapping[str, Requirement]) -> bool:
@@ -39,11 +39,11 @@ def _asked_for(build: Candidate, asked: Mapping[str, Requirement]) -> bool:
 
 def _builds(row: dict[str, Any], version: str, site: Site) -> Iterator[Candidate]:
     for package, kind in _PACKAGES.items():
-        made = on_pypi(package, version, site, minors(str(row["python"])), glibc="2.27")
-        if not made["python"] or (site.jetpack and kind == "cuda"):
+        fields = on_pypi(package, version, site, minors(str(row["python"])), glibc="2.27")
+        if not fields["python"] or (site.jetpack and kind == "cuda"):
             continue
         common: dict[str, Any] = {
-            "package": "onnxruntime", "version": version, "kind": kind, "source": "tensorflow_jax", **made
+            "package": "onnxruntime", "version": version, "kind": kind, "source": "tensorflow_jax", **fields
         }  # fmt: skip
         if kind != "cuda":
             yield Candidate(packages={package: version}, **common)
@@ -69,7 +69,7 @@ def _from_elsewhere(version: str, row: dict[str, Any], site: Site) -> str:
     cuda = str(row["cuda"]).removesuffix(".x")
     if site.toolkit and version_key(site.toolkit)[:1] == version_key(cuda)[:1]:
         return ""
-    told = _(
+    template = _(
         "onnxruntime-gpu {version} brings no CUDA along: put CUDA {cuda} and cuDNN {cudnn} where the loader looks."
     )
-    return told.format(version=version, cuda=row["cuda"], cudnn=row["cudnn"])
+    return template.format(version=version, cuda=row["cuda"], cudnn=row["cudnn"])

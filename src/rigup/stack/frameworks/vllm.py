@@ -25,11 +25,11 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
     if site.system != "linux" or site.machine not in ("x86_64", "aarch64") or site.jetpack:
         return
     yield from _for_rocm(asked) if site.machine == "x86_64" else ()
-    made = [row for row in rows if site.machine in row.get("machines", ("x86_64", "aarch64"))]
-    for row in sorted(made, key=lambda row: version_key(row["version"]), reverse=True):
+    fitting = [row for row in rows if site.machine in row.get("machines", ("x86_64", "aarch64"))]
+    for row in sorted(fitting, key=lambda row: version_key(row["version"]), reverse=True):
         for version in reversed(row.get("releases", [row["version"]])):
-            if one := _of(row, version, asked, site):
-                yield one
+            if build := _candidate(row, version, asked, site):
+                yield build
 
 
 def _for_rocm(asked: Mapping[str, Requirement]) -> Iterator[Candidate]:
@@ -53,13 +53,13 @@ def _wanted(name: str, asked: Mapping[str, Requirement]) -> bool:
     return name != "xformers" or name in asked
 
 
-def _of(row: dict[str, Any], version: str, asked: Mapping[str, Requirement], site: Site) -> Candidate | None:
+def _candidate(row: dict[str, Any], version: str, asked: Mapping[str, Requirement], site: Site) -> Candidate | None:
     """One release; None where the wish excludes it, or the torch that it asks for has no GPU code on the platform."""
     wheel = brought(str(row["torch"]), str(row["pypi_torch_variant"]), "linux", site.machine)
     local = "+" + wheel.variant if wheel and not wheel.pypi else ""
     packages = {"vllm": version, "torch": str(row["torch"]) + local}
     packages |= {name: str(row[name]) for name in (*FAMILY, "xformers") if row.get(name) and _wanted(name, asked)}
-    if wheel is None or not all(_takes(asked[name], told) for name, told in packages.items() if name in asked):
+    if wheel is None or not all(_takes(asked[name], release) for name, release in packages.items() if name in asked):
         return None
     return Candidate(
         package="vllm", version=version, kind="cuda", packages=packages,
@@ -73,8 +73,8 @@ def _of(row: dict[str, Any], version: str, asked: Mapping[str, Requirement], sit
 
 def _takes(want: Requirement, version: str) -> bool:
     """Whether a wish takes a version: one without a local part takes any, one with it that alone."""
-    told = version if "+" in str(want.specifier) else version.partition("+")[0]
-    return want.specifier.contains(told, prereleases=True)
+    plain = version if "+" in str(want.specifier) else version.partition("+")[0]
+    return want.specifier.contains(plain, prereleases=True)
 
 
 def oldest(version: str) -> str:
@@ -84,9 +84,9 @@ def oldest(version: str) -> str:
     return str(max(rows, key=lambda row: version_key(str(row["since"])))["isa_min"]) if rows else ""
 
 
-def _pythons(told: str) -> list[str]:
+def _pythons(bounds_text: str) -> list[str]:
     """Single Pythons of "<3.14,>=3.10"."""
-    bounds = {part[0]: version_key(part)[1] for part in told.replace(">=", ">").split(",")}
+    bounds = {part[0]: version_key(part)[1] for part in bounds_text.replace(">=", ">").split(",")}
     return [f"3.{minor}" for minor in range(bounds.get(">", 9), bounds.get("<", 14))]
 
 
