@@ -44,10 +44,10 @@ def _chosen(make: Building, layer: int, node: Node) -> tuple[Node, Node]:
 def _each(make: Building, name: str, node: Node, chosen: Node) -> Node:
     """One matrix of each chosen expert."""
     weight = make.weight(f"{name}.weight")
-    found = make.make("MUL_MAT_ID", (weight.sizes[1], *chosen.sizes), weight, node, chosen)
+    result = make.make("MUL_MAT_ID", (weight.sizes[1], *chosen.sizes), weight, node, chosen)
     if make.has(f"{name}.bias"):
-        found = make.make("ADD_ID", found.sizes, found, make.weight(f"{name}.bias"), chosen)
-    return found
+        result = make.make("ADD_ID", result.sizes, result, make.weight(f"{name}.bias"), chosen)
+    return result
 
 
 def _experts(make: Building, layer: int, node: Node) -> Node:
@@ -64,12 +64,12 @@ def _experts(make: Building, layer: int, node: Node) -> Node:
     else:
         wide = _each(make, f"{name}up_exps", spread, chosen)
         inner = make.make("UNARY", wide.sizes, wide)
-    found = _each(make, f"{name}down_exps", inner, chosen)
-    found = make.graph.expand(make.make("MUL", found.sizes, found, weights))
-    views = [make.graph.expand(make.view(found, (found.sizes[0], tokens), plain=False)) for _one in range(used)]
+    result = _each(make, f"{name}down_exps", inner, chosen)
+    result = make.graph.expand(make.make("MUL", result.sizes, result, weights))
+    views = [make.graph.expand(make.view(result, (result.sizes[0], tokens), plain=False)) for _one in range(used)]
     joined = views[0]
-    for one in views[1:]:
-        joined = make.make("ADD", one.sizes, joined, one)
+    for view in views[1:]:
+        joined = make.make("ADD", view.sizes, joined, view)
     if used == 1:
         joined = make.make("CONT", views[0].sizes, views[0])
     make.graph.expand(joined)

@@ -1,4 +1,4 @@
-"""Whoever is asked and told while a workflow changes something: a person at a terminal, or a program."""
+"""Questions and progress while a workflow changes something: for a person at a terminal, or a program."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -25,7 +25,7 @@ class Dialogue(Protocol):
         """Return where it may be done; raise otherwise."""
 
     def watches(self, steps: int, sizes: Sizes | None, stays: Callable[[], str]) -> "AbstractContextManager[Told]":
-        """Who is told of steps while they are taken.
+        """Shows the progress of steps while they are taken.
 
         Args:
             steps: how many there are.
@@ -54,7 +54,7 @@ class Unattended:
 
 
 class _Nobody:
-    """Is told of steps, and does nothing of it."""
+    """Ignores progress."""
 
     def begins(self, number: int, title: str) -> None: ...
     def says(self, line: str) -> None: ...

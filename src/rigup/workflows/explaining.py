@@ -17,12 +17,12 @@ def explained(asked: str) -> Explain:
     """The cause of that name, or those that a message may mean; all of them where nothing was asked."""
     from rigup.knowledge.doctor_tables import causes
 
-    found = _found(asked) if asked else list(causes())
-    near = [] if found else _near(asked)
-    return Explain(asked=asked, causes=list(map(_entry, found)), near=list(map(_entry, near)))
+    known = _find_causes(asked) if asked else list(causes())
+    near = [] if known else _near(asked)
+    return Explain(asked=asked, causes=list(map(_entry, known)), near=list(map(_entry, near)))
 
 
-def _found(asked: str) -> list[str]:
+def _find_causes(asked: str) -> list[str]:
     """The cause of that name; else causes that the message decides, that are mostly behind it, or that account for it."""
     from rigup.knowledge.doctor_tables import causes
 
@@ -31,7 +31,7 @@ def _found(asked: str) -> list[str]:
     heard = _heard(asked)
     meant = [row.means for row in heard if row.means] + [row.usually for row in heard if row.usually]
     families = {row.family for row in heard}
-    explaining = [cause for cause, row in causes().items() if {said.id for said in heard} & set(row.explains)]
+    explaining = [cause for cause, row in causes().items() if {text.id for text in heard} & set(row.explains)]
     nearest = sorted(explaining, key=lambda cause: causes()[cause].family not in families)
     return [cause for cause in dict.fromkeys([*meant, *nearest]) if cause in causes()]
 
