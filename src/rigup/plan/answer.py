@@ -19,7 +19,7 @@ _STATES = {"native": "expected", "trial": "on-trial", "no": "no"}
 
 
 def answer(choice: Choice, link: int = 0) -> plan.Plan:
-    """A choice with its steps, as a plan; `link` is a speed in bits a second, 0 if nobody said."""
+    """A choice with its steps, as a plan; `link`: bits a second, 0 if unknown."""
     from rigup.plan.cost import cost
     from rigup.plan.environment import folder
     from rigup.plan.mends import mends
@@ -73,9 +73,9 @@ def _environment(choice: Choice, path: str) -> plan.Place:
 def _beside(choice: Choice) -> dict[str, str]:
     """What was asked for beside and what comes along of torch's family, with the versions that the resolver found."""
     names = (*COMPANIONS, *(name_of(requirement) for requirement in choice.requirements))
-    found = {name: choice.resolution.version(name) for name in names} if choice.resolution else {}
+    versions = {name: choice.resolution.version(name) for name in names} if choice.resolution else {}
     own = {rigup_torch.NAME: __version__} if choice.wish.with_rigup else {}
-    return {name: version for name, version in found.items() if version} | own
+    return {name: version for name, version in versions.items() if version} | own
 
 
 def _resolution(choice: Choice) -> plan.Resolution | None:

@@ -17,7 +17,7 @@ IMAGE = "rigup-environment"
 
 
 def toolkit_steps(change: Change, site: Site) -> Iterator[Step]:
-    """NVIDIA's container toolkit, told to the engine that the change names ("docker"), else docker."""
+    """NVIDIA's container toolkit, registered with the engine that the change names, else docker."""
     engine = next((name for name in _ENGINES if name in change.to.lower()), "docker")
     yield from _toolkit(site, engine, change.why)
 

@@ -27,11 +27,11 @@ class LinkError(ValueError):
 
 def speed(text: str) -> int:
     """Bits a second of "50Mbit", "100 Mbit/s", "1Gbps" or "6 MB/s". Raises LinkError."""
-    found = _LINK.fullmatch(text)
-    if found is None or not float(found[1]):
+    match = _LINK.fullmatch(text)
+    if match is None or not float(match[1]):
         raise LinkError(_("{link} is no speed: write for instance 50Mbit or 6MB/s.").format(link=text[:60]))
-    eight = 8 if found[3] == "B" or found[3].lower().startswith("byte") else 1
-    return int(float(found[1]) * _SCALES[found[2].lower()] * eight)
+    eight = 8 if match[3] == "B" or match[3].lower().startswith("byte") else 1
+    return int(float(match[1]) * _SCALES[match[2].lower()] * eight)
 
 
 def cost(choice: Choice, steps: list[Step], link: int = 0) -> Cost:
@@ -40,7 +40,7 @@ def cost(choice: Choice, steps: list[Step], link: int = 0) -> Cost:
     Args:
         choice: what was chosen.
         steps: its steps with their states.
-        link: bits a second, 0 if nobody said.
+        link: bits a second, 0 if unknown.
 
     Raises:
         KnowledgeError: the table is malformed.
@@ -137,11 +137,11 @@ def _elsewhere(step: Step) -> bool:
     return bool(step.restart) and step.where != "here"
 
 
-def _weights(package_groups: Iterable[Group], system: str) -> tuple[list[Weight], list[str]]:
+def _weights(all_groups: Iterable[Group], system: str) -> tuple[list[Weight], list[str]]:
     known: list[Weight] = []
     unknown: list[str] = []
     seen: set[str] = set()  # a later group names what came before, so that nothing of that is replaced
-    for group in package_groups:
+    for group in all_groups:
         build = group.build.build if group.build else None
         if build and (build.image or build.conda):
             unknown.append(build.image or build.conda[0])
@@ -151,9 +151,9 @@ def _weights(package_groups: Iterable[Group], system: str) -> tuple[list[Weight]
             if name_of(name) in seen:
                 continue
             seen.add(name_of(name))
-            found = _one(name, version, build, system)
-            if found is not None:
-                known.append(found)
+            known_weight = _weight(name, version, build, system)
+            if known_weight is not None:
+                known.append(known_weight)
             elif plain(name) not in _SMALL:
                 unknown.append(name)
     return known, unknown
@@ -172,11 +172,11 @@ _SMALL = (
 )  # a few megabytes, or counted with torch
 
 
-def _one(name: str, version: str, build: Candidate | None, system: str) -> Weight | None:
-    """A build for ROCm, or for the CPU alone, weighs what it weighs: nothing is said of it by another's."""
-    found = weight(name, version, build.variant if build else "", system)
-    if found or (build and (build.kind == "rocm" or build.variant == "cpu")):
-        return found
+def _weight(name: str, version: str, build: Candidate | None, system: str) -> Weight | None:
+    """A build for ROCm, or for the CPU alone, weighs what it weighs: another build's weight does not hold for it."""
+    exact = weight(name, version, build.variant if build else "", system)
+    if exact or (build and (build.kind == "rocm" or build.variant == "cpu")):
+        return exact
     return weight(name, version, "", system) or _bare(name, version, system)
 
 

@@ -48,14 +48,14 @@ def _on_linux(change: Change, site: Site) -> Iterator[Step]:
     at = recipes.system(site.distribution, site.release)
     branch = branch_of(change.to)
     module = module_for(site, branch)
-    found = recipes.recipe(at, branch, module, use_of(site)) if at else None
-    provider = recipes.provider(found.provider) if found else None
-    if at is None or found is None or provider is None:
+    recipe = recipes.recipe(at, branch, module, use_of(site)) if at else None
+    provider = recipes.provider(recipe.provider) if recipe else None
+    if at is None or recipe is None or provider is None:
         yield _unknown(change, site)
-    elif found.lines:
-        yield _by_configuration(found, provider, change, branch)
+    elif recipe.lines:
+        yield _by_configuration(recipe, provider, change, branch)
     else:
-        yield from _packages(_Way(site, at, found, provider, branch, module), change)
+        yield from _packages(_Way(site, at, recipe, provider, branch, module), change)
 
 
 class _Way:

@@ -41,10 +41,10 @@ def steps(choice: Choice) -> Iterator[Step]:
     yield from _loader(choice.site)
     yield from making(choice)
     yield from toolkit.conda_steps(choice, folder(choice))
-    package_groups = groups(choice)
-    if in_conda := [group for group in package_groups if group.conda]:
+    all_groups = groups(choice)
+    if in_conda := [group for group in all_groups if group.conda]:
         yield toolkit.conda_packages(choice, folder(choice), in_conda)
-    for group in package_groups:
+    for group in all_groups:
         if not group.conda:
             yield _install(choice, group)
     yield from programs.steps(choice, interpreter(choice))
@@ -205,14 +205,14 @@ def _install(choice: Choice, group: Group) -> Step:
         wanted = ("--require-hashes", "-r", str(hashed_path(group.wanted, choice.wish.terms)))
     if not uv or choice.wish.manager == "conda":
         argv = (python, "-m", "pip", "install", *wanted, *group.options)
-        step = make_as("install-into-environment", params, KINDS, (*_pip(choice), argv), because=_because(group))
-        return _titled(step, group, choice)
+        step = make_as("install-into-environment", params, KINDS, (*_pip(choice), argv), because=_reason(group))
+        return _with_title(step, group, choice)
     strategy = ("--index-strategy", "unsafe-best-match") if group.extra_indexes and not group.offline else ()
     plain = ("env", "-u", _BACKEND) if _BACKEND in choice.site.variables and choice.site.system != "windows" else ()
     options = (*group._replace(terms=()).options, *as_uv(group.terms), *strategy)
     argv = (*plain, uv, "pip", "install", "--python", python, *wanted, *options)
-    step = make_as("install-with-uv", {**params, "uv": uv}, KINDS, (argv,), because=_because(group))
-    return _titled(step, group, choice)
+    step = make_as("install-with-uv", {**params, "uv": uv}, KINDS, (argv,), because=_reason(group))
+    return _with_title(step, group, choice)
 
 
 def _pip(choice: Choice) -> tuple[tuple[str, ...], ...]:
@@ -222,13 +222,11 @@ def _pip(choice: Choice) -> tuple[tuple[str, ...], ...]:
     return ((interpreter(choice), "-m", "ensurepip"),) if lacks else ()
 
 
-def _titled(step: Step, group: Group, choice: Choice) -> Step:
+def _with_title(step: Step, group: Group, choice: Choice) -> Step:
     """Where what was asked for brings much along, the title names that alone, as far as it is not there, and how much it is."""
     have = {name_of(name): version for name, version in _kept_packages(choice).items()}
-    coming = [
-        requirement for requirement in group.wanted if have.get(name_of(requirement)) != requirement.partition("==")[2]
-    ]
-    named = [requirement for requirement in group.wanted[: group.named] if requirement in coming]
+    coming = [want for want in group.wanted if have.get(name_of(want)) != want.partition("==")[2]]
+    named = [want for want in group.wanted[: group.named] if want in coming]
     if not group.named or len(coming) == len(named) or not coming:
         return step
     if not named:
@@ -243,7 +241,7 @@ def _kept_packages(choice: Choice) -> dict[str, str]:
     return choice.site.installed if choice.site.python == choice.python else {}
 
 
-def _because(group: Group) -> str:
+def _reason(group: Group) -> str:
     """Why this build; a CPU build on a machine with a GPU says so first."""
     judged = group.build
     if judged is None and ALONE in group.flags:

@@ -44,23 +44,23 @@ def _serves_intel(choice: Choice) -> bool:
 def _on_linux(choice: Choice) -> Iterator[Step]:
     site = choice.site
     because = _("The wheels bring their libraries, and reach the GPU through Level Zero of the system.")
-    found = compute_packages(site.distribution, site.release)
-    if found is None and _in_use(choice):
+    compute = compute_packages(site.distribution, site.release)
+    if compute is None and _in_use(choice):
         return
-    if found is None:
+    if compute is None:
         yield make("get-intel-compute", {"address": compute_address("linux")}, KINDS, because=because)
         return
-    if found.setup and not _is_at_hand(found, site):
-        yield _source(found, site)
-    yield system_packages(found.packages, site, because)
+    if compute.setup and not _is_at_hand(compute, site):
+        yield _source(compute, site)
+    yield system_packages(compute.packages, site, because)
 
 
-def _source(found: Compute, site: Site) -> Step:
-    setup, undo = tuple(map(tuple, found.setup)), tuple(map(tuple, found.undo))
+def _source(compute: Compute, site: Site) -> Step:
+    setup, undo = tuple(map(tuple, compute.setup)), tuple(map(tuple, compute.undo))
     return make_as(
-        "add-package-source", {"provider": found.provider}, KINDS, setup, undo, because=found.source, **inside(site)
+        "add-package-source", {"provider": compute.provider}, KINDS, setup, undo, because=compute.source, **inside(site)
     )
 
 
-def _is_at_hand(found: Compute, site: Site) -> bool:
-    return all(name in site.there.packages for name in found.packages)
+def _is_at_hand(compute: Compute, site: Site) -> bool:
+    return all(name in site.there.packages for name in compute.packages)

@@ -38,8 +38,8 @@ def _restart(steps: list[Step], before: list[Step], site: Site) -> list[Step]:
 
 def _spelt(step: Step, site: Site) -> list[Step]:
     more = _MORE.get(step.kind)
-    found = list(more(step.params, site)) if more and step.where != "host-of-container" else []
-    return found if any(part.commands for part in found) else [step]
+    parts = list(more(step.params, site)) if more and step.where != "host-of-container" else []
+    return parts if any(part.commands for part in parts) else [step]
 
 
 def _judged(step: Step, site: Site) -> Step:

@@ -32,8 +32,8 @@ def mends(choice: Choice, steps: Iterable[Step]) -> list[Mended]:
 
 def _ids(trouble: Trouble, left: list[Step], choice: Choice) -> list[str]:
     """Steps by which the whole of a finding's fix is done; none where a part of it is missing."""
-    found = [[step.id for step in left if _does(asked, step, choice)] for asked in trouble.asks]
-    return list(dict.fromkeys(ident for ids in found for ident in ids)) if all(found) else []
+    by_ask = [[step.id for step in left if _does(asked, step, choice)] for asked in trouble.asks]
+    return list(dict.fromkeys(ident for ids in by_ask for ident in ids)) if all(by_ask) else []
 
 
 def _does(asked: Asked, step: Step, choice: Choice) -> bool:

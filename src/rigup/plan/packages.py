@@ -30,10 +30,10 @@ class Group(NamedTuple):
         extra_indexes, find_links: asked beside.
         offline: only the folders are asked: there is no network.
         conda: what conda is asked for in place of pip; empty for wheels.
-        flags: what the installer is told beside the places.
+        flags: further options of the installer.
         build: what was chosen; None for what was asked for beside.
         named: how many of `wanted`, at its beginning, were asked for or chosen; the others are what these need.
-        terms: options with their values that files of requirements say, "" for no value.
+        terms: options with their values from files of requirements, "" for no value.
         bound: its packages come from its index alone, by the word of such a file.
 
     """
@@ -52,7 +52,7 @@ class Group(NamedTuple):
 
     @property
     def places(self) -> list[tuple[str, str]]:
-        """Options with their values, which say where packages lie."""
+        """Options with their values that name the places of packages."""
         options = [("--index-url", self.only)] if self.only else []
         options += [("--extra-index-url", url) for url in self.extra_indexes]
         options = [] if self.offline else options
@@ -60,7 +60,7 @@ class Group(NamedTuple):
 
     @property
     def options(self) -> list[str]:
-        """What pip and uv are told of the places."""
+        """The places as words of pip's and uv's command line."""
         offline = ["--no-index"] if self.offline else []
         terms = [word for pair in self.terms for word in pair if word]
         return [*self.flags, *offline, *terms, *(word for pair in self.places for word in pair)]
@@ -72,19 +72,19 @@ def groups(choice: Choice) -> list[Group]:
     A person's own places are kept: an index of theirs is asked beside a vendor's one. Addresses with a password
     in them are left to pip's own configuration, which has them, and not told in a plan.
     """
-    found = [
+    all_groups = [
         group for group in (*_of_builds(choice), *_beside(choice), *_of_rigup(choice)) if group.wanted or group.conda
     ]
-    found = [*_bound(choice, found), *found]
+    all_groups = [*_bound(choice, all_groups), *all_groups]
     resolution = choice.resolution
-    final = _exact(choice, found, resolution) if resolution and resolution.packages else _carried(found)
+    final = _exact(choice, all_groups, resolution) if resolution and resolution.packages else _carried(all_groups)
     terms = _terms(choice)
     own = (rigup_torch.pinned(),)
     return [group if group.conda or group.wanted == own else group._replace(terms=terms) for group in final]
 
 
 def _terms(choice: Choice) -> tuple[tuple[str, str], ...]:
-    """What files of requirements say, as options; bounds go along where nobody has resolved the whole within them."""
+    """The terms of files of requirements as options; bounds go along where nobody has resolved the whole within them."""
     terms, resolution = choice.wish.terms, choice.resolution
     bounds = terms.constraints and not (resolution and resolution.whole)
     return (*terms.options, *((("--constraint", str(constraints_path(terms))),) if bounds else ()))
@@ -96,14 +96,14 @@ def constraints_path(terms: Terms) -> Path:
     return state() / "terms" / f"bounds-{digest}.txt"
 
 
-def _bound(choice: Choice, found: list[Group]) -> Iterator[Group]:
+def _bound(choice: Choice, all_groups: list[Group]) -> Iterator[Group]:
     """What a file takes from one index alone comes first, by itself, so that what comes later finds it there.
 
     A build that has an index of its own comes from that.
     """
     places = choice.wish.terms.bound
     open_groups = [
-        group for group in found if not (group.conda or group.flags or (group.build and group.build.build.index))
+        group for group in all_groups if not (group.conda or group.flags or (group.build and group.build.build.index))
     ]
     words = [word for group in open_groups for word in group.wanted if name_of(word) in places]
     for url in dict.fromkeys(places[name_of(word)] for word in words):
@@ -111,10 +111,10 @@ def _bound(choice: Choice, found: list[Group]) -> Iterator[Group]:
         yield Group(mine, only=url, flags=(ALONE,), bound=True)
 
 
-def _carried(found: list[Group]) -> Iterator[Group]:
+def _carried(all_groups: list[Group]) -> Iterator[Group]:
     """Where nothing is resolved, what comes later names what came before, so that nothing of that is replaced."""
     before: dict[str, str] = {}
-    for group in found:
+    for group in all_groups:
         pins = {name_of(word): word for word in group.wanted if "==" in word}
         more = (
             ()
@@ -164,26 +164,30 @@ ALONE = "--no-deps"
 """What installers are told where everything is named: nothing is looked for beside."""
 
 
-def _exact(choice: Choice, found: list[Group], resolution: Resolution) -> Iterator[Group]:
+def _exact(choice: Choice, all_groups: list[Group], resolution: Resolution) -> Iterator[Group]:
     """The same groups with what a resolver made of them: every package by its exact version, each where it is bound.
 
     What a build needs and what was asked for beside come with the group that asks the default places. What is built
     where it is installed comes last, in its own way. Where something is not resolved, installers still look for what
     it needs, and every version that is known is told them, so that none of them changes.
     """
-    asked = {name_of(word): None for group in found for word in group.wanted}
-    apart = {name_of(word) for group in found if group.flags and not group.bound for word in group.wanted}
+    asked = {name_of(word): None for group in all_groups for word in group.wanted}
+    apart = {name_of(word) for group in all_groups if group.flags and not group.bound for word in group.wanted}
     places = dict.fromkeys(package.index for package in resolution.packages if package.index)
     for url in places:
-        like = next(group for group in found if group.only == url)
-        yield _named(like, [package for package in resolution.packages if package.index == url], asked, resolution)
+        like = next(group for group in all_groups if group.only == url)
+        yield _pinned_group(
+            like, [package for package in resolution.packages if package.index == url], asked, resolution
+        )
     if default := [package for package in resolution.packages if not package.index and package.name not in apart]:
-        like = next((group for group in found if _is_default(group)), None) or _placed(choice, (), "", (), (), None)
+        like = next((group for group in all_groups if _is_default(group)), None) or _placed(
+            choice, (), "", (), (), None
+        )
         fixed = () if resolution.whole else tuple(package.pin for package in resolution.packages if package.index)
-        rest = _named(like, default, asked, resolution)
+        rest = _pinned_group(like, default, asked, resolution)
         yield _reached(rest._replace(wanted=(*rest.wanted, *fixed)), resolution)
-    yield from (group for group in found if group.conda)
-    yield from (_built_here(group, resolution) for group in found if group.flags and not group.bound)
+    yield from (group for group in all_groups if group.conda)
+    yield from (_built_here(group, resolution) for group in all_groups if group.flags and not group.bound)
 
 
 def _built_here(group: Group, resolution: Resolution) -> Group:
@@ -213,7 +217,7 @@ def _is_default(group: Group) -> bool:
     return not (own or group.flags or group.conda)
 
 
-def _named(like: Group, packages: list[Resolved], asked: Iterable[str], resolution: Resolution) -> Group:
+def _pinned_group(like: Group, packages: list[Resolved], asked: Iterable[str], resolution: Resolution) -> Group:
     """A group of exact versions, those that were asked for first. A folder that has all of them is asked alone."""
     order = {name: place for place, name in enumerate(asked)}
     mine = sorted(packages, key=lambda package: (order.get(package.name, len(order)), package.name))
@@ -224,11 +228,7 @@ def _named(like: Group, packages: list[Resolved], asked: Iterable[str], resoluti
     in_folders = all(_folder(package.url) in like.find_links for package in mine)
     extra = () if like.build and like.build.build.index else like.extra_indexes
     return like._replace(
-        wanted=wanted,
-        named=named,
-        flags=(ALONE,),
-        offline=like.offline or in_folders,
-        extra_indexes=extra,
+        wanted=wanted, named=named, flags=(ALONE,), offline=like.offline or in_folders, extra_indexes=extra
     )
 
 

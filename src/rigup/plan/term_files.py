@@ -25,7 +25,7 @@ _IMAGES = ("dockerfile", "apptainer")
 
 def hashed_path(wanted: Iterable[str], terms: Terms) -> Path:
     """Where the file of a group's packages with their hashes lies."""
-    return state() / _FOLDER / _named(_hashed(wanted, terms))
+    return state() / _FOLDER / _file_name(_hashed(wanted, terms))
 
 
 def is_hashed(group: Group, terms: Terms) -> bool:
@@ -58,7 +58,7 @@ def _hashed(wanted: Iterable[str], terms: Terms) -> str:
     return "\n".join([*lines, ""])
 
 
-def _named(text: str) -> str:
+def _file_name(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:20] + ".txt"
 
 
@@ -90,7 +90,7 @@ def not_by_hash(terms: Terms, resolution: Resolution) -> str:
 
 
 def unkept(choice: Choice, form: str) -> list[str]:
-    """What of the terms a form of the plan has no way to say, as options of pip."""
+    """The terms that a form of the plan cannot express, as options of pip."""
     terms = choice.wish.terms
     return [] if form in _WHOLE else list(dict.fromkeys(_unkept(terms, choice, form in _IMAGES)))
 

@@ -95,8 +95,8 @@ def _packed(lock: Lock, folder: Path) -> Lock:
 
 def _checked(wheel: Wheel, folder: Path) -> Wheel:
     with open(folder / wheel.name, "rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != wheel.sha256:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != wheel.sha256:
         raise LockError(_("{file} is not the file of the lock: its hash is another.").format(file=wheel.name))
     return Wheel(
         name=wheel.name, sha256=wheel.sha256, path=f"{WHEELS}/{wheel.name}", size=(folder / wheel.name).stat().st_size

@@ -14,7 +14,7 @@ _TEXT = 0
 
 def listed(folder: Path) -> dict[Path, int]:
     """Files that conda's records name, with the bytes that a path may take in them; 0 for a text. Never raises."""
-    found: dict[Path, int] = {}
+    lengths: dict[Path, int] = {}
     for record in sorted(folder.glob("conda-meta/*.json")):
         for row in _rows(record):
             name, held = row.get("_path"), row.get("prefix_placeholder")
@@ -24,8 +24,8 @@ def listed(folder: Path) -> dict[Path, int]:
                 and ".." not in Path(name).parts
                 and not Path(name).is_absolute()
             ):
-                found[folder / name] = len(held.encode()) if row.get("file_mode") == "binary" else _TEXT
-    return found
+                lengths[folder / name] = len(held.encode()) if row.get("file_mode") == "binary" else _TEXT
+    return lengths
 
 
 def _rows(record: Path) -> list[dict[str, Any]]:

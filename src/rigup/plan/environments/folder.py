@@ -44,7 +44,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
 class Installed(NamedTuple):
     """A package of an environment.
 
-    `origin` tells what no index gave: an address of a repository, a folder, a file. `by` is its installer: "pip".
+    `origin`: where it came from if not from an index: an address of a repository, a folder, a file. `by` is its installer: "pip".
     """
 
     name: str
@@ -112,12 +112,12 @@ def _text(path: Path) -> str:
 
 def packages(environment: Environment) -> list[Installed]:
     """What is installed, by name. Nothing is run: the packages' own folders are read."""
-    found = {}
+    by_name = {}
     for info in _infos(environment):
-        package = _named(info)
+        package = _installed(info)
         if package is not None:
-            found[package.name] = package
-    return [found[name] for name in sorted(found)]
+            by_name[package.name] = package
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def _infos(environment: Environment) -> Iterator[Path]:
@@ -129,7 +129,7 @@ def _infos(environment: Environment) -> Iterator[Path]:
                 yield info
 
 
-def _named(info: Path) -> Installed | None:
+def _installed(info: Path) -> Installed | None:
     """A name of metadata where there are some: a folder's name has lost what its sign was."""
     from packaging.utils import canonicalize_name
 

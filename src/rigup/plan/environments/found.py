@@ -140,7 +140,7 @@ def resolve(word: str, settings: Settings, variables: Mapping[str, str], here: P
                 _("{path} is no environment: it has neither pyvenv.cfg nor conda's records.").format(path=word[:300])
             )
         return environment
-    return _named(word, found(settings, variables, here))
+    return _by_name(word, found(settings, variables, here))
 
 
 def _at_hand(variables: Mapping[str, str], here: Path) -> Environment:
@@ -155,7 +155,7 @@ def _at_hand(variables: Mapping[str, str], here: Path) -> Environment:
     raise NoEnvironment(template.format(path=here))
 
 
-def _named(word: str, known: list[Found]) -> Environment:
+def _by_name(word: str, known: list[Found]) -> Environment:
     hits = [candidate for candidate in known if word in (candidate.name, candidate.environment.path.name)]
     if len(hits) > 1:
         message = _("{name} is the name of several: {paths}. Give a path.")

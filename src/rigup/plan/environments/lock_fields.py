@@ -35,7 +35,7 @@ class Wheel(msgspec.Struct, frozen=True, kw_only=True):
         name: "torch-2.9.1-cp311-cp311-manylinux_2_28_x86_64.whl".
         url: where it lies, "" where only `path` tells.
         path: where it lies beside the lock, with `/`.
-        size: bytes, 0 if nobody said.
+        size: bytes, 0 if unknown.
 
     """
 

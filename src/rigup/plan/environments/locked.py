@@ -81,11 +81,11 @@ def here(lock: Lock, site: Site) -> list[Locked]:
     from rigup.stack.wish import marker_environment
 
     marked = {**marker_environment(site), **({"python_version": lock.python.rstrip("t")} if lock.python else {})}
-    found = [package for package in lock.packages if not package.marker or Marker(package.marker).evaluate(marked)]
-    names = [package.name for package in found]
+    wanted = [package for package in lock.packages if not package.marker or Marker(package.marker).evaluate(marked)]
+    names = [package.name for package in wanted]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise LockError(_("The lock holds {name} twice for this machine.").format(name=twice[0]))
-    return found
+    return wanted
 
 
 def requirement(package: Locked) -> str:
@@ -193,7 +193,7 @@ def _python(lock: Lock, site: Site) -> Iterator[str]:
 def _unfit(wanted: list[Locked], site: Site, python: str, folder: str) -> list[str]:
     """Packages of which no file of the lock runs here, or lies anywhere that can be reached."""
     tags = frozenset(_tags(site, python))
-    found = []
+    problems = []
     for package in wanted:
         fitting = [wheel for wheel in package.wheels if parse_wheel_filename(wheel.name)[3] & tags]
         if not fitting:
@@ -201,11 +201,11 @@ def _unfit(wanted: list[Locked], site: Site, python: str, folder: str) -> list[s
                 "{name} {version} of the lock has no build for this machine ({system}, {machine}, Python {python})."
             )
             system = {"name": package.name, "version": package.version, "system": site.system, "machine": site.machine}
-            found.append(template.format(python=python, **system))
+            problems.append(template.format(python=python, **system))
         elif not folder and not any(_reachable(wheel, site) for wheel in fitting):
             template = _("{name} {version} of the lock came from a folder that is not here: {url}.")
-            found.append(template.format(name=package.name, version=package.version, url=fitting[0].url))
-    return found
+            problems.append(template.format(name=package.name, version=package.version, url=fitting[0].url))
+    return problems
 
 
 def _reachable(wheel: Wheel, site: Site) -> bool:

@@ -131,7 +131,7 @@ def _whole(value: Any) -> Any:
 
 
 def _filled(**fields: Any) -> dict[str, Any]:
-    """Those that say something, by their names in the file."""
+    """The fields that are not empty, by their names in the file."""
     return {key.replace("_", "-"): value for key, value in fields.items() if value}
 
 
@@ -167,9 +167,9 @@ def parsed(body: str) -> Lock:
     packages = document.get("packages")
     if not isinstance(packages, list) or not 0 < len(packages) <= _MOST_PACKAGES:
         raise LockError(_("It holds no packages, or more than one lock may hold."))
-    found = tuple(Locked(**checked_package(row)) for row in packages)
+    locked = tuple(Locked(**checked_package(row)) for row in packages)
     return Lock(
-        packages=found, requires_python=_text(document, "requires-python"), environments=words(document.get("environments"), "environments"),
+        packages=locked, requires_python=_text(document, "requires-python"), environments=words(document.get("environments"), "environments"),
         created_by=_text(document, "created-by"), **_of_tool(document),
     )  # fmt: skip
 
@@ -218,20 +218,20 @@ def _manager(tool: dict[str, Any]) -> str:
 
 
 def _addresses(tool: dict[str, Any], name: str) -> tuple[str, ...]:
-    """Addresses and folders that an installer is told: none may look like an option of it."""
-    found = words(tool.get(name), name)
-    for address in found:
+    """Addresses and folders passed to an installer: none may look like an option of it."""
+    addresses = words(tool.get(name), name)
+    for address in addresses:
         if address.startswith("-") or not re.fullmatch(
             r"(?:https?|file)://\S{1,2000}|/[^\n]{1,2000}|[A-Za-z]:[\\/][^\n]{1,2000}", address
         ):
             raise LockError(_("Its {name} hold {value}, which is no address.").format(name=name, value=address[:100]))
-    return found
+    return addresses
 
 
 def needed_by(packages: Iterable[Locked]) -> dict[str, list[str]]:
     """Which packages of a lock need each one, by name."""
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for package in packages:
         for name in package.dependencies:
-            found.setdefault(canonicalize_name(name), []).append(package.name)
-    return found
+            by_name.setdefault(canonicalize_name(name), []).append(package.name)
+    return by_name

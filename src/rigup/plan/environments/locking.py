@@ -36,25 +36,25 @@ def of_choice(choice: Choice, environment: Path | None = None) -> Lock:
         LockError: it cannot be resolved, or there is no Python to resolve for.
 
     """
-    package_groups = groups(choice)
+    all_groups = groups(choice)
     if built := choice.wish.terms.no_binary:
         template = _("A lock holds wheels alone, and {files} want these built from their sources: {packages}.")
         raise LockError(template.format(files=", ".join(choice.wish.terms.files), packages=", ".join(built)))
     interpreter = choice.site.interpreters.get(choice.python, "")
-    found = resolved(resolver_for(choice.python, environment, interpreter), package_groups)
-    _all_by_hash(found, choice.wish.terms)
+    locked = resolved(resolver_for(choice.python, environment, interpreter), all_groups)
+    _all_by_hash(locked, choice.wish.terms)
     variables = record.allowed_variables({name: value for name, (value, _why) in network.variables(choice).items()})
     return Lock(
-        packages=tuple(found), requires_python=_range(choice.python), wish=choice.wish.packages, python=choice.python,
+        packages=tuple(locked), requires_python=_range(choice.python), wish=choice.wish.packages, python=choice.python,
         environments=_markers(choice.python), manager=choice.wish.manager if choice.wish.manager == "conda" else "venv",
-        indexes=_indexes(package_groups), find_links=_links(package_groups), variables=variables, facts=made_for(choice.site),
-        reasons=_reasons_of_choice(choice, found), made_at=_now(),
+        indexes=_indexes(all_groups), find_links=_links(all_groups), variables=variables, facts=made_for(choice.site),
+        reasons=_reasons_of_choice(choice, locked), made_at=_now(),
     )  # fmt: skip
 
 
-def _all_by_hash(found: Iterable[Locked], terms: Terms) -> None:
+def _all_by_hash(locked: Iterable[Locked], terms: Terms) -> None:
     """Raise LockError where a file of requirements gives hashes, and a file of the lock has none of them."""
-    for package in found if terms.hashed else ():
+    for package in locked if terms.hashed else ():
         if not any("sha256:" + wheel.sha256 in terms.hashes.get(package.name, ()) for wheel in package.wheels):
             template = _("{package} is {url}, and that file has none of the hashes that {files} give for it.")
             pin, files = f"{package.name}=={package.version}", ", ".join(terms.files)
@@ -75,14 +75,14 @@ def of_environment(environment: Environment, site: Site) -> Lock:
     kept = record.read(environment.path)
     group = _group(installed, kept.indexes if kept else (), site)
     python = ".".join(environment.python.split(".")[:2])
-    found = resolved(resolver_for(python, environment.path), [group], whole=True) if installed else []
-    if not found:
+    locked = resolved(resolver_for(python, environment.path), [group], whole=True) if installed else []
+    if not locked:
         raise LockError(_("{path} holds no packages to lock.").format(path=environment.path))
-    _all_the_same(installed, found)
+    _all_the_same(installed, locked)
     return Lock(
-        packages=tuple(found), requires_python=_range(python), environments=_markers(python), python=python,
+        packages=tuple(locked), requires_python=_range(python), environments=_markers(python), python=python,
         wish=kept.wish if kept else (), manager=environment.kind, indexes=tuple(group.extra_indexes), find_links=group.find_links,
-        variables=kept.variables if kept else {}, facts=made_for(site), reasons=_reasons(found, kept.wish if kept else ()),
+        variables=kept.variables if kept else {}, facts=made_for(site), reasons=_reasons(locked, kept.wish if kept else ()),
         made_at=_now(),
     )  # fmt: skip
 
@@ -99,10 +99,10 @@ def _all_from_indexes(installed: Iterable[Installed]) -> None:
             raise LockError(template.format(name=package.name, origin=package.origin))
 
 
-def _all_the_same(installed: Iterable[Installed], found: Iterable[Locked]) -> None:
+def _all_the_same(installed: Iterable[Installed], locked: Iterable[Locked]) -> None:
     """To an installer 1.0 is 1.0.0; here that would be another file than the one that is installed."""
     have = {package.name: package.version for package in installed}
-    for package in found:
+    for package in locked:
         if have.get(package.name) != package.version:
             template = _("{name} {version} is at none of the places that are asked: they have {other}.")
             raise LockError(
@@ -137,12 +137,12 @@ def _is_page(url: str) -> bool:
     return url.endswith((".html", ".htm")) or "://" not in url
 
 
-def _indexes(package_groups: Iterable[Group]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(url for group in package_groups for url in (group.only, *group.extra_indexes) if url))
+def _indexes(all_groups: Iterable[Group]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(url for group in all_groups for url in (group.only, *group.extra_indexes) if url))
 
 
-def _links(package_groups: Iterable[Group]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(place for group in package_groups for place in group.find_links))
+def _links(all_groups: Iterable[Group]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(place for group in all_groups for place in group.find_links))
 
 
 def _range(python: str) -> str:
@@ -163,8 +163,8 @@ def _now() -> str:
 # -- reasons -----------------------------------------------------------------------------------------
 
 
-def _reasons_of_choice(choice: Choice, found: list[Locked]) -> dict[str, str]:
-    reasons = _reasons(found, choice.wish.packages)
+def _reasons_of_choice(choice: Choice, locked: list[Locked]) -> dict[str, str]:
+    reasons = _reasons(locked, choice.wish.packages)
     for judged in choice.chosen:
         because = [served.because for served in judged.served if served.served] or [_("It runs on the CPU.")]
         reasons |= {canonicalize_name(name.partition("[")[0]): because[0] for name in judged.build.packages}
@@ -173,12 +173,12 @@ def _reasons_of_choice(choice: Choice, found: list[Locked]) -> dict[str, str]:
     return reasons | {name: why for name, (_value, why) in network.variables(choice).items()}
 
 
-def _reasons(found: list[Locked], wish: Iterable[str]) -> dict[str, str]:
+def _reasons(locked: list[Locked], wish: Iterable[str]) -> dict[str, str]:
     """Each package: asked for, or needed by others."""
     asked = {_name(word): word for word in wish}
-    needs = needed_by(found)
+    needs = needed_by(locked)
     reasons: dict[str, str] = {}
-    for package in found:
+    for package in locked:
         if package.name in asked:
             reasons[package.name] = _("It was asked for: {wish}.").format(wish=asked[package.name])
         elif package.name in needs:

@@ -56,14 +56,14 @@ def _titles() -> dict[str, str]:
 def _devices(then: Any, here: Any) -> Iterator[str]:
     if not isinstance(then, list) or not isinstance(here, list):
         return
-    was, now = Counter(map(_named, then[:_MOST])), Counter(map(_named, here[:_MOST]))
+    was, now = Counter(map(_device_name, then[:_MOST])), Counter(map(_device_name, here[:_MOST]))
     for name, count in (was - now).items():
         yield _("{count} × {device} was there and is not here.").format(count=count, device=name)
     for name, count in (now - was).items():
         yield _("{count} × {device} is here and was not there.").format(count=count, device=name)
 
 
-def _named(device: Any) -> str:
+def _device_name(device: Any) -> str:
     """A device by what it is; data that came from elsewhere may be anything."""
     fields = device if isinstance(device, dict) else {}
     words = [fields.get(key) for key in ("name", "isa")]

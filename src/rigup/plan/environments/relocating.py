@@ -58,8 +58,8 @@ def relocate(folder: Path, old: Path, new: Path) -> list[Path]:
 
 
 def _move(old: Path, new: Path) -> Move:
-    found = _STAGED.fullmatch(old.name)
-    name = (os.fsencode(old.name), os.fsencode(new.name)) if found else None
+    match = _STAGED.fullmatch(old.name)
+    name = (os.fsencode(old.name), os.fsencode(new.name)) if match else None
     return Move(os.fsencode(os.path.abspath(old)), os.fsencode(os.path.abspath(new)), name)
 
 

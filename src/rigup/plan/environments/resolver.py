@@ -52,7 +52,7 @@ class Tries(NamedTuple):
         return cls(dead, 0 if dead else 1)
 
     def variables(self) -> dict[str, str]:
-        """What the installer is told; a person's own word goes before it."""
+        """Variables for the installer; those of the person take precedence."""
         defaults = {"PIP_RETRIES": str(self.times), "UV_HTTP_RETRIES": str(self.times), **SYSTEM_CERTIFICATES}
         return {name: os.environ.get(name, value) for name, value in defaults.items()}
 
@@ -117,7 +117,7 @@ def _works(*argv: str) -> bool:
 
 
 def version_of(*argv: str) -> str:
-    """The first line that a program says of itself; "" where it cannot be asked."""
+    """The first line of a program's output; "" where it cannot be run."""
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=_QUICK, check=False, env=surroundings())
     except (OSError, subprocess.TimeoutExpired):
@@ -168,24 +168,24 @@ def resolved(resolver: Resolver, groups: Sequence[Group], *, whole: bool = False
         whole: they name everything that is to be there: nothing is added.
 
     Raises:
-        LockError: something cannot be resolved; the installer's own last words are told.
+        LockError: something cannot be resolved; with the installer's last lines.
 
     """
     _all_plain(word for group in groups for word in group.wanted)
     tries = Tries.at(url for group in groups for _option, url in group.places)
-    found: dict[str, Locked] = {}
+    by_name: dict[str, Locked] = {}
     places: list[tuple[str, str]] = []
     for group in groups:
         further = [pair for pair in places if pair[1] not in {place for _option, place in group.places}]
         plain = group._replace(terms=())
         terms = as_uv(group.terms) if resolver.kind == "uv" else [word for pair in group.terms for word in pair if word]
         options = [*plain.options, *terms, *(word for pair in further for word in pair)]
-        pins = [f"{package.name}=={package.version}" for package in found.values()]
+        pins = [f"{package.name}=={package.version}" for package in by_name.values()]
         ask = _by_pip if resolver.kind == "pip" else _by_uv
         for package in ask(resolver, [*group.wanted, *pins], options, whole, tries):
-            found.setdefault(package.name, package)
+            by_name.setdefault(package.name, package)
         places += [(option.replace("--index-url", "--extra-index-url"), place) for option, place in group.places]
-    return [found[name] for name in sorted(found)]
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def _all_plain(wanted: Iterable[str]) -> None:

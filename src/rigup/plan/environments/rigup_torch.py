@@ -97,8 +97,8 @@ def sha256() -> str:
 
 def _modules() -> dict[str, bytes]:
     """Its files by their place; each ends its lines as Unix does, on whatever machine it lies."""
-    found = sorted(path for path in _SOURCE.iterdir() if path.suffix in (".py", ".typed"))
-    files = {path.name: path.read_bytes().replace(b"\r\n", b"\n") for path in found}
+    paths = sorted(path for path in _SOURCE.iterdir() if path.suffix in (".py", ".typed"))
+    files = {path.name: path.read_bytes().replace(b"\r\n", b"\n") for path in paths}
     alone = files.pop("standalone.py")
     typed = {"rigup/torch/py.typed": b"", "_rigup_torch/py.typed": b""}
     files.pop("py.typed", None)  # an installed rigup has none there

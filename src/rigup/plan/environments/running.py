@@ -95,11 +95,11 @@ def of_environment(environment: Environment) -> list[Setting]:
     """What the environment keeps: rigup's record, and the variables that conda holds for it."""
     own_record = record.read(environment.path)
     because = _("The environment keeps it.")
-    found = {name: Setting(name, value, because) for name, value in _of_conda(environment.path).items()}
-    found |= {
+    by_name = {name: Setting(name, value, because) for name, value in _of_conda(environment.path).items()}
+    by_name |= {
         name: Setting(name, value, because) for name, value in (own_record.variables if own_record else {}).items()
     }
-    return [found[name] for name in sorted(found)]
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def _of_conda(path: Path) -> dict[str, str]:
@@ -130,12 +130,14 @@ def merged(
         for setting in surroundings.variables
         if not (setting.name.endswith(_SEEN_BY) and setting.name in before)
     }
-    found = {**kept, **new}
-    found["PATH"] = os.pathsep.join((*surroundings.path, *_parts(before.get("PATH", os.defpath), surroundings.path)))
+    variables = {**kept, **new}
+    variables["PATH"] = os.pathsep.join(
+        (*surroundings.path, *_parts(before.get("PATH", os.defpath), surroundings.path))
+    )
     if surroundings.libraries:
         own = [setting.value for setting in surroundings.libraries]
-        found[LIBRARIES] = os.pathsep.join((*own, *_parts(before.get(LIBRARIES, ""), own)))
-    return {**found, **(extra or {})}
+        variables[LIBRARIES] = os.pathsep.join((*own, *_parts(before.get(LIBRARIES, ""), own)))
+    return {**variables, **(extra or {})}
 
 
 def _parts(path: str, without: Sequence[str]) -> list[str]:
@@ -158,25 +160,25 @@ def run(command: Sequence[str], variables: Mapping[str, str]) -> int:
         A child's exit status; 127 where there is no such program, 126 where it cannot be started.
 
     """
-    found = program(command, variables)
-    if found is None:
+    executable = program(command, variables)
+    if executable is None:
         exists = os.path.exists(command[0]) and os.sep in command[0]
         template = _("{program} may not be run.") if exists else _("{program} is not found.")
         sys.stderr.write(template.format(program=command[0]) + "\n")
         return _NOT_RUN if exists else _NOT_FOUND
     if os.name == "nt":
-        return subprocess.call([found, *command[1:]], env=dict(variables))
-    return _become(found, command, variables)
+        return subprocess.call([executable, *command[1:]], env=dict(variables))
+    return _become(executable, command, variables)
 
 
-def _become(found: str, command: Sequence[str], variables: Mapping[str, str]) -> int:
+def _become(executable: str, command: Sequence[str], variables: Mapping[str, str]) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     for name in ("SIGPIPE", "SIGXFSZ"):  # Python leaves them out of its own way; the program means them
         if number := getattr(signal, name, None):
             signal.signal(number, signal.SIG_DFL)
     try:
-        os.execve(found, list(command), dict(variables))  # noqa: S606
+        os.execve(executable, list(command), dict(variables))  # noqa: S606
     except OSError as error:
-        sys.stderr.write(_("{program} cannot be started: {why}.").format(program=found, why=error.strerror) + "\n")
+        sys.stderr.write(_("{program} cannot be started: {why}.").format(program=executable, why=error.strerror) + "\n")
         return _NOT_RUN

@@ -36,6 +36,6 @@ def _wheels(starter: str, python: str) -> list[Path]:
     prefix = Path(os.path.realpath(starter)).parent
     for place in _BUNDLED:
         above = prefix if place.startswith("Lib") else prefix.parent
-        if found := sorted((above / place.format(python=python)).glob("*.whl"))[:_MOST]:
-            return found
+        if wheels := sorted((above / place.format(python=python)).glob("*.whl"))[:_MOST]:
+            return wheels
     return []

@@ -34,7 +34,7 @@ class SettingsError(Exception):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Defaults; an empty one says nothing.
+    """Defaults; an empty one is unset.
 
     Attributes:
         prefix: folder of environments that all share.
@@ -75,13 +75,13 @@ def places() -> tuple[Path, ...]:
 
 
 def read(files: tuple[Path, ...]) -> Settings:
-    """What the files say together; a later one goes over those before it. Raises SettingsError."""
-    found: dict[str, Any] = {}
+    """The settings of all files; a later file overrides those before it. Raises SettingsError."""
+    merged: dict[str, Any] = {}
     for path in files:
         values = msgspec.to_builtins(_of_file(path))
-        images = {**found.get("images", {}), **values.get("images", {})}
-        found = {**found, **values, **({"images": images} if images else {})}
-    return msgspec.convert(found, Settings)
+        images = {**merged.get("images", {}), **values.get("images", {})}
+        merged = {**merged, **values, **({"images": images} if images else {})}
+    return msgspec.convert(merged, Settings)
 
 
 def _of_file(path: Path) -> Settings:
@@ -106,13 +106,13 @@ def _understood(body: bytes, path: Path) -> Settings:
         raise SettingsError(_("{path} is no TOML file: {error}.").format(path=path, error=str(error)[:200])) from error
     try:
         _all_known(table, path)
-        found = msgspec.convert(table, Settings)
+        understood = msgspec.convert(table, Settings)
     except (msgspec.ValidationError, RecursionError) as error:
         raise SettingsError(
             _("{path} cannot be followed: {error}.").format(path=path, error=str(error)[:200])
         ) from error
-    _all_sound(found, path)
-    return found
+    _all_sound(understood, path)
+    return understood
 
 
 def _all_known(table: dict[str, Any], path: Path) -> None:
@@ -124,13 +124,13 @@ def _all_known(table: dict[str, Any], path: Path) -> None:
             raise SettingsError(named.format(path=path, name=repr(name)[:80], known=near))
 
 
-def _all_sound(found: Settings, path: Path) -> None:
+def _all_sound(values: Settings, path: Path) -> None:
     """Each value has the form that its use needs: none becomes an option or a line of something."""
     checks = {
-        "prefix": (found.prefix, os.path.isabs(found.prefix) and found.prefix.isprintable()),
-        "mirror": (found.mirror, _WORD.fullmatch(found.mirror)),
-        "index": (found.index, _ADDRESS.fullmatch(found.index)), "proxy": (found.proxy, _PROXY.fullmatch(found.proxy)),
-        **{f"images.{name}": (image, _IMAGE.fullmatch(image)) for name, image in found.images.items()},
+        "prefix": (values.prefix, os.path.isabs(values.prefix) and values.prefix.isprintable()),
+        "mirror": (values.mirror, _WORD.fullmatch(values.mirror)),
+        "index": (values.index, _ADDRESS.fullmatch(values.index)), "proxy": (values.proxy, _PROXY.fullmatch(values.proxy)),
+        **{f"images.{name}": (image, _IMAGE.fullmatch(image)) for name, image in values.images.items()},
     }  # fmt: skip
     for name, (value, sound) in checks.items():
         if value and not sound:
@@ -139,7 +139,7 @@ def _all_sound(found: Settings, path: Path) -> None:
 
 
 def with_settings(site: Site, defaults: Settings) -> Site:
-    """The site with the defaults where the person's own tools say nothing."""
+    """The site with the defaults where the person's own tools set nothing."""
     sources = site.sources
     changed = msgspec.structs.replace(
         sources, index=sources.index or defaults.index, proxy=sources.proxy or defaults.proxy

@@ -11,11 +11,11 @@ SHELLS = ("bash", "zsh", "sh", "fish", "csh", "tcsh", "powershell")
 
 
 class CannotTell(ValueError):
-    """A value that a form has no way to say; the text names it."""
+    """A value that a shell cannot express; the text names it."""
 
 
 def shell_of(variables: Mapping[str, str]) -> str:
-    """The person's shell, as its variable tells; a POSIX one where nobody says."""
+    """The person's shell by its variable; "sh" if unknown."""
     name = re.sub(r"\.exe$", "", re.split(r"[/\\]", variables.get("SHELL", ""))[-1].lower())
     if name in SHELLS:
         return name
@@ -31,7 +31,7 @@ def exports(surroundings: Surroundings, shell: str, before: Mapping[str, str]) -
         before: the shell's variables as they are; csh cannot say "before what is there" itself.
 
     Raises:
-        CannotTell: csh has no way to say a value of several lines.
+        CannotTell: csh cannot express a value of several lines.
 
     """
     write = _WRITERS[shell]

@@ -137,8 +137,8 @@ async def _solved(options: argparse.Namespace, installed: list[Any]) -> list[Any
 def _names(specs: Iterable[str]) -> set[str]:
     import rattler
 
-    found = (rattler.MatchSpec(spec).name for spec in specs)
-    return {str(getattr(name, "normalized", name)) for name in found if name is not None}
+    names = (rattler.MatchSpec(spec).name for spec in specs)
+    return {str(getattr(name, "normalized", name)) for name in names if name is not None}
 
 
 def _records(prefix: Path) -> list[Any]:

@@ -16,9 +16,9 @@ def conda(choice: Choice) -> str:
     """An environment.yml: Python and a toolkit from their channels, packages by pip from where they lie."""
     channels, names = _from_channels(choice)
     python = "python=" + choice.python if choice.python else "python"
-    package_groups = groups(choice)
-    names += [spec for group in package_groups for spec in group.conda]
-    wheels = [group for group in package_groups if not group.conda]
+    all_groups = groups(choice)
+    names += [spec for group in all_groups for spec in group.conda]
+    wheels = [group for group in all_groups if not group.conda]
     lines = ["name: rigup", "channels:", *(f"  - {source}" for source in (*channels, channel(choice), "nodefaults"))]
     lines += ["dependencies:", *(f"  - {json.dumps(spec)}" for spec in dict.fromkeys((python, "pip", *names)))]
     options = dict.fromkeys(pair for group in wheels for pair in _lines(group))
@@ -45,10 +45,10 @@ def _from_channels(choice: Choice) -> tuple[list[str], list[str]]:
     """A toolkit that the choice asks for: NVIDIA's label goes before all other channels."""
     compat = [change.to.replace(" ", "=") for change in choice.changes if change.to.startswith("cuda-compat ")]
     cuda = next((wanted(change)[0] for change in choice.changes if change.change == "toolkit"), "")
-    found = conda_toolkit(cuda) if cuda else None
-    if found is None:
+    toolkit = conda_toolkit(cuda) if cuda else None
+    if toolkit is None:
         return [], compat
-    return ([found.channel] if found.channel != "conda-forge" else []), [*found.packages, *compat]
+    return ([toolkit.channel] if toolkit.channel != "conda-forge" else []), [*toolkit.packages, *compat]
 
 
 def _lines(group: Group) -> tuple[str, ...]:
@@ -59,19 +59,15 @@ def _lines(group: Group) -> tuple[str, ...]:
 
 def pyproject(choice: Choice) -> str:
     """A fragment of pyproject.toml with uv's own tables: each package from its index and no other."""
-    package_groups = groups(choice)
-    default, names = _default(choice), _index_names(package_groups)
+    all_groups = groups(choice)
+    default, names = _default(choice), _index_names(all_groups)
     lines = ["[project]", 'name = "my-project"', 'version = "0.1.0"']
     lines += [f"requires-python = {json.dumps('==' + choice.python.removesuffix('t') + '.*')}"] if choice.python else []
-    lines += [
-        "dependencies = [",
-        *(f"    {json.dumps(requirement)}," for group in package_groups for requirement in _direct(group)),
-        "]",
-    ]
-    lines += _of_uv(package_groups)
+    lines += ["dependencies = [", *(f"    {json.dumps(want)}," for group in all_groups for want in _direct(group)), "]"]
+    lines += _of_uv(all_groups)
     own = [
         (name, names[group.only])
-        for group in package_groups
+        for group in all_groups
         if group.only not in ("", default)
         for name in map(name_of, _direct(group))
     ]
@@ -79,7 +75,7 @@ def pyproject(choice: Choice) -> str:
     lines += [f"{json.dumps(name)} = {{ index = {json.dumps(index)} }}" for name, index in own]
     for url, name in names.items():
         lines += ["", "[[tool.uv.index]]", f"name = {json.dumps(name)}", f"url = {json.dumps(url)}"]
-        lines += ["default = true"] if url == default else ["explicit = true"] if _only(url, package_groups) else []
+        lines += ["default = true"] if url == default else ["explicit = true"] if _only(url, all_groups) else []
     return "\n".join([*lines, ""])
 
 
@@ -88,30 +84,18 @@ def _direct(group: Group) -> tuple[str, ...]:
     return group.wanted[: group.named] if group.named else group.wanted
 
 
-def _of_uv(package_groups: list[Group]) -> list[str]:
+def _of_uv(all_groups: list[Group]) -> list[str]:
     """uv's own settings: folders of packages, what is built with the environment's torch in sight, and exact versions."""
-    places = list(dict.fromkeys(place for group in package_groups for place in group.find_links))
+    places = list(dict.fromkeys(place for group in all_groups for place in group.find_links))
     built = [
-        name
-        for group in package_groups
-        if "--no-build-isolation" in group.flags
-        for name in map(name_of, _direct(group))
+        name for group in all_groups if "--no-build-isolation" in group.flags for name in map(name_of, _direct(group))
     ]
     lines = [f"find-links = {json.dumps(places)}"] if places else []
     lines += [f"no-build-isolation-package = {json.dumps(built)}"] if built else []
-    direct = {requirement for group in package_groups for requirement in _direct(group)}
-    fixed = [
-        requirement
-        for group in package_groups
-        for requirement in group.wanted
-        if requirement not in direct and "==" in requirement
-    ]
+    direct = {want for group in all_groups for want in _direct(group)}
+    fixed = [want for group in all_groups for want in group.wanted if want not in direct and "==" in want]
     lines += (
-        [
-            "constraint-dependencies = [",
-            *(f"    {json.dumps(requirement)}," for requirement in dict.fromkeys(fixed)),
-            "]",
-        ]
+        ["constraint-dependencies = [", *(f"    {json.dumps(want)}," for want in dict.fromkeys(fixed)), "]"]
         if fixed
         else []
     )
@@ -120,19 +104,19 @@ def _of_uv(package_groups: list[Group]) -> list[str]:
 
 def poetry(choice: Choice) -> str:
     """A fragment of pyproject.toml with Poetry's own tables; folders of packages Poetry does not know."""
-    package_groups = groups(choice)
-    default, names = _default(choice), _index_names(package_groups)
+    all_groups = groups(choice)
+    default, names = _default(choice), _index_names(all_groups)
     lines = ["[tool.poetry]", "package-mode = false", "", "[tool.poetry.dependencies]"]
     lines += [f'python = "~{choice.python.removesuffix("t")}"'] if choice.python else []
     seen: set[str] = set()
-    for group in package_groups:
+    for group in all_groups:
         source = names[group.only] if group.only not in ("", default) else ""
         lines += [
             line for line in (_of_poetry(want, source) for want in group.wanted) if line.partition(" =")[0] not in seen
         ]
         seen |= {line.partition(" =")[0] for line in lines}
     for url, name in names.items():
-        priority = "primary" if url == default else "explicit" if _only(url, package_groups) else "supplemental"
+        priority = "primary" if url == default else "explicit" if _only(url, all_groups) else "supplemental"
         lines += ["", "[[tool.poetry.source]]", f"name = {json.dumps(name)}", f"url = {json.dumps(url)}"]
         lines += [f'priority = "{priority}"']
     return "\n".join([*lines, ""])
@@ -148,11 +132,11 @@ def _of_poetry(wanted: str, source: str) -> str:
 
 
 def _parts(wanted: str) -> tuple[str, list[str], str]:
-    found = re.fullmatch(r"([A-Za-z0-9._-]+)(?:\[([^\]]*)\])?(.*)", wanted)
-    if found is None:
+    match = re.fullmatch(r"([A-Za-z0-9._-]+)(?:\[([^\]]*)\])?(.*)", wanted)
+    if match is None:
         return wanted, [], ""
-    version = found[3].strip().removeprefix("==")
-    return found[1], [extra.strip() for extra in (found[2] or "").split(",") if extra.strip()], version
+    version = match[3].strip().removeprefix("==")
+    return match[1], [extra.strip() for extra in (match[2] or "").split(",") if extra.strip()], version
 
 
 def _names(group: Group) -> list[str]:
@@ -165,20 +149,20 @@ def _default(choice: Choice) -> str:
     return mirror or choice.site.sources.index
 
 
-def _only(url: str, package_groups: list[Group]) -> bool:
-    return any(group.only == url for group in package_groups)
+def _only(url: str, all_groups: list[Group]) -> bool:
+    return any(group.only == url for group in all_groups)
 
 
-def _index_names(package_groups: list[Group]) -> dict[str, str]:
+def _index_names(all_groups: list[Group]) -> dict[str, str]:
     """A name for each index, no two the same."""
-    found: dict[str, str] = {}
-    for url in dict.fromkeys(url for group in package_groups for url in (group.only, *group.extra_indexes) if url):
+    names: dict[str, str] = {}
+    for url in dict.fromkeys(url for group in all_groups for url in (group.only, *group.extra_indexes) if url):
         name = _index_name(url)
-        found[url] = f"{name}-{len(found) + 1}" if name in found.values() else name
-    return found
+        names[url] = f"{name}-{len(names) + 1}" if name in names.values() else name
+    return names
 
 
 def _index_name(url: str) -> str:
-    """A short name for an index: the last part of its address that says something."""
+    """A short name for an index: the last part of its address that is not generic."""
     parts = [part for part in url.rstrip("/").split("/") if part not in ("simple", "whl")]
     return re.sub(r"[^A-Za-z0-9.-]+", "-", parts[-1]).strip("-") or "index"

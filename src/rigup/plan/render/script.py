@@ -57,14 +57,14 @@ def _written() -> str:
 
 def _parts(needed: list[Step]) -> list[str]:
     """The steps, cut where the machine has to be restarted."""
-    found: list[list[str]] = [[]]
+    parts: list[list[str]] = [[]]
     for number, step in enumerate(needed, 1):
         if step.kind == _BARRIER:
-            found.append([])
+            parts.append([])
         else:
-            found[-1].append(_step(number, step))
-    last = len(found)
-    return [_part(number, "\n".join(part), last) for number, part in enumerate(found, 1)]
+            parts[-1].append(_step(number, step))
+    last = len(parts)
+    return [_part(number, "\n".join(part), last) for number, part in enumerate(parts, 1)]
 
 
 def _part(number: int, body: str, last: int) -> str:

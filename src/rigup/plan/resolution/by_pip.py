@@ -28,12 +28,12 @@ _SILENT = re.compile(
 )
 
 
-def ask(pip: Resolver, asked: Question, *, build: bool = False, seconds: float) -> Answered:
+def ask(pip: Resolver, query: Question, *, build: bool = False, seconds: float) -> Answered:
     """Ask pip. Nothing is installed.
 
     Args:
         pip: the one of the Python that the environment will have, or of the environment itself.
-        asked: the question.
+        query: the question.
         build: what has no wheel may be built.
         seconds: how long it may take.
 
@@ -41,13 +41,13 @@ def ask(pip: Resolver, asked: Question, *, build: bool = False, seconds: float) 
         OSError: pip cannot be started.
 
     """
-    if asked.opaque:
-        return _newest(pip, asked, seconds)
-    if named := [name for name in map(name_of, asked.wanted) if name in asked.terms.bound and name in asked.bound]:
-        return Answered(refused=_unbound(named[0], asked.terms.bound[named[0]]))
+    if query.opaque:
+        return _newest(pip, query, seconds)
+    if named := [name for name in map(name_of, query.wanted) if name in query.terms.bound and name in query.bound]:
+        return Answered(refused=_unbound(named[0], query.terms.bound[named[0]]))
     with tempfile.TemporaryDirectory(prefix="rigup-") as folder:
         report, bounds = Path(folder, "report.json"), Path(folder, "bounds.txt")
-        bounds.write_text("\n".join(asked.bounds), encoding="utf-8")
+        bounds.write_text("\n".join(query.bounds), encoding="utf-8")
         argv = (
             *pip.argv,
             "install",
@@ -57,9 +57,9 @@ def ask(pip: Resolver, asked: Question, *, build: bool = False, seconds: float) 
             str(report),
             "--constraint",
             str(bounds),
-            *_options(asked, build),
+            *_options(query, build),
             "--",
-            *asked.wanted,
+            *query.wanted,
         )
         variables = {**surroundings(), **Tries().variables()}
         try:
@@ -69,17 +69,17 @@ def ask(pip: Resolver, asked: Question, *, build: bool = False, seconds: float) 
         if done.returncode:
             return _no(done.stderr)
         rows = msgspec.json.decode(report.read_bytes()[:_MOST_REPORT])["install"]
-    packages = tuple(_resolved(row, asked.bound) for row in rows)
+    packages = tuple(_resolved(row, query.bound) for row in rows)
     strayed = [package for package in packages if package.index and not _comes_from(package.url, package.index)]
     return Answered(refused=_strayed(strayed[0])) if strayed else Answered(packages)
 
 
-def _newest(pip: Resolver, asked: Question, seconds: float) -> Answered:
+def _newest(pip: Resolver, query: Question, seconds: float) -> Answered:
     """The newest release of each package that the places have for this Python."""
-    variables, found = {**surroundings(), **Tries().variables()}, []
-    for word in asked.wanted:
+    variables, packages = {**surroundings(), **Tries().variables()}, []
+    for word in query.wanted:
         want = Requirement(word)
-        argv = (*pip.argv, "index", "versions", want.name, *_places(asked))
+        argv = (*pip.argv, "index", "versions", want.name, *_places(query))
         try:
             done = subprocess.run(argv, env=variables, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)  # fmt: skip
         except subprocess.TimeoutExpired:
@@ -90,28 +90,28 @@ def _newest(pip: Resolver, asked: Question, seconds: float) -> Answered:
             return (
                 Answered(silent=done.stderr[-500:]) if _SILENT.search(done.stderr) else Answered(refused=_lacks(word))
             )
-        found.append(Resolved(name=name_of(word), version=versions[0]))
-    return Answered(tuple(found))
+        packages.append(Resolved(name=name_of(word), version=versions[0]))
+    return Answered(tuple(packages))
 
 
 def _lacks(word: str) -> str:
     return _("No index that was asked has a release of {package} for this Python.").format(package=word)
 
 
-def _options(asked: Question, build: bool) -> list[str]:
-    options = [] if asked.kept else ["--ignore-installed"]
+def _options(query: Question, build: bool) -> list[str]:
+    options = [] if query.kept else ["--ignore-installed"]
     options += [] if build else ["--only-binary", ":all:"]
-    options += ["--no-binary", ",".join(asked.sources)] if asked.sources and not build else []
-    options += [word for pair in asked.terms.options for word in pair if word]
-    return [*options, *_places(asked)]
+    options += ["--no-binary", ",".join(query.sources)] if query.sources and not build else []
+    options += [word for pair in query.terms.options for word in pair if word]
+    return [*options, *_places(query)]
 
 
-def _places(asked: Question) -> list[str]:
-    places = [word for place in asked.find_links for word in ("--find-links", place)]
-    if asked.offline:
+def _places(query: Question) -> list[str]:
+    places = [word for place in query.find_links for word in ("--find-links", place)]
+    if query.offline:
         return ["--no-index", *places]
-    options = ["--index-url", asked.index] if asked.index else []
-    further = dict.fromkeys((*asked.bound.values(), *asked.further, *asked.extra_indexes))
+    options = ["--index-url", query.index] if query.index else []
+    further = dict.fromkeys((*query.bound.values(), *query.further, *query.extra_indexes))
     return [*options, *(word for url in further for word in ("--extra-index-url", url)), *places]
 
 

@@ -17,21 +17,21 @@ from rigup.stack.weigh import served_count
 _MOST = 4  # Pythons that are tried
 
 
-def with_wheels(choice: Choice, found: Resolution, ask: Callable[[Choice], Resolution]) -> Choice | None:
+def with_wheels(choice: Choice, resolution: Resolution, ask: Callable[[Choice], Resolution]) -> Choice | None:
     """The choice for a Python for which everything has a wheel, with what came of it.
 
     None where the person named the Python or goes on with an environment, and where no Python serves as well.
 
     Args:
         choice: the choice.
-        found: what came of it; only a set of which something would be built is tried elsewhere.
+        resolution: what came of it; only a set of which something would be built is tried elsewhere.
         ask: resolves a choice by wheels alone.
 
     Raises:
         KnowledgeError: a table is malformed.
 
     """
-    lacking = _lacking(found)
+    lacking = _lacking(resolution)
     free = not choice.wish.python and not choice.site.environment and choice.wish.manager == "venv"
     if not (lacking and free and choice.python):
         return None
@@ -42,11 +42,11 @@ def with_wheels(choice: Choice, found: Resolution, ask: Callable[[Choice], Resol
     return None
 
 
-def _lacking(found: Resolution) -> list[str]:
+def _lacking(resolution: Resolution) -> list[str]:
     """What would be built although the tables do not say that it has no wheels."""
     return [
         f"{package.name} {package.version}"
-        for package in found.packages
+        for package in resolution.packages
         if package.built and package.name not in without_wheels()
     ]
 

@@ -34,7 +34,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         python: "3.12"; platform: as uv names it, "" for this machine's own.
         macos: the lowest macOS, "" where that is no matter.
         kept: what stands in the environment already, and is renewed only where it must be.
-        terms: what files of requirements say beside packages.
+        terms: options and bounds from files of requirements.
 
     """
 
@@ -65,26 +65,26 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 def question(choice: Choice) -> Question:
     """The question that a choice comes to. Raises KnowledgeError for a malformed table."""
     every = groups(msgspec.structs.replace(choice, resolution=None))
-    package_groups = [group for group in every if not group.conda and ALONE not in group.flags]
-    built = [word for group in package_groups if group.flags for word in group.wanted[: group.named or None]]
+    all_groups = [group for group in every if not group.conda and ALONE not in group.flags]
+    built = [word for group in all_groups if group.flags for word in group.wanted[: group.named or None]]
     apart = {name_of(word) for word in built}
     site = choice.site
-    asked = choice.wish.asked()
+    requirements = choice.wish.asked()
     return Question(
-        wanted=tuple(dict.fromkeys(_named(word) for group in package_groups for word in group.wanted if name_of(word) not in apart)),
+        wanted=tuple(dict.fromkeys(_with_name(word) for group in all_groups for word in group.wanted if name_of(word) not in apart)),
         bound={name_of(word): group.only for group in every if _is_bound(group) for word in group.wanted},
-        further=tuple(dict.fromkeys(url for group in package_groups for url in _further(group, site))),
-        bounds=(*bounds(asked, choice.packages), *choice.wish.terms.constraints, *choice.held), terms=choice.wish.terms,
+        further=tuple(dict.fromkeys(url for group in all_groups for url in _further(group, site))),
+        bounds=(*bounds(requirements, choice.packages), *choice.wish.terms.constraints, *choice.held), terms=choice.wish.terms,
         sources=tuple(sorted(without_wheels() - apart)),
         built=tuple(built), index=mirror(choice) or site.sources.index,
         extra_indexes=site.sources.extra_indexes,
-        find_links=tuple(dict.fromkeys(place for group in package_groups if not group.flags for place in group.find_links)),
-        offline=any(group.offline for group in package_groups), python=choice.python, platform=platform(site),
-        macos=site.macos if site.system == "macos" else "", kept=_kept(choice),
+        find_links=tuple(dict.fromkeys(place for group in all_groups if not group.flags for place in group.find_links)),
+        offline=any(group.offline for group in all_groups), python=choice.python, platform=platform(site),
+        macos=site.macos if site.system == "macos" else "", kept=_installed(choice),
     )  # fmt: skip
 
 
-def _named(word: str) -> str:
+def _with_name(word: str) -> str:
     """A requirement as PEP 508 has it: installers take a bare address of a wheel, and a project wants its name before it."""
     if "://" not in word or "@" in word.partition("://")[0]:
         return word
@@ -105,7 +105,7 @@ def _further(group: Group, site: Site) -> tuple[str, ...]:
     return (*own, *(url for url in build.extra_indexes if url not in site.sources.extra_indexes))
 
 
-def _kept(choice: Choice) -> dict[str, str]:
+def _installed(choice: Choice) -> dict[str, str]:
     """The environment's packages, where the plan goes on with it."""
     site = choice.site
     return site.installed if site.environment and site.python == choice.python else {}

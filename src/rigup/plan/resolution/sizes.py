@@ -1,4 +1,4 @@
-"""What wheels become on the disk: the list of files at a wheel's end tells it, and that alone is fetched."""
+"""What wheels become on the disk: the list of files at a wheel's end has it, and that alone is fetched."""
 
 import io
 import json
@@ -66,14 +66,14 @@ def _with(package: Resolved, size: _Size | None) -> Resolved:
 
 def _looked_at(packages: list[Resolved], seconds: float) -> dict[str, _Size]:
     """Sizes by the hash of the file, as many as come in time."""
-    found: dict[str, _Size] = {}
+    sizes: dict[str, _Size] = {}
     if not packages:
-        return found
+        return sizes
     end = time.monotonic() + seconds
 
     def look(package: Resolved) -> None:
         if time.monotonic() < end and (size := size_of(package.url)) is not None:
-            found[package.sha256] = size
+            sizes[package.sha256] = size
 
     pool = ThreadPoolExecutor(_AT_ONCE)
     for package in packages:
@@ -82,7 +82,7 @@ def _looked_at(packages: list[Resolved], seconds: float) -> dict[str, _Size]:
     waiter.start()
     waiter.join(max(0.0, end - time.monotonic()))
     pool.shutdown(wait=False, cancel_futures=True)
-    return dict(found)
+    return dict(sizes)
 
 
 def size_of(url: str) -> _Size | None:
@@ -142,8 +142,8 @@ class _Remote(io.RawIOBase):
 
 def _fetched(url: str, part: str) -> tuple[bytes, int]:
     """A part of a file, and the size of the whole. Raises OSError where a server gives no parts."""
-    asked = urllib.request.Request(url, headers={"Range": part, "Accept-Encoding": "identity"})  # noqa: S310
-    with urllib.request.urlopen(asked, timeout=_PATIENCE) as answer:  # noqa: S310
+    request = urllib.request.Request(url, headers={"Range": part, "Accept-Encoding": "identity"})  # noqa: S310
+    with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:  # noqa: S310
         _unit, _slash, whole = answer.headers.get("Content-Range", "").rpartition("/")
         if answer.status != 206 or not whole.isdigit():
             raise OSError("no parts")

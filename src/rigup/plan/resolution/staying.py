@@ -52,58 +52,58 @@ class Standing(NamedTuple):
     marked: Mapping[str, str]
 
 
-def kept_whole(found: Choice, ask: Ask) -> Choice:
+def kept_whole(choice: Choice, ask: Ask) -> Choice:
     """The choice as it was resolved, where nothing that stays is hurt by it; else within its bounds, or with it, or refused.
 
     Args:
-        found: a choice that was resolved, for an environment of this machine.
+        choice: a choice that was resolved, for an environment of this machine.
         ask: resolves a choice anew.
 
     Raises:
         KnowledgeError: a table is malformed.
 
     """
-    if not _changes(found):
-        return found
-    standing = _standing(found)
-    hurt = list(_hurt(found, standing))
+    if not _changes(choice):
+        return choice
+    standing = _standing(choice)
+    hurt = list(_hurt(choice, standing))
     if not hurt:
-        return found
-    within = _within(found, hurt, standing, ask)
+        return choice
+    within = _within(choice, hurt, standing, ask)
     if within is None and all(_may_move(conflict, standing) for conflict in hurt):
-        within = _moving_along(found, hurt, standing, ask)
-    return within or _refused(found, hurt)
+        within = _moving_along(choice, hurt, standing, ask)
+    return within or _refused(choice, hurt)
 
 
-def _changes(found: Choice) -> dict[str, str]:
+def _changes(choice: Choice) -> dict[str, str]:
     """Packages of the environment of which another release comes."""
-    site = found.site
-    goes_on = site.environment and site.python == found.python and found.wish.manager == "venv"
-    have = _versions(found) if goes_on else {}
+    site = choice.site
+    goes_on = site.environment and site.python == choice.python and choice.wish.manager == "venv"
+    have = _versions(choice) if goes_on else {}
     return {
         package.name: package.version
-        for package in _packages(found)
+        for package in _packages(choice)
         if have.get(package.name, package.version) != package.version
     }
 
 
-def _versions(found: Choice) -> dict[str, str]:
-    return {canonicalize_name(name): version for name, version in found.site.installed.items()}
+def _versions(choice: Choice) -> dict[str, str]:
+    return {canonicalize_name(name): version for name, version in choice.site.installed.items()}
 
 
-def _packages(found: Choice) -> tuple[Resolved, ...]:
-    return found.resolution.packages if found.resolution and not found.resolution.refused else ()
+def _packages(choice: Choice) -> tuple[Resolved, ...]:
+    return choice.resolution.packages if choice.resolution and not choice.resolution.refused else ()
 
 
-def _standing(found: Choice) -> Standing:
-    folder = Path(found.site.environment)
+def _standing(choice: Choice) -> Standing:
+    folder = Path(choice.site.environment)
     environment, own_record = environment_at(folder), record.read(folder)
-    marked = {**default_environment(), **marker_environment(found.site), "python_version": found.python, "extra": ""}
-    asked = frozenset(_pinned(own_record.wish) if own_record else ())
+    marked = {**default_environment(), **marker_environment(choice.site), "python_version": choice.python, "extra": ""}
+    pinned = frozenset(_pinned(own_record.wish) if own_record else ())
     return Standing(
-        _versions(found),
+        _versions(choice),
         needs(environment) if environment else {},
-        asked,
+        pinned,
         {name: str(value) for name, value in marked.items()},
     )
 
@@ -121,9 +121,9 @@ def _requirement(text: str) -> Requirement | None:
         return None
 
 
-def _hurt(found: Choice, standing: Standing) -> Iterator[Hurt]:
+def _hurt(choice: Choice, standing: Standing) -> Iterator[Hurt]:
     """What stays and was content with what is there, and would not be with what comes."""
-    coming, changes = {package.name for package in _packages(found)}, _changes(found)
+    coming, changes = {package.name for package in _packages(choice)}, _changes(choice)
     for name, wants in standing.needs.items():
         if name in coming or name not in standing.versions:
             continue
@@ -149,12 +149,12 @@ def _takes(want: Requirement, version: str) -> bool:
 # -- ways out ----------------------------------------------------------------------------------------
 
 
-def _within(found: Choice, hurt: list[Hurt], standing: Standing, ask: Ask) -> Choice | None:
+def _within(choice: Choice, hurt: list[Hurt], standing: Standing, ask: Ask) -> Choice | None:
     """What comes, in releases that all that stays can take; None where there are none."""
     bounds: dict[str, None] = {}
     for _round in range(_ROUNDS):
         bounds.update(dict.fromkeys(conflict.bound for conflict in hurt))
-        again = ask(msgspec.structs.replace(found, held=tuple(bounds), resolution=None))
+        again = ask(msgspec.structs.replace(choice, held=tuple(bounds), resolution=None))
         if not _packages(again):
             return None
         hurt = list(_hurt(again, standing))
@@ -163,13 +163,13 @@ def _within(found: Choice, hurt: list[Hurt], standing: Standing, ask: Ask) -> Ch
     return None
 
 
-def _moving_along(found: Choice, hurt: list[Hurt], standing: Standing, ask: Ask) -> Choice | None:
+def _moving_along(choice: Choice, hurt: list[Hurt], standing: Standing, ask: Ask) -> Choice | None:
     """With what cannot stay as it is, in releases that fit; None where there are none."""
     moved: dict[str, Hurt] = {}
     for _round in range(_ROUNDS):
         moved.update({conflict.name: conflict for conflict in hurt})
-        wanted = tuple(dict.fromkeys((*found.requirements, *moved)))
-        again = ask(msgspec.structs.replace(found, requirements=wanted, resolution=None))
+        wanted = tuple(dict.fromkeys((*choice.requirements, *moved)))
+        again = ask(msgspec.structs.replace(choice, requirements=wanted, resolution=None))
         if not _packages(again):
             return None
         hurt = list(_hurt(again, standing))
@@ -192,7 +192,7 @@ def _moves(again: Choice, moved: Mapping[str, Hurt]) -> Iterator[str]:
         yield template.format(package=name, version=conflict.version, wants=conflict.bound, newer=newer)
 
 
-def _refused(found: Choice, hurt: list[Hurt]) -> Choice:
+def _refused(choice: Choice, hurt: list[Hurt]) -> Choice:
     template = _("{package} {version}, which is in the environment, wants {wants}, and {coming} would come.")
     lines = [
         template.format(
@@ -204,4 +204,4 @@ def _refused(found: Choice, hurt: list[Hurt]) -> Choice:
         for conflict in hurt[:_SHOWN]
     ]
     way = _("Ask for a release of these that fits as well, or make another environment, with --env.")
-    return msgspec.structs.replace(found, resolution=Resolution(refused=sentences(*lines, way)))
+    return msgspec.structs.replace(choice, resolution=Resolution(refused=sentences(*lines, way)))
