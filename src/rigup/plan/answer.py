@@ -114,7 +114,7 @@ def device_json(device: Device, served: Served) -> plan.ServedDevice:
         "index": device.index, "vendor": device.vendor, "name": device.name, "isa": device.isa, "pci_id": device.pci_id,
         "pci_address": device.pci_address, "integrated": device.integrated, "memory": device.memory,
     }  # fmt: skip
-    kept = {key: value for key, value in known.items() if value not in (None, "", {})}
+    fields = {key: value for key, value in known.items() if value not in (None, "", {})}
     return msgspec.convert(
-        {**kept, "served": served.served, "state": _STATES[served.how], "because": served.because}, plan.ServedDevice
+        {**fields, "served": served.served, "state": _STATES[served.how], "because": served.because}, plan.ServedDevice
     )

@@ -41,11 +41,11 @@ def _satisfied(step: Step, choice: Choice) -> bool:
 
 def _installed(step: Step, choice: Choice) -> bool:
     have = choice.site.installed if choice.site.python == choice.python else {}
-    asked = step.params["packages"]
+    packages = step.params["packages"]
     if step.kind == "install-with-conda":
-        matching = [group for group in groups(choice) if group.conda and set(group.conda) <= set(asked.split())]
+        matching = [group for group in groups(choice) if group.conda and set(group.conda) <= set(packages.split())]
     else:
-        matching = [group for group in groups(choice) if " ".join(group.wanted) == asked][:1]
+        matching = [group for group in groups(choice) if " ".join(group.wanted) == packages][:1]
     return bool(matching) and bool(have) and all(_is_met(want, have) for group in matching for want in group.wanted)
 
 
@@ -56,11 +56,11 @@ def _is_met(wanted: str, have: dict[str, str]) -> bool:
 
     if "://" in wanted:  # a file by its address: its name begins with the package's
         return canonicalize_name(wanted.rpartition("/")[2].partition("-")[0]) in map(canonicalize_name, have)
-    asked = Requirement(wanted)
+    requirement = Requirement(wanted)
     version = {canonicalize_name(name): release for name, release in have.items()}.get(
-        canonicalize_name(plain(asked.name))
+        canonicalize_name(plain(requirement.name))
     )
-    return version is not None and asked.specifier.contains(version, prereleases=True)
+    return version is not None and requirement.specifier.contains(version, prereleases=True)
 
 
 def _not_wanted_any_more(step: Step, choice: Choice) -> bool:

@@ -171,20 +171,20 @@ def _exact(choice: Choice, all_groups: list[Group], resolution: Resolution) -> I
     where it is installed comes last, in its own way. Where something is not resolved, installers still look for what
     it needs, and every version that is known is told them, so that none of them changes.
     """
-    asked = {name_of(word): None for group in all_groups for word in group.wanted}
+    names = {name_of(word): None for group in all_groups for word in group.wanted}
     apart = {name_of(word) for group in all_groups if group.flags and not group.bound for word in group.wanted}
     places = dict.fromkeys(package.index for package in resolution.packages if package.index)
     for url in places:
         like = next(group for group in all_groups if group.only == url)
         yield _pinned_group(
-            like, [package for package in resolution.packages if package.index == url], asked, resolution
+            like, [package for package in resolution.packages if package.index == url], names, resolution
         )
     if default := [package for package in resolution.packages if not package.index and package.name not in apart]:
         like = next((group for group in all_groups if _is_default(group)), None) or _placed(
             choice, (), "", (), (), None
         )
         fixed = () if resolution.whole else tuple(package.pin for package in resolution.packages if package.index)
-        rest = _pinned_group(like, default, asked, resolution)
+        rest = _pinned_group(like, default, names, resolution)
         yield _reached(rest._replace(wanted=(*rest.wanted, *fixed)), resolution)
     yield from (group for group in all_groups if group.conda)
     yield from (_built_here(group, resolution) for group in all_groups if group.flags and not group.bound)
@@ -217,9 +217,9 @@ def _is_default(group: Group) -> bool:
     return not (own or group.flags or group.conda)
 
 
-def _pinned_group(like: Group, packages: list[Resolved], asked: Iterable[str], resolution: Resolution) -> Group:
+def _pinned_group(like: Group, packages: list[Resolved], names: Iterable[str], resolution: Resolution) -> Group:
     """A group of exact versions, those that were asked for first. A folder that has all of them is asked alone."""
-    order = {name: place for place, name in enumerate(asked)}
+    order = {name: place for place, name in enumerate(names)}
     mine = sorted(packages, key=lambda package: (order.get(package.name, len(order)), package.name))
     named = sum(package.name in order for package in mine)
     wanted = tuple(package.pin for package in mine)
@@ -240,8 +240,8 @@ def channel(choice: Choice) -> str:
 
 def _of_build(choice: Choice, judged: Judged) -> Group:
     names = {plain(name) for name in (*judged.build.packages, *pins(judged, choice.site))}
-    kept = {name: version for name, version in choice.packages.items() if plain(name) in names}
-    wanted = tuple(judged.build.files.get(plain(name)) or pinned(name, version) for name, version in kept.items())
+    versions = {name: version for name, version in choice.packages.items() if plain(name) in names}
+    wanted = tuple(judged.build.files.get(plain(name)) or pinned(name, version) for name, version in versions.items())
     return _placed(choice, wanted, judged.build.index, judged.build.extra_indexes, judged.build.links, judged)
 
 
@@ -251,9 +251,9 @@ def _placed(
     sources = choice.site.sources
     own = mirror(choice) or plain_address(sources.index)
     beside = own if index and index != own else ""
-    kept = (url for url in (*extra, beside, *map(plain_address, sources.extra_indexes)) if url)
+    urls = (url for url in (*extra, beside, *map(plain_address, sources.extra_indexes)) if url)
     return Group(
-        wanted, index or own, tuple(dict.fromkeys(kept)), tuple(dict.fromkeys((*links, *sources.find_links))), judged,
+        wanted, index or own, tuple(dict.fromkeys(urls)), tuple(dict.fromkeys((*links, *sources.find_links))), judged,
         (choice.site.network is False or sources.no_index) and bool(sources.find_links), judged.build.conda if judged else (),
     )  # fmt: skip
 

@@ -11,8 +11,8 @@ from rigup.steps import Step
 
 def stands(step: Step, choice: Choice) -> bool:
     """It is there; False also where nobody looked."""
-    asked = _ASKED.get(step.kind)
-    return asked is not None and asked(step, choice.site)
+    check = _ASKED.get(step.kind)
+    return check is not None and check(step, choice.site)
 
 
 def _member(step: Step, site: Site) -> bool:
@@ -83,8 +83,8 @@ def _fabric(step: Step, site: Site) -> bool:
 
 
 def _packages(step: Step, site: Site) -> bool:
-    asked = re.split(r"[,\s]+", step.params["packages"])
-    return all(name in site.there.packages for name in asked if name)
+    names = re.split(r"[,\s]+", step.params["packages"])
+    return all(name in site.there.packages for name in names if name)
 
 
 _ASKED: dict[str, Callable[[Step, Site], bool]] = {

@@ -44,8 +44,8 @@ def choose(wish: Wish, site: Site) -> Choice:
     """
     _check_mirror(wish.mirror)
     site = site.but(root=False) if wish.no_root else site
-    kept = _with_what_is_there(wish, site)
-    wish = kept if kept is not wish and not decide(kept, site).stuck else wish
+    whole_wish = _with_what_is_there(wish, site)
+    wish = whole_wish if whole_wish is not wish and not decide(whole_wish, site).stuck else wish
     decision = decide(wish, inside(wish, site))
     whole = serves_all(decision.taken, site) and not decision.stuck
     choice = Choice(
@@ -185,9 +185,11 @@ def _numpy(wish: Wish, taken: Iterable[Judged], site: Site) -> dict[str, str]:
 
     Wheels of old releases do not say so themselves, and conda's do.
     """
-    asked = wish.asked().get("numpy")
+    requirement = wish.asked().get("numpy")
     limits = [below for judged in taken for below in _too_new(judged, site)]
-    return {"numpy": "<" + min(limits, key=version_key)} if limits and not (asked and asked.specifier) else {}
+    return (
+        {"numpy": "<" + min(limits, key=version_key)} if limits and not (requirement and requirement.specifier) else {}
+    )
 
 
 def _too_new(judged: Judged, site: Site) -> Iterator[str]:

@@ -66,12 +66,12 @@ def _check_spelling(word: str) -> None:
     name = canonicalize_name(match[0]) if match else ""
     if not name or name in known_names() or name in other_names() or name in neighbours():
         return
-    if meant := _near(name):
+    if nearest := _near(name):
         template = _(
             "{word} is no package that the tables know. Did you mean {meant}? If you do mean {word}, name its version too: "
             "{word}==VERSION."
         )
-        raise WishError(template.format(word=word.strip(), meant=meant))
+        raise WishError(template.format(word=word.strip(), meant=nearest))
 
 
 def _near(name: str) -> str:

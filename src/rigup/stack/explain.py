@@ -54,8 +54,8 @@ def _reason(judged: Judged, site: Site) -> tuple[str, str]:
             if served.how == how:
                 return served.because, served.source or judged.build.source
     renews = _("{build} would renew what stands there: --prefer newest takes it.").format(build=judged.build.label)
-    kept = (renews, judged.build.source) if judged.build.package in site.installed else ("", "")
-    return next(((change.why, change.source or judged.build.source) for change in judged.changes), kept)
+    otherwise = (renews, judged.build.source) if judged.build.package in site.installed else ("", "")
+    return next(((change.why, change.source or judged.build.source) for change in judged.changes), otherwise)
 
 
 def _line(because: str, source: str, ones: list[Judged]) -> TurnedDown:
@@ -86,16 +86,16 @@ def unheard(wish: Wish, site: Site) -> Iterator[TurnedDown]:
         KnowledgeError: a table is malformed.
 
     """
-    asked = wish.asked()
-    ended = [(name, row.ended[name]) for row in families() for name in asked if name in row.ended]
+    wishes = wish.asked()
+    ended = [(name, row.ended[name]) for row in families() for name in wishes if name in row.ended]
     for name, instead in ended:
         message = _("{name} has come to an end: {instead} has taken its place.").format(name=name, instead=instead)
         yield TurnedDown(candidate=name, because=message, source="wheels")
-    yield from _of_other_torch(asked)
-    programs = [row for row in asked_for(asked) if not row.package and not row.needs]
+    yield from _of_other_torch(wishes)
+    programs = [row for row in asked_for(wishes) if not row.package and not row.needs]
     yield from (TurnedDown(candidate=row.title, because=sentence(row), source="meant") for row in programs)
-    for lead in frameworks.leads(asked, wish.manager) if not ended and not programs else ():
-        if not any(True for _one in lead.candidates({name: Requirement(name) for name in asked}, site)):
+    for lead in frameworks.leads(wishes, wish.manager) if not ended and not programs else ():
+        if not any(True for _one in lead.candidates({name: Requirement(name) for name in wishes}, site)):
             message = _("No build of {name} is known for {system} on {machine}.")
             because = message.format(
                 name=lead.name.replace("_", "-"), system=_SYSTEMS.get(site.system, site.system), machine=site.machine
@@ -103,19 +103,19 @@ def unheard(wish: Wish, site: Site) -> Iterator[TurnedDown]:
             yield TurnedDown(candidate=lead.name.replace("_", "-"), because=because, source="wheels")
 
 
-def _of_other_torch(asked: Mapping[str, Requirement]) -> Iterator[TurnedDown]:
+def _of_other_torch(wishes: Mapping[str, Requirement]) -> Iterator[TurnedDown]:
     """Members of torch's family whose releases that were asked for all belong to a torch that the wish excludes."""
-    releases = sorted({row.torch for row in builds()}, key=version_key) if "torch" in asked else []
-    for name in (companion for companion in COMPANIONS if companion in asked):
+    releases = sorted({row.torch for row in builds()}, key=version_key) if "torch" in wishes else []
+    for name in (companion for companion in COMPANIONS if companion in wishes):
         versions = {torch: str(getattr(companions(torch), name, "") or "") for torch in releases}
-        fitting = [torch for torch, version in versions.items() if version and allows(asked[name], version)]
-        if fitting and not any(allows(asked["torch"], torch) for torch in fitting):
+        fitting = [torch for torch, version in versions.items() if version and allows(wishes[name], version)]
+        if fitting and not any(allows(wishes["torch"], torch) for torch in fitting):
             template = _("{package} belongs to torch {versions}, and {torch} was asked for.")
             span = (
                 fitting[0] if len(fitting) == 1 else _("{first} to {last}").format(first=fitting[0], last=fitting[-1])
             )
-            because = template.format(package=asked[name], versions=span, torch=asked["torch"])
-            yield TurnedDown(candidate=str(asked[name]), because=because, source="torch_companions")
+            because = template.format(package=wishes[name], versions=span, torch=wishes["torch"])
+            yield TurnedDown(candidate=str(wishes[name]), because=because, source="torch_companions")
 
 
 def instead(wish: Wish, site: Site) -> Iterator[TurnedDown]:
@@ -125,10 +125,10 @@ def instead(wish: Wish, site: Site) -> Iterator[TurnedDown]:
         KnowledgeError: the table is malformed.
 
     """
-    asked, makers = wish.asked(), {device.vendor for device in site.gpus}
+    wishes, makers = wish.asked(), {device.vendor for device in site.gpus}
     for row in tables.rows("torch_addons", "alternative", _Alternative):
         here = (not row.systems or site.system in row.systems) and (not row.vendors or makers & set(row.vendors))
-        if row.package in asked and here:
+        if row.package in wishes and here:
             because = _("What serves in its place there: {names}.").format(names=", ".join(row.instead))
             yield TurnedDown(candidate=row.package, because=because, source="torch_addons")
 

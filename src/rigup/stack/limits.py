@@ -75,10 +75,10 @@ def _of_python(build: Candidate, wish: Wish) -> str:
 
 def _of_system(build: Candidate, site: Site) -> str:
     """A build that takes parts of the system: only root can add them, and to an image nobody does."""
-    asked = next((change for change in build.changes if change.root), None)
-    if asked is None or (site.root is not False and site.holder not in ("docker", "apptainer")):
+    root_change = next((change for change in build.changes if change.root), None)
+    if root_change is None or (site.root is not False and site.holder not in ("docker", "apptainer")):
         return ""
-    what = f"{change_name(asked.change)} {asked.to}" if asked.to[:1].isdigit() else asked.to
+    what = f"{change_name(root_change.change)} {root_change.to}" if root_change.to[:1].isdigit() else root_change.to
     if site.root is False and site.holder == "venv":
-        return sentences(asked.why, _("Only root can add {what}.").format(what=what))
-    return sentences(asked.why, _("Nothing adds {what} there.").format(what=what))
+        return sentences(root_change.why, _("Only root can add {what}.").format(what=what))
+    return sentences(root_change.why, _("Nothing adds {what} there.").format(what=what))

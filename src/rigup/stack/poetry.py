@@ -54,10 +54,10 @@ def _rows(table: Table, where: str) -> Iterator[tuple[str, Table]]:
             yield canonicalize_name(name), fields
 
 
-def all_by_name(table: Table, asked: set[str], path: str) -> None:
+def all_by_name(table: Table, names: set[str], path: str) -> None:
     """Raise WishError for a package that the project needs and that comes from a repository, a folder or an address."""
     for name, row in _rows(table, f"{path} [tool.poetry]"):
-        if any(field in row for field in _DIRECT) and (not row.get("optional") or name in asked):
+        if any(field in row for field in _DIRECT) and (not row.get("optional") or name in names):
             raise WishError(direct(f"{path} [tool.poetry]", name))
 
 

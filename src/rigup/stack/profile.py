@@ -27,11 +27,11 @@ def read_profile(text: str) -> Site:
     fields: Changes = {}
     devices: list[tuple[Gpu, str]] = []
     for part in (piece.strip() for piece in re.split(r"[,;\n]", text)[:_MOST_PARTS]):
-        meant = said(" ".join(part.lower().split())) if part else {}
-        if meant is None:
+        changes = said(" ".join(part.lower().split())) if part else {}
+        if changes is None:
             devices += _devices(part)
         else:
-            fields.update(meant)
+            fields.update(changes)
     if devices or "devices" in fields:
         fields["devices"] = tuple(_device(number, *device) for number, device in enumerate(devices))
     return completed(Site(**fields, in_words=True))
@@ -169,8 +169,8 @@ def _question(name: str, maker: str | None) -> str:
     template = _("{part} is neither a GPU that the catalogue knows nor a word of a profile.")
     if maker is not None:
         template = _("{part} is no GPU that the catalogue knows.")
-    meant = near(name)
-    nearly = _("Was one of these meant: {names}?").format(names=", ".join(meant)) if meant else ""
+    nearest = near(name)
+    nearly = _("Was one of these meant: {names}?").format(names=", ".join(nearest)) if nearest else ""
     example = _("Write for instance: 2x RTX 3090, driver 535.129.03, ubuntu 22.04, python 3.11, no root.")
     return sentences(template.format(part=name), nearly, _newer(name, maker), example)
 

@@ -8,9 +8,9 @@ from rigup.knowledge.meant import Program, programs
 from rigup.language import _
 
 
-def asked_for(asked: Mapping[str, Requirement]) -> list[Program]:
+def asked_for(wishes: Mapping[str, Requirement]) -> list[Program]:
     """The programs among the names of a wish, each once; none where its library is meant. Raises KnowledgeError."""
-    rows = ((programs().get(name), requirement) for name, requirement in asked.items())
+    rows = ((programs().get(name), requirement) for name, requirement in wishes.items())
     return list({row.title: row for row, requirement in rows if row and not is_library(row, requirement)}.values())
 
 
@@ -19,15 +19,15 @@ def is_library(row: Program, requirement: Requirement) -> bool:
     return bool(row.library and requirement.specifier)
 
 
-def pythons_of(asked: Mapping[str, Requirement]) -> tuple[str, ...]:
+def pythons_of(wishes: Mapping[str, Requirement]) -> tuple[str, ...]:
     """The Pythons on which all programs of a wish run; empty where none of them minds. Raises KnowledgeError."""
-    versions = [row.pythons for row in asked_for(asked) if row.pythons]
+    versions = [row.pythons for row in asked_for(wishes) if row.pythons]
     return tuple(python for python in versions[0] if all(python in row for row in versions)) if versions else ()
 
 
-def words_of(asked: Mapping[str, Requirement]) -> Iterator[str]:
+def words_of(wishes: Mapping[str, Requirement]) -> Iterator[str]:
     """A sentence for each program. Raises KnowledgeError for a malformed table."""
-    return (sentence(row) for row in asked_for(asked))
+    return (sentence(row) for row in asked_for(wishes))
 
 
 def sentence(row: Program) -> str:

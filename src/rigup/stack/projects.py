@@ -47,11 +47,11 @@ def of_project(path: str, parts: tuple[str, ...] = ()) -> Asked:
         _none_of(_table(tools, name, path), fields, f"{path} [tool.{name}]")
     _no_places({name: held for name, held in tools.items() if name not in _READ}, path)
     groups = _table(document, "dependency-groups", path)
-    asked = [_of_project(project, groups, parts, path), uv_tables.of_uv(_table(tools, "uv", path), path)]
+    sources = [_of_project(project, groups, parts, path), uv_tables.of_uv(_table(tools, "uv", path), path)]
     of_poetry = _table(tools, "poetry", path)
     alone = "dependencies" not in project and "dependencies" in of_poetry
-    asked.append(poetry.of_poetry(of_poetry, path, alone))
-    whole = together(asked)
+    sources.append(poetry.of_poetry(of_poetry, path, alone))
+    whole = together(sources)
     names: set[str] = {canonicalize_name(word.name) for word in _requirements(whole.words, path)}
     uv_tables.all_by_name(_table(tools, "uv", path), names, path)
     poetry.all_by_name(of_poetry, names, path)

@@ -95,8 +95,8 @@ def _python(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
         )
 
 
-def _apart(python: str, asked: str) -> tuple[int, ...]:
-    minor, wanted = version_key(python)[1:2], version_key(asked)[1:2]
+def _apart(python: str, other: str) -> tuple[int, ...]:
+    minor, wanted = version_key(python)[1:2], version_key(other)[1:2]
     return (abs(minor[0] - wanted[0]), minor[0]) if minor and wanted else (99,)
 
 
@@ -112,14 +112,14 @@ def _room(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
 
 def _release_on_it(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
     """Another release of what belongs to a framework, or stands on it: the framework stays as it was asked for."""
-    asked = wish.asked()
+    wishes = wish.asked()
     for name in (
         name
-        for name, requirement in asked.items()
+        for name, requirement in wishes.items()
         if requirement.specifier and (name in FAMILY or build_of(name) is not None)
     ):
         left = _but(
-            wish, packages=tuple(other if other == name else str(requirement) for other, requirement in asked.items())
+            wish, packages=tuple(other if other == name else str(requirement) for other, requirement in wishes.items())
         )
         for option in solve(left, site):
             if version := {**option.build.packages, **option.build.beside}.get(name, ""):

@@ -130,8 +130,8 @@ class _Reading:
             elif name == "--index-url":
                 self._index(line, place(line.where, value))
             elif name in _KEPT:
-                kept, check = _KEPT[name]
-                self.lists[kept] += check(line, value)
+                field, check = _KEPT[name]
+                self.lists[field] += check(line, value)
             else:
                 raise WishError(_not_kept(line, name))
 

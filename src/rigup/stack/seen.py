@@ -160,12 +160,12 @@ def _devices(facts: Facts) -> tuple[Device, ...] | None:
 
 
 def _device(index: int, card: dict[str, Any]) -> Device:
-    kept = {
+    fields = {
         name: card[name]
         for name in ("vendor", "name", "isa", "pci_id", "pci_address", "integrated", "memory")
         if card.get(name)
     }
-    return Device(index=index, architecture=_architecture(card), **{"vendor": "", **kept})
+    return Device(index=index, architecture=_architecture(card), **{"vendor": "", **fields})
 
 
 def _architecture(card: dict[str, Any]) -> str:

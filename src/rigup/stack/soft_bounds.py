@@ -34,7 +34,7 @@ def bounded(want: Requirement, packages: Mapping[str, str]) -> str:
     return str(narrowed)
 
 
-def bounds(asked: Mapping[str, Requirement], packages: Mapping[str, str]) -> tuple[str, ...]:
+def bounds(wishes: Mapping[str, Requirement], packages: Mapping[str, str]) -> tuple[str, ...]:
     """What a resolver may not take, of packages that may come along; nothing of those of which the wish names a release.
 
     Raises:
@@ -43,11 +43,13 @@ def bounds(asked: Mapping[str, Requirement], packages: Mapping[str, str]) -> tup
     """
     rows = too_new(packages)
     return tuple(
-        f"{name}<{row.since}" for name, row in rows.items() if name not in asked or may_be_below(asked[name], row.since)
+        f"{name}<{row.since}"
+        for name, row in rows.items()
+        if name not in wishes or may_be_below(wishes[name], row.since)
     )
 
 
-def contradictions(asked: Mapping[str, Requirement], packages: Mapping[str, str]) -> Iterator[str]:
+def contradictions(wishes: Mapping[str, Requirement], packages: Mapping[str, str]) -> Iterator[str]:
     """A sentence for each release that was asked for and that does not take the framework that is chosen beside it.
 
     Raises:
@@ -56,5 +58,5 @@ def contradictions(asked: Mapping[str, Requirement], packages: Mapping[str, str]
     """
     template = _("{package} {since} and newer does not work with {framework} older than {least}: it takes it for absent, or fails.")  # fmt: skip
     for name, row in too_new(packages).items():
-        if name in asked and not may_be_below(asked[name], row.since):
+        if name in wishes and not may_be_below(wishes[name], row.since):
             yield template.format(package=name, since=row.since, framework=row.on, least=row.least)

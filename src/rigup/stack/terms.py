@@ -173,7 +173,7 @@ def bounded(words: Iterable[str], terms: Terms, marked: dict[str, str]) -> Itera
         if constraint.marker is None or constraint.marker.evaluate(marked):
             limits.setdefault(canonicalize_name(constraint.name), []).append(constraint)
     for word in words:
-        asked = Requirement(word)
-        for limit in limits.get(canonicalize_name(asked.name), ()):
-            asked.specifier &= limit.specifier
-        yield str(asked)
+        requirement = Requirement(word)
+        for limit in limits.get(canonicalize_name(requirement.name), ()):
+            requirement.specifier &= limit.specifier
+        yield str(requirement)

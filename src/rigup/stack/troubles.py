@@ -33,9 +33,7 @@ _RENEWALS = (
 
 def asks_for_another(troubles: tuple[Trouble, ...]) -> bool:
     """What is installed is at fault: another build of it is asked for."""
-    return any(
-        trouble.severity == "error" and asked.kind in _RENEWALS for trouble in troubles for asked in trouble.asks
-    )
+    return any(trouble.severity == "error" and step.kind in _RENEWALS for trouble in troubles for step in trouble.asks)
 
 
 def troubles_of(facts: Facts) -> tuple[Trouble, ...]:

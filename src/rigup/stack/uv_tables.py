@@ -98,10 +98,10 @@ def _sources(table: Table, where: str) -> Iterator[tuple[str, Table]]:
             yield canonicalize_name(name), row
 
 
-def all_by_name(table: Table, asked: set[str], path: str) -> None:
+def all_by_name(table: Table, names: set[str], path: str) -> None:
     """Raise WishError for a package that was asked for and comes from a repository, a folder or an address."""
     for package, source in _sources(table, f"{path} [tool.uv]"):
-        if package in asked and "index" not in source:
+        if package in names and "index" not in source:
             raise WishError(direct(f"{path} [tool.uv.sources]", package))
 
 

@@ -137,14 +137,14 @@ def carried_out(intent: Intent, reachable: Intent, dialogue: Dialogue, record: R
     """
     dialogue.agrees(_("Make it so?"))
     with turn.alone():
-        kept = begun(msgspec.structs.replace(intent, asked=reachable.asked), record)
+        started = begun(msgspec.structs.replace(intent, asked=reachable.asked), record)
         try:
-            in_order(kept, dialogue)
+            in_order(started, dialogue)
             root = _root(intent, dialogue)
         except BaseException:
-            withdrawn(kept)
+            withdrawn(started)
             raise
-        return Ended(kept, _taken(kept, reachable, root, dialogue))
+        return Ended(started, _taken(started, reachable, root, dialogue))
 
 
 def _root(intent: Intent, dialogue: Dialogue) -> Elevation:

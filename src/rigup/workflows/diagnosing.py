@@ -47,17 +47,17 @@ def since_ok(facts: Facts, findings: list[Finding]) -> SinceOk:
     from rigup.machine.fingerprint import fingerprint
     from rigup.workflows.differences import told_of
 
-    kept, now = records(facts), fingerprint(facts)
-    compared = ((state, differences(state.machine, now)) for state in kept)
+    states, now = records(facts), fingerprint(facts)
+    compared = ((state, differences(state.machine, now)) for state in states)
     last, differing = next(
-        ((state, changes) for state, changes in compared if changes), (kept[0] if kept else None, [])
+        ((state, changes) for state, changes in compared if changes), (states[0] if states else None, [])
     )
     causes = [finding.cause for finding in findings]
     return SinceOk(
         recorded_at=last.recorded_at if last else None,
         environment=(last and last.environment) or None,
         differences=told_of(ranked(differing, findings), causes),
-        unchanged_since=kept[0].recorded_at if last and last is not kept[0] else UNSET,
+        unchanged_since=states[0].recorded_at if last and last is not states[0] else UNSET,
     )
 
 

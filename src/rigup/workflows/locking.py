@@ -130,6 +130,6 @@ def packed(lock: "Lock", path: Path) -> int:
     site = this_machine()
     wanted = locked.here(lock, site)
     with tempfile.TemporaryDirectory(prefix=".rigup-draft-", dir=path.parent) as folder:
-        asked = resolver_for(lock.python, interpreter=site.interpreters.get(lock.python, ""))
-        fetching.fetch(lock, wanted, site, asked, Path(folder))
+        resolver = resolver_for(lock.python, interpreter=site.interpreters.get(lock.python, ""))
+        fetching.fetch(lock, wanted, site, resolver, Path(folder))
         return bundle.write(msgspec.structs.replace(lock, packages=tuple(wanted)), Path(folder), path)

@@ -37,21 +37,21 @@ for name in sys.argv[1:]:
 
 def of_python(python: str, names: Iterable[str], host: Host) -> list[str]:
     """Files of a Python's packages that are not as they were installed. Never raises."""
-    if not (asked := sorted(names)[:_MOST]):
+    if not (chosen := sorted(names)[:_MOST]):
         return []
-    answer = host.run((python, "-c", _OF_PYTHON, *asked), _PATIENCE)
+    answer = host.run((python, "-c", _OF_PYTHON, *chosen), _PATIENCE)
     return _paths((answer.body or "").splitlines()) if answer.state == "known" and answer.exit == 0 else []
 
 
 def of_system(names: Iterable[str], host: Host) -> list[str]:
     """Settings of the system's packages that are not as they were installed; rpm keeps them by itself. Never raises."""
-    if not (asked := sorted(names)[:_MOST]):
+    if not (chosen := sorted(names)[:_MOST]):
         return []
-    answer = host.run(("dpkg-query", "-W", "-f", "${Conffiles}\n", *asked), _PATIENCE)
+    answer = host.run(("dpkg-query", "-W", "-f", "${Conffiles}\n", *chosen), _PATIENCE)
     if answer.state == "known" and answer.body:
         rows = (line.split() for line in answer.body.splitlines())
         return _paths(row[0] for row in rows if len(row) >= 2 and _differs(row[0], row[1]))
-    answer = host.run(("pacman", "-Qii", *asked), _PATIENCE)
+    answer = host.run(("pacman", "-Qii", *chosen), _PATIENCE)
     return _paths(_OF_PACMAN.findall(answer.body or "")) if answer.state == "known" else []
 
 

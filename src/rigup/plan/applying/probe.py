@@ -12,8 +12,8 @@ _MOST_NAMES = 400
 
 def is_so(kind: str, params: Params, host: Host) -> bool | None:
     """Whether what a step of this kind would bring is there. None: unknown, so the step is taken."""
-    asked = _PROBES.get(kind)
-    return asked(params, host) if asked else None
+    probe = _PROBES.get(kind)
+    return probe(params, host) if probe else None
 
 
 # -- accounts ----------------------------------------------------------------------------------------

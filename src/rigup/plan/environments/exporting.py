@@ -15,8 +15,12 @@ _META = re.compile(r"(?P<name>.{1,120})-(?P<version>[^-]{1,80})-(?P<build>[^-]{1
 
 def requirements(environment: Environment) -> str:
     """A requirements file: the places that were asked, and every package at its version."""
-    kept = record.read(environment.path)
-    lines = [f"--extra-index-url {url}" for url in (kept.indexes if kept else ()) if re.fullmatch(r"https?://\S+", url)]
+    own_record = record.read(environment.path)
+    lines = [
+        f"--extra-index-url {url}"
+        for url in (own_record.indexes if own_record else ())
+        if re.fullmatch(r"https?://\S+", url)
+    ]
     return "".join(line + "\n" for line in (*lines, *_pinned(_of_pip(environment))))
 
 

@@ -35,13 +35,13 @@ def fetch(lock: Lock, wanted: list[Locked], site: Site, resolver: Resolver, fold
         rows = Path(beside, "requirements.txt")
         rows.write_text("".join(requirement(package) + "\n" for package in wanted), encoding="utf-8")
         checks = ("--quiet", "--require-hashes", "--no-deps", "--only-binary", ":all:", "--dest", str(folder))
-        asked = tuple(places(site, lock, wanted))
-        ran((*resolver.argv, "download", *checks, *asked, "-r", str(rows)), tries=_tries(asked))
+        options = tuple(places(site, lock, wanted))
+        ran((*resolver.argv, "download", *checks, *options, "-r", str(rows)), tries=_tries(options))
 
 
-def _tries(asked: Sequence[str]) -> Tries | None:
+def _tries(options: Sequence[str]) -> Tries | None:
     """A large file deserves the installer's own patience, unless nobody is there."""
-    tries = Tries.at(asked)
+    tries = Tries.at(options)
     return tries if tries.silent else None
 
 

@@ -72,8 +72,8 @@ def of_environment(environment: Environment, site: Site) -> Lock:
     """
     installed = [package for package in packages(environment) if package.name not in _OF_THE_MAKER]
     _all_from_indexes(installed)
-    kept = record.read(environment.path)
-    group = _group(installed, kept.indexes if kept else (), site)
+    own_record = record.read(environment.path)
+    group = _group(installed, own_record.indexes if own_record else (), site)
     python = ".".join(environment.python.split(".")[:2])
     locked = resolved(resolver_for(python, environment.path), [group], whole=True) if installed else []
     if not locked:
@@ -81,8 +81,8 @@ def of_environment(environment: Environment, site: Site) -> Lock:
     _all_the_same(installed, locked)
     return Lock(
         packages=tuple(locked), requires_python=_range(python), environments=_markers(python), python=python,
-        wish=kept.wish if kept else (), manager=environment.kind, indexes=tuple(group.extra_indexes), find_links=group.find_links,
-        variables=kept.variables if kept else {}, facts=made_for(site), reasons=_reasons(locked, kept.wish if kept else ()),
+        wish=own_record.wish if own_record else (), manager=environment.kind, indexes=tuple(group.extra_indexes), find_links=group.find_links,
+        variables=own_record.variables if own_record else {}, facts=made_for(site), reasons=_reasons(locked, own_record.wish if own_record else ()),
         made_at=_now(),
     )  # fmt: skip
 
@@ -175,12 +175,12 @@ def _reasons_of_choice(choice: Choice, locked: list[Locked]) -> dict[str, str]:
 
 def _reasons(locked: list[Locked], wish: Iterable[str]) -> dict[str, str]:
     """Each package: asked for, or needed by others."""
-    asked = {_name(word): word for word in wish}
+    wishes = {_name(word): word for word in wish}
     needs = needed_by(locked)
     reasons: dict[str, str] = {}
     for package in locked:
-        if package.name in asked:
-            reasons[package.name] = _("It was asked for: {wish}.").format(wish=asked[package.name])
+        if package.name in wishes:
+            reasons[package.name] = _("It was asked for: {wish}.").format(wish=wishes[package.name])
         elif package.name in needs:
             reasons[package.name] = _("It is needed by {names}.").format(names=", ".join(sorted(needs[package.name])))
         else:

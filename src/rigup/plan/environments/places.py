@@ -18,12 +18,12 @@ def silent(urls: Collection[str], variables: Mapping[str, str]) -> list[str]:
         variables: of the person, which may name a proxy.
 
     """
-    asked = sorted({url for url in urls if url.startswith(tuple(scheme + "://" for scheme in PORTS))})[:_MOST]
-    if not asked:
+    addresses = sorted({url for url in urls if url.startswith(tuple(scheme + "://" for scheme in PORTS))})[:_MOST]
+    if not addresses:
         return []
     with ThreadPoolExecutor(max_workers=8) as pool:
-        reached = pool.map(lambda url: _answers(url, variables), asked)
-        return [url for url, answers in zip(asked, reached, strict=True) if not answers]
+        reached = pool.map(lambda url: _answers(url, variables), addresses)
+        return [url for url, answers in zip(addresses, reached, strict=True) if not answers]
 
 
 def _answers(url: str, variables: Mapping[str, str]) -> bool:

@@ -133,10 +133,10 @@ def _decoded(body: bytes, path: Path) -> tuple[Record | None, str]:
     refused = refused_variables(record.variables)
     if not refused:
         return record, ""
-    kept = {name: value for name, value in record.variables.items() if name not in refused}
+    permitted = {name: value for name, value in record.variables.items() if name not in refused}
     named = _("{path} sets variables that a record may not set; they are passed by: {names}.")
     names = ", ".join(name[:60] for name in refused[:5])
-    return msgspec.structs.replace(record, variables=kept), named.format(path=path, names=names)
+    return msgspec.structs.replace(record, variables=permitted), named.format(path=path, names=names)
 
 
 def _bounded(record: Record) -> bool:

@@ -138,9 +138,9 @@ def surroundings() -> dict[str, str]:
         "PIP_REQUIRE_VIRTUALENV",
         "VIRTUAL_ENV",
     )
-    kept = {name: value for name, value in os.environ.items() if name not in left}
+    inherited = {name: value for name, value in os.environ.items() if name not in left}
     return {
-        **kept,
+        **inherited,
         "LC_ALL": "C.UTF-8",
         "PIP_NO_INPUT": "1",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
@@ -270,12 +270,12 @@ def _by_uv(resolver: Resolver, wanted: list[str], options: list[str], whole: boo
     return list(parsed(lock_text).packages)
 
 
-def ran(argv: Argv, asked: str = "", tries: Tries | None = None) -> str:
+def ran(argv: Argv, stdin: str = "", tries: Tries | None = None) -> str:
     """What the installer prints. Raises CannotBeHadError with its last words, and with the places that were not reached."""
     more = tries.variables() if tries else {}
     try:
         done = subprocess.run(
-            argv, input=asked, capture_output=True, text=True, errors="replace", check=False, env=surroundings() | more,
+            argv, input=stdin, capture_output=True, text=True, errors="replace", check=False, env=surroundings() | more,
         )  # fmt: skip
     except OSError as error:
         raise LockError(

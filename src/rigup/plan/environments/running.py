@@ -124,13 +124,13 @@ def merged(
     What tells a program which devices it may see stays as it was set before; so does all else that nothing is told of.
     `extra` goes over everything.
     """
-    kept = {name: value for name, value in before.items() if name not in surroundings.unset}
+    inherited = {name: value for name, value in before.items() if name not in surroundings.unset}
     new = {
         setting.name: setting.value
         for setting in surroundings.variables
         if not (setting.name.endswith(_SEEN_BY) and setting.name in before)
     }
-    variables = {**kept, **new}
+    variables = {**inherited, **new}
     variables["PATH"] = os.pathsep.join(
         (*surroundings.path, *_parts(before.get("PATH", os.defpath), surroundings.path))
     )

@@ -122,13 +122,13 @@ async def _solved(options: argparse.Namespace, installed: list[Any]) -> list[Any
 
     channels = [rattler.Channel(name) for name in options.channel or [DEFAULT_CHANNEL]]
     gateway = rattler.Gateway(cache_dir=_cache() / "repodata")
-    kept = [
+    specs = [
         f"{record.name.normalized} =={record.version}"
         for record in installed
         if record.name.normalized not in _names(options.words)
     ]
     records: list[Any] = await rattler.solve(
-        channels, [*options.words, *kept], gateway=gateway, locked_packages=installed or None,
+        channels, [*options.words, *specs], gateway=gateway, locked_packages=installed or None,
         virtual_packages=rattler.VirtualPackage.detect(),
     )  # fmt: skip
     return records
@@ -215,18 +215,18 @@ def _env(options: argparse.Namespace) -> int:
 def _variables(what: str, words: list[str], prefix: Path) -> int:
     """Conda's own file of an environment's variables."""
     state = _state(prefix)
-    kept = {str(name): str(value) for name, value in state.get("env_vars", {}).items()}
+    variables = {str(name): str(value) for name, value in state.get("env_vars", {}).items()}
     if what == "list":
-        sys.stdout.write("".join(f"{name} = {value}\n" for name, value in kept.items()))
+        sys.stdout.write("".join(f"{name} = {value}\n" for name, value in variables.items()))
         return 0
     if what == "set":
         pairs = [word.partition("=")[::2] for word in words]
         if refused := too_powerful(dict(pairs)):
             raise CondaError(_("A record may not set the variable {name}.").format(name=refused[0][:60]))
-        kept.update(pairs)
+        variables.update(pairs)
     else:
-        kept = {name: value for name, value in kept.items() if name not in words}
-    _write_state(prefix, {**state, "env_vars": kept})
+        variables = {name: value for name, value in variables.items() if name not in words}
+    _write_state(prefix, {**state, "env_vars": variables})
     return 0
 
 

@@ -25,8 +25,8 @@ def conda(choice: Choice) -> str:
     lines += ["  - pip:"] if wheels else []
     wanted = dict.fromkeys(_bound(want, choice) for group in wheels for want in group.wanted)
     lines += ["      - " + json.dumps(line) for line in (*options, *wanted)]
-    if kept := variables(choice):
-        lines += ["variables:", *(f"  {name}: {json.dumps(value)}" for name, (value, _why) in kept.items())]
+    if settings := variables(choice):
+        lines += ["variables:", *(f"  {name}: {json.dumps(value)}" for name, (value, _why) in settings.items())]
     return "\n".join([*lines, ""])
 
 

@@ -33,10 +33,10 @@ def releases(choice: Choice, query: Question, ask: Ask) -> Answered:
     """
     words = {name_of(word): word for word in query.built if "://" not in word}
     folders = {name for judged in choice.chosen for name in judged.build.folders}
-    kept = tuple(package for name, word in words.items() if name in folders for package in _in_folder(name, word))
+    prebuilt = tuple(package for name, word in words.items() if name in folders for package in _in_folder(name, word))
     free = {name: word for name, word in words.items() if name not in folders}
     answer = _of_index(query, free, ask)
-    return answer._replace(packages=(*kept, *answer.packages))
+    return answer._replace(packages=(*prebuilt, *answer.packages))
 
 
 def _in_folder(name: str, word: str) -> list[Resolved]:

@@ -41,12 +41,12 @@ _BRING_TORCH = ("vllm", "sglang")  # their wheels decide which torch
 _BESIDE = {"conda": "conda", "docker": "images", "apptainer": "images"}
 
 
-def leads(asked: Mapping[str, Requirement], manager: str = "venv") -> list[Lead]:
+def leads(wishes: Mapping[str, Requirement], manager: str = "venv") -> list[Lead]:
     """The frameworks of a wish, in the order in which they decide; one that knows nothing where none is named.
 
     In a conda environment there are conda-forge's builds beside the wheels, for an image those of the vendors.
     """
-    named = called(asked)
+    named = called(wishes)
     if "torch" in named and any(name in named for name in _BRING_TORCH):
         named.remove("torch")
     alone = manager if len(named) < 2 or manager == "conda" else "venv"  # two frameworks have no image in common
@@ -105,19 +105,19 @@ def stands_for(name: str, requirement: Requirement) -> bool:
 
 
 def _lead(module: str, manager: str) -> Lead:
-    def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterable[Candidate]:
-        pythons = pythons_of(asked)
-        return _on(every(asked, site), pythons) if pythons else every(asked, site)
+    def candidates(wishes: Mapping[str, Requirement], site: Site) -> Iterable[Candidate]:
+        pythons = pythons_of(wishes)
+        return _on(every(wishes, site), pythons) if pythons else every(wishes, site)
 
-    def every(asked: Mapping[str, Requirement], site: Site) -> Iterable[Candidate]:
+    def every(wishes: Mapping[str, Requirement], site: Site) -> Iterable[Candidate]:
         family = listed.named(module)
-        if _has_module(module) and not (family and any(name in (*family.called, *family.ended) for name in asked)):
-            yield from importlib.import_module("rigup.stack.frameworks." + module).candidates(asked, site)
+        if _has_module(module) and not (family and any(name in (*family.called, *family.ended) for name in wishes)):
+            yield from importlib.import_module("rigup.stack.frameworks." + module).candidates(wishes, site)
         if family:
-            yield from listed.candidates(module, asked, site)
+            yield from listed.candidates(module, wishes, site)
         if manager in _BESIDE:
             beside = importlib.import_module("rigup.stack.frameworks." + _BESIDE[manager])
-            yield from beside.candidates(module, _words().get(module, ()), asked, site)
+            yield from beside.candidates(module, _words().get(module, ()), wishes, site)
 
     return Lead(module, candidates)
 

@@ -98,14 +98,14 @@ class _Ready(msgspec.Struct, frozen=True, kw_only=True):
     platforms: list[str]
 
 
-def addons(asked: Mapping[str, Requirement]) -> list[Addon]:
+def addons(wishes: Mapping[str, Requirement]) -> list[Addon]:
     """Those that a wish names.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    return [row for row in tables.rows("torch_addons", "addon", Addon) if row.package in asked]
+    return [row for row in tables.rows("torch_addons", "addon", Addon) if row.package in wishes]
 
 
 def build_of(package: str) -> Addon | None:
@@ -118,7 +118,7 @@ def build_of(package: str) -> Addon | None:
 
 
 def with_addons(
-    build: Candidate, wished: list[Addon], asked: Mapping[str, Requirement], site: Site
+    build: Candidate, wished: list[Addon], wishes: Mapping[str, Requirement], site: Site
 ) -> Iterator[Candidate]:
     """A build under what stands on it; nothing where that is not made for the build or the system.
 
@@ -128,14 +128,14 @@ def with_addons(
         yield build
         return
     addon, rest = wished[0], wished[1:]
-    for candidate in _under(build, addon, asked, site):
-        yield from with_addons(candidate, rest, asked, site)
+    for candidate in _under(build, addon, wishes, site):
+        yield from with_addons(candidate, rest, wishes, site)
 
 
-def _under(build: Candidate, addon: Addon, asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+def _under(build: Candidate, addon: Addon, wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     if site.system not in addon.systems or site.machine not in addon.machines or build.kind not in addon.kinds:
         return
-    releases = [row for row in _releases(addon.package) if _stands_on(row, build, asked[addon.package], site)]
+    releases = [row for row in _releases(addon.package) if _stands_on(row, build, wishes[addon.package], site)]
     for row, pythons in _compiled(addon, releases, build, site):
         yield _with(build, addon, row, (), pythons)
     seen: set[str] = set()
@@ -145,7 +145,7 @@ def _under(build: Candidate, addon: Addon, asked: Mapping[str, Requirement], sit
             yield _with(build, addon, row, _compiler(build, addon, site))
     if not releases and not any(_releases(addon.package)):
         yield from _of_no_release(build, addon, site)
-    elif not releases and not _excluded(addon, build, asked[addon.package]):
+    elif not releases and not _excluded(addon, build, wishes[addon.package]):
         yield _left_open(_with(build, addon, None, _compiler(build, addon, site)), addon.package)
 
 

@@ -20,14 +20,14 @@ _NEVER = ("tensorflow-cpu", "torch-directml")  # what no such image is for
 
 
 def candidates(
-    package: str, called: tuple[str, ...], asked: Mapping[str, Requirement], site: Site
+    package: str, called: tuple[str, ...], wishes: Mapping[str, Requirement], site: Site
 ) -> Iterator[Candidate]:
     """All images of a framework that a wish allows.
 
     Args:
         package: the framework.
         called: names that belong to it.
-        asked: the wish by canonical name.
+        wishes: the wish by canonical name.
         site: the machine as the image sees it.
 
     Raises:
@@ -36,29 +36,29 @@ def candidates(
     """
     if site.machine != "x86_64" or site.jetpack:
         return
-    wished = addons(asked) if package == "torch" else []
+    wished = addons(wishes) if package == "torch" else []
     for row in images(package):
         for version in row.versions:
             for cuda in row.cuda or [""]:
-                for candidate in _candidate(row, version, cuda, asked):
-                    if _allowed(candidate, called, asked):
-                        yield from with_addons(candidate, wished, asked, site)
+                for candidate in _candidate(row, version, cuda, wishes):
+                    if _allowed(candidate, called, wishes):
+                        yield from with_addons(candidate, wished, wishes, site)
 
 
-def _allowed(candidate: Candidate, called: tuple[str, ...], asked: Mapping[str, Requirement]) -> bool:
+def _allowed(candidate: Candidate, called: tuple[str, ...], wishes: Mapping[str, Requirement]) -> bool:
     """A wish may name the framework, and what the image or its index has beside it."""
     return all(
-        allows(asked[name], candidate.packages.get(name, candidate.version))
+        allows(wishes[name], candidate.packages.get(name, candidate.version))
         for name in candidate.packages
-        if name in asked
-    ) and not any(name in asked for name in called if name in _NEVER or name in programs())
+        if name in wishes
+    ) and not any(name in wishes for name in called if name in _NEVER or name in programs())
 
 
-def _candidate(row: Image, version: str, cuda: str, asked: Mapping[str, Requirement]) -> Iterator[Candidate]:
+def _candidate(row: Image, version: str, cuda: str, wishes: Mapping[str, Requirement]) -> Iterator[Candidate]:
     contents = _Contents.of(row, version, cuda)
     if not contents.code:
         return
-    packages = _packages(row, version, contents.variant, asked)
+    packages = _packages(row, version, contents.variant, wishes)
     if packages is None:
         return
     yield Candidate(
@@ -70,12 +70,12 @@ def _candidate(row: Image, version: str, cuda: str, asked: Mapping[str, Requirem
     )  # fmt: skip
 
 
-def _packages(row: Image, version: str, variant: str, asked: Mapping[str, Requirement]) -> dict[str, str] | None:
+def _packages(row: Image, version: str, variant: str, wishes: Mapping[str, Requirement]) -> dict[str, str] | None:
     """Exact versions of what the image has and of what comes beside it from the same index."""
     local = "+" + variant if variant.startswith("cu") and row.package == "torch" else ""
     versions = {row.package: version + local}
     friends = companions(version) if row.package == "torch" else None
-    for name in (companion for companion in FAMILY if companion in asked and friends is not None):
+    for name in (companion for companion in FAMILY if companion in wishes and friends is not None):
         release = str(getattr(friends, name, "") or "")
         if not release or (not local and name not in row.brings):
             return None

@@ -13,18 +13,18 @@ from rigup.stack.frameworks.listed import on_pypi
 from rigup.stack.site import Site
 
 
-def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+def candidates(wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     """All builds that a wish allows, the newest release first.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    wanted = [asked[name] for name in ("jax", "jaxlib") if name in asked and asked[name].specifier]
+    wanted = [wishes[name] for name in ("jax", "jaxlib") if name in wishes and wishes[name].specifier]
     for row in _releases():
         for version in reversed(row.get("releases", [row["version"]])):
             if all(want.specifier.contains(version) for want in wanted):
-                yield from _builds(row, version, site, _extras(asked))
+                yield from _builds(row, version, site, _extras(wishes))
     if site.system == "linux" and site.machine == "x86_64" and not site.wsl:
         yield from (
             build for build in _for_rocm(site) if all(want.specifier.contains(build.version) for want in wanted)
@@ -47,9 +47,9 @@ def _plugins() -> dict[str, dict[str, Any]]:
     return {extra[4:-1]: row for extra, row in named if extra.startswith("jax[cuda") and "local" not in extra}
 
 
-def _extras(asked: Mapping[str, Requirement]) -> set[str]:
+def _extras(wishes: Mapping[str, Requirement]) -> set[str]:
     """The extras that a wish names, among those that bring CUDA along: then none of the others is taken."""
-    return asked["jax"].extras & _plugins().keys() if "jax" in asked else set()
+    return wishes["jax"].extras & _plugins().keys() if "jax" in wishes else set()
 
 
 def _builds(row: dict[str, Any], version: str, site: Site, named: set[str]) -> Iterator[Candidate]:

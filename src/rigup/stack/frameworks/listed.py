@@ -16,7 +16,7 @@ from rigup.stack.notes import note
 from rigup.stack.site import Site
 
 
-def candidates(family: str, asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+def candidates(family: str, wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     """All builds of a family that a wish allows on a machine's system.
 
     Raises:
@@ -24,9 +24,9 @@ def candidates(family: str, asked: Mapping[str, Requirement], site: Site) -> Ite
 
     """
     for row in wheels(family):
-        if _made_for(row, site) and _meant(row, asked):
+        if _made_for(row, site) and _meant(row, wishes):
             for version in reversed(row.releases):
-                if _allowed(row, version, asked) and (build := _candidate(row, version, site)):
+                if _allowed(row, version, wishes) and (build := _candidate(row, version, site)):
                     yield build
 
 
@@ -41,25 +41,27 @@ def named(family: str) -> Family | None:
     return next((row for row in families() if row.name == family), None)
 
 
-def _meant(row: Wheel, asked: Mapping[str, Requirement]) -> bool:
+def _meant(row: Wheel, wishes: Mapping[str, Requirement]) -> bool:
     """A wish for one of the packages takes no other; the plain name stands for all."""
     family = named(row.family)
     if family is None:
         return True
-    meant = [name for name in asked if name in (*family.called, *family.ended) and name != family.plain]
-    return (not meant and not row.by_name) or any(name in (row.package, *row.beside) for name in meant)
+    names = [name for name in wishes if name in (*family.called, *family.ended) and name != family.plain]
+    return (not names and not row.by_name) or any(name in (row.package, *row.beside) for name in names)
 
 
-def _allowed(row: Wheel, version: str, asked: Mapping[str, Requirement]) -> bool:
+def _allowed(row: Wheel, version: str, wishes: Mapping[str, Requirement]) -> bool:
     family = named(row.family)
     names = (row.package, *([family.plain] if family else ()))
-    if row.own_torch and any(asked[name].specifier for name in ("torch", "torchvision", "xformers") if name in asked):
+    if row.own_torch and any(wishes[name].specifier for name in ("torch", "torchvision", "xformers") if name in wishes):
         return False
-    extras = asked[row.package].extras if row.package in asked else set()
+    extras = wishes[row.package].extras if row.package in wishes else set()
     if extras & {wheel.extra for wheel in wheels(row.family)} and row.extra not in extras:
         return False
-    own = all(asked[name].specifier.contains(version + row.local, prereleases=True) for name in names if name in asked)
-    return own and all(_fits(asked[name], bound) for name, bound in _with(row, version).items() if name in asked)
+    own = all(
+        wishes[name].specifier.contains(version + row.local, prereleases=True) for name in names if name in wishes
+    )
+    return own and all(_fits(wishes[name], bound) for name, bound in _with(row, version).items() if name in wishes)
 
 
 def _fits(want: Requirement, bound: str) -> bool:

@@ -14,14 +14,14 @@ from rigup.stack.site import Site
 _SYSTEMS = {"linux": "linux", "windows": "win", "macos": "mac"}
 
 
-def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+def candidates(wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     """All kinds of wheels for a system.
 
     Raises:
         KnowledgeError: a table is malformed.
 
     """
-    wish = asked.get("llama-cpp-python", Requirement("llama-cpp-python"))
+    wish = wishes.get("llama-cpp-python", Requirement("llama-cpp-python"))
     rows: list[dict[str, Any]] = tables.table("tensorflow_jax")["llama_cpp_python_index"]
     newest = str(tables.table("tensorflow_jax")["meta"]["newest"]["llama-cpp-python"])
     pinned = next((clause.version for clause in wish.specifier if clause.operator == "=="), newest)

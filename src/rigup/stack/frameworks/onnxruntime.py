@@ -16,24 +16,24 @@ from rigup.stack.site import Site
 _PACKAGES = {"onnxruntime-gpu": "cuda", "onnxruntime-directml": "directml", "onnxruntime": "cpu"}
 
 
-def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+def candidates(wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     """All builds that a wish allows, the newest release first.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    wanted = [asked[name] for name in _PACKAGES if name in asked and asked[name].specifier]
+    wanted = [wishes[name] for name in _PACKAGES if name in wishes and wishes[name].specifier]
     rows: list[dict[str, Any]] = tables.table("tensorflow_jax")["onnxruntime_gpu"]
     for row in sorted(rows, key=lambda row: version_key(row["releases"][-1]), reverse=True):
         for version in reversed(row["releases"]):
             if all(want.specifier.contains(version) for want in wanted):
-                yield from (build for build in _builds(row, version, site) if _asked_for(build, asked))
+                yield from (build for build in _builds(row, version, site) if _asked_for(build, wishes))
 
 
-def _asked_for(build: Candidate, asked: Mapping[str, Requirement]) -> bool:
+def _asked_for(build: Candidate, wishes: Mapping[str, Requirement]) -> bool:
     """A wish for one of the packages takes no other, but that the plain name stands for all."""
-    names = [name for name in _PACKAGES if name in asked and name != "onnxruntime"]
+    names = [name for name in _PACKAGES if name in wishes and name != "onnxruntime"]
     return not names or any(_PACKAGES[name] == build.kind for name in names)
 
 

@@ -17,20 +17,20 @@ from rigup.stack.site import Site
 _NAMES = ("tensorflow", "tensorflow-gpu", "tensorflow-cpu")
 
 
-def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+def candidates(wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     """All builds that a wish allows, the newest release first; each with its GPU code, and without it.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    wanted = next((asked[name] for name in _NAMES if name in asked), None)
+    wanted = next((wishes[name] for name in _NAMES if name in wishes), None)
     rows: list[dict[str, Any]] = tables.table("tensorflow_jax")["tensorflow"]
     for row in sorted(rows, key=lambda row: version_key(row["version"]), reverse=True):
         for version in reversed(row.get("releases", [row["version"]])):
             if wanted is None or wanted.specifier.contains(version):
                 named = wanted is not None and bool(wanted.specifier)
-                yield from _builds(row, version, site, "tensorflow-cpu" in asked or not (named or _offered(site)))
+                yield from _builds(row, version, site, "tensorflow-cpu" in wishes or not (named or _offered(site)))
 
 
 def _offered(site: Site) -> bool:
