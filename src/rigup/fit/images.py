@@ -130,7 +130,7 @@ def judged_images(
         ("pieces", 2 * largest + max(work, decoding) + own, sum(sizes.values())),
     ]
     host = pools[-1]
-    answers = [_way(way, need, aside, card, host) for way, need, aside in ways]
+    answers = [_judge_way(way, need, aside, card, host) for way, need, aside in ways]
     return {
         "schema": SCHEMA,
         "model": {
@@ -155,6 +155,6 @@ def _count(tensor: Weight) -> int:
     return count
 
 
-def _way(way: str, need: int, aside: int, card: Pool | None, host: Pool) -> dict[str, Any]:
+def _judge_way(way: str, need: int, aside: int, card: Pool | None, host: Pool) -> dict[str, Any]:
     fit = None if card is None or card.free is None else need <= card.free and (host.free is None or aside <= host.free)
     return {"way": way, "card": need, "host": aside, "fits": fit}

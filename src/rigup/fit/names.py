@@ -111,11 +111,11 @@ def _says_size(shape: Shape, words: list[str]) -> bool:
 
 def _holds(words: list[str], wanted: list[str]) -> bool:
     count = len(wanted)
-    joined = [word for compound in words for word in _apart(compound)] if wanted[-1] == "b" else words
+    joined = [word for compound in words for word in _split(compound)] if wanted[-1] == "b" else words
     return any(joined[start : start + count] == wanted for start in range(len(joined) - count + 1))
 
 
-def _apart(word: str) -> list[str]:
+def _split(word: str) -> list[str]:
     return re.findall(r"\d+|[a-z]+", word)
 
 

@@ -133,7 +133,7 @@ def _buffers(model: Model, request: Request, placement: Placement, quick: bool) 
 
 def _compute(model: Model, request: Request, placement: Placement, quick: bool) -> list[int]:
     devices = placement.host + 1
-    layers = _some(model, placement) if quick and model.layers > _FEW else None
+    layers = _sample_layers(model, placement) if quick and model.layers > _FEW else None
     graph = network(model, request, placement.of_tensor, layers)
     if devices == 1:
         return Allocation().run(graph).most
@@ -142,7 +142,7 @@ def _compute(model: Model, request: Request, placement: Placement, quick: bool) 
     return Allocation(devices).run(split(graph, devices, in_turn)).most
 
 
-def _some(model: Model, placement: Placement) -> list[int]:
+def _sample_layers(model: Model, placement: Placement) -> list[int]:
     """The first and last layers of each device."""
     layers: set[int] = set()
     for device in set(placement.layers):

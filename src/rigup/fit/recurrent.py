@@ -10,7 +10,7 @@ def recurrent(make: Building, layer: int, node: Node) -> Node:
     """What a layer with a state makes of the normed input."""
     name = f"blk.{layer}."
     if make.has(f"{name}shortconv.in_proj.weight"):
-        return _short(make, layer, node)
+        return _short_convolution(make, layer, node)
     if make.has(f"{name}ssm_in.weight"):
         return _mamba(make, layer, node)
     if make.has(f"{name}attn_qkv.weight") and make.has(f"{name}ssm_out.weight"):
@@ -44,7 +44,7 @@ def _joined(make: Building, layer: int, state: Node, now: Node, wide: int) -> No
     return joined
 
 
-def _short(make: Building, layer: int, node: Node) -> Node:
+def _short_convolution(make: Building, layer: int, node: Node) -> Node:
     """A gated convolution over a few tokens."""
     name, width, tokens = f"blk.{layer}.shortconv.", make.model.width, make.tokens
     whole = make.product(f"{name}in_proj.weight", node)

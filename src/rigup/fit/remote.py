@@ -75,7 +75,7 @@ class Web:
         raise FitError(_("{url} leads from one address to the next without an end.").format(url=_without_secrets(url)))
 
     def _once(self, url: str, headers: dict[str, str]) -> Reply:
-        parts = _apart(url)
+        parts = _split_url(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise FitError(_("{url} is no address of the web.").format(url=_without_secrets(url)))
         sent = {
@@ -114,7 +114,7 @@ class Web:
         raise FitError(_("{url} answers with something else than data.").format(url=_without_secrets(final)))
 
 
-def _apart(url: str) -> SplitResult:
+def _split_url(url: str) -> SplitResult:
     """An address in its parts. Raises FitError for one that is none."""
     try:
         return urlsplit(url)
@@ -136,13 +136,13 @@ def _port(parts: SplitResult) -> int | None:
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:
-    parts = _apart(url)
+    parts = _split_url(url)
     return parts.scheme, parts.hostname or "", _port(parts)
 
 
 def _without_secrets(url: str) -> str:
     """An address without what may be secret in it."""
-    parts = _apart(url)
+    parts = _split_url(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"[:200]
 
 
@@ -168,7 +168,7 @@ class Remote:
     enough = 4 << 20
 
     def __init__(self, url: str, web: Web) -> None:
-        self.name = _apart(url).path.rpartition("/")[2] or url
+        self.name = _split_url(url).path.rpartition("/")[2] or url
         self._held = bytearray()
         self.buffer: Buffer = self._held
         self.size = 0

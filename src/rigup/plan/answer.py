@@ -30,7 +30,7 @@ def answer(choice: Choice, link: int = 0) -> plan.Plan:
         verdict=verdict(choice, planned_steps),
         wish=list(choice.wish.packages),
         environment=_environment(choice, folder(choice)),
-        packages=named_plainly({**choice.packages, **_beside(choice)}),
+        packages=named_plainly({**choice.packages, **_companion_versions(choice)}),
         requirements=list(choice.requirements),
         resolution=_resolution(choice),
         indexes=list(choice.indexes),
@@ -70,7 +70,7 @@ def _environment(choice: Choice, path: str) -> plan.Place:
     )
 
 
-def _beside(choice: Choice) -> dict[str, str]:
+def _companion_versions(choice: Choice) -> dict[str, str]:
     """What was asked for beside and what comes along of torch's family, with the versions that the resolver found."""
     names = (*COMPANIONS, *(name_of(requirement) for requirement in choice.requirements))
     versions = {name: choice.resolution.version(name) for name in names} if choice.resolution else {}

@@ -62,7 +62,7 @@ def cost(choice: Choice, steps: list[Step], link: int = 0) -> Cost:
         disk_bytes=sum(part.kept for part in known),
         exact=all(part.exact and (part.disk or not part.download) for part in known) and not unknown,
         not_counted=list(dict.fromkeys(unknown)),
-        restarts=sum(step.kind == "restart-machine" or _elsewhere(step) for step in left),
+        restarts=sum(step.kind == "restart-machine" or _is_elsewhere(step) for step in left),
         root=any(step.root for step in left),
         link=link or None,
         seconds=round(download * 8 / link) if link else None,
@@ -132,7 +132,7 @@ def _systems() -> dict[str, str]:
     }  # fmt: skip
 
 
-def _elsewhere(step: Step) -> bool:
+def _is_elsewhere(step: Step) -> bool:
     """A restart that is not a step of its own: on the host of a container, on Windows, by hand."""
     return bool(step.restart) and step.where != "here"
 

@@ -73,9 +73,11 @@ def groups(choice: Choice) -> list[Group]:
     in them are left to pip's own configuration, which has them, and not told in a plan.
     """
     all_groups = [
-        group for group in (*_of_builds(choice), *_beside(choice), *_of_rigup(choice)) if group.wanted or group.conda
+        group
+        for group in (*_of_builds(choice), *_groups_beside(choice), *_of_rigup(choice))
+        if group.wanted or group.conda
     ]
-    all_groups = [*_bound(choice, all_groups), *all_groups]
+    all_groups = [*_bound_groups(choice, all_groups), *all_groups]
     resolution = choice.resolution
     final = _exact(choice, all_groups, resolution) if resolution and resolution.packages else _carried(all_groups)
     terms = _terms(choice)
@@ -96,7 +98,7 @@ def constraints_path(terms: Terms) -> Path:
     return state() / "terms" / f"bounds-{digest}.txt"
 
 
-def _bound(choice: Choice, all_groups: list[Group]) -> Iterator[Group]:
+def _bound_groups(choice: Choice, all_groups: list[Group]) -> Iterator[Group]:
     """What a file takes from one index alone comes first, by itself, so that what comes later finds it there.
 
     A build that has an index of its own comes from that.
@@ -130,7 +132,7 @@ def _of_builds(choice: Choice) -> Iterator[Group]:
     return (_of_build(choice, judged) for judged in choice.chosen)
 
 
-def _beside(choice: Choice) -> Iterator[Group]:
+def _groups_beside(choice: Choice) -> Iterator[Group]:
     """What was asked for beside; what is built here comes last, after what its build needs."""
     built = {word: row for word in choice.requirements if (row := build_of(name_of(word))) and row.options}
     cuda = next((judged.build.cuda for judged in choice.chosen if judged.build.cuda), "").partition(".")[0]

@@ -78,7 +78,7 @@ def _with_what_is_there(wish: Wish, site: Site) -> Wish:
 def _translations(decision: Decision, site: Site) -> tuple[TurnedDown, ...]:
     """Where a device is left out for which no build was made at all."""
     idle = {device.vendor for device in wanted(site)} - {
-        device.vendor for judged in decision.looked_at for device, served in _each(judged, site) if served.served
+        device.vendor for judged in decision.looked_at for device, served in _pairs(judged, site) if served.served
     }
     return translations(idle, {judged.build.kind for judged in decision.looked_at})
 
@@ -92,7 +92,7 @@ def _without_gpu(decision: Decision, site: Site) -> Iterator[TurnedDown]:
         yield TurnedDown(candidate=newest.label, because=because, source=newest.source)
 
 
-def _each(judged: Judged, site: Site) -> Iterable[tuple[Device, Served]]:
+def _pairs(judged: Judged, site: Site) -> Iterable[tuple[Device, Served]]:
     return zip(site.gpus, judged.served, strict=True)
 
 
@@ -229,7 +229,7 @@ def _devices(taken: tuple[Judged, ...], decision: Decision, site: Site) -> Itera
 def _others(wish: Wish, site: Site, taken: Judged) -> tuple[Choice, ...]:
     """An environment of its own for the wanted devices that are left out, where one is possible."""
     left = [
-        device for device, served in _each(taken, site)
+        device for device, served in _pairs(taken, site)
         if device in wanted(site) and not served.served and not (device.vendor == "nvidia" and undriven(device, site))
     ]  # fmt: skip
     if not left or len(left) == len(wanted(site)):
@@ -241,7 +241,7 @@ def _others(wish: Wish, site: Site, taken: Judged) -> tuple[Choice, ...]:
 def pins(judged: Judged, site: Site) -> dict[str, str]:
     """The cuDNN that the served chips still have, where the newest would be taken. Raises KnowledgeError."""
     pin = cudnn_pin(judged.build.cuda) if judged.build.any_cudnn and not judged.build.conda else None
-    chips = [device.isa for device, served in _each(judged, site) if served.served and device.isa]
+    chips = [device.isa for device, served in _pairs(judged, site) if served.served and device.isa]
     old = pin is not None and any(isa_order(isa) < isa_order(pin.below) for isa in chips)
     return {pin.package: pin.version} if pin and old else {}
 

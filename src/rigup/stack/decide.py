@@ -64,7 +64,7 @@ def solved(wish: Wish, site: Site) -> tuple[Judged, ...]:
 class _Tried(NamedTuple):
     """Builds that were tried beside each other: of each framework all that were judged, and the one that was taken."""
 
-    told: tuple[tuple[Judged, ...], ...]
+    by_framework: tuple[tuple[Judged, ...], ...]
     taken: tuple[Judged, ...]
     stuck: bool = False
     conflict: str = ""
@@ -82,7 +82,7 @@ def _in_order(wish: Wish, site: Site) -> Decision:
     )
     tried = [_Tried((builds,), (), True)]
     for option in _unlike(ranked) if rest else ranked[:1]:
-        tried.append(_beside(_Tried((builds,), (option,)), rest, wish, site))
+        tried.append(_add_frameworks(_Tried((builds,), (option,)), rest, wish, site))
         if not tried[-1].conflict:
             break
     return _decision(
@@ -116,7 +116,7 @@ def _loses(best: Judged | None, alone: Judged, site: Site) -> bool:
     return best is None or served_count(best, site) < served_count(alone, site) or best.weight > alone.weight
 
 
-def _beside(before: _Tried, rest: Sequence[frameworks.Lead], wish: Wish, site: Site) -> _Tried:
+def _add_frameworks(before: _Tried, rest: Sequence[frameworks.Lead], wish: Wish, site: Site) -> _Tried:
     """The best builds of the other frameworks that stand beside those that were taken."""
     if not rest:
         return before
@@ -131,17 +131,19 @@ def _beside(before: _Tried, rest: Sequence[frameworks.Lead], wish: Wish, site: S
     lost = bool(able) and _loses(best, able[0], site)
     why = before.conflict or (conflict(able[0].build, builds) if lost else "")
     if best is None:
-        return _Tried((*before.told, of_framework), before.taken, True, why)
-    return _beside(_Tried((*before.told, of_framework), (*before.taken, best), False, why), rest[1:], wish, site)
+        return _Tried((*before.by_framework, of_framework), before.taken, True, why)
+    return _add_frameworks(
+        _Tried((*before.by_framework, of_framework), (*before.taken, best), False, why), rest[1:], wish, site
+    )
 
 
 def _decision(tried: _Tried, site: Site) -> Decision:
     refused: list[Judged] = []
-    for place, of_framework in enumerate(tried.told):
+    for place, of_framework in enumerate(tried.by_framework):
         best = tried.taken[place] if place < len(tried.taken) else None
         others = [option.build for option in tried.taken if option is not best]
-        refused += [_with_conflict(option, others) for option in _above(of_framework, best, site)]
-    looked_at = tuple(option for of_framework in tried.told for option in of_framework)
+        refused += [_with_conflict(option, others) for option in _newer_or_rival(of_framework, best, site)]
+    looked_at = tuple(option for of_framework in tried.by_framework for option in of_framework)
     return Decision(tried.taken, looked_at, tuple(refused), tried.stuck, tried.conflict)
 
 
@@ -158,7 +160,7 @@ def _with_python(wish: Wish, taken: tuple[Judged, ...]) -> Wish:
     return msgspec.structs.replace(wish, python=taken[0].python)
 
 
-def _above(candidates: Iterable[Judged], best: Judged | None, site: Site) -> list[Judged]:
+def _newer_or_rival(candidates: Iterable[Judged], best: Judged | None, site: Site) -> list[Judged]:
     """What somebody who wants the newest would ask about."""
     on_cpu = best is not None and bool(wanted(site)) and not served_count(best, site)
     floor = version_key(best.build.version) if best and not on_cpu else ()

@@ -13,7 +13,7 @@ from rigup.stack.frameworks import known_names
 from rigup.stack.wish import FILES, WishError, installed_by_hand
 
 _SHORTEST = (
-    5  # letters of a name whose neighbours are told: of shorter ones too many other packages are one letter away
+    5  # letters of a name whose neighbours are proposed: of shorter ones too many other packages are one letter away
 )
 _PACKAGES = (".whl", ".tar.gz", ".zip")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")

@@ -40,7 +40,7 @@ def of_poetry(table: Table, path: str, alone: bool) -> Asked:
             optional.append(name)
         elif not any(field in row for field in _DIRECT):
             words.append(_requirement(name, row, where))
-    return Asked(tuple(words), Terms(index=default, bound=_bound(table, named, where), python=python, told=_left_out(table, path, optional)))  # fmt: skip
+    return Asked(tuple(words), Terms(index=default, bound=_bound_indexes(table, named, where), python=python, told=_left_out(table, path, optional)))  # fmt: skip
 
 
 def _rows(table: Table, where: str) -> Iterator[tuple[str, Table]]:
@@ -134,7 +134,7 @@ def _indexes(table: Table, where: str) -> tuple[str, dict[str, str]]:
     return default, named
 
 
-def _bound(table: Table, named: dict[str, str], where: str) -> dict[str, str]:
+def _bound_indexes(table: Table, named: dict[str, str], where: str) -> dict[str, str]:
     urls: dict[str, str] = {}
     for name, row in _rows(table, where):
         source = row.get("source")

@@ -126,12 +126,12 @@ def _of_project(project: Table, groups: Table, parts: tuple[str, ...], path: str
                 template.format(path=path, part=part[:_LONGEST_NAME], parts=", ".join(offered.values()) or "–")
             )
         words += _words(extras[name], path, name) if name in extras else _group(groups, name, path, ())
-    words = [*_own(words, project, extras, path)]
+    words = [*_expand_own_extras(words, project, extras, path)]
     left = [name for key, name in offered.items() if key not in set(map(canonicalize_name, parts))]
     return Asked(tuple(words), Terms(python=_python(project, path), told=_left_out(path, left), files=(path,)))
 
 
-def _own(words: list[str], project: Table, extras: Table, path: str, depth: int = 0) -> Iterator[str]:
+def _expand_own_extras(words: list[str], project: Table, extras: Table, path: str, depth: int = 0) -> Iterator[str]:
     """A project that asks for itself with an extra means what that names."""
     own = canonicalize_name(str(project.get("name", "")))
     names = {canonicalize_name(name): name for name in extras}
@@ -141,7 +141,7 @@ def _own(words: list[str], project: Table, extras: Table, path: str, depth: int 
             continue
         for extra in sorted(requirement.extras):
             name = names.get(canonicalize_name(extra), "")
-            yield from _own(_words(extras.get(name, []), path, name), project, extras, path, depth + 1)
+            yield from _expand_own_extras(_words(extras.get(name, []), path, name), project, extras, path, depth + 1)
 
 
 def _left_out(path: str, names: list[str]) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ def _python(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
         return
     shared = set.intersection(*(set(option.build.python or [wish.python]) for option in taken))
     for python in sorted(
-        (python for python in shared if not python.endswith("t")), key=lambda version: _apart(version, wish.python)
+        (python for python in shared if not python.endswith("t")), key=lambda version: _distance(version, wish.python)
     ):
         template = _("Take Python {python}: {build} has a wheel for it.")
         yield Remedy(
@@ -95,7 +95,7 @@ def _python(wish: Wish, site: Site, solve: Solve) -> Iterator[Remedy]:
         )
 
 
-def _apart(python: str, other: str) -> tuple[int, ...]:
+def _distance(python: str, other: str) -> tuple[int, ...]:
     minor, wanted = version_key(python)[1:2], version_key(other)[1:2]
     return (abs(minor[0] - wanted[0]), minor[0]) if minor and wanted else (99,)
 

@@ -124,7 +124,7 @@ class _Reading:
         while words:
             name, value = _taken(line, words)
             if name in ("--requirement", "--constraint"):
-                self.file(_beside(line, value), bounds or name == "--constraint", above)
+                self.file(_local_path(line, value), bounds or name == "--constraint", above)
             elif name in _SWITCHES:
                 self.flags.add(name)
             elif name == "--index-url":
@@ -212,7 +212,7 @@ _SWITCHES = ("--no-index", "--pre", "--prefer-binary", "--require-hashes")
 _WITH_VALUE = {"--requirement", "--constraint", "--index-url", *_KEPT}
 
 
-def _beside(line: Line, value: str) -> str:
+def _local_path(line: Line, value: str) -> str:
     if "://" in value:
         template = _("{where}: {url} is a file elsewhere. Fetch it, look at it, and name it by its path.")
         raise WishError(template.format(where=line.where, url=masked(value)[:200]))

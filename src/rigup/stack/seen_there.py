@@ -46,7 +46,7 @@ def there_of(facts: Facts) -> There:
         driver_source=driver_source(
             (str(package.get("manager")), name, str(package.get("version"))) for name, package in packages.items()
         ),
-        bound=_bound(facts), modules=tuple(str(module.get("name")) for module in facts.of(KernelModule) if module.get("loaded")),
+        bound=_bound_drivers(facts), modules=tuple(str(module.get("name")) for module in facts.of(KernelModule) if module.get("loaded")),
         engines={str(engine.get("name")): tuple(engine.get("runtimes") or ()) for engine in facts.of(ContainerEngine)},
         container_toolkit=bool(facts.of(ContainerToolkit)),
         described=any(spec.get("kind") == "nvidia.com/gpu" for spec in facts.of(CdiSpec)), toolkits=_toolkits(facts),
@@ -55,7 +55,7 @@ def there_of(facts: Facts) -> There:
     )  # fmt: skip
 
 
-def _bound(facts: Facts) -> tuple[str, ...]:
+def _bound_drivers(facts: Facts) -> tuple[str, ...]:
     cards = (*facts.of(Gpu), *facts.of(PciDevice))
     return tuple(dict.fromkeys(str(card.get("driver")) for card in cards if card.get("driver")))
 

@@ -76,10 +76,10 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
         """The machine with the files' places in place of, or beside, the person's own."""
         own = site.sources
         sources = msgspec.structs.replace(
-            own, index=self.index or own.index, extra_indexes=_once(*self.extra_indexes, *own.extra_indexes),
-            find_links=_once(*self.find_links, *own.find_links), no_index=self.no_index or own.no_index,
+            own, index=self.index or own.index, extra_indexes=_unique(*self.extra_indexes, *own.extra_indexes),
+            find_links=_unique(*self.find_links, *own.find_links), no_index=self.no_index or own.no_index,
         )  # fmt: skip
-        return site.but(sources=sources, assumed=_once(*site.assumed, *self.told))
+        return site.but(sources=sources, assumed=_unique(*site.assumed, *self.told))
 
 
 class Asked(NamedTuple):
@@ -100,14 +100,14 @@ def together(every: Iterable[Asked]) -> Asked:
     terms = [file.terms for file in every]
     hashes: dict[str, tuple[str, ...]] = {}
     for name, digests in ((name, digests) for term in terms for name, digests in term.hashes.items()):
-        hashes[name] = _once(*hashes.get(name, ()), *digests)
-    lists = {name: _once(*(value for term in terms for value in getattr(term, name))) for name in _LISTS}
+        hashes[name] = _unique(*hashes.get(name, ()), *digests)
+    lists = {name: _unique(*(value for term in terms for value in getattr(term, name))) for name in _LISTS}
     return Asked(
         tuple(word for file in every for word in file.words),
         Terms(
             index=_index(term.index for term in terms), no_index=any(term.no_index for term in terms),
             previews=any(term.previews for term in terms), wheels_first=any(term.wheels_first for term in terms), hashed=any(term.hashed for term in terms), hashes=hashes,
-            bound=_bound(terms), python=",".join(_once(*(term.python for term in terms if term.python))), **lists,
+            bound=_merge_bound(terms), python=",".join(_unique(*(term.python for term in terms if term.python))), **lists,
         ),
     )  # fmt: skip
 
@@ -115,19 +115,19 @@ def together(every: Iterable[Asked]) -> Asked:
 _LISTS = ("extra_indexes", "find_links", "no_binary", "only_binary", "trusted_hosts", "constraints", "told", "files")
 
 
-def _once(*values: str) -> tuple[str, ...]:
+def _unique(*values: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values))
 
 
 def _index(every: Iterable[str]) -> str:
-    urls = _once(*(url for url in every if url))
+    urls = _unique(*(url for url in every if url))
     if len(urls) > 1:
         template = _("Two indexes are named in place of the default one: {first} and {second}. Keep one of them.")
         raise WishError(template.format(first=urls[0], second=urls[1]))
     return urls[0] if urls else ""
 
 
-def _bound(terms: Iterable[Terms]) -> dict[str, str]:
+def _merge_bound(terms: Iterable[Terms]) -> dict[str, str]:
     urls: dict[str, str] = {}
     for name, url in ((name, url) for term in terms for name, url in term.bound.items()):
         if urls.setdefault(name, url) != url:

@@ -43,7 +43,7 @@ def of_uv(table: Table, path: str) -> Asked:
         default = place(where, _text(first, where, "index-url"))
     return Asked(
         terms=Terms(
-            index=default, bound=_bound(table, named, where), find_links=_places(table, "find-links", where),
+            index=default, bound=_bound_indexes(table, named, where), find_links=_places(table, "find-links", where),
             extra_indexes=_places(table, "extra-index-url", where), no_index=table.get("no-index") is True,
             previews=table.get("prerelease") == "allow", constraints=tuple(_constraints(table, where)),
             no_binary=(*((":all:",) if table.get("no-binary") is True else ()), *_names(table, "no-binary-package", where)),
@@ -71,7 +71,7 @@ def _indexes(table: Table, where: str) -> tuple[str, dict[str, str]]:
     return default, named
 
 
-def _bound(table: Table, named: dict[str, str], where: str) -> dict[str, str]:
+def _bound_indexes(table: Table, named: dict[str, str], where: str) -> dict[str, str]:
     urls: dict[str, str] = {}
     for package, source in _sources(table, where):
         index = source.get("index")

@@ -46,7 +46,7 @@ def judged(build: Candidate, site: Site, wish: Wish) -> Judged:
         KnowledgeError: a table is malformed.
 
     """
-    answers = tuple(_each(build, site))
+    answers = tuple(_serve_devices(build, site))
     changes = {change.change: change for change in build.changes}
     changes |= {answer.change.change: answer.change for answer in answers if answer.change is not None}
     if another := python_change(build, site, wish):
@@ -57,7 +57,7 @@ def judged(build: Candidate, site: Site, wish: Wish) -> Judged:
     )  # fmt: skip
 
 
-def _each(build: Candidate, site: Site) -> Iterator[Served]:
+def _serve_devices(build: Candidate, site: Site) -> Iterator[Served]:
     """Devices that are alike are judged once."""
     known: dict[tuple[object, ...], Served] = {}
     for device in site.gpus:
@@ -97,10 +97,12 @@ def renewed(build: Candidate, site: Site) -> int:
         return 0
     present = {canonicalize_name(name): version for name, version in site.installed.items()}
     names = ((canonicalize_name(name.partition("[")[0]), version) for name, version in build.packages.items())
-    return sum(name in present and not _same(present[name], version, build.variant) for name, version in names)
+    return sum(
+        name in present and not _is_same_release(present[name], version, build.variant) for name, version in names
+    )
 
 
-def _same(present: str, version: str, variant: str) -> bool:
+def _is_same_release(present: str, version: str, variant: str) -> bool:
     """The default index's wheel of a release is the one of its variant's own index."""
     return present in (version, version.partition("+")[0] + "+" + variant)
 

@@ -112,7 +112,7 @@ def announced(wishes: Iterable[str]) -> "Iterator[Record | None]":
     """Where nobody is going to be asked, a run is on record from now on; None where the journal cannot be written."""
     with ExitStack() as stack:
         record = None
-        with suppress(JournalError):  # who has something to do is told then
+        with suppress(JournalError):  # whoever has something to do learns it then
             record = stack.enter_context(turn.announced(" ".join(wishes)[:_LONGEST], os.getcwd()))
         yield record
 

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from rigup.plan.applying.taking import Told
+    from rigup.plan.applying.taking import Progress
 
 Sizes = Mapping[str, tuple[int, int]]
 """By package: bytes of its file, bytes on the disk."""
@@ -24,7 +24,7 @@ class Dialogue(Protocol):
     def agrees(self, question: str) -> None:
         """Return where it may be done; raise otherwise."""
 
-    def watches(self, steps: int, sizes: Sizes | None, stays: Callable[[], str]) -> "AbstractContextManager[Told]":
+    def watches(self, steps: int, sizes: Sizes | None, stays: Callable[[], str]) -> "AbstractContextManager[Progress]":
         """Shows the progress of steps while they are taken.
 
         Args:
@@ -46,7 +46,7 @@ class Unattended:
     def agrees(self, question: str) -> None:
         """Who calls has agreed."""
 
-    def watches(self, steps: int, sizes: Sizes | None, stays: Callable[[], str]) -> "AbstractContextManager[Told]":  # noqa: ARG002  (nobody watches)
+    def watches(self, steps: int, sizes: Sizes | None, stays: Callable[[], str]) -> "AbstractContextManager[Progress]":  # noqa: ARG002  (nobody watches)
         """Nobody watches."""
         from contextlib import nullcontext
 

@@ -42,7 +42,7 @@ def _otherwise(promised: Mapping[str, str], have: Mapping[str, str]) -> Iterator
         got = have.get(canonicalize_name(name))
         if got is None:
             yield _("{package} {version} was planned, and is not there.").format(package=name, version=version)
-        elif not _same(version, got):
+        elif not _matches(version, got):
             template = _("{package} {version} was planned, and {other} is there.")
             yield template.format(package=name, version=version, other=got)
 
@@ -54,7 +54,7 @@ def _more(promised: Mapping[str, str], have: Mapping[str, str], before: Any) -> 
         yield _("{package} {version} is there, and was not planned.").format(package=name, version=have[name])
 
 
-def _same(planned: str, installed: str) -> bool:
+def _matches(planned: str, installed: str) -> bool:
     """A version without a local part is any build of it, as for installers."""
     try:
         wanted, have = Version(planned), Version(installed)

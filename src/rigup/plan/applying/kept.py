@@ -67,12 +67,14 @@ def putting_back(folder: Path, only: Collection[str] | None = None) -> Iterator[
 
 def same(folder: Path) -> bool:
     """Whether all that was kept stands there again as it was."""
-    return all(_same(before, folder) for before in kept(folder))
+    return all(_is_unchanged(before, folder) for before in kept(folder))
 
 
 def is_as_before(path: str, folder: Path) -> bool:
     """Whether what was kept stands at this path; False where nothing was kept of it."""
-    return any(before.path == path and before.kind != "other" and _same(before, folder) for before in kept(folder))
+    return any(
+        before.path == path and before.kind != "other" and _is_unchanged(before, folder) for before in kept(folder)
+    )
 
 
 def _before(path: str, folder: Path, number: int) -> Before:
@@ -134,7 +136,7 @@ _WAYS: dict[str, Callable[[Before, Path], Iterator[Argv]]] = {
 }  # fmt: skip
 
 
-def _same(before: Before, folder: Path) -> bool:
+def _is_unchanged(before: Before, folder: Path) -> bool:
     with contextlib.suppress(OSError):
         if before.kind == "absent":
             return not os.path.lexists(before.path)

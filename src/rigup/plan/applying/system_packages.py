@@ -178,7 +178,7 @@ def taking_back(changes: Moved, manager: PackageManager, refreshed: bool) -> Ite
 
 def _at(manager: PackageManager, name: str, version: str) -> str:
     plain = _plain(version)
-    if not manager.at or f"-{plain}." in name:  # one of several kernels is told by its version already
+    if not manager.at or f"-{plain}." in name:  # the name of one of several kernels has its version already
         return name
     bare, dot, machine = name.rpartition(".")
     return manager.at.format(name=name, version=version, plain=plain, bare=bare if dot else name, machine=machine)

@@ -35,8 +35,8 @@ _LEFT_BEHIND = 1800.0  # seconds that a command of a killed run may still take
 _MISLEADING = ("PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_REQUIRE_VIRTUALENV", "LANGUAGE")
 
 
-class Told(Protocol):
-    """Who watches. Nothing of it is needed for the work."""
+class Progress(Protocol):
+    """Observes a run. Nothing of it is needed for the work."""
 
     def begins(self, number: int, title: str) -> None:
         """A step is taken now."""
@@ -80,7 +80,7 @@ class Run(NamedTuple):
     host: Host
     root: Elevation
     variables: Mapping[str, str]
-    told: Told
+    progress: Progress
 
 
 def take(run: Run) -> Outcome:
@@ -130,7 +130,7 @@ def _all(run: Run, stage: Stage) -> Outcome:
         if stage.holds(number) and not stage.is_in_place():
             _in_stage(run, stage, number, step, last)
         elif (how := _needless(run, number, step, earlier)) is not None:
-            run.told.ends(number, step.title, how)
+            run.progress.ends(number, step.title, how)
         elif step.kind == _BARRIER:
             if not _passed(run, number):
                 return Outcome("restart", number, _restart_now())
@@ -161,7 +161,7 @@ def _needless(run: Run, number: int, step: Step, earlier: set[int]) -> str | Non
 
 
 def _taken(run: Run, number: int, step: Step, folder: str) -> None:
-    run.told.begins(number, step.title)
+    run.progress.begins(number, step.title)
     before = traces.sight(step, run.host) if traces.leaves(step) else None
     try:
         if before is not None:
@@ -181,7 +181,7 @@ def _taken(run: Run, number: int, step: Step, folder: str) -> None:
     if is_so(step.kind, step.params, run.host) is False:
         _failed(run, number, step, _("Its commands ended well, and yet the machine does not show it."))
     run.record.write("done", number)
-    run.told.ends(number, step.title, "done")
+    run.progress.ends(number, step.title, "done")
 
 
 def _record_traces(record: Record, number: int, step: Step, before: Sight | None, host: Host) -> None:
@@ -214,7 +214,7 @@ def gone_whole(step: Step) -> list[str]:
 def _failed(run: Run, number: int, step: Step, because: str) -> None:
     with contextlib.suppress(OSError):
         run.record.write("failed", number)
-    run.told.ends(number, step.title, "failed")
+    run.progress.ends(number, step.title, "failed")
     raise Failed(because)
 
 
@@ -226,7 +226,7 @@ def _command(run: Run, number: int, root: bool, argv: Argv, folder: str) -> None
     def noted(pid: int) -> None:
         run.record.write("child", number, pid=str(pid), began=started_at(pid))
 
-    status = child.wait(run.told.says, gentle=root, started=noted)
+    status = child.wait(run.progress.says, gentle=root, started=noted)
     if status != 0:
         raise Failed(_how_it_ended(argv[0], status, child.why))
 
@@ -281,10 +281,10 @@ def _in_stage(run: Run, stage: Stage, number: int, step: Step, last: int) -> Non
     try:
         if number == stage.numbers[0]:
             stage.open()
-        run.told.begins(number, step.title)
+        run.progress.begins(number, step.title)
         run.record.write("begin", number, staging="yes")
         loads = stage.loads()
-        run.told.watches(loads)
+        run.progress.watches(loads)
         more = tagged(run.variables, run.record.ident) | ({"TMPDIR": loads} if loads else {})
         for argv in step.commands:
             _command(
@@ -301,7 +301,7 @@ def _in_stage(run: Run, stage: Stage, number: int, step: Step, last: int) -> Non
         _failed(run, number, step, error.strerror or type(error).__name__)
     except Failed as error:
         _failed(run, number, step, str(error))
-    run.told.ends(number, step.title, "done")
+    run.progress.ends(number, step.title, "done")
 
 
 def _as_planned(folder: Path, intent: Intent) -> None:

@@ -28,7 +28,7 @@ FILES = "settings"
 _DKMS = Path("/var/lib/dkms")
 _MOSTFILES = 2000  # of a manager's own
 _MOST_BYTES = 8_000_000  # of one of them
-_PATIENCE = 60.0  # seconds until a Python has told its packages
+_PATIENCE = 60.0  # seconds until a Python has listed its packages
 # Of this Python alone: neither the folder where it is started nor the person's own packages count.
 _LIST = (
     "import importlib.metadata as m, sys\n"
@@ -93,13 +93,13 @@ class Traces(msgspec.Struct, omit_defaults=True, kw_only=True):
         """Both, where a step was tried twice."""
         return Traces(
             packages=self.packages.then(later.packages), counted=self.counted or later.counted,
-            holds=self.holds or later.holds, held=_both(self.held, later.held), freed=_both(self.freed, later.freed),
-            new=_both(self.new, later.new), old=_both(self.old, later.old), left=self.left | later.left, built=_both(self.built, later.built),
+            holds=self.holds or later.holds, held=_union(self.held, later.held), freed=_union(self.freed, later.freed),
+            new=_union(self.new, later.new), old=_union(self.old, later.old), left=self.left | later.left, built=_union(self.built, later.built),
             python=self.python or later.python, theirs=self.theirs.then(later.theirs),
         )  # fmt: skip
 
 
-def _both(first: list[Any], second: list[Any]) -> list[Any]:
+def _union(first: list[Any], second: list[Any]) -> list[Any]:
     return [*first, *(item for item in second if item not in first)]
 
 

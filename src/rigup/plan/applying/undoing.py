@@ -199,9 +199,9 @@ def _shown_back(run: Run, number: int, back: Back) -> bool:
     """Taken back, where somebody watches."""
     if back.because:
         return _taken_back(run, back)
-    run.told.begins(number, back.title)
+    run.progress.begins(number, back.title)
     done = _taken_back(run, back)
-    run.told.ends(number, back.title, "done" if done else "failed")
+    run.progress.ends(number, back.title, "done" if done else "failed")
     return done
 
 
@@ -276,7 +276,7 @@ def _remove_leftovers(run: Run) -> None:
         newer = event.told.get("newer", "")
         if not newer or not Path(newer).is_dir():
             continue
-        run.told.empties(newer)
+        run.progress.empties(newer)
         names = holdings.theirs(Path(newer), what_it_held(run.record))
         if names is not None:  # else it is of an older rigup, which did not write down what it left: it stays
             _moved_out(run, -1, Path(newer), names, event.told.get("path", newer))
@@ -288,7 +288,7 @@ def _command(run: Run, back: Back, argv: Argv) -> None:
     words = run.root.argv(unattended(command)) if back.root else command
     folder = str(run.intent.asked.get("folder", ""))
     child = Child(words, run.record.log(back.step), dict(run.variables), folder)
-    status = child.wait(run.told.says, gentle=back.root)
+    status = child.wait(run.progress.says, gentle=back.root)
     if status != 0:
         template = _("`{command}` ended with status {status}.")
         raise Failed(template.format(command=" ".join(argv), status=status))

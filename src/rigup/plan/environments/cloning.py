@@ -51,11 +51,11 @@ class _Tree:
             with os.scandir(self.source / inner) as entries:
                 for entry in entries:
                     if inner or entry.name not in without:
-                        self.one(entry, os.path.join(inner, entry.name), folders)
+                        self.copy_entry(entry, os.path.join(inner, entry.name), folders)
         for inner in reversed(folders):
             shutil.copystat(self.source / inner, self.target / inner)
 
-    def one(self, entry: os.DirEntry[str], inner: str, folders: list[str]) -> None:
+    def copy_entry(self, entry: os.DirEntry[str], inner: str, folders: list[str]) -> None:
         """One name of a folder."""
         new = self.target / inner
         if entry.is_symlink():
@@ -64,9 +64,9 @@ class _Tree:
             os.mkdir(new, 0o700)
             folders.append(inner)
         elif entry.is_file(follow_symlinks=False):
-            self.file(Path(entry.path), new, entry.stat(follow_symlinks=False).st_size)
+            self.copy_file(Path(entry.path), new, entry.stat(follow_symlinks=False).st_size)
 
-    def file(self, old: Path, new: Path, size: int) -> None:
+    def copy_file(self, old: Path, new: Path, size: int) -> None:
         """Shared by the file system; else linked, if no edit is to be feared; else copied."""
         if self.shares and size:
             self.shares = share(old, new)

@@ -82,9 +82,9 @@ def _candidates(settings: Settings, variables: Mapping[str, str], here: Path) ->
         yield active
     yield from registry.remembered()
     yield from _of_journal()
-    yield from _inside(here)
+    yield from _environments_in(here)
     if settings.prefix:
-        yield from _inside(Path(settings.prefix))
+        yield from _environments_in(Path(settings.prefix))
     yield from _of_conda(variables)
 
 
@@ -97,7 +97,7 @@ def _of_journal() -> Iterator[Path]:
                 yield Path(path)
 
 
-def _inside(folder: Path) -> Iterator[Path]:
+def _environments_in(folder: Path) -> Iterator[Path]:
     """A folder that is one, and those in it that are."""
     yield folder
     with suppress(OSError), os.scandir(folder) as entries:
@@ -118,7 +118,7 @@ def _of_conda(variables: Mapping[str, str]) -> Iterator[Path]:
     roots = [variables.get("MAMBA_ROOT_PREFIX", ""), os.path.dirname(os.path.dirname(variables.get("CONDA_EXE", "")))]
     for root in roots:
         if os.path.isabs(root):
-            yield from _inside(Path(root, "envs"))
+            yield from _environments_in(Path(root, "envs"))
 
 
 # -- the one that is meant ---------------------------------------------------------------------------

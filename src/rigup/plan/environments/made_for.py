@@ -41,7 +41,7 @@ def _values(then: Facts, here: Facts) -> Iterator[str]:
     for name, title in _titles().items():
         was, now = then.get(name), here.get(name)
         if isinstance(was, str) and isinstance(now, str) and was != now:
-            yield _("{what}: {then} there, {here} here.").format(what=title, then=_short(was), here=now)
+            yield _("{what}: {then} there, {here} here.").format(what=title, then=_shortened(was), here=now)
 
 
 def _titles() -> dict[str, str]:
@@ -67,8 +67,10 @@ def _device_name(device: Any) -> str:
     """A device by what it is; data that came from elsewhere may be anything."""
     fields = device if isinstance(device, dict) else {}
     words = [fields.get(key) for key in ("name", "isa")]
-    return _short(" ".join(word for word in words if isinstance(word, str) and word) or _("a device without a name"))
+    return _shortened(
+        " ".join(word for word in words if isinstance(word, str) and word) or _("a device without a name")
+    )
 
 
-def _short(text: str) -> str:
+def _shortened(text: str) -> str:
     return "".join(letter for letter in text[:120] if letter.isprintable())

@@ -29,7 +29,7 @@ def silent(urls: Collection[str], variables: Mapping[str, str]) -> list[str]:
 def _answers(url: str, variables: Mapping[str, str]) -> bool:
     """Whether somebody listens there, or at the proxy that leads there."""
     scheme = urlsplit(url).scheme
-    proxy = next((value for name in (f"{scheme}_proxy", "all_proxy") for value in _either(name, variables)), "")
+    proxy = next((value for name in (f"{scheme}_proxy", "all_proxy") for value in _values_of(name, variables)), "")
     try:
         where = urlsplit(proxy if "://" in proxy else "http://" + proxy) if proxy else urlsplit(url)
         port = where.port or PORTS.get(where.scheme, 80)
@@ -39,5 +39,5 @@ def _answers(url: str, variables: Mapping[str, str]) -> bool:
         return False
 
 
-def _either(name: str, variables: Mapping[str, str]) -> Iterable[str]:
+def _values_of(name: str, variables: Mapping[str, str]) -> Iterable[str]:
     yield from (variables[spelling] for spelling in (name, name.upper()) if variables.get(spelling))

@@ -23,14 +23,14 @@ def conda(choice: Choice) -> str:
     lines += ["dependencies:", *(f"  - {json.dumps(spec)}" for spec in dict.fromkeys((python, "pip", *names)))]
     options = dict.fromkeys(pair for group in wheels for pair in _lines(group))
     lines += ["  - pip:"] if wheels else []
-    wanted = dict.fromkeys(_bound(want, choice) for group in wheels for want in group.wanted)
+    wanted = dict.fromkeys(_by_address(want, choice) for group in wheels for want in group.wanted)
     lines += ["      - " + json.dumps(line) for line in (*options, *wanted)]
     if settings := variables(choice):
         lines += ["variables:", *(f"  {name}: {json.dumps(value)}" for name, (value, _why) in settings.items())]
     return "\n".join([*lines, ""])
 
 
-def _bound(wanted: str, choice: Choice) -> str:
+def _by_address(wanted: str, choice: Choice) -> str:
     """A build of an index that others could give too, by its address: here every index is asked for every package."""
     packages = choice.resolution.packages if choice.resolution else ()
     match = next((package for package in packages if package.index and package.pin == wanted), None)
@@ -75,7 +75,9 @@ def pyproject(choice: Choice) -> str:
     lines += [f"{json.dumps(name)} = {{ index = {json.dumps(index)} }}" for name, index in own]
     for url, name in names.items():
         lines += ["", "[[tool.uv.index]]", f"name = {json.dumps(name)}", f"url = {json.dumps(url)}"]
-        lines += ["default = true"] if url == default else ["explicit = true"] if _only(url, all_groups) else []
+        lines += (
+            ["default = true"] if url == default else ["explicit = true"] if _is_bound_index(url, all_groups) else []
+        )
     return "\n".join([*lines, ""])
 
 
@@ -116,7 +118,7 @@ def poetry(choice: Choice) -> str:
         ]
         seen |= {line.partition(" =")[0] for line in lines}
     for url, name in names.items():
-        priority = "primary" if url == default else "explicit" if _only(url, all_groups) else "supplemental"
+        priority = "primary" if url == default else "explicit" if _is_bound_index(url, all_groups) else "supplemental"
         lines += ["", "[[tool.poetry.source]]", f"name = {json.dumps(name)}", f"url = {json.dumps(url)}"]
         lines += [f'priority = "{priority}"']
     return "\n".join([*lines, ""])
@@ -149,7 +151,7 @@ def _default(choice: Choice) -> str:
     return mirror or choice.site.sources.index
 
 
-def _only(url: str, all_groups: list[Group]) -> bool:
+def _is_bound_index(url: str, all_groups: list[Group]) -> bool:
     return any(group.only == url for group in all_groups)
 
 

@@ -108,7 +108,7 @@ def _built(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Answer
     """Releases of what is built where it is installed, of the places that answer."""
     query = question(choice)
     left = _without(query, set(silent(query.indexes, variables)))
-    return built.releases(choice, left, lambda part: _once(asker, part, build=False))
+    return built.releases(choice, left, lambda part: _ask_once(asker, part, build=False))
 
 
 def _with(choice: Choice, resolution: Resolution) -> Choice:
@@ -190,7 +190,7 @@ def _ask(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Resoluti
     lost = {name: url for name, url in query.bound.items() if url in dead}
     left = _without(query, dead)
     answer = Answered(silent=", ".join(sorted(dead))) if query.index in dead else _put(asker, left)
-    if answer.silent and (other := _elsewhere(asker, left)).packages:
+    if answer.silent and (other := _ask_elsewhere(asker, left)).packages:
         return msgspec.structs.replace(_as_resolution(other, asker), without_default=True)
     if lost and answer.refused:
         return _around(asker, left, lost, choice)
@@ -211,12 +211,12 @@ def _not_without(named: list[str], choice: Choice) -> str:
     return template.format(places=", ".join(named), files=", ".join(choice.wish.terms.files))
 
 
-def _elsewhere(asker: Asker, query: Question) -> Answered:
+def _ask_elsewhere(asker: Asker, query: Question) -> Answered:
     """Without the default index, where there are other places: a person behind a wall keeps their own."""
     if query.index or not (query.extra_indexes or query.find_links):
         return Answered()
     first, *rest = query.extra_indexes or ("",)
-    return _once(
+    return _ask_once(
         asker, msgspec.structs.replace(query, index=first, extra_indexes=tuple(rest), offline=not first), build=False
     )
 
@@ -231,12 +231,12 @@ def _without(query: Question, dead: set[str]) -> Question:
 
 def _put(asker: Asker, query: Question) -> Answered:
     """The question to whoever is asked; what has no wheel is built where nothing else helps."""
-    answer = _once(asker, query, build=False)
+    answer = _ask_once(asker, query, build=False)
     if query.sources and answer.refused:  # an old release may have a wheel alone, or a source cannot be asked
-        answer = _once(asker, msgspec.structs.replace(query, sources=()), build=False)
+        answer = _ask_once(asker, msgspec.structs.replace(query, sources=()), build=False)
     answer = _released(asker, query, answer)
     if asker.builds and answer.refused and any(words in answer.refused for words in _NO_WHEEL):
-        built = _once(asker, query, build=True)
+        built = _ask_once(asker, query, build=True)
         return answer if built.refused else built
     return answer
 
@@ -245,7 +245,7 @@ def _released(asker: Asker, query: Question, answer: Answered) -> Answered:
     """With releases in place of previews that nobody asked for; of what has none, the wheel of its preview serves."""
     early = unasked_previews(query, answer.packages)
     while early:
-        later = _once(asker, msgspec.structs.replace(query, sources=(*query.sources, *early)), build=False)
+        later = _ask_once(asker, msgspec.structs.replace(query, sources=(*query.sources, *early)), build=False)
         if not later.packages:
             break
         still = set(unasked_previews(query, later.packages))
@@ -255,7 +255,7 @@ def _released(asker: Asker, query: Question, answer: Answered) -> Answered:
     return answer
 
 
-def _once(asker: Asker, query: Question, *, build: bool) -> Answered:
+def _ask_once(asker: Asker, query: Question, *, build: bool) -> Answered:
     try:
         if asker.pip is not None:
             return by_pip.ask(asker.pip, query, build=build, seconds=_SECONDS)
