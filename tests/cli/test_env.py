@@ -10,6 +10,7 @@ import pytest
 
 from rigup.cli import run
 from rigup.plan.environments import record, registry, staged_swap
+from rigup.schemas.fix import Mending
 from tiny_environments import no_indexes, says
 
 __all__ = ["no_indexes"]
@@ -214,7 +215,7 @@ def test_conda_gets_the_projects_name_and_not_that_of_its_venv(copy, capsys):
 def test_fix_means_the_environment_that_run_means(copy, word, monkeypatch, capsys):
     asked = []
     monkeypatch.setattr("rigup.workflows.mending.ways_to_mend", lambda _cause, _source, there, _program: asked.append(there) or
-                        {"findings": [], "plan": None})  # fmt: skip
+                        Mending(cause=None, environment=None, findings=[], plan=None))  # fmt: skip
     assert run(["fix", "cpu-only-torch", *(("--env", word) if word else ())]) == 1
     assert [os.path.abspath(one) for one in asked] == [str(copy)]
     assert "is not found there" in capsys.readouterr().err
@@ -228,7 +229,7 @@ def test_history_of_one_without_any_says_so(copy, capsys):
 
 def test_a_kernel_is_registered_for_the_person(copy, tmp_path, capsys):
     assert run(["env", "kernel"]) == 2
-    assert "pip install ipykernel" in capsys.readouterr().err
+    assert "pip install ipykernel" in " ".join(capsys.readouterr().err.split())
     info = next(copy.glob("lib/python*/site-packages")) / "ipykernel-7.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Name: ipykernel\nVersion: 7.0\n\n")

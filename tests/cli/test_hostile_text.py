@@ -34,6 +34,8 @@ def world(tmp_path, monkeypatch):
     (tmp_path / NAME).write_text(SAID)
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / NAME).write_text(SAID)
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / (NAME + ".gguf")).write_text(ALL)
     (tmp_path / "bad.toml").write_text(f'[[x]]\n"{MARK}\u202e\x9b" = \n')
     (tmp_path / "bad.json").write_text(json.dumps({"schema": ALL, "verdict": ALL, "machine": ALL}))
     (tmp_path / "needs.txt").write_text(f"torch {ALL}\n-e {ALL}\n")
@@ -125,6 +127,8 @@ FORMS = [
     ["explain", NAME], ["explain", ALL], ["explain", SAID], ["explain", "--json", ALL],
     ["fit", NAME], ["fit", "qwen3 8b", "--on", NAME], ["fit", "qwen3 8b", "--on", "no gpu", "--quant", NAME],
     ["fit", NAME + ".safetensors"], ["fit", "qwen3 8b", "--on", "no gpu", "--html", "no/" + NAME], ["fit", "qwen3 8b", "--on", NAME, "--train", "full"],
+    ["pull", NAME], ["pull", "a/" + NAME], ["pull", "some/thing", "--mirror", NAME], ["pull", "some/thing", "--revision", NAME], ["pull", "https://huggingface.co/a/b/blob/main/" + NAME],
+    ["models"], ["models", "--json"], ["models", "--in", NAME], ["models", "check", "--in", "models"], ["models", "check", NAME], ["pull", "a/b", "--limit", NAME], ["models", "--in", "models", "remove", NAME], ["models", "remove", "--in", "models", NAME + ".gguf", "--dry-run"],
     ["knowledge", NAME], ["knowledge", "--table", NAME], ["knowledge", "--json", "xid", "--limit", "1"], ["knowledge", "--limit", NAME],
     ["schema"], ["schema", NAME], ["schema", "plan"], ["completion", NAME], ["completion", "bash"], [NAME], ["--lang", NAME, "doctor"], ["--" + NAME],
 ]  # fmt: skip

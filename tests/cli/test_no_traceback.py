@@ -170,7 +170,7 @@ ODD_COMMANDS = [
     ("plan", "torch", "--as", "script"), ("plan", "torch", "--env", f"n{ODD}", "--as", "dockerfile"), ("apply", "stone", "--dry-run"), ("apply", "stone", "-y"),
     ("apply", "stone", "-y", "--env", f"n{ODD}"), ("apply", "stone", "-y", "--json"), ("undo", "-y"), ("history",), ("history", "--json"), ("env", "list"), ("env", "list", "--json"),
     ("env", "show", "env", "--json"), ("env", "export", "env"), ("env", "clone", "env", f"c{ODD}"), ("env", "remove", f"c{ODD}", "-y"), ("env", "clean"), ("env", "--shell", "bash"),
-    ("run", "--env", "env", "--", f"t{ODD}"), ("run", "--env", "env", "--", "a\0b"), ("lock", "env", "-o", "-"), ("bench", f"b{ODD}"), ("fit", ODD), ("fit", "a\0b"), ("fit", "."), ("fit", "/dev/null"), ("fit", "someone/nothing"), ("fit", "some:thing"), ("fit", "http://[::1"),
+    ("run", "--env", "env", "--", f"t{ODD}"), ("run", "--env", "env", "--", "a\0b"), ("pull", ODD), ("pull", f"a/b/{ODD}"), ("pull", "a/b", "--revision", ODD), ("pull", "a/b", "--mirror", ODD), ("models",), ("models", "--json"), ("models", "--in", "."), ("models", "--in", ODD), ("models", "remove", ODD, "-y"), ("lock", "env", "-o", "-"), ("bench", f"b{ODD}"), ("fit", ODD), ("fit", "a\0b"), ("fit", "."), ("fit", "/dev/null"), ("fit", "someone/nothing"), ("fit", "some:thing"), ("fit", "http://[::1"),
     ("fit", f"{ODD}.safetensors"), ("fit", "qwen3 8b", "--on", "RTX 3090, ram 64GB", "--html", ODD), ("fit", "qwen3 8b", "--on", ODD, "--train", "lora"), ("fit", ODD, "--engine", "vllm"),
     ("fit", f"http://{ODD}:9/{ODD}"), ("fit", "http://127.0.0.1:99999999/"), ("fit", "qwen3 8b", "--on", ODD), ("fit", "qwen3 8b", "--on", "/dev/null"), ("fit", "qwen3 8b", "--quant", ODD), ("fit", "x", "--tensor-split", "nan,inf"), ("verify", f"v{ODD}"), ("explain", ODD),
     ("explain", "\ud800"), ("knowledge", ODD), ("completion", ODD), ("schema", ODD), ("schema", "\ud800"), ("plan", ODD), ("plan", "torch", "--for", ODD), ("plan", "torch", "--python", ODD), ("fix", ODD), ("--lang", ODD, "doctor"),
@@ -209,7 +209,9 @@ _WORDS = st.one_of(
          "export", "--shell", "bash", "--python", "3.12", "--in", "conda", "--dry-run", "--help", "-h", "-q", "--html", "torch==99", "torch>=", "stone @ file:///x", "[", "*", ODD]
     ),
 )  # fmt: skip
-_HARMLESS = sorted(set(COMMANDS) - {"run", "apply", "fix", "bench", "verify", "lock", "bundle", "capture", "undo"})
+_HARMLESS = sorted(
+    set(COMMANDS) - {"run", "apply", "fix", "bench", "verify", "lock", "bundle", "capture", "undo", "pull"}
+)
 _DRY = {"apply": ["--dry-run"], "fix": ["--dry-run"]}
 
 

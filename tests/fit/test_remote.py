@@ -1,5 +1,6 @@
 """Models that lie elsewhere: a real server on loopback with ranges, without, that breaks off, redirects, and wants a token."""
 
+import http.client
 import http.server
 import json
 import re
@@ -40,6 +41,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._to("/loop/model.gguf")
         elif kind == "moved":
             self._to("/plain/model.gguf")
+        elif kind == "astray":
+            self._to("http://[::1")
         elif kind == "away":
             self._to(f"http://localhost:{self.server.server_port}/plain/model.gguf")
         elif kind == "secret" and self.headers.get("Authorization") != f"Bearer {_TOKEN}":
@@ -163,11 +166,73 @@ def test_a_token_is_shown_to_its_own_host_and_to_none_that_it_leads_to(server) -
 
 @pytest.mark.parametrize(
     ("kind", "said"),
-    [("secret", "HF_TOKEN"), ("nothing", "There is nothing"), ("loop", "without an end"), ("stall", "broke off")],
+    [
+        ("secret", "HF_TOKEN"),
+        ("nothing", "There is nothing"),
+        ("loop", "without an end"),
+        ("astray", "no address"),
+        ("stall", "broke off"),
+    ],
 )
 def test_what_does_not_come_is_told(server, kind: str, said: str) -> None:
     with pytest.raises(FitError, match=said):
         _header(server, kind)
+
+
+class _Proxy(http.server.BaseHTTPRequestHandler):
+    """Forwards what is asked in the open, and opens tunnels; notes both."""
+
+    def do_GET(self) -> None:
+        self.server.seen.append((self.command, self.path, self.headers.get("Proxy-Authorization")))
+        there = http.client.HTTPConnection("127.0.0.1", self.server.behind)
+        there.request("GET", "/plain/model.gguf", headers={"Range": self.headers["Range"]})
+        answer = there.getresponse()
+        self.send_response(answer.status)
+        for name in ("Content-Range", "Content-Length"):
+            self.send_header(name, answer.headers[name])
+        self.end_headers()
+        self.wfile.write(answer.read())
+        there.close()
+
+    def do_CONNECT(self) -> None:
+        self.server.seen.append((self.command, self.path, self.headers.get("Proxy-Authorization")))
+        self.send_error(502)
+
+    def log_message(self, *_what: object) -> None:
+        return
+
+
+@pytest.fixture
+def proxy(server, monkeypatch: pytest.MonkeyPatch):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Proxy) as made:
+        made.seen, made.behind, made.daemon_threads = [], server.server_port, True
+        thread = threading.Thread(target=made.serve_forever, daemon=True)
+        thread.start()
+        for name in ("no_proxy", "NO_PROXY", "HTTP_PROXY", "HTTPS_PROXY"):
+            monkeypatch.delenv(name, raising=False)
+        for name in ("http_proxy", "https_proxy"):
+            monkeypatch.setenv(name, f"http://me:p%40ss@127.0.0.1:{made.server_port}")
+        yield made
+        made.shutdown()
+        thread.join()
+
+
+def test_a_proxy_that_the_account_names_is_asked_and_told_who_asks(proxy) -> None:
+    source = Remote("http://models.example/plain/model.gguf", Web(_TOKEN, "http://models.example"))
+    assert read_header(source).size == _SIZE
+    who = "Basic bWU6cEBzcw=="
+    assert {(command, path, told) for command, path, told in proxy.seen} == {
+        ("GET", "http://models.example/plain/model.gguf", who)
+    }
+    with pytest.raises(Unreachable, match="502"):
+        Remote("https://models.example/model.gguf", Web())
+    assert proxy.seen[-1] == ("CONNECT", "models.example:443", who)
+
+
+def test_what_no_proxy_names_is_asked_itself(proxy, server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    assert _header(server, "plain").size == _SIZE
+    assert proxy.seen == []
 
 
 def test_a_host_that_does_not_answer_is_told() -> None:

@@ -72,7 +72,7 @@ def test_what_says_nothing_reads_like_nothing(said):
 def test_the_more_doubt_the_less_is_said():
     said = "In the terminal torch finds the card, in a notebook the same lines do not; the kernel is another Python."
     assert likenesses(said)
-    assert likenesses(said, doubt=1e6) == []
+    assert likenesses(said, doubt=1e9) == []
 
 
 def test_a_known_message_says_more_than_its_words():

@@ -28,6 +28,8 @@ COMMANDS = {
     "bundle": ("rigup.cli.bundle", N_("Pack a lock with all its files, for machines without a network.")),
     "bench": ("rigup.cli.bench", N_("Measure how fast each device is.")),
     "fit": ("rigup.cli.fit", N_("Tell whether a model fits, where, how fast it is, and what to change.")),
+    "pull": ("rigup.cli.pull", N_("Load a language model, after telling whether it runs on this machine.")),
+    "models": ("rigup.cli.models", N_("List the language models on this machine, and remove one.")),
     "capture": ("rigup.cli.capture", N_("Write what the doctor reads here into an archive, without what is private.")),
     "explain": ("rigup.cli.explain", N_("Tell what a cause means, how it is recognised and what mends it.")),
     "knowledge": ("rigup.cli.knowledge", N_("Show a row of the tables of what is known, with its source.")),

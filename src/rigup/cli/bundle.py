@@ -41,7 +41,7 @@ def command(words: tuple[str, ...], output: str, force: bool, quiet: bool, as_js
         answer = {"schema": SCHEMA, "path": str(path), "bytes": size, **summary(lock)}
         click.echo(data_text(answer))
     elif not quiet:
-        from rigup.cli.env_report import size as shown
+        from rigup.sizes import size as shown
 
         click.echo(told_of(lock))
         click.echo(_("{path} holds them all: {size}.").format(path=path, size=shown(size)))

@@ -39,10 +39,10 @@ def _alone() -> Iterator[None]:
 @click.option("-y", "--yes", is_flag=True, help="Do not ask; also remove one that rigup did not make.")
 def remove(name: str, yes: bool) -> int:
     """Remove an environment and all that is in it. One that rigup did not make is only removed with --yes."""
-    from rigup.cli.env_report import size
     from rigup.cli.progress import Waiting
     from rigup.plan.environments import removing
     from rigup.plan.environments.folder import size_of
+    from rigup.sizes import size
 
     with _alone():
         there = environment(name)
@@ -185,8 +185,8 @@ def _leftovers() -> list["Leftover"]:
 
 
 def _told_leftovers(there: list["Leftover"]) -> list[str]:
-    from rigup.cli.env_report import size
     from rigup.cli.layout import wrapped
+    from rigup.sizes import size
 
     if not there:
         return wrapped(_("Nothing was left beside the environments."))
@@ -195,7 +195,7 @@ def _told_leftovers(there: list["Leftover"]) -> list[str]:
 
 
 def _say(there: list["Leftover"], gone: bool, as_json: bool) -> None:
-    from rigup.cli.env_report import size
+    from rigup.sizes import size
 
     every = sum(one.bytes for one in there)
     if as_json:

@@ -6,20 +6,10 @@ from rigup.cli.guard import style
 from rigup.cli.history_report import local_time, spoken_states
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
+from rigup.sizes import size
 
 Answer = dict[str, Any]
-_UNITS = ("B", "kB", "MB", "GB", "TB")
 _SHOWN = 12  # packages, where nobody asked for data
-
-
-def size(count: int) -> str:
-    """Bytes as a person reads them."""
-    value, unit = float(count), _UNITS[0]
-    for unit in _UNITS:
-        if value < 1000 or unit == _UNITS[-1]:
-            break
-        value /= 1000
-    return f"{value:.0f} {unit}" if unit == _UNITS[0] or value >= 100 else f"{value:.1f} {unit}"
 
 
 def listed(rows: list[Answer]) -> list[str]:

@@ -99,10 +99,10 @@ def web_of() -> "Web":
     """Requests as this account makes them: its token for the hub goes to the hub alone."""
     from rigup.fit.remote import Web
 
-    return Web(os.environ.get("HF_TOKEN", ""), _home(), _cache())
+    return Web(os.environ.get("HF_TOKEN", ""), _home(), headers_cache())
 
 
-def _cache() -> Path:
+def headers_cache() -> Path:
     """Where headers are kept that came before: a folder of the account's cache, on Linux without platformdirs' import."""
     told = os.environ.get("XDG_CACHE_HOME", "").strip()
     if sys.platform == "linux" or os.path.isabs(told):

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from rigup.fit.answers import part_fields
-from rigup.fit.judge import SCHEMA, Answer, Asked, judged, model_fields
+from rigup.fit.judge import SCHEMA, Answer, Asked, judged, model_told
 from rigup.fit.model import Model
 from rigup.fit.plan import Part, engine_version
 from rigup.fit.pools import HOST, Pool
@@ -139,7 +139,7 @@ def judged_by_vllm(asked: Asked, wish: Wish, pools: Sequence[Pool], word: str) -
         ),
     ]
     return {
-        "schema": SCHEMA, "model": model_fields(asked), "runtime": engine_version(VLLM), "request": _request(wish, plan),
+        "schema": SCHEMA, "model": model_told(asked), "runtime": engine_version(VLLM), "request": _request(wish, plan),
         "memory": total, "devices": devices, "fits": fit and all(device["fits"] is not False for device in devices),
         "decode": decode_on(model, cards, plan.tensor, _read(model, wish, plan)), "prefill": None,
         "answers": {

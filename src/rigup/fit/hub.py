@@ -82,12 +82,28 @@ def of_repository(word: str, home: str, web: Web) -> Found:
     repo, wanted = match["repo"], match["quant"] or ""
     listed = web.json(f"{home}/api/models/{quote(repo)}/tree/main?recursive=true")
     files = {str(entry["path"]): _size(entry) for entry in listed[:_MOST_FILES] if isinstance(entry, dict) and entry.get("path")} if isinstance(listed, list) else {}  # fmt: skip
-    base = f"{home}/{quote(repo)}/resolve/main/"
-    models = sorted(name for name in files if name.lower().endswith(".gguf") and not _aside(name))
+    return of_listing(repo, wanted, files, f"{home}/{quote(repo)}/resolve/main/")
+
+
+def of_listing(repo: str, wanted: str, files: dict[str, int], base: str, file: str = "") -> Found:
+    """The file of a repository that a person means, by its list of files.
+
+    Args:
+        repo: its name.
+        wanted: the type that is asked for; "" is the usual one.
+        files: bytes of each file.
+        base: what addresses of files begin with.
+        file: the very file that is asked for.
+
+    Raises:
+        FitError: it has no file that can be judged.
+
+    """
+    models = sorted(name for name in files if name.lower().endswith(".gguf") and not is_beside(name))
     projector = max((size for name, size in files.items() if name.lower().endswith(".gguf") and "mmproj" in name.lower()), default=0)  # fmt: skip
-    if not models:
+    if not models and not file:
         return _of_tensors(repo, files, base)
-    name, notes = _chosen(models, wanted, repo)
+    name, notes = (file, ()) if file else chosen(models, wanted, repo)
     parts = [name]
     if shard := _SHARD.search(name):
         stem = name[: shard.start()]
@@ -101,13 +117,19 @@ def _size(entry: dict[str, Any]) -> int:
     return size if isinstance(size, int) and size >= 0 else 0
 
 
-def _aside(name: str) -> bool:
-    """Files beside a model: projectors, drafts, importance matrices."""
+def is_beside(name: str) -> bool:
+    """A GGUF file beside a model: a projector, a draft, an importance matrix."""
     last = name.rpartition("/")[2].lower()
     return last.startswith(("mmproj", "mtp-", "imatrix")) or "mmproj" in last
 
 
-def _chosen(models: list[str], wanted: str, repo: str) -> tuple[str, tuple[str, ...]]:
+def chosen(models: list[str], wanted: str, repo: str) -> tuple[str, tuple[str, ...]]:
+    """The first file of a model among a repository's GGUF files, of the type that is wanted, and what was taken for granted.
+
+    Raises:
+        FitError: there is none of that type.
+
+    """
     firsts = [name for name in models if not (shard := _SHARD.search(name)) or shard[1] == "00001"]
     kind = wanted or _DEFAULT
     fit = [

@@ -47,6 +47,8 @@ class Asked(msgspec.Struct, kw_only=True):
     """Bytes of safetensors, where there are any."""
     remote: bool = False
     """Its name is one by which an engine fetches it."""
+    cut: bool = False
+    """A file is shorter than its header says."""
 
 
 def of_file(path: Path) -> Asked:
@@ -72,9 +74,11 @@ def of_file(path: Path) -> Asked:
         size += headers[-1].size
     first = next((shard for shard in headers if "general.architecture" in shard.keys), header)
     tensors = tuple(tensor for shard in headers for tensor in shard.tensors)
-    if any(shard.missing for shard in headers):
+    cut = any(shard.missing for shard in headers)
+    if cut:
         notes.append(_("The file is shorter than its header says: the download broke off, or it is a header alone."))
-    return Asked(model=Model(first, tensors), name=_name(first, path), file_bytes=size, notes=notes, path=path)
+    model = Model(first, tensors)
+    return Asked(model=model, name=_name(first, path), file_bytes=size, notes=notes, path=path, cut=cut)
 
 
 def of_name(text: str, usual: str = USUAL) -> Asked:
@@ -200,7 +204,7 @@ def judged(
     request, plan = best(model, request, pools)
     _by_engine(asked, request, plan, pythons)
     answer: Answer = {
-        "schema": SCHEMA, "model": model_fields(asked), "runtime": plan.runtime, "request": _request(request, plan),
+        "schema": SCHEMA, "model": model_told(asked), "runtime": plan.runtime, "request": _request(request, plan),
         "memory": plan.sum.fields(),
         "devices": [part_fields(part, pool) for part, pool in zip(plan.parts, pools, strict=True)],
         "fits": fits(plan, pools), "decode": decode(model, request, plan, pools), "prefill": prefill(model, plan, pools),
@@ -240,7 +244,7 @@ def _answers(model: Model, request: Request, pools: Sequence[Pool], plan: Plan) 
     }  # fmt: skip
 
 
-def model_fields(asked: Asked) -> Answer:
+def model_told(asked: Asked) -> Answer:
     """The answer's fields of the model."""
     model = asked.model
     return {

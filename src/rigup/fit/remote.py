@@ -70,8 +70,12 @@ class Web:
             if answer.status not in (301, 302, 303, 307, 308):
                 _check(answer, url)
                 return answer, url
-            url = urljoin(url, answer.headers.get("Location") or url)
+            location = answer.headers.get("Location") or url
             answer.close()
+            try:
+                url = urljoin(url, location)
+            except ValueError as error:
+                raise FitError(_("{url} is no address of the web.").format(url=location[:200])) from error
         raise FitError(_("{url} leads from one address to the next without an end.").format(url=_without_secrets(url)))
 
     def _once(self, url: str, headers: dict[str, str]) -> Reply:
@@ -88,8 +92,12 @@ class Web:
             sent["Authorization"] = f"Bearer {self._token}"
         link = None
         try:
-            link = _link(parts.scheme, parts.hostname, _port(parts))
-            link.request("GET", (parts.path or "/") + (f"?{parts.query}" if parts.query else ""), headers=sent)
+            proxy = _proxy(parts.scheme, parts.hostname)
+            target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+            link = _through(proxy, parts) if proxy else _link(parts.scheme, parts.hostname, _port(parts))
+            if proxy and parts.scheme == "http":
+                target, sent = f"http://{sent['Host']}{target}", {**sent, **_asking(proxy)}
+            link.request("GET", target, headers=sent)
             return Reply(link)
         except (*_CUT, ValueError) as error:
             if link is not None:
@@ -126,6 +134,36 @@ def _link(scheme: str, host: str, port: int | None) -> http.client.HTTPConnectio
     if scheme == "https":
         return http.client.HTTPSConnection(host, port, timeout=_SECONDS, context=ssl.create_default_context())
     return http.client.HTTPConnection(host, port, timeout=_SECONDS)
+
+
+def _proxy(scheme: str, host: str) -> SplitResult | None:
+    """The proxy that the account's variables or the system name for a host; None without one."""
+    from urllib.request import getproxies, proxy_bypass
+
+    proxies = getproxies()
+    named = proxies.get(scheme) or proxies.get("all") or ""
+    if not named or proxy_bypass(host):
+        return None
+    return _split_url(named if "://" in named else f"http://{named}")
+
+
+def _asking(proxy: SplitResult) -> dict[str, str]:
+    """Who asks a proxy."""
+    from base64 import b64encode
+    from urllib.parse import unquote
+
+    if proxy.username is None:
+        return {}
+    who = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return {"Proxy-Authorization": "Basic " + b64encode(who.encode()).decode()}
+
+
+def _through(proxy: SplitResult, parts: SplitResult) -> http.client.HTTPConnection:
+    """A connection to a proxy, and through it to a host that speaks in secret."""
+    link = _link(parts.scheme, proxy.hostname or "", _port(proxy))
+    if parts.scheme == "https":
+        link.set_tunnel(parts.hostname or "", _port(parts) or 443, headers=_asking(proxy))
+    return link
 
 
 def _port(parts: SplitResult) -> int | None:

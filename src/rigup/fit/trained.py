@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from rigup.fit.judge import Answer, Asked, model_fields
+from rigup.fit.judge import Answer, Asked, model_told
 from rigup.fit.model import Model
 from rigup.fit.plan import device_cost
 from rigup.fit.pools import HOST, Pool
@@ -36,7 +36,7 @@ def judged_training(asked: Asked, wish: Wish, pools: Sequence[Pool]) -> Answer:
     least = min(known, default=None)
     notes = [*asked.notes, *_notes(wish)]
     return {
-        "schema": SCHEMA, "model": model_fields(asked), "request": _request(wish), "memory": fields(step),
+        "schema": SCHEMA, "model": model_told(asked), "request": _request(wish), "memory": fields(step),
         "devices": [_device(step, pool, room) for pool, room in zip(cards, rooms, strict=True)],
         "fits": None if least is None else step.total <= least,
         "largest_batch": None if least is None else largest_batch(model, wish, least),

@@ -1,4 +1,4 @@
-"""Which cause a text reads like, by weights of words learned from the project's own cases (scripts/text-classifier).
+"""Which cause a text reads like, by weights of words learned from the texts below `learning` (scripts/text-classifier).
 
 It proves nothing. It is asked where no rule has anything to say of a text in which somebody complains.
 """
@@ -9,7 +9,7 @@ import sys
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ _TELLING = 4  # words that are named as the reason
 _HUNDREDTHS = 100
 _TENTH = 10  # hundredths
 _COMMON = 450  # rarity of a word below which it is no reason to name
-_NEAR, _FAR = 0.1, 0.04  # below it one word, or several, say nothing
+_NEAR, _FAR = 0.25, 0.04  # below it one word, or several, say nothing
 _ENOUGH = 0.2  # share among causes that a known message leaves open
 _LEAST = 0.08  # share of the nearest cause below which none is near, however little speaks for a sound machine
 _BESIDE = 1.4  # times as much as for a sound machine must speak for one, beside such a message
@@ -70,7 +70,7 @@ class Packed(msgspec.Struct, array_like=True):
         causes: ids of causes.
         offsets: of each cause.
         sound_offset: of "nothing is wrong".
-        terms: words, pairs of words and marks of known messages, each on a line of its own.
+        terms: words and marks of known messages, each on a line of its own.
         rarities: of each term, two bytes.
         counts: of each term how many weights it has, one byte.
         columns: of each weight the cause by number, one byte; SOUND for "nothing is wrong".
@@ -117,9 +117,8 @@ def _ends(said: str) -> str:
 
 
 def words_of(said: str) -> list[str]:
-    """Words, numbers and pairs of neighbours, as the weights know them."""
-    single = _WORD.findall(_ends(said).lower())
-    return single + [first + " " + second for first, second in pairwise(single)]
+    """Words and numbers, as the weights know them."""
+    return _WORD.findall(_ends(said).lower())
 
 
 def marks_of(heard: Iterable[str]) -> list[str]:
@@ -273,14 +272,14 @@ def _ranked(model: _Model, weights: Weights, shares: list[float], most: int) -> 
 
 
 def _telling(weights: Weights, cause: int) -> tuple[str, ...]:
-    """The strongest words, without those that everybody uses and those that stand in a pair already named."""
+    """The strongest words, without those that everybody uses."""
     named: list[str] = []
     for word in sorted(weights, key=lambda word: -weights[word].get(cause, 0.0)):
         if weights[word].get(cause, 0.0) <= 0 or len(named) == _TELLING:
             break
         if word.startswith(_MARK):
             continue
-        if _rarity(word) >= _COMMON and not any(set(told.split()) & set(word.split()) for told in named):
+        if _rarity(word) >= _COMMON:
             named.append(word)
     return tuple(named)
 

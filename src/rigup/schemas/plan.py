@@ -217,7 +217,14 @@ class NotUnderstood(Struct, frozen=True, kw_only=True, tag_field="schema", tag="
         verdict: always impossible.
         wish: what was asked for, as it was given.
         smallest_change: what has to be told, as a sentence.
-        packages: empty, as all that follows.
+        packages: always empty.
+        requirements: always empty.
+        indexes: always empty.
+        variables: always empty.
+        system: always empty.
+        devices: always empty.
+        turned_down: always empty.
+        steps: always empty.
 
     """
 

@@ -1,0 +1,113 @@
+"""Models in the cache of Hugging Face: links in snapshots, which lead to blobs that snapshots share."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from rigup.language import _
+from rigup.llm.hub.entry import LEFT, PARTIAL, Entry, file_at, walked
+from rigup.llm.hub.grouping import Group, groups, is_partial
+from rigup.llm.hub.places import Place
+
+_REPO = re.compile(r"models--(?P<id>.+)")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_MOST_REF = 200
+_SHORT = 8
+
+
+def folder_of(cache: Path, repo: str) -> Path:
+    """Where the cache keeps a repository of models."""
+    return cache / ("models--" + repo.replace("/", "--"))
+
+
+def entries(place: Place) -> Iterator[Entry]:
+    """The models of a cache: each GGUF of a repository by itself, other weights by repository.
+
+    Raises:
+        OSError: the cache cannot be read.
+
+    """
+    for folder in sorted(place.path.iterdir()):
+        match = _REPO.fullmatch(folder.name)
+        if match and folder.is_dir() and not folder.is_symlink():
+            yield from _of_repository(place, match["id"].replace("--", "/"), folder)
+
+
+def current(folder: Path) -> str:
+    """The commit that `main` names, else the one that came last; "" without any."""
+    try:
+        with (folder / "refs" / "main").open(encoding="ascii") as file:
+            told = file.read(_MOST_REF).strip()
+    except (OSError, ValueError):
+        told = ""
+    if _COMMIT.fullmatch(told) and (folder / "snapshots" / told).is_dir():
+        return told
+    return max(_commits(folder), key=lambda one: one.stat().st_mtime).name if _commits(folder) else ""
+
+
+def _commits(folder: Path) -> list[Path]:
+    try:
+        return sorted(one for one in (folder / "snapshots").iterdir() if one.is_dir() and not one.is_symlink())
+    except OSError:
+        return []
+
+
+def _of_repository(place: Place, repo: str, folder: Path) -> Iterator[Entry]:
+    found: dict[tuple[str, frozenset[tuple[int, int]]], Entry] = {}
+    names: set[str] = set()
+    newest = current(folder)
+    for snapshot in sorted(_commits(folder), key=lambda one: one.name != newest):
+        paths = [Path(one.path) for _folder, files in _walked(snapshot) for one in files]
+        for group in groups(snapshot, paths):
+            below = group.first.relative_to(snapshot).as_posix()
+            name = repo if below == "." else f"{repo}/{below}"
+            key = (name, frozenset(one.identity for one in group.files))
+            if key in found:
+                found[key].extra += tuple(one.path for one in group.files)
+                continue
+            shown = f"{name}@{snapshot.name[:_SHORT]}" if name in names else name
+            names.add(name)
+            found[key] = _entry(place, shown, folder, group)
+    yield from found.values()
+    yield from _blobs(place, repo, folder, {one for entry in found.values() for one in entry.identities})
+
+
+def _walked(snapshot: Path) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
+    try:
+        yield from walked(snapshot)
+    except OSError:
+        return
+
+
+def _entry(place: Place, name: str, folder: Path, group: Group) -> Entry:
+    dangling = () if group.files else (group.first,)
+    return Entry(
+        name=name, store=place.store, root=place.path, files=group.files, model=group.model, form=group.form,
+        state=group.state, fault=group.fault, folder=folder, extra=dangling if group.first.is_symlink() else (),
+    )  # fmt: skip
+
+
+def _blobs(place: Place, repo: str, folder: Path, named: set[tuple[int, int]]) -> Iterator[Entry]:
+    """What broke off, and blobs that no snapshot names."""
+    try:
+        paths = sorted((folder / "blobs").iterdir())
+    except OSError:
+        return
+    small = {one.identity for path in _links(folder) if (one := file_at(path))}
+    for path in paths:
+        partial = is_partial(path.name)
+        one = file_at(path, partial)
+        if one is None or one.identity in named or (one.identity in small and not partial):
+            continue
+        fault = _("The download broke off.") if partial else _("No snapshot names it any more.")
+        yield Entry(
+            name=f"{repo}/blobs/{path.name}", store=place.store, root=place.path, files=(one,),
+            state=PARTIAL if partial else LEFT, fault=fault, folder=folder,
+        )  # fmt: skip
+
+
+def _links(folder: Path) -> Iterator[Path]:
+    """All that snapshots hold, also what is of no model."""
+    for snapshot in _commits(folder):
+        yield from (Path(one.path) for _folder, files in _walked(snapshot) for one in files)

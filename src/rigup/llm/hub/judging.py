@@ -1,0 +1,72 @@
+"""What a model on disk is, and whether it runs here: by its header, as `fit` reads it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from rigup.fit.errors import FitError
+from rigup.fit.judge import Asked, judged, model_told, of_file, of_folder
+from rigup.fit.pools import Pool
+from rigup.fit.request import Request
+from rigup.language import _
+from rigup.llm.hub.entry import BROKEN, PARTIAL, WHOLE, Entry
+
+USUAL_CONTEXT = 8192
+
+
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fit` says of a model.
+
+    Attributes:
+        told: its name, architecture, parameters, quantisation.
+        fits: it runs here; None where nobody can tell.
+        where: "gpu", "both" or "cpu".
+        layers: on devices, of all.
+        speed: tokens a second that it probably writes; None where nobody knows.
+        context: tokens that were reckoned with.
+        best: the finest quantisation that runs here, where that was asked for.
+
+    """
+
+    told: dict[str, Any]
+    fits: bool | None
+    where: str
+    layers: tuple[int, int]
+    speed: float | None
+    context: int
+    best: str | None = None
+
+
+def judgement(asked: Asked, pools: Sequence[Pool], questions: bool = False) -> Judgement:
+    """Whether a model runs with these memories, at a context of 8,192 tokens, or what it was trained for if that is less."""
+    trained = asked.model.number("context_length") or USUAL_CONTEXT
+    context = min(trained, USUAL_CONTEXT)
+    found = judged(asked, Request(context=context), pools, questions=questions)
+    layers, of_all = found["request"]["gpu_layers"] if len(pools) > 1 else 0, asked.model.layers + 1
+    return Judgement(
+        told=model_told(asked), fits=found["fits"], where="cpu" if not layers else "gpu" if layers >= of_all else "both",
+        layers=(layers, of_all), speed=found["decode"]["likely"] if found["decode"] else None, context=context,
+        best=found["answers"].get("best_quantisation"),
+    )  # fmt: skip
+
+
+def judge(entry: Entry, pools: Sequence[Pool]) -> Judgement | None:
+    """The same of a model on disk; None for what is no language model, or not whole.
+
+    The entry's state and fault are set where its header is broken, or tells of more than is there.
+    """
+    if entry.state != WHOLE or entry.model is None:
+        return None
+    try:
+        asked = of_file(entry.model) if entry.form == "gguf" else of_folder(entry.model)
+        if asked.cut:
+            entry.state, entry.fault = PARTIAL, _("The file is shorter than its header says: the download broke off.")
+            return None
+        return judgement(asked, pools)
+    except FitError as error:
+        if entry.form == "gguf":
+            entry.state, entry.fault = BROKEN, str(error)
+        return None
+    except (OSError, ValueError, KeyError, ArithmeticError):
+        return None  # a header that can be read and of which no model can be made: it lies there all the same
