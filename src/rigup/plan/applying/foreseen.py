@@ -16,15 +16,15 @@ Answer = dict[str, Any]
 def foreseen(intent: Intent, variables: Mapping[str, str]) -> list[Answer]:
     """Steps that would be taken now, with the commands as they would be started and the files that they would write."""
     stage, root, host = Stage(Record(Path("0")), intent), elevation(variables), Local()
-    found = []
+    answers = []
     for number, step in enumerate(intent.steps):
         if step.state == "satisfied" or step.where != "here" or not step.commands:
             continue
         if not stage.holds(number) and is_so(step.kind, step.params, host):
             continue
         words = [_words(stage, number, argv, root.argv if step.root else None) for argv in step.commands]
-        found.append({"number": number + 1, "title": step.title, "commands": words, "writes": step.writes})
-    return found
+        answers.append({"number": number + 1, "title": step.title, "commands": words, "writes": step.writes})
+    return answers
 
 
 def _words(stage: Stage, number: int, argv: tuple[str, ...], raised: Any) -> list[str]:

@@ -106,16 +106,16 @@ class Record:
         """What it meant to do. Raises JournalError for a file that cannot be understood."""
         if not (self.folder / "plan.json").exists():  # it was killed before it could say
             return Intent(title=_("it had no plan yet"), announced=True)
-        told = _decoded(self.folder / "plan.json")
-        return msgspec.structs.replace(told, title=outward_text(told.title))  # it is there to be shown
+        plan = _decoded(self.folder / "plan.json")
+        return msgspec.structs.replace(plan, title=outward_text(plan.title))  # it is there to be shown
 
     def events(self) -> list[Event]:
         """What happened, in order; a line that a power cut left half is not counted."""
-        found: list[Event] = []
+        decoded: list[Event] = []
         for line in _bytes(self.folder / "events.jsonl").splitlines():
             with contextlib.suppress(msgspec.DecodeError):
-                found.append(msgspec.json.decode(line, type=Event))
-        return found
+                decoded.append(msgspec.json.decode(line, type=Event))
+        return decoded
 
     def write(self, what: str, step: int = -1, status: int | None = None, **told: str) -> None:
         """Add a line and wait until it is on the disk. Raises JournalError."""
@@ -150,8 +150,8 @@ def folder() -> Path:
 def state() -> Path:
     """rigup's state folder, which platformdirs names; on Linux without its import."""
     if sys.platform == "linux":
-        told = os.environ.get("XDG_STATE_HOME", "").strip()
-        return Path(told if os.path.isabs(told) else os.path.expanduser("~/.local/state"), "rigup")
+        state_home = os.environ.get("XDG_STATE_HOME", "").strip()
+        return Path(state_home if os.path.isabs(state_home) else os.path.expanduser("~/.local/state"), "rigup")
     import platformdirs
 
     return platformdirs.user_state_path("rigup")
@@ -167,15 +167,17 @@ def records() -> list[Record]:
 
 def begun(intent: Intent, record: Record | None = None) -> Record:
     """A record whose intent is on the disk: a new one, or that of a run that was announced. Raises JournalError."""
-    made = msgspec.structs.replace(intent, made_at=_now(), token=secrets.token_hex(4))
+    announced = msgspec.structs.replace(intent, made_at=_now(), token=secrets.token_hex(4))
     try:
-        body = msgspec.json.format(msgspec.json.encode(made), indent=1)
+        body = msgspec.json.format(msgspec.json.encode(announced), indent=1)
     except UnicodeEncodeError as error:  # a name that cannot be written down could not be taken back
-        told = _(
+        template = _(
             "The plan names {path}, which is no UTF-8: give the folder another name, or name another one with --env."
         )
-        odd = next((one for one in (made.environment, *map(str, made.asked.values())) if not _writable(one)), "")
-        raise JournalError(told.format(path=readable(odd)[:300])) from error
+        odd = next(
+            (path for path in (announced.environment, *map(str, announced.asked.values())) if not _writable(path)), ""
+        )
+        raise JournalError(template.format(path=readable(odd)[:300])) from error
     try:
         found = record or Record(_new_folder())
         put(found.folder / "plan.json", body)
@@ -202,9 +204,9 @@ def _new_folder() -> Path:
     last = max((int(name) for name in os.listdir(folder()) if name.isdecimal()), default=0)
     for number in range(last + 1, last + 100):
         with contextlib.suppress(FileExistsError):
-            made = folder() / f"{number:06d}"
-            made.mkdir(mode=0o700)
-            return made
+            created = folder() / f"{number:06d}"
+            created.mkdir(mode=0o700)
+            return created
     raise FileExistsError(17, "no free number", str(folder()))
 
 
@@ -230,8 +232,8 @@ def _append(path: Path, line: bytes) -> None:
 
 def _last_byte(file: Any) -> bytes:
     file.seek(-1, os.SEEK_END)
-    told: bytes = file.read(1)
-    return told
+    byte: bytes = file.read(1)
+    return byte
 
 
 def sync_folder(path: Path) -> None:
@@ -254,23 +256,23 @@ def _decoded(path: Path) -> Intent:
     try:
         return msgspec.convert(_completed(msgspec.json.decode(_bytes(path))), Intent)
     except (msgspec.DecodeError, RecursionError) as error:
-        told = _("The record {path} cannot be understood ({error}). Nothing is taken back from it.")
-        raise JournalError(told.format(path=path, error=error)) from error
+        template = _("The record {path} cannot be understood ({error}). Nothing is taken back from it.")
+        raise JournalError(template.format(path=path, error=error)) from error
 
 
-def _completed(told: Any) -> Any:
+def _completed(intent: Any) -> Any:
     """Steps of a record that an earlier rigup wrote lack what has come since."""
-    steps = told.get("steps") if isinstance(told, dict) else None
+    steps = intent.get("steps") if isinstance(intent, dict) else None
     for step in steps if isinstance(steps, list) else ():
         if isinstance(step, dict):
             step.setdefault("undo_because", "")
             step.setdefault("writes", [])
-    return told
+    return intent
 
 
 def _unwritable(path: Path, error: OSError) -> JournalError:
-    told = _("The journal in {path} cannot be written: {error}. Nothing is done without it; make room there, or name another folder with XDG_STATE_HOME.")  # fmt: skip
-    return JournalError(told.format(path=path, error=error.strerror or type(error).__name__))
+    template = _("The journal in {path} cannot be written: {error}. Nothing is done without it; make room there, or name another folder with XDG_STATE_HOME.")  # fmt: skip
+    return JournalError(template.format(path=path, error=error.strerror or type(error).__name__))
 
 
 def _now() -> str:

@@ -42,35 +42,35 @@ class Happened(msgspec.Struct, frozen=True, kw_only=True):
 def history(environment: Environment) -> list[Happened]:
     """All that is written down, oldest first. Never raises: a record that cannot be read is passed by."""
     return sorted(
-        (*_of_rigup(environment.path), *_of_conda(environment.path)), key=lambda one: one.at.replace(" ", "T")
+        (*_of_rigup(environment.path), *_of_conda(environment.path)), key=lambda event: event.at.replace(" ", "T")
     )
 
 
 def _of_rigup(path: Path) -> Iterator[Happened]:
     real = os.path.realpath(path)
-    for one in journal.records()[-_MOST:]:
+    for record in journal.records()[-_MOST:]:
         with suppress(journal.JournalError, OSError, ValueError):
-            told = one.intent()
-            if told.environment and os.path.realpath(told.environment) == real:
+            intent = record.intent()
+            if intent.environment and os.path.realpath(intent.environment) == real:
                 yield Happened(
-                    at=_plain(told.made_at),
+                    at=_plain(intent.made_at),
                     by="rigup",
-                    ident=one.folder.name,
-                    what=_plain(told.title),
-                    state=state_of(one),
+                    ident=record.folder.name,
+                    what=_plain(intent.title),
+                    state=state_of(record),
                 )
 
 
 def _of_conda(path: Path) -> Iterator[Happened]:
     try:
         with open(path / "conda-meta" / "history", encoding="utf-8", errors="replace") as file:
-            told = file.read(_MOST_TEXT)
+            text = file.read(_MOST_TEXT)
     except OSError:
         return
-    heads = list(_HEAD.finditer(told))[:_MOST]
-    ends = [hit.start() for hit in heads[1:]] + [len(told)]
+    heads = list(_HEAD.finditer(text))[:_MOST]
+    ends = [hit.start() for hit in heads[1:]] + [len(text)]
     for number, (hit, end) in enumerate(zip(heads, ends, strict=True)):
-        yield _revision(number, hit[1], told[hit.end() : end].splitlines())
+        yield _revision(number, hit[1], text[hit.end() : end].splitlines())
 
 
 def _revision(number: int, at: str, lines: list[str]) -> Happened:
