@@ -1,7 +1,7 @@
 """`rigup env`: which environments there are, and what becomes of them."""
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,7 +12,10 @@ from rigup.cli.env_group import Environments
 from rigup.language import _, choose
 from rigup.workflows.environments import defaults, environment, surroundings_of, this_machine
 
-SCHEMA = "rigup.env/1"
+if TYPE_CHECKING:
+    from rigup.plan.environments.found import Found
+    from rigup.schemas.env import EnvironmentShown, Listed
+
 _SHELLS = ("bash", "zsh", "sh", "fish", "csh", "tcsh", "powershell")
 _FORMS = ("requirements", "pylock", "conda", "dotenv")
 _ENV = "The environment: a path or a name; by default the active one."
@@ -58,7 +61,9 @@ def list_(no_size: bool, as_json: bool) -> int:
     with told(), Waiting(_("Counting bytes …")):
         rows = [_row(one, no_size) for one in found(defaults(), os.environ, Path.cwd())]
     if as_json:
-        click.echo(data_text({"schema": SCHEMA, "environments": rows}))
+        from rigup.schemas.env import EnvironmentList
+
+        click.echo(data_text(EnvironmentList(environments=rows)))
     else:
         from rigup.cli.env_report import listed
 
@@ -66,18 +71,19 @@ def list_(no_size: bool, as_json: bool) -> int:
     return 0
 
 
-def _row(one: Any, no_size: bool) -> dict[str, Any]:
+def _row(one: "Found", no_size: bool) -> "Listed":
+    from msgspec import UNSET
+
     from rigup.plan.environments.folder import size_of
+    from rigup.schemas.env import Listed
 
     there = one.environment
-    row = {
-        "name": one.name, "path": str(there.path), "kind": there.kind, "python": there.python, "made_by_rigup": one.ours,
-        "active": one.active, "fault": one.fault or None,
-    }  # fmt: skip
-    if not no_size:
-        size = size_of(there.path)
-        row |= {"bytes": size.all, "shared_bytes": size.shared}
-    return row
+    size = None if no_size else size_of(there.path)
+    return Listed(
+        name=one.name, path=str(there.path), kind=there.kind, python=there.python, made_by_rigup=one.ours,
+        active=one.active, fault=one.fault or None, bytes=size.all if size else UNSET,
+        shared_bytes=size.shared if size else UNSET,
+    )  # fmt: skip
 
 
 @command.command("show")
@@ -97,23 +103,24 @@ def show(name: str, as_json: bool) -> int:
     return 0
 
 
-def _shown(name: str) -> dict[str, Any]:
+def _shown(name: str) -> "EnvironmentShown":
     from rigup.plan.environments.folder import packages, size_of
     from rigup.plan.environments.made_for import differences
     from rigup.plan.environments.record import looked_at
     from rigup.plan.environments.running import of_environment
+    from rigup.schemas.env import EnvironmentShown
 
     there = environment(name)
     kept, fault = looked_at(there.path)
     size = size_of(there.path)
-    return {
-        "schema": SCHEMA, "path": str(there.path), "kind": there.kind, "python": there.python, "base": there.base or None,
-        "bytes": size.all, "shared_bytes": size.shared, "made_by_rigup": kept is not None, "fault": fault or None,
-        "wish": list(kept.wish) if kept else [], "made_at": kept.made_at if kept else None, "plan": kept.plan if kept else None,
-        "variables": {one.name: one.value for one in of_environment(there)},
-        "packages": {one.name: one.version for one in packages(there)}, "made_for": kept.facts if kept else {},
-        "differences": differences(kept.facts, this_machine(there.path)) if kept and kept.facts else [],
-    }  # fmt: skip
+    return EnvironmentShown(
+        path=str(there.path), kind=there.kind, python=there.python, base=there.base or None,
+        bytes=size.all, shared_bytes=size.shared, made_by_rigup=kept is not None, fault=fault or None,
+        wish=list(kept.wish) if kept else [], made_at=kept.made_at if kept else None, plan=kept.plan if kept else None,
+        variables={one.name: one.value for one in of_environment(there)},
+        packages={one.name: one.version for one in packages(there)}, made_for=kept.facts if kept else {},
+        differences=differences(kept.facts, this_machine(there.path)) if kept and kept.facts else [],
+    )  # fmt: skip
 
 
 @command.command("export")
@@ -146,18 +153,17 @@ def _exported(name: str, form: str) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.env/1).")
 def history(name: str, as_json: bool) -> int:
     """Show what happened to an environment: plans that rigup took, revisions that conda wrote down."""
-    import msgspec
-
     from rigup.cli.env_report import happened
     from rigup.plan.environments import history as kept
+    from rigup.schemas.env import EnvironmentHistory
 
     if as_json:
         choose("en")
     with told():
         there = environment(name)
-        rows = [msgspec.to_builtins(one) for one in kept.history(there)]
+        rows = kept.history(there)
     if as_json:
-        click.echo(data_text({"schema": SCHEMA, "path": str(there.path), "history": rows}))
+        click.echo(data_text(EnvironmentHistory(path=str(there.path), history=rows)))
     else:
         click.echo("\n".join(happened(rows)))
     return 0

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,8 +18,6 @@ from rigup.workflows.environments import defaults, environment
 if TYPE_CHECKING:
     from rigup.plan.environments.folder import Environment
     from rigup.plan.environments.removing import Leftover
-
-SCHEMA = "rigup.env/1"
 
 
 @contextmanager
@@ -199,9 +197,10 @@ def _say(there: list["Leftover"], gone: bool, as_json: bool) -> None:
 
     every = sum(one.bytes for one in there)
     if as_json:
-        rows = [{"path": str(one.path), "bytes": one.bytes, "kept_for_undo": one.kept_for_undo} for one in there]
-        answer: dict[str, Any] = {"schema": SCHEMA, "leftovers": rows, "bytes": every, "removed": gone}
-        click.echo(data_text(answer))
+        from rigup.schemas import env as schema
+
+        rows = [schema.Leftover(path=str(one.path), bytes=one.bytes, kept_for_undo=one.kept_for_undo) for one in there]
+        click.echo(data_text(schema.Leftovers(leftovers=rows, bytes=every, removed=gone)))
     elif there:
         text = _("{size} are free now.") if gone else _("{size} would be free.")
         click.echo(text.format(size=size(every)))

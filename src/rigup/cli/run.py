@@ -15,6 +15,7 @@ from rigup.workflows.environments import environment_if_any, surroundings_of
 if TYPE_CHECKING:
     from rigup.plan.environments.folder import Environment
     from rigup.plan.environments.running import Surroundings
+    from rigup.schemas.run import Run
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -72,8 +73,6 @@ def _unit(name: str, surroundings: "Surroundings", over: Any, words: tuple[str, 
 
 
 def _shown(there: "Environment | None", surroundings: "Surroundings", over: Mapping[str, str], as_json: bool) -> str:
-    import msgspec
-
     from rigup.machine.outward import outward
     from rigup.schemas.run import Run, Setting
 
@@ -83,13 +82,17 @@ def _shown(there: "Environment | None", surroundings: "Surroundings", over: Mapp
         environment=str(there.path) if there else None, path=list(surroundings.path), unset=list(surroundings.unset),
         variables=[*kept, *set_here], libraries=[Setting(**one._asdict()) for one in surroundings.libraries],
     )  # fmt: skip
-    return data_text(answer) if as_json else "\n".join(_lines(outward(msgspec.to_builtins(answer))))
+    return data_text(answer) if as_json else "\n".join(_lines(outward(answer)))
 
 
-def _lines(answer: dict[str, Any]) -> list[str]:
+def _lines(answer: "Run") -> list[str]:
     from rigup.cli.layout import wrapped
 
-    rows = [_("{name}={value}  ({because})").format(**one) for one in (*answer["variables"], *answer["libraries"])]
-    rows += [_("{folder} goes first on PATH").format(folder=folder) for folder in answer["path"]]
-    rows += [_("{name} is taken away").format(name=name) for name in answer["unset"]]
+    told = _("{name}={value}  ({because})")
+    rows = [
+        told.format(name=one.name, value=one.value, because=one.because)
+        for one in (*answer.variables, *answer.libraries)
+    ]
+    rows += [_("{folder} goes first on PATH").format(folder=folder) for folder in answer.path]
+    rows += [_("{name} is taken away").format(name=name) for name in answer.unset]
     return [line for row in rows for line in wrapped(row)] or wrapped(_("Nothing is to be set."))

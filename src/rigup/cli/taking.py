@@ -5,10 +5,10 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
-from msgspec import to_builtins
+from msgspec import UNSET, Struct, to_builtins
 
 from rigup.cli.data import data_text
 from rigup.cli.ended import failure, well
@@ -166,13 +166,14 @@ def resumed(options: RunOptions) -> int:
 
 def _refused(refused: "Refusal", intent: "Intent", plan: "Plan", options: RunOptions) -> int:
     """Nothing is begun, and it is said why, as far as the plan has not; the exit status."""
-    told: dict[str, Any] = {"verdict": "blocked", "because": refused.because}
-    if refused.kind in ("ready", "impossible"):
-        told = {"verdict": refused.kind, "plan": to_builtins(plan)}
-    elif refused.kind == "blocked":
-        told["steps"] = to_builtins(intent.steps)
-    if options.as_json:
-        say_data(options, told)
+    from rigup.schemas.apply import ApplyNothing
+    from rigup.schemas.taken import Blocked
+
+    if options.as_json and refused.kind in ("ready", "impossible"):
+        say_data(options, ApplyNothing(verdict=refused.kind, plan=plan))
+    elif options.as_json:
+        steps = intent.steps if refused.kind == "blocked" else UNSET
+        say_data(options, Blocked(verdict="blocked", because=refused.because, steps=steps))
     elif sentence := _why_not(refused):
         click.echo("\n" + "\n".join(wrapped(sentence)), err=True)
     return int(refused.kind != "ready")
@@ -196,17 +197,18 @@ def _dry(intent: "Intent", options: RunOptions) -> int:
     """What would be run, word by word, where it stands now."""
     from rigup.machine.outward import outward
     from rigup.plan.applying.foreseen import foreseen
+    from rigup.schemas.taken import DryRun
 
-    found = outward(foreseen(intent, os.environ))
+    found = outward(DryRun(verdict="possible", steps=foreseen(intent, os.environ)))
     if options.as_json:
-        say_data(options, {"verdict": "possible", "steps": found})
+        say_data(options, found)
         return 0
     click.echo("\n" + style(_("It would run"), bold=True))
-    for one in found:
-        click.echo("\n".join(wrapped(one["title"], f"{one['number']:>3}. ", "     ")))
-        for argv in one["commands"]:
+    for one in found.steps:
+        click.echo("\n".join(wrapped(one.title, f"{one.number:>3}. ", "     ")))
+        for argv in one.commands:
             click.echo("     " + shlex.join(argv))
-        for path in one["writes"]:
+        for path in one.writes:
             click.echo("     " + _("writes {path}").format(path=path))
     click.echo(_("Nothing was changed."))
     return 0
@@ -216,10 +218,12 @@ def _dry(intent: "Intent", options: RunOptions) -> int:
 
 
 def _told(ended: "Ended", options: RunOptions) -> int:
+    from rigup.schemas import taken
+
     record, outcome = ended
     if options.as_json:
         log = str(record.log(outcome.step)) if outcome.step >= 0 else None
-        told = {"verdict": outcome.end, "because": outcome.because or None, "number": record.number, "log": log}
+        told = taken.Ended(verdict=outcome.end, because=outcome.because or None, number=record.number, log=log)
         say_data(options, told)
     elif outcome.end == "failed":
         failure(record, outcome)
@@ -228,6 +232,7 @@ def _told(ended: "Ended", options: RunOptions) -> int:
     return int(outcome.end != "finished")
 
 
-def say_data(options: RunOptions, told: dict[str, Any]) -> None:
-    """Print an answer as data."""
-    click.echo(data_text({"schema": options.schema, **told}))
+def say_data(options: RunOptions, told: Struct) -> None:
+    """Print an answer as data of the command's own schema."""
+    schema = {"schema": options.schema}
+    click.echo(data_text(schema | to_builtins(told, enc_hook=str) | schema))
