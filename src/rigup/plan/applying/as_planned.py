@@ -2,33 +2,26 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from rigup.language import _
+from rigup.plan.applying.journal import Planned
 from rigup.plan.environments.folder import environment_at, packages
 
 _OF_THE_MAKER = ("pip", "setuptools", "wheel", "uv", "distribute")  # they come with the environment itself
 _SHOWN = 5
 
 
-def differences(folder: Path, told: Mapping[str, Any]) -> list[str]:
-    """What is otherwise in an environment than its plan told, as sentences.
-
-    Args:
-        folder: the environment.
-        told: of the plan: `resolved`, exact versions by name; `whole`, whether these are all that come; `before`, the
-            names of what was there already.
-
-    """
-    promised: Mapping[str, str] = told.get("resolved", {})
+def differences(folder: Path, planned: Planned) -> list[str]:
+    """What is otherwise in an environment than what was planned, as sentences."""
+    promised = planned.resolved
     there = environment_at(folder)
     if there is None or not promised:
         return []
     have: dict[str, str] = {canonicalize_name(one.name): one.version for one in packages(there)}
-    found = [*_otherwise(promised, have), *(_more(promised, have, told.get("before", ())) if told.get("whole") else ())]
+    found = [*_otherwise(promised, have), *(_more(promised, have, planned.before) if planned.whole else ())]
     return found[:_SHOWN] + (
         [_("And so are {count} more.").format(count=len(found) - _SHOWN)] if len(found) > _SHOWN else []
     )
@@ -44,7 +37,7 @@ def _otherwise(promised: Mapping[str, str], have: Mapping[str, str]) -> Iterator
             yield said.format(package=name, version=version, other=got)
 
 
-def _more(promised: Mapping[str, str], have: Mapping[str, str], before: Any) -> Iterator[str]:
+def _more(promised: Mapping[str, str], have: Mapping[str, str], before: list[str]) -> Iterator[str]:
     """What nobody planned and was not there before."""
     known: set[str] = {canonicalize_name(name) for name in (*promised, *before, *_OF_THE_MAKER)}
     for name in have.keys() - known:

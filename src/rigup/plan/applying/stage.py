@@ -167,10 +167,10 @@ class Stage:
         told = self._intent.told
         before = environment_record.read(folder) or environment_record.Record()
         return environment_record.Record(
-            wish=tuple(told.get("wish", ())) or before.wish, packages={**before.packages, **told.get("packages", {})},
-            indexes=tuple(told.get("indexes", ())) or before.indexes,
-            variables=environment_record.allowed_variables({**before.variables, **told.get("variables", {})}), python=told.get("python", "") or before.python,
-            plan=self._record.ident, facts=told.get("facts", {}),
+            wish=tuple(told.wish) or before.wish, packages={**before.packages, **told.packages},
+            indexes=tuple(told.indexes) or before.indexes, python=told.python or before.python,
+            variables=environment_record.allowed_variables({**before.variables, **told.variables}),
+            plan=self._record.ident, facts=told.facts,
         )  # fmt: skip
 
 
