@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import structs
 
 from rigup.cli.arguments import click_errors
 from rigup.cli.data import data_text
@@ -13,8 +14,6 @@ from rigup.language import _, choose
 
 if TYPE_CHECKING:
     from rigup.plan.environments.lockfile import Lock
-
-SCHEMA = "rigup.bundle/1"
 
 
 @click.command("bundle")
@@ -38,8 +37,9 @@ def command(words: tuple[str, ...], output: str, force: bool, quiet: bool, as_js
         with Waiting(_("Getting the files …")):
             size = packed(lock, path)
     if as_json:
-        answer = {"schema": SCHEMA, "path": str(path), "bytes": size, **summary(lock)}
-        click.echo(data_text(answer))
+        from rigup.schemas.bundle import Bundle
+
+        click.echo(data_text(Bundle(path=str(path), bytes=size, **structs.asdict(summary(lock)))))
     elif not quiet:
         from rigup.sizes import size as shown
 

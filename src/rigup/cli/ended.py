@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from rigup.plan.applying.journal import Record
     from rigup.plan.applying.taking import Outcome
 
-Answer = dict[str, Any]
 _TAIL = 12  # lines of a log that are shown
 _MOST = 60  # among which they are
 

@@ -1,7 +1,7 @@
 """`rigup env`: which environments there are, and what becomes of them."""
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,7 +12,10 @@ from rigup.cli.env_group import Environments
 from rigup.language import _, choose
 from rigup.workflows.environments import defaults, environment, surroundings_of, this_machine
 
-SCHEMA = "rigup.env/1"
+if TYPE_CHECKING:
+    from rigup.plan.environments.found import Found
+    from rigup.schemas.env import EnvironmentShown, Listed
+
 _SHELLS = ("bash", "zsh", "sh", "fish", "csh", "tcsh", "powershell")
 _FORMS = ("requirements", "pylock", "conda", "dotenv")
 _ENV = "The environment: a path or a name; by default the active one."
@@ -58,7 +61,9 @@ def list_(no_size: bool, as_json: bool) -> int:
     with click_errors(), Waiting(_("Counting bytes …")):
         rows = [_row(entry, no_size) for entry in found(defaults(), os.environ, Path.cwd())]
     if as_json:
-        click.echo(data_text({"schema": SCHEMA, "environments": rows}))
+        from rigup.schemas.env import EnvironmentList
+
+        click.echo(data_text(EnvironmentList(environments=rows)))
     else:
         from rigup.cli.env_report import listed
 
@@ -66,18 +71,19 @@ def list_(no_size: bool, as_json: bool) -> int:
     return 0
 
 
-def _row(entry: Any, no_size: bool) -> dict[str, Any]:
+def _row(entry: "Found", no_size: bool) -> "Listed":
+    from msgspec import UNSET
+
     from rigup.plan.environments.folder import size_of
+    from rigup.schemas.env import Listed
 
     env = entry.environment
-    row = {
-        "name": entry.name, "path": str(env.path), "kind": env.kind, "python": env.python, "made_by_rigup": entry.ours,
-        "active": entry.active, "fault": entry.fault or None,
-    }  # fmt: skip
-    if not no_size:
-        size = size_of(env.path)
-        row |= {"bytes": size.all, "shared_bytes": size.shared}
-    return row
+    size = None if no_size else size_of(env.path)
+    return Listed(
+        name=entry.name, path=str(env.path), kind=env.kind, python=env.python, made_by_rigup=entry.ours,
+        active=entry.active, fault=entry.fault or None, bytes=size.all if size else UNSET,
+        shared_bytes=size.shared if size else UNSET,
+    )  # fmt: skip
 
 
 @command.command("show")
@@ -97,23 +103,24 @@ def show(name: str, as_json: bool) -> int:
     return 0
 
 
-def _description(name: str) -> dict[str, Any]:
+def _description(name: str) -> "EnvironmentShown":
     from rigup.plan.environments.folder import packages, size_of
     from rigup.plan.environments.made_for import differences
     from rigup.plan.environments.record import looked_at
     from rigup.plan.environments.running import of_environment
+    from rigup.schemas.env import EnvironmentShown
 
     env = environment(name)
     record, fault = looked_at(env.path)
     size = size_of(env.path)
-    return {
-        "schema": SCHEMA, "path": str(env.path), "kind": env.kind, "python": env.python, "base": env.base or None,
-        "bytes": size.all, "shared_bytes": size.shared, "made_by_rigup": record is not None, "fault": fault or None,
-        "wish": list(record.wish) if record else [], "made_at": record.made_at if record else None, "plan": record.plan if record else None,
-        "variables": {setting.name: setting.value for setting in of_environment(env)},
-        "packages": {package.name: package.version for package in packages(env)}, "made_for": record.facts if record else {},
-        "differences": differences(record.facts, this_machine(env.path)) if record and record.facts else [],
-    }  # fmt: skip
+    return EnvironmentShown(
+        path=str(env.path), kind=env.kind, python=env.python, base=env.base or None,
+        bytes=size.all, shared_bytes=size.shared, made_by_rigup=record is not None, fault=fault or None,
+        wish=list(record.wish) if record else [], made_at=record.made_at if record else None, plan=record.plan if record else None,
+        variables={setting.name: setting.value for setting in of_environment(env)},
+        packages={package.name: package.version for package in packages(env)}, made_for=record.facts if record else {},
+        differences=differences(record.facts, this_machine(env.path)) if record and record.facts else [],
+    )  # fmt: skip
 
 
 @command.command("export")
@@ -146,18 +153,17 @@ def _export(name: str, form: str) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.env/1).")
 def history(name: str, as_json: bool) -> int:
     """Show what happened to an environment: plans that rigup took, revisions that conda wrote down."""
-    import msgspec
-
     from rigup.cli.env_report import happened
     from rigup.plan.environments import history as kept
+    from rigup.schemas.env import EnvironmentHistory
 
     if as_json:
         choose("en")
     with click_errors():
         env = environment(name)
-        rows = [msgspec.to_builtins(event) for event in kept.history(env)]
+        rows = kept.history(env)
     if as_json:
-        click.echo(data_text({"schema": SCHEMA, "path": str(env.path), "history": rows}))
+        click.echo(data_text(EnvironmentHistory(path=str(env.path), history=rows)))
     else:
         click.echo("\n".join(happened(rows)))
     return 0

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,8 +18,6 @@ from rigup.workflows.environments import defaults, environment
 if TYPE_CHECKING:
     from rigup.plan.environments.folder import Environment
     from rigup.plan.environments.removing import Leftover
-
-SCHEMA = "rigup.env/1"
 
 
 @contextmanager
@@ -199,12 +197,13 @@ def _say(leftovers: list["Leftover"], gone: bool, as_json: bool) -> None:
 
     every = sum(leftover.bytes for leftover in leftovers)
     if as_json:
+        from rigup.schemas import env as schema
+
         rows = [
-            {"path": str(leftover.path), "bytes": leftover.bytes, "kept_for_undo": leftover.kept_for_undo}
+            schema.Leftover(path=str(leftover.path), bytes=leftover.bytes, kept_for_undo=leftover.kept_for_undo)
             for leftover in leftovers
         ]
-        answer: dict[str, Any] = {"schema": SCHEMA, "leftovers": rows, "bytes": every, "removed": gone}
-        click.echo(data_text(answer))
+        click.echo(data_text(schema.Leftovers(leftovers=rows, bytes=every, removed=gone)))
     elif leftovers:
         text = _("{size} are free now.") if gone else _("{size} would be free.")
         click.echo(text.format(size=size(every)))

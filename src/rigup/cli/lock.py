@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import UNSET, structs
 
 from rigup.cli.arguments import click_errors
 from rigup.cli.data import data_text
@@ -12,8 +13,8 @@ from rigup.language import _, choose
 
 if TYPE_CHECKING:
     from rigup.plan.environments.lockfile import Lock
+    from rigup.schemas import lock as schema
 
-SCHEMA = "rigup.lock/1"
 OPTIONS = (
     click.argument("words", nargs=-1, metavar="[ENV|WISH]..."),
     click.option("-r", "--requirement", "files", multiple=True, metavar="FILE", help="A requirements.txt or a pyproject.toml."),
@@ -63,12 +64,13 @@ def command(words: tuple[str, ...], output: str, force: bool, quiet: bool, as_js
     return 0
 
 
-def _write(lock: "Lock", output: str) -> dict[str, Any]:
+def _write(lock: "Lock", output: str) -> "schema.Lock":
     """What was written and where; with `-` the lock itself stands in the answer."""
     from rigup.plan.environments import lockfile
+    from rigup.schemas import lock as schema
 
-    where = {"path": output} if output != "-" else {"path": None, "text": lockfile.text(lock)}
-    return {"schema": SCHEMA, **where, **summary(lock)}
+    path, text = (output, UNSET) if output != "-" else (None, lockfile.text(lock))
+    return schema.Lock(path=path, text=text, **structs.asdict(summary(lock)))
 
 
 def _is_ours(output: str) -> bool:
@@ -82,12 +84,14 @@ def _is_ours(output: str) -> bool:
         return False
 
 
-def summary(lock: "Lock") -> dict[str, Any]:
-    """A lock as data."""
-    return {
-        "python": lock.python, "wish": list(lock.wish), "variables": lock.variables, "made_for": lock.facts,
-        "packages": {package.name: package.version for package in lock.packages}, "reasons": lock.reasons,
-    }  # fmt: skip
+def summary(lock: "Lock") -> "schema.Locked":
+    """What a lock holds."""
+    from rigup.schemas.lock import Locked
+
+    return Locked(
+        python=lock.python, wish=list(lock.wish), variables=lock.variables, made_for=lock.facts,
+        packages={package.name: package.version for package in lock.packages}, reasons=lock.reasons,
+    )  # fmt: skip
 
 
 def lock_text(lock: "Lock") -> str:

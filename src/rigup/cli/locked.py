@@ -11,6 +11,8 @@ from rigup.cli.arguments import click_errors
 from rigup.cli.layout import wrapped
 from rigup.cli.taking import RunOptions, go, say_data
 from rigup.language import _, sentences
+from rigup.schemas.apply import ApplyNothing
+from rigup.schemas.taken import Blocked
 
 if TYPE_CHECKING:
     from rigup.plan.environments.lockfile import Lock
@@ -88,7 +90,7 @@ def _head(lock: "Lock", differ: list[str]) -> list[str]:
 def _blocked(blocked: "list[Step]", options: RunOptions) -> int:
     because = blocked[0].because
     if options.as_json:
-        say_data(options, {"verdict": "blocked", "because": because})
+        say_data(options, Blocked(verdict="blocked", because=because))
     else:
         click.echo("\n" + "\n".join(wrapped(sentences(_("Nothing was changed."), because))), err=True)
     return 1
@@ -96,7 +98,7 @@ def _blocked(blocked: "list[Step]", options: RunOptions) -> int:
 
 def _ready(options: RunOptions) -> int:
     if options.as_json:
-        say_data(options, {"verdict": "ready"})
+        say_data(options, ApplyNothing(verdict="ready"))
     elif not options.quiet:
         click.echo("\n" + _("Ready. What the lock holds is there already."))
     return 0

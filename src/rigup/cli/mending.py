@@ -7,6 +7,7 @@ import click
 from rigup.cli.layout import wrapped
 from rigup.cli.taking import RunOptions, go, say_data
 from rigup.language import _
+from rigup.schemas.fix import NothingMended
 
 if TYPE_CHECKING:
     from rigup.plan.applying.journal import Intent
@@ -39,7 +40,7 @@ def mend(mending: "Mending", all_safe: bool, options: RunOptions, shown: str, pr
 
 def _none_is_safe(options: RunOptions) -> int:
     if options.as_json:
-        say_data(options, {"verdict": "nothing"})
+        say_data(options, NothingMended(verdict="nothing"))
     elif not options.quiet:
         click.echo(_("The doctor finds nothing that safe steps could mend."))
     return 0
@@ -55,7 +56,7 @@ def _list(findings: "list[Finding]", intent: "Intent") -> None:
 def _by_hand(options: RunOptions) -> int:
     """Nothing of it is rigup's to do."""
     if options.as_json:
-        say_data(options, {"verdict": "by-hand"})
+        say_data(options, NothingMended(verdict="by-hand"))
     else:
         sentence = _("None of these steps can be taken by rigup from here; nothing was changed.")
         click.echo("\n" + "\n".join(wrapped(sentence)), err=True)

@@ -15,6 +15,7 @@ from rigup.workflows.environments import environment_if_any, surroundings_of
 if TYPE_CHECKING:
     from rigup.plan.environments.folder import Environment
     from rigup.plan.environments.running import Surroundings
+    from rigup.schemas.run import Run
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -72,8 +73,6 @@ def _unit(name: str, surroundings: "Surroundings", over: Any, words: tuple[str, 
 
 
 def _render(env: "Environment | None", surroundings: "Surroundings", over: Mapping[str, str], as_json: bool) -> str:
-    import msgspec
-
     from rigup.machine.outward import outward
     from rigup.schemas.run import Run, Setting
 
@@ -83,13 +82,17 @@ def _render(env: "Environment | None", surroundings: "Surroundings", over: Mappi
         environment=str(env.path) if env else None, path=list(surroundings.path), unset=list(surroundings.unset),
         variables=[*settings, *set_here], libraries=[Setting(**setting._asdict()) for setting in surroundings.libraries],
     )  # fmt: skip
-    return data_text(answer) if as_json else "\n".join(_lines(outward(msgspec.to_builtins(answer))))
+    return data_text(answer) if as_json else "\n".join(_lines(outward(answer)))
 
 
-def _lines(answer: dict[str, Any]) -> list[str]:
+def _lines(answer: "Run") -> list[str]:
     from rigup.cli.layout import wrapped
 
-    rows = [_("{name}={value}  ({because})").format(**row) for row in (*answer["variables"], *answer["libraries"])]
-    rows += [_("{folder} goes first on PATH").format(folder=folder) for folder in answer["path"]]
-    rows += [_("{name} is taken away").format(name=name) for name in answer["unset"]]
+    template = _("{name}={value}  ({because})")
+    rows = [
+        template.format(name=setting.name, value=setting.value, because=setting.because)
+        for setting in (*answer.variables, *answer.libraries)
+    ]
+    rows += [_("{folder} goes first on PATH").format(folder=folder) for folder in answer.path]
+    rows += [_("{name} is taken away").format(name=name) for name in answer.unset]
     return [line for row in rows for line in wrapped(row)] or wrapped(_("Nothing is to be set."))

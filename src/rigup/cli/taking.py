@@ -5,10 +5,10 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
-from msgspec import to_builtins
+from msgspec import UNSET, Struct, to_builtins
 
 from rigup.cli.data import data_text
 from rigup.cli.ended import failure, well
@@ -166,13 +166,14 @@ def resumed(options: RunOptions) -> int:
 
 def _refusal(refused: "Refusal", intent: "Intent", plan: "Plan", options: RunOptions) -> int:
     """Print why nothing is begun, as far as the plan has not; the exit status."""
-    answer: dict[str, Any] = {"verdict": "blocked", "because": refused.because}
-    if refused.kind in ("ready", "impossible"):
-        answer = {"verdict": refused.kind, "plan": to_builtins(plan)}
-    elif refused.kind == "blocked":
-        answer["steps"] = to_builtins(intent.steps)
-    if options.as_json:
-        say_data(options, answer)
+    from rigup.schemas.apply import ApplyNothing
+    from rigup.schemas.taken import Blocked
+
+    if options.as_json and refused.kind in ("ready", "impossible"):
+        say_data(options, ApplyNothing(verdict=refused.kind, plan=plan))
+    elif options.as_json:
+        steps = intent.steps if refused.kind == "blocked" else UNSET
+        say_data(options, Blocked(verdict="blocked", because=refused.because, steps=steps))
     elif sentence := _why_not(refused):
         click.echo("\n" + "\n".join(wrapped(sentence)), err=True)
     return int(refused.kind != "ready")
@@ -196,17 +197,18 @@ def _dry(intent: "Intent", options: RunOptions) -> int:
     """What would be run, word by word, where it stands now."""
     from rigup.machine.outward import outward
     from rigup.plan.applying.foreseen import foreseen
+    from rigup.schemas.taken import DryRun
 
-    steps = outward(foreseen(intent, os.environ))
+    answer = outward(DryRun(verdict="possible", steps=foreseen(intent, os.environ)))
     if options.as_json:
-        say_data(options, {"verdict": "possible", "steps": steps})
+        say_data(options, answer)
         return 0
     click.echo("\n" + style(_("It would run"), bold=True))
-    for step in steps:
-        click.echo("\n".join(wrapped(step["title"], f"{step['number']:>3}. ", "     ")))
-        for argv in step["commands"]:
+    for step in answer.steps:
+        click.echo("\n".join(wrapped(step.title, f"{step.number:>3}. ", "     ")))
+        for argv in step.commands:
             click.echo("     " + shlex.join(argv))
-        for path in step["writes"]:
+        for path in step.writes:
             click.echo("     " + _("writes {path}").format(path=path))
     click.echo(_("Nothing was changed."))
     return 0
@@ -216,11 +218,13 @@ def _dry(intent: "Intent", options: RunOptions) -> int:
 
 
 def _report_end(ended: "Ended", options: RunOptions) -> int:
+    from rigup.schemas import taken
+
     record, outcome = ended
     if options.as_json:
         log = str(record.log(outcome.step)) if outcome.step >= 0 else None
-        answer = {"verdict": outcome.end, "because": outcome.because or None, "number": record.number, "log": log}
-        say_data(options, answer)
+        end = taken.Ended(verdict=outcome.end, because=outcome.because or None, number=record.number, log=log)
+        say_data(options, end)
     elif outcome.end == "failed":
         failure(record, outcome)
     elif not options.quiet:
@@ -228,6 +232,7 @@ def _report_end(ended: "Ended", options: RunOptions) -> int:
     return int(outcome.end != "finished")
 
 
-def say_data(options: RunOptions, answer: dict[str, Any]) -> None:
-    """Print an answer as data."""
-    click.echo(data_text({"schema": options.schema, **answer}))
+def say_data(options: RunOptions, answer: Struct) -> None:
+    """Print an answer as data of the command's own schema."""
+    schema = {"schema": options.schema}
+    click.echo(data_text(schema | to_builtins(answer, enc_hook=str) | schema))

@@ -9,7 +9,6 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import click
 
@@ -19,7 +18,6 @@ from rigup.cli.loading import Emptying, Loading, size_text, unpacked_now
 from rigup.language import _
 from rigup.machine.escapes import without_escapes
 
-Answer = dict[str, Any]
 _CLEAR = "\r\x1b[2K"
 _MEGA = 10**6
 _MOST_FOLDERS, _MOST_FILES = 64, 64  # that are looked at for one picture

@@ -162,7 +162,7 @@ def _taken(record: Record, intent: Intent, root: Elevation, dialogue: Dialogue) 
     def stays() -> str:
         return sentences(_("Stopped."), what_now(record))
 
-    with root, dialogue.watches(len(intent.steps), intent.told.get("sizes"), stays) as progress:
+    with root, dialogue.watches(len(intent.steps), intent.told.sizes, stays) as progress:
         return take(Run(record, intent, Local(), root, _variables(intent), progress))
 
 
@@ -257,7 +257,7 @@ def _not_as_foreseen(record: Record, intent: Intent) -> str:
     request_fields = {"wishes": asked["wishes"], "environment": asked["environment"], **asked["options"]}
     again = msgspec.convert(request_fields, Request)
     plan = answer(chosen(again, terms=kept_terms(asked.get("terms", {}))))
-    if plan.packages == intent.told.get("packages") and not plan.system:
+    if plan.packages == intent.told.packages and not plan.system:
         return ""
     template = _("After the restart the machine is not what the plan counted on, so nothing more was done. `rigup doctor` tells what is wrong, `rigup apply` plans anew.")  # fmt: skip
     return sentences(template, *(f"{change.change}: {change.why}" for change in plan.system))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rigup.language import _
-from rigup.plan.applying.journal import Intent
+from rigup.plan.applying.journal import Intent, Planned
 from rigup.plan.applying.stage import of_environment
 from rigup.schemas.plan import Plan
 from rigup.schemas.shared import Finding, Step
@@ -43,15 +43,12 @@ def of_plan(plan: Plan, facts: dict[str, Any]) -> Intent:
     return Intent(
         title=stack or ", ".join(plan.wish), steps=steps, asked={"folder": os.getcwd()},
         environment=os.path.abspath(place.path) if changes else "",
-        told={
-            **{name: getattr(plan, name) for name in ("wish", "packages", "indexes", "variables")},
-            "python": place.python, "facts": facts, **_promised(plan),
-        },
+        told=_planned(plan, facts),
     )  # fmt: skip
 
 
-def _promised(plan: Plan) -> dict[str, Any]:
-    """What the environment has to hold afterwards: all that was resolved, else the builds that were chosen."""
+def _planned(plan: Plan, facts: dict[str, Any]) -> Planned:
+    """What the environment is to be: it has to hold all that was resolved, else the builds that were chosen."""
     resolved = plan.resolution.packages if plan.resolution else []
     exact = {name: version for name, version in plan.packages.items() if "[" not in name and version[:1].isdigit()}
     every = {package.name: package.version for package in resolved}
@@ -60,12 +57,11 @@ def _promised(plan: Plan) -> dict[str, Any]:
         for package in resolved
         if (package.url or "").startswith("http")
     }
-    return {
-        "resolved": exact | every,
-        "sizes": sizes,
-        "whole": plan.resolution.whole if plan.resolution else False,
-        "before": plan.environment.installed,
-    }
+    return Planned(
+        wish=plan.wish, packages=plan.packages, indexes=plan.indexes, variables=plan.variables, facts=facts,
+        python=plan.environment.python, resolved=exact | every, sizes=sizes,
+        whole=plan.resolution.whole if plan.resolution else False, before=plan.environment.installed,
+    )  # fmt: skip
 
 
 def of_lock(lock: "Lock", steps: list[Step], environment: str, site: "Site") -> Intent:
@@ -75,10 +71,10 @@ def of_lock(lock: "Lock", steps: list[Step], environment: str, site: "Site") -> 
     return Intent(
         title=", ".join(lock.wish) or _("an environment of a lock"), steps=steps, asked={"folder": os.getcwd()},
         environment=environment,
-        told={
-            "wish": list(lock.wish), "packages": {package.name: package.version for package in lock.packages},
-            "indexes": list(lock.indexes), "variables": lock.variables, "python": lock.python, "facts": made_for(site),
-        },
+        told=Planned(
+            wish=list(lock.wish), packages={package.name: package.version for package in lock.packages},
+            facts=made_for(site), indexes=list(lock.indexes), variables=lock.variables, python=lock.python,
+        ),
     )  # fmt: skip
 
 

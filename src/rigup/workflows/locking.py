@@ -4,7 +4,7 @@ import os
 import tempfile
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rigup.language import _
 from rigup.workflows.environments import defaults, environment, environment_if_any, this_machine
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from rigup.schemas.shared import Step
     from rigup.stack.site import Site
     from rigup.workflows.planning import Waiting
-
-Answer = dict[str, Any]
 
 
 class Prepared(NamedTuple):

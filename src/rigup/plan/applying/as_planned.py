@@ -2,36 +2,26 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from rigup.language import _
+from rigup.plan.applying.journal import Planned
 from rigup.plan.environments.folder import environment_at, packages
 
 _OF_THE_MAKER = ("pip", "setuptools", "wheel", "uv", "distribute")  # they come with the environment itself
 _SHOWN = 5
 
 
-def differences(folder: Path, plan: Mapping[str, Any]) -> list[str]:
-    """Differences between an environment and its plan, as sentences.
-
-    Args:
-        folder: the environment.
-        plan: of the plan: `resolved`, exact versions by name; `whole`, whether these are all that come; `before`, the
-            names of what was there already.
-
-    """
-    promised: Mapping[str, str] = plan.get("resolved", {})
+def differences(folder: Path, planned: Planned) -> list[str]:
+    """Differences between an environment and its plan, as sentences."""
+    promised = planned.resolved
     environment = environment_at(folder)
     if environment is None or not promised:
         return []
     have: dict[str, str] = {canonicalize_name(package.name): package.version for package in packages(environment)}
-    sentences = [
-        *_otherwise(promised, have),
-        *(_more(promised, have, plan.get("before", ())) if plan.get("whole") else ()),
-    ]
+    sentences = [*_otherwise(promised, have), *(_more(promised, have, planned.before) if planned.whole else ())]
     return sentences[:_SHOWN] + (
         [_("And so are {count} more.").format(count=len(sentences) - _SHOWN)] if len(sentences) > _SHOWN else []
     )
@@ -47,7 +37,7 @@ def _otherwise(promised: Mapping[str, str], have: Mapping[str, str]) -> Iterator
             yield template.format(package=name, version=version, other=got)
 
 
-def _more(promised: Mapping[str, str], have: Mapping[str, str], before: Any) -> Iterator[str]:
+def _more(promised: Mapping[str, str], have: Mapping[str, str], before: list[str]) -> Iterator[str]:
     """What nobody planned and was not there before."""
     known: set[str] = {canonicalize_name(name) for name in (*promised, *before, *_OF_THE_MAKER)}
     for name in have.keys() - known:

@@ -21,7 +21,6 @@ from rigup.machine.readable import readable
 from rigup.schemas.shared import Step
 from rigup.version import __version__
 
-Answer = dict[str, Any]
 SCHEMA = "rigup.journal/1"
 _MOST_BYTES = 8_000_000  # of a record's files, when they are read again
 _MOST_RECORDS = 100_000
@@ -36,6 +35,35 @@ class BusyError(JournalError):
     """Another rigup of this person's is at work: there is nothing wrong with what was asked for."""
 
 
+class Planned(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What an environment is to be, for its own record and for the look at it when it is made.
+
+    Attributes:
+        wish: what was asked for, as requirements.
+        packages: versions by name, as pip takes them.
+        indexes: addresses that are asked.
+        variables: that its programs need.
+        python: its version, major and minor; "" where nothing tells.
+        facts: the machine that it is made for, as `made_for` gives it.
+        resolved: exact versions that it has to hold, by name.
+        whole: whether these are all that come.
+        before: names of what was there already.
+        sizes: bytes to load and bytes on the disk, by name.
+
+    """
+
+    wish: list[str] = []
+    packages: dict[str, str] = {}
+    indexes: list[str] = []
+    variables: dict[str, str] = {}
+    python: str = ""
+    facts: dict[str, Any] = {}
+    resolved: dict[str, str] = {}
+    whole: bool = False
+    before: list[str] = []
+    sizes: dict[str, tuple[int, int]] = {}
+
+
 class Intent(msgspec.Struct, kw_only=True):
     """What a record meant to do.
 
@@ -44,7 +72,7 @@ class Intent(msgspec.Struct, kw_only=True):
         asked: the command line's own words, by which a run that was broken off is planned again.
         environment: absolute path of the environment that the steps make or change; "" for none.
         steps: as `rigup.schemas.shared.Step` shapes them.
-        told: packages, variables, indexes and devices of the plan, for the environment's own record.
+        told: what the environment is to be.
         made_at: by this machine's clock, in UTC.
         token: tells this run from one with the same number in another journal, or in this one before it was emptied.
         announced: it was asked for, and nothing is planned yet.
@@ -55,7 +83,7 @@ class Intent(msgspec.Struct, kw_only=True):
     asked: dict[str, Any] = {}
     environment: str = ""
     steps: list[Step] = []
-    told: Answer = {}
+    told: Planned = Planned()
     made_at: str = ""
     token: str = ""
     announced: bool = False

@@ -5,7 +5,6 @@ the steps are taken; one that is the only place stays, and the installer says wh
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 from msgspec import structs
@@ -13,7 +12,6 @@ from msgspec import structs
 from rigup.plan.environments.places import PORTS, silent
 from rigup.schemas.shared import Argv, Step
 
-Answer = dict[str, Any]
 _OPTIONS = ("--index-url", "--extra-index-url", "--find-links")
 
 

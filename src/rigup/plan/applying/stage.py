@@ -9,7 +9,6 @@ import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -22,7 +21,6 @@ from rigup.plan.environments.cloning import unshare
 from rigup.plan.environments.relocating import relocate
 from rigup.schemas.shared import Step
 
-Answer = dict[str, Any]
 Argv = tuple[str, ...]
 _LOADS = ".rigup-loads"
 _MAKES = ("make-environment", "make-environment-windows", "make-environment-with-uv")
@@ -169,10 +167,10 @@ class Stage:
         plan = self._intent.told
         before = environment_record.read(folder) or environment_record.Record()
         return environment_record.Record(
-            wish=tuple(plan.get("wish", ())) or before.wish, packages={**before.packages, **plan.get("packages", {})},
-            indexes=tuple(plan.get("indexes", ())) or before.indexes,
-            variables=environment_record.allowed_variables({**before.variables, **plan.get("variables", {})}), python=plan.get("python", "") or before.python,
-            plan=self._record.ident, facts=plan.get("facts", {}),
+            wish=tuple(plan.wish) or before.wish, packages={**before.packages, **plan.packages},
+            indexes=tuple(plan.indexes) or before.indexes, python=plan.python or before.python,
+            variables=environment_record.allowed_variables({**before.variables, **plan.variables}),
+            plan=self._record.ident, facts=plan.facts,
         )  # fmt: skip
 
 

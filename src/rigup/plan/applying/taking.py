@@ -7,7 +7,7 @@ import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -27,7 +27,6 @@ from rigup.plan.applying.traces import Sight
 from rigup.plan.environments.resolver import SYSTEM_CERTIFICATES
 from rigup.schemas.shared import Step
 
-Answer = dict[str, Any]
 Argv = tuple[str, ...]
 End = Literal["finished", "failed", "restart", "left"]
 _BARRIER = "restart-machine"

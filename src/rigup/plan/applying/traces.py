@@ -22,7 +22,6 @@ from rigup.plan.applying.system_packages import Argv, Moved, Versions, distribut
 from rigup.plan.applying.system_packages import uses_manager as speaks_to_manager
 from rigup.schemas.shared import Step
 
-Answer = dict[str, Any]
 _BEFORE = "before-all.json"
 FILES = "settings"
 _DKMS = Path("/var/lib/dkms")

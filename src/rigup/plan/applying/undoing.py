@@ -9,7 +9,7 @@ before anything is written over or removed.
 import contextlib
 import os
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -28,7 +28,6 @@ from rigup.plan.applying.traces import Traces
 from rigup.plan.environments import staged_swap
 from rigup.schemas.shared import Step
 
-Answer = dict[str, Any]
 Argv = tuple[str, ...]
 
 

@@ -6,37 +6,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import msgspec
-
 from rigup.plan.applying import journal
 from rigup.plan.applying.state import state_of
 from rigup.plan.environments.folder import Environment
+from rigup.schemas.env import Happened
 
 _MOST_TEXT = 5_000_000
 _MOST = 2_000
 _HEAD = re.compile(r"==> (\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)[^<\n]{0,30} <==")
-
-
-class Happened(msgspec.Struct, frozen=True, kw_only=True):
-    """One change.
-
-    Attributes:
-        at: when, as it was written down: rigup's in UTC, conda's in the time of its machine.
-        by: "rigup" or "conda".
-        ident: the record of `rigup undo`, or the number of conda's revision.
-        what: a title, or the command line.
-        state: how it ended, of rigup's.
-        added, removed: packages, of conda's.
-
-    """
-
-    at: str
-    by: str
-    ident: str
-    what: str
-    state: str = ""
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
 
 
 def history(environment: Environment) -> list[Happened]:
@@ -58,6 +35,8 @@ def _of_rigup(path: Path) -> Iterator[Happened]:
                     ident=record.folder.name,
                     what=_plain(intent.title),
                     state=state_of(record),
+                    added=[],
+                    removed=[],
                 )
 
 
@@ -75,10 +54,8 @@ def _of_conda(path: Path) -> Iterator[Happened]:
 
 def _revision(number: int, at: str, lines: list[str]) -> Happened:
     command = next((line.partition(":")[2].strip() for line in lines if line.startswith("# cmd:")), "")
-    changed = {sign: tuple(_plain(line[1:]) for line in lines if line.startswith(sign)) for sign in "+-"}
-    return Happened(
-        at=at, by="conda", ident=str(number), what=_plain(command), added=changed["+"], removed=changed["-"]
-    )
+    added, removed = ([_plain(line[1:]) for line in lines if line.startswith(sign)] for sign in "+-")
+    return Happened(at=at, by="conda", ident=str(number), what=_plain(command), state="", added=added, removed=removed)
 
 
 def _plain(text: str) -> str:

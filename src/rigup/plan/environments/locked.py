@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from msgspec import structs
@@ -24,7 +23,6 @@ from rigup.stack.site import Site
 from rigup.stack.wish import Wish
 from rigup.steps import KINDS, Step, make_as
 
-Answer = dict[str, Any]
 # The command stands before "--", requirements with their hashes behind it: pip takes hashes from a file alone. Modules
 # that lie in the folder where a person stands are none of Python's or pip's.
 INSTALL = """\

@@ -2,14 +2,12 @@
 
 import shlex
 from collections.abc import Callable
-from typing import Any
 
 from rigup.language import _
 from rigup.plan.steps import steps
 from rigup.schemas.shared import Argv, Step
 from rigup.stack.choice import Choice
 
-Answer = dict[str, Any]
 _BARRIER = "restart-machine"
 _HEAD = """\
 #!/bin/sh
