@@ -40,7 +40,7 @@ def candidates(
     for row in images(package):
         for version in row.versions:
             for cuda in row.cuda or [""]:
-                for one in _of(row, version, cuda, asked):
+                for one in of_row(row, version, cuda, asked):
                     if _allowed(one, called, asked):
                         yield from with_addons(one, wished, asked, site)
 
@@ -52,7 +52,8 @@ def _allowed(one: Candidate, called: tuple[str, ...], asked: Mapping[str, Requir
     ) and not any(name in asked for name in called if name in _NEVER or name in programs())
 
 
-def _of(row: Image, version: str, cuda: str, asked: Mapping[str, Requirement]) -> Iterator[Candidate]:
+def of_row(row: Image, version: str, cuda: str, asked: Mapping[str, Requirement]) -> Iterator[Candidate]:
+    """The build inside one image; none where the tables do not tell its code. Raises KnowledgeError for a malformed table."""
     told = _Told.of(row, version, cuda)
     if not told.code:
         return
