@@ -26,7 +26,7 @@ COMMANDS = {
     "run": ("rigup.cli.run", N_("Run a program in an environment, with the variables that the devices need.")),
     "container": (
         "rigup.cli.container",
-        N_("Start containers with the GPU, build and check them, and name what is wrong."),
+        N_("Start containers with the GPU, and check the files that describe them."),
     ),
     "lock": ("rigup.cli.lock", N_("Write what was resolved, with hashes and reasons, so that it can be made again.")),
     "bundle": ("rigup.cli.bundle", N_("Pack a lock with all its files, for machines without a network.")),

@@ -1,4 +1,4 @@
-"""`rigup container`: start containers with the devices of this machine, build and check them, and name what is wrong."""
+"""`rigup container`: start containers with the devices of this machine, and check the files that describe them."""
 
 import sys
 from typing import Any
@@ -27,7 +27,7 @@ class _BeforeProgram(click.Command):
 @click.group("container", cls=Environments, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> int:
-    """Start containers with the devices of this machine, build and check them, and name what is wrong."""
+    """Start containers with the GPU, and check the files that describe them."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
     return 0

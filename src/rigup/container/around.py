@@ -196,19 +196,20 @@ def _proxies(draft: Draft) -> None:
         return
     local = [name for name, value in found.items() if _is_local(name, value)]
     moved = bool(local) and (bool(draft.asked.publish) or engine.in_machine or (engine.rootless and not engine.podman))
+    inner_name = "host.containers.internal" if engine.podman else "host.docker.internal"
     if local:
         told = _("Your proxy listens on this machine's loopback, which is another one inside a container.")
         draft.warn("proxy-on-host-loopback", told)
         if not moved:
             draft.add("--network", "host", told, DOCKER_RUN)
-        else:
-            draft.add("--add-host", "host.docker.internal:host-gateway", told, DOCKER_RUN)
+        elif not engine.podman:  # podman has a name for the host by itself
+            draft.add("--add-host", f"{inner_name}:host-gateway", told, DOCKER_RUN)
     by_itself = (engine.podman and not engine.in_machine and not draft.asked.form) or (
         engine.name == "docker" and draft.host.docker_config_proxies
     )
     for name, value in found.items():
         if moved and name in local and "@" not in value:
-            inner = re.sub(r"127(?:\.\d{1,3}){3}|localhost|\[::1\]", "host.docker.internal", value, count=1)
+            inner = re.sub(r"127(?:\.\d{1,3}){3}|localhost|\[::1\]", inner_name, value, count=1)
             draft.set(name, inner, _("From inside, the host has this name."), DOCKER_RUN)
         elif not by_itself:
             why = _("The engine hands the program no proxy of your shell; without it nothing is downloaded.")

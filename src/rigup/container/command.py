@@ -102,15 +102,18 @@ def _machine(site: Site) -> str:
 
 def _named(found: Image, engine: Engine) -> Image:
     """Podman has no registry of its own; Apptainer tells a registry from a file by docker://."""
-    name = found.name
-    if engine.hpc and not is_file(name) and "://" not in name:
-        name = "docker://" + name.removeprefix("docker.io/library/").removeprefix("docker.io/")
-    elif engine.podman and "/" in name and "." not in name.split("/")[0] and ":" not in name.split("/")[0]:
-        name = "docker.io/" + name
-    elif engine.podman and "/" not in name:
-        name = "docker.io/library/" + name
-    elif not engine.podman and not engine.hpc:
-        name = name.removeprefix("docker://").removeprefix("docker.io/library/").removeprefix("docker.io/")
+    plain = found.name.removeprefix("docker://")
+    short = plain.removeprefix("docker.io/library/").removeprefix("docker.io/")
+    first, slash, _rest = short.partition("/")
+    elsewhere = bool(slash) and (first == "localhost" or "." in first or ":" in first)
+    if is_file(found.name):
+        name = found.name
+    elif engine.hpc:
+        name = "docker://" + short
+    elif engine.podman and not elsewhere:
+        name = ("docker.io/" if slash else "docker.io/library/") + short
+    else:
+        name = short
     return msgspec.structs.replace(found, name=name)
 
 
@@ -142,7 +145,7 @@ def _belongs(found: Image, device: Device, told: Told, asked: Asked) -> bool:
         return False
     if found.vendor == "cpu" or found.build.kind == "cpu":
         return bool(asked.parts) or asked.gpu == "all"
-    return told.served.served or not device.integrated or bool(asked.parts)
+    return told.served.served or not device.integrated or bool(asked.parts) or told.cause == "jetson-generic-wheel"
 
 
 def _start(draft: Draft) -> None:
@@ -205,6 +208,8 @@ def _architecture(draft: Draft, found: Image) -> None:
         )
     else:
         draft.impossible = True
+        because = _("The image does not start on this processor.")
+        draft.unserved |= {one.index: (because, "container_runs") for one in draft.devices}
 
 
 def _devices(draft: Draft, told: dict[int, Told]) -> None:

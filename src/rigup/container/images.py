@@ -15,9 +15,8 @@ from rigup.stack.site import Site
 
 _BACKENDS = {"nvidia": "cuda", "amd": "rocm", "intel": "xpu", "cpu": "cpu", "any": "vulkan"}
 _CUDA_WORDS = re.compile(r"(?:^|[-_.])(?:cu|cuda)-?(\d{2})\.?(\d)(?!\d)")
-_ROCM_WORD = re.compile(
-    r"rocm-?(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)|^(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)(?=-complete|-full|$)"
-)
+_ROCM_WORD = re.compile(r"rocm[-_]?(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)")
+_ROCM_TAG = re.compile(r"(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)(?:-complete|-full)?")
 _TORCH_WORD = re.compile(r"(?:py)?torch(?:_release)?[-_v]{0,2}(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)")
 
 
@@ -186,8 +185,8 @@ def _told(repository: str, tag: str, kind: Kind, machine: str) -> Candidate:
     """By what stands in the tag."""
     ngc = _ngc(repository, tag)
     cuda = ngc.cuda.partition(" ")[0] if ngc else kind.cuda or _cuda(repository, tag)
-    rocm_words = _ROCM_WORD.search(tag)
-    rocm = kind.rocm or ((rocm_words[1] or rocm_words[2]) if rocm_words else "")
+    told = _ROCM_WORD.search(tag) or (_ROCM_TAG.fullmatch(tag) if kind.vendor == "amd" else None)
+    rocm = kind.rocm or (told[1] if told else "")
     torch = _torch(repository, tag)
     how = _BACKENDS.get(kind.vendor, "rocm" if rocm else "cuda" if cuda else "unknown")
     code, oldest = kind.code, ""

@@ -11,7 +11,7 @@ from rigup.knowledge.chips import why_not
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, version_key
 from rigup.knowledge.driver_recipes import for_servers
 from rigup.knowledge.forward import forward_package
-from rigup.knowledge.rocm import override_facts, rocblas_has
+from rigup.knowledge.rocm import last_rocm_with, override_facts, rocblas_has
 from rigup.language import _
 from rigup.stack.candidate import Candidate, Served, unserved
 from rigup.stack.inside import inside
@@ -112,7 +112,8 @@ def _cause(build: Candidate, device: Device) -> str:
         return "gpu-arch-newer-than-wheel" if why and why.kind == "newer-chip" else "gpu-arch-older-than-wheel"
     if build.kind == "rocm":
         row = override_facts(isa)
-        if rocblas_has(build.rocm, isa) is False and rocblas_has("5.0", isa):
+        last = last_rocm_with(isa)
+        if rocblas_has(build.rocm, isa) is False and last and version_key(last) < version_key(build.rocm):
             return "rocm-dropped-arch"
         return "gfx-not-in-rocblas" if isa in build.code and row else "gfx-not-in-torch-wheel"
     return ""

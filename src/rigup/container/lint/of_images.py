@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+import msgspec
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
@@ -11,6 +12,7 @@ from rigup.container.lint.case import Built, Found, at, words
 from rigup.container.lint.installs import Install, in_venv
 from rigup.container.lint.recipe import Command, Instruction, Stage
 from rigup.container.serving import judge, refused
+from rigup.knowledge import tables
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.rocm import override_facts
 from rigup.knowledge.torch_builds import build as torch_build
@@ -27,7 +29,6 @@ _GRAPHICS = re.compile(
 )
 _CUDA_TAG = re.compile(r"\d+\.\d+(?:\.\d+)?(?:-cudnn\d*)?-(?:base|runtime|devel)-\w[\w.]*")
 _TORCH_TAG = re.compile(r"(\d+\.\d+(?:\.\d+)?)-cuda(\d+\.\d+(?:\.\d+)?)-cudnn(\d+)-(runtime|devel)")
-_CUDNN_9_FROM = (2, 4)
 _COMPILES = re.compile(r"CUDAExtension|cpp_extension|CUDA_HOME|HIPExtension")
 
 
@@ -69,10 +70,17 @@ def _impossible(found: Image) -> str:
     if found.repository != "pytorch/pytorch" or not (told := _TORCH_TAG.fullmatch(found.tag)):
         return "knowledge/containers" if found.repository == "pytorch/pytorch" and "cuda" in found.tag else ""
     torch, cuda, cudnn = told[1], told[2], told[3]
-    wrong_cudnn = (cudnn == "9") != (version_key(torch)[:2] >= _CUDNN_9_FROM)
-    known = torch_build(torch, "") is not None
-    never = known and (cuda.count(".") > 1 or torch_build(torch, "cu" + cuda.replace(".", "")) is None)
-    return "knowledge/containers" if wrong_cudnn or never else ""
+    for row in tables.rows("containers", "pytorch_docker", _Published):
+        first, _dash, last = row.torch.partition(" - ")
+        if version_key(first) <= version_key(torch) <= version_key(last or first) and "not seen" not in row.cuda:
+            return "" if cuda in row.cuda and cudnn == str(row.cudnn) else "knowledge/containers"
+    return ""
+
+
+class _Published(msgspec.Struct, frozen=True, kw_only=True):
+    torch: str
+    cuda: list[str]
+    cudnn: int
 
 
 # -- frameworks ----------------------------------------------------------------------------------------
@@ -166,7 +174,7 @@ def _compiled(built: Built) -> Iterator[Found]:
                 "CMAKE_CUDA_ARCHITECTURES",
                 "CUDAARCHS",
             }
-            told = any(name + "=" in (step.value + step.heredoc) for name in targets)
+            told = any(re.search(name + "=(?!native)", step.value + step.heredoc) for name in targets)
             if not names & targets and not told and not found.kind.sets_arch and step.flag("device") is None:
                 yield at(step, "gpu-arch-not-set-at-build", "warning")
             yield from _mixed(built, stage, found, step)
@@ -354,8 +362,7 @@ def _wheels(built: Built, site: Site) -> Iterator[Found]:
             cuda=wheel.cuda,
             source="torch_builds",
         )
-        from msgspec import structs
 
-        judged = [judge(structs.replace(image("torch"), build=build), card, site) for card in cards]
+        judged = [judge(msgspec.structs.replace(image("torch"), build=build), card, site) for card in cards]
         if all(not told.served.served and told.cause != "container-requires-newer-driver" for told in judged):
             yield at(one.step, "base-image-arch-dropped", "error", source="knowledge/torch_builds")

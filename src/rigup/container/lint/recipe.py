@@ -124,13 +124,18 @@ def split(text: str) -> list[str]:
 def commands(text: str) -> Iterator[Command]:
     """The simple commands of a shell's text: quotes are kept together, what is between `&&`, `;` and lines is one each."""
     lexer = shlex.shlex(text, posix=True, punctuation_chars="();<>|&\n")
-    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, "#"
+    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     words: list[str] = []
+    comment = False  # shlex would take the end of the line with it
     try:
         for token in lexer:
             if token and set(token) <= set("();|&\n"):
-                yield from _command(words)
-                words = []
+                comment = comment and "\n" not in token
+                if not comment:
+                    yield from _command(words)
+                    words = []
+            elif comment or token.startswith("#"):
+                comment = True
             else:
                 words.append(token)
     except ValueError:  # a quote that nobody closes
