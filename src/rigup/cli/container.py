@@ -85,6 +85,32 @@ def run(context: click.Context, /, what: str, profile: str | None, only: bool, a
     return started(answer)
 
 
+@command.command("build")
+@click.argument("wishes", nargs=-1, metavar="[WISH]...")
+@click.option("--tag", default="localhost/rigup-environment", metavar="NAME", help="What the image is called.")
+@click.option("--engine", type=click.Choice(["docker", "podman"]), default=None, help="What builds it.")
+@click.option("--for", "profile", metavar="PROFILE", help=_FOR)
+@click.option("--print", "only", is_flag=True, help="Print the recipe; build nothing.")
+def build(wishes: tuple[str, ...], tag: str, engine: str | None, profile: str | None, only: bool) -> int:
+    """Build an image for a wish: pinned, with pip's cache kept between builds, and a user that is not root.
+
+    The recipe is that of `rigup plan --as dockerfile`. The image is started with the devices by `rigup container run`.
+    """
+    import shutil
+    import subprocess
+
+    from rigup.workflows.containers import building
+
+    found = engine or next((one for one in ("docker", "podman") if shutil.which(one)), "podman")
+    with told():
+        made = building(wishes, profile, found, tag)
+    if only:
+        click.echo(made.recipe, nl=False)
+        return 0
+    with told():
+        return subprocess.run(made.argv, input=made.recipe.encode(), check=False).returncode
+
+
 @command.command("lint")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False), metavar="FILE...")
 @click.option("--fix", is_flag=True, help="Mend in the files what needs no judgement.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rigup.language import _
-from rigup.workflows.errors import RequestError, UnclearMachineError, as_workflow_errors
+from rigup.workflows.errors import CannotBeDoneError, RequestError, UnclearMachineError, as_workflow_errors
 
 if TYPE_CHECKING:
     from rigup.container.host import Host
@@ -91,6 +91,30 @@ def _of_file(path: str) -> "tuple[Site, Host]":
         raise UnclearMachineError(str(error)) from error
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, RecursionError) as error:
         raise RequestError(_("{path} does not tell of a machine: {error}.").format(path=path, error=error)) from error
+
+
+class Building(msgspec.Struct, frozen=True, kw_only=True):
+    """An image that is to be built: its recipe, and the command that reads it from its input."""
+
+    recipe: str
+    argv: tuple[str, ...]
+
+
+def building(wishes: tuple[str, ...], profile: str | None, engine: str, tag: str) -> Building:
+    """How an image for a wish is built. Raises WorkflowError."""
+    from rigup.container.asked import Asked, checked
+    from rigup.container.building import recipe
+    from rigup.plan.render.image import contexts
+    from rigup.workflows.environments import defaults
+    from rigup.workflows.planning import Request, chosen
+
+    with as_workflow_errors():
+        checked(Asked(what=tag))
+        choice = chosen(Request(wishes=wishes, profile=profile, manager="docker"))
+        if not choice.possible:
+            raise CannotBeDoneError(choice.smallest_change or _("Nothing that was asked for can be installed there."))
+        beside = [word for name, folder in contexts(choice) for word in ("--build-context", f"{name}={folder}")]
+        return Building(recipe=recipe(choice, defaults().images), argv=(engine, "build", "-t", tag, *beside, "-"))
 
 
 def linted(files: tuple[str, ...], profile: str | None, with_machine: bool, fix: bool) -> "ContainerLint":

@@ -10,7 +10,8 @@ from msgspec import UNSET
 from rigup.container.asked import ContainerError
 from rigup.container.lint import of_builds, of_images, of_services
 from rigup.container.lint.case import Built, Found
-from rigup.container.lint.of_services import Judged, by_others
+from rigup.container.lint.judged import Judged
+from rigup.container.lint.of_services import by_others
 from rigup.container.lint.recipe import Recipe, definition, dockerfile
 from rigup.container.lint.services import Service, Unreadable, compose, devcontainer
 from rigup.container.lint.texts import text_of
