@@ -233,3 +233,17 @@ def test_the_engine_that_needs_the_fewest_changes_is_taken():
     assert answered(ADA, {**both, "cdi": [], "engines": [{**OLD, "runtimes": ["runc"]}]}).steps
     none = answered(ADA, {"engines": [], "cdi": cdi(), "nvidia_toolkit": "1.18"})
     assert ([one.kind for one in none.steps], none.verdict) == (["install-engine"], "possible")
+
+
+def test_a_folder_of_windows_has_a_path_of_its_own_inside():
+    desktop = {**DOCKER, "flavour": "desktop", "runtimes": ["runc"]}
+    told = answered(
+        "RTX 4080, driver 581.42, windows 11",
+        {"engines": [desktop], "cwd": "C:\\Users\\ada\\w", "home": "C:\\Users\\ada"},
+    )
+    assert {
+        ("--gpus", "all"),
+        ("--workdir", "/work"),
+        ("--mount", "type=bind,source=C:\\Users\\ada\\w,target=/work"),
+    } <= pairs(told)
+    assert (told.verdict, told.devices[0].served) == ("ready", True)

@@ -58,6 +58,13 @@ def test_the_exit_status_is_the_programs(started, tmp_path):
     assert (done.returncode, done.stdout) == (7, "out\n")
 
 
+def test_a_secret_that_was_typed_reaches_the_program_and_no_command_line(started, tmp_path):
+    """The stand-in passes its own environment on, as an engine passes what it is told by name."""
+    words = started("--env", "HF_TOKEN=hf_typed", "--", "sh", "-c", 'echo "$HF_TOKEN"')
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (0, "hf_typed\n")
+
+
 def test_what_it_dies_of_is_told(started, tmp_path):
     said = "RuntimeError: CUDA error: no kernel image is available for execution on the device"
     done = subprocess.run(

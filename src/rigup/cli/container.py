@@ -82,7 +82,8 @@ def run(context: click.Context, /, what: str, profile: str | None, only: bool, a
     if shown:
         click.echo(shown_text(answer))
         return int(answer.verdict == "impossible")
-    return started(answer)
+    typed = dict(one.partition("=")[::2] for one in options["variables"] if "=" in one)
+    return started(answer, typed)
 
 
 @command.command("build")

@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 
 import click
 
@@ -47,12 +48,21 @@ def _line(answer: Container) -> str:
     return " ".join([*exports, shlex.join(answer.argv)])
 
 
-def started(answer: Container) -> int:
-    """Run the command; its exit status and signals are kept, and what it dies of is diagnosed."""
+def started(answer: Container, typed: Mapping[str, str]) -> int:
+    """Run the command; its exit status and signals are kept, and what it dies of is diagnosed.
+
+    Args:
+        answer: with the command.
+        typed: variables with their values; those that the command takes by name are put into its environment.
+
+    """
     for told in _before(answer):
         click.echo("\n".join(wrapped(told)), err=True)
     if answer.verdict != "ready":
         return 1
+    os.environ.update(
+        {name: typed[name] for name, told in answer.environment.items() if isinstance(told, From) and name in typed}
+    )
     for name, given in answer.exports.items():
         value = os.environ.get(given.from_) if isinstance(given, From) else given
         if value is not None:

@@ -70,6 +70,7 @@ _FOLDERS_OF = (
 _BOUND_ANYWAY = ("/tmp", "/proc", "/sys", "/dev")
 _ROOM = 40e9  # bytes that the layers of an image and their unpacking take
 _HOME = "/tmp"
+_WORK = "/work"  # where a folder of Windows is inside
 
 
 def works_in_folder(draft: Draft, wished: bool) -> bool:
@@ -122,8 +123,9 @@ def _calls(draft: Draft) -> None:
 def _folders(draft: Draft, inside: bool) -> None:
     cwd = draft.host.cwd
     if inside and cwd != "/":
-        draft.mount(Mount(source=cwd, target=cwd), _("The program works in your folder, at the same path inside."))
-        draft.add("--workdir", cwd, _("The program works in your folder, at the same path inside."))
+        target = cwd if cwd.startswith("/") else _WORK
+        draft.mount(Mount(source=cwd, target=target), _("The program works in your folder, at the same path inside."))
+        draft.add("--workdir", target, _("The program works in your folder, at the same path inside."))
     for mount in draft.asked.mounts:
         draft.mount(mount, _("You asked for this folder."))
 

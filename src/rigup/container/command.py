@@ -42,7 +42,8 @@ def command(asked: Asked, site: Site, host: Host) -> Container:
 
 
 def _with_driver(site: Site, host: Host) -> Site:
-    """AMD's kernel driver, where the machine told of it."""
+    """AMD's kernel driver, where the machine told of it; on Windows engines run in WSL, above Windows' driver."""
+    site = site.but(system="linux", wsl=True) if site.system == "windows" else site
     if not host.amdgpu:
         return site
     return site.but(amd_driver=NONE if host.amdgpu == "inbox" else host.amdgpu)
