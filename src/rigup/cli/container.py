@@ -1,7 +1,7 @@
 """`rigup container`: start containers with the devices of this machine, and check the files that describe them."""
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,6 +9,9 @@ from rigup.cli.arguments import told
 from rigup.cli.data import data_text
 from rigup.cli.env_group import Environments
 from rigup.language import choose
+
+if TYPE_CHECKING:
+    from rigup.schemas.container import ContainerLint
 
 _FOR = "Another machine: words, or a TOML file with [host]."
 _ENGINES = ("docker", "podman", "apptainer", "singularity", "nerdctl")
@@ -112,6 +115,24 @@ def build(wishes: tuple[str, ...], tag: str, engine: str | None, profile: str | 
         return subprocess.run(made.argv, input=made.recipe.encode(), check=False).returncode
 
 
+@command.command("doctor")
+@click.argument("name", metavar="NAME|ID")
+@click.option("--engine", type=click.Choice(["docker", "podman"]), default=None, help="What holds it.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.container-lint/1).")
+def doctor(name: str, engine: str | None, as_json: bool) -> int:
+    """Hold a container against its host: its devices and groups, its memory, its ports, and its image.
+
+    Nothing is changed, and nothing is run in it.
+    """
+    from rigup.workflows.containers import examined
+
+    if as_json:
+        choose("en")
+    with told():
+        answer = examined(name, engine or "")
+    return _findings(answer, as_json)
+
+
 @command.command("lint")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False), metavar="FILE...")
 @click.option("--fix", is_flag=True, help="Mend in the files what needs no judgement.")
@@ -129,6 +150,11 @@ def lint(files: tuple[str, ...], fix: bool, profile: str | None, no_machine: boo
         choose("en")
     with told():
         answer = linted(files, profile, not no_machine, fix)
+    return _findings(answer, as_json)
+
+
+def _findings(answer: "ContainerLint", as_json: bool) -> int:
+    """Findings as they are asked for; 1 where one is more than a note."""
     if as_json:
         click.echo(data_text(answer))
     else:

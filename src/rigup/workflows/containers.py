@@ -117,6 +117,28 @@ def building(wishes: tuple[str, ...], profile: str | None, engine: str, tag: str
         return Building(recipe=recipe(choice, defaults().images), argv=(engine, "build", "-t", tag, *beside, "-"))
 
 
+def examined(name: str, engine: str) -> "ContainerLint":
+    """What is wrong with a container of this machine. Raises WorkflowError."""
+    import json
+    import subprocess
+
+    from rigup.container.asked import Asked, checked
+    from rigup.container.inspected import examined as judged
+    from rigup.schemas.container import ContainerLint
+
+    with as_workflow_errors():
+        checked(Asked(name=name))
+        for one in (engine,) if engine else ("docker", "podman"):
+            try:
+                done = subprocess.run((one, "container", "inspect", name), capture_output=True, timeout=30, check=False)
+                told = json.loads(done.stdout) if done.returncode == 0 else []
+            except (OSError, ValueError, subprocess.TimeoutExpired):
+                continue
+            if isinstance(told, list) and told and isinstance(told[0], dict):
+                return ContainerLint(files=[name], findings=judged(name, told[0], *machine(None)), fixed=0)
+    raise CannotBeDoneError(_("{name} is no container that an engine here knows.").format(name=name))
+
+
 def linted(files: tuple[str, ...], profile: str | None, with_machine: bool, fix: bool) -> "ContainerLint":
     """What is wrong with files; with `fix` what needs no judgement is mended in them. Raises WorkflowError."""
     from rigup.container.lint.check import lint, mended

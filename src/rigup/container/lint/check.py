@@ -45,7 +45,7 @@ def lint(path: str, text: str, read: Read, site: Site | None) -> list[LintFindin
         raise ContainerError(_("{path} cannot be read: {error}.").format(path=path, error=error)) from error
     unique = {(one.cause, one.first, one.last): one for one in found}
     ordered = sorted(unique.values(), key=lambda one: (one.first, _ORDER[one.severity], one.cause))
-    return [_told(path, one, text) for one in ordered]
+    return [told_of(path, one, text) for one in ordered]
 
 
 def _found(path: str, text: str, read: Read, site: Site | None) -> Iterator[Found]:
@@ -100,7 +100,8 @@ def _built(service: Service, read: Read, site: Site | None, asks: bool) -> Built
     return Built(recipe=recipe, stage=stage, read=read, site=site, asks_gpu=asks) if recipe and stage else None
 
 
-def _told(path: str, one: Found, text: str) -> LintFinding:
+def told_of(path: str, one: Found, text: str) -> LintFinding:
+    """A finding in words."""
     title, mend = text_of(one.cause)
     edit = _exact(one.edit, text) if one.edit else None
     evidence = [one.evidence, *([one.source] if one.source else [])]

@@ -28,6 +28,10 @@ _TEXTS = {
     "legacy-runtime-key": (N_("It works only where NVIDIA's runtime is registered"), N_("Ask for devices instead.")),
     "rocm-device-missing": (N_("ROCm needs /dev/kfd and /dev/dri, and one is not there"), N_("Hand over both.")),
     "device-group-by-name": (N_("The group is named, and the name means another number in the image"), N_("Give the number that the group has on the host.")),
+    "container-render-group-mismatch": (
+        N_("The process is not in the group that owns the devices here"),
+        N_("Give the number that the group has on the host."),
+    ),
     "shm-too-small": (N_("Several processes share 64 MB of memory"), N_("Set ipc: host, or a shm_size.")),
     "wrong-visibility-variable": (N_("The variable leaves no device that is there"), N_("Count from 0 among the devices that are handed over, or leave it out.")),
     "nvidia-driver-capabilities-missing": (N_("A part of the driver that is used is not asked for"), N_("Add it to NVIDIA_DRIVER_CAPABILITIES.")),
