@@ -57,7 +57,7 @@ def as_service(told: dict[str, Any]) -> dict[str, Any]:
             for one in host.get("DeviceRequests") or ()
         ],
         "group_add": [str(one) for one in host.get("GroupAdd") or ()],
-        "ipc": ipc if ipc in ("host", "shareable") else None,
+        "ipc": ipc if ipc == "host" else None,  # podman calls its own memory shareable
         "shm_size": memory if memory > _DEFAULT_MEMORY else None,
         "runtime": host.get("Runtime") if host.get("Runtime") in _OWN else None,
         "user": str(config.get("User") or "") or None,
