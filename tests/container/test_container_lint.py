@@ -27,6 +27,11 @@ def service(*lines, image=TORCH):
 
 WRONG = [
     ("pip-externally-managed", 2, "FROM ubuntu:24.04\nRUN pip3 install --no-cache-dir numpy\n"),
+    (
+        "pip-externally-managed",
+        2,
+        "FROM pytorch/pytorch:2.12.0-cuda13.0-cudnn9-runtime\nRUN pip install --no-cache-dir einops\n",
+    ),
     ("image-tag-does-not-exist", 1, "FROM pytorch/pytorch:2.7.1-cuda12.1-cudnn9-runtime\n"),
     ("image-tag-does-not-exist", 1, "FROM nvidia/cuda:latest\n"),
     ("arg-lost-after-from", 3, "ARG NAME=x\nFROM python:3.12-slim\nRUN echo ${NAME}\n"),

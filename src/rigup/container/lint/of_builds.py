@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from rigup.container.lint.case import Built, Found, at, has_token, is_one, words
 from rigup.container.lint.installs import in_venv, installs, of_system
+from rigup.container.lint.of_images import on_system_python
 from rigup.container.lint.recipe import Command, Instruction, Stage
 from rigup.knowledge.secrets import is_secret
 from rigup.schemas.container import Edit
@@ -109,7 +110,8 @@ def _managed(built: Built) -> Iterator[Found]:
     """pip refuses the system's Python (PEP 668)."""
     for stage in built.recipe.stages:
         found, base = built.beneath(stage), stage.root
-        system = is_one("externally managed system", base) and (found.kind.system or not found.kind.vendor)
+        plain = found.kind.system or not found.kind.vendor
+        system = (plain and is_one("externally managed system", base)) or on_system_python(found)
         if not system or any("EXTERNALLY-MANAGED" in step.value for step in stage.all):
             continue
         set_there = [step.assigned for step in stage.all if step.name in ("ENV", "ARG")]

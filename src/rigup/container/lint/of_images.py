@@ -69,18 +69,31 @@ def _impossible(found: Image) -> str:
         return "" if _CUDA_TAG.fullmatch(found.tag) else "knowledge/containers"
     if found.repository != "pytorch/pytorch" or not (told := _TORCH_TAG.fullmatch(found.tag)):
         return "knowledge/containers" if found.repository == "pytorch/pytorch" and "cuda" in found.tag else ""
-    torch, cuda, cudnn = told[1], told[2], told[3]
-    for row in tables.rows("containers", "pytorch_docker", _Published):
-        first, _dash, last = row.torch.partition(" - ")
-        if version_key(first) <= version_key(torch) <= version_key(last or first) and "not seen" not in row.cuda:
-            return "" if cuda in row.cuda and cudnn == str(row.cudnn) else "knowledge/containers"
-    return ""
+    row = _published(told[1])
+    fits = row is None or "not seen" in row.cuda or (told[2] in row.cuda and told[3] == str(row.cudnn))
+    return "" if fits else "knowledge/containers"
 
 
 class _Published(msgspec.Struct, frozen=True, kw_only=True):
     torch: str
     cuda: list[str]
     cudnn: int
+    base: str = ""
+
+
+def _published(torch: str) -> _Published | None:
+    """What is known of the images of a release of torch."""
+    for row in tables.rows("containers", "pytorch_docker", _Published):
+        first, _dash, last = row.torch.partition(" - ")
+        if version_key(first) <= version_key(torch) <= version_key(last or first):
+            return row
+    return None
+
+
+def on_system_python(found: Image) -> bool:
+    """Torch's own images of a release that stand on the system's Python."""
+    row = _published(found.torch) if found.repository == "pytorch/pytorch" else None
+    return row is not None and "system python" in row.base
 
 
 # -- frameworks ----------------------------------------------------------------------------------------
