@@ -6,6 +6,7 @@ import pytest
 from facts import ADA, APPTAINER, DOCKER, NODES, PODMAN, answered, causes, cdi, pairs
 
 from rigup.container.asked import Asked, ContainerError, Mount, checked, mount, variable
+from rigup.container.host import Folder, Host, Node
 
 OLD = {**DOCKER, "version": "27.5.1", "cdi": False}
 
@@ -247,3 +248,14 @@ def test_a_folder_of_windows_has_a_path_of_its_own_inside():
         ("--mount", "type=bind,source=C:\\Users\\ada\\w,target=/work"),
     } <= pairs(told)
     assert (told.verdict, told.devices[0].served) == ("ready", True)
+
+
+def test_a_machine_whose_facts_make_no_sense_is_answered_all_the_same():
+    odd = {
+        "engines": [{**DOCKER, "version": "x.y"}],
+        "nodes": {"/dev/kfd": {"gid": 0, "mode": "rw"}},
+        "folders": {"/tmp": {"free": "1.2.3 QB"}},
+    }
+    assert answered("RX 7900 XTX, ubuntu 24.04", odd).verdict == "ready"
+    assert Host(folders={"/x": Folder(free="3GB")}).folders["/x"].room == 3e9
+    assert [Node(mode=mode).open for mode in ("0666", "0660", "0667", "")] == [True, False, True, False]

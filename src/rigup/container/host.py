@@ -76,7 +76,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def open(self) -> bool:
         """Everybody may read and write it."""
-        return int(self.mode or "0", 8) & 0o6 == 0o6
+        return re.fullmatch(r"[0-7]*[67]", self.mode) is not None
 
 
 class Instance(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,7 +97,7 @@ class Folder(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def room(self) -> float | None:
         """Bytes that are free."""
-        found = re.fullmatch(r"([\d.]{1,12}) ?([KMGTP]?)(?:i?B)?", self.free, re.IGNORECASE)
+        found = re.fullmatch(r"(\d{1,18}(?:\.\d{1,6})?) ?([KMGTP]?)(?:i?B)?", self.free, re.IGNORECASE)
         return float(found[1]) * _UNITS[found[2].upper()] if found else None
 
 
