@@ -24,6 +24,10 @@ COMMANDS = {
     "verify": ("rigup.cli.verify", N_("Prove on every device that an environment computes right.")),
     "env": ("rigup.cli.env", N_("List, show, copy, remove and export environments.")),
     "run": ("rigup.cli.run", N_("Run a program in an environment, with the variables that the devices need.")),
+    "container": (
+        "rigup.cli.container",
+        N_("Start containers with the GPU, and check the files that describe them."),
+    ),
     "lock": ("rigup.cli.lock", N_("Write what was resolved, with hashes and reasons, so that it can be made again.")),
     "bundle": ("rigup.cli.bundle", N_("Pack a lock with all its files, for machines without a network.")),
     "bench": ("rigup.cli.bench", N_("Measure how fast each device is.")),

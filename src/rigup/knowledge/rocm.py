@@ -30,6 +30,7 @@ class Override(msgspec.Struct, frozen=True, kw_only=True):
         safe: no failure is known under it. shun: the chip is better hidden than overridden.
         bad_values: values that are known to break.
         last_rocm: last ROCm whose libraries still have the sibling, "" if all have.
+        tried_rocm: last ROCm under which it was seen to work, where nobody has tried newer ones.
         native_torch, native_rocm: first release that needs no override, "" if none has.
         confidence: "A" (maintainer, or two threads), "B" (one thread), "C" (inferred).
 
@@ -44,6 +45,7 @@ class Override(msgspec.Struct, frozen=True, kw_only=True):
     alternatives: list[Alternative] = []
     bad_values: list[str] = []
     last_rocm: str = ""
+    tried_rocm: str = ""
     native_torch: str = ""
     native_rocm: str = ""
     status: str = ""

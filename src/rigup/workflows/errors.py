@@ -58,6 +58,7 @@ def _of_system(error: OSError) -> str:
 
 def _of_stations() -> tuple[tuple[type[Exception], ...], tuple[type[Exception], ...]]:
     """Classes that refuse a request, and classes that say that the work failed; imported where something was raised."""
+    from rigup.container.asked import ContainerError
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError
     from rigup.plan.applying.journal import BusyError, JournalError
@@ -72,5 +73,6 @@ def _of_stations() -> tuple[tuple[type[Exception], ...], tuple[type[Exception], 
 
     refused = (
         KnowledgeError, SourceError, JournalError, NoEnvironment, KernelError, LockError, SettingsError, CannotTell, WishError, VerifyError,
+        ContainerError,
     )  # fmt: skip
     return refused, (BusyError, Failed, CannotBeHadError)

@@ -102,6 +102,11 @@ def _folders(choice: Choice) -> dict[str, str]:
     return {place: f"wheels{number}" for number, place in enumerate(dict.fromkeys(places), 1)}
 
 
+def contexts(choice: Choice) -> list[tuple[str, str]]:
+    """Names and folders that a build of the recipe is given beside."""
+    return [(name, folder) for folder, name in _folders(choice).items()]
+
+
 def _how_to_build(folders: dict[str, str]) -> list[str]:
     contexts = " ".join(f"--build-context {name}={shlex.quote(folder)}" for folder, name in folders.items())
     sentence = _("Build it with: docker build {contexts} -f Dockerfile .").format(contexts=contexts)

@@ -40,7 +40,7 @@ def candidates(
     for row in images(package):
         for version in row.versions:
             for cuda in row.cuda or [""]:
-                for candidate in _candidate(row, version, cuda, wishes):
+                for candidate in of_row(row, version, cuda, wishes):
                     if _allowed(candidate, called, wishes):
                         yield from with_addons(candidate, wished, wishes, site)
 
@@ -54,7 +54,8 @@ def _allowed(candidate: Candidate, called: tuple[str, ...], wishes: Mapping[str,
     ) and not any(name in wishes for name in called if name in _NEVER or name in programs())
 
 
-def _candidate(row: Image, version: str, cuda: str, wishes: Mapping[str, Requirement]) -> Iterator[Candidate]:
+def of_row(row: Image, version: str, cuda: str, wishes: Mapping[str, Requirement]) -> Iterator[Candidate]:
+    """The build inside one image; none where the tables do not tell its code. Raises KnowledgeError for a malformed table."""
     contents = _Contents.of(row, version, cuda)
     if not contents.code:
         return
