@@ -37,16 +37,15 @@ def command(number: int | None, as_json: bool) -> int:
     else:
         from rigup.machine.outward import outward
 
-        click.echo("\n".join(line for run in outward(runs) for line in _lines(run)))
+        click.echo("\n".join(line for run in runs for line in _lines(outward(run))))
     return 0
 
 
 def _in_full(number: int, as_json: bool) -> int:
-    import msgspec
 
     from rigup.cli.history_report import whole_run
     from rigup.machine.outward import outward
-    from rigup.schemas.history import OneRun, WholeRun
+    from rigup.schemas.history import OneRun
     from rigup.workflows.undoing import run_of
 
     record = run_of(number)
@@ -54,7 +53,7 @@ def _in_full(number: int, as_json: bool) -> int:
     if as_json:
         click.echo(data_text(OneRun(run=run)))
     else:
-        click.echo("\n".join(run_lines(msgspec.convert(outward(msgspec.to_builtins(run)), WholeRun))))
+        click.echo("\n".join(run_lines(outward(run))))
     return 0
 
 
