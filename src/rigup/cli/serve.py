@@ -159,6 +159,9 @@ def _ready(server: "Server", host: str, port: int, key: str, as_json: bool) -> N
     click.echo(_("Serving {models} at {address}").format(models=", ".join(server.models.all), address=base))
     if key:
         click.echo(_("Key (made for this run): {key}").format(key=key))
+    click.echo(
+        _("Chat in a browser: {address}").format(address=base.removesuffix("v1") + (f"#key={key}" if key else ""))
+    )
     if host not in ("127.0.0.1", "::1", "localhost"):
         click.echo(_("Other machines reach it, and what goes over the network is not encrypted."))
     sys.stdout.flush()

@@ -77,7 +77,8 @@ def test_embeddings(client):
 
 
 def test_models(client):
-    assert [one.id for one in client.models.list().data] == ["tiny"]
+    (one,) = client.models.list().data
+    assert (one.id, one.max_model_len) == ("tiny", 512)
 
 
 def test_a_tool_is_called_where_the_model_likes(client):
