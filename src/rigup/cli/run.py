@@ -47,7 +47,7 @@ def command(
         there = None if no_env else environment_if_any(name)
         found = surroundings_of(there)
         if unit:
-            click.echo(_unit(unit, found, over, words), nl=False)
+            click.echo(unit_text(unit, found, over, words, os.getcwd()), nl=False)
             return 0
     if show or as_json:
         click.echo(_shown(there, found, over, as_json))
@@ -57,8 +57,8 @@ def command(
     return run(words, merged(found, os.environ, over))
 
 
-def _unit(name: str, surroundings: "Surroundings", over: Any, words: tuple[str, ...]) -> str:
-    """A service starts with next to nothing: PATH is what the environment and the system have."""
+def unit_text(name: str, surroundings: "Surroundings", over: Any, words: tuple[str, ...], folder: str) -> str:
+    """The text of a unit that runs words in a folder. A service starts with next to nothing: PATH is what the environment and the system have."""
     from rigup.plan.environments.running import merged, program
     from rigup.plan.environments.shells import unit
 
@@ -68,7 +68,7 @@ def _unit(name: str, surroundings: "Surroundings", over: Any, words: tuple[str, 
     found = program(words, merged(surroundings, os.environ, over)) if words else None
     if words and found is None:
         raise CannotBeDone(_("{program} is not found.").format(program=words[0]))
-    return unit(name, variables, (os.path.abspath(found), *words[1:]) if found else (), os.getcwd())
+    return unit(name, variables, (os.path.abspath(found), *words[1:]) if found else (), folder)
 
 
 def _shown(there: "Environment | None", surroundings: "Surroundings", over: Mapping[str, str], as_json: bool) -> str:

@@ -1,5 +1,6 @@
 """`rigup chat` from a script: one question, one answer, on what it stands, and with which exit status it ends."""
 
+import contextlib
 import io
 import json
 
@@ -262,4 +263,5 @@ def test_a_context_is_known_where_every_model_of_an_endpoint_has_it(lengths, con
     with served(models=("a", "b"), owner="rigup", props={}) as server:
         for one, length in zip(server.models["data"], lengths, strict=True):
             one["max_model_len"] = length
-        assert Endpoint(server.api + "/v1").look().context == context
+        with contextlib.closing(Endpoint(server.api + "/v1")) as endpoint:
+            assert endpoint.look().context == context
