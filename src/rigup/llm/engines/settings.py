@@ -24,6 +24,7 @@ class Settings(NamedTuple):
         trained: tokens of context for which the model was made; 0 where nobody knows.
         spm: its vocabulary is of SentencePiece's kind.
         pools_tokens: the model says itself how tokens' states become one vector.
+        on_devices: bytes of weights that are to lie there.
 
     """
 
@@ -33,6 +34,7 @@ class Settings(NamedTuple):
     trained: int = 0
     spm: bool = False
     pools_tokens: bool = False
+    on_devices: int = 0
 
 
 def settings_of(wish: StartRequest, pools: Sequence[Pool]) -> Settings:
@@ -54,9 +56,16 @@ def settings_of(wish: StartRequest, pools: Sequence[Pool]) -> Settings:
     request, plan = best(asked.model, request, pools)
     if len(pools) == 1:
         request = msgspec.structs.replace(request, gpu_layers=0)
+    placed = sum(part.weights for part in plan.parts[:-1])
     kind = asked.model.keys.get("tokenizer.ggml.model")
     return Settings(
-        request, fits(plan, pools), pools, trained, kind == "llama", bool(asked.model.number("pooling_type"))
+        request,
+        fits(plan, pools),
+        pools,
+        trained,
+        kind == "llama",
+        bool(asked.model.number("pooling_type")),
+        placed,
     )
 
 
