@@ -14,6 +14,7 @@ from rigup.llm.engines.errors import EngineError
 from rigup.llm.engines.failure import _Failure, _texts, why
 from rigup.llm.engines.gpu_use import gpu_use, witnessed
 from rigup.llm.engines.process import Child, Log
+from rigup.llm.engines.settings import prompt_cache
 from rigup.llm.engines.wish import StartRequest
 
 CARD = Pool(name="CUDA0", kind="vram", backend="cuda", total=8 << 30, free=8 << 30)
@@ -88,6 +89,12 @@ def test_memory_that_is_not_read_is_no_witness():
         ((), ()),
     ):
         assert witnessed(use, before, after, 1 << 30) == use
+
+
+def test_prompts_that_are_kept_take_a_part_of_what_is_free():
+    assert prompt_cache((CARD, RAM)) == 2048
+    assert prompt_cache((replace(RAM, free=500 << 30),)) == 8192
+    assert prompt_cache((replace(RAM, free=None),)) == 0
 
 
 def test_a_log_is_bounded():

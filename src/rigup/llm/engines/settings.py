@@ -11,6 +11,7 @@ from rigup.fit.request import Request
 from rigup.llm.engines.wish import StartRequest
 
 _USUAL_CONTEXT = 8192
+_MOST_CACHE, _CACHE_SHARE = 8192, 8
 _TOLD_LOG = "4"  # of llama.cpp: layers and buffers, and nothing of what anybody says
 
 
@@ -109,6 +110,12 @@ def llama_words(wish: StartRequest, settings: Settings, port: int) -> list[str]:
     words += ["--pooling", "mean"] if wish.embeddings and not settings.pools_tokens else []
     words += ["--mmproj", wish.projector] if wish.projector else []
     return [*words, "--chat-template-file", wish.template] if wish.template else words
+
+
+def prompt_cache(pools: Sequence[Pool]) -> int:
+    """MiB of main memory for prompts that were computed; the engine's own default takes 8 GiB of whatever there is."""
+    free = pools[-1].free or 0
+    return min(_MOST_CACHE, free // _CACHE_SHARE >> 20)
 
 
 def vllm_words(wish: StartRequest, pools: Sequence[Pool], port: int) -> list[str]:
