@@ -111,8 +111,47 @@ def test_a_forced_call_streams(client):
 def test_a_tool_that_is_not_there_cannot_be_forced(client):
     with pytest.raises(openai.BadRequestError, match="tool_choice"):
         say(client, "capital of peru", tools=[CLOCK], tool_choice={"type": "function", "function": {"name": "weather"}})
-    with pytest.raises(openai.BadRequestError, match="chat/completions"):
-        client.responses.create(model="tiny", input="x", tool_choice="required", tools=[{"type": "function", "name": "clock", "parameters": {}}])  # fmt: skip
+    with pytest.raises(openai.BadRequestError, match="tool_choice"):
+        client.responses.create(model="tiny", input="x", tool_choice={"type": "function", "name": "none"}, tools=[FLAT])
+
+
+FLAT = {"type": "function", **WEATHER["function"]}
+TALK = [
+    {"role": "developer", "content": "Be brief."}, {"role": "user", "content": [{"type": "input_text", "text": "weather in oslo"}]},
+    {"type": "function_call", "call_id": "c1", "name": "weather", "arguments": '{"city":"oslo"}'},
+    {"type": "function_call_output", "call_id": "c1", "output": "sunny"}, {"role": "user", "content": "capital of peru"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("choice", ["required", {"type": "function", "name": "weather"}])
+@pytest.mark.parametrize("asked", ["capital of peru", TALK])
+def test_a_tool_is_called_in_responses_too(client, choice, asked):
+    told = client.responses.create(
+        model="tiny", input=asked, instructions="Answer.", tool_choice=choice, tools=[FLAT], temperature=0
+    )
+    (call,) = told.output
+    assert (told.status, call.type, call.name) == ("completed", "function_call", "weather")
+    assert json.loads(call.arguments)["city"] in ("lima", "oslo")
+    assert told.usage.output_tokens > 1
+
+
+def test_a_forced_call_streams_in_responses(client):
+    with client.responses.stream(model="tiny", input="capital of peru", tool_choice="required", tools=[FLAT]) as stream:
+        kinds = [event.type for event in stream]
+        told = stream.get_final_response()
+    assert kinds[0] == "response.created"
+    assert kinds[-1] == "response.completed"
+    assert "response.function_call_arguments.done" in kinds
+    assert json.loads(told.output[0].arguments)["city"] in ("lima", "oslo")
+
+
+def test_a_forced_call_that_is_cut_off_is_told_as_such(client):
+    told = client.responses.create(model="tiny", input="x", tool_choice="required", tools=[FLAT], max_output_tokens=3)
+    assert (told.status, told.incomplete_details.reason, told.output[0].type) == (
+        "incomplete",
+        "max_output_tokens",
+        "message",
+    )
 
 
 def test_a_schema_is_held(client):

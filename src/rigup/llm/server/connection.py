@@ -196,9 +196,10 @@ class Connection(asyncio.Protocol, Client):
             b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n" + CLOSED + b"\r\n"
         )  # fmt: skip
 
-    def event(self, data: bytes) -> None:
+    def event(self, data: bytes, kind: str = "") -> None:
         """One event of a stream."""
-        self.transport.write(b"%x\r\ndata: %b\n\n\r\n" % (len(data) + 8, data))
+        text = (b"event: %b\n" % kind.encode() if kind else b"") + b"data: %b\n\n" % data
+        self.transport.write(b"%x\r\n%b\r\n" % (len(text), text))
 
     def end(self) -> None:
         """The stream is whole."""

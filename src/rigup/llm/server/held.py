@@ -13,6 +13,7 @@ import msgspec
 
 from rigup.llm.engines.running import RunningEngine
 from rigup.llm.engines.wish import LLAMA_SERVER, XLLAMACPP
+from rigup.llm.server import responses
 from rigup.llm.server.asking import events, whole
 from rigup.llm.server.connection import Connection
 from rigup.llm.server.errors import Refused
@@ -34,10 +35,11 @@ _OTHERS = (
 
 
 class Held(msgspec.Struct, frozen=True):
-    """A schema that the answer must hold; `tools` says that it is a call."""
+    """A schema that the answer must hold; `tools` says that it is a call, `responses` in which form it is asked for."""
 
     schema: dict[str, Any]
     tools: bool
+    responses: bool = False
 
 
 def held(path: str, body: Mapping[str, Any], engine: RunningEngine) -> Held | None:
@@ -54,8 +56,7 @@ def held(path: str, body: Mapping[str, Any], engine: RunningEngine) -> Held | No
     if forced and path == "/v1/chat/completions":
         return Held(_call_schema(body, choice), True)
     if forced and path == "/v1/responses":
-        told = "A call of a tool is forced in /v1/chat/completions alone."
-        raise Refused(400, "unsupported", told)
+        return Held(_call_schema(responses.as_chat(body), choice), True, responses=True)
     spm = engine.settings is not None and engine.settings.spm
     schema = _wanted_schema(body.get("response_format")) if spm and path == "/v1/chat/completions" else None
     return None if schema is None else Held(schema, False)
@@ -99,6 +100,9 @@ def _wanted_schema(form: Any) -> dict[str, Any] | None:
 
 async def answer(client: Connection, engine: RunningEngine, body: dict[str, Any], wanted: Held) -> None:
     """Answer a chat with what holds. Raises Refused."""
+    given = body
+    if wanted.responses:
+        body = responses.as_chat(body)
     if body.get("n") not in (None, 1):
         raise Refused(400, "unsupported", "`n` is one where a grammar binds the answer.")
     told = {name: body[name] for name in _FOR_TEMPLATE if body.get(name) is not None}
@@ -113,6 +117,9 @@ async def answer(client: Connection, engine: RunningEngine, body: dict[str, Any]
         asked["n_predict"] = most
     reply = _Reply(engine.model, wanted.tools)
     source = events(engine, "/completion", msgspec.json.encode(asked))
+    if wanted.responses:
+        await responses.answer(client, given, reply, source)
+        return
     if body.get("stream"):
         options = body.get("stream_options")
         usage = bool(isinstance(options, dict) and options.get("include_usage"))
