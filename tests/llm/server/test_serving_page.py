@@ -186,11 +186,26 @@ def test_stop_ends_the_answer_at_the_engine_too_and_the_talk_goes_on(endpoint, t
         assert endpoint.gone.wait(30)
         browser.wait("document.querySelector('.assistant footer button')?.innerText")
         assert browser.evaluate("document.documentElement.scrollWidth") <= 390
+        assert browser.evaluate("document.querySelector('#go').offsetHeight") < 50  # its word stands in one line
         endpoint.go_on.set()
         browser.type("#text", "Again")
         browser.press_enter()
         browser.wait("[...document.querySelectorAll('.assistant')].at(-1).innerText.includes('first never')")
-    assert [one["content"] for one in endpoint.asked[-1]["messages"]] == ["Hello", "first ", "Again"]
+        endpoint.go_on.clear()
+        browser.type("#text", "Once more")
+        browser.press_enter()
+        browser.wait(
+            "[...document.querySelectorAll('.assistant')].length === 3 && document.querySelector('.assistant:last-child').innerText.includes('first')"
+        )
+        browser.click("#fresh")
+        browser.wait("!document.querySelector('#log').children.length")
+        endpoint.go_on.set()
+        browser.type("#text", "Anew")
+        browser.press_enter()
+        browser.wait("document.querySelector('.assistant footer button')?.innerText")
+    told = [[one["content"] for one in body["messages"]] for body in endpoint.asked]
+    assert told[1] == ["Hello", "first ", "Again"]
+    assert told[-1] == ["Anew"]
 
 
 @pytest.mark.browser
@@ -207,3 +222,8 @@ def test_why_an_answer_fails_is_told_on_the_page(endpoint, tmp_path: Path):
         browser.type("#text", "Hello")
         browser.press_enter()
         assert "none.gguf" in browser.wait("document.querySelector('.fault')?.innerText")
+        assert browser.wait("document.querySelector('#text').value") == "Hello"
+        browser.evaluate("document.querySelector('#model').value = 'a <model>'")
+        browser.press_enter()
+        browser.wait("document.querySelector('.assistant footer button')?.innerText")
+    assert endpoint.asked[0]["messages"] == [{"role": "user", "content": "Hello"}]
