@@ -154,6 +154,30 @@ def test_a_forced_call_that_is_cut_off_is_told_as_such(client):
     )
 
 
+CITY = WEATHER["function"]["parameters"]
+
+
+def test_a_schema_is_held_in_responses(client):
+    asked = {
+        "model": "tiny",
+        "temperature": 0,
+        "input": "capital of peru",
+        "text": {"format": {"type": "json_schema", "name": "answer", "schema": CITY}},
+    }
+    told = client.responses.create(**asked)
+    assert told.status == "completed"
+    jsonschema.validate(json.loads(told.output_text), CITY)
+    with client.responses.stream(**asked) as stream:
+        events = list(stream)
+    pieces = [event.delta for event in events if event.type == "response.output_text.delta"]
+    assert len(pieces) > 3
+    assert "".join(pieces) == stream.get_final_response().output_text
+    jsonschema.validate(json.loads("".join(pieces)), CITY)
+    assert [event.sequence_number for event in events if hasattr(event, "sequence_number")] == sorted({event.sequence_number for event in events if hasattr(event, "sequence_number")})  # fmt: skip
+    with pytest.raises(openai.BadRequestError, match="go together"):
+        client.responses.create(**asked, tools=[FLAT])
+
+
 def test_a_schema_is_held(client):
     told = json.loads(say(client, "capital of peru", response_format=FORM).choices[0].message.content)
     assert told["city"] in ("lima", "oslo")
@@ -298,6 +322,8 @@ def test_a_schema_is_held_on_sentence_pieces(tiny_model, engine_python):
         assert isinstance(json.loads(text)["sunny"], bool)
         forced = say(client, "x", model="spm", tools=[WEATHER], tool_choice="required").choices[0].message.tool_calls[0]
         assert json.loads(forced.function.arguments)["city"] in ("lima", "oslo")
+        flat = {"format": {"type": "json_schema", "name": "a", "schema": SCHEMA}}
+        jsonschema.validate(json.loads(client.responses.create(model="spm", input="x", text=flat).output_text), SCHEMA)
         odd = {**FORM, "json_schema": {"name": "a", "schema": {"type": "integer", "multipleOf": 7}}}
         with pytest.raises(openai.BadRequestError, match="multipleOf"):
             say(client, "x", model="spm", response_format=odd)

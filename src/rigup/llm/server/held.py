@@ -1,7 +1,7 @@
-"""What an engine is asked for and does not hold is made to hold by a grammar: a call of a tool, a schema on SentencePiece.
+"""What an engine is asked for and does not hold is made to hold by a grammar: a call, and here and there a schema.
 
-The engine's own template makes the prompt, and its own grammar of a schema binds what comes, on SentencePiece's
-vocabularies one of rigup's (`gbnf.py`); the answer takes the form of OpenAI's.
+Schemas are those on SentencePiece's vocabularies, and those of `/v1/responses`, which llama.cpp passes by. The engine's own template makes the prompt, and a grammar of rigup's (`gbnf.py`) binds what comes; the answer takes the
+form of OpenAI's.
 """
 
 import secrets
@@ -57,9 +57,24 @@ def held(path: str, body: Mapping[str, Any], engine: RunningEngine) -> Held | No
         return Held(_call_schema(body, choice), True)
     if forced and path == "/v1/responses":
         return Held(_call_schema(responses.as_chat(body), choice), True, responses=True)
+    if path == "/v1/responses":
+        return _schema_of_response(body)
     spm = engine.settings is not None and engine.settings.spm
     schema = _wanted_schema(body.get("response_format")) if spm and path == "/v1/chat/completions" else None
     return None if schema is None else Held(schema, False)
+
+
+def _schema_of_response(body: Mapping[str, Any]) -> Held | None:
+    """A schema for a response's text, which llama.cpp passes by."""
+    text = body.get("text")
+    form = text.get("format") if isinstance(text, dict) else None
+    schema = _wanted_schema({**form, "json_schema": form} if isinstance(form, dict) else None)
+    if schema is None:
+        return None
+    if body.get("tools") and body.get("tool_choice") != "none":
+        told = "A schema for the text and tools that may be called do not go together in /v1/responses."
+        raise Refused(400, "unsupported", told)
+    return Held(schema, False, responses=True)
 
 
 def _call_schema(body: Mapping[str, Any], choice: Any) -> dict[str, Any]:
@@ -111,7 +126,7 @@ async def answer(client: Connection, engine: RunningEngine, body: dict[str, Any]
     asked = {name: value for name, value in body.items() if name not in _OTHERS}
     most = asked.pop("max_completion_tokens", None) or asked.pop("max_tokens", None)
     spm = engine.settings is not None and engine.settings.spm
-    asked |= {"grammar": gbnf(wanted.schema)} if spm else {"json_schema": wanted.schema}
+    asked |= _bond(wanted.schema, spm)
     asked |= {"prompt": prompt["prompt"], "stream": True}
     if most is not None:
         asked["n_predict"] = most
@@ -128,6 +143,16 @@ async def answer(client: Connection, engine: RunningEngine, body: dict[str, Any]
     async for event in source:
         reply.take(event)
     client.send(200, msgspec.json.encode(reply.whole()))
+
+
+def _bond(schema: dict[str, Any], spm: bool) -> dict[str, Any]:
+    """What binds the answer: rigup's grammar, which allows no endless blanks, or the engine's for what that cannot say."""
+    try:
+        return {"grammar": gbnf(schema)}
+    except Refused:
+        if spm:
+            raise
+        return {"json_schema": schema}
 
 
 async def _streamed(client: Connection, reply: "_Reply", source: AsyncIterator[dict[str, Any]], usage: bool) -> None:

@@ -1,4 +1,4 @@
-"""A call that is forced in `/v1/responses`: the request in the form of a chat, and the answer in its own form."""
+"""A call that is forced, or a schema, in `/v1/responses`: the request in the form of a chat, and the answer in its own form."""
 
 import secrets
 import time
@@ -17,8 +17,9 @@ _ROLES = {"developer": "system", "system": "system", "user": "user", "assistant"
 
 
 class Reply(Protocol):
-    """An answer as it grows."""
+    """An answer as it grows; `tools` says that it is to be a call."""
 
+    tools: bool
     usage: dict[str, int]
 
     def take(self, event: dict[str, Any]) -> str:
@@ -70,7 +71,7 @@ def _message(item: object) -> dict[str, Any]:
         return {"role": "tool", "tool_call_id": str(item.get("call_id")), "content": _text(item.get("output"))}
     role = _ROLES.get(str(item.get("role")))
     if kind != "message" or role is None:
-        raise _unsupported("Where a call is forced, `input` holds messages, calls and their outputs.")
+        raise _unsupported("Where the answer is bound, `input` holds messages, calls and their outputs.")
     return {"role": role, "content": _text(item.get("content"))}
 
 
@@ -81,59 +82,74 @@ def _text(content: object) -> str:
     if not all(
         isinstance(one, dict) and one.get("type") in _TEXT and isinstance(one.get("text"), str) for one in parts
     ):
-        raise _unsupported("Where a call is forced, `input` holds text alone.")
+        raise _unsupported("Where the answer is bound, `input` holds text alone.")
     return "".join(one["text"] for one in parts)
 
 
 async def answer(
     client: Connection, body: Mapping[str, Any], reply: Reply, source: AsyncIterator[dict[str, Any]]
 ) -> None:
-    """Answer with the call; of a stream the first event comes with the engine's first. Raises Refused."""
+    """Answer with what holds; a call is told when it is whole, text as it comes. Raises Refused."""
     made = _Response(body)
     async for event in source:
-        reply.take(event)
-        if body.get("stream") and not client.status:
+        piece = reply.take(event)
+        if not body.get("stream"):
+            continue
+        if not client.status:  # an engine that refuses does so before its first event
             client.stream()
-            _say(client, made.event("response.created", response=made.whole("in_progress", [])))
+            made.say(client, "response.created", response=made.whole("in_progress", []))
+            if not reply.tools:
+                made.begin(client)
+        if piece and not reply.tools:
+            made.say(client, "response.output_text.delta", delta=piece, logprobs=[], **made.part)
     message, reason = reply.message()
-    item = made.item(message)
-    whole = made.whole("incomplete" if reason == "length" else "completed", [item], reply.usage)
+    status = "incomplete" if reason == "length" else "completed"
+    item = made.item(message, status)
+    whole = made.whole(status, [item], reply.usage)
     if not client.status:
         client.send(200, msgspec.json.encode(whole))
         return
-    place = {"output_index": 0, "item_id": item["id"]}
-    empty: dict[str, Any] = {"arguments": ""} if "arguments" in item else {"content": []}
-    _say(client, made.event("response.output_item.added", output_index=0, item={**item, **empty, "status": "in_progress"}))  # fmt: skip
-    if "arguments" in item:
-        _say(client, made.event("response.function_call_arguments.delta", delta=item["arguments"], **place))
-        _say(client, made.event("response.function_call_arguments.done", arguments=item["arguments"], name=item["name"], **place))  # fmt: skip
-    _say(client, made.event("response.output_item.done", output_index=0, item=item))
-    _say(client, made.event(f"response.{whole['status']}", response=whole))
+    if item["type"] == "message":
+        if reply.tools:  # a call that was cut off
+            made.begin(client)
+        part = item["content"][0]
+        made.say(client, "response.output_text.done", text=part["text"], logprobs=[], **made.part)
+        made.say(client, "response.content_part.done", part=part, **made.part)
+    else:
+        place = {"output_index": 0, "item_id": item["id"]}
+        said = item["arguments"]
+        made.say(client, "response.output_item.added", output_index=0, item={**item, "arguments": "", "status": "in_progress"})  # fmt: skip
+        made.say(client, "response.function_call_arguments.delta", delta=said, **place)
+        made.say(client, "response.function_call_arguments.done", arguments=said, name=item["name"], **place)
+    made.say(client, "response.output_item.done", output_index=0, item=item)
+    made.say(client, f"response.{status}", response=whole)
     client.end()
-
-
-def _say(client: Connection, event: dict[str, Any]) -> None:
-    client.event(msgspec.json.encode(event), event["type"])
 
 
 class _Response:
     """An answer in the form of `/v1/responses`."""
 
     def __init__(self, body: Mapping[str, Any]) -> None:
-        self._body, self._id, self._made = body, "resp_" + secrets.token_hex(12), int(time.time())
+        self._body, self._number, self._made = body, secrets.token_hex(12), int(time.time())
         self._events = 0
+        self.part: dict[str, Any] = {"item_id": "msg_" + self._number, "output_index": 0, "content_index": 0}
 
-    def event(self, kind: str, **more: Any) -> dict[str, Any]:
-        """One of a stream, with its number."""
+    def say(self, client: Connection, kind: str, **more: Any) -> None:
+        """One event of a stream, with its number."""
+        client.event(msgspec.json.encode({"type": kind, "sequence_number": self._events, **more}), kind)
         self._events += 1
-        return {"type": kind, "sequence_number": self._events - 1, **more}
 
-    def item(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        """The call; what was cut off before it was one is text."""
+    def begin(self, client: Connection) -> None:
+        """A text begins."""
+        item = {**self.item({"content": ""}, "in_progress"), "content": []}
+        self.say(client, "response.output_item.added", output_index=0, item=item)
+        self.say(client, "response.content_part.added", part=_part(""), **self.part)
+
+    def item(self, message: Mapping[str, Any], status: str) -> dict[str, Any]:
+        """The call, or the text."""
         if calls := message.get("tool_calls"):
-            return {"type": "function_call", "id": "fc_" + secrets.token_hex(12), "call_id": calls[0]["id"], "status": "completed", **calls[0]["function"]}  # fmt: skip
-        text = {"type": "output_text", "text": message["content"], "annotations": []}
-        return {"type": "message", "id": "msg_" + secrets.token_hex(12), "role": "assistant", "status": "incomplete", "content": [text]}  # fmt: skip
+            return {"type": "function_call", "id": "fc_" + self._number, "call_id": calls[0]["id"], "status": status, **calls[0]["function"]}  # fmt: skip
+        return {"type": "message", "id": self.part["item_id"], "role": "assistant", "status": status, "content": [_part(message["content"])]}  # fmt: skip
 
     def whole(
         self, status: str, output: list[dict[str, Any]], usage: Mapping[str, int] | None = None
@@ -145,7 +161,11 @@ class _Response:
             "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": usage["total_tokens"],
         }  # fmt: skip
         return {
-            **kept, "id": self._id, "object": "response", "created_at": self._made, "status": status, "output": output,
+            **kept, "id": "resp_" + self._number, "object": "response", "created_at": self._made, "status": status, "output": output,
             "error": None, "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
             "parallel_tool_calls": False, "tools": self._body.get("tools") or [], "metadata": self._body.get("metadata") or {}, "usage": counted,
         }  # fmt: skip
+
+
+def _part(text: str) -> dict[str, Any]:
+    return {"type": "output_text", "text": text, "annotations": []}

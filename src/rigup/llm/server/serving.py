@@ -25,7 +25,7 @@ from rigup.llm.server.relay import Relay, connected, json_of, request_for
 OF_MODELS = frozenset(
     "/v1/" + one for one in ("chat/completions", "completions", "responses", "embeddings", "messages", "messages/count_tokens", "rerank")
 )  # fmt: skip
-_HELD = (b"tool_choice", b"response_format")
+_HELD = (b"tool_choice", b"format")
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
