@@ -3,6 +3,7 @@
 import concurrent.futures
 import json
 import os
+import re
 import signal
 import threading
 import time
@@ -113,6 +114,13 @@ def test_a_tool_that_is_not_there_cannot_be_forced(client):
         say(client, "capital of peru", tools=[CLOCK], tool_choice={"type": "function", "function": {"name": "weather"}})
     with pytest.raises(openai.BadRequestError, match="tool_choice"):
         client.responses.create(model="tiny", input="x", tool_choice={"type": "function", "name": "none"}, tools=[FLAT])
+
+
+def test_what_no_grammar_of_ours_says_the_engine_holds(client):
+    code = {"type": "object", "properties": {"code": {"type": "string", "pattern": "^[a-z]{3}$"}}, "required": ["code"], "additionalProperties": False}  # fmt: skip
+    tool = {"type": "function", "function": {"name": "spell", "parameters": code}}
+    told = say(client, "repeat red", tools=[tool], tool_choice="required", max_tokens=200).choices[0]
+    assert re.fullmatch("[a-z]{3}", json.loads(told.message.tool_calls[0].function.arguments)["code"])
 
 
 FLAT = {"type": "function", **WEATHER["function"]}
